@@ -1,0 +1,144 @@
+//! The file system as the engine sees it.
+//!
+//! [`FileSystem`] is all that the engine may do with files. It is reached through an
+//! [`crate::Env`], per open store and not global, so that one process can hold a store on disk, one
+//! in memory and one whose disk fails.
+//!
+//! Durability: bytes written survive a power cut only after [`WritableFile::sync`]; names (creation,
+//! rename, removal) only after [`FileSystem::sync_dir`] of the directory that holds them.
+//!
+//! Threads: all of this may be used from any thread; a [`WritableFile`] by one at a time.
+
+use std::fmt::Debug;
+use std::io;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What stands in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirEntry {
+    /// The last part of its path.
+    pub name: String,
+    /// Whether it is a directory.
+    pub is_dir: bool,
+}
+
+/// Files and directories.
+pub trait FileSystem: Send + Sync + Debug {
+    /// Creates a file for writing; one that is there is an error.
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>>;
+
+    /// Opens a file for reading at any place.
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>>;
+
+    /// Renames a file or directory; a file at the target is replaced in one step.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+
+    /// Removes a directory with everything in it.
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
+
+    /// Creates a directory and its parents; one that is there is fine.
+    fn create_dir_all(&self, path: &Path) -> io::Result<()>;
+
+    /// What stands in a directory, sorted by name.
+    fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>>;
+
+    /// Whether a file or directory is there.
+    fn exists(&self, path: &Path) -> io::Result<bool>;
+
+    /// Length of a file in bytes.
+    fn file_length(&self, path: &Path) -> io::Result<u64>;
+
+    /// Gives a file a second name.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Makes the names in a directory durable.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+
+    /// Locks the file at `path` (created if needed) for this process and writes `holder` into it.
+    ///
+    /// # Errors
+    /// `WouldBlock` if somebody else holds the lock; the message is what they wrote.
+    fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>>;
+
+    /// The whole content of a small file.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let file = self.open(path)?;
+        let length = usize::try_from(file.length()?).map_err(io::Error::other)?;
+        let mut content = vec![0; length];
+        file.read_exact_at(&mut content, 0)?;
+        Ok(content)
+    }
+
+    /// Writes a small file so that after a crash the old or the new content is there, never a mix.
+    fn write_atomically(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(".tmp");
+        let temporary = PathBuf::from(temporary);
+        if self.exists(&temporary)? {
+            self.remove_file(&temporary)?;
+        }
+        let mut file = self.create(&temporary)?;
+        file.write_all(content)?;
+        file.sync()?;
+        drop(file);
+        self.rename(&temporary, path)?;
+        match path.parent() {
+            Some(parent) => self.sync_dir(parent),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A file being written, from its beginning to its end.
+pub trait WritableFile: Send + Debug {
+    /// Appends bytes. After an error the content from here on is unknown.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes what was written survive a power cut (`fdatasync`).
+    fn sync(&mut self) -> io::Result<()>;
+
+    /// Asks for `length` bytes of room ahead, without changing what a reader sees as content
+    /// other than zero bytes after it. Does nothing where that is not possible.
+    fn preallocate(&mut self, length: u64) -> io::Result<()>;
+}
+
+/// A file being read.
+pub trait ReadableFile: Send + Sync + Debug {
+    /// Length in bytes.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Fills `buffer` from `offset` on; less in the file is an `UnexpectedEof`.
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// The whole content as memory. The file must not change any more.
+    fn map(&self) -> io::Result<FileBytes>;
+}
+
+/// A lock that is given back when dropped.
+pub trait FileLock: Send + Sync + Debug {}
+
+/// The content of an immutable file; cheap to clone.
+#[derive(Debug, Clone)]
+pub enum FileBytes {
+    /// Mapped from the real file system.
+    Mapped(Arc<memmap2::Mmap>),
+    /// Held in memory.
+    Owned(Arc<[u8]>),
+}
+
+impl Deref for FileBytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Owned(bytes) => bytes,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Files, clock and randomness behind one small layer.
+//!
+//! An [`Env`] is handed to every open store; nothing above asks the operating system directly. So
+//! a store can run in memory, on a clock that a test moves, or on a disk that fails or forgets.
+
+mod clock;
+mod fs;
+mod mapping;
+mod mem_fs;
+mod rng;
+mod std_fs;
+
+use std::sync::Arc;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+pub use mem_fs::MemFileSystem;
+pub use rng::{Random, SeededRandom};
+pub use std_fs::StdFileSystem;
+
+/// What a store needs of the world.
+#[derive(Debug, Clone)]
+pub struct Env {
+    /// Where files live.
+    pub fs: Arc<dyn FileSystem>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where names come from.
+    pub random: Arc<dyn Random>,
+}
+
+impl Env {
+    /// The real world.
+    pub fn system() -> Self {
+        Self {
+            fs: Arc::new(StdFileSystem),
+            clock: Arc::new(SystemClock),
+            random: Arc::new(SeededRandom::from_entropy()),
+        }
+    }
+
+    /// Files in memory, the real clock.
+    pub fn in_memory() -> Self {
+        Self { fs: Arc::new(MemFileSystem::new()), ..Self::system() }
+    }
+
+    /// The same with another clock.
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// The same with other files.
+    pub fn with_fs(self, fs: Arc<dyn FileSystem>) -> Self {
+        Self { fs, ..self }
+    }
+}

@@ -1,0 +1,20 @@
+//! The one place that maps a file into memory.
+//!
+//! Why unsafe: a mapped file that somebody truncates raises SIGBUS where it is read, and one that
+//! somebody writes to changes under a shared slice. Reading blocks out of a mapping instead of
+//! copying them is what the read figures in docs/performance.md rest on.
+//!
+//! Invariant: only files that the store has finished and renamed into place are mapped, and the
+//! store never writes to such a file again; it removes files, which leaves mappings intact. The
+//! directory's lock keeps other hblite processes out.
+
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+
+/// Maps all of `file`, which must not be empty and must not change any more.
+pub(crate) fn map(file: &File) -> io::Result<memmap2::Mmap> {
+    // SAFETY: the module's invariant; nobody writes to or truncates a finished store file.
+    unsafe { memmap2::Mmap::map(file) }
+}

@@ -1,0 +1,206 @@
+//! A file system in memory, for stores that shall leave nothing behind.
+//!
+//! Threads: one lock over the tree of names; the content of each file has its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+
+type Content = Arc<RwLock<Vec<u8>>>;
+
+/// Files in memory.
+#[derive(Debug, Clone, Default)]
+pub struct MemFileSystem {
+    tree: Arc<Mutex<Tree>>,
+}
+
+#[derive(Debug, Default)]
+struct Tree {
+    files: BTreeMap<PathBuf, Content>,
+    dirs: BTreeSet<PathBuf>,
+    locked: BTreeSet<PathBuf>,
+}
+
+impl MemFileSystem {
+    /// An empty file system.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+fn not_found(path: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("{} is not there", path.display()))
+}
+
+impl FileSystem for MemFileSystem {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let mut tree = self.tree.lock();
+        if tree.files.contains_key(path) || tree.dirs.contains(path) {
+            let message = format!("{} is there already", path.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
+        if let Some(parent) = path.parent()
+            && !parent.as_os_str().is_empty()
+            && !tree.dirs.contains(parent)
+        {
+            return Err(not_found(parent));
+        }
+        let content = Content::default();
+        tree.files.insert(path.to_path_buf(), content.clone());
+        Ok(Box::new(MemWritableFile(content)))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
+        let content = self.tree.lock().files.get(path).cloned().ok_or_else(|| not_found(path))?;
+        Ok(Arc::new(MemReadableFile(content)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut tree = self.tree.lock();
+        if let Some(content) = tree.files.remove(from) {
+            tree.files.insert(to.to_path_buf(), content);
+            return Ok(());
+        }
+        if !tree.dirs.contains(from) {
+            return Err(not_found(from));
+        }
+        let moved = |path: &PathBuf| path.strip_prefix(from).ok().map(|rest| to.join(rest));
+        let dirs = std::mem::take(&mut tree.dirs);
+        tree.dirs = dirs.into_iter().map(|path| moved(&path).unwrap_or(path)).collect();
+        let files = std::mem::take(&mut tree.files);
+        tree.files =
+            files.into_iter().map(|(path, c)| (moved(&path).unwrap_or(path), c)).collect();
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.tree.lock().files.remove(path).map(drop).ok_or_else(|| not_found(path))
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        let mut tree = self.tree.lock();
+        if !tree.dirs.contains(path) {
+            return Err(not_found(path));
+        }
+        tree.dirs.retain(|dir| !dir.starts_with(path));
+        tree.files.retain(|file, _| !file.starts_with(path));
+        Ok(())
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        let mut tree = self.tree.lock();
+        for dir in path.ancestors().filter(|dir| !dir.as_os_str().is_empty()) {
+            tree.dirs.insert(dir.to_path_buf());
+        }
+        Ok(())
+    }
+
+    fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
+        let tree = self.tree.lock();
+        if !tree.dirs.contains(path) {
+            return Err(not_found(path));
+        }
+        let name = |child: &Path| child.file_name()?.to_str().map(str::to_owned);
+        let dirs = tree.dirs.iter().map(|dir| (dir.as_path(), true));
+        let files = tree.files.keys().map(|file| (file.as_path(), false));
+        let mut entries: Vec<DirEntry> = dirs
+            .chain(files)
+            .filter(|(child, _)| child.parent() == Some(path))
+            .filter_map(|(child, is_dir)| Some(DirEntry { name: name(child)?, is_dir }))
+            .collect();
+        entries.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(entries)
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        let tree = self.tree.lock();
+        Ok(tree.files.contains_key(path) || tree.dirs.contains(path))
+    }
+
+    fn file_length(&self, path: &Path) -> io::Result<u64> {
+        self.open(path)?.length()
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut tree = self.tree.lock();
+        let content = tree.files.get(from).cloned().ok_or_else(|| not_found(from))?;
+        tree.files.insert(to.to_path_buf(), content);
+        Ok(())
+    }
+
+    fn sync_dir(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>> {
+        let mut tree = self.tree.lock();
+        if !tree.locked.insert(path.to_path_buf()) {
+            let other = tree.files.get(path).map(|content| content.read().clone());
+            let message = String::from_utf8_lossy(&other.unwrap_or_default()).into_owned();
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
+        }
+        let content = Arc::new(RwLock::new(holder.as_bytes().to_vec()));
+        tree.files.insert(path.to_path_buf(), content);
+        Ok(Box::new(MemFileLock { tree: self.tree.clone(), path: path.to_path_buf() }))
+    }
+}
+
+#[derive(Debug)]
+struct MemFileLock {
+    tree: Arc<Mutex<Tree>>,
+    path: PathBuf,
+}
+
+impl FileLock for MemFileLock {}
+
+impl Drop for MemFileLock {
+    fn drop(&mut self) {
+        self.tree.lock().locked.remove(&self.path);
+    }
+}
+
+#[derive(Debug)]
+struct MemWritableFile(Content);
+
+impl WritableFile for MemWritableFile {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write().extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn preallocate(&mut self, _length: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct MemReadableFile(Content);
+
+impl ReadableFile for MemReadableFile {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.0.read().len() as u64)
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let content = self.0.read();
+        let source = usize::try_from(offset)
+            .ok()
+            .and_then(|from| content.get(from..from.checked_add(buffer.len())?))
+            .ok_or(io::ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(source);
+        Ok(())
+    }
+
+    fn map(&self) -> io::Result<FileBytes> {
+        Ok(FileBytes::Owned(Arc::from(self.0.read().as_slice())))
+    }
+}

@@ -1,0 +1,133 @@
+//! The real file system.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+use crate::mapping;
+
+/// The file system of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StdFileSystem;
+
+impl FileSystem for StdFileSystem {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        Ok(Box::new(StdWritableFile(file)))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
+        Ok(Arc::new(StdReadableFile(File::open(path)?)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir_all(path)
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+
+    fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(path)? {
+            let entry = entry?;
+            // Names that are not UTF-8 were not written by a store; nobody will ask for them.
+            if let Ok(name) = entry.file_name().into_string() {
+                entries.push(DirEntry { name, is_dir: entry.file_type()?.is_dir() });
+            }
+        }
+        entries.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(entries)
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        fs::exists(path)
+    }
+
+    fn file_length(&self, path: &Path) -> io::Result<u64> {
+        Ok(fs::metadata(path)?.len())
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>> {
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0)?;
+                file.write_all(holder.as_bytes())?;
+                Ok(Box::new(StdFileLock { _file: file }))
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut other = String::new();
+                file.read_to_string(&mut other)?;
+                Err(io::Error::new(io::ErrorKind::WouldBlock, other))
+            }
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// The operating system gives the lock back when the file is closed, whatever ends the process.
+#[derive(Debug)]
+struct StdFileLock {
+    _file: File,
+}
+
+impl FileLock for StdFileLock {}
+
+#[derive(Debug)]
+struct StdWritableFile(File);
+
+impl WritableFile for StdWritableFile {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn preallocate(&mut self, _length: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct StdReadableFile(File);
+
+impl ReadableFile for StdReadableFile {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.0.read_exact_at(buffer, offset)
+    }
+
+    fn map(&self) -> io::Result<FileBytes> {
+        if self.length()? == 0 {
+            return Ok(FileBytes::Owned(Arc::from([])));
+        }
+        Ok(FileBytes::Mapped(Arc::new(mapping::map(&self.0)?)))
+    }
+}

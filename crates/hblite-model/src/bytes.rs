@@ -1,0 +1,79 @@
+//! Bytes as HBase prints and reads them.
+//!
+//! `Bytes.toStringBinary`: printable ASCII stands for itself, every other byte and the backslash
+//! is `\xHH` with upper-case digits.
+
+use std::fmt::Write as _;
+
+/// The printable form of `bytes`.
+pub fn to_string_binary(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        if (b' '..=b'~').contains(&byte) && byte != b'\\' {
+            text.push(byte as char);
+        } else {
+            let _ = write!(text, "\\x{byte:02X}");
+        }
+    }
+    text
+}
+
+/// The bytes of a printable form: `\xHH` is a byte, every other character its UTF-8 bytes.
+///
+/// A backslash that does not begin `\xHH` stands for itself (`Bytes.toBytesBinary`).
+pub fn from_string_binary(text: &str) -> Vec<u8> {
+    let source = text.as_bytes();
+    let mut bytes = Vec::with_capacity(source.len());
+    let mut at = 0;
+    while let Some(&byte) = source.get(at) {
+        let hex = |offset: usize| {
+            source.get(at + offset).and_then(|b| (*b as char).to_digit(16)).map(|d| d as u8)
+        };
+        if byte == b'\\'
+            && source.get(at + 1) == Some(&b'x')
+            && let (Some(high), Some(low)) = (hex(2), hex(3))
+        {
+            bytes.push(high << 4 | low);
+            at += 4;
+        } else {
+            bytes.push(byte);
+            at += 1;
+        }
+    }
+    bytes
+}
+
+/// The smallest byte string that is greater than every string with this prefix.
+///
+/// Empty (no upper bound) if the prefix is empty or all `0xff`
+/// (`ClientUtil.calculateTheClosestNextRowKeyForPrefix`).
+pub fn next_after_prefix(prefix: &[u8]) -> Vec<u8> {
+    let Some(at) = prefix.iter().rposition(|byte| *byte != 0xff) else {
+        return Vec::new();
+    };
+    let mut next = prefix[..=at].to_vec();
+    next[at] += 1;
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printable_form_and_back() {
+        assert_eq!(to_string_binary(b"a\\\x00\xff~"), "a\\x5C\\x00\\xFF~");
+        for bytes in [&b""[..], b"abc", b"\x00\xff\\x", b"\\x41"] {
+            assert_eq!(from_string_binary(&to_string_binary(bytes)), bytes);
+        }
+        assert_eq!(from_string_binary("a\\xZZ\\x4"), b"a\\xZZ\\x4");
+    }
+
+    #[test]
+    fn next_after_prefix_is_the_least_upper_bound() {
+        assert_eq!(next_after_prefix(b"ab"), b"ac");
+        assert_eq!(next_after_prefix(b"a\xff\xff"), b"b");
+        assert_eq!(next_after_prefix(b"\xff"), b"");
+        assert_eq!(next_after_prefix(b""), b"");
+    }
+}

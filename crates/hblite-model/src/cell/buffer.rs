@@ -1,0 +1,228 @@
+//! Many cells in one piece of memory.
+//!
+//! A [`CellBuffer`] is what a row is collected into and what a put carries: the serialized
+//! `KeyValue`s (and tags) lie back to back, so that they can be logged or sent as they are. It is
+//! refilled without giving its memory back.
+
+use super::{CellRef, KEY_VALUE_HEADER_SIZE, key};
+
+/// Where one cell lies in the buffer.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    /// Offset of the key length field.
+    start: usize,
+    key_length: u32,
+    value_length: u32,
+    tags_length: u32,
+    sequence_id: u64,
+}
+
+/// An append-only run of cells.
+#[derive(Debug, Clone, Default)]
+pub struct CellBuffer {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+impl CellBuffer {
+    /// An empty buffer.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether there is no cell.
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Bytes of all cells as serialized, tags included.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Forgets the cells, keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.spans.clear();
+    }
+
+    /// Keeps the first `count` cells.
+    pub fn truncate(&mut self, count: usize) {
+        if let Some(span) = self.spans.get(count) {
+            self.bytes.truncate(span.start);
+            self.spans.truncate(count);
+        }
+    }
+
+    /// Appends a copy of `cell`.
+    #[inline]
+    pub fn push(&mut self, cell: &CellRef<'_>) {
+        let start = self.bytes.len();
+        let (key_bytes, value) = (cell.key(), cell.value());
+        let (key_length, value_length) = (key_bytes.len() as u32, value.len() as u32);
+        self.bytes.reserve(KEY_VALUE_HEADER_SIZE + key_bytes.len() + value.len());
+        self.bytes.extend_from_slice(&key_length.to_be_bytes());
+        self.bytes.extend_from_slice(&value_length.to_be_bytes());
+        self.bytes.extend_from_slice(key_bytes);
+        self.bytes.extend_from_slice(value);
+        self.bytes.extend_from_slice(cell.tags());
+        self.spans.push(Span {
+            start,
+            key_length,
+            value_length,
+            tags_length: cell.tags().len() as u32,
+            sequence_id: cell.sequence_id(),
+        });
+    }
+
+    /// Appends a cell made of its parts, without tags and sequence id.
+    ///
+    /// # Panics
+    /// If row or family are too long for their length fields; see [`key::write`].
+    pub fn push_parts(
+        &mut self,
+        row: &[u8],
+        family: &[u8],
+        qualifier: &[u8],
+        timestamp: i64,
+        type_code: u8,
+        value: &[u8],
+    ) {
+        let start = self.bytes.len();
+        let key_length = key::encoded_length(row, family, qualifier) as u32;
+        let value_length = value.len() as u32;
+        self.bytes.extend_from_slice(&key_length.to_be_bytes());
+        self.bytes.extend_from_slice(&value_length.to_be_bytes());
+        key::write(&mut self.bytes, row, family, qualifier, timestamp, type_code);
+        self.bytes.extend_from_slice(value);
+        self.spans.push(Span { start, key_length, value_length, tags_length: 0, sequence_id: 0 });
+    }
+
+    /// The cell at `index`.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<CellRef<'_>> {
+        self.spans.get(index).map(|span| self.resolve(span))
+    }
+
+    /// The last cell.
+    pub fn last(&self) -> Option<CellRef<'_>> {
+        self.spans.last().map(|span| self.resolve(span))
+    }
+
+    /// The cells in the order of their pushes.
+    pub fn iter(&self) -> CellBufferIter<'_> {
+        CellBufferIter { buffer: self, spans: self.spans.iter() }
+    }
+
+    /// Replaces the timestamp of the cell at `index`, if it is there.
+    pub fn set_timestamp(&mut self, index: usize, timestamp: i64) {
+        if let Some(span) = self.spans.get(index) {
+            let start = span.start + KEY_VALUE_HEADER_SIZE;
+            key::set_timestamp(&mut self.bytes[start..start + span.key_length as usize], timestamp);
+        }
+    }
+
+    /// Sets the sequence id of all cells.
+    pub fn set_sequence_id(&mut self, sequence_id: u64) {
+        for span in &mut self.spans {
+            span.sequence_id = sequence_id;
+        }
+    }
+
+    /// Removes the cells for which `keep` is false; `keep` is asked in order.
+    pub fn retain(&mut self, mut keep: impl FnMut(usize, CellRef<'_>) -> bool) {
+        let mut kept = Self::new();
+        for (index, cell) in self.iter().enumerate() {
+            if keep(index, cell) {
+                kept.push(&cell);
+            }
+        }
+        *self = kept;
+    }
+
+    #[inline]
+    fn resolve(&self, span: &Span) -> CellRef<'_> {
+        let key_end = span.start + KEY_VALUE_HEADER_SIZE + span.key_length as usize;
+        let value_end = key_end + span.value_length as usize;
+        CellRef::new(
+            &self.bytes[span.start + KEY_VALUE_HEADER_SIZE..key_end],
+            &self.bytes[key_end..value_end],
+            &self.bytes[value_end..value_end + span.tags_length as usize],
+            span.sequence_id,
+        )
+    }
+}
+
+/// Two buffers are equal when their cells are, in order; sequence ids are not compared.
+impl PartialEq for CellBuffer {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for CellBuffer {}
+
+impl<'a> IntoIterator for &'a CellBuffer {
+    type Item = CellRef<'a>;
+    type IntoIter = CellBufferIter<'a>;
+
+    fn into_iter(self) -> CellBufferIter<'a> {
+        self.iter()
+    }
+}
+
+/// Iterates over the cells of a [`CellBuffer`].
+#[derive(Debug, Clone)]
+pub struct CellBufferIter<'a> {
+    buffer: &'a CellBuffer,
+    spans: std::slice::Iter<'a, Span>,
+}
+
+impl<'a> Iterator for CellBufferIter<'a> {
+    type Item = CellRef<'a>;
+
+    fn next(&mut self) -> Option<CellRef<'a>> {
+        self.spans.next().map(|span| self.buffer.resolve(span))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.spans.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for CellBufferIter<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.spans.next_back().map(|span| self.buffer.resolve(span))
+    }
+}
+
+impl ExactSizeIterator for CellBufferIter<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::{CellType, LATEST_TIMESTAMP};
+
+    #[test]
+    fn cells_come_back_as_they_were_pushed() {
+        let mut buffer = CellBuffer::new();
+        let put = CellType::Put.code();
+        buffer.push_parts(b"r", b"f", b"q", LATEST_TIMESTAMP, put, b"v1");
+        let key = key::build(b"r", b"f", b"q2", 7, put);
+        buffer.push(&CellRef::new(&key, b"v2", b"\0\x02\x08x", 9));
+        buffer.set_timestamp(0, 5);
+        assert_eq!(buffer.len(), 2);
+        let cells: Vec<_> = buffer.iter().collect();
+        assert_eq!((cells[0].timestamp(), cells[0].value()), (5, b"v1".as_slice()));
+        assert_eq!((cells[1].sequence_id(), cells[1].tags()), (9, b"\0\x02\x08x".as_slice()));
+        buffer.retain(|index, _| index == 1);
+        assert_eq!(buffer.get(0).map(|cell| cell.qualifier().to_vec()), Some(b"q2".to_vec()));
+        buffer.truncate(0);
+        assert!(buffer.is_empty() && buffer.size_bytes() == 0);
+    }
+}

@@ -1,0 +1,280 @@
+//! Cells: the layout, the order and the ways to hold them.
+//!
+//! A cell is the bytes of HBase's `KeyValue`, from the memstore to the disk and the wire:
+//!
+//! ```text
+//! i32 key length | i32 value length | flat key (see `key`) | value
+//! ```
+//!
+//! Beside it stand its tags (a run of `u16 length | u8 type | value`) and its sequence id, the
+//! order of its write within the region. [`CellRef`] lends a cell from wherever it lies,
+//! [`Cell`] owns one, [`CellBuffer`] holds many back to back.
+
+pub mod key;
+
+mod buffer;
+mod cell_type;
+mod comparator;
+mod tag;
+
+pub use buffer::{CellBuffer, CellBufferIter};
+pub use cell_type::CellType;
+pub use comparator::{CellComparator, compare_columns, compare_versions, compare_without_row};
+pub use tag::{Tag, TagIter, TagType, push_tag};
+
+use std::fmt;
+
+use crate::bytes::to_string_binary;
+
+/// "Stamp it when it is written": `HConstants.LATEST_TIMESTAMP`.
+pub const LATEST_TIMESTAMP: i64 = i64::MAX;
+
+/// Bytes of the two length fields in front of a serialized cell.
+pub const KEY_VALUE_HEADER_SIZE: usize = 8;
+
+/// A borrowed cell.
+///
+/// The key and the value may lie anywhere; where they lie back to back (they do in files without
+/// encoding and in memory) nothing was copied to make this.
+#[derive(Clone, Copy)]
+pub struct CellRef<'a> {
+    key: &'a [u8],
+    value: &'a [u8],
+    tags: &'a [u8],
+    sequence_id: u64,
+}
+
+impl<'a> CellRef<'a> {
+    /// A cell of these parts. `key` must be well-formed ([`key::check`]).
+    #[inline]
+    pub fn new(key: &'a [u8], value: &'a [u8], tags: &'a [u8], sequence_id: u64) -> Self {
+        debug_assert!(key::check(key), "malformed key {key:?}");
+        Self { key, value, tags, sequence_id }
+    }
+
+    /// The flat key.
+    #[inline]
+    pub fn key(&self) -> &'a [u8] {
+        self.key
+    }
+
+    /// The row.
+    #[inline]
+    pub fn row(&self) -> &'a [u8] {
+        key::row(self.key)
+    }
+
+    /// The family.
+    #[inline]
+    pub fn family(&self) -> &'a [u8] {
+        key::family(self.key)
+    }
+
+    /// The qualifier.
+    #[inline]
+    pub fn qualifier(&self) -> &'a [u8] {
+        key::qualifier(self.key)
+    }
+
+    /// The timestamp in milliseconds.
+    #[inline]
+    pub fn timestamp(&self) -> i64 {
+        key::timestamp(self.key)
+    }
+
+    /// The type code.
+    #[inline]
+    pub fn type_code(&self) -> u8 {
+        key::type_code(self.key)
+    }
+
+    /// The type, or `None` if the code is not one of a stored cell.
+    #[inline]
+    pub fn cell_type(&self) -> Option<CellType> {
+        CellType::from_code(self.type_code())
+    }
+
+    /// Whether this is a delete marker.
+    #[inline]
+    pub fn is_delete(&self) -> bool {
+        CellType::is_delete_code(self.type_code())
+    }
+
+    /// The value.
+    #[inline]
+    pub fn value(&self) -> &'a [u8] {
+        self.value
+    }
+
+    /// The serialized tags, empty if there are none.
+    #[inline]
+    pub fn tags(&self) -> &'a [u8] {
+        self.tags
+    }
+
+    /// The sequence id, 0 if none is known.
+    #[inline]
+    pub fn sequence_id(&self) -> u64 {
+        self.sequence_id
+    }
+
+    /// Length of the serialized cell, tags and sequence id apart.
+    #[inline]
+    pub fn serialized_size(&self) -> usize {
+        KEY_VALUE_HEADER_SIZE + self.key.len() + self.value.len()
+    }
+
+    /// The same cell with another sequence id.
+    #[inline]
+    pub fn with_sequence_id(self, sequence_id: u64) -> Self {
+        Self { sequence_id, ..self }
+    }
+
+    /// The same cell with another value (filters that strip values).
+    #[inline]
+    pub fn with_value(self, value: &'a [u8]) -> Self {
+        Self { value, ..self }
+    }
+
+    /// A copy that owns its bytes.
+    pub fn to_cell(&self) -> Cell {
+        Cell::from_ref(self)
+    }
+}
+
+/// Key, value and tags alike; the sequence id is not compared.
+impl PartialEq for CellRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.value == other.value && self.tags == other.tags
+    }
+}
+
+impl Eq for CellRef<'_> {}
+
+impl fmt::Debug for CellRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// As HBase's `KeyValue.toString`: `row/family:qualifier/timestamp/type/vlen=n/seqid=n`.
+impl fmt::Display for CellRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = to_string_binary(self.row());
+        let family = to_string_binary(self.family());
+        let qualifier = to_string_binary(self.qualifier());
+        write!(f, "{row}/{family}:{qualifier}/{}/", self.timestamp())?;
+        match (self.cell_type(), self.type_code()) {
+            (Some(cell_type), _) => write!(f, "{cell_type}")?,
+            (None, CellType::MINIMUM) => f.write_str("Minimum")?,
+            (None, CellType::MAXIMUM) => f.write_str("Maximum")?,
+            (None, code) => write!(f, "{code}")?,
+        }
+        write!(f, "/vlen={}/seqid={}", self.value.len(), self.sequence_id)
+    }
+}
+
+/// A cell that owns its bytes.
+#[derive(Clone)]
+pub struct Cell {
+    /// Key, value and tags back to back.
+    bytes: Box<[u8]>,
+    key_length: u32,
+    value_length: u32,
+    sequence_id: u64,
+}
+
+impl Cell {
+    /// A cell of these parts, without tags.
+    ///
+    /// # Panics
+    /// If row or family are too long for their length fields; see [`key::write`].
+    pub fn new(
+        row: &[u8],
+        family: &[u8],
+        qualifier: &[u8],
+        timestamp: i64,
+        cell_type: CellType,
+        value: &[u8],
+    ) -> Self {
+        let key = key::build(row, family, qualifier, timestamp, cell_type.code());
+        CellRef::new(&key, value, b"", 0).to_cell()
+    }
+
+    /// A copy of `cell`.
+    pub fn from_ref(cell: &CellRef<'_>) -> Self {
+        let size = cell.key.len() + cell.value.len() + cell.tags.len();
+        let mut bytes = Vec::with_capacity(size);
+        bytes.extend_from_slice(cell.key);
+        bytes.extend_from_slice(cell.value);
+        bytes.extend_from_slice(cell.tags);
+        Self {
+            bytes: bytes.into_boxed_slice(),
+            key_length: cell.key.len() as u32,
+            value_length: cell.value.len() as u32,
+            sequence_id: cell.sequence_id,
+        }
+    }
+
+    /// The cell, borrowed.
+    #[inline]
+    pub fn as_ref(&self) -> CellRef<'_> {
+        let (key, rest) = self.bytes.split_at(self.key_length as usize);
+        let (value, tags) = rest.split_at(self.value_length as usize);
+        CellRef { key, value, tags, sequence_id: self.sequence_id }
+    }
+
+    /// The row.
+    pub fn row(&self) -> &[u8] {
+        self.as_ref().row()
+    }
+
+    /// The family.
+    pub fn family(&self) -> &[u8] {
+        self.as_ref().family()
+    }
+
+    /// The qualifier.
+    pub fn qualifier(&self) -> &[u8] {
+        self.as_ref().qualifier()
+    }
+
+    /// The timestamp in milliseconds.
+    pub fn timestamp(&self) -> i64 {
+        self.as_ref().timestamp()
+    }
+
+    /// The type, or `None` if the code is not one of a stored cell.
+    pub fn cell_type(&self) -> Option<CellType> {
+        self.as_ref().cell_type()
+    }
+
+    /// The value.
+    pub fn value(&self) -> &[u8] {
+        self.as_ref().value()
+    }
+
+    /// The serialized tags, empty if there are none.
+    pub fn tags(&self) -> &[u8] {
+        self.as_ref().tags()
+    }
+
+    /// The sequence id, 0 if none is known.
+    pub fn sequence_id(&self) -> u64 {
+        self.sequence_id
+    }
+}
+
+impl PartialEq for Cell {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_ref() == other.as_ref()
+    }
+}
+
+impl Eq for Cell {}
+
+impl fmt::Debug for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.as_ref(), f)
+    }
+}

@@ -1,0 +1,30 @@
+//! Forward or reverse.
+
+use std::cmp::Ordering;
+
+/// The direction of a scan over rows. Within a row cells always come in their stored order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Direction {
+    /// Rows ascend.
+    #[default]
+    Forward,
+    /// Rows descend.
+    Reverse,
+}
+
+impl Direction {
+    /// An ordering of rows as this direction meets them.
+    #[inline]
+    pub fn apply(self, ordering: Ordering) -> Ordering {
+        match self {
+            Self::Forward => ordering,
+            Self::Reverse => ordering.reverse(),
+        }
+    }
+
+    /// Whether rows descend.
+    #[inline]
+    pub fn is_reverse(self) -> bool {
+        self == Self::Reverse
+    }
+}

@@ -1,0 +1,277 @@
+//! Errors: what went wrong, in HBase's words, and what the caller can do about it.
+//!
+//! An [`Error`] carries the exception class that HBase throws in the same case, because clients
+//! decide by it; [`ErrorKind`] is the short answer for Rust callers. Both come from the one table
+//! in [`Exception`].
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The result of everything that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What the caller does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The request can never succeed as it is.
+    Invalid,
+    /// The table, region, namespace or family is not there.
+    NotFound,
+    /// The table or namespace is there already.
+    AlreadyExists,
+    /// The table is in a state that forbids this.
+    WrongState,
+    /// The region moved, split or closed: locate it again.
+    NotServing,
+    /// Too much at once: try again later.
+    Busy,
+    /// Stored bytes are damaged; the message names file and offset.
+    Corrupt,
+    /// The operating system failed.
+    Io,
+    /// The store is closed, or refuses writes after a failed sync: open it again.
+    Closed,
+    /// hblite does not do this.
+    Unsupported,
+}
+
+macro_rules! exceptions {
+    ($($(#[$doc:meta])* $name:ident = $class:literal, $kind:ident, $retriable:literal;)*) => {
+        /// The exception classes of HBase and Java that hblite answers with.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Exception {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Exception {
+            /// Every class, for tools and tests.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// The full name of the Java class.
+            pub fn class_name(self) -> &'static str {
+                match self { $(Self::$name => $class,)* }
+            }
+
+            /// What the caller does next.
+            pub fn kind(self) -> ErrorKind {
+                match self { $(Self::$name => ErrorKind::$kind,)* }
+            }
+
+            /// Whether HBase's client tries again by itself (not a `DoNotRetryIOException`).
+            pub fn is_retriable(self) -> bool {
+                match self { $(Self::$name => $retriable,)* }
+            }
+        }
+    };
+}
+
+exceptions! {
+    /// A plain I/O error; HBase's clients retry it.
+    Io = "java.io.IOException", Io, true;
+    /// Stored bytes are damaged.
+    CorruptHFile = "org.apache.hadoop.hbase.io.hfile.CorruptHFileException", Corrupt, false;
+    /// A log record is damaged.
+    CorruptWal = "org.apache.hadoop.hbase.regionserver.wal.WALHeaderEOFException", Corrupt, false;
+    /// An argument that makes no sense, found before anything was sent.
+    IllegalArgument = "java.lang.IllegalArgumentException", Invalid, false;
+    /// A number beyond its range.
+    ArrayIndexOutOfBounds = "java.lang.ArrayIndexOutOfBoundsException", Invalid, false;
+    /// An argument that must not be null.
+    NullPointer = "java.lang.NullPointerException", Invalid, false;
+    /// A request that cannot succeed when repeated.
+    DoNotRetryIo = "org.apache.hadoop.hbase.DoNotRetryIOException", Invalid, false;
+    /// Something that hblite does not do.
+    UnsupportedOperation = "java.lang.UnsupportedOperationException", Unsupported, false;
+    /// The table has no such family.
+    NoSuchColumnFamily =
+        "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException", NotFound, false;
+    /// A family that an alter wants to change is not there.
+    InvalidFamilyOperation =
+        "org.apache.hadoop.hbase.InvalidFamilyOperationException", Invalid, false;
+    /// A mutation names another row than the call.
+    WrongRow = "org.apache.hadoop.hbase.regionserver.WrongRegionException", NotServing, false;
+    /// A mutation inside RowMutations names another row.
+    WrongRowIo = "org.apache.hadoop.hbase.client.WrongRowIOException", Invalid, false;
+    /// A check failed its own rules (`CheckAndMutate`, sizes).
+    FailedSanityCheck =
+        "org.apache.hadoop.hbase.regionserver.FailedSanityCheckException", Invalid, false;
+    /// The table is not there.
+    TableNotFound = "org.apache.hadoop.hbase.TableNotFoundException", NotFound, false;
+    /// The table is there already.
+    TableExists = "org.apache.hadoop.hbase.TableExistsException", AlreadyExists, false;
+    /// The table is disabled.
+    TableNotEnabled = "org.apache.hadoop.hbase.TableNotEnabledException", WrongState, false;
+    /// The table is enabled and should not be.
+    TableNotDisabled = "org.apache.hadoop.hbase.TableNotDisabledException", WrongState, false;
+    /// The namespace is not there.
+    NamespaceNotFound = "org.apache.hadoop.hbase.NamespaceNotFoundException", NotFound, false;
+    /// The namespace is there already.
+    NamespaceExist = "org.apache.hadoop.hbase.NamespaceExistException", AlreadyExists, false;
+    /// A rule of the cluster forbids it (a namespace that is not empty, a reserved one).
+    Constraint = "org.apache.hadoop.hbase.constraint.ConstraintException", Invalid, false;
+    /// The region is not served here.
+    NotServingRegion = "org.apache.hadoop.hbase.NotServingRegionException", NotServing, true;
+    /// The region is not known at all.
+    UnknownRegion = "org.apache.hadoop.hbase.UnknownRegionException", NotFound, false;
+    /// Regions that may not be merged or split.
+    MergeRegion = "org.apache.hadoop.hbase.exceptions.MergeRegionException", Invalid, false;
+    /// Too many writes wait for memory.
+    RegionTooBusy = "org.apache.hadoop.hbase.RegionTooBusyException", Busy, true;
+    /// The scanner was closed or its lease ran out.
+    UnknownScanner = "org.apache.hadoop.hbase.UnknownScannerException", NotFound, false;
+    /// A filter text or filter that cannot be used.
+    IncompatibleFilter =
+        "org.apache.hadoop.hbase.filter.IncompatibleFilterException", Invalid, false;
+    /// A family's settings are not allowed together.
+    InvalidTableDescriptor = "org.apache.hadoop.hbase.InvalidTableDescriptorException",
+        Invalid, false;
+    /// The region server ended.
+    RegionServerStopped =
+        "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException", Closed, true;
+    /// A character that no name may have: Java's parse errors of regular expressions.
+    PatternSyntax = "java.util.regex.PatternSyntaxException", Invalid, false;
+    /// Unreadable text, such as a filter that ends too early.
+    CharacterCoding = "java.nio.charset.CharacterCodingException", Invalid, false;
+}
+
+impl Exception {
+    /// The name of the Java class without its package.
+    pub fn simple_name(self) -> &'static str {
+        let name = self.class_name();
+        name.rsplit('.').next().unwrap_or(name)
+    }
+}
+
+/// An error: exception class, message, and the place in a file where there is one.
+///
+/// Messages are HBase's where HBase has one, without stack traces. They are for people; decide by
+/// [`Error::kind`] or [`Error::exception`].
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    exception: Exception,
+    message: String,
+    file: Option<PathBuf>,
+    offset: Option<u64>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of this class.
+    pub fn new(exception: Exception, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self(Box::new(Inner { exception, message, file: None, offset: None, source: None }))
+    }
+
+    /// An `IllegalArgumentException`: the request is wrong in itself.
+    pub fn illegal_argument(message: impl Into<String>) -> Self {
+        Self::new(Exception::IllegalArgument, message)
+    }
+
+    /// A `DoNotRetryIOException`.
+    pub fn do_not_retry(message: impl Into<String>) -> Self {
+        Self::new(Exception::DoNotRetryIo, message)
+    }
+
+    /// The operating system failed while `doing` something with `file`.
+    pub fn io(doing: &str, file: &Path, source: std::io::Error) -> Self {
+        let message = format!("{doing} {}: {source}", file.display());
+        Self(Box::new(Inner {
+            exception: Exception::Io,
+            message,
+            file: Some(file.to_path_buf()),
+            offset: None,
+            source: Some(Box::new(source)),
+        }))
+    }
+
+    /// Damaged bytes in `file` at `offset`.
+    pub fn corrupt(
+        exception: Exception,
+        file: &Path,
+        offset: u64,
+        message: impl fmt::Display,
+    ) -> Self {
+        let message = format!("{} at offset {offset}: {message}", file.display());
+        Self(Box::new(Inner {
+            exception,
+            message,
+            file: Some(file.to_path_buf()),
+            offset: Some(offset),
+            source: None,
+        }))
+    }
+
+    /// The same error with the error that caused it.
+    pub fn with_source(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// The exception class that HBase throws.
+    pub fn exception(&self) -> Exception {
+        self.0.exception
+    }
+
+    /// What the caller does next.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.exception.kind()
+    }
+
+    /// HBase's message.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The file that is damaged or could not be used.
+    pub fn file(&self) -> Option<&Path> {
+        self.0.file.as_deref()
+    }
+
+    /// The place in the file.
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+}
+
+/// The class and the message, as Java's `Throwable.toString`.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.exception.class_name(), self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_class_message_and_place() {
+        let error = Error::corrupt(Exception::CorruptHFile, Path::new("/d/f"), 7, "bad checksum");
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        assert_eq!((error.file(), error.offset()), (Some(Path::new("/d/f")), Some(7)));
+        assert_eq!(
+            error.to_string(),
+            "org.apache.hadoop.hbase.io.hfile.CorruptHFileException: \
+             /d/f at offset 7: bad checksum"
+        );
+        assert_eq!(error.exception().simple_name(), "CorruptHFileException");
+    }
+}
