@@ -1,1 +1,66 @@
-//! x
+//! HBase in one small process, or inside yours.
+//!
+//! hblite is a sorted, versioned key-value store with HBase's data model: tables with column
+//! families, rows in order of their keys, cells with versions, scans both ways, filters, counters
+//! and atomic checks. It keeps its data in a directory, as HBase keeps it, and answers as Apache
+//! HBase 2.6 answers.
+//!
+//! ```
+//! use hblite::{ColumnFamilyDescriptor, Get, Put, Scan, TableDescriptor};
+//!
+//! # fn main() -> hblite::Result<()> {
+//! let connection = hblite::open_in_memory()?; // or hblite::open("./hblite-data")
+//! let table = TableDescriptor::new("users".parse()?)
+//!     .with_family(ColumnFamilyDescriptor::new("info").with_versions(3));
+//! connection.admin().create_table(&table)?;
+//!
+//! let users = connection.table("users")?;
+//! users.put(&Put::new("u1").add("info", "name", "Ada").add("info", "city", "London"))?;
+//! users.put(&Put::new("u2").add("info", "name", "Grace"))?;
+//!
+//! let row = users.get(&Get::new("u1"))?;
+//! assert_eq!(row.value("info", "name"), Some(b"Ada".as_slice()));
+//!
+//! let mut scanner = users.scan(&Scan::new().reversed(true))?;
+//! while let Some(row) = scanner.next_row()? {
+//!     println!("{}", String::from_utf8_lossy(row.row()));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where things are
+//!
+//! [`Connection`] is an open store. [`Table`] reads and writes rows, [`Admin`] changes tables and
+//! namespaces. Operations ([`Put`], [`Get`], [`Scan`], …) are plain values from `hblite-model`.
+//! All three handles are cheap to clone and may be used from any thread.
+//!
+//! # What a write promises
+//!
+//! An acknowledged write survives a kill of the process ([`Durability::SyncWal`], the default). To
+//! survive a power cut too, ask for [`Durability::FsyncWal`]; to write faster and promise less, for
+//! [`Durability::AsyncWal`] or [`Durability::SkipWal`]. One row is written whole or not at all.
+
+#![forbid(unsafe_code)]
+
+mod admin;
+mod connection;
+mod scanner;
+mod table;
+
+pub use admin::Admin;
+pub use connection::{Connection, Options, open, open_in_memory};
+pub use hblite_engine::{
+    EngineOptions, RegionLoad, RegionLocation, ReplayReport, StoreStatus, TableState,
+};
+pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
+pub use hblite_model::{
+    Action, Append, BloomType, Cell, CellBuffer, CellRef, CellType, CheckAndMutate,
+    CheckAndMutateResult, ColumnFamilyDescriptor, Compression, Condition, DataBlockEncoding,
+    Delete, Direction, Durability, Error, ErrorKind, Exception, Get, Increment, KeepDeletedCells,
+    LATEST_TIMESTAMP, Mutation, MutationKind, NamespaceDescriptor, Put, RegionInfo, Result,
+    RowMutations, RowResult, Scan, TableDescriptor, TableName, TimeRange, bytes, descriptor,
+    filter, region_split,
+};
+pub use scanner::ResultScanner;
+pub use table::Table;

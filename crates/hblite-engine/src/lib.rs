@@ -1,1 +1,41 @@
-//! placeholder
+//! The storage engine of hblite: one directory, one process.
+//!
+//! ```text
+//! engine > chore > table > catalog > region > store > memstore, wal > layout
+//! ```
+//!
+//! A module uses what stands right of it, never what stands left. `error` and settings belong to
+//! all.
+//!
+//! - `engine` opens, recovers and closes a directory
+//! - `chore` flushes and compacts in the background
+//! - `table` spreads operations over regions
+//! - `catalog` knows tables, regions and namespaces, and keeps them in hbase:meta
+//! - `region` is a row range: the write page, flush, scans
+//! - `store` is one family of a region: memory and files, merged by scanners
+//! - `memstore` and `wal` hold what is not in a file yet
+//!
+//! The engine is synchronous and knows no socket. Applications use the crate `hblite`.
+
+pub mod memstore;
+pub mod wal;
+
+mod catalog;
+mod chore;
+mod chore_queue;
+mod context;
+mod engine;
+mod layout;
+mod options;
+mod region;
+mod status;
+mod store;
+mod table;
+
+pub use catalog::TableState;
+pub use engine::Engine;
+pub use options::EngineOptions;
+pub use region::RegionLoad;
+pub use status::{RegionLocation, RegionStatus, StoreStatus};
+pub use table::{TableHandle, TableScanner};
+pub use wal::ReplayReport;

@@ -56,6 +56,9 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Gives a file a second name.
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
+    /// Makes the content of a file durable that nobody has open for writing.
+    fn sync_file(&self, path: &Path) -> io::Result<()>;
+
     /// Makes the names in a directory durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 

@@ -4,6 +4,8 @@
 //! a store can run in memory, on a clock that a test moves, or on a disk that fails or forgets.
 
 mod clock;
+mod crash_fs;
+mod fault_fs;
 mod fs;
 mod mapping;
 mod mem_fs;
@@ -13,6 +15,8 @@ mod std_fs;
 use std::sync::Arc;
 
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use crash_fs::CrashFileSystem;
+pub use fault_fs::{Fault, FaultFileSystem, Operation};
 pub use fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
 pub use mem_fs::MemFileSystem;
 pub use rng::{Random, SeededRandom};

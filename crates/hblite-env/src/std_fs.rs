@@ -64,6 +64,10 @@ impl FileSystem for StdFileSystem {
         fs::hard_link(from, to)
     }
 
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         File::open(path)?.sync_all()
     }

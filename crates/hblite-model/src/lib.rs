@@ -8,11 +8,28 @@
 
 pub mod bytes;
 pub mod cell;
-
+pub mod descriptor;
 pub mod error;
+pub mod filter;
+pub mod name;
+pub mod ops;
+pub mod protobuf;
+pub mod region_split;
 
 mod direction;
+mod region_info;
 
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
+pub use descriptor::{
+    BloomType, ColumnFamilyDescriptor, Compression, DataBlockEncoding, KeepDeletedCells,
+    TableDescriptor,
+};
 pub use direction::Direction;
 pub use error::{Error, ErrorKind, Exception, Result};
+pub use name::{NamespaceDescriptor, TableName};
+pub use ops::{
+    Action, Append, CheckAndMutate, CheckAndMutateResult, ColumnSelection, Condition, Delete,
+    Durability, Get, Increment, Mutation, MutationKind, Put, Qualifiers, ReadType, RowMutations,
+    RowResult, Scan, TimeRange,
+};
+pub use region_info::{META_ENCODED_NAME, RegionInfo};

@@ -136,6 +136,12 @@ impl<'a> CellRef<'a> {
         Self { value, ..self }
     }
 
+    /// The same cell with other tags.
+    #[inline]
+    pub fn with_tags(self, tags: &'a [u8]) -> Self {
+        Self { tags, ..self }
+    }
+
     /// A copy that owns its bytes.
     pub fn to_cell(&self) -> Cell {
         Cell::from_ref(self)

@@ -1,0 +1,251 @@
+//! Measurements, and the table that is made of them.
+//!
+//! Each measurement is one JSON line as soon as it is taken. The table has a row per workload and
+//! a column per store with the median over the rounds, and says how hblite stands to RocksDB (the
+//! better of its two set-ups) and to the fastest of the peers: above 1, hblite is faster.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+
+use serde_json::{Value, json};
+
+use crate::clocks::{self, Clocks};
+
+/// The store that all others are compared with.
+const SUBJECT: &str = "hblite";
+const ROCKSDB: &str = "rocksdb";
+
+/// What a measurement counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// So many of these per second; more is better.
+    PerSecond(&'static str),
+    /// Milliseconds; less is better.
+    Milliseconds,
+    /// Bytes on disk per byte of raw cells; less is better.
+    PerRawByte,
+}
+
+impl Unit {
+    fn name(self) -> String {
+        match self {
+            Self::PerSecond(what) => format!("{what}/s"),
+            Self::Milliseconds => "ms".to_owned(),
+            Self::PerRawByte => "B per raw B".to_owned(),
+        }
+    }
+
+    /// How much better `mine` is than `theirs`.
+    fn ratio(self, mine: f64, theirs: f64) -> f64 {
+        match self {
+            Self::PerSecond(_) => mine / theirs,
+            Self::Milliseconds | Self::PerRawByte => theirs / mine,
+        }
+    }
+}
+
+/// One measurement.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    /// Name of what was done.
+    pub(crate) workload: String,
+    /// Name of the store.
+    pub(crate) store: &'static str,
+    /// Round, from 1.
+    pub(crate) round: u32,
+    /// What is counted.
+    pub(crate) unit: Unit,
+    /// The figure by the wall clock.
+    pub(crate) wall: f64,
+    /// The figure by the CPU clock.
+    pub(crate) cpu: f64,
+    /// Load average when it was taken.
+    pub(crate) load: Option<f64>,
+}
+
+impl Sample {
+    /// `count` operations that took so long.
+    pub(crate) fn figures(unit: Unit, count: u64, clocks: Clocks) -> (f64, f64) {
+        let (wall, cpu) = (clocks.wall.as_secs_f64(), clocks.cpu.as_secs_f64());
+        match unit {
+            Unit::PerSecond(_) => (count as f64 / wall, count as f64 / cpu.max(1e-9)),
+            Unit::Milliseconds | Unit::PerRawByte => (wall * 1e3, cpu * 1e3),
+        }
+    }
+
+    /// The measurement as one line of JSON, without its end.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "workload": self.workload,
+            "store": self.store,
+            "round": self.round,
+            "unit": self.unit.name(),
+            "wall": self.wall,
+            "cpu": self.cpu,
+            "load_average": self.load,
+        })
+    }
+}
+
+impl fmt::Display for Sample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (wall, cpu) = (figure(self.wall), figure(self.cpu));
+        let (workload, store, unit) = (&self.workload, self.store, self.unit.name());
+        write!(
+            f,
+            "{} {workload:28} {store:12} {wall:>8} {unit} (CPU {cpu})",
+            self.round
+        )
+    }
+}
+
+/// Which of a measurement's two figures a table shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// The wall clock.
+    Wall,
+    /// The CPU clock.
+    Cpu,
+}
+
+/// Says what the figures were taken on and with.
+pub(crate) fn heading(cells: u64, rounds: u32, samples: &[Sample]) -> String {
+    let processor = clocks::processor().unwrap_or_else(|| "unknown processor".to_owned());
+    let mut loads: Vec<f64> = samples.iter().filter_map(|sample| sample.load).collect();
+    loads.sort_by(f64::total_cmp);
+    let load = match (loads.first(), loads.last()) {
+        (Some(low), Some(high)) => {
+            format!(
+                "median {:.2}, from {low:.2} to {high:.2}",
+                median(&mut loads.clone())
+            )
+        }
+        _ => "unknown".to_owned(),
+    };
+    format!(
+        "{cells} cells, median of {rounds} rounds; {} cores, {processor}; load average {load}\n",
+        clocks::core_count(),
+    )
+}
+
+/// The measurements as a table in Markdown.
+pub(crate) fn table(samples: &[Sample], clock: Clock) -> String {
+    let stores = in_order(samples.iter().map(|sample| sample.store.to_owned()));
+    let mut text = String::from("| workload | unit |");
+    for store in &stores {
+        let _ = write!(text, " {store} |");
+    }
+    let has_subject = stores.iter().any(|store| store == SUBJECT);
+    if has_subject {
+        text.push_str(" to RocksDB | to the fastest peer |");
+    }
+    let columns = 2 + stores.len() + if has_subject { 2 } else { 0 };
+    let _ = writeln!(text, "\n|{}", "---|".repeat(columns));
+
+    for workload in in_order(samples.iter().map(|sample| sample.workload.clone())) {
+        let Some(row) = Line::of(samples, &workload, clock) else {
+            continue;
+        };
+        let _ = write!(text, "| {workload} | {} |", row.unit.name());
+        for store in &stores {
+            let cell = row
+                .medians
+                .get(store.as_str())
+                .map_or("–".to_owned(), |m| figure(*m));
+            let _ = write!(text, " {cell} |");
+        }
+        if has_subject {
+            let _ = write!(text, " {} | {} |", row.to_rocksdb(), row.to_fastest());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// One workload's medians.
+struct Line<'a> {
+    unit: Unit,
+    medians: BTreeMap<&'a str, f64>,
+}
+
+impl<'a> Line<'a> {
+    fn of(samples: &'a [Sample], workload: &str, clock: Clock) -> Option<Self> {
+        let mut figures: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        let mut unit = None;
+        for sample in samples.iter().filter(|sample| sample.workload == workload) {
+            let figure = match clock {
+                Clock::Wall => sample.wall,
+                Clock::Cpu => sample.cpu,
+            };
+            figures.entry(sample.store).or_default().push(figure);
+            unit = Some(sample.unit);
+        }
+        let medians = figures
+            .into_iter()
+            .map(|(store, mut all)| (store, median(&mut all)));
+        Some(Self {
+            unit: unit?,
+            medians: medians.collect(),
+        })
+    }
+
+    fn best(&self, is_peer: impl Fn(&str) -> bool) -> Option<(&'a str, f64)> {
+        let peers = self.medians.iter().filter(|(store, _)| is_peer(store));
+        let best = peers.max_by(|one, other| self.unit.ratio(*one.1, *other.1).total_cmp(&1.0));
+        best.map(|(store, figure)| (*store, *figure))
+    }
+
+    fn to_rocksdb(&self) -> String {
+        let subject = self.medians.get(SUBJECT);
+        match (subject, self.best(|store| store.starts_with(ROCKSDB))) {
+            (Some(mine), Some((_, theirs))) => format!("{:.2}", self.unit.ratio(*mine, theirs)),
+            _ => "–".to_owned(),
+        }
+    }
+
+    fn to_fastest(&self) -> String {
+        let subject = self.medians.get(SUBJECT);
+        match (subject, self.best(|store| !store.starts_with(SUBJECT))) {
+            (Some(mine), Some((store, theirs))) => {
+                format!("{:.2} ({store})", self.unit.ratio(*mine, theirs))
+            }
+            _ => "–".to_owned(),
+        }
+    }
+}
+
+/// The names as they first appear.
+fn in_order(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut ordered: Vec<String> = Vec::new();
+    for name in names {
+        if !ordered.contains(&name) {
+            ordered.push(name);
+        }
+    }
+    ordered
+}
+
+fn median(figures: &mut [f64]) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    let middle = figures.len() / 2;
+    if figures.len() % 2 == 1 {
+        return figures[middle];
+    }
+    (figures[middle - 1] + figures[middle]) / 2.0
+}
+
+/// A figure to three digits.
+fn figure(value: f64) -> String {
+    match value {
+        v if v >= 999_500.0 => format!("{:.2}M", v / 1e6),
+        v if v >= 9_995.0 => format!("{:.0}k", v / 1e3),
+        v if v >= 999.5 => format!("{:.2}k", v / 1e3),
+        v if v >= 99.5 => format!("{v:.0}"),
+        v if v >= 9.95 => format!("{v:.1}"),
+        v if v >= 0.1 => format!("{v:.2}"),
+        v => format!("{v:.4}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

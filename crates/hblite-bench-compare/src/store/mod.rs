@@ -1,0 +1,128 @@
+//! What a store has to offer to be compared, and the list of stores.
+//!
+//! One file per store: how its users would keep HBase cells in it, and the settings that they
+//! would choose for this work. All stores but hblite hold the cells by the codec of `codec`.
+//! A `Store` is shared by the threads of a workload.
+
+mod fjall;
+mod lmdb;
+mod redb;
+mod rocksdb;
+
+use std::path::Path;
+
+use crate::cells::{Row, SampleCell, Tally};
+pub(crate) use crate::codec::{Direction, Result};
+
+/// Bytes of block or page cache for each store that has one: more than the work needs.
+const CACHE_SIZE_BYTES: usize = 1 << 30;
+/// Bytes of unflushed cells at which a log-structured store starts to flush.
+const WRITE_BUFFER_BYTES: usize = 64 << 20;
+/// The same, when a workload wants everything to stay in the log.
+const WRITE_BUFFER_HOLD_BYTES: usize = 1 << 30;
+/// Bytes of a data block.
+const BLOCK_SIZE_BYTES: usize = 8 << 10;
+
+/// What an acknowledged put survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// The end of the process.
+    Process,
+    /// The end of the machine.
+    Machine,
+}
+
+/// How to open a store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    /// What each put survives.
+    pub(crate) durability: Durability,
+    /// Flush nothing: what is written stays in the log and in memory.
+    pub(crate) hold_in_log: bool,
+}
+
+impl Opening {
+    /// Puts survive the end of the process; flushes as usual.
+    pub(crate) const USUAL: Self = Self {
+        durability: Durability::Process,
+        hold_in_log: false,
+    };
+
+    fn write_buffer_bytes(self) -> usize {
+        if self.hold_in_log {
+            WRITE_BUFFER_HOLD_BYTES
+        } else {
+            WRITE_BUFFER_BYTES
+        }
+    }
+}
+
+/// A part of the rows, in one direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span<'a> {
+    /// The first row to give, or the one to start from in reverse; none for the very first.
+    pub(crate) start: Option<&'a Row>,
+    /// How many rows at most.
+    pub(crate) rows: usize,
+    /// Where to.
+    pub(crate) direction: Direction,
+}
+
+impl Span<'_> {
+    /// All rows.
+    pub(crate) fn whole(direction: Direction) -> Self {
+        Self {
+            start: None,
+            rows: usize::MAX,
+            direction,
+        }
+    }
+}
+
+/// One kind of store.
+pub(crate) trait Engine: Sync {
+    /// The name in reports.
+    fn name(&self) -> &'static str;
+
+    /// Opens the store in `dir`, making what is not there; ready for the first put.
+    fn open(&self, dir: &Path, opening: Opening) -> Result<Box<dyn Store>>;
+}
+
+/// An open store. Dropping it closes it.
+pub(crate) trait Store: Send + Sync {
+    /// Writes cells in one go: a put, or a batch of puts.
+    fn put(&self, cells: &[SampleCell]) -> Result<()>;
+
+    /// Puts the newest version of the row's one column into `tally`, if it is there.
+    fn get(&self, row: &Row, tally: &mut Tally) -> Result<()>;
+
+    /// Puts the newest version of each column in `span` into `tally`.
+    fn scan(&self, span: Span<'_>, tally: &mut Tally) -> Result<()>;
+
+    /// Does the least after which the end of the process loses nothing of what was put.
+    fn secure(&self) -> Result<()>;
+
+    /// Brings everything into files, and waits until no work goes on in the background.
+    fn flush(&self) -> Result<()>;
+
+    /// Brings the files into the shape that reads best.
+    fn settle(&self) -> Result<()>;
+}
+
+/// All stores, in the order of the report.
+pub(crate) const ENGINES: &[&dyn Engine] = &[
+    &rocksdb::RocksDb {
+        is_compressed: true,
+    },
+    &rocksdb::RocksDb {
+        is_compressed: false,
+    },
+    &fjall::Fjall {
+        is_compressed: true,
+    },
+    &fjall::Fjall {
+        is_compressed: false,
+    },
+    &redb::Redb,
+    &lmdb::Lmdb,
+];

@@ -1,0 +1,180 @@
+//! `hblite shell`: opens a store and runs a shell on it.
+
+use std::fs::File;
+use std::io::{self, BufReader, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use hblite::Connection;
+use hblite_shell::{
+    Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
+};
+
+use crate::terminal::{Editor, Input, ProgressLine, Screen, color_is_wanted, width};
+
+/// Which store, which input, what on an error.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct ShellArguments {
+    /// Script to run; without it, or as '-', standard input
+    script: Option<PathBuf>,
+    /// Directory of the store; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
+    dir: PathBuf,
+    /// Uses an empty store in memory, gone at the end
+    #[arg(long, conflicts_with = "dir")]
+    memory: bool,
+    /// Runs this command instead of a script; may be given several times
+    #[arg(short, long = "command", value_name = "COMMAND", conflicts_with = "script")]
+    commands: Vec<String>,
+    /// Goes on after an error of a script; the exit status is 0 then
+    #[arg(long)]
+    keep_going: bool,
+    /// Treats a terminal as a script: no prompt, no editing, ends at the first error
+    #[arg(short, long = "noninteractive")]
+    noninteractive: bool,
+    /// Prints each line of a script before what it gives
+    #[arg(long)]
+    echo: bool,
+}
+
+const AFTER_HELP: &str = "\
+A script ends at the first error, with its line on standard error and exit status 1. Comments in
+it can say otherwise:
+  #: echo          prints each line before what it gives, from here on
+  #: keep-going    goes on after errors, from here on
+  #: expect-error  the next command must fail; its error is shown, and the script goes on
+  #: allow-error   the next command may fail
+
+'hblite shell -c help' lists the commands.";
+
+/// Status for what the caller did wrong or what the store refused.
+const FAILURE: u8 = 1;
+
+pub(crate) fn run(arguments: ShellArguments) -> ExitCode {
+    let connection = match open(&arguments) {
+        Ok(connection) => connection,
+        Err(error) => return fail(error.message()),
+    };
+    let result = run_on(&connection, arguments);
+    let closed = connection.close();
+    match (result, closed) {
+        (Err(error), _) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        (Err(error), _) => fail(&error.to_string()),
+        (Ok(_), Err(error)) => fail(error.message()),
+        (Ok(status), Ok(())) => ExitCode::from(status),
+    }
+}
+
+fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
+    if arguments.memory { hblite::open_in_memory() } else { hblite::open(&arguments.dir) }
+}
+
+/// Says what went wrong. Standard error may be closed; there is nothing to be done about that.
+fn fail(message: &str) -> ExitCode {
+    let _ = writeln!(io::stderr(), "hblite: {message}");
+    ExitCode::from(FAILURE)
+}
+
+/// Runs the input that the arguments choose; gives the exit status.
+fn run_on(connection: &Connection, arguments: ShellArguments) -> io::Result<u8> {
+    let is_terminal = io::stdout().is_terminal();
+    let progress = ProgressLine::new();
+    let options = ShellOptions {
+        width: width().filter(|_| is_terminal),
+        is_colored: is_terminal && color_is_wanted(),
+        utc_offset_seconds,
+        user: user(),
+        progress: Some(Box::new(progress.clone())),
+        ..ShellOptions::default()
+    };
+    let mut shell = Shell::new(connection.clone(), Box::new(Screen::new(progress)), options);
+    let script = ScriptOptions { keep_going: arguments.keep_going, echo: arguments.echo };
+    if !arguments.commands.is_empty() {
+        let text = arguments.commands.join("\n");
+        return run_script(&mut shell, &mut ReadLines::new(text.as_bytes()), script, "command");
+    }
+    match arguments.script.filter(|path| path.as_os_str() != "-") {
+        Some(path) => {
+            let name = path.display().to_string();
+            let file = File::open(&path)
+                .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+            run_script(&mut shell, &mut ReadLines::new(BufReader::new(file)), script, &name)
+        }
+        None if io::stdin().is_terminal() && is_terminal && !arguments.noninteractive => {
+            interact(&mut shell)
+        }
+        None => {
+            let lines = &mut ReadLines::new(io::stdin().lock());
+            run_script(&mut shell, lines, script, "standard input")
+        }
+    }
+}
+
+fn run_script(
+    shell: &mut Shell,
+    lines: &mut dyn Lines,
+    options: ScriptOptions,
+    name: &str,
+) -> io::Result<u8> {
+    match shell.run_script(lines, options) {
+        Ok(ScriptReport { exit: Some(status), .. }) => Ok(exit_status(status)),
+        Ok(ScriptReport { failures: 0, .. }) => Ok(0),
+        Ok(ScriptReport { failures, .. }) => {
+            writeln!(io::stderr(), "hblite: {name}: {failures} commands failed")?;
+            Ok(0)
+        }
+        Err(error) => match error.source {
+            Some(source) if source.kind() == io::ErrorKind::BrokenPipe => Err(source),
+            _ => {
+                writeln!(io::stderr(), "{name}:{}: ERROR: {}", error.line, error.message)?;
+                Ok(FAILURE)
+            }
+        },
+    }
+}
+
+/// The status as the operating system keeps it: its low eight bits.
+fn exit_status(status: i32) -> u8 {
+    status.to_le_bytes()[0]
+}
+
+fn interact(shell: &mut Shell) -> io::Result<u8> {
+    shell.print_banner()?;
+    let mut editor = Editor::new()?;
+    let mut source = String::new();
+    loop {
+        shell.set_width(width());
+        let line = match editor.read(&shell.prompt(!source.is_empty()))? {
+            Input::Line(line) => line,
+            Input::Interrupted => {
+                source.clear();
+                continue;
+            }
+            Input::End => return Ok(0),
+        };
+        let text = strip_prompt(&line);
+        if source.is_empty() && text.trim().is_empty() {
+            continue;
+        }
+        source.push_str(text);
+        match shell.run_line(&source, &mut editor)? {
+            Outcome::Incomplete => source.push('\n'),
+            Outcome::Exit(status) => return Ok(exit_status(status)),
+            Outcome::Done | Outcome::Failed(_) => source.clear(),
+        }
+    }
+}
+
+/// Seconds from UTC to the zone of the machine at an instant.
+fn utc_offset_seconds(millis: i64) -> i32 {
+    // Beyond what the time zone database knows, the zone of its nearest end is as good as any.
+    let instant = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    jiff::tz::TimeZone::system().to_offset(instant).seconds()
+}
+
+fn user() -> String {
+    let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|key| std::env::var(key).ok());
+    name.unwrap_or_else(|| "unknown".to_owned())
+}

@@ -1,0 +1,314 @@
+//! A table's descriptor on disk.
+//!
+//! ```text
+//! .tabledesc/.tableinfo.0000000007.321     number 7, 321 bytes long
+//! "PBUF" TableSchema {
+//!   1 table_name      { 1 namespace, 2 qualifier }
+//!   2 attributes      { 1 key, 2 value }*               IS_META among them
+//!   3 column_families { 1 name, 2 attributes { 1 key, 2 value }*, 3 configuration { 1, 2 }* }*
+//!   4 configuration   { 1 key, 2 value }*               of old files: attributes as well
+//! }
+//! ```
+//!
+//! The highest number holds. A new descriptor is a new file; the old ones are removed after it is
+//! durable. A file that is shorter or longer than its name says was never finished and does not
+//! count (`FSTableDescriptors`).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hblite_env::FileSystem;
+use hblite_model::protobuf::{self, FieldValue, MessageWriter};
+use hblite_model::{
+    ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName,
+};
+
+const FILE_PREFIX: &str = ".tableinfo.";
+const NUMBER_DIGITS: usize = 10;
+
+/// The attribute that tells hbase:meta from other tables; every table has it on disk.
+const IS_META: &str = "IS_META";
+
+/// How safe a new descriptor is when [`write`] returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Safety {
+    /// It survives a power cut, if the directory itself does.
+    Durable,
+    /// It survives a kill. For tables whose descriptor is known without the file.
+    Written,
+}
+
+/// Writes `table` as the newest descriptor in `dir`, which is there, and removes older ones.
+///
+/// # Errors
+/// `Io`: the descriptor before holds.
+pub(super) fn write(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    table: &TableDescriptor,
+    safety: Safety,
+) -> Result<()> {
+    let io = |error| Error::io("cannot write table descriptor in", dir, error);
+    let older = list(fs, dir)?;
+    let number = older.first().map_or(1, |file| file.number.saturating_add(1));
+    let content = encode(table).finish_with_magic();
+    let path = dir.join(format!("{FILE_PREFIX}{number:0NUMBER_DIGITS$}.{}", content.len()));
+    match safety {
+        Safety::Durable => fs.write_atomically(&path, &content).map_err(io)?,
+        Safety::Written => fs.create(&path).and_then(|mut f| f.write_all(&content)).map_err(io)?,
+    }
+    for file in older {
+        fs.remove_file(&file.path).map_err(io)?;
+    }
+    Ok(())
+}
+
+/// The newest descriptor in `dir`; nothing if there is none.
+///
+/// # Errors
+/// `Io`; `CorruptHFile` naming the file if the newest is whole and no descriptor.
+pub(super) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Option<TableDescriptor>> {
+    if !fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))? {
+        return Ok(None);
+    }
+    for file in list(fs, dir)? {
+        let path = &file.path;
+        let content = fs.read(path).map_err(|error| Error::io("cannot read", path, error))?;
+        if content.len() as u64 != file.length {
+            continue;
+        }
+        let table = decode(protobuf::strip_magic(&content)).map_err(|error| {
+            Error::corrupt(Exception::CorruptHFile, path, 0, error.message())
+        })?;
+        return Ok(Some(table));
+    }
+    Ok(None)
+}
+
+struct DescriptorFile {
+    path: PathBuf,
+    number: u64,
+    length: u64,
+}
+
+/// Descriptor files, newest first.
+fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DescriptorFile>> {
+    let entries = fs.list_dir(dir).map_err(|error| Error::io("cannot list", dir, error))?;
+    let mut files: Vec<DescriptorFile> = entries
+        .into_iter()
+        .filter_map(|entry| {
+            let (number, length) = entry.name.strip_prefix(FILE_PREFIX)?.split_once('.')?;
+            let (number, length) = (number.parse().ok()?, length.parse().ok()?);
+            Some(DescriptorFile { path: dir.join(&entry.name), number, length })
+        })
+        .collect();
+    files.sort_by_key(|file| std::cmp::Reverse(file.number));
+    Ok(files)
+}
+
+fn pair(key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Vec<u8> {
+    MessageWriter::new().bytes(1, key).bytes(2, value).finish()
+}
+
+/// `TableName` as a message.
+pub(super) fn encode_table_name(table: &TableName) -> Vec<u8> {
+    pair(table.namespace(), table.qualifier())
+}
+
+/// `TableSchema`.
+fn encode(table: &TableDescriptor) -> MessageWriter {
+    let mut message = MessageWriter::new().bytes(1, encode_table_name(table.name()));
+    let mut attributes = table.attributes().clone();
+    attributes.insert(IS_META.to_owned(), table.name().is_meta().to_string());
+    for (key, value) in &attributes {
+        message = message.bytes(2, pair(key, value));
+    }
+    for family in table.families() {
+        message = message.bytes(3, encode_family(family));
+    }
+    message
+}
+
+fn encode_family(family: &ColumnFamilyDescriptor) -> Vec<u8> {
+    let mut message = MessageWriter::new().bytes(1, family.name());
+    for (key, value) in family.attributes() {
+        message = message.bytes(2, pair(key, value));
+    }
+    for (key, value) in family.configuration() {
+        message = message.bytes(3, pair(key, value));
+    }
+    message.finish()
+}
+
+fn decode(message: &[u8]) -> Result<TableDescriptor> {
+    let mut name = None;
+    let mut attributes = BTreeMap::new();
+    let mut families = Vec::new();
+    protobuf::read_message(message, |field, value| {
+        match field {
+            1 => name = Some(decode_table_name(value.as_bytes())?),
+            2 | 4 => attributes.extend([decode_pair(value)?]),
+            3 => families.push(decode_family(value.as_bytes())?),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    let name = name.ok_or_else(|| Error::new(Exception::Io, "a descriptor without a name"))?;
+    if !name.is_meta() {
+        attributes.remove(IS_META);
+    }
+    Ok(TableDescriptor::from_parts(name, attributes, families))
+}
+
+/// A `TableName` message.
+///
+/// # Errors
+/// `Io` if it is none, `IllegalArgument` if no table can have this name.
+pub(super) fn decode_table_name(message: &[u8]) -> Result<TableName> {
+    let (mut namespace, mut qualifier) = (String::new(), String::new());
+    protobuf::read_message(message, |field, value| {
+        match field {
+            1 => namespace = value.as_text(),
+            2 => qualifier = value.as_text(),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    TableName::new(&namespace, &qualifier)
+}
+
+fn decode_family(message: &[u8]) -> Result<ColumnFamilyDescriptor> {
+    let mut name = Vec::new();
+    let (mut attributes, mut configuration) = (BTreeMap::new(), BTreeMap::new());
+    protobuf::read_message(message, |field, value| {
+        match field {
+            1 => name = value.as_bytes().to_vec(),
+            2 => attributes.extend([decode_pair(value)?]),
+            3 => configuration.extend([decode_pair(value)?]),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(ColumnFamilyDescriptor::from_parts(name, attributes, configuration))
+}
+
+/// A key with its value (`BytesBytesPair`, `NameStringPair`).
+pub(super) fn decode_pair(value: FieldValue<'_>) -> Result<(String, String)> {
+    let (mut first, mut second) = (String::new(), String::new());
+    protobuf::read_message(value.as_bytes(), |field, value| {
+        match field {
+            1 => first = value.as_text(),
+            2 => second = value.as_text(),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((first, second))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hblite_env::{CrashFileSystem, MemFileSystem};
+
+    const DIR: &str = "/t/.tabledesc";
+
+    fn new_fs() -> MemFileSystem {
+        let fs = MemFileSystem::new();
+        fs.create_dir_all(Path::new(DIR)).unwrap();
+        fs
+    }
+
+    fn names(fs: &dyn FileSystem) -> Vec<String> {
+        fs.list_dir(Path::new(DIR)).unwrap().into_iter().map(|entry| entry.name).collect()
+    }
+
+    fn table() -> TableDescriptor {
+        let mut table = TableDescriptor::new("ns:t".parse().unwrap());
+        table.set_attribute("MAX_FILESIZE", "1 GB").unwrap();
+        let mut family = ColumnFamilyDescriptor::new(b"\xff\x80").with_versions(5);
+        family.set_configuration("key", "value");
+        table.set_family(family);
+        table.set_family(ColumnFamilyDescriptor::new("f").with_min_versions(3));
+        table
+    }
+
+    #[test]
+    fn bytes_are_hbases() {
+        let family = ColumnFamilyDescriptor::from_parts(
+            b"f".to_vec(),
+            BTreeMap::from([("TTL".to_owned(), "7".to_owned())]),
+            BTreeMap::from([("k".to_owned(), "v".to_owned())]),
+        );
+        let attributes = BTreeMap::from([("A".to_owned(), "b".to_owned())]);
+        let table = TableDescriptor::from_parts("n:t".parse().unwrap(), attributes, [family]);
+        let expected: &[&[u8]] = &[
+            b"PBUF",
+            b"\x0a\x06\x0a\x01n\x12\x01t",
+            b"\x12\x06\x0a\x01A\x12\x01b",
+            b"\x12\x10\x0a\x07IS_META\x12\x05false",
+            b"\x1a\x15\x0a\x01f\x12\x08\x0a\x03TTL\x12\x017\x1a\x06\x0a\x01k\x12\x01v",
+        ];
+        let encoded = encode(&table).finish_with_magic();
+        assert_eq!(encoded, expected.concat());
+        assert_eq!(decode(protobuf::strip_magic(&encoded)).unwrap(), table);
+        // As old files have it: the table's configuration beside its attributes.
+        let old = [&encoded[4..], b"\x22\x06\x0a\x01X\x12\x01y"].concat();
+        assert_eq!(decode(&old).unwrap().attributes().get("X").map(String::as_str), Some("y"));
+    }
+
+    #[test]
+    fn the_newest_holds_and_the_older_go() {
+        let fs = new_fs();
+        let dir = Path::new(DIR);
+        assert_eq!(read(&fs, Path::new("/nowhere")).unwrap(), None);
+        assert_eq!(read(&fs, dir).unwrap(), None);
+        write(&fs, dir, &table(), Safety::Durable).unwrap();
+        assert_eq!(read(&fs, dir).unwrap(), Some(table()));
+        let mut changed = table();
+        changed.remove_family(b"f");
+        write(&fs, dir, &changed, Safety::Written).unwrap();
+        assert_eq!(read(&fs, dir).unwrap(), Some(changed));
+        let names = names(&fs);
+        assert_eq!(names.len(), 1);
+        assert!(names[0].starts_with(".tableinfo.0000000002."), "{names:?}");
+    }
+
+    #[test]
+    fn unfinished_files_do_not_count_and_damaged_ones_are_told() {
+        let fs = new_fs();
+        let dir = Path::new(DIR);
+        write(&fs, dir, &table(), Safety::Durable).unwrap();
+        let torn = dir.join(".tableinfo.0000000009.500");
+        fs.create(&torn).unwrap().write_all(b"PBUF\x0a").unwrap();
+        assert_eq!(read(&fs, dir).unwrap(), Some(table()));
+        let damaged = dir.join(".tableinfo.0000000010.5");
+        fs.create(&damaged).unwrap().write_all(b"PBUF\xff").unwrap();
+        let error = read(&fs, dir).unwrap_err();
+        assert_eq!((error.exception(), error.file()), (Exception::CorruptHFile, Some(&*damaged)));
+    }
+
+    /// Cut off at every operation, the descriptor before or after the change is there.
+    #[test]
+    fn a_power_cut_leaves_the_old_or_the_new() {
+        let mut changed = table();
+        changed.remove_family(b"f");
+        for operations in 0.. {
+            let fs = CrashFileSystem::new();
+            fs.create_dir_all(Path::new(DIR)).unwrap();
+            write(&fs, Path::new(DIR), &table(), Safety::Durable).unwrap();
+            fs.sync_everything();
+            fs.power_off_after(operations);
+            let is_written = write(&fs, Path::new(DIR), &changed, Safety::Durable).is_ok();
+            for seed in 0..4 {
+                let after = fs.after_power_cut(seed);
+                let found = read(&after, Path::new(DIR)).unwrap();
+                let is_new = found.as_ref() == Some(&changed);
+                assert!(is_new || (!is_written && found == Some(table())), "{operations} {seed}");
+            }
+            if is_written {
+                return;
+            }
+        }
+    }
+}

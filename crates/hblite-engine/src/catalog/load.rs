@@ -1,0 +1,275 @@
+//! Opening and closing the catalog.
+//!
+//! hbase:meta and hbase:namespace are known without being written down: their descriptors are
+//! built in and their regions have fixed names. So a fresh store writes their rows to memory only,
+//! and waits for no disk. If these rows are lost, the next open makes the same again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hblite_model::name::{DEFAULT_NAMESPACE, SYSTEM_NAMESPACE};
+use hblite_model::{
+    Durability, Error, Exception, Mutation, NamespaceDescriptor, RegionInfo, Result, Scan,
+    TableDescriptor, TableName,
+};
+use parking_lot::{Mutex, RwLock};
+
+use super::descriptor_file::{self, Safety};
+use super::meta::{self, MetaRow, RegionRow, ServerName};
+use super::meta_table::{MetaTables, for_each_row};
+use super::orphans::{self, OrphanReport};
+use super::region_info_file;
+use super::table::TableEntry;
+use super::{Catalog, SERVER_HOST, SERVER_PORT, TableState};
+use crate::context::EngineContext;
+use crate::region::Region;
+
+/// Fewer regions than this are opened one after the other.
+const REGIONS_PER_THREAD_MIN: usize = 8;
+
+/// Tables as hbase:meta has them.
+type TableRows = BTreeMap<TableName, (TableState, Vec<RegionRow>)>;
+
+impl Catalog {
+    /// Opens the region of hbase:meta. What the log has of it is for the caller to give back.
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`.
+    pub(crate) fn open_meta(context: &Arc<EngineContext>) -> Result<Arc<Region>> {
+        let row = new_row(RegionInfo::meta(), 0);
+        open_built_in(context, &row, meta::meta_descriptor())
+    }
+
+    /// Opens every region that `meta_region` names. What the log has of them is for the caller to
+    /// give back, before anything else is done with them.
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`: a row, descriptor or file that makes no sense.
+    pub(crate) fn load(context: &Arc<EngineContext>, meta_region: Arc<Region>) -> Result<Self> {
+        let mut tables = read_rows(&meta_region)?;
+        let server = ServerName {
+            host: SERVER_HOST.to_owned(),
+            port: SERVER_PORT,
+            start_code: context.env.clock.now_millis(),
+        };
+        let namespace_table = TableName::namespace_table();
+        let (_, rows) = tables
+            .remove(&namespace_table)
+            .unwrap_or_else(|| (TableState::Enabled, Vec::new()));
+        let is_known = !rows.is_empty();
+        let namespace_row = rows.into_iter().next().unwrap_or_else(|| {
+            new_row(RegionInfo::new(namespace_table.clone(), b"", b"", NAMESPACE_REGION_ID), 1)
+        });
+        let namespace_region =
+            open_built_in(context, &namespace_row, meta::namespace_descriptor())?;
+        let clock = Arc::clone(&context.env.clock);
+        let mut catalog = Self {
+            context: Arc::clone(context),
+            meta: MetaTables::new(Arc::clone(&meta_region), Arc::clone(&namespace_region), clock),
+            server,
+            tables: RwLock::default(),
+            regions: RwLock::default(),
+            namespaces: RwLock::default(),
+            procedure: Mutex::new(()),
+            orphans: OrphanReport::default(),
+            dispensable: [0; 2],
+        };
+        for (region, row) in [
+            (Arc::clone(&meta_region), new_row(RegionInfo::meta(), 0)),
+            (namespace_region, namespace_row.clone()),
+        ] {
+            let name = region.info().table().clone();
+            let descriptor = Arc::clone(region.descriptor());
+            let entry =
+                TableEntry::new(descriptor, TableState::Enabled, vec![row], vec![region]);
+            catalog.publish(&name, Some(entry));
+        }
+        catalog.load_tables(tables)?;
+        if !is_known {
+            catalog.write_namespace_table(&meta_region, &namespace_row)?;
+        }
+        catalog.orphans = orphans::retire(&catalog)?;
+        Ok(catalog)
+    }
+
+    fn load_tables(&self, tables: TableRows) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let mut opening = Vec::new();
+        let mut loaded = Vec::new();
+        for (name, (state, rows)) in tables {
+            let dir = layout.table_descriptor_dir(&name);
+            let descriptor = descriptor_file::read(fs, &dir)?.ok_or_else(|| {
+                let message = format!("table {name} has no descriptor");
+                Error::corrupt(Exception::CorruptHFile, &dir, 0, message)
+            })?;
+            let descriptor = Arc::new(descriptor);
+            for row in rows.iter().filter(|row| !row.info.is_split) {
+                region_info_file::ensure(fs, layout, &row.info)?;
+                if state == TableState::Enabled {
+                    opening.push((row.clone(), Arc::clone(&descriptor)));
+                }
+            }
+            loaded.push((name, descriptor, state, rows));
+        }
+        let mut regions: BTreeMap<TableName, Vec<Arc<Region>>> = BTreeMap::new();
+        for region in open_all(&self.context, &opening)? {
+            regions.entry(region.info().table().clone()).or_default().push(region);
+        }
+        for (name, descriptor, state, rows) in loaded {
+            let regions = regions.remove(&name).unwrap_or_default();
+            self.publish(&name, Some(TableEntry::new(descriptor, state, rows, regions)));
+        }
+        Ok(())
+    }
+
+    /// Writes the rows of hbase:namespace's own region, in memory.
+    fn write_namespace_table(&self, meta_region: &Region, row: &RegionRow) -> Result<()> {
+        let now = self.context.env.clock.now_millis();
+        let id = row.open_sequence_number;
+        let rows = [
+            meta::put_open_region(&row.info, &self.server, id, now),
+            meta::put_table_state(row.info.table(), TableState::Enabled, now),
+        ];
+        write_to_memory(meta_region, &rows)
+    }
+
+    /// Reads the namespaces, once the log's cells are back in hbase:namespace, and makes those that
+    /// every store has.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn load_namespaces(&mut self) -> Result<()> {
+        let mut namespaces = BTreeMap::new();
+        let region = self.route(&TableName::namespace_table(), b"")?;
+        for_each_row(&region, &Scan::new(), |row| {
+            if let Some(namespace) = meta::parse_namespace(row)? {
+                namespaces.insert(namespace.name.clone(), namespace);
+            }
+            Ok(())
+        })?;
+        let now = self.context.env.clock.now_millis();
+        for name in [DEFAULT_NAMESPACE, SYSTEM_NAMESPACE] {
+            if !namespaces.contains_key(name) {
+                let namespace = NamespaceDescriptor::new(name);
+                write_to_memory(&region, &[meta::put_namespace(&namespace, now)])?;
+                namespaces.insert(name.to_owned(), namespace);
+            }
+        }
+        self.namespaces = RwLock::new(namespaces);
+        Ok(())
+    }
+
+    /// Flushes and closes every region, hbase:meta last.
+    ///
+    /// # Errors
+    /// `Io` if a flush fails: the log still has what it would have written.
+    pub(crate) fn close(&self) -> Result<()> {
+        let _procedure = self.procedure.lock();
+        let mut regions = self.all_regions();
+        regions.sort_by_key(|region| {
+            let table = region.info().table();
+            (table.is_meta(), table.is_system())
+        });
+        for region in regions {
+            region.close()?;
+        }
+        Ok(())
+    }
+}
+
+/// hbase:namespace has one region for ever: its name is the same in every store.
+const NAMESPACE_REGION_ID: u64 = 1;
+
+fn new_row(info: RegionInfo, open_sequence_number: u64) -> RegionRow {
+    RegionRow { info, open_sequence_number, daughters: Vec::new(), merge_parents: Vec::new() }
+}
+
+fn read_rows(meta_region: &Region) -> Result<TableRows> {
+    let mut states = BTreeMap::new();
+    let mut regions: BTreeMap<TableName, Vec<RegionRow>> = BTreeMap::new();
+    for_each_row(meta_region, &Scan::new(), |row| {
+        match meta::parse(row)? {
+            MetaRow::Region(row) => {
+                regions.entry(row.info.table().clone()).or_default().push(row);
+            }
+            MetaRow::Table(name, state) => {
+                states.insert(name, state.settled());
+            }
+            MetaRow::Other => {}
+        }
+        Ok(())
+    })?;
+    let mut tables = TableRows::new();
+    for (name, state) in &states {
+        tables.insert(name.clone(), (*state, regions.remove(name).unwrap_or_default()));
+    }
+    // A table without a state is one that nobody ever disabled.
+    for (name, rows) in regions {
+        tables.insert(name, (TableState::Enabled, rows));
+    }
+    tables.remove(&TableName::meta());
+    Ok(tables)
+}
+
+/// Opens a region of a table whose descriptor is `built_in` unless it was altered.
+fn open_built_in(
+    context: &Arc<EngineContext>,
+    row: &RegionRow,
+    built_in: TableDescriptor,
+) -> Result<Arc<Region>> {
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    let dir = layout.table_descriptor_dir(row.info.table());
+    let descriptor = match descriptor_file::read(fs, &dir)? {
+        Some(descriptor) => descriptor,
+        None => {
+            fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
+            descriptor_file::write(fs, &dir, &built_in, Safety::Written)?;
+            built_in
+        }
+    };
+    region_info_file::ensure(fs, layout, &row.info)?;
+    open_region(context, row, &Arc::new(descriptor))
+}
+
+pub(super) fn open_region(
+    context: &Arc<EngineContext>,
+    row: &RegionRow,
+    descriptor: &Arc<TableDescriptor>,
+) -> Result<Arc<Region>> {
+    let region = Region::open(context, row.info.clone(), Arc::clone(descriptor))?;
+    region.skip_to(row.open_sequence_number.saturating_sub(1));
+    Ok(region)
+}
+
+/// Opens regions on several threads if there are many.
+fn open_all(
+    context: &Arc<EngineContext>,
+    opening: &[(RegionRow, Arc<TableDescriptor>)],
+) -> Result<Vec<Arc<Region>>> {
+    let open = |part: &[(RegionRow, Arc<TableDescriptor>)]| -> Result<Vec<Arc<Region>>> {
+        part.iter().map(|(row, descriptor)| open_region(context, row, descriptor)).collect()
+    };
+    let thread_count = std::thread::available_parallelism().map_or(1, |count| count.get());
+    let part_size = opening.len().div_ceil(thread_count).max(REGIONS_PER_THREAD_MIN);
+    if opening.len() <= part_size {
+        return open(opening);
+    }
+    std::thread::scope(|scope| {
+        let open = &open;
+        let threads: Vec<_> =
+            opening.chunks(part_size).map(|part| scope.spawn(move || open(part))).collect();
+        let mut regions = Vec::with_capacity(opening.len());
+        for thread in threads {
+            regions.extend(thread.join().map_err(|_| {
+                Error::new(Exception::Io, "a thread that opened regions ended early")
+            })??);
+        }
+        Ok(regions)
+    })
+}
+
+/// For rows that the next open makes again if they are lost.
+fn write_to_memory(region: &Region, mutations: &[Mutation]) -> Result<()> {
+    let mutations: Vec<&Mutation> = mutations.iter().collect();
+    region.mutate_rows(&mutations, Some(Durability::SkipWal))
+}

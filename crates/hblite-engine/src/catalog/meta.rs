@@ -1,0 +1,400 @@
+//! What the rows of hbase:meta and hbase:namespace say, as HBase 2.6 writes them.
+//!
+//! ```text
+//! hbase:meta
+//!   row: region name   info:regioninfo        "PBUF" RegionInfo
+//!                      info:state             "OPEN", "CLOSED", "SPLIT"
+//!                      info:server            "host:port"
+//!                      info:serverstartcode   i64
+//!                      info:sn                "host,port,start code"
+//!                      info:seqnumDuringOpen  i64: the region's log is of no use below this id
+//!                      info:splitA, splitB    "PBUF" RegionInfo: daughters, until the parent goes
+//!                      info:merge0000, …      "PBUF" RegionInfo: parents, until they go
+//!   row: table name    table:state            TableState { 1 state }
+//! hbase:namespace
+//!   row: namespace     info:d                 NamespaceDescriptor { 1 name, 2 configuration }
+//! ```
+
+use std::collections::BTreeMap;
+
+use hblite_model::descriptor::VERSIONS_ALL;
+use hblite_model::protobuf::{self, MessageWriter};
+use hblite_model::{
+    BloomType, ColumnFamilyDescriptor, DataBlockEncoding, Delete, Error, Exception, Mutation,
+    NamespaceDescriptor, Put, RegionInfo, Result, RowResult, TableDescriptor, TableName,
+};
+
+use super::descriptor_file::decode_pair;
+use super::region_info_file;
+use super::table_state::TableState;
+
+const INFO: &str = "info";
+const TABLE: &str = "table";
+const REPLICATION_BARRIER: &str = "rep_barrier";
+
+const REGION_INFO: &str = "regioninfo";
+const STATE: &str = "state";
+const SERVER: &str = "server";
+const SERVER_START_CODE: &str = "serverstartcode";
+const SERVER_NAME: &str = "sn";
+const OPEN_SEQUENCE_NUMBER: &str = "seqnumDuringOpen";
+const SPLIT_A: &str = "splitA";
+const SPLIT_B: &str = "splitB";
+const MERGE_PREFIX: &str = "merge";
+const NAMESPACE_DESCRIPTOR: &str = "d";
+
+/// Versions and block size of the catalog's families.
+const META_VERSIONS: u32 = 3;
+const NAMESPACE_VERSIONS: u32 = 10;
+const META_BLOCK_SIZE: u32 = 8 * 1024;
+
+/// Where hbase:meta says that regions are: hblite's only server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServerName {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// When the server was started, in milliseconds since 1970-01-01 UTC.
+    pub(crate) start_code: i64,
+}
+
+/// A region as hbase:meta knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RegionRow {
+    pub(super) info: RegionInfo,
+    /// Entries of the log with lower sequence ids are of no use to the region.
+    pub(super) open_sequence_number: u64,
+    /// Of a parent of a split: its daughters.
+    pub(super) daughters: Vec<RegionInfo>,
+    /// Of a merged region: the regions that it was made of and still reads from.
+    pub(super) merge_parents: Vec<RegionInfo>,
+}
+
+/// A row of hbase:meta.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum MetaRow {
+    Region(RegionRow),
+    Table(TableName, TableState),
+    /// Something that only HBase writes.
+    Other,
+}
+
+/// The table hbase:meta (`FSTableDescriptors.createMetaTableDescriptorBuilder`).
+pub(crate) fn meta_descriptor() -> TableDescriptor {
+    let family = |name: &str| {
+        in_memory(name)
+            .with_data_block_encoding(DataBlockEncoding::RowIndexV1)
+            .with_bloom(BloomType::RowCol)
+    };
+    let small = |name: &str| {
+        family(name).with_versions(META_VERSIONS).with_block_size(META_BLOCK_SIZE)
+    };
+    let families =
+        [small(INFO), small(TABLE), family(REPLICATION_BARRIER).with_versions(VERSIONS_ALL)];
+    let mut attributes = TableDescriptor::new(TableName::meta()).attributes().clone();
+    let endpoint = "|org.apache.hadoop.hbase.coprocessor.MultiRowMutationEndpoint|536870911|";
+    for (name, value) in [("IS_META", "true"), ("coprocessor$1", endpoint)] {
+        attributes.insert(name.to_owned(), value.to_owned());
+    }
+    TableDescriptor::from_parts(TableName::meta(), attributes, families)
+}
+
+/// The table hbase:namespace (`TableDescriptorBuilder.NAMESPACE_TABLEDESC`).
+pub(super) fn namespace_descriptor() -> TableDescriptor {
+    let info =
+        in_memory(INFO).with_versions(NAMESPACE_VERSIONS).with_block_size(META_BLOCK_SIZE);
+    TableDescriptor::new(TableName::namespace_table()).with_family(info)
+}
+
+fn in_memory(name: &str) -> ColumnFamilyDescriptor {
+    let mut attributes = ColumnFamilyDescriptor::new(name).attributes().clone();
+    attributes.insert("IN_MEMORY".to_owned(), "true".to_owned());
+    ColumnFamilyDescriptor::from_parts(name.into(), attributes, BTreeMap::new())
+}
+
+/// A region that is in service.
+pub(super) fn put_open_region(
+    info: &RegionInfo,
+    server: &ServerName,
+    open_sequence_number: u64,
+    timestamp: i64,
+) -> Mutation {
+    open_region(info, server, open_sequence_number, timestamp).into()
+}
+
+fn open_region(
+    info: &RegionInfo,
+    server: &ServerName,
+    open_sequence_number: u64,
+    timestamp: i64,
+) -> Put {
+    let ServerName { host, port, start_code } = server;
+    Put::at(info.region_name(), timestamp)
+        .add(INFO, REGION_INFO, region_info_file::encode(info))
+        .add(INFO, STATE, "OPEN")
+        .add(INFO, SERVER, format!("{host}:{port}"))
+        .add(INFO, SERVER_START_CODE, start_code.to_be_bytes())
+        .add(INFO, SERVER_NAME, format!("{host},{port},{start_code}"))
+        .add(INFO, OPEN_SEQUENCE_NUMBER, open_sequence_number.to_be_bytes())
+}
+
+/// A region that its table's state took out of service.
+pub(super) fn put_closed_region(info: &RegionInfo, timestamp: i64) -> Mutation {
+    Put::at(info.region_name(), timestamp).add(INFO, STATE, "CLOSED").into()
+}
+
+/// From when on the region's log counts, for a region that was flushed and is about to change.
+pub(super) fn put_open_sequence_number(
+    info: &RegionInfo,
+    open_sequence_number: u64,
+    timestamp: i64,
+) -> Mutation {
+    Put::at(info.region_name(), timestamp)
+        .add(INFO, OPEN_SEQUENCE_NUMBER, open_sequence_number.to_be_bytes())
+        .into()
+}
+
+/// The parent of a split, which only its daughters read from any more.
+pub(super) fn put_split_parent(
+    parent: &RegionInfo,
+    daughters: [&RegionInfo; 2],
+    timestamp: i64,
+) -> Mutation {
+    let mut parent = parent.clone();
+    parent.is_offline = true;
+    parent.is_split = true;
+    Put::at(parent.region_name(), timestamp)
+        .add(INFO, REGION_INFO, region_info_file::encode(&parent))
+        .add(INFO, STATE, "SPLIT")
+        .add(INFO, SPLIT_A, region_info_file::encode(daughters[0]))
+        .add(INFO, SPLIT_B, region_info_file::encode(daughters[1]))
+        .into()
+}
+
+/// A region in service that was merged from others and still reads from them.
+pub(super) fn put_merged_region(
+    info: &RegionInfo,
+    parents: &[RegionInfo],
+    server: &ServerName,
+    open_sequence_number: u64,
+    timestamp: i64,
+) -> Mutation {
+    let mut put = open_region(info, server, open_sequence_number, timestamp);
+    for (index, parent) in parents.iter().enumerate() {
+        put = put.add(INFO, merge_qualifier(index), region_info_file::encode(parent));
+    }
+    put.into()
+}
+
+fn merge_qualifier(index: usize) -> String {
+    format!("{MERGE_PREFIX}{index:04}")
+}
+
+/// Forgets what a merged region was made of.
+pub(super) fn delete_merge_parents(info: &RegionInfo, count: usize, timestamp: i64) -> Mutation {
+    let delete = Delete::at(info.region_name(), timestamp);
+    (0..count).fold(delete, |delete, index| delete.columns(INFO, merge_qualifier(index))).into()
+}
+
+/// Forgets a region.
+pub(super) fn delete_region(info: &RegionInfo, timestamp: i64) -> Mutation {
+    Delete::at(info.region_name(), timestamp).family(INFO).into()
+}
+
+/// The state of a table.
+pub(super) fn put_table_state(table: &TableName, state: TableState, timestamp: i64) -> Mutation {
+    let message = MessageWriter::new().number(1, state.code()).finish();
+    Put::at(table.to_string(), timestamp).add(TABLE, STATE, message).into()
+}
+
+/// Forgets a table.
+pub(super) fn delete_table_state(table: &TableName, timestamp: i64) -> Mutation {
+    Delete::at(table.to_string(), timestamp).columns(TABLE, STATE).into()
+}
+
+/// A namespace, in hbase:namespace.
+pub(super) fn put_namespace(namespace: &NamespaceDescriptor, timestamp: i64) -> Mutation {
+    let mut message = MessageWriter::new().bytes(1, &namespace.name);
+    for (key, value) in &namespace.properties {
+        message = message.bytes(2, MessageWriter::new().bytes(1, key).bytes(2, value).finish());
+    }
+    Put::at(&namespace.name, timestamp).add(INFO, NAMESPACE_DESCRIPTOR, message.finish()).into()
+}
+
+/// Forgets a namespace, in hbase:namespace.
+pub(super) fn delete_namespace(name: &str, timestamp: i64) -> Mutation {
+    Delete::at(name, timestamp).family(INFO).into()
+}
+
+/// What a row of hbase:meta says.
+///
+/// # Errors
+/// `Io` that names the row if it makes no sense.
+pub(super) fn parse(row: &RowResult) -> Result<MetaRow> {
+    let unreadable = |error: Error| {
+        let name = hblite_model::bytes::to_string_binary(row.row());
+        Error::new(Exception::Io, format!("hbase:meta, row {name}: {}", error.message()))
+    };
+    if row.cell(INFO, REGION_INFO).is_some() {
+        return parse_region(row).map(MetaRow::Region).map_err(unreadable);
+    }
+    let Some(state) = row.value(TABLE, STATE) else {
+        return Ok(MetaRow::Other);
+    };
+    let name = String::from_utf8_lossy(row.row()).parse().map_err(unreadable)?;
+    let mut code = 0;
+    protobuf::read_message(state, |field, value| {
+        if field == 1 {
+            code = value.as_number();
+        }
+        Ok(())
+    })
+    .map_err(unreadable)?;
+    let state = TableState::from_code(code).ok_or_else(|| {
+        unreadable(Error::new(Exception::Io, format!("{code} is no state of a table")))
+    })?;
+    Ok(MetaRow::Table(name, state))
+}
+
+fn parse_region(row: &RowResult) -> Result<RegionRow> {
+    let decoded = |qualifier: &str| {
+        row.value(INFO, qualifier).map(region_info_file::decode).transpose()
+    };
+    let info = decoded(REGION_INFO)?
+        .ok_or_else(|| Error::new(Exception::Io, "a region without regioninfo"))?;
+    let open_sequence_number = row
+        .value(INFO, OPEN_SEQUENCE_NUMBER)
+        .and_then(|value| Some(i64::from_be_bytes(value.try_into().ok()?)))
+        .and_then(|number| u64::try_from(number).ok())
+        .unwrap_or(0);
+    let daughters = [decoded(SPLIT_A)?, decoded(SPLIT_B)?].into_iter().flatten().collect();
+    let merge_parents = row
+        .cells()
+        .filter(|cell| cell.family() == INFO.as_bytes())
+        .filter(|cell| cell.qualifier().starts_with(MERGE_PREFIX.as_bytes()))
+        .map(|cell| region_info_file::decode(cell.value()))
+        .collect::<Result<_>>()?;
+    Ok(RegionRow { info, open_sequence_number, daughters, merge_parents })
+}
+
+/// What a row of hbase:namespace says; nothing if it is no namespace.
+///
+/// # Errors
+/// `Io` if the descriptor makes no sense.
+pub(super) fn parse_namespace(row: &RowResult) -> Result<Option<NamespaceDescriptor>> {
+    let Some(message) = row.value(INFO, NAMESPACE_DESCRIPTOR) else {
+        return Ok(None);
+    };
+    let mut namespace = NamespaceDescriptor::new("");
+    protobuf::read_message(message, |field, value| {
+        match field {
+            1 => namespace.name = value.as_text(),
+            2 => namespace.properties.extend([decode_pair(value)?]),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok(Some(namespace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hblite_model::CellType;
+
+    fn result(mutations: &[&Mutation]) -> RowResult {
+        let mut cells = hblite_model::CellBuffer::new();
+        for mutation in mutations {
+            for cell in mutation.cells() {
+                assert_eq!(cell.type_code(), CellType::Put.code());
+                cells.push(&cell);
+            }
+        }
+        RowResult::new(cells)
+    }
+
+    fn server() -> ServerName {
+        ServerName { host: "localhost".to_owned(), port: 16020, start_code: 258 }
+    }
+
+    fn region(start: &[u8], end: &[u8]) -> RegionInfo {
+        RegionInfo::new("n:t".parse().unwrap(), start, end, 9)
+    }
+
+    #[test]
+    fn an_open_region_has_hbases_columns() {
+        let info = region(b"a", b"b");
+        let row = result(&[&put_open_region(&info, &server(), 7, 5)]);
+        assert_eq!(row.row(), info.region_name());
+        assert!(row.cells().all(|cell| cell.timestamp() == 5));
+        let value = |qualifier| row.value("info", qualifier).unwrap();
+        assert_eq!(value("regioninfo"), region_info_file::encode(&info));
+        assert_eq!(value("state"), b"OPEN");
+        assert_eq!(value("server"), b"localhost:16020");
+        assert_eq!(value("serverstartcode"), [0, 0, 0, 0, 0, 0, 1, 2]);
+        assert_eq!(value("sn"), b"localhost,16020,258");
+        assert_eq!(value("seqnumDuringOpen"), [0, 0, 0, 0, 0, 0, 0, 7]);
+        let expected = RegionRow {
+            info,
+            open_sequence_number: 7,
+            daughters: Vec::new(),
+            merge_parents: Vec::new(),
+        };
+        assert_eq!(parse(&row).unwrap(), MetaRow::Region(expected));
+    }
+
+    #[test]
+    fn splits_and_merges_name_their_relatives() {
+        let (parent, left, right) = (region(b"", b""), region(b"", b"m"), region(b"m", b""));
+        let row = result(&[&put_split_parent(&parent, [&left, &right], 5)]);
+        let MetaRow::Region(found) = parse(&row).unwrap() else { panic!("not a region") };
+        assert!(found.info.is_split && found.info.is_offline);
+        assert_eq!(found.info.encoded_name(), parent.encoded_name());
+        assert_eq!(found.daughters, [left.clone(), right.clone()]);
+        assert_eq!(row.value("info", "state"), Some(&b"SPLIT"[..]));
+
+        let parents = [left, right];
+        let row = result(&[&put_merged_region(&parent, &parents, &server(), 1, 5)]);
+        assert!(row.cell("info", "merge0000").is_some() && row.cell("info", "merge0001").is_some());
+        let MetaRow::Region(found) = parse(&row).unwrap() else { panic!("not a region") };
+        assert_eq!(found.merge_parents, parents);
+        let delete = delete_merge_parents(&parent, 2, 6);
+        let deleted: Vec<Vec<u8>> =
+            delete.cells().iter().map(|cell| cell.qualifier().to_vec()).collect();
+        assert_eq!(deleted, [b"merge0000", b"merge0001"]);
+    }
+
+    #[test]
+    fn table_states_are_numbers() {
+        let table: TableName = "t".parse().unwrap();
+        let bytes = [
+            (TableState::Enabled, b"\x08\x00"),
+            (TableState::Disabled, b"\x08\x01"),
+            (TableState::Disabling, b"\x08\x02"),
+            (TableState::Enabling, b"\x08\x03"),
+        ];
+        for (state, message) in bytes {
+            let row = result(&[&put_table_state(&table, state, 5)]);
+            assert_eq!((row.row(), row.value("table", "state")), (&b"t"[..], Some(&message[..])));
+            assert_eq!(parse(&row).unwrap(), MetaRow::Table(table.clone(), state));
+        }
+        let strange = Put::new("t").add("table", "state", b"\x08\x09").into();
+        assert!(parse(&result(&[&strange])).unwrap_err().message().contains("row t"));
+        let other = Put::new("t").add("rep_barrier", "x", b"").into();
+        assert_eq!(parse(&result(&[&other])).unwrap(), MetaRow::Other);
+    }
+
+    #[test]
+    fn namespaces_come_back() {
+        let namespace = NamespaceDescriptor::new("ns").with_property("k", "v");
+        let row = result(&[&put_namespace(&namespace, 5)]);
+        assert_eq!(row.value("info", "d"), Some(&b"\x0a\x02ns\x12\x06\x0a\x01k\x12\x01v"[..]));
+        assert_eq!(parse_namespace(&row).unwrap(), Some(namespace));
+    }
+
+    #[test]
+    fn damaged_rows_are_told_by_name() {
+        let damaged = Put::new("row,x").add("info", "regioninfo", b"PBUF\xff").into();
+        let error = parse(&result(&[&damaged])).unwrap_err();
+        assert!(error.message().starts_with("hbase:meta, row row,x: "), "{error}");
+    }
+}

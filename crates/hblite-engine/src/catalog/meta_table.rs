@@ -1,0 +1,96 @@
+//! The catalog's own tables as it uses them: read all, write durably, never go back in time.
+//!
+//! What a call writes to hbase:meta is one entry of the log: after a crash all of it is there or
+//! none. A procedure is done when its entry is durable.
+//!
+//! Every write has a timestamp above all earlier ones, so that a table that is made again right
+//! after it was dropped is not hidden by its own delete marker, whatever the clock says.
+//!
+//! Threads: any.
+
+use std::sync::Arc;
+
+use hblite_env::Clock;
+use hblite_model::{
+    CellBuffer, Durability, Mutation, NamespaceDescriptor, Result, RowResult, Scan,
+};
+use parking_lot::Mutex;
+
+use super::meta;
+use crate::region::Region;
+use crate::region::scanner::NextRow;
+
+/// hbase:meta and hbase:namespace.
+pub(super) struct MetaTables {
+    meta: Arc<Region>,
+    namespace: Arc<Region>,
+    clock: Arc<dyn Clock>,
+    /// The last timestamp that was given out; nothing until the first is asked for.
+    last_timestamp: Mutex<Option<i64>>,
+}
+
+impl MetaTables {
+    pub(super) fn new(meta: Arc<Region>, namespace: Arc<Region>, clock: Arc<dyn Clock>) -> Self {
+        Self { meta, namespace, clock, last_timestamp: Mutex::new(None) }
+    }
+
+    /// Writes rows of hbase:meta, all or none; durable on return.
+    ///
+    /// # Errors
+    /// `RegionServerStopped` if the log failed: whether it happened shows at the next open.
+    pub(super) fn write(&self, mutations: &[Mutation]) -> Result<()> {
+        let mutations: Vec<&Mutation> = mutations.iter().collect();
+        self.meta.mutate_rows(&mutations, Some(Durability::FsyncWal))
+    }
+
+    /// Writes a namespace durably.
+    pub(super) fn put_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        let mutation = meta::put_namespace(namespace, self.next_timestamp()?);
+        self.namespace.mutate_rows(&[&mutation], Some(Durability::FsyncWal))
+    }
+
+    /// Forgets a namespace durably.
+    pub(super) fn delete_namespace(&self, name: &str) -> Result<()> {
+        let mutation = meta::delete_namespace(name, self.next_timestamp()?);
+        self.namespace.mutate_rows(&[&mutation], Some(Durability::FsyncWal))
+    }
+
+    /// A time for writes and for the ids of new regions: now, but after every one before.
+    pub(super) fn next_timestamp(&self) -> Result<i64> {
+        let mut last = self.last_timestamp.lock();
+        let before = match *last {
+            Some(last) => last,
+            None => highest_timestamp(&self.meta)?.max(highest_timestamp(&self.namespace)?),
+        };
+        let next = self.clock.now_millis().max(before.saturating_add(1));
+        *last = Some(next);
+        Ok(next)
+    }
+}
+
+/// The highest timestamp of all cells, delete markers and what they hide included.
+fn highest_timestamp(region: &Region) -> Result<i64> {
+    let mut highest = 0;
+    for_each_row(region, &Scan::new().raw(true).versions(i32::MAX), |row| {
+        highest = row.cells().map(|cell| cell.timestamp()).fold(highest, i64::max);
+        Ok(())
+    })?;
+    Ok(highest)
+}
+
+/// Calls `visit` with every row of a scan of a region.
+pub(super) fn for_each_row(
+    region: &Region,
+    scan: &Scan,
+    mut visit: impl FnMut(&RowResult) -> Result<()>,
+) -> Result<()> {
+    let mut scanner = region.scanner(scan)?;
+    let mut cells = CellBuffer::new();
+    while let NextRow::Row { .. } = scanner.next_row(&mut cells)? {
+        let row = RowResult::new(std::mem::take(&mut cells));
+        visit(&row)?;
+        cells = row.into_cells();
+        cells.clear();
+    }
+    Ok(())
+}

@@ -1,0 +1,373 @@
+//! The catalog: which namespaces, tables and regions there are.
+//!
+//! The truth is on disk, in hbase:meta, hbase:namespace and the tables' descriptor files; in memory
+//! is what it says, for lookups. Changes are *procedures*, one at a time:
+//!
+//! 1. check
+//! 2. prepare files that nobody looks at yet
+//! 3. commit: one durable entry in the log of hbase:meta (for settings of a table, its descriptor
+//!    file)
+//! 4. publish in memory
+//! 5. remove files that nobody looks at any more
+//!
+//! A crash between any two steps leaves the state before or after the procedure; files of no known
+//! region are taken away at the next open (see `orphans`). An error before step 3 is a procedure
+//! that did not happen.
+//!
+//! - `layout` (beside this folder) says where things lie; `descriptor_file` and `region_info_file`
+//!   what the small files hold; `meta` what the rows say
+//! - `meta_table` reads and writes the rows, `table` and `router` find regions
+//! - `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `namespace` are the
+//!   procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
+//!
+//! Threads: any. Lookups never wait for a procedure. A procedure waits for operations that are
+//! under way in the regions it closes; so nothing that a region waits for may wait for a procedure.
+
+mod create;
+mod descriptor_file;
+mod drop;
+mod load;
+mod merge;
+mod meta;
+mod meta_table;
+mod modify;
+mod namespace;
+mod orphans;
+mod parents;
+mod region_info_file;
+mod router;
+mod sanity;
+mod split;
+mod state;
+mod table;
+mod table_state;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use hblite_model::bytes::from_string_binary;
+use hblite_model::name::DEFAULT_NAMESPACE;
+use hblite_model::{
+    Error, Exception, NamespaceDescriptor, RegionInfo, Result, TableDescriptor, TableName,
+};
+use parking_lot::{Mutex, RwLock};
+
+use crate::context::EngineContext;
+use crate::region::Region;
+
+use self::meta::{RegionRow, ServerName};
+use self::meta_table::MetaTables;
+use self::table::{TableEntry, table_not_found};
+
+pub(crate) use self::orphans::OrphanReport;
+pub(crate) use self::table::TableSlot;
+pub use self::table_state::TableState;
+
+/// The host and port that hbase:meta names; a server that shows itself to clients names its own.
+const SERVER_HOST: &str = "localhost";
+const SERVER_PORT: u16 = 16020;
+
+/// Namespaces, tables and regions of an open store.
+pub(crate) struct Catalog {
+    context: Arc<EngineContext>,
+    meta: MetaTables,
+    server: ServerName,
+    /// Every name that a table has or that somebody holds a slot of.
+    tables: RwLock<BTreeMap<TableName, Arc<TableSlot>>>,
+    /// Regions in service by encoded name.
+    regions: RwLock<HashMap<String, Arc<Region>>>,
+    namespaces: RwLock<BTreeMap<String, NamespaceDescriptor>>,
+    /// Held by the procedure that is under way.
+    procedure: Mutex<()>,
+    orphans: OrphanReport,
+    /// The last sequence ids of hbase:meta and hbase:namespace that are of no use if lost.
+    dispensable: [u64; 2],
+}
+
+/// Finding regions.
+impl Catalog {
+    /// The place of a table's name, whether there is such a table or not.
+    pub(crate) fn slot(&self, name: &TableName) -> Arc<TableSlot> {
+        if let Some(slot) = self.tables.read().get(name) {
+            return Arc::clone(slot);
+        }
+        let mut tables = self.tables.write();
+        // Names that nobody asks for any more do not pile up.
+        tables.retain(|_, slot| slot.is_present() || Arc::strong_count(slot) > 1);
+        let slot = tables.entry(name.clone()).or_insert_with(|| {
+            Arc::new(TableSlot::new(name.clone()))
+        });
+        Arc::clone(slot)
+    }
+
+    fn present_slot(&self, name: &TableName) -> Result<Arc<TableSlot>> {
+        self.tables.read().get(name).cloned().ok_or_else(|| table_not_found(name))
+    }
+
+    fn entry(&self, name: &TableName) -> Result<Arc<TableEntry>> {
+        self.present_slot(name)?.entry()
+    }
+
+    /// The region that holds a row.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`.
+    pub(crate) fn route(&self, table: &TableName, row: &[u8]) -> Result<Arc<Region>> {
+        self.present_slot(table)?.route(row)
+    }
+
+    /// The last region with rows before `row`.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`.
+    pub(crate) fn route_before(&self, table: &TableName, row: &[u8]) -> Result<Arc<Region>> {
+        self.present_slot(table)?.route_before(row)
+    }
+
+    /// The last region of a table.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`.
+    pub(crate) fn route_last(&self, table: &TableName) -> Result<Arc<Region>> {
+        self.present_slot(table)?.route_before(b"")
+    }
+
+    /// The region in service with this encoded name.
+    pub(crate) fn region(&self, encoded_name: &str) -> Option<Arc<Region>> {
+        self.regions.read().get(encoded_name).cloned()
+    }
+
+    /// The region in service with this full or encoded name.
+    ///
+    /// # Errors
+    /// `UnknownRegion`.
+    pub(crate) fn known_region(&self, name: &str) -> Result<Arc<Region>> {
+        self.region(encoded_part(name))
+            .filter(|region| is_name_of(name, region.info()))
+            .ok_or_else(|| Error::new(Exception::UnknownRegion, name))
+    }
+
+    /// The regions of a table that are in service, by start key; none if it is not there.
+    pub(crate) fn regions(&self, table: &TableName) -> Vec<Arc<Region>> {
+        self.entry(table).map_or_else(|_| Vec::new(), |entry| entry.regions().to_vec())
+    }
+
+    /// The regions of a table, by start key, whether in service or not; none if it is not there.
+    pub(crate) fn region_infos(&self, table: &TableName) -> Vec<RegionInfo> {
+        self.entry(table)
+            .map_or_else(|_| Vec::new(), |e| e.live_rows().map(|row| row.info.clone()).collect())
+    }
+
+    /// The regions of a table that must be enabled.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`.
+    pub(crate) fn enabled_regions(&self, table: &TableName) -> Result<Vec<Arc<Region>>> {
+        let entry = self.entry(table)?;
+        if entry.state != TableState::Enabled {
+            return Err(Error::new(Exception::TableNotEnabled, table.to_string()));
+        }
+        Ok(entry.regions().to_vec())
+    }
+
+    /// Every region in service, by table and start key.
+    pub(crate) fn all_regions(&self) -> Vec<Arc<Region>> {
+        let tables = self.tables.read();
+        let entries = tables.values().filter_map(|slot| slot.entry().ok());
+        entries.flat_map(|entry| entry.regions().to_vec()).collect()
+    }
+
+    /// Table and identity of the region with this full or encoded name, in service or not.
+    fn find_row(&self, name: &str) -> Option<(TableName, RegionRow)> {
+        let encoded = encoded_part(name);
+        for (table, slot) in self.tables.read().iter() {
+            let Ok(entry) = slot.entry() else { continue };
+            let row = entry.live_rows().find(|row| row.info.encoded_name() == encoded);
+            if let Some(row) = row.filter(|row| is_name_of(name, &row.info)) {
+                return Some((table.clone(), row.clone()));
+            }
+        }
+        None
+    }
+}
+
+/// Tables.
+impl Catalog {
+    /// Whether the table is there.
+    pub(crate) fn table_exists(&self, table: &TableName) -> bool {
+        self.entry(table).is_ok()
+    }
+
+    /// Whether the table is in service.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub(crate) fn table_state(&self, table: &TableName) -> Result<TableState> {
+        Ok(self.entry(table)?.state)
+    }
+
+    /// The settings of a table.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub(crate) fn descriptor(&self, table: &TableName) -> Result<Arc<TableDescriptor>> {
+        Ok(Arc::clone(&self.entry(table)?.descriptor))
+    }
+
+    /// Tables in order of their names, those of the default namespace first.
+    pub(crate) fn list_tables(&self, include_system: bool) -> Vec<TableDescriptor> {
+        let tables = self.tables.read();
+        let (default, others): (Vec<_>, Vec<_>) = tables
+            .iter()
+            .filter(|(name, _)| include_system || !name.is_system())
+            .partition(|(name, _)| name.namespace() == DEFAULT_NAMESPACE);
+        let slots = default.into_iter().chain(others);
+        slots
+            .filter_map(|(_, slot)| Some(slot.entry().ok()?.descriptor.as_ref().clone()))
+            .collect()
+    }
+
+    /// What was found at the open and belonged to no table.
+    pub(crate) fn orphans(&self) -> &OrphanReport {
+        &self.orphans
+    }
+}
+
+/// What procedures share.
+impl Catalog {
+    /// Makes `entry` what everybody sees of a table.
+    fn publish(&self, name: &TableName, entry: Option<TableEntry>) -> Option<Arc<TableEntry>> {
+        let entry = entry.map(Arc::new);
+        let slot = self.slot(name);
+        let before = slot.entry().ok();
+        let mut regions = self.regions.write();
+        for region in before.iter().flat_map(|entry| entry.regions()) {
+            regions.remove(region.info().encoded_name());
+        }
+        for region in entry.iter().flat_map(|entry| entry.regions()) {
+            regions.insert(region.info().encoded_name().to_owned(), Arc::clone(region));
+        }
+        drop(regions);
+        slot.set(entry.clone());
+        entry
+    }
+
+    /// Opens a region whose log counts from the id in `row` on.
+    fn open_region(
+        &self,
+        row: &RegionRow,
+        descriptor: &Arc<TableDescriptor>,
+    ) -> Result<Arc<Region>> {
+        load::open_region(&self.context, row, descriptor)
+    }
+
+    /// Opens all of these or none.
+    fn open_regions<'r>(
+        &self,
+        rows: impl IntoIterator<Item = &'r RegionRow>,
+        descriptor: &Arc<TableDescriptor>,
+    ) -> Result<Vec<Arc<Region>>> {
+        let mut regions = Vec::new();
+        for row in rows {
+            match self.open_region(row, descriptor) {
+                Ok(region) => regions.push(region),
+                Err(error) => {
+                    discard(&regions);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(regions)
+    }
+
+    /// Flushes and closes all of these or none; those that were closed are opened again.
+    /// Returns their rows with the ids from which on their logs count.
+    fn close_regions(&self, entry: &TableEntry, table: &TableName) -> Result<Vec<RegionRow>> {
+        let mut rows = entry.rows.clone();
+        for (index, region) in entry.regions().iter().enumerate() {
+            if let Err(error) = region.close() {
+                let still_open = entry.regions()[index..].to_vec();
+                self.reopen(table, entry, &rows, still_open);
+                return Err(error);
+            }
+            let name = region.info().encoded_name();
+            if let Some(row) = rows.iter_mut().find(|row| row.info.encoded_name() == name) {
+                row.open_sequence_number = region.last_sequence_id() + 1;
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Puts the closed regions of a table back in service after a procedure failed. One that
+    /// cannot be opened stays out of service until the store is opened again.
+    fn reopen(
+        &self,
+        table: &TableName,
+        entry: &TableEntry,
+        rows: &[RegionRow],
+        mut open: Vec<Arc<Region>>,
+    ) {
+        for row in entry.live_rows() {
+            let name = row.info.encoded_name();
+            if open.iter().any(|region| region.info().encoded_name() == name) {
+                continue;
+            }
+            let row = rows.iter().find(|row| row.info.encoded_name() == name).unwrap_or(row);
+            if let Ok(region) = self.open_region(row, &entry.descriptor) {
+                open.push(region);
+            }
+        }
+        let descriptor = Arc::clone(&entry.descriptor);
+        self.publish(table, Some(TableEntry::new(descriptor, entry.state, rows.to_vec(), open)));
+    }
+}
+
+impl std::fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Catalog({})", self.context.layout.root().display())
+    }
+}
+
+/// Takes regions out of service that hold nothing of value.
+fn discard(regions: &[Arc<Region>]) {
+    for region in regions {
+        // What fails is only the removal of old logs, which the next flush tries again.
+        let _ = region.discard();
+    }
+}
+
+/// The encoded name in a full name (`table,start,id.encoded.`), or all of it.
+fn encoded_part(name: &str) -> &str {
+    if name == "hbase:meta,,1" {
+        return hblite_model::META_ENCODED_NAME;
+    }
+    let Some(without_dot) = name.strip_suffix('.') else {
+        return name;
+    };
+    without_dot.rsplit_once('.').map_or(name, |(_, encoded)| encoded)
+}
+
+fn is_name_of(name: &str, info: &RegionInfo) -> bool {
+    name == info.encoded_name() || from_string_binary(name) == info.region_name()
+}
+
+#[cfg(test)]
+mod name_tests {
+    use super::*;
+
+    #[test]
+    fn regions_are_known_by_both_names() {
+        let info = RegionInfo::new("n:t".parse().unwrap(), b"a.\xff,", b"", 3);
+        let full = info.region_name_as_string();
+        assert_eq!(encoded_part(&full), info.encoded_name());
+        assert!(is_name_of(&full, &info) && is_name_of(info.encoded_name(), &info));
+        assert!(!is_name_of(&full.replace("a.", "b."), &info));
+        assert_eq!(encoded_part("hbase:meta,,1"), "1588230740");
+        for strange in ["", ".", "x.", "..", "a.b"] {
+            assert!(!is_name_of(strange, &info), "{strange} {}", encoded_part(strange));
+        }
+    }
+}

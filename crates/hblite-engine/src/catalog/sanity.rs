@@ -1,0 +1,193 @@
+//! What a table's settings must be: HBase's `TableDescriptorChecker`.
+//!
+//! Some rules are the Java client's and were checked when the descriptor was built; these are the
+//! server's. A table with `hbase.table.sanity.checks` = `false` passes them all.
+
+use hblite_model::{BloomType, ColumnFamilyDescriptor, Compression, Error, Result, TableDescriptor};
+
+const SWITCH: &str = "hbase.table.sanity.checks";
+const MAX_FILE_SIZE_MIN: i64 = 2 * 1024 * 1024;
+const FLUSH_SIZE_MIN: i64 = 1024 * 1024;
+const BLOCK_SIZES: std::ops::RangeInclusive<i64> = 1024..=16 * 1024 * 1024;
+/// `WALProtos.ScopeType` has no others.
+const REPLICATION_SCOPES: std::ops::RangeInclusive<i64> = 0..=2;
+
+/// Refuses settings that HBase's master refuses.
+///
+/// # Errors
+/// `DoNotRetryIo` with HBase's message.
+pub(super) fn check(table: &TableDescriptor) -> Result<()> {
+    if !table.flag(SWITCH, true) {
+        return Ok(());
+    }
+    let problem = table_problem(table)
+        .or_else(|| table.families().find_map(compression_problem))
+        .or_else(|| {
+            let is_empty = table.families().len() == 0;
+            is_empty.then(|| "Table should have at least one column family.".to_owned())
+        })
+        .or_else(|| replication_problem(table))
+        .or_else(|| table.families().find_map(scope_problem))
+        .or_else(|| table.families().find_map(bloom_problem))
+        .or_else(|| table.families().find_map(family_problem));
+    match problem {
+        None => Ok(()),
+        Some(problem) => Err(Error::do_not_retry(format!(
+            "{problem} Set {SWITCH} to false at conf or table descriptor if you want to bypass \
+             sanity checks"
+        ))),
+    }
+}
+
+fn table_problem(table: &TableDescriptor) -> Option<String> {
+    if let Some(size) = table.number("MAX_FILESIZE")
+        && size < MAX_FILE_SIZE_MIN
+    {
+        return Some(format!(
+            "MAX_FILESIZE for table descriptor or \"hbase.hregion.max.filesize\" ({size}) is too \
+             small, which might cause over splitting into unmanageable number of regions."
+        ));
+    }
+    if let Some(size) = table.number("MEMSTORE_FLUSHSIZE")
+        && size < FLUSH_SIZE_MIN
+    {
+        return Some(format!(
+            "MEMSTORE_FLUSHSIZE for table descriptor or \"hbase.hregion.memstore.flush.size\" \
+             ({size}) is too small, which might cause very frequent flushing."
+        ));
+    }
+    None
+}
+
+fn replication_problem(table: &TableDescriptor) -> Option<String> {
+    let too_few = table.number("REGION_REPLICATION").is_some_and(|count| count < 1);
+    too_few.then(|| "Table region replication should be at least one.".to_owned())
+}
+
+/// As HBase without the native libraries for them.
+fn compression_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
+    let compression = family.compression();
+    let is_missing = matches!(compression, Compression::Lzo | Compression::Bzip2);
+    is_missing.then(|| {
+        format!("Compression algorithm '{}' previously failed test.", compression.name())
+    })
+}
+
+fn scope_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
+    let scope = family.replication_scope();
+    (!REPLICATION_SCOPES.contains(&scope)).then(|| {
+        format!(
+            "Replication scope for column family {} is {scope} which is invalid.",
+            family.name_as_string()
+        )
+    })
+}
+
+fn bloom_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
+    let lacks_length =
+        family.bloom() == BloomType::RowPrefixFixedLength && family.bloom_prefix_length() == 0;
+    lacks_length.then(|| "Failed to get bloom filter param".to_owned())
+}
+
+fn family_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
+    let name = family.name_as_string();
+    if family.time_to_live_seconds() <= 0 {
+        return Some(format!("TTL for column family {name} must be positive."));
+    }
+    if !BLOCK_SIZES.contains(&family.block_size()) {
+        return Some(format!(
+            "Block size for column family {name}  must be between 1K and 16MB."
+        ));
+    }
+    if family.min_versions_raw() < 0 {
+        return Some(format!("Min versions for column family {name}  must be positive."));
+    }
+    if family.min_versions_raw() > i64::from(family.versions()) {
+        return Some(format!(
+            "Min versions for column family {name} must be less than the Max versions."
+        ));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BYPASS: &str = " Set hbase.table.sanity.checks to false at conf or table descriptor if \
+                          you want to bypass sanity checks";
+
+    fn family(settings: &[(&str, &str)]) -> ColumnFamilyDescriptor {
+        let mut family = ColumnFamilyDescriptor::new("f");
+        for (name, value) in settings {
+            family.set_attribute(name, value).unwrap();
+        }
+        family
+    }
+
+    fn problem(table: &TableDescriptor) -> Option<String> {
+        let error = check(table).err()?;
+        assert_eq!(error.exception(), hblite_model::Exception::DoNotRetryIo);
+        Some(error.message().strip_suffix(BYPASS).expect("the way round").to_owned())
+    }
+
+    /// Settings and messages as recorded from Apache HBase 2.6.1.
+    #[test]
+    fn families_get_hbases_messages() {
+        type Case = (&'static [(&'static str, &'static str)], Option<&'static str>);
+        let cases: &[Case] = &[
+            (&[], None),
+            (&[("REPLICATION_SCOPE", "2")], None),
+            (&[("MIN_VERSIONS", "1")], None),
+            (&[("TTL", "FOREVER")], None),
+            (&[("TTL", "12 HOURS")], None),
+            (&[("TTL", "0")], Some("TTL for column family f must be positive.")),
+            (&[("TTL", "bogus")], Some("TTL for column family f must be positive.")),
+            (&[("TTL", "-1")], Some("TTL for column family f must be positive.")),
+            (
+                &[("BLOCKSIZE", "100")],
+                Some("Block size for column family f  must be between 1K and 16MB."),
+            ),
+            (
+                &[("BLOCKSIZE", "99999999")],
+                Some("Block size for column family f  must be between 1K and 16MB."),
+            ),
+            (
+                &[("REPLICATION_SCOPE", "-1")],
+                Some("Replication scope for column family f is -1 which is invalid."),
+            ),
+            (
+                &[("MIN_VERSIONS", "-1")],
+                Some("Min versions for column family f  must be positive."),
+            ),
+            (
+                &[("VERSIONS", "2"), ("MIN_VERSIONS", "3")],
+                Some("Min versions for column family f must be less than the Max versions."),
+            ),
+            (&[("VERSIONS", "2"), ("MIN_VERSIONS", "2")], None),
+        ];
+        for (settings, expected) in cases {
+            let table =
+                TableDescriptor::new("t".parse().unwrap()).with_family(family(settings));
+            assert_eq!(problem(&table).as_deref(), *expected, "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn tables_get_hbases_messages() {
+        let empty = TableDescriptor::new("t".parse().unwrap());
+        let expected = "Table should have at least one column family.";
+        assert_eq!(problem(&empty).as_deref(), Some(expected));
+        let mut table = empty.with_family(family(&[]));
+        table.set_attribute("MAX_FILESIZE", "1000").unwrap();
+        let expected = "MAX_FILESIZE for table descriptor or \"hbase.hregion.max.filesize\" (1000) \
+                        is too small, which might cause over splitting into unmanageable number \
+                        of regions.";
+        assert_eq!(problem(&table).as_deref(), Some(expected));
+        table.set_attribute("MAX_FILESIZE", "2 MB").unwrap();
+        table.set_attribute("MEMSTORE_FLUSHSIZE", "1").unwrap();
+        assert!(problem(&table).is_some_and(|message| message.starts_with("MEMSTORE_FLUSHSIZE")));
+        table.set_attribute(SWITCH, "false").unwrap();
+        assert_eq!(problem(&table), None);
+    }
+}

@@ -1,0 +1,49 @@
+//! How the parts of the engine ask for work in the background: they ring and go on.
+//!
+//! Regions ring with their encoded names; the workers of `chore` listen.
+//!
+//! Threads: any.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// What a worker is asked for.
+pub(crate) enum Request {
+    /// To look after the region of this encoded name.
+    Region(String),
+    /// To end.
+    Stop,
+}
+
+/// Rings the workers. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct ChoreSender {
+    pub(crate) flushes: Sender<Request>,
+    pub(crate) compactions: Sender<Request>,
+}
+
+/// The other ends, until the workers are started.
+pub(crate) struct ChoreReceiver {
+    pub(crate) flushes: Receiver<Request>,
+    pub(crate) compactions: Receiver<Request>,
+}
+
+/// The two ends.
+pub(crate) fn chore_channel() -> (ChoreSender, ChoreReceiver) {
+    let (flush_sender, flushes) = channel();
+    let (compaction_sender, compactions) = channel();
+    let sender = ChoreSender { flushes: flush_sender, compactions: compaction_sender };
+    (sender, ChoreReceiver { flushes, compactions })
+}
+
+impl ChoreSender {
+    /// Asks for a flush of a region.
+    pub(crate) fn flush(&self, encoded_name: &str) {
+        // The workers end after everything else; nobody is left to miss this.
+        let _ = self.flushes.send(Request::Region(encoded_name.to_owned()));
+    }
+
+    /// Asks for a compaction of a region.
+    pub(crate) fn compact(&self, encoded_name: &str) {
+        let _ = self.compactions.send(Request::Region(encoded_name.to_owned()));
+    }
+}

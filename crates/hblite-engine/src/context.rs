@@ -1,0 +1,40 @@
+//! What the parts of one open store share.
+
+use std::sync::Arc;
+
+use hblite_env::Env;
+use hblite_hfile::BlockCache;
+
+use crate::chore_queue::ChoreSender;
+use crate::layout::Layout;
+use crate::options::EngineOptions;
+use crate::wal::Wal;
+
+/// Environment, settings, log and workers of one open store.
+pub(crate) struct EngineContext {
+    pub(crate) env: Env,
+    pub(crate) layout: Layout,
+    pub(crate) options: EngineOptions,
+    pub(crate) wal: Wal,
+    pub(crate) block_cache: Option<Arc<BlockCache>>,
+    pub(crate) chores: ChoreSender,
+    pub(crate) memory: MemoryUse,
+}
+
+/// Bytes in the memstores of all regions.
+#[derive(Debug, Default)]
+pub(crate) struct MemoryUse(std::sync::atomic::AtomicUsize);
+
+impl MemoryUse {
+    pub(crate) fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    pub(crate) fn subtract(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}

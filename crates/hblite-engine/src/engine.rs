@@ -1,0 +1,382 @@
+//! An open directory: opening, recovery, closing, and the way to everything else.
+//!
+//! Opening:  lock the directory, check the log, open hbase:meta and give it back what the log has
+//!           of it, open the regions that it names and give them back theirs, start the workers.
+//! Closing:  stop the workers, flush every region, hbase:meta last, then the log may go.
+//! Threads:  any.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_env::{Env, FileLock};
+use hblite_hfile::BlockCache;
+use hblite_model::{
+    ColumnFamilyDescriptor, Error, Exception, META_ENCODED_NAME, NamespaceDescriptor, RegionInfo,
+    Result, TableDescriptor, TableName,
+};
+use parking_lot::Mutex;
+
+use crate::catalog::{Catalog, TableState};
+use crate::chore::Chores;
+use crate::chore_queue::{ChoreReceiver, chore_channel};
+use crate::context::{EngineContext, MemoryUse};
+use crate::layout::Layout;
+use crate::options::EngineOptions;
+use crate::region::Region;
+use crate::status::{RegionLocation, RegionStatus, StoreStatus};
+use crate::table::TableHandle;
+use crate::wal::{self, ReplayOptions, ReplayReport, Wal, WalEntry};
+
+/// The name of the server that an embedded store stands for.
+const SERVER_NAME: &str = "localhost:16020";
+
+/// An open store.
+pub struct Engine {
+    context: Arc<EngineContext>,
+    catalog: Arc<Catalog>,
+    recovery: ReplayReport,
+    opened_at_ms: i64,
+    running: Mutex<Option<Running>>,
+}
+
+/// What ends when the store is closed.
+struct Running {
+    chores: Chores,
+    _lock: Box<dyn FileLock>,
+}
+
+/// Opening and closing.
+impl Engine {
+    /// Opens the directory, or makes a store there.
+    ///
+    /// # Errors
+    /// `Io` if another process has it open (the message names it) or the file system fails,
+    /// `Corrupt` with file and offset if something in it is damaged, `IllegalArgument` for
+    /// settings out of range.
+    pub fn open(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
+        options.check()?;
+        let fs = Arc::clone(&env.fs);
+        fs.create_dir_all(dir).map_err(|error| Error::io("create directory", dir, error))?;
+        let layout = Layout::new(dir);
+        let lock = lock_directory(&env, &layout)?;
+        layout.prepare(&env)?;
+
+        let wal_dir = layout.wal_dir();
+        let replay_options = ReplayOptions { salvage: options.salvage };
+        let recovery = wal::replay(&env, &wal_dir, replay_options, &mut |_| Ok(()))?;
+        let wal = Wal::open(&env, &wal_dir, options.wal.clone(), &recovery)?;
+        let (sender, receiver) = chore_channel();
+        let cache_size = options.block_cache_size_bytes;
+        let context = Arc::new(EngineContext {
+            env,
+            layout,
+            wal,
+            block_cache: (cache_size > 0).then(|| Arc::new(BlockCache::new(cache_size))),
+            chores: sender,
+            memory: MemoryUse::default(),
+            options,
+        });
+        let engine = Self::recover(context, recovery, receiver, lock)?;
+        Ok(Arc::new(engine))
+    }
+
+    fn recover(
+        context: Arc<EngineContext>,
+        recovery: ReplayReport,
+        receiver: ChoreReceiver,
+        lock: Box<dyn FileLock>,
+    ) -> Result<Self> {
+        let meta = Catalog::open_meta(&context)?;
+        replay_into(&context, &recovery, |name| {
+            (name == META_ENCODED_NAME).then(|| Arc::clone(&meta))
+        })?;
+        let catalog = Arc::new(Catalog::load(&context, meta)?);
+        replay_into(&context, &recovery, |name| {
+            if name == META_ENCODED_NAME { None } else { catalog.region(name) }
+        })?;
+        for (name, _) in recovery.regions() {
+            if catalog.region(name).is_none() {
+                context.wal.region_removed(name)?;
+            }
+        }
+        let chores = Chores::start(&context, &catalog, receiver)?;
+        let opened_at_ms = context.env.clock.now_millis();
+        let running = Mutex::new(Some(Running { chores, _lock: lock }));
+        Ok(Self { context, catalog, recovery, opened_at_ms, running })
+    }
+
+    /// Ends all work, flushes memory to files and gives the directory free. A second call does
+    /// nothing.
+    ///
+    /// # Errors
+    /// `Io` if a flush fails: nothing is lost, the log still has it.
+    pub fn close(&self) -> Result<()> {
+        let Some(mut running) = self.running.lock().take() else {
+            return Ok(());
+        };
+        running.chores.stop();
+        if self.context.options.is_flushed_on_close {
+            self.catalog.close()?;
+        }
+        self.context.wal.close()
+    }
+
+    /// What was read back from the log when the store was opened.
+    pub fn recovery(&self) -> &ReplayReport {
+        &self.recovery
+    }
+
+    /// The settings.
+    pub fn options(&self) -> &EngineOptions {
+        &self.context.options
+    }
+
+    /// The time that cells are stamped with.
+    pub fn now_millis(&self) -> i64 {
+        self.context.env.clock.now_millis()
+    }
+
+    /// A table, looked up when it is used.
+    pub fn table(self: &Arc<Self>, name: TableName) -> TableHandle {
+        let slot = self.catalog.slot(&name);
+        TableHandle::new(Arc::clone(self), name, slot)
+    }
+}
+
+/// Gives regions back what the log has of them.
+fn replay_into(
+    context: &EngineContext,
+    recovery: &ReplayReport,
+    find: impl Fn(&str) -> Option<Arc<Region>>,
+) -> Result<()> {
+    if recovery.entries == 0 {
+        return Ok(());
+    }
+    let mut last: Option<Arc<Region>> = None;
+    let mut replay = |entry: WalEntry<'_>| {
+        let is_same = last.as_ref().is_some_and(|r| r.info().encoded_name() == entry.region);
+        if !is_same {
+            match find(entry.region) {
+                Some(region) => last = Some(region),
+                None => return Ok(()),
+            }
+        }
+        last.as_ref().map_or(Ok(()), |region| region.replay(&entry))
+    };
+    let options = ReplayOptions { salvage: context.options.salvage };
+    wal::replay(&context.env, &context.layout.wal_dir(), options, &mut replay).map(drop)
+}
+
+fn lock_directory(env: &Env, layout: &Layout) -> Result<Box<dyn FileLock>> {
+    let path = layout.lock_file();
+    let holder = format!("process {}", std::process::id());
+    env.fs.lock(&path, &holder).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::WouldBlock {
+            let message = format!(
+                "{} is open in another process or handle ({error}): a store has one at a time",
+                layout.root().display()
+            );
+            return Error::new(Exception::Io, message).with_source(error);
+        }
+        Error::io("lock", &path, error)
+    })
+}
+
+/// Finding regions.
+impl Engine {
+    /// The regions of a table; none if it is not there.
+    pub fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+        Ok(self.catalog.region_infos(table))
+    }
+
+    /// The region that holds a row.
+    pub fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
+        let region = self.catalog.route(table, row)?.info().clone();
+        Ok(RegionLocation { region, server: SERVER_NAME.to_owned() })
+    }
+
+    /// Regions, requests, memory and files.
+    pub fn status(&self) -> Result<StoreStatus> {
+        let regions = self.catalog.all_regions();
+        let last_error =
+            self.running.lock().as_ref().and_then(|running| running.chores.last_error());
+        Ok(StoreStatus {
+            opened_at_ms: self.opened_at_ms,
+            regions: regions.iter().map(|region| region_status(region)).collect(),
+            memstore_size_bytes: self.context.memory.bytes(),
+            last_error,
+        })
+    }
+}
+
+fn region_status(region: &Region) -> RegionStatus {
+    let files: Vec<_> = region.stores().iter().map(|store| store.files()).collect();
+    let files = || files.iter().flat_map(|files| files.iter());
+    RegionStatus {
+        region: region.info().clone(),
+        load: region.load(),
+        store_count: region.stores().len(),
+        store_file_count: files().count(),
+        store_file_size_bytes: files().map(|file| file.size_bytes()).sum(),
+        memstore_size_bytes: region.memstore_size_bytes(),
+    }
+}
+
+/// Tables.
+impl Engine {
+    /// Creates a table that is split at these keys.
+    pub fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()> {
+        self.catalog.create_table(table, split_keys)
+    }
+
+    /// Deletes a disabled table.
+    pub fn drop_table(&self, table: &TableName) -> Result<()> {
+        self.catalog.drop_table(table)
+    }
+
+    /// Empties a disabled table and enables it.
+    pub fn truncate_table(&self, table: &TableName, preserve_splits: bool) -> Result<()> {
+        self.catalog.truncate_table(table, preserve_splits)
+    }
+
+    /// Puts a disabled table back in service.
+    pub fn enable_table(&self, table: &TableName) -> Result<()> {
+        self.catalog.enable_table(table)
+    }
+
+    /// Takes a table out of service.
+    pub fn disable_table(&self, table: &TableName) -> Result<()> {
+        self.catalog.disable_table(table)
+    }
+
+    /// Whether the table is there.
+    pub fn table_exists(&self, table: &TableName) -> Result<bool> {
+        Ok(self.catalog.table_exists(table))
+    }
+
+    /// Whether the table is in service.
+    pub fn table_state(&self, table: &TableName) -> Result<TableState> {
+        self.catalog.table_state(table)
+    }
+
+    /// The settings of a table.
+    pub fn describe_table(&self, table: &TableName) -> Result<TableDescriptor> {
+        Ok(self.catalog.descriptor(table)?.as_ref().clone())
+    }
+
+    /// Tables in order of their names.
+    pub fn list_tables(&self, include_system: bool) -> Result<Vec<TableDescriptor>> {
+        Ok(self.catalog.list_tables(include_system))
+    }
+
+    /// Replaces the settings of a table.
+    pub fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
+        self.catalog.modify_table(table)
+    }
+
+    /// Adds a family.
+    pub fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
+        self.catalog.add_family(table, family)
+    }
+
+    /// Replaces the settings of a family.
+    pub fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
+        self.catalog.modify_family(table, family)
+    }
+
+    /// Deletes a family.
+    pub fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
+        self.catalog.delete_family(table, family)
+    }
+}
+
+/// Regions and files.
+impl Engine {
+    /// Splits the region that holds the key, or every region at its middle.
+    pub fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
+        self.catalog.split_table(table, split_key)
+    }
+
+    /// Splits a region.
+    pub fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
+        self.catalog.split_region(region, split_key)
+    }
+
+    /// Merges neighbouring regions.
+    pub fn merge_regions(&self, regions: &[&str], is_forced: bool) -> Result<()> {
+        self.catalog.merge_regions(regions, is_forced)
+    }
+
+    /// Writes what a table holds in memory to files.
+    pub fn flush_table(&self, table: &TableName) -> Result<()> {
+        for region in self.catalog.enabled_regions(table)? {
+            region.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what a region holds in memory to files.
+    pub fn flush_region(&self, region: &str) -> Result<()> {
+        self.catalog.known_region(region)?.flush().map(drop)
+    }
+
+    /// Compacts a table. One that is disabled has nothing to do.
+    pub fn compact_table(&self, table: &TableName, is_major: bool) -> Result<()> {
+        self.catalog.descriptor(table)?;
+        for region in self.catalog.regions(table).iter() {
+            region.compact(is_major)?;
+        }
+        Ok(())
+    }
+
+    /// Compacts a region.
+    pub fn compact_region(&self, region: &str, is_major: bool) -> Result<()> {
+        self.catalog.known_region(region)?.compact(is_major).map(drop)
+    }
+}
+
+/// Namespaces.
+impl Engine {
+    /// Creates a namespace.
+    pub fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        self.catalog.create_namespace(namespace)
+    }
+
+    /// Replaces the properties of a namespace.
+    pub fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        self.catalog.modify_namespace(namespace)
+    }
+
+    /// Deletes a namespace without tables.
+    pub fn drop_namespace(&self, name: &str) -> Result<()> {
+        self.catalog.drop_namespace(name)
+    }
+
+    /// A namespace.
+    pub fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
+        self.catalog.namespace(name)
+    }
+
+    /// Namespaces in order of their names.
+    pub fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>> {
+        Ok(self.catalog.namespaces())
+    }
+
+    /// Tables of a namespace.
+    pub fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
+        self.catalog.namespace_tables(name)
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // Nobody is left to tell; what a failed flush leaves is in the log.
+        let _ = self.close();
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Engine({})", self.context.layout.root().display())
+    }
+}

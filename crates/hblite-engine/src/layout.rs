@@ -1,0 +1,504 @@
+//! Where everything lies on disk: HBase's own layout.
+//!
+//! ```text
+//! <root>/hbase.id                                            "PBUF" ClusterId { cluster_id = 1 }
+//! <root>/hbase.version                                       "PBUF" { version = 1 } = "8"
+//! <root>/LOCK                                                held by the process that writes
+//! <root>/data/<namespace>/<table>/.tabledesc/.tableinfo.<number>.<length>
+//! <root>/data/<namespace>/<table>/<region>/.regioninfo
+//! <root>/data/<namespace>/<table>/<region>/.tmp/<family>/    files being written
+//! <root>/data/<namespace>/<table>/<region>/<family>/<file>   store files
+//! <root>/archive/data/<namespace>/<table>/<region>/…         what was taken out of service
+//! <root>/WALs/  <root>/oldWALs/                              logs in use; logs no longer needed
+//! <root>/.tmp/                                               being removed; empty after an open
+//! ```
+//!
+//! A region's directory is its encoded name. A family's directory is its name; a name that is no
+//! UTF-8, for which HBase has no directory of its own, is `\` and its bytes in hex: no legal family
+//! name has a backslash, so no two families share a directory.
+//!
+//! Durability: a file survives a power cut only if the names of all directories above it do.
+//! [`Layout::make_durable`] sees to that before anything relies on it, once per directory.
+//!
+//! Threads: any; a `Layout` is shared by all of an open store.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use hblite_env::{Env, FileSystem, Random};
+use hblite_model::protobuf::{self, MessageWriter};
+use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
+use parking_lot::Mutex;
+
+/// The version of HBase's layout.
+const VERSION: &str = "8";
+/// Name of the file with a region's identity, in its directory.
+pub(crate) const REGION_INFO_FILE: &str = ".regioninfo";
+/// Name of the directory with a table's descriptor, in its directory.
+pub(crate) const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
+/// Name of directories for files that are being written or removed.
+pub(crate) const TEMPORARY_DIR: &str = ".tmp";
+/// Name of a region's directory with what HBase keeps about its logs.
+pub(crate) const RECOVERED_EDITS_DIR: &str = "recovered.edits";
+
+/// The paths of one store.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    root: PathBuf,
+    /// Directories whose own names are known to be durable.
+    durable: Mutex<HashSet<PathBuf>>,
+}
+
+impl Layout {
+    /// The layout below `root`.
+    pub(crate) fn new(root: &Path) -> Self {
+        Self { root: root.to_path_buf(), durable: Mutex::default() }
+    }
+
+    /// The store's own directory.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The file with the store's id.
+    pub(crate) fn cluster_id_file(&self) -> PathBuf {
+        self.root.join("hbase.id")
+    }
+
+    /// The file with the version of this layout.
+    pub(crate) fn version_file(&self) -> PathBuf {
+        self.root.join("hbase.version")
+    }
+
+    /// The file that the writing process locks.
+    pub(crate) fn lock_file(&self) -> PathBuf {
+        self.root.join("LOCK")
+    }
+
+    /// The directory of the logs in use.
+    pub(crate) fn wal_dir(&self) -> PathBuf {
+        self.root.join("WALs")
+    }
+
+    /// The directory of logs whose cells are all in store files.
+    pub(crate) fn old_wal_dir(&self) -> PathBuf {
+        self.root.join("oldWALs")
+    }
+
+    /// The directory of all namespaces.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.root.join("data")
+    }
+
+    /// The directory of a namespace's tables.
+    pub(crate) fn namespace_dir(&self, namespace: &str) -> PathBuf {
+        self.data_dir().join(namespace)
+    }
+
+    /// The directory of a table.
+    pub(crate) fn table_dir(&self, table: &TableName) -> PathBuf {
+        self.namespace_dir(table.namespace()).join(table.qualifier())
+    }
+
+    /// The directory with a table's descriptor files.
+    pub(crate) fn table_descriptor_dir(&self, table: &TableName) -> PathBuf {
+        self.table_dir(table).join(TABLE_DESCRIPTOR_DIR)
+    }
+
+    /// The directory of a region.
+    pub(crate) fn region_dir(&self, region: &RegionInfo) -> PathBuf {
+        self.table_dir(region.table()).join(region.encoded_name())
+    }
+
+    /// The file with a region's identity.
+    pub(crate) fn region_info_file(&self, region: &RegionInfo) -> PathBuf {
+        self.region_dir(region).join(REGION_INFO_FILE)
+    }
+
+    /// The directory of a family's store files that are being written.
+    pub(crate) fn temporary_dir(&self, region_dir: &Path, family: &[u8]) -> PathBuf {
+        region_dir.join(TEMPORARY_DIR).join(family_dir_name(family))
+    }
+
+    /// The directory of a family's store files.
+    pub(crate) fn family_dir(&self, region: &RegionInfo, family: &[u8]) -> PathBuf {
+        self.region_dir(region).join(family_dir_name(family))
+    }
+
+    /// The store file that a reference refers to: the file `name` of the same family in the
+    /// region `encoded_name` of the same table.
+    pub(crate) fn referred_file(&self, reference: &Path, name: &str, encoded_name: &str) -> PathBuf {
+        let mut above = reference.ancestors().skip(1);
+        let family = above.next().and_then(Path::file_name).unwrap_or_default();
+        let table_dir = above.nth(1).unwrap_or(&self.root);
+        table_dir.join(encoded_name).join(family).join(name)
+    }
+
+    /// The directory of what was taken out of service.
+    pub(crate) fn archive_dir(&self) -> PathBuf {
+        self.root.join("archive")
+    }
+
+    /// Where a path below the store's directory goes when it is archived.
+    pub(crate) fn archived(&self, path: &Path) -> PathBuf {
+        self.archive_dir().join(path.strip_prefix(&self.root).unwrap_or(path))
+    }
+
+    /// Where a family's store files go when they are archived.
+    pub(crate) fn archived_family_dir(&self, region: &RegionInfo, family: &[u8]) -> PathBuf {
+        self.archived(&self.family_dir(region, family))
+    }
+
+    /// The directory of what is being removed.
+    pub(crate) fn trash_dir(&self) -> PathBuf {
+        self.root.join(TEMPORARY_DIR)
+    }
+
+    /// Makes what a new store has, as far as it is not there, and finishes removals.
+    ///
+    /// hbase.id comes last and durably. Nothing else is waited for: directories are made durable
+    /// when something relies on them.
+    ///
+    /// # Errors
+    /// `Io`; `UnsupportedOperation` if the directory has another version of HBase's layout.
+    pub(crate) fn prepare(&self, env: &Env) -> Result<()> {
+        let fs = env.fs.as_ref();
+        self.check_version(fs)?;
+        self.empty_trash(fs)?;
+        let path = self.cluster_id_file();
+        let io = |error| Error::io("cannot write", &path, error);
+        if fs.exists(&path).map_err(io)? {
+            return Ok(());
+        }
+        let data = self.data_dir();
+        fs.create_dir_all(&data).map_err(|e| Error::io("cannot create directory", &data, e))?;
+        let id = random_uuid(env.random.as_ref());
+        let content = MessageWriter::new().bytes(1, id).finish_with_magic();
+        fs.write_atomically(&path, &content).map_err(io)
+    }
+
+    fn check_version(&self, fs: &dyn FileSystem) -> Result<()> {
+        let path = self.version_file();
+        let io = |error| Error::io("cannot use", &path, error);
+        let expected = MessageWriter::new().bytes(1, VERSION).finish_with_magic();
+        if fs.exists(&path).map_err(io)? {
+            let content = fs.read(&path).map_err(io)?;
+            if content == expected {
+                return Ok(());
+            }
+            // A power cut may have left less of it; nobody waited for it to be safe.
+            if fs.exists(&self.cluster_id_file()).map_err(io)? && expected.starts_with(&content) {
+                fs.remove_file(&path).map_err(io)?;
+            } else {
+                return Err(unknown_version(&path, &content));
+            }
+        }
+        fs.create(&path).and_then(|mut file| file.write_all(&expected)).map_err(io)
+    }
+
+    /// Makes the name of `dir` and of all directories above it, up to the store's own, survive a
+    /// power cut. What was done once in this process is not done again.
+    ///
+    /// # Errors
+    /// `Io`; nothing may rely on `dir` then.
+    pub(crate) fn make_durable(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+        let mut names = Vec::new();
+        for name in dir.ancestors().take_while(|name| *name != self.root) {
+            if self.durable.lock().contains(name) {
+                break;
+            }
+            names.push(name);
+        }
+        // From the top: a name is not durable before those above it are.
+        for name in names.into_iter().rev() {
+            let Some(parent) = name.parent() else { continue };
+            fs.sync_dir(parent).map_err(|e| Error::io("cannot sync directory", parent, e))?;
+            self.durable.lock().insert(name.to_path_buf());
+        }
+        Ok(())
+    }
+
+    /// Forgets that `dir` and everything in it are durable; for one that goes away or moves.
+    fn forget(&self, dir: &Path) {
+        self.durable.lock().retain(|name| !name.starts_with(dir));
+    }
+
+    /// Moves a directory that nothing refers to any more out of the way, to the archive. Returns
+    /// where it is now; nothing if it was not there.
+    ///
+    /// # Errors
+    /// `Io`; the directory is where it was.
+    pub(crate) fn archive_dir_of(
+        &self,
+        fs: &dyn FileSystem,
+        dir: &Path,
+    ) -> Result<Option<PathBuf>> {
+        let io = |e| Error::io("cannot archive", dir, e);
+        if !fs.exists(dir).map_err(io)? {
+            return Ok(None);
+        }
+        let target = free_name(fs, &self.archived(dir)).map_err(io)?;
+        if let Some(parent) = target.parent() {
+            fs.create_dir_all(parent).map_err(io)?;
+        }
+        fs.rename(dir, &target).map_err(io)?;
+        self.forget(dir);
+        Ok(Some(target))
+    }
+
+    /// Removes a directory and all in it. It leaves its place in one step; an interruption leaves
+    /// only rubbish in [`Layout::trash_dir`], which the next open removes.
+    ///
+    /// # Errors
+    /// `Io`; the directory is where it was, or in the trash.
+    pub(crate) fn remove_dir(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+        let io = |e| Error::io("cannot remove", dir, e);
+        if !fs.exists(dir).map_err(io)? {
+            return Ok(());
+        }
+        let trash = self.trash_dir();
+        fs.create_dir_all(&trash).map_err(io)?;
+        let name = dir.file_name().map_or_else(OsString::new, OsString::from);
+        let target = free_name(fs, &trash.join(name)).map_err(io)?;
+        fs.rename(dir, &target).map_err(io)?;
+        self.forget(dir);
+        fs.remove_dir_all(&target).map_err(io)
+    }
+
+    /// Removes what earlier removals left behind.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn empty_trash(&self, fs: &dyn FileSystem) -> Result<()> {
+        let trash = self.trash_dir();
+        let io = |e| Error::io("cannot remove", &trash, e);
+        if fs.exists(&trash).map_err(io)? {
+            fs.remove_dir_all(&trash).map_err(io)?;
+        }
+        Ok(())
+    }
+}
+
+fn unknown_version(path: &Path, content: &[u8]) -> Error {
+    let mut version = String::new();
+    let read = protobuf::read_message(protobuf::strip_magic(content), |field, value| {
+        if field == 1 {
+            version = value.as_text();
+        }
+        Ok(())
+    });
+    if read.is_err() || version.is_empty() {
+        return Error::corrupt(Exception::CorruptHFile, path, 0, "no version of a store");
+    }
+    Error::new(
+        Exception::UnsupportedOperation,
+        format!("{} has version {version}, and only {VERSION} can be read", path.display()),
+    )
+}
+
+/// A random UUID (version 4), as HBase has for the id of a cluster.
+fn random_uuid(random: &dyn Random) -> String {
+    let high = random.next_u64() & !0xf000 | 0x4000;
+    let low = random.next_u64() >> 2 | 1 << 63;
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0xffff,
+        low >> 48,
+        low & 0xffff_ffff_ffff
+    )
+}
+
+/// `path`, or with a number behind it the first that is free.
+fn free_name(fs: &dyn FileSystem, path: &Path) -> std::io::Result<PathBuf> {
+    let mut name = path.to_path_buf();
+    let mut number = 0_u64;
+    while fs.exists(&name)? {
+        number += 1;
+        let mut numbered = path.as_os_str().to_owned();
+        numbered.push(format!(".{number}"));
+        name = PathBuf::from(numbered);
+    }
+    Ok(name)
+}
+
+/// The name of a family's directory.
+pub(crate) fn family_dir_name(family: &[u8]) -> String {
+    match std::str::from_utf8(family) {
+        Ok(text) => text.to_owned(),
+        Err(_) => {
+            let hex = family.iter().map(|byte| format!("{byte:02x}"));
+            std::iter::once("\\".to_owned()).chain(hex).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hblite_env::{CrashFileSystem, MemFileSystem};
+
+    fn region() -> RegionInfo {
+        RegionInfo::new("ns:t".parse().unwrap(), b"", b"", 7)
+    }
+
+    #[test]
+    fn paths_are_hbases() {
+        let layout = Layout::new(Path::new("/d"));
+        let region = region();
+        let dir = format!("/d/data/ns/t/{}", region.encoded_name());
+        assert_eq!(layout.region_dir(&region), Path::new(&dir));
+        assert_eq!(layout.region_info_file(&region), Path::new(&dir).join(".regioninfo"));
+        assert_eq!(layout.family_dir(&region, b"f"), Path::new(&dir).join("f"));
+        assert_eq!(layout.temporary_dir(Path::new(&dir), b"f"), Path::new(&dir).join(".tmp/f"));
+        assert_eq!(
+            layout.referred_file(&Path::new(&dir).join("f/abc.def"), "abc", "def"),
+            Path::new("/d/data/ns/t/def/f/abc")
+        );
+        assert_eq!(
+            layout.archived_family_dir(&region, b"f"),
+            Path::new(&dir.replace("/d/", "/d/archive/")).join("f")
+        );
+        assert_eq!(
+            layout.region_dir(&RegionInfo::meta()),
+            Path::new("/d/data/hbase/meta/1588230740")
+        );
+        assert_eq!(
+            layout.table_descriptor_dir(&"t".parse().unwrap()),
+            Path::new("/d/data/default/t/.tabledesc")
+        );
+    }
+
+    #[test]
+    fn families_of_any_bytes_have_directories_of_their_own() {
+        assert_eq!(family_dir_name(b"a b"), "a b");
+        assert_eq!(family_dir_name("中".as_bytes()), "中");
+        assert_eq!(family_dir_name(b"\xff"), "\\ff");
+        assert_ne!(family_dir_name(b"\xff"), family_dir_name(b"\xfe"));
+        // The longest family still has a name that file systems take.
+        assert_eq!(family_dir_name(&[0xff; 127]).len(), 255);
+    }
+
+    #[test]
+    fn a_new_store_has_id_and_version() {
+        let env = Env::in_memory();
+        let layout = Layout::new(Path::new("/d"));
+        env.fs.create_dir_all(layout.root()).unwrap();
+        layout.prepare(&env).unwrap();
+        assert_eq!(env.fs.read(&layout.version_file()).unwrap(), b"PBUF\x0a\x018");
+        let id = env.fs.read(&layout.cluster_id_file()).unwrap();
+        let id = id.strip_prefix(b"PBUF\x0a\x24").expect("a text of 36 bytes").to_vec();
+        assert_eq!((id.len(), id[8], id[14], id[23]), (36, b'-', b'4', b'-'));
+        assert!(b"89ab".contains(&id[19]));
+        layout.prepare(&env).unwrap();
+        assert!(env.fs.read(&layout.cluster_id_file()).unwrap().ends_with(&id));
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        let env = Env::in_memory();
+        let layout = Layout::new(Path::new("/d"));
+        env.fs.create_dir_all(layout.root()).unwrap();
+        for (content, exception) in [
+            (&b"PBUF\x0a\x017"[..], Exception::UnsupportedOperation),
+            (b"PBUF\xff", Exception::CorruptHFile),
+        ] {
+            env.fs.write_atomically(&layout.version_file(), content).unwrap();
+            assert_eq!(layout.prepare(&env).unwrap_err().exception(), exception);
+            assert!(!env.fs.exists(&layout.cluster_id_file()).unwrap());
+        }
+    }
+
+    /// Whatever a power cut leaves of a first open, the next one is fine, and durable names stay.
+    #[test]
+    fn an_interrupted_first_open_is_repeated() {
+        for operations in 0.. {
+            let fs = CrashFileSystem::new();
+            fs.create_dir_all(Path::new("/d")).unwrap();
+            fs.sync_everything();
+            let layout = Layout::new(Path::new("/d"));
+            fs.power_off_after(operations);
+            let env = Env::in_memory().with_fs(std::sync::Arc::new(fs.clone()));
+            let is_done = layout.prepare(&env).is_ok();
+            for seed in 0..8 {
+                let after = std::sync::Arc::new(fs.after_power_cut(seed));
+                let id = after.read(&layout.cluster_id_file()).ok();
+                assert!(id.is_some() || !is_done);
+                let env = Env::in_memory().with_fs(after.clone());
+                layout.prepare(&env).unwrap();
+                let now = after.read(&layout.cluster_id_file()).unwrap();
+                assert!(id.is_none_or(|id| id == now), "a new id, cut at {operations}");
+            }
+            if is_done {
+                return;
+            }
+        }
+    }
+
+    /// A file in a directory that was made durable is there after a power cut; without that, a
+    /// synced file is lost with its directory.
+    #[test]
+    fn durable_directories_survive_a_power_cut() {
+        for is_durable in [false, true] {
+            let fs = CrashFileSystem::new();
+            fs.create_dir_all(Path::new("/d")).unwrap();
+            fs.sync_everything();
+            let layout = Layout::new(Path::new("/d"));
+            let dir = layout.family_dir(&region(), b"f");
+            fs.create_dir_all(&dir).unwrap();
+            if is_durable {
+                layout.make_durable(&fs, &dir).unwrap();
+            }
+            fs.write_atomically(&dir.join("file"), b"content").unwrap();
+            let after = fs.after_power_cut(0);
+            assert_eq!(after.exists(&dir.join("file")).unwrap(), is_durable);
+        }
+    }
+
+    #[test]
+    fn durable_names_are_synced_once() {
+        let fs = CrashFileSystem::new();
+        let layout = Layout::new(Path::new("/d"));
+        let dir = layout.region_dir(&region());
+        fs.create_dir_all(&dir).unwrap();
+        layout.make_durable(&fs, &dir).unwrap();
+        let count = fs.operation_count();
+        layout.make_durable(&fs, &dir).unwrap();
+        assert_eq!(fs.operation_count(), count);
+        // Removed and made again, it has a new name to make durable.
+        layout.remove_dir(&fs, &dir).unwrap();
+        fs.create_dir_all(&dir).unwrap();
+        let count = fs.operation_count();
+        layout.make_durable(&fs, &dir).unwrap();
+        assert_eq!(fs.operation_count(), count + 1);
+    }
+
+    #[test]
+    fn archived_directories_never_overwrite_each_other() {
+        let fs = MemFileSystem::new();
+        let layout = Layout::new(Path::new("/d"));
+        let dir = layout.region_dir(&region());
+        let mut places = Vec::new();
+        for _ in 0..3 {
+            fs.create_dir_all(&dir).unwrap();
+            places.push(layout.archive_dir_of(&fs, &dir).unwrap().unwrap());
+        }
+        assert_eq!(layout.archive_dir_of(&fs, &dir).unwrap(), None);
+        assert!(places.iter().all(|place| fs.exists(place).unwrap()));
+        assert_ne!(places[0], places[1]);
+        assert_ne!(places[1], places[2]);
+    }
+
+    #[test]
+    fn an_interrupted_removal_is_finished_by_the_next_open() {
+        let fs = MemFileSystem::new();
+        let layout = Layout::new(Path::new("/d"));
+        let left = layout.trash_dir().join("half");
+        fs.create_dir_all(&left).unwrap();
+        layout.empty_trash(&fs).unwrap();
+        assert!(!fs.exists(&layout.trash_dir()).unwrap());
+        layout.empty_trash(&fs).unwrap();
+    }
+}

@@ -1,0 +1,155 @@
+//! Sorted cells in memory: a skip list that grows, or the sorted array made of it.
+//!
+//! This module is the boundary of the memstore's `unsafe` code, which is all in `arena`: outside
+//! nobody sees a pointer, so nobody can outlive what it points to. Inside, this is how invariant 3
+//! of the arena is kept:
+//!
+//! 1. [`CellList`], [`CellArray`] and [`CellCursor`] keep pointers only beside an `Arc` of the
+//!    arena (the cursor: of the list or array) that they come from.
+//! 2. They lend cells for as long as they are borrowed themselves.
+//! 3. A search key never leaves the closure that it is lent to, nor enters a list.
+//!
+//! No key of the skip list is ever replaced or removed: replacing would hide the key from readers
+//! for a moment, and a list that never removes leaves nothing to be reclaimed later.
+
+mod arena;
+mod array;
+mod cursor;
+mod key;
+
+pub(super) use array::CellArray;
+pub(super) use cursor::CellCursor;
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crossbeam_epoch as epoch;
+use crossbeam_skiplist::SkipList;
+use hblite_model::cell::{CellComparator, CellRef};
+
+use arena::{Arena, CellPointer};
+use key::{RowOrder, SegmentKey};
+
+/// Heap bytes of a skip list node: key, reference count and two links (the average) are 40 bytes,
+/// to which allocators add 0 to 13 by rounding and headers.
+const NODE_SIZE: usize = 48;
+
+/// Cells in a skip list. Any number of threads insert and read at once; none waits for another.
+pub(super) struct CellList {
+    order: RowOrder,
+    list: SkipList<SegmentKey, ()>,
+    arena: Arc<Arena>,
+}
+
+impl CellList {
+    /// An empty list. `shared_row_prefix` is what most rows are expected to begin with: a good
+    /// guess doubles the speed, a bad one harms nothing else.
+    pub(super) fn new(comparator: CellComparator, shared_row_prefix: &[u8]) -> Self {
+        Self {
+            order: RowOrder::new(comparator, shared_row_prefix),
+            list: SkipList::new(epoch::default_collector().clone()),
+            arena: Arc::new(Arena::new()),
+        }
+    }
+
+    /// Number of cells; an approximation while others insert.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Heap bytes, those of the list itself included.
+    pub(super) fn heap_size(&self) -> usize {
+        size_of::<Self>()
+            + size_of::<Arena>()
+            + self.len() * NODE_SIZE
+            + self.arena.allocated_bytes()
+    }
+
+    /// Inserts a copy of `cell` and returns the heap bytes that the list grew by.
+    ///
+    /// Of cells with the same key and sequence id (the same column twice in one put) all are kept
+    /// and the last inserted sorts first.
+    pub(super) fn insert(&self, cell: &CellRef<'_>) -> usize {
+        let prefix = self.order.prefix(cell.row());
+        let (mut stored, grown) = self.arena.store(cell, self.order.comparator());
+        let guard = &epoch::pin();
+        loop {
+            let key = SegmentKey {
+                prefix,
+                cell: stored.pointer(),
+            };
+            let entry = self.list.get_or_insert(key, (), guard);
+            let is_inserted = entry.key().cell.is_same(stored.pointer());
+            entry.release(guard);
+            if is_inserted {
+                return NODE_SIZE + grown;
+            }
+            stored.set_repeat(u32::MAX);
+            let highest = SegmentKey {
+                prefix,
+                cell: stored.pointer(),
+            };
+            let present = self.list.lower_bound(Bound::Included(&highest), guard);
+            stored.set_repeat(present.map_or(0, |entry| entry.key().cell.repeat() + 1));
+        }
+    }
+
+    /// The cells that are in the list now, as an array that shares the list's arena.
+    pub(super) fn to_array(&self) -> CellArray {
+        let guard = &epoch::pin();
+        let mut keys = Vec::with_capacity(self.len());
+        keys.extend(self.list.iter(guard).map(|entry| *entry.key()));
+        CellArray::new(self.order.clone(), keys, Arc::clone(&self.arena))
+    }
+
+    /// Replaces `batch` by up to `count` keys, ascending from `from`.
+    fn read_forward(&self, from: Bound<&SegmentKey>, count: usize, batch: &mut Vec<SegmentKey>) {
+        batch.clear();
+        let guard = &epoch::pin();
+        let mut entry = self.list.lower_bound(from, guard);
+        for _ in 0..count {
+            let Some(found) = entry else { break };
+            found.key().cell.prefetch();
+            batch.push(*found.key());
+            entry = found.next();
+        }
+    }
+
+    /// Replaces `batch` by up to `count` keys, ascending, of which the last is the one before
+    /// `from`. The list is linked forward only, so every key is searched for.
+    fn read_backward(&self, from: Bound<&SegmentKey>, count: usize, batch: &mut Vec<SegmentKey>) {
+        batch.clear();
+        let guard = &epoch::pin();
+        let mut entry = self.list.upper_bound(from, guard);
+        for _ in 0..count {
+            let Some(found) = entry else { break };
+            found.key().cell.prefetch();
+            batch.push(*found.key());
+            entry = found.prev();
+        }
+        batch.reverse();
+    }
+}
+
+/// The buffer that search keys are laid out in; kept to be used again.
+#[derive(Default)]
+struct SearchKey(Vec<u8>);
+
+impl SearchKey {
+    /// Lends `look_up` a key that sorts before every cell with the flat key `key` and after all
+    /// that are smaller.
+    fn lend<R>(
+        &mut self,
+        order: &RowOrder,
+        key: &[u8],
+        look_up: impl FnOnce(&SegmentKey) -> R,
+    ) -> R {
+        let cell = CellRef::new(key, &[], &[], u64::MAX);
+        arena::write_search_key(&mut self.0, &cell, order.comparator());
+        let cell_pointer = CellPointer::to_search_key(&self.0);
+        look_up(&SegmentKey {
+            prefix: order.prefix(cell.row()),
+            cell: cell_pointer,
+        })
+    }
+}

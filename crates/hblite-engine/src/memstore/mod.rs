@@ -1,0 +1,212 @@
+//! The memstore: cells of one store that are in the log and not yet in a file.
+//!
+//! Writers add to the active segment. A flush takes a *snapshot*: the active segment is frozen and
+//! an empty one takes its place. The flush writes the frozen cells to a file and then clears the
+//! snapshot. Readers see both segments all the while.
+//!
+//! Cells in memory have the layout they have in files and in the log (see `cells::arena`).
+//!
+//! Invariants:
+//! 1. There is at most one snapshot. A flush that failed leaves it; the next takes the same again.
+//! 2. A cell never changes place or leaves a segment; a read of an earlier time stays right.
+//!
+//! Threads: any number of writers and readers at once; the lock here guards only which segments
+//! there are. A snapshot waits for adds in flight, so it is taken under the region's updates lock,
+//! where there are none.
+
+mod cells;
+mod row_bloom;
+mod scanner;
+mod segment;
+mod size;
+
+#[cfg(test)]
+mod tests;
+
+pub use scanner::SegmentScanner;
+pub use segment::FrozenSegment;
+pub use size::MemStoreSize;
+
+use std::sync::Arc;
+
+use hblite_model::cell::{CellComparator, CellRef};
+use hblite_model::{Error, Exception, Result};
+use parking_lot::RwLock;
+
+use segment::MutableSegment;
+
+/// The memstore of one store (HBase's `DefaultMemStore`).
+pub struct MemStore {
+    comparator: CellComparator,
+    segments: RwLock<Segments>,
+}
+
+struct Segments {
+    active: Arc<MutableSegment>,
+    snapshot: Option<MemStoreSnapshot>,
+    last_snapshot_id: u64,
+    /// What the rows of the next active segment are expected to begin with.
+    shared_row_prefix: Vec<u8>,
+}
+
+/// The frozen cells that a flush writes.
+#[derive(Clone)]
+pub struct MemStoreSnapshot {
+    id: u64,
+    segment: Arc<FrozenSegment>,
+}
+
+impl MemStoreSnapshot {
+    /// What [`MemStore::clear_snapshot`] is told, once the cells are in a file.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The cells.
+    pub fn segment(&self) -> &FrozenSegment {
+        &self.segment
+    }
+}
+
+impl MemStore {
+    /// An empty memstore.
+    ///
+    /// `shared_row_prefix` is what the rows are expected to begin with, empty if nothing is known:
+    /// the common prefix of a region's start and end key, or of first and last key of its files.
+    /// It only matters for speed. After the first snapshot the memstore knows better.
+    pub fn new(comparator: CellComparator, shared_row_prefix: &[u8]) -> Self {
+        Self {
+            comparator,
+            segments: RwLock::new(Segments {
+                active: Arc::new(MutableSegment::new(comparator, shared_row_prefix)),
+                snapshot: None,
+                last_snapshot_id: 0,
+                shared_row_prefix: shared_row_prefix.to_vec(),
+            }),
+        }
+    }
+
+    /// Adds cells, each with the sequence id it carries, and returns what they cost.
+    ///
+    /// Readers whose read point covers a sequence id see the cell when this has returned. Of cells
+    /// with the same key and sequence id, readers meet the last added first.
+    pub fn add<'a>(&self, cells: impl IntoIterator<Item = CellRef<'a>>) -> MemStoreSize {
+        // Held to the end: a cell added after its segment was frozen would miss the file.
+        self.segments.read().active.add(cells)
+    }
+
+    /// What all cells cost, active and snapshot.
+    pub fn size(&self) -> MemStoreSize {
+        let segments = self.segments.read();
+        let snapshot = segments
+            .snapshot
+            .as_ref()
+            .map(|snapshot| snapshot.segment.size());
+        segments.active.size() + snapshot.unwrap_or_default()
+    }
+
+    /// What a flush begun now would write: the snapshot if there is one, else the active segment.
+    pub fn flushable_size(&self) -> MemStoreSize {
+        let segments = self.segments.read();
+        match &segments.snapshot {
+            Some(snapshot) => snapshot.segment.size(),
+            None => segments.active.size(),
+        }
+    }
+
+    /// Whether there is no cell at all.
+    pub fn is_empty(&self) -> bool {
+        let segments = self.segments.read();
+        segments.active.is_empty() && segments.snapshot.is_none()
+    }
+
+    /// Freezes the active segment and begins an empty one. `None` if there is nothing to flush.
+    ///
+    /// If the last snapshot was not cleared, because its flush failed or still runs, that one is
+    /// returned and nothing else happens. The caller sees to it that no write is in flight (the
+    /// region's updates lock).
+    pub fn snapshot(&self) -> Option<MemStoreSnapshot> {
+        let mut segments = self.segments.write();
+        if segments.snapshot.is_none() && !segments.active.is_empty() {
+            let frozen = segments.active.freeze();
+            segments.learn_shared_row_prefix(&frozen);
+            let active = MutableSegment::new(self.comparator, &segments.shared_row_prefix);
+            segments.active = Arc::new(active);
+            segments.last_snapshot_id += 1;
+            let id = segments.last_snapshot_id;
+            segments.snapshot = Some(MemStoreSnapshot {
+                id,
+                segment: Arc::new(frozen),
+            });
+        }
+        segments.snapshot.clone()
+    }
+
+    /// Drops the snapshot, whose cells are in a file now, and returns what it had cost.
+    ///
+    /// # Errors
+    /// If `id` is not that of the snapshot: nothing was dropped.
+    pub fn clear_snapshot(&self, id: u64) -> Result<MemStoreSize> {
+        let mut segments = self.segments.write();
+        let cleared = match segments.snapshot.take() {
+            Some(snapshot) if snapshot.id == id => snapshot,
+            other => {
+                let found = other.as_ref().map_or(0, |snapshot| snapshot.id);
+                segments.snapshot = other;
+                let message = format!("Current snapshot id is {found},passed {id}");
+                return Err(Error::new(Exception::Io, message));
+            }
+        };
+        // Memory is freed without the lock, by the flush that holds the last reference.
+        drop(segments);
+        Ok(cleared.segment.size())
+    }
+
+    /// Scanners over all segments that have cells, the newest first, for readers at `read_point`.
+    pub fn scanners(&self, read_point: u64) -> Vec<SegmentScanner> {
+        self.select_scanners(read_point, |_| true, |_| true)
+    }
+
+    /// As [`MemStore::scanners`], leaving out segments that certainly have no cell of `row`.
+    pub fn scanners_of_row(&self, read_point: u64, row: &[u8]) -> Vec<SegmentScanner> {
+        self.select_scanners(
+            read_point,
+            |active| active.may_contain_row(row),
+            |snapshot| snapshot.may_contain_row(row),
+        )
+    }
+
+    fn select_scanners(
+        &self,
+        read_point: u64,
+        wants_active: impl FnOnce(&MutableSegment) -> bool,
+        wants_snapshot: impl FnOnce(&FrozenSegment) -> bool,
+    ) -> Vec<SegmentScanner> {
+        let segments = self.segments.read();
+        let mut scanners = Vec::new();
+        if !segments.active.is_empty() && wants_active(&segments.active) {
+            scanners.push(segments.active.scanner(read_point));
+        }
+        if let Some(snapshot) = &segments.snapshot
+            && wants_snapshot(&snapshot.segment)
+        {
+            scanners.push(snapshot.segment.scanner(read_point));
+        }
+        scanners
+    }
+}
+
+impl Segments {
+    /// Rows of the next segment will most likely begin as those of the frozen one do.
+    fn learn_shared_row_prefix(&mut self, frozen: &FrozenSegment) {
+        let (mut first, mut last) = (frozen.scanner(u64::MAX), frozen.scanner(u64::MAX));
+        if let (Ok(true), Ok(true)) = (first.seek_first(), last.seek_last())
+            && let (Some(first), Some(last)) = (first.current(), last.current())
+            && first.row() != last.row()
+        {
+            let pairs = first.row().iter().zip(last.row());
+            let length = pairs.take_while(|(left, right)| left == right).count();
+            self.shared_row_prefix = first.row()[..length].to_vec();
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A segment: the cells of a memstore between two flushes.
+//!
+//! A mutable segment takes cells. A snapshot freezes it: from then on it is only read, first from
+//! the same skip list, and from a sorted array as soon as the flush has made one.
+//!
+//! Threads: any number of threads add and read at once. Freezing needs that no add is in flight.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+
+use hblite_model::cell::{CellComparator, CellRef, CellType};
+use parking_lot::RwLock;
+
+use super::MemStoreSize;
+use super::cells::{CellArray, CellCursor, CellList};
+use super::row_bloom::RowBloom;
+use super::scanner::SegmentScanner;
+
+/// Bytes of the length field in front of the tags of a serialized cell.
+const TAGS_LENGTH_SIZE: usize = 2;
+
+/// A segment that cells are added to (HBase's `MutableSegment`).
+pub(super) struct MutableSegment {
+    cells: Arc<CellList>,
+    rows: Arc<RowBloom>,
+    statistics: Arc<Statistics>,
+}
+
+impl MutableSegment {
+    /// An empty segment. Rows are expected to begin with `shared_row_prefix`.
+    pub(super) fn new(comparator: CellComparator, shared_row_prefix: &[u8]) -> Self {
+        Self {
+            cells: Arc::new(CellList::new(comparator, shared_row_prefix)),
+            rows: Arc::default(),
+            statistics: Arc::default(),
+        }
+    }
+
+    /// Adds cells, each with the sequence id it carries, and returns what they cost.
+    pub(super) fn add<'a>(&self, cells: impl IntoIterator<Item = CellRef<'a>>) -> MemStoreSize {
+        let mut added = MemStoreSize::default();
+        let mut last_row = None;
+        for cell in cells {
+            if last_row != Some(cell.row()) {
+                // Before the cell, so that nobody finds the cell and not its row.
+                added.heap_size += self.rows.insert(cell.row());
+                last_row = Some(cell.row());
+            }
+            self.statistics.include(&cell);
+            added.heap_size += self.cells.insert(&cell);
+            added.data_size += data_size(&cell);
+            added.cell_count += 1;
+        }
+        self.statistics
+            .data_size
+            .fetch_add(added.data_size, Ordering::Relaxed);
+        added
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.cells.len() == 0
+    }
+
+    pub(super) fn size(&self) -> MemStoreSize {
+        MemStoreSize {
+            cell_count: self.cells.len(),
+            data_size: self.statistics.data_size.load(Ordering::Relaxed),
+            heap_size: size_of::<Self>() + self.cells.heap_size() + beside_cells(&self.rows),
+        }
+    }
+
+    pub(super) fn may_contain_row(&self, row: &[u8]) -> bool {
+        self.rows.may_contain(row)
+    }
+
+    pub(super) fn scanner(&self, read_point: u64) -> SegmentScanner {
+        let cursor = CellCursor::over_list(Arc::clone(&self.cells));
+        SegmentScanner::new(cursor, read_point, self.statistics.timestamps())
+    }
+
+    /// The same cells as a frozen segment. No add may be in flight, none may follow.
+    pub(super) fn freeze(&self) -> FrozenSegment {
+        FrozenSegment {
+            cells: RwLock::new(FrozenCells::List(Arc::clone(&self.cells))),
+            rows: Arc::clone(&self.rows),
+            statistics: Arc::clone(&self.statistics),
+        }
+    }
+}
+
+/// A segment that does not change any more (HBase's `ImmutableSegment`).
+pub struct FrozenSegment {
+    cells: RwLock<FrozenCells>,
+    rows: Arc<RowBloom>,
+    statistics: Arc<Statistics>,
+}
+
+enum FrozenCells {
+    List(Arc<CellList>),
+    Array(Arc<CellArray>),
+}
+
+impl FrozenSegment {
+    /// Turns the skip list into a sorted array, for all scanners that are opened from now on.
+    ///
+    /// This also frees the list, which takes its time: it is done here, in the thread that
+    /// flushes, unless a scanner still reads it. Readers are not kept waiting.
+    pub fn flatten(&self) {
+        let list = match &*self.cells.read() {
+            FrozenCells::List(list) => Arc::clone(list),
+            FrozenCells::Array(_) => return,
+        };
+        let array = FrozenCells::Array(Arc::new(list.to_array()));
+        let replaced = std::mem::replace(&mut *self.cells.write(), array);
+        drop(replaced);
+    }
+
+    /// A scanner over the cells with sequence ids up to `read_point`.
+    pub fn scanner(&self, read_point: u64) -> SegmentScanner {
+        let cursor = match &*self.cells.read() {
+            FrozenCells::List(list) => CellCursor::over_list(Arc::clone(list)),
+            FrozenCells::Array(array) => CellCursor::over_array(Arc::clone(array)),
+        };
+        SegmentScanner::new(cursor, read_point, self.statistics.timestamps())
+    }
+
+    /// What the cells cost; the heap size falls when the segment is flattened.
+    pub fn size(&self) -> MemStoreSize {
+        let (cell_count, cells_heap_size) = match &*self.cells.read() {
+            FrozenCells::List(list) => (list.len(), list.heap_size()),
+            FrozenCells::Array(array) => (array.len(), array.heap_size()),
+        };
+        MemStoreSize {
+            cell_count,
+            data_size: self.statistics.data_size.load(Ordering::Relaxed),
+            heap_size: size_of::<Self>() + cells_heap_size + beside_cells(&self.rows),
+        }
+    }
+
+    /// Whether there is no cell.
+    pub fn is_empty(&self) -> bool {
+        self.size().cell_count == 0
+    }
+
+    /// Whether the row may have cells here; false is certain.
+    pub fn may_contain_row(&self, row: &[u8]) -> bool {
+        self.rows.may_contain(row)
+    }
+
+    /// Least and greatest timestamp, as [`SegmentScanner::timestamps`] describes them.
+    pub fn timestamps(&self) -> Option<(i64, i64)> {
+        self.statistics.timestamps()
+    }
+
+    /// Whether any cell has tags.
+    pub fn has_tags(&self) -> bool {
+        self.statistics.has_tags.load(Ordering::Relaxed)
+    }
+}
+
+/// Heap bytes of a segment that are not those of its cells.
+fn beside_cells(rows: &RowBloom) -> usize {
+    size_of::<RowBloom>() + rows.heap_size() + size_of::<Statistics>()
+}
+
+/// Bytes of a cell as serialized (`KeyValue.getSerializedSize` with tags).
+fn data_size(cell: &CellRef<'_>) -> usize {
+    let tags_size = match cell.tags().len() {
+        0 => 0,
+        length => TAGS_LENGTH_SIZE + length,
+    };
+    cell.serialized_size() + tags_size
+}
+
+/// What a segment knows about its cells as a whole.
+struct Statistics {
+    data_size: AtomicUsize,
+    timestamp_min: AtomicI64,
+    timestamp_max: AtomicI64,
+    has_tags: AtomicBool,
+}
+
+impl Default for Statistics {
+    fn default() -> Self {
+        Self {
+            data_size: AtomicUsize::new(0),
+            timestamp_min: AtomicI64::new(i64::MAX),
+            timestamp_max: AtomicI64::new(i64::MIN),
+            has_tags: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Statistics {
+    /// Takes note of `cell`. Writes only what changes: most cells change nothing, and writers
+    /// share these fields.
+    fn include(&self, cell: &CellRef<'_>) {
+        let timestamp = cell.timestamp();
+        let reaches_back = matches!(
+            cell.cell_type(),
+            Some(CellType::DeleteFamily | CellType::DeleteColumn)
+        );
+        // Such a marker matters to scans of any earlier time.
+        let earliest = if reaches_back {
+            timestamp.min(0)
+        } else {
+            timestamp
+        };
+        if earliest < self.timestamp_min.load(Ordering::Relaxed) {
+            self.timestamp_min.fetch_min(earliest, Ordering::Relaxed);
+        }
+        if timestamp > self.timestamp_max.load(Ordering::Relaxed) {
+            self.timestamp_max.fetch_max(timestamp, Ordering::Relaxed);
+        }
+        if !cell.tags().is_empty() && !self.has_tags.load(Ordering::Relaxed) {
+            self.has_tags.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn timestamps(&self) -> Option<(i64, i64)> {
+        let min = self.timestamp_min.load(Ordering::Relaxed);
+        let max = self.timestamp_max.load(Ordering::Relaxed);
+        (min <= max).then_some((min, max))
+    }
+}

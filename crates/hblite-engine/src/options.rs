@@ -1,0 +1,111 @@
+//! Every setting of the engine, with its default, range and HBase's name for it.
+//!
+//! Settings are plain data: given once when a store is opened, checked there, and handed down.
+
+use hblite_model::{Error, Result};
+
+use crate::wal::WalOptions;
+
+const MIB: usize = 1024 * 1024;
+
+/// Settings of a store.
+///
+/// ```
+/// use hblite_engine::EngineOptions;
+/// let options = EngineOptions { memstore_flush_size_bytes: 8 << 20, ..EngineOptions::default() };
+/// assert!(options.check().is_ok());
+/// ```
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// Memory of a region at which it is flushed; a table's `MEMSTORE_FLUSHSIZE` goes before it.
+    /// Default 64 MiB, at least 64 KiB (`hbase.hregion.memstore.flush.size`).
+    pub memstore_flush_size_bytes: usize,
+    /// A region that holds this many times its flush size takes no more writes until a flush is
+    /// through. Default 4, at least 2 (`hbase.hregion.memstore.block.multiplier`).
+    pub memstore_block_multiplier: usize,
+    /// Memory of all regions at which the largest are flushed. Default 512 MiB
+    /// (`hbase.regionserver.global.memstore.size`).
+    pub memstore_total_size_bytes: usize,
+    /// How long a write waits for memory before it is refused with `RegionTooBusy`, in
+    /// milliseconds. Default 60,000 (`hbase.busy.wait.duration`).
+    pub busy_wait_ms: u64,
+    /// Largest cell that a client may write, 0 for no limit. Default 10 MiB
+    /// (`hbase.client.keyvalue.maxsize`).
+    pub cell_size_max_bytes: usize,
+    /// Versions that a new family keeps if it does not say. Default 1 (`hbase.column.max.version`).
+    pub versions_default: u32,
+    /// Files of a store that make a compaction worth while. Default 3, at least 2
+    /// (`hbase.hstore.compaction.min`).
+    pub compaction_files_min: usize,
+    /// Most files in one minor compaction. Default 10 (`hbase.hstore.compaction.max`).
+    pub compaction_files_max: usize,
+    /// A file joins a compaction if it is at most this many times the size of the others
+    /// together. Default 1.2 (`hbase.hstore.compaction.ratio`).
+    pub compaction_ratio: f64,
+    /// Files below this size join any compaction. Default 16 MiB
+    /// (`hbase.hstore.compaction.min.size`).
+    pub compaction_small_file_bytes: u64,
+    /// Files of a store at which its flushes wait for compaction. Default 16
+    /// (`hbase.hstore.blockingStoreFiles`).
+    pub blocking_store_files: usize,
+    /// Whether files are compacted in the background. Default true.
+    pub is_compaction_enabled: bool,
+    /// Memory for decompressed blocks. Default 64 MiB, 0 for none (`hfile.block.cache.size`).
+    pub block_cache_size_bytes: usize,
+    /// The log.
+    pub wal: WalOptions,
+    /// Whether damaged log records are skipped, and told, instead of being an error.
+    pub salvage: bool,
+    /// Whether closing writes memory to files, which spares the next open the log. Default true;
+    /// a store in memory has no next open.
+    pub is_flushed_on_close: bool,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self {
+            memstore_flush_size_bytes: 64 * MIB,
+            memstore_block_multiplier: 4,
+            memstore_total_size_bytes: 512 * MIB,
+            busy_wait_ms: 60_000,
+            cell_size_max_bytes: 10 * MIB,
+            versions_default: 1,
+            compaction_files_min: 3,
+            compaction_files_max: 10,
+            compaction_ratio: 1.2,
+            compaction_small_file_bytes: 16 * MIB as u64,
+            blocking_store_files: 16,
+            is_compaction_enabled: true,
+            block_cache_size_bytes: 64 * MIB,
+            wal: WalOptions::default(),
+            salvage: false,
+            is_flushed_on_close: true,
+        }
+    }
+}
+
+impl EngineOptions {
+    /// Refuses settings out of range.
+    ///
+    /// # Errors
+    /// `IllegalArgument` that names the setting and its range.
+    pub fn check(&self) -> Result<()> {
+        let rules = [
+            (self.memstore_flush_size_bytes >= 64 * 1024, "memstore_flush_size_bytes >= 65536"),
+            (self.memstore_block_multiplier >= 2, "memstore_block_multiplier >= 2"),
+            (self.versions_default >= 1, "versions_default >= 1"),
+            (self.compaction_files_min >= 2, "compaction_files_min >= 2"),
+            (
+                self.compaction_files_max >= self.compaction_files_min,
+                "compaction_files_max >= compaction_files_min",
+            ),
+            (self.compaction_ratio > 0.0, "compaction_ratio > 0"),
+        ];
+        match rules.iter().find(|(holds, _)| !holds) {
+            Some((_, rule)) => Err(Error::illegal_argument(format!(
+                "a setting of the store is out of range: {rule} does not hold"
+            ))),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Flush: from memory to files, in three steps.
+//!
+//! 1. *prepare*, under the updates lock: every memstore freezes its cells; all of them have ids
+//!    up to the flush id, and no later write does
+//! 2. *write*, without locks: a new file per store
+//! 3. *commit*: the file enters the store and the snapshot leaves it in one step; then the log
+//!    may forget everything of this region up to the flush id
+//!
+//! A flush that fails keeps its snapshots; the next one takes them up again. Nothing is lost: the
+//! log still has the cells.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use hblite_model::{Error, Exception, Result};
+
+use super::Region;
+use crate::store::{Store, StoreFlush};
+
+/// Between two looks at the memory that a write waits for.
+const MEMORY_POLL: Duration = Duration::from_millis(1);
+
+/// What a flush that failed left behind.
+#[derive(Default)]
+pub(super) struct FlushState {
+    pending: Option<PreparedFlush>,
+}
+
+struct PreparedFlush {
+    /// The highest sequence id in the snapshots.
+    flush_id: u64,
+    stores: Vec<(Arc<Store>, StoreFlush)>,
+}
+
+impl Region {
+    /// Writes what is in memory to files. Says whether there was anything.
+    ///
+    /// # Errors
+    /// `Io`: the cells stay in memory and in the log.
+    pub(crate) fn flush(&self) -> Result<bool> {
+        let mut state = self.flush.lock();
+        self.is_flush_requested.store(false, Ordering::Release);
+        let mut prepared = match state.pending.take() {
+            Some(pending) => pending,
+            None => self.prepare_flush(),
+        };
+        let has_cells = !prepared.stores.is_empty();
+        if let Err(error) = write_and_commit(&mut prepared) {
+            state.pending = Some(prepared);
+            return Err(error);
+        }
+        self.context.wal.region_flushed(self.info.encoded_name(), prepared.flush_id)?;
+        if has_cells {
+            self.load.flushes(1);
+            self.request_compaction();
+        }
+        Ok(has_cells)
+    }
+
+    fn prepare_flush(&self) -> PreparedFlush {
+        let _updates = self.updates.write();
+        // Writers hold the updates lock until they are visible: nothing is under way now.
+        let flush_id = self.mvcc.read_point();
+        let stores = self
+            .stores
+            .iter()
+            .filter_map(|store| Some((Arc::clone(store), store.prepare_flush()?)))
+            .collect();
+        PreparedFlush { flush_id, stores }
+    }
+
+    pub(crate) fn memstore_size_bytes(&self) -> usize {
+        self.stores.iter().map(|store| store.memstore().size().heap_size).sum()
+    }
+
+    /// Memory at which the region is flushed.
+    pub(crate) fn flush_size_bytes(&self) -> usize {
+        self.descriptor
+            .number("MEMSTORE_FLUSHSIZE")
+            .and_then(|size| usize::try_from(size).ok())
+            .filter(|size| *size > 0)
+            .unwrap_or(self.context.options.memstore_flush_size_bytes)
+    }
+
+    /// Rings the flusher when the region is large enough.
+    pub(super) fn request_flush_if_large(&self) {
+        if self.active_size_bytes() > self.flush_size_bytes() {
+            self.request_flush();
+        }
+    }
+
+    pub(crate) fn request_flush(&self) {
+        if !self.is_flush_requested.swap(true, Ordering::AcqRel) {
+            self.context.chores.flush(self.info.encoded_name());
+        }
+    }
+
+    fn active_size_bytes(&self) -> usize {
+        self.stores.iter().map(|store| store.memstore().flushable_size().heap_size).sum()
+    }
+
+    /// Waits while memory is full; refuses the write when that takes too long
+    /// (`HRegion.checkResources`).
+    pub(super) fn wait_for_memory(&self) -> Result<()> {
+        if !self.is_memory_full() {
+            return Ok(());
+        }
+        let deadline = Duration::from_millis(self.context.options.busy_wait_ms);
+        let start = Instant::now();
+        while self.is_memory_full() {
+            self.request_flush();
+            if start.elapsed() > deadline {
+                return Err(self.too_busy());
+            }
+            std::thread::sleep(MEMORY_POLL);
+        }
+        Ok(())
+    }
+
+    fn is_memory_full(&self) -> bool {
+        let options = &self.context.options;
+        self.memstore_size_bytes() > self.blocking_size_bytes()
+            || self.context.memory.bytes() > options.memstore_total_size_bytes
+    }
+
+    fn blocking_size_bytes(&self) -> usize {
+        self.flush_size_bytes().saturating_mul(self.context.options.memstore_block_multiplier)
+    }
+
+    fn too_busy(&self) -> Error {
+        Error::new(
+            Exception::RegionTooBusy,
+            format!(
+                "Over memstore limit={}, regionName={}; writes come in faster than they can be \
+                 flushed, try again",
+                self.blocking_size_bytes(),
+                self.info.encoded_name()
+            ),
+        )
+    }
+}
+
+/// Writes store after store; what is through leaves the list, so that a retry does the rest.
+fn write_and_commit(prepared: &mut PreparedFlush) -> Result<()> {
+    while let Some((store, flush)) = prepared.stores.last() {
+        store.write_and_commit(flush, prepared.flush_id)?;
+        prepared.stores.pop();
+    }
+    Ok(())
+}

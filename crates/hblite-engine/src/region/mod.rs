@@ -1,0 +1,232 @@
+//! A region: a row range of a table, with a store per family.
+//!
+//! Life:    opened from its directory, filled up from the log if the store was not closed well,
+//!          then open; `close` flushes it and refuses everything from then on.
+//! Writes:  `mutate` (the write page) and `read_modify_write`.
+//! Reads:   `scanner`; a get is a scan of one row.
+//! Threads: any. The updates lock is shared by writers and taken by `flush` and `close`.
+
+mod compact;
+mod flush;
+mod load;
+mod mutate;
+mod mvcc;
+mod read_modify_write;
+mod row_lock;
+pub(crate) mod scanner;
+pub(crate) mod split;
+
+pub use load::RegionLoad;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hblite_model::{
+    CellBuffer, CellComparator, Error, Exception, Get, RegionInfo, Result, Scan, TableDescriptor,
+};
+use parking_lot::{Mutex, RwLock};
+
+use crate::context::EngineContext;
+use crate::store::Store;
+use crate::wal::{WalEntry, WalRegion};
+
+use self::flush::FlushState;
+use self::load::RegionLoadCounters;
+use self::mvcc::Mvcc;
+use self::row_lock::RowLocks;
+use self::scanner::{NextRow, RegionScanner};
+
+/// A row range of a table.
+pub(crate) struct Region {
+    context: Arc<EngineContext>,
+    info: RegionInfo,
+    descriptor: Arc<TableDescriptor>,
+    /// In the order of family names.
+    stores: Vec<Arc<Store>>,
+    comparator: CellComparator,
+    wal_region: WalRegion,
+    mvcc: Mvcc,
+    row_locks: RowLocks,
+    /// Shared from the log to the memstore, exclusive while a snapshot is taken.
+    updates: RwLock<()>,
+    /// Changes only under `updates`.
+    is_closing: AtomicBool,
+    flush: Mutex<FlushState>,
+    is_flush_requested: AtomicBool,
+    load: RegionLoadCounters,
+}
+
+impl Region {
+    /// Opens the region from its directory; family directories that are missing are made when
+    /// they are first needed.
+    pub(crate) fn open(
+        context: &Arc<EngineContext>,
+        info: RegionInfo,
+        descriptor: Arc<TableDescriptor>,
+    ) -> Result<Arc<Self>> {
+        let is_meta = info.table().is_meta();
+        let comparator = if is_meta { CellComparator::Meta } else { CellComparator::Default };
+        let mut stores = Vec::with_capacity(descriptor.families().len());
+        for family in descriptor.families() {
+            stores.push(Arc::new(Store::open(context, &info, family, comparator)?));
+        }
+        let last_id = stores.iter().map(|store| store.sequence_id_max()).max().unwrap_or(0);
+        Ok(Arc::new(Self {
+            wal_region: context.wal.region(info.encoded_name())?,
+            context: Arc::clone(context),
+            info,
+            descriptor,
+            stores,
+            comparator,
+            mvcc: Mvcc::new(last_id),
+            row_locks: RowLocks::new(),
+            updates: RwLock::new(()),
+            is_closing: AtomicBool::new(false),
+            flush: Mutex::new(FlushState::default()),
+            is_flush_requested: AtomicBool::new(false),
+            load: RegionLoadCounters::default(),
+        }))
+    }
+
+    /// Takes back one entry of the log: cells that no file has yet. Before the region serves.
+    pub(crate) fn replay(&self, entry: &WalEntry<'_>) -> Result<()> {
+        let sequence_id = entry.sequence_id;
+        for cell in entry.cells() {
+            // A family that was deleted since then takes its cells along.
+            if let Some(store) = self.store_of(cell.family())
+                && sequence_id > store.sequence_id_max()
+            {
+                store.add_to_memstore(std::iter::once(cell.with_sequence_id(sequence_id)));
+            }
+        }
+        self.mvcc.advance_to(sequence_id);
+        if self.memstore_size_bytes() > self.flush_size_bytes() {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn info(&self) -> &RegionInfo {
+        &self.info
+    }
+
+    pub(crate) fn descriptor(&self) -> &Arc<TableDescriptor> {
+        &self.descriptor
+    }
+
+    pub(crate) fn stores(&self) -> &[Arc<Store>] {
+        &self.stores
+    }
+
+    pub(crate) fn load(&self) -> RegionLoad {
+        self.load.snapshot()
+    }
+
+    fn store_of(&self, family: &[u8]) -> Option<&Arc<Store>> {
+        self.stores.iter().find(|store| store.family().name() == family)
+    }
+
+    /// Refuses a family that the table does not have, in HBase's words.
+    pub(crate) fn check_family(&self, family: &[u8]) -> Result<()> {
+        if self.store_of(family).is_some() {
+            return Ok(());
+        }
+        Err(Error::new(
+            Exception::NoSuchColumnFamily,
+            format!(
+                "Column family {} does not exist in region {} in table {}",
+                String::from_utf8_lossy(family),
+                self.info.region_name_as_string(),
+                self.descriptor
+            ),
+        ))
+    }
+
+    /// Begins a scan of the rows that are both the scan's and the region's.
+    pub(crate) fn scanner(&self, scan: &Scan) -> Result<RegionScanner> {
+        for (family, _) in scan.columns().families() {
+            self.check_family(family)?;
+        }
+        if self.is_closing() {
+            return Err(self.not_serving());
+        }
+        let env = &self.context.env;
+        let (now, seed) = (env.clock.now_millis(), env.random.next_u64());
+        RegionScanner::open(
+            &self.stores,
+            scan,
+            self.comparator,
+            self.mvcc.read_point(),
+            now,
+            seed,
+        )
+    }
+
+    /// Reads one row, for a get or for a write that depends on it.
+    pub(crate) fn read_row(&self, get: &Get) -> Result<CellBuffer> {
+        let mut cells = CellBuffer::new();
+        let mut scanner = self.scanner(&Scan::from_get(get))?;
+        let _: NextRow = scanner.next_row(&mut cells)?;
+        self.count_read(&scanner, cells.len(), cells.size_bytes());
+        Ok(cells)
+    }
+
+    /// Adds what a scanner did to the region's counters.
+    pub(crate) fn count_read(&self, scanner: &RegionScanner, cells: usize, size_bytes: usize) {
+        self.load.read_requests(1);
+        self.load.cells_read(cells as u64);
+        self.load.bytes_read(size_bytes as u64);
+        self.load.cells_examined(scanner.stats().cells_examined);
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::Acquire)
+    }
+
+    fn not_serving(&self) -> Error {
+        Error::new(
+            Exception::NotServingRegion,
+            format!("{} is closing", self.info.region_name_as_string()),
+        )
+    }
+
+    /// Ends the region's service: waits for writes under way, flushes, and answers
+    /// `NotServingRegion` from then on. Scanners that are open go on with what they see.
+    ///
+    /// # Errors
+    /// `Io` if the flush fails: the region is back in service then.
+    pub(crate) fn close(&self) -> Result<()> {
+        self.stop_serving();
+        while !self.is_memory_empty() {
+            if let Err(error) = self.flush() {
+                self.is_closing.store(false, Ordering::Release);
+                return Err(error);
+            }
+        }
+        self.context.wal.region_removed(self.info.encoded_name())
+    }
+
+    /// Ends the region's service and forgets what is in memory: its table is gone.
+    pub(crate) fn discard(&self) -> Result<()> {
+        self.stop_serving();
+        for store in &self.stores {
+            store.discharge();
+        }
+        self.context.wal.region_removed(self.info.encoded_name())
+    }
+
+    fn stop_serving(&self) {
+        let _updates = self.updates.write();
+        self.is_closing.store(true, Ordering::Release);
+    }
+
+    fn is_memory_empty(&self) -> bool {
+        self.stores.iter().all(|store| store.memstore().is_empty())
+    }
+}
+
+impl std::fmt::Debug for Region {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Region({})", self.info.region_name_as_string())
+    }
+}

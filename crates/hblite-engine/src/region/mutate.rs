@@ -1,0 +1,253 @@
+//! The write page: the only way a cell enters a region.
+//!
+//! 1. refuse what cannot be written (read-only, unknown family, memory full)
+//! 2. lock the rows
+//! 3. enter the region: from here on no flush takes its snapshot, and the region stays open
+//! 4. stamp timestamps, under the locks: a later write never carries an earlier time
+//! 5. append to the log; the sequence id is given out inside, so log order is id order
+//! 6. wait for the log as durability asks
+//! 7. insert into the memstores
+//! 8. complete the id and wait until it is visible
+//!
+//! As `HRegion.doMiniBatchMutate` does it.
+
+use std::collections::HashSet;
+
+use hblite_model::cell::{TagType, push_tag};
+use hblite_model::{
+    CellBuffer, CellType, Durability, Error, Exception, Get, LATEST_TIMESTAMP, Mutation,
+    MutationKind, Result,
+};
+use parking_lot::RwLockReadGuard;
+
+use super::Region;
+use crate::wal::WalEdit;
+
+impl Region {
+    /// Writes puts and deletes, in one entry of the log: after a crash all of them are there or
+    /// none.
+    ///
+    /// # Errors
+    /// `NoSuchColumnFamily`, `DoNotRetryIo` (read-only), `RegionTooBusy`, `NotServingRegion`:
+    /// nothing was written. `RegionServerStopped`: the log failed; what became of the write shows
+    /// when the store is opened again.
+    pub(crate) fn mutate_rows<M: AsRef<Mutation>>(
+        &self,
+        mutations: &[M],
+        durability: Option<Durability>,
+    ) -> Result<()> {
+        let mutations = || mutations.iter().map(AsRef::as_ref);
+        self.check_writable()?;
+        for mutation in mutations() {
+            self.check_mutation(mutation)?;
+        }
+        let rows = || mutations().map(Mutation::row);
+        let needs_present_value = mutations().any(reads_before_writing);
+        let _shared = (!needs_present_value).then(|| self.row_locks.shared(rows()));
+        let _exclusive = needs_present_value.then(|| self.row_locks.exclusive(rows()));
+        let _updates = self.enter()?;
+
+        let now = self.context.env.clock.now_millis();
+        let mut edit = CellBuffer::new();
+        for mutation in mutations() {
+            self.prepare_cells(mutation, now, &mut edit)?;
+        }
+        let durability = durability.unwrap_or_else(|| self.durability_of(mutations()));
+        self.write_edit(edit, durability)?;
+        self.load.write_requests(mutations().count() as u64);
+        Ok(())
+    }
+
+    /// Takes part in the region: until the guard goes, no snapshot is taken and it stays open.
+    pub(super) fn enter(&self) -> Result<RwLockReadGuard<'_, ()>> {
+        let updates = self.updates.read();
+        if self.is_closing() {
+            return Err(self.not_serving());
+        }
+        Ok(updates)
+    }
+
+    /// Steps 5 to 8. `edit` is stamped; the caller holds the rows and the region.
+    pub(super) fn write_edit(&self, mut edit: CellBuffer, durability: Durability) -> Result<()> {
+        keep_last_of_equal_keys(&mut edit);
+        let sequence_id = if durability == Durability::SkipWal {
+            self.mvcc.begin()
+        } else {
+            self.log(&edit, durability)?
+        };
+        let mut size_bytes = 0;
+        for store in &self.stores {
+            let family = store.family().name();
+            let mine = edit.iter().filter(|cell| cell.family() == family);
+            size_bytes += store.add_to_memstore(mine.map(|c| c.with_sequence_id(sequence_id)));
+        }
+        self.mvcc.complete_and_wait(sequence_id);
+        self.load.cells_written(edit.len() as u64);
+        self.load.bytes_written(size_bytes as u64);
+        self.request_flush_if_large();
+        Ok(())
+    }
+
+    fn log(&self, edit: &CellBuffer, durability: Durability) -> Result<u64> {
+        let mut wal_edit = WalEdit::new();
+        wal_edit.extend(edit)?;
+        let wal = &self.context.wal;
+        let mut sequence_id = 0;
+        let now = self.context.env.clock.now_millis();
+        let ticket = wal.append(&self.wal_region, now, &wal_edit, || {
+            sequence_id = self.mvcc.begin();
+            sequence_id
+        })?;
+        if let Err(error) = wal.sync(ticket, durability) {
+            self.mvcc.complete_and_wait(sequence_id);
+            return Err(error);
+        }
+        Ok(sequence_id)
+    }
+
+    /// Refuses what the region cannot take whatever it is.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        if self.descriptor.is_read_only() {
+            return Err(Error::do_not_retry("region is read only"));
+        }
+        self.wait_for_memory()
+    }
+
+    /// Refuses a mutation that names what the table does not have.
+    pub(crate) fn check_mutation(&self, mutation: &Mutation) -> Result<()> {
+        for cell in mutation.cells() {
+            if cell.family().is_empty() && mutation.kind() == MutationKind::Put {
+                return Err(Error::new(Exception::Io, "Family cannot be null"));
+            }
+            self.check_family(cell.family())?;
+        }
+        Ok(())
+    }
+
+    /// Step 4 for a put or delete: its cells as they are stored.
+    pub(super) fn prepare_cells(
+        &self,
+        mutation: &Mutation,
+        now: i64,
+        edit: &mut CellBuffer,
+    ) -> Result<()> {
+        if mutation.is_whole_row_delete() {
+            let timestamp = stamp(mutation.timestamp(), now);
+            for store in &self.stores {
+                let (row, family) = (mutation.row(), store.family().name());
+                let marker = CellType::DeleteFamily.code();
+                edit.push_parts(row, family, b"", timestamp, marker, b"");
+            }
+            return Ok(());
+        }
+        let tags = mutation_tags(mutation);
+        let first = edit.len();
+        for cell in mutation.cells() {
+            if tags.is_empty() {
+                edit.push(&cell);
+            } else {
+                edit.push(&cell.with_tags(&tags));
+            }
+        }
+        for index in first..edit.len() {
+            let Some(cell) = edit.get(index) else { break };
+            if cell.timestamp() != LATEST_TIMESTAMP {
+                continue;
+            }
+            let timestamp = if cell.type_code() == CellType::Delete.code() {
+                let (row, family) = (cell.row().to_vec(), cell.family().to_vec());
+                let qualifier = cell.qualifier().to_vec();
+                let nth = count_same_deletes(edit, first, index);
+                self.newest_timestamp(&row, &family, &qualifier, nth)?.unwrap_or(now)
+            } else {
+                now
+            };
+            edit.set_timestamp(index, timestamp);
+        }
+        Ok(())
+    }
+
+    /// Timestamp of the `nth` newest version of a column, which deleting one version means.
+    fn newest_timestamp(
+        &self,
+        row: &[u8],
+        family: &[u8],
+        qualifier: &[u8],
+        nth: usize,
+    ) -> Result<Option<i64>> {
+        let versions = i32::try_from(nth).unwrap_or(i32::MAX);
+        let get = Get::new(row).column(family, qualifier).versions(versions);
+        let found = self.read_row(&get)?;
+        Ok(found.get(nth - 1).map(|cell| cell.timestamp()))
+    }
+
+    /// The strongest durability that one of the mutations asks for, or the table.
+    pub(super) fn durability_of<'m>(
+        &self,
+        mutations: impl Iterator<Item = &'m Mutation>,
+    ) -> Durability {
+        let table = match self.descriptor.durability() {
+            Durability::UseDefault => Durability::SyncWal,
+            durability => durability,
+        };
+        mutations
+            .map(|mutation| match mutation.durability() {
+                Durability::UseDefault => table,
+                durability => durability,
+            })
+            .max_by_key(|durability| *durability as u8)
+            .unwrap_or(table)
+    }
+}
+
+/// Deleting "the newest version" has to look which one that is.
+fn reads_before_writing(mutation: &Mutation) -> bool {
+    mutation.kind() == MutationKind::Delete
+        && mutation.cells().iter().any(|cell| {
+            cell.type_code() == CellType::Delete.code() && cell.timestamp() == LATEST_TIMESTAMP
+        })
+}
+
+/// How many deletes of one version of this column stand in the edit up to `index`.
+fn count_same_deletes(edit: &CellBuffer, first: usize, index: usize) -> usize {
+    let Some(cell) = edit.get(index) else { return 1 };
+    edit.iter()
+        .take(index + 1)
+        .skip(first)
+        .filter(|other| {
+            other.type_code() == CellType::Delete.code()
+                && other.family() == cell.family()
+                && other.qualifier() == cell.qualifier()
+        })
+        .count()
+}
+
+pub(super) fn stamp(timestamp: i64, now: i64) -> i64 {
+    if timestamp == LATEST_TIMESTAMP { now } else { timestamp }
+}
+
+/// The tags that a mutation's settings give its cells.
+pub(super) fn mutation_tags(mutation: &Mutation) -> Vec<u8> {
+    let mut tags = Vec::new();
+    if let Some(millis) = mutation.time_to_live_ms() {
+        push_tag(&mut tags, TagType::TTL, &millis.to_be_bytes());
+    }
+    tags
+}
+
+/// Of cells with the same key only the last may stay: one write has one sequence id, and the
+/// memstore never replaces a cell.
+fn keep_last_of_equal_keys(edit: &mut CellBuffer) {
+    if edit.len() < 2 {
+        return;
+    }
+    let mut seen = HashSet::with_capacity(edit.len());
+    let doubled: Vec<usize> = (0..edit.len())
+        .rev()
+        .filter(|index| edit.get(*index).is_some_and(|cell| !seen.insert(cell.key())))
+        .collect();
+    drop(seen);
+    if !doubled.is_empty() {
+        edit.retain(|index, _| !doubled.contains(&index));
+    }
+}

@@ -1,0 +1,133 @@
+//! Which writes of a region a reader sees (`MultiVersionConcurrencyControl`).
+//!
+//! Every write gets a sequence id when it begins. The read point is the highest id up to which
+//! all writes are complete; a reader takes it once and sees exactly the cells up to it.
+//!
+//! Invariant: ids are given out in ascending order and `pending` holds those that began and are
+//!            not yet covered by the read point, in that order.
+//! Threads:   any.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::{Condvar, Mutex};
+
+#[derive(Debug)]
+pub(crate) struct Mvcc {
+    read_point: AtomicU64,
+    writes: Mutex<Writes>,
+    advanced: Condvar,
+}
+
+#[derive(Debug)]
+struct Writes {
+    last_id: u64,
+    /// Ids that began, with whether they are complete.
+    pending: VecDeque<(u64, bool)>,
+}
+
+impl Mvcc {
+    /// A region whose latest write has this id.
+    pub(crate) fn new(last_id: u64) -> Self {
+        Self {
+            read_point: AtomicU64::new(last_id),
+            writes: Mutex::new(Writes { last_id, pending: VecDeque::new() }),
+            advanced: Condvar::new(),
+        }
+    }
+
+    /// The highest id that a reader sees.
+    #[inline]
+    pub(crate) fn read_point(&self) -> u64 {
+        self.read_point.load(Ordering::Acquire)
+    }
+
+    /// Begins a write. It must be given to [`Mvcc::complete_and_wait`], also when it fails.
+    pub(crate) fn begin(&self) -> u64 {
+        let mut writes = self.writes.lock();
+        writes.last_id += 1;
+        let id = writes.last_id;
+        writes.pending.push_back((id, false));
+        id
+    }
+
+    /// Ends a write and waits until it is visible, that is, until all that began before it ended.
+    pub(crate) fn complete_and_wait(&self, id: u64) {
+        let mut writes = self.writes.lock();
+        match writes.pending.front_mut() {
+            Some(front) if front.0 == id => front.1 = true,
+            _ => {
+                let at = writes.pending.partition_point(|(pending, _)| *pending < id);
+                debug_assert!(writes.pending.get(at).is_some_and(|(pending, _)| *pending == id));
+                if let Some(entry) = writes.pending.get_mut(at) {
+                    entry.1 = true;
+                }
+            }
+        }
+        let mut visible = None;
+        while let Some(&(done, true)) = writes.pending.front() {
+            writes.pending.pop_front();
+            visible = Some(done);
+        }
+        if let Some(visible) = visible {
+            self.read_point.store(visible, Ordering::Release);
+            if visible > id || !writes.pending.is_empty() {
+                self.advanced.notify_all();
+            }
+        }
+        while self.read_point() < id {
+            self.advanced.wait(&mut writes);
+        }
+    }
+
+    /// Moves everything on to `id`: writes that were read back from the log have it.
+    pub(crate) fn advance_to(&self, id: u64) {
+        let mut writes = self.writes.lock();
+        debug_assert!(writes.pending.is_empty(), "recovery runs before any write");
+        if id > writes.last_id {
+            writes.last_id = id;
+            self.read_point.store(id, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_write_is_visible_only_after_all_before_it() {
+        let mvcc = Arc::new(Mvcc::new(7));
+        let (first, second) = (mvcc.begin(), mvcc.begin());
+        assert_eq!((first, second), (8, 9));
+        let waiter = {
+            let mvcc = Arc::clone(&mvcc);
+            std::thread::spawn(move || {
+                mvcc.complete_and_wait(second);
+                mvcc.read_point()
+            })
+        };
+        assert!(mvcc.read_point() < second, "the first write is not complete");
+        mvcc.complete_and_wait(first);
+        assert_eq!(waiter.join().unwrap(), second);
+    }
+
+    #[test]
+    fn many_writers_end_with_every_write_visible() {
+        let mvcc = Mvcc::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..2_000 {
+                        let id = mvcc.begin();
+                        mvcc.complete_and_wait(id);
+                        assert!(mvcc.read_point() >= id);
+                    }
+                });
+            }
+        });
+        assert_eq!(mvcc.read_point(), 8_000);
+    }
+}

@@ -1,0 +1,191 @@
+//! Increment, Append, CheckAndMutate and RowMutations: writes that depend on what is there.
+//!
+//! The row is locked exclusively from the look at it to the end of the write; all earlier writes
+//! of the row are visible by then, since a writer gives its lock back only after its write is.
+//!
+//! Source: `HRegion.MutationBatchOperation.reckonDeltas` and `HRegion.checkAndMutateInternal`.
+
+use std::cmp::Ordering;
+
+use hblite_model::cell::{Tag, TagIter, TagType, push_tag};
+use hblite_model::filter::CompareOperator;
+use hblite_model::{
+    CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult, Condition, Error,
+    Exception, Get, Mutation, MutationKind, Result, RowResult,
+};
+
+use super::Region;
+use super::mutate::mutation_tags;
+
+impl Region {
+    /// Several writes to one row in one step. Gives what increments and appends returned.
+    ///
+    /// # Errors
+    /// As [`Region::mutate_rows`], and `DoNotRetryIo` if a counter is not 8 bytes wide: nothing
+    /// was written then.
+    pub(crate) fn mutate_row(&self, row: &[u8], mutations: &[Mutation]) -> Result<RowResult> {
+        self.check_writable()?;
+        for mutation in mutations {
+            self.check_mutation(mutation)?;
+        }
+        let _row = self.row_locks.exclusive(std::iter::once(row));
+        let _updates = self.enter()?;
+        self.mutate_locked_row(mutations, i64::MIN)
+    }
+
+    /// Writes if the condition holds.
+    ///
+    /// # Errors
+    /// As [`Region::mutate_row`]; a condition that does not hold is no error, whatever the writes
+    /// would have been.
+    pub(crate) fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
+        let (condition, action) = check.parts()?;
+        self.check_writable()?;
+        let get = condition_get(check, condition);
+        if let Condition::Column { family, .. } = condition {
+            self.check_family(family)?;
+        }
+        let _row = self.row_locks.exclusive(std::iter::once(check.row()));
+        let _updates = self.enter()?;
+        let found = self.read_row(&get)?;
+        if !holds(condition, &found)? {
+            return Ok(CheckAndMutateResult::default());
+        }
+        for mutation in action.mutations() {
+            self.check_mutation(mutation)?;
+        }
+        // The clock may run backwards: the write must not hide behind what was just seen.
+        let seen = found.get(0).map_or(i64::MIN, |cell| cell.timestamp());
+        let result = self.mutate_locked_row(action.mutations(), seen)?;
+        Ok(CheckAndMutateResult {
+            is_success: true,
+            result: (!result.is_empty()).then_some(result),
+        })
+    }
+
+    fn mutate_locked_row(&self, mutations: &[Mutation], timestamp_min: i64) -> Result<RowResult> {
+        let now = self.context.env.clock.now_millis();
+        let mut edit = CellBuffer::new();
+        let mut results = CellBuffer::new();
+        for mutation in mutations {
+            match mutation.kind() {
+                MutationKind::Put => {
+                    self.prepare_cells(mutation, now.max(timestamp_min), &mut edit)?;
+                }
+                MutationKind::Delete => self.prepare_cells(mutation, now, &mut edit)?,
+                MutationKind::Increment | MutationKind::Append => {
+                    let first = edit.len();
+                    self.apply_deltas(mutation, now, &mut edit)?;
+                    if mutation.returns_results() {
+                        for cell in edit.iter().skip(first) {
+                            results.push(&cell);
+                        }
+                    }
+                }
+            }
+        }
+        if !edit.is_empty() {
+            self.write_edit(edit, self.durability_of(mutations.iter()))?;
+        }
+        self.load.write_requests(mutations.len() as u64);
+        Ok(RowResult::new(results))
+    }
+
+    /// The new cells of an increment or append, in the order of families and qualifiers.
+    fn apply_deltas(&self, mutation: &Mutation, now: i64, edit: &mut CellBuffer) -> Result<()> {
+        let mut deltas: Vec<CellRef<'_>> = mutation.cells().iter().collect();
+        deltas.sort_by(|left, right| {
+            (left.family(), left.qualifier()).cmp(&(right.family(), right.qualifier()))
+        });
+        for family_deltas in deltas.chunk_by(|left, right| left.family() == right.family()) {
+            let mut get = Get::new(mutation.row()).time_range(mutation.time_range());
+            for delta in family_deltas {
+                get = get.column(delta.family(), delta.qualifier());
+            }
+            let present = self.read_row(&get)?;
+            for delta in family_deltas {
+                let current = present.iter().find(|cell| cell.qualifier() == delta.qualifier());
+                push_new_value(mutation, delta, current, now, edit)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn push_new_value(
+    mutation: &Mutation,
+    delta: &CellRef<'_>,
+    current: Option<CellRef<'_>>,
+    now: i64,
+    edit: &mut CellBuffer,
+) -> Result<()> {
+    let value = match (mutation.kind(), &current) {
+        (MutationKind::Increment, Some(current)) => {
+            counter(current)?.wrapping_add(counter(delta)?).to_be_bytes().to_vec()
+        }
+        (_, Some(current)) => [current.value(), delta.value()].concat(),
+        (_, None) => delta.value().to_vec(),
+    };
+    // A counter always moves forward in time, even when the clock does not.
+    let timestamp =
+        current.map_or(now, |current| now.max(current.timestamp().saturating_add(1)));
+    let mut tags = mutation_tags(mutation);
+    if let Some(current) = current {
+        let has_own_ttl = mutation.time_to_live_ms().is_some();
+        for Tag { tag_type, value } in TagIter::new(current.tags()) {
+            if !(has_own_ttl && tag_type == TagType::TTL) {
+                push_tag(&mut tags, tag_type, value);
+            }
+        }
+    }
+    let put = CellType::Put.code();
+    let (row, family, qualifier) = (delta.row(), delta.family(), delta.qualifier());
+    let key = hblite_model::cell::key::build(row, family, qualifier, timestamp, put);
+    edit.push(&CellRef::new(&key, &value, &tags, 0));
+    Ok(())
+}
+
+fn counter(cell: &CellRef<'_>) -> Result<i64> {
+    let bytes: [u8; 8] = cell.value().try_into().map_err(|_| {
+        Error::do_not_retry(format!(
+            "Field is not a long, it's {} bytes wide",
+            cell.value().len()
+        ))
+    })?;
+    Ok(i64::from_be_bytes(bytes))
+}
+
+/// The read that answers the condition.
+fn condition_get(check: &CheckAndMutate, condition: &Condition) -> Get {
+    let get = Get::new(check.row()).time_range(check.condition_time_range());
+    match condition {
+        Condition::Column { family, qualifier, .. } => get.column(family, qualifier),
+        Condition::Filter(filter) => get.filter(filter.clone()),
+    }
+}
+
+fn holds(condition: &Condition, found: &CellBuffer) -> Result<bool> {
+    let (operator, value) = match condition {
+        Condition::Filter(_) => return Ok(!found.is_empty()),
+        Condition::Column { operator, value, .. } => (*operator, value.as_slice()),
+    };
+    let is_unequal = operator == CompareOperator::NotEqual;
+    match found.get(0) {
+        None => Ok(value.is_empty() && !is_unequal),
+        Some(cell) if value.is_empty() => Ok(cell.value().is_empty() != is_unequal),
+        Some(cell) => compare(operator, value.cmp(cell.value())),
+    }
+}
+
+/// Whether *given operator stored* holds for this ordering of given and stored.
+fn compare(operator: CompareOperator, ordering: Ordering) -> Result<bool> {
+    match operator {
+        CompareOperator::Less => Ok(ordering.is_lt()),
+        CompareOperator::LessOrEqual => Ok(ordering.is_le()),
+        CompareOperator::Equal => Ok(ordering.is_eq()),
+        CompareOperator::NotEqual => Ok(ordering.is_ne()),
+        CompareOperator::GreaterOrEqual => Ok(ordering.is_ge()),
+        CompareOperator::Greater => Ok(ordering.is_gt()),
+        CompareOperator::NoOp => Err(Error::new(Exception::Io, "Unknown Compare op NO_OP")),
+    }
+}

@@ -1,0 +1,463 @@
+//! Reading the rows of a region, in either direction.
+//!
+//! A region scanner asks its stores, in the order of their families, for the cells of one row
+//! after the other. Without a filter, cells go straight from where they lie to the caller's sink.
+//! A filter is asked, per row: the row's key, every cell (by the stores), the row as a whole.
+//! If the filter judges whole rows, the row is collected first.
+//!
+//! Load on demand: families that the filter does not look at ("joined" ones) are read only for
+//! rows that have passed it.
+//!
+//! Where HBase is odd, so is this: a row whose key was rejected is read on by the filter in a
+//! forward scan and not in a reverse one; the key is asked again for each piece of a row that
+//! comes in batches. Source: `RegionScannerImpl` and `ReversedRegionScannerImpl` of HBase 2.6.
+//!
+//! Threads: a scanner belongs to one thread at a time and sees one read point.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use hblite_model::cell::{CellBuffer, CellRef};
+use hblite_model::filter::{Filter, FilterState, RowVerdict};
+use hblite_model::{CellComparator, Direction, Error, Exception, Result, Scan};
+
+use crate::store::Store;
+use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner, select_sources};
+use crate::store::matcher::ScanInfo;
+pub(crate) use crate::store::scanner::CellSink;
+use crate::store::scanner::{RowBudget, StoreScanner, is_get};
+
+/// What [`RegionScanner::next_row`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NextRow {
+    /// A row, or a piece of one.
+    Row {
+        /// The row goes on in the next piece.
+        may_have_more_cells: bool,
+    },
+    /// The scan has nothing more in this region.
+    End,
+}
+
+/// What a scanner did so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ReadStats {
+    /// Cells that were looked at.
+    pub(crate) cells_examined: u64,
+    /// Cells that were returned.
+    pub(crate) cells_returned: u64,
+}
+
+/// One family of a scan.
+pub(crate) struct StoreSources<S> {
+    pub(crate) info: Arc<ScanInfo>,
+    /// The newest first.
+    pub(crate) sources: Vec<S>,
+}
+
+/// Reads rows of one region (HBase's `RegionScannerImpl`).
+pub(crate) struct RegionScanner<S = SourceScanner> {
+    /// In the order of families; those that the filter needs.
+    stores: Vec<StoreScanner<S>>,
+    /// In the order of families; those that are read only for rows that pass.
+    joined: Vec<StoreScanner<S>>,
+    filter: Option<FilterState>,
+    comparator: CellComparator,
+    direction: Direction,
+    stop_row: Vec<u8>,
+    is_stop_inclusive: bool,
+    batch: Option<usize>,
+    piece_bytes_max: Option<u64>,
+    /// The row that is being read.
+    row: Vec<u8>,
+    /// Where a row is collected that may still be rejected.
+    collected: CellBuffer,
+    /// The stores are done with the row, the joined ones are not.
+    is_row_joining: bool,
+    is_done: bool,
+    cells_returned: u64,
+}
+
+impl RegionScanner {
+    /// A scanner over `stores`, which are in the order of their families.
+    ///
+    /// `seed` feeds filters that choose at random.
+    ///
+    /// # Errors
+    /// As [`RegionScanner::new`].
+    pub(crate) fn open(
+        stores: &[Arc<Store>],
+        scan: &Scan,
+        comparator: CellComparator,
+        read_point: u64,
+        now: i64,
+        seed: u64,
+    ) -> Result<Self> {
+        let mut families = Vec::with_capacity(stores.len());
+        for store in stores {
+            let info = store.scan_info();
+            if scan.columns().get(&info.family).is_some() {
+                let (segments, files) = if is_get(scan) {
+                    store.view_of_row(read_point, scan.start())
+                } else {
+                    store.view(read_point)
+                };
+                let sources = select_sources(segments, &files, info, scan, read_point, now)?;
+                families.push(StoreSources {
+                    info: Arc::clone(info),
+                    sources,
+                });
+            }
+        }
+        Self::new(families, scan, comparator, now, seed)
+    }
+}
+
+impl<S: KeyValueScanner> RegionScanner<S> {
+    /// A scanner over the sources of each wanted family, in the order of families.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo` if a raw scan names columns, or if a reverse scan would have to load
+    /// families on demand; those of the sources.
+    pub(crate) fn new(
+        families: Vec<StoreSources<S>>,
+        scan: &Scan,
+        comparator: CellComparator,
+        now: i64,
+        seed: u64,
+    ) -> Result<Self> {
+        let direction = scan.direction();
+        let mut stores = Vec::with_capacity(families.len());
+        let mut joined = Vec::new();
+        for StoreSources { info, sources } in families {
+            let store = StoreScanner::new(sources, &info, scan, now)?;
+            if is_joined(scan, &info.family) {
+                joined.push(store)
+            } else {
+                stores.push(store)
+            }
+        }
+        if direction.is_reverse() && !joined.is_empty() {
+            return Err(Error::do_not_retry(
+                "Reverse scan with loading CFs on demand is not supported",
+            ));
+        }
+        let filter = scan
+            .filter_ref()
+            .map(|filter| FilterState::new(filter, direction, seed));
+        Ok(Self {
+            stores,
+            joined,
+            filter,
+            comparator,
+            direction,
+            stop_row: scan.stop().to_vec(),
+            is_stop_inclusive: scan.is_stop_inclusive(),
+            batch: scan.batch_limit(),
+            piece_bytes_max: None,
+            row: Vec::new(),
+            collected: CellBuffer::new(),
+            is_row_joining: false,
+            is_done: false,
+            cells_returned: 0,
+        })
+    }
+
+    /// From the next call on, cuts a row where its cells reach so many bytes. Filters that judge
+    /// whole rows get them uncut.
+    pub(crate) fn set_piece_bytes_max(&mut self, bytes: Option<u64>) {
+        self.piece_bytes_max = bytes;
+    }
+
+    /// What was done so far.
+    pub(crate) fn stats(&self) -> ReadStats {
+        let stores = self.stores.iter().chain(&self.joined);
+        ReadStats {
+            cells_examined: stores.map(StoreScanner::cells_examined).sum(),
+            cells_returned: self.cells_returned,
+        }
+    }
+
+    /// Gives the cells of the next row, or of its next piece, to `sink`. A row has at least one.
+    ///
+    /// # Errors
+    /// Those of files and filters; the scan is over then.
+    pub(crate) fn next_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
+        if self.is_done {
+            return Ok(NextRow::End);
+        }
+        let next = match (&self.filter, self.stores.as_mut_slice()) {
+            (None, [_]) => self.next_plain_row(sink),
+            _ => self.next_judged_row(sink),
+        };
+        self.is_done |= matches!(next, Err(_) | Ok(NextRow::End));
+        next
+    }
+
+    fn budget(&self) -> RowBudget {
+        RowBudget::new(self.batch, self.piece_bytes_max)
+    }
+
+    /// One family and no filter: nothing stands between the store and the sink.
+    #[inline]
+    fn next_plain_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
+        let mut budget = self.budget();
+        loop {
+            match self.stores[0].current() {
+                Some(cell) if !self.is_beyond_stop(cell.row()) => {}
+                _ => return Ok(NextRow::End),
+            }
+            let store = &mut self.stores[0];
+            let returned = store.next_row(&mut self.filter, &mut budget, sink)?;
+            if returned > 0 {
+                self.cells_returned += returned as u64;
+                let may_have_more_cells = budget.is_exhausted() && store.has_rest_of_row();
+                return Ok(NextRow::Row {
+                    may_have_more_cells,
+                });
+            }
+        }
+    }
+
+    fn next_judged_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
+        loop {
+            let mut budget = self.budget();
+            let found = if self.is_row_joining {
+                self.join_row(sink, &mut budget)?
+            } else if !self.find_row() || self.is_beyond_stop(&self.row) {
+                return Ok(NextRow::End);
+            } else if self.is_row_key_rejected()? {
+                if self.is_filter_done() {
+                    return Ok(NextRow::End);
+                }
+                self.skip_row()?;
+                continue;
+            } else {
+                self.read_row(sink, &mut budget)?
+            };
+            let Some(may_have_more_cells) = found else {
+                self.skip_row()?;
+                continue;
+            };
+            if !may_have_more_cells && let Some(filter) = &mut self.filter {
+                filter.reset();
+            }
+            self.is_done = self.is_filter_done();
+            return Ok(NextRow::Row {
+                may_have_more_cells,
+            });
+        }
+    }
+
+    /// Finds the row that comes first.
+    fn find_row(&mut self) -> bool {
+        let mut first: Option<CellRef<'_>> = None;
+        for cell in self.stores.iter().filter_map(StoreScanner::current) {
+            let is_first = first.is_none_or(|first| {
+                let order = self.comparator.compare_rows(cell.row(), first.row());
+                self.direction.apply(order).is_lt()
+            });
+            if is_first {
+                first = Some(cell);
+            }
+        }
+        let Some(first) = first else {
+            return false;
+        };
+        self.row.clear();
+        self.row.extend_from_slice(first.row());
+        true
+    }
+
+    #[inline]
+    fn is_beyond_stop(&self, row: &[u8]) -> bool {
+        if self.stop_row.is_empty() {
+            return false;
+        }
+        let order = self
+            .direction
+            .apply(self.comparator.compare_rows(row, &self.stop_row));
+        order.is_gt() || (order.is_eq() && !self.is_stop_inclusive)
+    }
+
+    fn is_row_key_rejected(&mut self) -> Result<bool> {
+        self.filter
+            .as_mut()
+            .map_or(Ok(false), |filter| filter.filter_row_key(&self.row))
+    }
+
+    fn is_filter_done(&self) -> bool {
+        self.filter
+            .as_ref()
+            .is_some_and(FilterState::filter_all_remaining)
+    }
+
+    /// Reads the row from the stores: whether it has more cells, or `None` if it was rejected.
+    fn read_row<C: CellSink>(
+        &mut self,
+        sink: &mut C,
+        budget: &mut RowBudget,
+    ) -> Result<Option<bool>> {
+        let judges_rows = self
+            .filter
+            .as_ref()
+            .is_some_and(FilterState::has_filter_row);
+        if judges_rows {
+            // Such a row must not be cut by its size.
+            *budget = RowBudget::new(self.batch, None);
+        }
+        if !judges_rows && self.joined.is_empty() {
+            let returned =
+                read_stores(&mut self.stores, &self.row, &mut self.filter, budget, sink)?;
+            self.cells_returned += returned as u64;
+            // No such filter rejects a row of which it has let a cell through.
+            return Ok((returned > 0).then(|| budget.is_exhausted() && self.has_more_in_row()));
+        }
+        self.collected.clear();
+        let returned = read_stores(
+            &mut self.stores,
+            &self.row,
+            &mut self.filter,
+            budget,
+            &mut self.collected,
+        )?;
+        if budget.is_exhausted() {
+            if judges_rows {
+                return Err(incompatible_filter());
+            }
+            if self.has_more_in_row() {
+                self.give_collected(sink);
+                return Ok(Some(true));
+            }
+        }
+        if returned == 0 || self.is_row_rejected() {
+            return Ok(None);
+        }
+        self.join_collected(sink, budget)
+    }
+
+    fn has_more_in_row(&self) -> bool {
+        self.stores.iter().any(|store| store.is_at_row(&self.row))
+    }
+
+    /// Asks the filter about the collected row.
+    fn is_row_rejected(&mut self) -> bool {
+        match &mut self.filter {
+            Some(filter) if filter.has_filter_row() => {
+                filter.filter_row_cells(&mut self.collected) == RowVerdict::Exclude
+            }
+            Some(filter) => filter.filter_row(),
+            None => false,
+        }
+    }
+
+    /// Reads the rest of a row from the joined stores.
+    fn join_row<C: CellSink>(
+        &mut self,
+        sink: &mut C,
+        budget: &mut RowBudget,
+    ) -> Result<Option<bool>> {
+        self.collected.clear();
+        self.join_collected(sink, budget)
+    }
+
+    /// Adds the cells of the joined stores to those collected and gives all to `sink`.
+    fn join_collected<C: CellSink>(
+        &mut self,
+        sink: &mut C,
+        budget: &mut RowBudget,
+    ) -> Result<Option<bool>> {
+        for store in &mut self.joined {
+            store.go_to_row(&self.row)?;
+        }
+        if !budget.is_exhausted() {
+            read_stores(
+                &mut self.joined,
+                &self.row,
+                &mut self.filter,
+                budget,
+                &mut self.collected,
+            )?;
+        }
+        let is_at_row = |store: &StoreScanner<S>| store.is_at_row(&self.row);
+        self.is_row_joining = budget.is_exhausted() && self.joined.iter().any(is_at_row);
+        if self.collected.is_empty() {
+            return Ok(None);
+        }
+        self.give_collected(sink);
+        Ok(Some(self.is_row_joining))
+    }
+
+    /// Gives the collected cells to `sink`, in order.
+    fn give_collected<C: CellSink>(&mut self, sink: &mut C) {
+        self.cells_returned += self.collected.len() as u64;
+        if self.joined.is_empty() {
+            for cell in &self.collected {
+                sink.push(&cell);
+            }
+            return;
+        }
+        // Families of both kinds alternate.
+        let mut cells: Vec<CellRef<'_>> = self.collected.iter().collect();
+        cells.sort_by(|left, right| self.comparator.compare(left, right));
+        for cell in &cells {
+            sink.push(cell);
+        }
+    }
+
+    /// Goes on to the next row.
+    fn skip_row(&mut self) -> Result<()> {
+        for store in &mut self.stores {
+            if !store.is_at_row(&self.row) {
+                continue;
+            }
+            match self.direction {
+                Direction::Forward => {
+                    let mut unlimited = RowBudget::UNLIMITED;
+                    store.next_row(&mut self.filter, &mut unlimited, &mut |_: &CellRef<'_>| {})?;
+                }
+                Direction::Reverse => store.pass_row(&self.row)?,
+            }
+        }
+        if let Some(filter) = &mut self.filter {
+            filter.reset();
+        }
+        Ok(())
+    }
+}
+
+/// Whether `family` is read only for rows that pass the filter.
+fn is_joined(scan: &Scan, family: &[u8]) -> bool {
+    let is_needed = |filter: &Filter| filter.is_family_essential(family);
+    scan.is_on_demand() && scan.filter_ref().is_some_and(|filter| !is_needed(filter))
+}
+
+/// Reads the cells of `row` from each store that has some, until the budget is exhausted.
+fn read_stores<S: KeyValueScanner, C: CellSink>(
+    stores: &mut [StoreScanner<S>],
+    row: &[u8],
+    filter: &mut Option<FilterState>,
+    budget: &mut RowBudget,
+    sink: &mut C,
+) -> Result<usize> {
+    let mut returned = 0;
+    for store in stores {
+        if store.is_at_row(row) {
+            returned += store.next_row(filter, budget, sink)?;
+            if budget.is_exhausted() {
+                break;
+            }
+        }
+    }
+    Ok(returned)
+}
+
+fn incompatible_filter() -> Error {
+    Error::new(
+        Exception::IncompatibleFilter,
+        "Filter whose hasFilterRow() returns true is incompatible with scans that must  stop \
+         mid-row because of a limit.",
+    )
+}

@@ -1,0 +1,125 @@
+//! Files of daughters and merged regions: references to the files of closed parents.
+//!
+//! Nothing is copied. A daughter's store holds, for each of the parent's files, a small reference
+//! to one half of it; a merged region's store refers to whole files of both parents. Compaction
+//! rewrites references into files of the region's own, and when none is left the parent's
+//! directory can go. Who may split or merge, and how the catalog changes, is decided in
+//! `catalog`.
+//!
+//! Source: HBase's `SplitTableRegionProcedure`, `MergeTableRegionsProcedure`,
+//! `HRegionFileSystem.splitStoreFile`.
+
+use std::sync::Arc;
+
+use hblite_model::cell::key;
+use hblite_model::{Error, RegionInfo, Result};
+
+use super::Region;
+use crate::context::EngineContext;
+use crate::store::store_file::{Half, StoreFile};
+
+impl Region {
+    /// The row where the region would be split if nobody says: the middle of the largest file of
+    /// the largest store. `None` if there is no row that leaves something on both sides, or a file
+    /// still is a reference.
+    pub(crate) fn split_point(&self) -> Option<Vec<u8>> {
+        if self.has_references() {
+            return None;
+        }
+        let largest_store = self.stores.iter().max_by_key(|store| {
+            store.files().iter().map(|file| file.size_bytes()).sum::<u64>()
+        })?;
+        let files = largest_store.files();
+        let largest = files.iter().max_by_key(|file| file.size_bytes())?;
+        let middle = key::row(&largest.reader().mid_key().ok().flatten()?).to_vec();
+        let (first, last) = (largest.reader().first_key()?, largest.reader().last_key()?);
+        let splits = middle != key::row(first) && middle != key::row(last);
+        (splits && middle != self.info.start_key()).then_some(middle)
+    }
+
+    /// Whether a file of the region is a reference: it cannot be split, and its parent cannot go.
+    pub(crate) fn has_references(&self) -> bool {
+        self.stores.iter().any(|store| store.files().iter().any(|file| file.is_reference()))
+    }
+}
+
+/// Makes the directories of the two daughters of a closed region.
+pub(crate) fn create_daughters(
+    context: &EngineContext,
+    parent: &Region,
+    split_row: &[u8],
+) -> Result<(RegionInfo, RegionInfo)> {
+    let info = parent.info();
+    let now = u64::try_from(context.env.clock.now_millis()).unwrap_or(0);
+    let region_id = now.max(info.region_id() + 1);
+    let table = info.table();
+    let low = RegionInfo::new(table.clone(), info.start_key(), split_row, region_id);
+    let high = RegionInfo::new(table.clone(), split_row, info.end_key(), region_id);
+    for store in parent.stores() {
+        for file in store.files().iter() {
+            let (has_low, has_high) = sides(file, split_row);
+            let family = store.family().name();
+            if has_low {
+                let half = Half::Bottom(split_row.to_vec());
+                write_reference(context, &low, family, file, info, &half)?;
+            }
+            if has_high {
+                let half = Half::Top(split_row.to_vec());
+                write_reference(context, &high, family, file, info, &half)?;
+            }
+        }
+    }
+    Ok((low, high))
+}
+
+/// Makes the directory of the region that takes the place of closed neighbours.
+pub(crate) fn create_merged(
+    context: &EngineContext,
+    parents: &[Arc<Region>],
+) -> Result<RegionInfo> {
+    let infos = || parents.iter().map(|parent| parent.info());
+    let Some(first) = infos().min_by(|left, right| left.start_key().cmp(right.start_key())) else {
+        return Err(Error::illegal_argument("Can not merge only 0 region"));
+    };
+    let is_last = infos().any(|info| info.end_key().is_empty());
+    let end_key = infos().map(RegionInfo::end_key).max().filter(|_| !is_last).unwrap_or(&[]);
+    let now = u64::try_from(context.env.clock.now_millis()).unwrap_or(0);
+    let region_id = infos().map(|info| info.region_id() + 1).fold(now, u64::max);
+    let merged = RegionInfo::new(first.table().clone(), first.start_key(), end_key, region_id);
+    for parent in parents {
+        for store in parent.stores() {
+            for file in store.files().iter() {
+                let half = Half::Top(parent.info().start_key().to_vec());
+                let family = store.family().name();
+                write_reference(context, &merged, family, file, parent.info(), &half)?;
+            }
+        }
+    }
+    Ok(merged)
+}
+
+/// Whether the file has rows before, and at or after, the split row.
+fn sides(file: &StoreFile, split_row: &[u8]) -> (bool, bool) {
+    match (file.reader().first_key(), file.reader().last_key()) {
+        (Some(first), Some(last)) => (key::row(first) < split_row, key::row(last) >= split_row),
+        _ => (false, false),
+    }
+}
+
+fn write_reference(
+    context: &EngineContext,
+    region: &RegionInfo,
+    family: &[u8],
+    file: &StoreFile,
+    parent: &RegionInfo,
+    half: &Half,
+) -> Result<()> {
+    let Some(name) = file.path().file_name().and_then(|name| name.to_str()) else {
+        return Ok(());
+    };
+    let fs = context.env.fs.as_ref();
+    let dir = context.layout.family_dir(region, family);
+    fs.create_dir_all(&dir).map_err(|error| Error::io("create directory", &dir, error))?;
+    let path = dir.join(format!("{name}.{}", parent.encoded_name()));
+    fs.write_atomically(&path, &half.encode()).map_err(|error| Error::io("write", &path, error))
+}

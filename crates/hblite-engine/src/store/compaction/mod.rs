@@ -1,0 +1,136 @@
+//! Compaction: several files of a store become one.
+//!
+//! 1. choose files (all of them for a major compaction)
+//! 2. merge them into a new file, leaving out what no reader can see any more
+//! 3. move the new file into place: it names the files that it replaces
+//! 4. swap it for them in the store's list, then delete them
+//!
+//! A crash after step 3 leaves both; the store sees by the new file's `COMPACTION_EVENT_KEY` which
+//! ones are replaced when it is opened, and deletes them then. Readers that hold the old files
+//! read on.
+//!
+//! Threads: one compaction of a store at a time; `compacting` sees to it.
+
+mod policy;
+
+use std::sync::Arc;
+
+use hblite_hfile::file_info::COMPACTION_EVENT;
+use hblite_hfile::{HFileWriter, StoreFileInfo};
+use hblite_model::{Error, Result, protobuf};
+
+use super::Store;
+use super::key_value_scanner::SourceScanner;
+use super::scanner::{CompactionScanner, ScanType};
+use super::store_file::StoreFile;
+
+const COMPACTED_FILE_FIELD: u32 = 1;
+
+impl Store {
+    /// Compacts what the policy chooses, or everything if `is_major`. Says whether there was
+    /// anything to do.
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`: the store is as it was before.
+    pub(crate) fn compact(&self, is_major: bool, read_point: u64) -> Result<bool> {
+        let _one = self.compacting.lock();
+        let files = self.files();
+        let Some(range) = self.choose(&files, is_major) else {
+            return Ok(false);
+        };
+        let is_all = range.len() == files.len();
+        let chosen = &files[range.clone()];
+        let compacted = self.merge(chosen, is_all, read_point)?;
+        let mut current = self.files.write();
+        // Flushes only append, so the chosen files still stand where they stood.
+        let mut list: Vec<_> = current.to_vec();
+        list.splice(range, [compacted]);
+        *current = list.into();
+        drop(current);
+        for file in chosen {
+            self.delete(file)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether a compaction has something to do: asked before one is queued.
+    pub(crate) fn needs_compaction(&self) -> bool {
+        self.choose(&self.files(), false).is_some()
+    }
+
+    fn choose(&self, files: &[Arc<StoreFile>], is_major: bool) -> Option<std::ops::Range<usize>> {
+        if files.is_empty() {
+            return None;
+        }
+        // Halves of a parent's files are rewritten as soon as possible, so that it can go.
+        if is_major || files.iter().any(|file| file.is_reference()) {
+            return Some(0..files.len());
+        }
+        let options = &self.context.options;
+        let rules = policy::CompactionRules {
+            files_min: options.compaction_files_min,
+            files_max: options.compaction_files_max,
+            ratio: options.compaction_ratio,
+            small_bytes: options.compaction_small_file_bytes,
+            blocking_files: options.blocking_store_files,
+        };
+        let sizes: Vec<u64> = files.iter().map(|file| file.size_bytes()).collect();
+        policy::select(&sizes, &rules)
+    }
+
+    fn merge(
+        &self,
+        files: &[Arc<StoreFile>],
+        is_all: bool,
+        read_point: u64,
+    ) -> Result<Arc<StoreFile>> {
+        let (temporary, name) = self.new_file()?;
+        let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
+        let fs = self.context.env.fs.as_ref();
+        let mut writer = HFileWriter::create(fs, &temporary, self.writer_options(has_tags))?;
+        let source = |file: &Arc<StoreFile>| {
+            SourceScanner::File(file.scanner(u64::MAX).without_caching())
+        };
+        // The newest first.
+        let sources = files.iter().rev().map(source).collect();
+        let scan_type =
+            if is_all { ScanType::CompactDropDeletes } else { ScanType::CompactRetainDeletes };
+        let now = self.context.env.clock.now_millis();
+        let earliest_put = files.iter().map(|file| file.reader().earliest_put()).min();
+        let mut scanner =
+            CompactionScanner::new(sources, &self.scan_info, scan_type, read_point, now)?
+                .with_earliest_put_timestamp(earliest_put.unwrap_or(i64::MAX));
+        if is_all {
+            scanner = scanner.clearing_sequence_ids(read_point);
+        }
+        while let Some(cell) = scanner.next()? {
+            writer.append(&cell)?;
+        }
+        writer.finish(&StoreFileInfo {
+            max_sequence_id: files.iter().map(|file| file.sequence_id_max()).max(),
+            major_compaction: is_all,
+            compacted_files: files.iter().map(|file| file.name().to_owned()).collect(),
+        })?;
+        self.publish(&temporary, &name)
+    }
+
+    fn delete(&self, file: &StoreFile) -> Result<()> {
+        let fs = &self.context.env.fs;
+        fs.remove_file(file.path()).map_err(|source| Error::io("remove", file.path(), source))
+    }
+}
+
+/// Names of the files that a file says it replaces.
+pub(super) fn replaced_files(file: &StoreFile) -> Vec<String> {
+    let mut names = Vec::new();
+    if let Some(event) = file.reader().file_info(COMPACTION_EVENT) {
+        // A list that cannot be read names nothing: both generations stay, which is safe.
+        let _ = protobuf::read_message(protobuf::strip_magic(event), |field, value| {
+            if field == COMPACTED_FILE_FIELD {
+                names.push(value.as_text());
+            }
+            Ok(())
+        });
+    }
+    names
+}

@@ -1,0 +1,78 @@
+//! Writes a memstore's snapshot to a new file and puts the file in its place.
+//!
+//! Threads: the region runs one flush at a time.
+
+use std::sync::atomic::Ordering;
+
+use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
+use hblite_model::Result;
+
+use super::Store;
+use super::key_value_scanner::SourceScanner;
+use super::scanner::{CompactionScanner, ScanType};
+use crate::memstore::MemStoreSnapshot;
+
+/// A snapshot on its way to a file.
+pub(crate) struct StoreFlush {
+    snapshot: MemStoreSnapshot,
+}
+
+impl Store {
+    /// Freezes what is in memory; `None` if there is nothing. Under the region's updates lock.
+    pub(crate) fn prepare_flush(&self) -> Option<StoreFlush> {
+        let snapshot = self.memstore.snapshot()?;
+        let charged = self.charged_active.swap(0, Ordering::Relaxed);
+        self.charged_snapshot.fetch_add(charged, Ordering::Relaxed);
+        Some(StoreFlush { snapshot })
+    }
+
+    /// Writes the file, then swaps it against the snapshot.
+    pub(crate) fn write_and_commit(&self, flush: &StoreFlush, flush_id: u64) -> Result<()> {
+        let segment = flush.snapshot.segment();
+        segment.flatten();
+        let (temporary, name) = self.new_file()?;
+        let options = self.writer_options(segment.has_tags());
+        let fs = self.context.env.fs.as_ref();
+        let mut writer = HFileWriter::create(fs, &temporary, options)?;
+        let mut scanner = CompactionScanner::new(
+            vec![SourceScanner::Memory(segment.scanner(u64::MAX))],
+            &self.scan_info,
+            ScanType::CompactRetainDeletes,
+            flush_id,
+            self.context.env.clock.now_millis(),
+        )?;
+        while let Some(cell) = scanner.next()? {
+            writer.append(&cell)?;
+        }
+        writer.finish(&StoreFileInfo {
+            max_sequence_id: Some(flush_id),
+            ..StoreFileInfo::default()
+        })?;
+        let file = self.publish(&temporary, &name)?;
+        let mut files = self.files.write();
+        *files = files.iter().cloned().chain([file]).collect();
+        self.memstore.clear_snapshot(flush.snapshot.id())?;
+        drop(files);
+        self.discharge_snapshot();
+        Ok(())
+    }
+
+    /// How new files of this family are written.
+    pub(super) fn writer_options(&self, include_tags: bool) -> HFileWriterOptions {
+        let family = &self.family;
+        let compress_tags =
+            family.attributes().get("COMPRESS_TAGS").is_none_or(|value| value != "false");
+        HFileWriterOptions {
+            block_size: usize::try_from(family.block_size()).unwrap_or(64 * 1024),
+            encoding: family.data_block_encoding(),
+            compression: family.compression(),
+            bloom: family.bloom(),
+            bloom_prefix_length: family.bloom_prefix_length(),
+            include_tags,
+            compress_tags,
+            comparator: self.comparator,
+            create_time: self.context.env.clock.now_millis(),
+            ..HFileWriterOptions::default()
+        }
+    }
+}

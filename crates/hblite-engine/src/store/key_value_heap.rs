@@ -1,0 +1,204 @@
+//! Merges sorted sources into one sorted stream of cells.
+//!
+//! Order:     row, family, qualifier, newest timestamp, type. With `Direction::Reverse` the rows
+//!            descend while the cells of one row keep this order.
+//! Ties:      of two equal keys the higher sequence id leaves first, and of two with the same
+//!            sequence id that of the newer source, so the later put wins.
+//! Invariant: the current source is never inside the heap; the common case, next cell from the
+//!            same source, costs one comparison and no heap move.
+//! Threads:   not shared; each scan owns its heap.
+
+use std::cmp::Ordering;
+
+use hblite_model::cell::{CellComparator, CellRef, compare_without_row, key};
+use hblite_model::{Direction, Result};
+
+use super::key_value_scanner::{DirectedScanner, KeyValueScanner};
+
+/// A merge of sources (HBase's `KeyValueHeap` and `ReversedKeyValueHeap`).
+pub(crate) struct KeyValueHeap<S> {
+    /// The newest first.
+    scanners: Vec<DirectedScanner<S>>,
+    /// Binary heap of indices of scanners that are at a cell, without `current`.
+    heap: Vec<usize>,
+    /// The scanner with the first cell; if there is none, `NONE`.
+    current: usize,
+    comparator: CellComparator,
+    direction: Direction,
+}
+
+/// No scanner has this index.
+const NONE: usize = usize::MAX;
+
+impl<S: KeyValueScanner> KeyValueHeap<S> {
+    /// A merge of `sources`, the newest first, from `start_row` on (see
+    /// [`DirectedScanner::seek_start`]).
+    pub(crate) fn new(
+        sources: Vec<S>,
+        comparator: CellComparator,
+        direction: Direction,
+        start_row: &[u8],
+        is_start_inclusive: bool,
+    ) -> Result<Self> {
+        let directed = sources
+            .into_iter()
+            .map(|source| DirectedScanner::new(source, direction, comparator))
+            .collect();
+        let mut heap = Self {
+            scanners: directed,
+            heap: Vec::new(),
+            current: NONE,
+            comparator,
+            direction,
+        };
+        for index in 0..heap.scanners.len() {
+            if heap.scanners[index].seek_start(start_row, is_start_inclusive)? {
+                heap.heap.push(index);
+                heap.sift_up(heap.heap.len() - 1);
+            }
+        }
+        heap.current = heap.pop();
+        Ok(heap)
+    }
+
+    /// The first cell.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<CellRef<'_>> {
+        self.scanners.get(self.current)?.current()
+    }
+
+    /// Moves to the next cell.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<()> {
+        if let Some(scanner) = self.scanners.get_mut(self.current) {
+            let found = scanner.advance()?;
+            self.settle(found);
+        }
+        Ok(())
+    }
+
+    /// Moves to the first cell that is not before `key` in the direction. False, and nothing
+    /// moves, if the current cell is not before it.
+    pub(crate) fn reseek(&mut self, key: &[u8]) -> Result<bool> {
+        self.move_while(
+            |heap, cell| heap.compare_with_key(cell, key) == Ordering::Less,
+            |scanner| scanner.reseek(key),
+        )
+    }
+
+    /// Moves to the first cell of the next row. False, and nothing moves, if the current cell is
+    /// beyond `row`.
+    pub(crate) fn pass_row(&mut self, row: &[u8]) -> Result<bool> {
+        self.move_while(
+            |heap, cell| {
+                let order = heap.comparator.compare_rows(cell.row(), row);
+                heap.direction.apply(order) != Ordering::Greater
+            },
+            |scanner| scanner.pass_row(row),
+        )
+    }
+
+    /// Whether the current cell is before `key` in the direction.
+    #[inline]
+    pub(crate) fn is_before(&self, key: &[u8]) -> bool {
+        self.current()
+            .is_some_and(|cell| self.compare_with_key(&cell, key) == Ordering::Less)
+    }
+
+    /// Whether a filter's hint leads on. HBase's reverse scans only follow hints to other rows.
+    pub(crate) fn is_hint_followed(&self, key: &[u8]) -> bool {
+        self.direction == Direction::Forward
+            || self.current().is_some_and(|cell| {
+                self.comparator.compare_rows(key::row(key), cell.row()) == Ordering::Less
+            })
+    }
+
+    /// Moves each scanner whose cell is too early. Every move leads forward, so it ends.
+    fn move_while(
+        &mut self,
+        is_early: impl Fn(&Self, &CellRef<'_>) -> bool,
+        mut move_on: impl FnMut(&mut DirectedScanner<S>) -> Result<bool>,
+    ) -> Result<bool> {
+        let mut has_moved = false;
+        while let Some(cell) = self.current()
+            && is_early(self, &cell)
+        {
+            let found = move_on(&mut self.scanners[self.current])?;
+            self.settle(found);
+            has_moved = true;
+        }
+        Ok(has_moved)
+    }
+
+    fn compare_with_key(&self, cell: &CellRef<'_>, key: &[u8]) -> Ordering {
+        let rows = self.comparator.compare_rows(cell.row(), key::row(key));
+        self.direction
+            .apply(rows)
+            .then_with(|| compare_without_row(cell.key(), key))
+    }
+
+    /// Finds the scanner that is first now that the current one has moved.
+    #[inline]
+    fn settle(&mut self, is_at_cell: bool) {
+        if !is_at_cell {
+            self.current = self.pop();
+        } else if let Some(&top) = self.heap.first()
+            && self.is_first(top, self.current)
+        {
+            self.heap[0] = self.current;
+            self.current = top;
+            self.sift_down(0);
+        }
+    }
+
+    /// Whether the cell of scanner `left` comes before that of scanner `right`.
+    #[inline]
+    fn is_first(&self, left: usize, right: usize) -> bool {
+        let scanners = &self.scanners;
+        if left < right {
+            scanners[left].is_before_older(&scanners[right])
+        } else {
+            !scanners[right].is_before_older(&scanners[left])
+        }
+    }
+
+    fn pop(&mut self) -> usize {
+        if self.heap.is_empty() {
+            return NONE;
+        }
+        let top = self.heap.swap_remove(0);
+        self.sift_down(0);
+        top
+    }
+
+    fn sift_up(&mut self, mut at: usize) {
+        while at > 0 {
+            let parent = (at - 1) / 2;
+            if !self.is_first(self.heap[at], self.heap[parent]) {
+                break;
+            }
+            self.heap.swap(at, parent);
+            at = parent;
+        }
+    }
+
+    fn sift_down(&mut self, mut at: usize) {
+        loop {
+            let (left, right) = (2 * at + 1, 2 * at + 2);
+            if left >= self.heap.len() {
+                break;
+            }
+            let has_right = right < self.heap.len();
+            let child = if has_right && self.is_first(self.heap[right], self.heap[left]) {
+                right
+            } else {
+                left
+            };
+            if !self.is_first(self.heap[child], self.heap[at]) {
+                break;
+            }
+            self.heap.swap(at, child);
+            at = child;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The sources that a scan merges: segments of the memstore and store files.
+//!
+//! Order:      as stored: row, family, qualifier, newest timestamp, type, newest sequence id.
+//! Visibility: a source shows only cells whose sequence id is covered by the read point.
+//! Reverse:    [`DirectedScanner`] makes rows descend while the cells of a row keep their order.
+//! Threads:    a source belongs to one scan.
+
+mod directed;
+mod select;
+mod store_file_scanner;
+#[cfg(test)]
+pub(crate) mod vec_scanner;
+
+pub(crate) use directed::{DirectedScanner, write_row_edge};
+pub(crate) use select::select_sources;
+pub(crate) use store_file_scanner::StoreFileScanner;
+
+use hblite_model::Result;
+use hblite_model::cell::CellRef;
+
+use crate::memstore::SegmentScanner;
+
+/// A position among sorted cells (HBase's `KeyValueScanner`).
+///
+/// A fresh scanner is at no cell. Moves tell whether they led to a cell; off either end there is
+/// none, and only seeks lead back. Keys are well-formed flat keys.
+pub(crate) trait KeyValueScanner {
+    /// The cell at the scanner.
+    fn current(&self) -> Option<CellRef<'_>>;
+
+    /// Moves to the next cell.
+    fn next(&mut self) -> Result<bool>;
+
+    /// Moves to the cell before.
+    fn prev(&mut self) -> Result<bool>;
+
+    /// Moves to the first cell with a key of `key` or greater.
+    fn seek(&mut self, key: &[u8]) -> Result<bool>;
+
+    /// As [`KeyValueScanner::seek`] for a key that is not before the current cell's: cheap when
+    /// it is near.
+    fn reseek(&mut self, key: &[u8]) -> Result<bool>;
+
+    /// Moves to the last cell with a key less than `key`.
+    fn seek_before(&mut self, key: &[u8]) -> Result<bool>;
+
+    /// Moves to the first cell.
+    fn seek_first(&mut self) -> Result<bool>;
+
+    /// Moves to the last cell.
+    fn seek_last(&mut self) -> Result<bool>;
+}
+
+/// A source of a store's scan, dispatched without a virtual call.
+pub(crate) enum SourceScanner {
+    /// Cells in memory.
+    Memory(SegmentScanner),
+    /// Cells in a store file.
+    File(StoreFileScanner),
+    #[cfg(test)]
+    Vec(vec_scanner::VecScanner),
+}
+
+macro_rules! dispatch {
+    ($self:expr, $scanner:ident => $call:expr) => {
+        match $self {
+            SourceScanner::Memory($scanner) => $call,
+            SourceScanner::File($scanner) => $call,
+            #[cfg(test)]
+            SourceScanner::Vec($scanner) => $call,
+        }
+    };
+}
+
+impl From<SegmentScanner> for SourceScanner {
+    fn from(scanner: SegmentScanner) -> Self {
+        Self::Memory(scanner)
+    }
+}
+
+impl From<StoreFileScanner> for SourceScanner {
+    fn from(scanner: StoreFileScanner) -> Self {
+        Self::File(scanner)
+    }
+}
+
+impl KeyValueScanner for SourceScanner {
+    #[inline]
+    fn current(&self) -> Option<CellRef<'_>> {
+        dispatch!(self, scanner => scanner.current())
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<bool> {
+        dispatch!(self, scanner => scanner.next())
+    }
+
+    #[inline]
+    fn prev(&mut self) -> Result<bool> {
+        dispatch!(self, scanner => scanner.prev())
+    }
+
+    fn seek(&mut self, key: &[u8]) -> Result<bool> {
+        dispatch!(self, scanner => scanner.seek(key))
+    }
+
+    fn reseek(&mut self, key: &[u8]) -> Result<bool> {
+        match self {
+            // Its seek looks first at the cells around.
+            SourceScanner::Memory(scanner) => scanner.seek(key),
+            SourceScanner::File(scanner) => scanner.reseek(key),
+            #[cfg(test)]
+            SourceScanner::Vec(scanner) => scanner.reseek(key),
+        }
+    }
+
+    fn seek_before(&mut self, key: &[u8]) -> Result<bool> {
+        dispatch!(self, scanner => scanner.seek_before(key))
+    }
+
+    fn seek_first(&mut self) -> Result<bool> {
+        dispatch!(self, scanner => scanner.seek_first())
+    }
+
+    fn seek_last(&mut self) -> Result<bool> {
+        dispatch!(self, scanner => scanner.seek_last())
+    }
+}

@@ -1,0 +1,187 @@
+//! A store file as a source of cells.
+//!
+//! Of a reference to a half only that half's cells are there. Cells that the read point does not
+//! cover are passed by; most files have none, and then nothing is compared.
+
+use std::sync::Arc;
+
+use hblite_hfile::HFileScanner;
+use hblite_model::cell::{CellRef, key};
+use hblite_model::{CellComparator, Result};
+
+use super::KeyValueScanner;
+use crate::store::store_file::{Half, StoreFile};
+
+/// A position in a store file (HBase's `StoreFileScanner`, with `HalfStoreFileReader`).
+pub(crate) struct StoreFileScanner {
+    scanner: HFileScanner,
+    comparator: CellComparator,
+    /// The part of the file that counts; `None`: all of it.
+    bounds: Option<Box<Bounds>>,
+    /// Cells with a greater sequence id are not visible; `None`: all are.
+    read_point: Option<u64>,
+    /// The file's scanner is at a cell beyond the bounds.
+    is_outside: bool,
+}
+
+/// Keys of the half of a file.
+struct Bounds {
+    /// The half begins with the first cell of this key or greater.
+    first: Option<Vec<u8>>,
+    /// The half ends before the first cell of this key or greater.
+    end: Option<Vec<u8>>,
+}
+
+impl Bounds {
+    fn new(half: &Half) -> Self {
+        match half {
+            Half::Top(row) => Self {
+                first: Some(key::first_on_row(row)),
+                end: None,
+            },
+            Half::Bottom(row) => Self {
+                first: None,
+                end: Some(key::first_on_row(row)),
+            },
+        }
+    }
+
+    fn contains(&self, row: &[u8], comparator: CellComparator) -> bool {
+        let is_before = |bound: &Vec<u8>| comparator.compare_rows(row, key::row(bound)).is_lt();
+        !self.first.as_ref().is_some_and(is_before) && self.end.as_ref().is_none_or(is_before)
+    }
+}
+
+impl StoreFileScanner {
+    /// A scanner of what `read_point` covers, at no cell yet.
+    pub(crate) fn new(file: &StoreFile, read_point: u64) -> Self {
+        let reader = file.reader();
+        Self {
+            comparator: reader.comparator(),
+            bounds: file.half().map(|half| Box::new(Bounds::new(half))),
+            read_point: (reader.max_cell_sequence_id() > read_point).then_some(read_point),
+            scanner: HFileScanner::new(Arc::clone(reader)),
+            is_outside: false,
+        }
+    }
+
+    /// The same for a compaction, which reads everything once: blocks are not cached.
+    #[must_use]
+    pub(crate) fn without_caching(self) -> Self {
+        Self {
+            scanner: self.scanner.without_caching(),
+            ..self
+        }
+    }
+
+    /// Goes on until the cell is visible and looks whether it is within the bounds.
+    #[inline]
+    fn settle(&mut self, found: bool, is_forward: bool) -> Result<bool> {
+        if self.read_point.is_none() && self.bounds.is_none() {
+            return Ok(found);
+        }
+        self.settle_slowly(found, is_forward)
+    }
+
+    fn settle_slowly(&mut self, mut found: bool, is_forward: bool) -> Result<bool> {
+        if let Some(read_point) = self.read_point {
+            while found
+                && self
+                    .scanner
+                    .current()
+                    .is_some_and(|cell| cell.sequence_id() > read_point)
+            {
+                found = if is_forward {
+                    self.scanner.next()?
+                } else {
+                    self.scanner.prev()?
+                };
+            }
+        }
+        self.is_outside = match (&self.bounds, self.scanner.current()) {
+            (Some(bounds), Some(cell)) => !bounds.contains(cell.row(), self.comparator),
+            _ => false,
+        };
+        Ok(found && !self.is_outside)
+    }
+}
+
+impl KeyValueScanner for StoreFileScanner {
+    #[inline]
+    fn current(&self) -> Option<CellRef<'_>> {
+        if self.is_outside {
+            None
+        } else {
+            self.scanner.current()
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<bool> {
+        let found = self.scanner.next()?;
+        self.settle(found, true)
+    }
+
+    #[inline]
+    fn prev(&mut self) -> Result<bool> {
+        let found = self.scanner.prev()?;
+        self.settle(found, false)
+    }
+
+    fn seek(&mut self, key: &[u8]) -> Result<bool> {
+        let first = self
+            .bounds
+            .as_ref()
+            .and_then(|bounds| bounds.first.as_deref());
+        let found = match first {
+            Some(first) if self.comparator.compare_keys(key, first).is_lt() => {
+                self.scanner.seek(first)?
+            }
+            _ => self.scanner.seek(key)?,
+        };
+        self.settle(found, true)
+    }
+
+    fn reseek(&mut self, key: &[u8]) -> Result<bool> {
+        let found = self.scanner.reseek(key)?;
+        self.settle(found, true)
+    }
+
+    fn seek_before(&mut self, key: &[u8]) -> Result<bool> {
+        let end = self
+            .bounds
+            .as_ref()
+            .and_then(|bounds| bounds.end.as_deref());
+        let found = match end {
+            Some(end) if self.comparator.compare_keys(end, key).is_lt() => {
+                self.scanner.seek_before(end)?
+            }
+            _ => self.scanner.seek_before(key)?,
+        };
+        self.settle(found, false)
+    }
+
+    fn seek_first(&mut self) -> Result<bool> {
+        let found = match self
+            .bounds
+            .as_ref()
+            .and_then(|bounds| bounds.first.as_deref())
+        {
+            Some(first) => self.scanner.seek(first)?,
+            None => self.scanner.seek_first()?,
+        };
+        self.settle(found, true)
+    }
+
+    fn seek_last(&mut self) -> Result<bool> {
+        let found = match self
+            .bounds
+            .as_ref()
+            .and_then(|bounds| bounds.end.as_deref())
+        {
+            Some(end) => self.scanner.seek_before(end)?,
+            None => self.scanner.seek_last()?,
+        };
+        self.settle(found, false)
+    }
+}

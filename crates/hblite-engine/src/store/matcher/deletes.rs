@@ -1,0 +1,118 @@
+//! The delete tracker: which cells the markers of a row mask.
+//!
+//! Markers come before what they mask: those of the family first, under the empty qualifier, those
+//! of a column before the versions that they delete.
+
+use hblite_model::cell::{CellRef, CellType};
+
+/// How a cell is deleted, if it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DeleteResult {
+    /// It lives.
+    NotDeleted,
+    /// It is deleted with all older versions of its column.
+    ColumnDeleted,
+    /// This version is deleted, or hidden by newer ones.
+    VersionDeleted,
+}
+
+/// Tracks the markers of a row (`ScanDeleteTracker`).
+#[derive(Debug, Default)]
+pub(super) struct DeleteTracker {
+    /// The newest `DeleteFamily`.
+    family_timestamp: Option<i64>,
+    /// Timestamps of the `DeleteFamilyVersion`s, descending.
+    family_version_timestamps: Vec<i64>,
+    /// Whether a marker of a column is known; the fields below are its.
+    has_column: bool,
+    qualifier: Vec<u8>,
+    type_code: u8,
+    timestamp: i64,
+}
+
+impl DeleteTracker {
+    /// Whether no marker is known.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        !self.has_column
+            && self.family_timestamp.is_none()
+            && self.family_version_timestamps.is_empty()
+    }
+
+    /// Forgets the markers: between rows.
+    #[inline]
+    pub(super) fn reset(&mut self) {
+        self.family_timestamp = None;
+        self.family_version_timestamps.clear();
+        self.has_column = false;
+    }
+
+    /// Takes note of a marker.
+    pub(super) fn add(&mut self, marker: &CellRef<'_>) {
+        let timestamp = marker.timestamp();
+        if self
+            .family_timestamp
+            .is_some_and(|family| timestamp <= family)
+        {
+            return;
+        }
+        match marker.cell_type() {
+            Some(CellType::DeleteFamily) => self.family_timestamp = Some(timestamp),
+            Some(CellType::DeleteFamilyVersion) => self.add_family_version(timestamp),
+            _ => self.add_column_marker(marker, timestamp),
+        }
+    }
+
+    fn add_family_version(&mut self, timestamp: i64) {
+        let place = self
+            .family_version_timestamps
+            .binary_search_by(|known| timestamp.cmp(known));
+        if let Err(index) = place {
+            self.family_version_timestamps.insert(index, timestamp);
+        }
+    }
+
+    fn add_column_marker(&mut self, marker: &CellRef<'_>, timestamp: i64) {
+        let type_code = marker.type_code();
+        let is_less_specific = self.has_column && type_code < self.type_code;
+        if is_less_specific && self.qualifier == marker.qualifier() {
+            return;
+        }
+        self.has_column = true;
+        self.qualifier.clear();
+        self.qualifier.extend_from_slice(marker.qualifier());
+        self.type_code = type_code;
+        self.timestamp = timestamp;
+    }
+
+    /// Whether the markers so far mask `cell`.
+    pub(super) fn is_deleted(&mut self, cell: &CellRef<'_>) -> DeleteResult {
+        let timestamp = cell.timestamp();
+        if self
+            .family_timestamp
+            .is_some_and(|family| timestamp <= family)
+        {
+            return DeleteResult::ColumnDeleted;
+        }
+        let family_versions = &self.family_version_timestamps;
+        if family_versions
+            .binary_search_by(|known| timestamp.cmp(known))
+            .is_ok()
+        {
+            return DeleteResult::VersionDeleted;
+        }
+        if self.has_column {
+            if self.qualifier == cell.qualifier() {
+                if self.type_code == CellType::DeleteColumn.code() {
+                    return DeleteResult::ColumnDeleted;
+                }
+                if timestamp == self.timestamp {
+                    return DeleteResult::VersionDeleted;
+                }
+            }
+            // Behind the marker's version or column: it masks nothing more.
+            self.has_column = false;
+        }
+        DeleteResult::NotDeleted
+    }
+}

@@ -1,0 +1,46 @@
+//! What scans and compactions have to know of a family.
+
+use hblite_model::{CellComparator, ColumnFamilyDescriptor, KeepDeletedCells};
+
+/// The settings of a family that decide which of its cells are alive (HBase's `ScanInfo`).
+#[derive(Debug, Clone)]
+pub(crate) struct ScanInfo {
+    /// Name of the family.
+    pub(crate) family: Vec<u8>,
+    /// The order of the family's cells.
+    pub(crate) comparator: CellComparator,
+    /// VERSIONS.
+    pub(crate) versions_max: u32,
+    /// MIN_VERSIONS.
+    pub(crate) versions_min: u32,
+    /// TTL in milliseconds, `i64::MAX` for ever.
+    pub(crate) time_to_live_ms: i64,
+    /// KEEP_DELETED_CELLS.
+    pub(crate) keep_deleted_cells: KeepDeletedCells,
+    /// NEW_VERSION_BEHAVIOR.
+    pub(crate) new_version_behavior: bool,
+    /// How long a major compaction keeps markers (`hbase.hstore.time.to.purge.deletes`), in
+    /// milliseconds.
+    pub(crate) time_to_purge_deletes_ms: i64,
+}
+
+impl ScanInfo {
+    /// The settings of `family`.
+    pub(crate) fn new(family: &ColumnFamilyDescriptor, comparator: CellComparator) -> Self {
+        Self {
+            family: family.name().to_vec(),
+            comparator,
+            versions_max: family.versions(),
+            versions_min: family.min_versions(),
+            time_to_live_ms: family.time_to_live_ms(),
+            keep_deleted_cells: family.keep_deleted_cells(),
+            new_version_behavior: family.new_version_behavior(),
+            time_to_purge_deletes_ms: 0,
+        }
+    }
+
+    /// Cells with a lower timestamp are past the family's time to live at `now`.
+    pub(crate) fn oldest_unexpired(&self, now: i64) -> i64 {
+        now.saturating_sub(self.time_to_live_ms)
+    }
+}

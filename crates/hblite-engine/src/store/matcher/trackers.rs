@@ -1,0 +1,197 @@
+//! The trackers of a matcher, behind one front.
+
+use hblite_model::Result;
+use hblite_model::cell::CellRef;
+
+use super::columns::{
+    ExplicitColumnTracker, ExplicitColumns, VersionLimits, WildcardColumnTracker,
+};
+use super::deletes::{DeleteResult, DeleteTracker};
+use super::new_version_behavior::NewVersionTracker;
+use super::{MatchCode, ScanInfo};
+
+/// What is tracked of the current row.
+#[derive(Debug)]
+pub(super) enum Trackers {
+    /// All columns.
+    Wildcard {
+        columns: WildcardColumnTracker,
+        deletes: DeleteTracker,
+    },
+    /// Named columns.
+    Explicit {
+        columns: ExplicitColumnTracker,
+        deletes: DeleteTracker,
+    },
+    /// NEW_VERSION_BEHAVIOR.
+    NewVersions(Box<NewVersionTracker>),
+}
+
+/// How many versions a reader wants.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WantedVersions {
+    /// Versions that the answer may have.
+    pub(super) result_max: i32,
+    /// Versions that are looked at: more than in the answer if a filter may reject some.
+    pub(super) checked_max: i32,
+    /// Whether NEW_VERSION_BEHAVIOR of the family counts.
+    pub(super) obeys_new_version_behavior: bool,
+}
+
+impl Trackers {
+    /// Trackers of a family. `columns` that is `None` or empty wants all.
+    pub(super) fn new(
+        info: &ScanInfo,
+        columns: Option<ExplicitColumns>,
+        wanted: WantedVersions,
+        oldest_unexpired: i64,
+    ) -> Self {
+        let columns = columns.filter(|columns| columns.len() > 0);
+        let min = to_count(info.versions_min);
+        if info.new_version_behavior && wanted.obeys_new_version_behavior {
+            let family_limits = VersionLimits {
+                max: to_count(info.versions_max),
+                min,
+                oldest_unexpired,
+            };
+            let tracker = NewVersionTracker::new(columns, family_limits, wanted.result_max);
+            return Self::NewVersions(Box::new(tracker));
+        }
+        let limits = VersionLimits {
+            max: wanted.checked_max,
+            min,
+            oldest_unexpired,
+        };
+        let deletes = DeleteTracker::default();
+        match columns {
+            Some(columns) => Self::Explicit {
+                columns: ExplicitColumnTracker::new(columns, limits),
+                deletes,
+            },
+            None => Self::Wildcard {
+                columns: WildcardColumnTracker::new(limits),
+                deletes,
+            },
+        }
+    }
+
+    /// Forgets the row.
+    #[inline]
+    pub(super) fn reset(&mut self) {
+        match self {
+            Self::Wildcard { columns, deletes } => {
+                columns.reset();
+                deletes.reset();
+            }
+            Self::Explicit { columns, deletes } => {
+                columns.reset();
+                deletes.reset();
+            }
+            Self::NewVersions(tracker) => tracker.reset(),
+        }
+    }
+
+    /// Whether the row has nothing more that is wanted.
+    #[inline]
+    pub(super) fn is_row_done(&self) -> bool {
+        match self {
+            Self::Wildcard { .. } => false,
+            Self::Explicit { columns, .. } => columns.is_done(),
+            Self::NewVersions(tracker) => tracker.is_row_done(),
+        }
+    }
+
+    /// Whether a cell of this timestamp, and all older ones of its column, are not wanted.
+    #[inline]
+    pub(super) fn is_column_done(&self, timestamp: i64) -> bool {
+        match self {
+            Self::Wildcard { columns, .. } => columns.limits().is_done(timestamp),
+            Self::Explicit { columns, .. } => columns.limits().is_done(timestamp),
+            Self::NewVersions(_) => false,
+        }
+    }
+
+    /// The next wanted column, `None` if that is whichever follows.
+    pub(super) fn column_hint(&self) -> Option<&[u8]> {
+        match self {
+            Self::Wildcard { .. } => None,
+            Self::Explicit { columns, .. } => columns.hint(),
+            Self::NewVersions(tracker) => tracker.hint(),
+        }
+    }
+
+    /// Takes note of a marker.
+    pub(super) fn add_delete(&mut self, marker: &CellRef<'_>) {
+        match self {
+            Self::Wildcard { deletes, .. } | Self::Explicit { deletes, .. } => deletes.add(marker),
+            Self::NewVersions(tracker) => tracker.add(marker),
+        }
+    }
+
+    /// What follows from the markers for `cell`; `None`: nothing.
+    #[inline]
+    pub(super) fn check_deleted(&mut self, cell: &CellRef<'_>) -> Option<MatchCode> {
+        let result = match self {
+            Self::Wildcard { deletes, .. } | Self::Explicit { deletes, .. } => {
+                if deletes.is_empty() {
+                    return None;
+                }
+                deletes.is_deleted(cell)
+            }
+            Self::NewVersions(tracker) => tracker.is_deleted(cell),
+        };
+        match result {
+            DeleteResult::NotDeleted => None,
+            DeleteResult::VersionDeleted => Some(MatchCode::Skip),
+            DeleteResult::ColumnDeleted => Some(self.next_row_or_next_column(cell)),
+        }
+    }
+
+    /// Whether the column of `cell` is wanted: `Include`, or where to go.
+    #[inline]
+    pub(super) fn check_column(&mut self, cell: &CellRef<'_>) -> MatchCode {
+        match self {
+            Self::Wildcard { .. } => MatchCode::Include,
+            Self::Explicit { columns, .. } => columns.check_column(cell.qualifier()),
+            Self::NewVersions(tracker) => tracker.check_column(cell.qualifier()),
+        }
+    }
+
+    /// Counts the version. `ignore_count`: it is too new to be counted.
+    #[inline]
+    pub(super) fn check_versions(
+        &mut self,
+        cell: &CellRef<'_>,
+        ignore_count: bool,
+    ) -> Result<MatchCode> {
+        match self {
+            Self::Wildcard { columns, .. } => columns.check_versions(cell, ignore_count),
+            Self::Explicit { columns, .. } => {
+                Ok(columns.check_versions(cell.timestamp(), ignore_count))
+            }
+            Self::NewVersions(tracker) => {
+                Ok(tracker.check_versions(cell.timestamp(), ignore_count))
+            }
+        }
+    }
+
+    /// Nothing more is wanted of the column of `cell`.
+    pub(super) fn finish_column(&mut self, cell: &CellRef<'_>) {
+        if let Self::Explicit { columns, .. } = self {
+            columns.finish_column(cell.qualifier());
+        }
+    }
+
+    /// Where to go when the rest of the column of `cell` is not wanted.
+    pub(super) fn next_row_or_next_column(&mut self, cell: &CellRef<'_>) -> MatchCode {
+        match self {
+            Self::Explicit { columns, .. } => columns.next_row_or_next_column(cell.qualifier()),
+            Self::Wildcard { .. } | Self::NewVersions(_) => MatchCode::SeekNextColumn,
+        }
+    }
+}
+
+/// Versions as the trackers count them.
+pub(super) fn to_count(versions: u32) -> i32 {
+    i32::try_from(versions).unwrap_or(i32::MAX)
+}

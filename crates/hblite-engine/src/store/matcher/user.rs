@@ -1,0 +1,197 @@
+//! The matcher of reads: normal scans and raw ones.
+
+use hblite_model::cell::{CellRef, CellType};
+use hblite_model::filter::{FilterState, ReturnCode};
+use hblite_model::{KeepDeletedCells, Qualifiers, Result, Scan, TimeRange};
+
+use super::columns::ExplicitColumns;
+use super::trackers::{Trackers, WantedVersions, to_count};
+use super::{MatchCode, ScanInfo, is_cell_expired};
+
+/// Decides which cells of a family a scan returns (`UserScanQueryMatcher`, its normal and raw
+/// kinds).
+#[derive(Debug)]
+pub(crate) struct UserScanMatcher {
+    trackers: Trackers,
+    time_range: TimeRange,
+    is_raw: bool,
+    /// KEEP_DELETED_CELLS: markers count only for time ranges that include them.
+    sees_past_markers: bool,
+    now: i64,
+    /// With a filter: versions of the answer, counted after it.
+    versions_after_filter: i32,
+    filtered: FilteredVersions,
+}
+
+/// The versions of the current column that a filter let through.
+#[derive(Debug, Default)]
+struct FilteredVersions {
+    has_column: bool,
+    qualifier: Vec<u8>,
+    count: i32,
+}
+
+impl UserScanMatcher {
+    /// The matcher of `scan` for one family at `now`.
+    pub(crate) fn new(scan: &Scan, info: &ScanInfo, now: i64) -> Self {
+        let has_filter = scan.filter_ref().is_some();
+        let oldest_unexpired = if scan.is_raw() {
+            0
+        } else {
+            info.oldest_unexpired(now)
+        };
+        let (result_max, ceiling) = if scan.is_raw() {
+            (scan.versions_max(), i32::MAX)
+        } else {
+            let family_max = to_count(info.versions_max);
+            (scan.versions_max().min(family_max), family_max)
+        };
+        let wanted = WantedVersions {
+            result_max,
+            checked_max: if has_filter { ceiling } else { result_max },
+            obeys_new_version_behavior: !scan.is_raw(),
+        };
+        let columns = match scan.columns().get(&info.family) {
+            Some(Qualifiers::Some(qualifiers)) => {
+                Some(ExplicitColumns::new(qualifiers.iter().map(Vec::as_slice)))
+            }
+            _ => None,
+        };
+        Self {
+            trackers: Trackers::new(info, columns, wanted, oldest_unexpired),
+            time_range: scan.time_range_of(&info.family),
+            is_raw: scan.is_raw(),
+            sees_past_markers: info.keep_deleted_cells != KeepDeletedCells::False,
+            now,
+            versions_after_filter: result_max,
+            filtered: FilteredVersions::default(),
+        }
+    }
+
+    /// A new row begins.
+    #[inline]
+    pub(crate) fn begin_row(&mut self) {
+        self.trackers.reset();
+        self.filtered.has_column = false;
+    }
+
+    /// The next wanted column, `None` if that is whichever follows.
+    pub(crate) fn column_hint(&self) -> Option<&[u8]> {
+        self.trackers.column_hint()
+    }
+
+    /// Judges a cell of the current row.
+    ///
+    /// # Errors
+    /// Those of the filter; columns that do not ascend.
+    #[inline]
+    pub(crate) fn match_cell(
+        &mut self,
+        cell: &CellRef<'_>,
+        filter: Option<&mut FilterState>,
+    ) -> Result<MatchCode> {
+        if self.trackers.is_row_done() {
+            return Ok(MatchCode::SeekNextRow);
+        }
+        let timestamp = cell.timestamp();
+        if self.trackers.is_column_done(timestamp) {
+            return Ok(self.trackers.next_row_or_next_column(cell));
+        }
+        if is_cell_expired(cell, self.now) {
+            return Ok(MatchCode::Skip);
+        }
+        if !self.is_raw {
+            if CellType::is_delete_code(cell.type_code()) {
+                if self.is_marker_in_force(timestamp) {
+                    self.trackers.add_delete(cell);
+                }
+                return Ok(MatchCode::Skip);
+            }
+            if let Some(code) = self.trackers.check_deleted(cell) {
+                return Ok(code);
+            }
+        }
+        self.match_column(cell, timestamp, filter)
+    }
+
+    fn is_marker_in_force(&self, timestamp: i64) -> bool {
+        if self.sees_past_markers {
+            self.time_range.contains(timestamp)
+        } else {
+            self.time_range.is_all() || timestamp >= self.time_range.min()
+        }
+    }
+
+    #[inline]
+    fn match_column(
+        &mut self,
+        cell: &CellRef<'_>,
+        timestamp: i64,
+        filter: Option<&mut FilterState>,
+    ) -> Result<MatchCode> {
+        if !self.time_range.contains(timestamp) {
+            if timestamp >= self.time_range.max() {
+                return Ok(MatchCode::Skip);
+            }
+            return Ok(self.trackers.next_row_or_next_column(cell));
+        }
+        let code = self.trackers.check_column(cell);
+        if code != MatchCode::Include {
+            return Ok(code);
+        }
+        let code = self.trackers.check_versions(cell, false)?;
+        match filter {
+            Some(filter) if !matches!(code, MatchCode::Skip | MatchCode::SeekNextColumn) => {
+                let answer = filter.filter_cell(cell)?;
+                Ok(self.merge_filter_answer(cell, code, answer))
+            }
+            _ => Ok(code),
+        }
+    }
+
+    /// Brings together what the trackers (some kind of include) and the filter say.
+    fn merge_filter_answer(
+        &mut self,
+        cell: &CellRef<'_>,
+        code: MatchCode,
+        answer: ReturnCode,
+    ) -> MatchCode {
+        use MatchCode as M;
+        let mut code = match (answer, code) {
+            (ReturnCode::Skip, M::IncludeAndSeekNextColumn) => return M::SeekNextColumn,
+            (ReturnCode::Skip | ReturnCode::NextColumn, M::IncludeAndSeekNextRow)
+            | (ReturnCode::NextRow, _) => return M::SeekNextRow,
+            (ReturnCode::Skip, _) => return M::Skip,
+            (ReturnCode::NextColumn, _) => return self.trackers.next_row_or_next_column(cell),
+            (ReturnCode::SeekNextUsingHint, _) => return M::SeekNextUsingHint,
+            (ReturnCode::IncludeAndNextColumn, M::Include) => M::IncludeAndSeekNextColumn,
+            (ReturnCode::IncludeAndSeekNextRow, _) => M::IncludeAndSeekNextRow,
+            (ReturnCode::Include | ReturnCode::IncludeAndNextColumn, code) => code,
+        };
+        if self.filtered.count(cell.qualifier()) > self.versions_after_filter {
+            code = match code {
+                M::IncludeAndSeekNextRow => M::SeekNextRow,
+                _ => M::SeekNextColumn,
+            };
+        }
+        if matches!(code, M::IncludeAndSeekNextColumn | M::SeekNextColumn) {
+            // The next seek goes to the tracker's column, so it must have moved on.
+            self.trackers.finish_column(cell);
+        }
+        code
+    }
+}
+
+impl FilteredVersions {
+    /// Counts a version of this column and says how many there were, with this one.
+    fn count(&mut self, qualifier: &[u8]) -> i32 {
+        if !self.has_column || self.qualifier != qualifier {
+            self.has_column = true;
+            self.qualifier.clear();
+            self.qualifier.extend_from_slice(qualifier);
+            self.count = 0;
+        }
+        self.count += 1;
+        self.count
+    }
+}

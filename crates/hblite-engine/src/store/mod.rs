@@ -1,0 +1,171 @@
+//! A store: one family of one region.
+//!
+//! Cells are in the memstore (active and, during a flush, snapshot) and in store files. A reader
+//! takes the segments and the list of files in one step, and keeps them: flush and compaction
+//! replace the list and never touch what a reader holds.
+//!
+//! Threads: any. `files` is written by a flush's or compaction's commit only.
+
+mod compaction;
+mod flusher;
+pub(crate) mod key_value_heap;
+pub(crate) mod key_value_scanner;
+pub(crate) mod matcher;
+pub(crate) mod scanner;
+pub(crate) mod store_file;
+
+pub(crate) use flusher::StoreFlush;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hblite_model::{
+    CellComparator, ColumnFamilyDescriptor, Error, RegionInfo, Result, TableName,
+};
+use parking_lot::{Mutex, RwLock};
+
+use crate::context::EngineContext;
+use crate::memstore::{MemStore, SegmentScanner};
+
+use self::matcher::ScanInfo;
+use self::store_file::StoreFile;
+
+/// One family of one region.
+pub(crate) struct Store {
+    context: Arc<EngineContext>,
+    table: TableName,
+    region_dir: PathBuf,
+    dir: PathBuf,
+    family: ColumnFamilyDescriptor,
+    comparator: CellComparator,
+    scan_info: Arc<ScanInfo>,
+    memstore: MemStore,
+    /// Oldest first.
+    files: RwLock<Arc<[Arc<StoreFile>]>>,
+    /// What the cells of the active segment, and of the snapshot, were charged for.
+    charged_active: AtomicUsize,
+    charged_snapshot: AtomicUsize,
+    /// One compaction at a time.
+    compacting: Mutex<()>,
+    /// The highest sequence id in the files that were there when the store was opened.
+    sequence_id_max: u64,
+}
+
+impl Store {
+    pub(crate) fn open(
+        context: &Arc<EngineContext>,
+        region: &RegionInfo,
+        family: &ColumnFamilyDescriptor,
+        comparator: CellComparator,
+    ) -> Result<Self> {
+        let region_dir = context.layout.region_dir(region);
+        let dir = context.layout.family_dir(region, family.name());
+        let files = store_file::open_all(context, &dir)?;
+        let sequence_id_max = files.iter().map(|file| file.sequence_id_max()).max().unwrap_or(0);
+        Ok(Self {
+            context: Arc::clone(context),
+            table: region.table().clone(),
+            region_dir,
+            dir,
+            scan_info: Arc::new(ScanInfo::new(family, comparator)),
+            family: family.clone(),
+            comparator,
+            memstore: MemStore::new(comparator, shared_prefix(region)),
+            files: RwLock::new(files.into()),
+            charged_active: AtomicUsize::new(0),
+            charged_snapshot: AtomicUsize::new(0),
+            compacting: Mutex::new(()),
+            sequence_id_max,
+        })
+    }
+
+    pub(crate) fn family(&self) -> &ColumnFamilyDescriptor {
+        &self.family
+    }
+
+    pub(crate) fn memstore(&self) -> &MemStore {
+        &self.memstore
+    }
+
+    pub(crate) fn scan_info(&self) -> &Arc<ScanInfo> {
+        &self.scan_info
+    }
+
+    pub(crate) fn sequence_id_max(&self) -> u64 {
+        self.sequence_id_max
+    }
+
+    pub(crate) fn files(&self) -> Arc<[Arc<StoreFile>]> {
+        Arc::clone(&self.files.read())
+    }
+
+    /// Adds cells that are in the log. Gives their bytes.
+    pub(crate) fn add_to_memstore<'a>(
+        &self,
+        cells: impl IntoIterator<Item = hblite_model::CellRef<'a>>,
+    ) -> usize {
+        let added = self.memstore.add(cells);
+        self.charged_active.fetch_add(added.heap_size, Ordering::Relaxed);
+        self.context.memory.add(added.heap_size);
+        added.data_size
+    }
+
+    /// Gives back what cells were charged for: those of the snapshot that is in a file now.
+    fn discharge_snapshot(&self) {
+        self.context.memory.subtract(self.charged_snapshot.swap(0, Ordering::Relaxed));
+    }
+
+    /// Gives back everything: the store's table is gone.
+    pub(crate) fn discharge(&self) {
+        self.context.memory.subtract(self.charged_active.swap(0, Ordering::Relaxed));
+        self.discharge_snapshot();
+    }
+
+    /// What a reader reads: segments and files of one moment.
+    pub(crate) fn view(&self, read_point: u64) -> (Vec<SegmentScanner>, Arc<[Arc<StoreFile>]>) {
+        let files = self.files.read();
+        (self.memstore.scanners(read_point), Arc::clone(&files))
+    }
+
+    /// As [`Store::view`] for one row: segments that cannot have it are left out.
+    pub(crate) fn view_of_row(
+        &self,
+        read_point: u64,
+        row: &[u8],
+    ) -> (Vec<SegmentScanner>, Arc<[Arc<StoreFile>]>) {
+        let files = self.files.read();
+        (self.memstore.scanners_of_row(read_point, row), Arc::clone(&files))
+    }
+
+    /// A path for a new file, under the region's `.tmp`, and the name it will have.
+    fn new_file(&self) -> Result<(PathBuf, String)> {
+        let random = &self.context.env.random;
+        let name = format!("{:016x}{:016x}", random.next_u64(), random.next_u64());
+        let dir = self.context.layout.temporary_dir(&self.region_dir, self.family.name());
+        self.create_dir(&dir)?;
+        Ok((dir.join(&name), name))
+    }
+
+    fn create_dir(&self, dir: &Path) -> Result<()> {
+        let fs = &self.context.env.fs;
+        fs.create_dir_all(dir).map_err(|source| Error::io("create directory", dir, source))
+    }
+
+    /// Moves a finished file into the family's directory.
+    fn publish(&self, temporary: &Path, name: &str) -> Result<Arc<StoreFile>> {
+        let fs = &self.context.env.fs;
+        self.create_dir(&self.dir)?;
+        let path = self.dir.join(name);
+        fs.rename(temporary, &path).map_err(|source| Error::io("rename", temporary, source))?;
+        fs.sync_dir(&self.dir).map_err(|source| Error::io("sync", &self.dir, source))?;
+        Ok(Arc::new(StoreFile::open(&self.context, &path)?))
+    }
+}
+
+/// What all rows of a region begin with: the common prefix of its first and last possible row.
+fn shared_prefix(region: &RegionInfo) -> &[u8] {
+    let (start, end) = (region.start_key(), region.end_key());
+    let common = start.iter().zip(end).take_while(|(left, right)| left == right).count();
+    &start[..common]
+}

@@ -1,0 +1,406 @@
+//! Reading one family: the merged sources, and the matcher that decides about each cell.
+//!
+//! [`StoreScanner`] answers scans, row by row; [`CompactionScanner`] streams what a flush or
+//! compaction writes. Where to go after a cell is the same for both (`cursor`): near cells are
+//! reached by steps, far ones by a seek, and a seek that does not lead forward becomes a step, so
+//! that nothing a matcher or filter says can make a scan stand still.
+//!
+//! Threads: a scanner belongs to one thread at a time and sees one read point.
+
+mod cursor;
+#[cfg(test)]
+mod tests;
+
+use hblite_model::cell::{CellBuffer, CellRef};
+use hblite_model::filter::FilterState;
+use hblite_model::{Direction, Error, Qualifiers, Result, Scan};
+
+use self::cursor::StoreCursor;
+use super::key_value_heap::KeyValueHeap;
+use super::key_value_scanner::KeyValueScanner;
+pub(crate) use super::matcher::ScanType;
+use super::matcher::{CompactionMatcher, CompactionSettings, MatchCode, ScanInfo, UserScanMatcher};
+
+/// Takes the cells of a row. The cells lie in files and memory; nothing was copied.
+pub(crate) trait CellSink {
+    /// Takes one cell, lent for the call.
+    fn push(&mut self, cell: &CellRef<'_>);
+}
+
+impl CellSink for CellBuffer {
+    #[inline]
+    fn push(&mut self, cell: &CellRef<'_>) {
+        Self::push(self, cell);
+    }
+}
+
+impl<F: FnMut(&CellRef<'_>)> CellSink for F {
+    #[inline]
+    fn push(&mut self, cell: &CellRef<'_>) {
+        self(cell);
+    }
+}
+
+/// How much of a row may still be returned in one piece (HBase's `ScannerContext`).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowBudget {
+    cells_left: usize,
+    bytes_left: u64,
+}
+
+impl RowBudget {
+    /// No limit.
+    pub(crate) const UNLIMITED: Self = Self {
+        cells_left: usize::MAX,
+        bytes_left: u64::MAX,
+    };
+
+    /// `None` is no limit.
+    pub(crate) fn new(cells: Option<usize>, bytes: Option<u64>) -> Self {
+        Self {
+            cells_left: cells.unwrap_or(usize::MAX),
+            bytes_left: bytes.unwrap_or(u64::MAX),
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, cell: &CellRef<'_>) {
+        // What HBase counts for a cell: serialized, with a length field in front.
+        let size_bytes = (cell.serialized_size() + size_of::<u32>()) as u64;
+        self.cells_left = self.cells_left.saturating_sub(1);
+        self.bytes_left = self.bytes_left.saturating_sub(size_bytes);
+    }
+
+    /// Whether the row must be cut here.
+    #[inline]
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.cells_left == 0 || self.bytes_left == 0
+    }
+}
+
+/// Reads one family of a region for a scan (HBase's `StoreScanner`).
+pub(crate) struct StoreScanner<S> {
+    cursor: StoreCursor<S>,
+    matcher: UserScanMatcher,
+    is_get: bool,
+    /// Cells of the family and row that are returned, and left out before them.
+    family_limit: i32,
+    family_offset: i32,
+    /// Cells of the row that matched.
+    count: i64,
+    /// Nothing more is wanted.
+    is_closed: bool,
+}
+
+impl<S: KeyValueScanner> StoreScanner<S> {
+    /// A scanner of `scan` over `sources`, the newest first, at the scan's first cell.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo` if a raw scan names columns; those of the sources.
+    pub(crate) fn new(sources: Vec<S>, info: &ScanInfo, scan: &Scan, now: i64) -> Result<Self> {
+        let columns = scan.columns().get(&info.family);
+        if scan.is_raw() && matches!(columns, Some(Qualifiers::Some(_))) {
+            return Err(Error::do_not_retry(
+                "Cannot specify any column for a raw scan",
+            ));
+        }
+        let heap = KeyValueHeap::new(
+            sources,
+            info.comparator,
+            scan.direction(),
+            scan.start(),
+            scan.is_start_inclusive(),
+        )?;
+        Ok(Self {
+            cursor: StoreCursor::new(heap),
+            matcher: UserScanMatcher::new(scan, info, now),
+            is_get: is_get(scan),
+            family_limit: scan.cells_per_family(),
+            family_offset: scan.family_skip(),
+            count: 0,
+            is_closed: false,
+        })
+    }
+
+    /// The cell at the scanner: of a row that was not read yet, or of the rest of one.
+    #[inline]
+    pub(crate) fn current(&self) -> Option<CellRef<'_>> {
+        if self.is_closed {
+            None
+        } else {
+            self.cursor.current()
+        }
+    }
+
+    /// Whether the scanner is at a cell of `row`.
+    #[inline]
+    pub(crate) fn is_at_row(&self, row: &[u8]) -> bool {
+        self.current().is_some_and(|cell| cell.row() == row)
+    }
+
+    /// Whether the row that was read last has more cells.
+    pub(crate) fn has_rest_of_row(&self) -> bool {
+        self.cursor.has_row && self.is_at_row(&self.cursor.row)
+    }
+
+    /// Cells looked at so far.
+    pub(crate) fn cells_examined(&self) -> u64 {
+        self.cursor.cells_examined
+    }
+
+    /// Reads the row at the scanner, or its rest if the last call ran out of budget, and returns
+    /// how many cells it gave to `sink`. Afterwards the scanner is at the next row, unless the
+    /// budget is exhausted.
+    ///
+    /// # Errors
+    /// Those of the sources and of the filter; the scanner must not be used any more.
+    pub(crate) fn next_row<C: CellSink>(
+        &mut self,
+        filter: &mut Option<FilterState>,
+        budget: &mut RowBudget,
+        sink: &mut C,
+    ) -> Result<usize> {
+        let mut returned = 0;
+        if self.is_closed {
+            return Ok(0);
+        }
+        if self.cursor.enter_row() {
+            self.count = 0;
+            self.matcher.begin_row();
+        }
+        while let Some(cell) = self.cursor.heap.current() {
+            // Asked before the row is compared: a filter that is full with the last cell of a row
+            // ends the family's scan on seeing the next row.
+            if filter
+                .as_ref()
+                .is_some_and(FilterState::filter_all_remaining)
+            {
+                self.is_closed = true;
+                break;
+            }
+            if !self.cursor.is_in_row(&cell) {
+                self.cursor.has_row = false;
+                self.is_closed = self.is_get;
+                break;
+            }
+            self.cursor.cells_examined += 1;
+            let code = self.matcher.match_cell(&cell, filter.as_mut())?;
+            let mut ends_row = false;
+            if is_include(code) {
+                self.count += 1;
+                if self.count > i64::from(self.family_offset) {
+                    give(&cell, filter.as_ref(), sink);
+                    returned += 1;
+                    budget.take(&cell);
+                    ends_row = self.is_family_limit_reached();
+                }
+            }
+            if !self.move_on(code, filter, ends_row)? || ends_row {
+                break;
+            }
+            if is_include(code) && budget.is_exhausted() {
+                break;
+            }
+        }
+        Ok(returned)
+    }
+
+    /// Goes where `code` says; false if nothing more is wanted.
+    #[inline]
+    fn move_on(
+        &mut self,
+        code: MatchCode,
+        filter: &mut Option<FilterState>,
+        ends_row: bool,
+    ) -> Result<bool> {
+        if ends_row {
+            return self.finish_row();
+        }
+        match code {
+            MatchCode::Include | MatchCode::Skip => self.cursor.step()?,
+            MatchCode::IncludeAndSeekNextColumn | MatchCode::SeekNextColumn => {
+                self.cursor.go_to_next_column(self.matcher.column_hint())?;
+            }
+            MatchCode::IncludeAndSeekNextRow | MatchCode::SeekNextRow => {
+                return self.finish_row();
+            }
+            MatchCode::SeekNextUsingHint => {
+                let hint = match (self.cursor.current(), filter) {
+                    (Some(cell), Some(filter)) => filter.next_cell_hint(&cell),
+                    _ => None,
+                };
+                self.cursor.go_to_hint(hint.as_deref())?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Nothing more is wanted of the row.
+    fn finish_row(&mut self) -> Result<bool> {
+        if self.is_get {
+            self.is_closed = true;
+            return Ok(false);
+        }
+        self.cursor.go_to_next_row()?;
+        Ok(true)
+    }
+
+    fn is_family_limit_reached(&self) -> bool {
+        // The sum may wrap in HBase, and then ends the row.
+        let limit = self.family_limit.wrapping_add(self.family_offset);
+        self.family_limit > -1 && self.count >= i64::from(limit)
+    }
+
+    /// Goes beyond `row` without looking at its cells.
+    pub(crate) fn pass_row(&mut self, row: &[u8]) -> Result<()> {
+        if !self.is_closed {
+            self.cursor.pass_row(row)?;
+        }
+        Ok(())
+    }
+
+    /// Goes forward to `row` or the first row behind it.
+    pub(crate) fn go_to_row(&mut self, row: &[u8]) -> Result<()> {
+        if !self.is_closed {
+            self.cursor.go_to_row(row)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the scan is for one row: a get, or what HBase takes for one (`Scan.isGetScan`).
+pub(crate) fn is_get(scan: &Scan) -> bool {
+    scan.is_get()
+        || (scan.is_start_inclusive()
+            && scan.is_stop_inclusive()
+            && !scan.start().is_empty()
+            && scan.start() == scan.stop())
+}
+
+#[inline]
+fn is_include(code: MatchCode) -> bool {
+    matches!(
+        code,
+        MatchCode::Include | MatchCode::IncludeAndSeekNextColumn | MatchCode::IncludeAndSeekNextRow
+    )
+}
+
+#[inline]
+fn give<C: CellSink>(cell: &CellRef<'_>, filter: Option<&FilterState>, sink: &mut C) {
+    match filter {
+        None => sink.push(cell),
+        Some(filter) => {
+            let value = filter.transform_cell(cell);
+            sink.push(&value.apply(*cell));
+        }
+    }
+}
+
+/// Streams the cells that a flush or compaction writes.
+pub(crate) struct CompactionScanner<S> {
+    cursor: StoreCursor<S>,
+    matcher: CompactionMatcher,
+    /// Sequence ids up to this one become 0.
+    visible_to_all: Option<u64>,
+    /// Where to go from the cell that was returned last.
+    pending: Option<MatchCode>,
+}
+
+impl<S: KeyValueScanner> CompactionScanner<S> {
+    /// A scanner over `sources`, the newest first, that writes cells at `now`.
+    ///
+    /// `smallest_read_point` is the lowest read point of all open scanners: what they may not see
+    /// yet masks nothing and counts as no version.
+    ///
+    /// # Errors
+    /// Those of the sources.
+    pub(crate) fn new(
+        sources: Vec<S>,
+        info: &ScanInfo,
+        scan_type: ScanType,
+        smallest_read_point: u64,
+        now: i64,
+    ) -> Result<Self> {
+        let heap = KeyValueHeap::new(sources, info.comparator, Direction::Forward, b"", true)?;
+        let settings = CompactionSettings {
+            scan_type,
+            smallest_read_point,
+            earliest_put_timestamp: 0,
+            now,
+        };
+        Ok(Self {
+            cursor: StoreCursor::new(heap),
+            matcher: CompactionMatcher::new(info, settings),
+            visible_to_all: None,
+            pending: None,
+        })
+    }
+
+    /// With the timestamp of the oldest put in the files: a compaction that keeps deleted cells
+    /// drops markers below it.
+    #[must_use]
+    pub(crate) fn with_earliest_put_timestamp(mut self, timestamp: i64) -> Self {
+        self.matcher.set_earliest_put_timestamp(timestamp);
+        self
+    }
+
+    /// Sequence ids up to `sequence_id`, which all scanners see, become 0. HBase does so in
+    /// compactions of all files of a store; elsewhere they tell which of two equal keys is newer.
+    #[must_use]
+    pub(crate) fn clearing_sequence_ids(self, sequence_id: u64) -> Self {
+        Self {
+            visible_to_all: Some(sequence_id),
+            ..self
+        }
+    }
+
+    /// The next cell to write, `None` at the end.
+    ///
+    /// # Errors
+    /// Those of the sources; columns that do not ascend. The scanner must not be used any more.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a lending cursor is no iterator"
+    )]
+    pub(crate) fn next(&mut self) -> Result<Option<CellRef<'_>>> {
+        if let Some(code) = self.pending.take() {
+            self.move_on(code)?;
+        }
+        while let Some(cell) = self.cursor.heap.current() {
+            if !self.cursor.is_in_row(&cell) {
+                self.cursor.enter_row();
+                self.matcher.begin_row();
+                continue;
+            }
+            self.cursor.cells_examined += 1;
+            let code = self.matcher.match_cell(&cell)?;
+            if is_include(code) {
+                self.pending = Some(code);
+                break;
+            }
+            self.move_on(code)?;
+        }
+        Ok(self.cursor.current().map(|cell| self.as_written(cell)))
+    }
+
+    fn as_written<'a>(&self, cell: CellRef<'a>) -> CellRef<'a> {
+        match self.visible_to_all {
+            Some(limit) if cell.sequence_id() <= limit => cell.with_sequence_id(0),
+            _ => cell,
+        }
+    }
+
+    fn move_on(&mut self, code: MatchCode) -> Result<()> {
+        match code {
+            MatchCode::IncludeAndSeekNextColumn | MatchCode::SeekNextColumn => {
+                self.cursor.go_to_next_column(None)
+            }
+            MatchCode::IncludeAndSeekNextRow | MatchCode::SeekNextRow => {
+                self.cursor.go_to_next_row()
+            }
+            MatchCode::Include | MatchCode::Skip | MatchCode::SeekNextUsingHint => {
+                self.cursor.step()
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! A file of a store: an HFile, or a half of one that another region wrote.
+//!
+//! ```text
+//! <32 hex digits>                       an HFile
+//! <32 hex digits>_SeqId_<n>_            an HFile that came by bulk load
+//! <file>.<encoded region name>          a reference: half of that file of that region
+//!
+//! reference  = "PBUF" | Reference { bytes splitkey = 1; enum range = 2 (TOP 0, BOTTOM 1) }
+//! TOP        = cells at or after the split key; BOTTOM = cells before it
+//! ```
+//!
+//! Source: HBase's `StoreFileInfo` and `Reference`.
+//! Threads: any; a store file never changes.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_hfile::HFileReader;
+use hblite_model::cell::key;
+use hblite_model::protobuf::{self, MessageWriter};
+use hblite_model::{Error, Exception, Result};
+
+use super::key_value_scanner::StoreFileScanner;
+use crate::context::EngineContext;
+
+const SPLIT_KEY_FIELD: u32 = 1;
+const RANGE_FIELD: u32 = 2;
+const RANGE_TOP: u64 = 0;
+const RANGE_BOTTOM: u64 = 1;
+
+/// Which half of a file a reference means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Half {
+    /// Rows at or after this one.
+    Top(Vec<u8>),
+    /// Rows before this one.
+    Bottom(Vec<u8>),
+}
+
+impl Half {
+    /// The content of a reference file.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let (row, range) = match self {
+            Self::Top(row) => (row, RANGE_TOP),
+            Self::Bottom(row) => (row, RANGE_BOTTOM),
+        };
+        MessageWriter::new()
+            .bytes(SPLIT_KEY_FIELD, key::first_on_row(row))
+            .number(RANGE_FIELD, range)
+            .finish_with_magic()
+    }
+
+    fn decode(content: &[u8]) -> Option<Self> {
+        let (mut split_key, mut range) = (None, None);
+        protobuf::read_message(protobuf::strip_magic(content), |field, value| {
+            match field {
+                SPLIT_KEY_FIELD => split_key = Some(value.as_bytes()),
+                RANGE_FIELD => range = Some(value.as_number()),
+                _ => {}
+            }
+            Ok(())
+        })
+        .ok()?;
+        let row = split_key.filter(|split_key| key::check(split_key)).map(key::row)?.to_vec();
+        match range? {
+            RANGE_TOP => Some(Self::Top(row)),
+            RANGE_BOTTOM => Some(Self::Bottom(row)),
+            _ => None,
+        }
+    }
+}
+
+/// A file of a store.
+#[derive(Debug)]
+pub(crate) struct StoreFile {
+    path: PathBuf,
+    reader: Arc<HFileReader>,
+    half: Option<Half>,
+}
+
+impl StoreFile {
+    /// Opens the file or reference at `path`.
+    pub(crate) fn open(context: &EngineContext, path: &Path) -> Result<Self> {
+        let cache = context.block_cache.clone();
+        let fs = context.env.fs.as_ref();
+        let Some((name, region)) = split_reference(path) else {
+            let reader = Arc::new(HFileReader::open(fs, path, cache)?);
+            return Ok(Self { path: path.to_path_buf(), reader, half: None });
+        };
+        let content = fs.read(path).map_err(|source| Error::io("read", path, source))?;
+        let half = Half::decode(&content).ok_or_else(|| {
+            let message = "not a reference to a half of a store file";
+            Error::corrupt(Exception::CorruptHFile, path, 0, message)
+        })?;
+        let target = context.layout.referred_file(path, name, region);
+        let reader = Arc::new(HFileReader::open(fs, &target, cache)?);
+        Ok(Self { path: path.to_path_buf(), reader, half: Some(half) })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn reader(&self) -> &Arc<HFileReader> {
+        &self.reader
+    }
+
+    /// The half that this is, `None` for a whole file.
+    pub(crate) fn half(&self) -> Option<&Half> {
+        self.half.as_ref()
+    }
+
+    pub(crate) fn is_reference(&self) -> bool {
+        self.half.is_some()
+    }
+
+    /// The highest sequence id of its cells.
+    pub(crate) fn sequence_id_max(&self) -> u64 {
+        self.reader.max_sequence_id().unwrap_or(0)
+    }
+
+    /// The name of the file.
+    pub(crate) fn name(&self) -> &str {
+        self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+    }
+
+    /// Reads the file, or the half of it that this is.
+    pub(crate) fn scanner(&self, read_point: u64) -> StoreFileScanner {
+        StoreFileScanner::new(self, read_point)
+    }
+
+    /// Bytes on disk; of a reference, half of them.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        if self.is_reference() { self.reader.length() / 2 } else { self.reader.length() }
+    }
+}
+
+/// File and region that the name of a reference names.
+pub(crate) fn split_reference(path: &Path) -> Option<(&str, &str)> {
+    path.file_name()?.to_str()?.split_once('.')
+}
+
+/// Whether this can be the name of a store file or reference (`StoreFileInfo.isValid`).
+pub(crate) fn is_store_file_name(name: &str) -> bool {
+    let (file, region) = name.split_once('.').unwrap_or((name, "0"));
+    let hex_length = file.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let rest = &file[hex_length..];
+    let is_bulk_loaded = rest
+        .strip_prefix("_SeqId_")
+        .and_then(|rest| rest.strip_suffix('_'))
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+    let is_region = !region.is_empty() && region.bytes().all(|byte| byte.is_ascii_hexdigit());
+    hex_length > 0 && is_region && (rest.is_empty() || is_bulk_loaded)
+}
+
+/// Opens the files of a family's directory, oldest first. A directory that is missing has none.
+pub(crate) fn open_all(context: &EngineContext, dir: &Path) -> Result<Vec<Arc<StoreFile>>> {
+    let fs = context.env.fs.as_ref();
+    let entries = match fs.list_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(Error::io("list", dir, error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries.iter().filter(|e| !e.is_dir && is_store_file_name(&e.name)) {
+        files.push(Arc::new(StoreFile::open(context, &dir.join(&entry.name))?));
+    }
+    let mut files = remove_replaced(context, files)?;
+    files.sort_by(|left, right| {
+        (left.sequence_id_max(), left.path()).cmp(&(right.sequence_id_max(), right.path()))
+    });
+    Ok(files)
+}
+
+/// Ends a compaction that a crash cut short after its file was in place: the files that it names
+/// as replaced are deleted.
+fn remove_replaced(
+    context: &EngineContext,
+    files: Vec<Arc<StoreFile>>,
+) -> Result<Vec<Arc<StoreFile>>> {
+    let replaced: HashSet<String> =
+        files.iter().flat_map(|file| super::compaction::replaced_files(file)).collect();
+    let (gone, kept): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|file| replaced.contains(file.name()));
+    for file in gone {
+        let path = file.path();
+        context.env.fs.remove_file(path).map_err(|error| Error::io("remove", path, error))?;
+    }
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_store_files_pass_as_such() {
+        for name in ["0a1b", "0a_SeqId_12_", "0a1b.00ff"] {
+            assert!(is_store_file_name(name), "{name}");
+        }
+        for name in ["", "xyz", "0a_SeqId__", "0a.tmp", ".0a", "0a1b.", "0a_del"] {
+            assert!(!is_store_file_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn references_come_back() {
+        for half in [Half::Top(b"row".to_vec()), Half::Bottom(Vec::new())] {
+            assert_eq!(Half::decode(&half.encode()), Some(half));
+        }
+        assert_eq!(Half::decode(b"PBUF\x0a\x03abc\x10\x00"), None);
+    }
+}

@@ -1,0 +1,255 @@
+//! A table as its clients see it: operations find their region, batches are spread over regions.
+//!
+//! What HBase's Java client checks before it sends anything is checked here, with the same
+//! messages. A region that closed under an operation (a split, an alter) is located again, as the
+//! client does on `NotServingRegionException`.
+//!
+//! Threads: any.
+
+mod scanner;
+
+pub use scanner::TableScanner;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hblite_model::{
+    Action, CheckAndMutate, CheckAndMutateResult, Durability, Error, ErrorKind, Get, Increment,
+    Mutation, MutationKind, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor,
+    TableName,
+};
+
+use crate::catalog::TableSlot;
+use crate::engine::Engine;
+use crate::region::Region;
+
+/// How often an operation looks for a region that keeps closing before it gives up.
+const LOCATE_ATTEMPTS: usize = 200;
+const LOCATE_PAUSE: Duration = Duration::from_millis(5);
+
+/// A table of an open store. Cheap to clone.
+#[derive(Clone)]
+pub struct TableHandle {
+    engine: Arc<Engine>,
+    name: TableName,
+    slot: Arc<TableSlot>,
+}
+
+impl TableHandle {
+    pub(crate) fn new(engine: Arc<Engine>, name: TableName, slot: Arc<TableSlot>) -> Self {
+        Self { engine, name, slot }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &TableName {
+        &self.name
+    }
+
+    /// The settings.
+    pub fn descriptor(&self) -> Result<TableDescriptor> {
+        self.engine.describe_table(&self.name)
+    }
+
+    /// The regions in order of their start keys.
+    pub fn regions(&self) -> Result<Vec<RegionInfo>> {
+        self.engine.regions(&self.name)
+    }
+
+    /// Runs `work` on the region of `row`, again if it closed meanwhile.
+    fn on_region<T>(&self, row: &[u8], work: impl Fn(&Region) -> Result<T>) -> Result<T> {
+        for _ in 0..LOCATE_ATTEMPTS {
+            let region = self.slot.route(row)?;
+            match work(&region) {
+                Err(error) if error.kind() == ErrorKind::NotServing => {
+                    std::thread::sleep(LOCATE_PAUSE);
+                }
+                result => return result,
+            }
+        }
+        let region = self.slot.route(row)?;
+        work(&region)
+    }
+
+    /// Reads one row.
+    pub fn get(&self, get: &Get) -> Result<RowResult> {
+        get.check()?;
+        self.on_region(get.row(), |region| region.read_row(get).map(RowResult::new))
+    }
+
+    /// Whether a get finds anything.
+    pub fn exists(&self, get: &Get) -> Result<bool> {
+        Ok(!self.get(get)?.is_empty())
+    }
+
+    /// Begins a scan.
+    pub fn scan(&self, scan: &Scan) -> Result<TableScanner> {
+        scan.check()?;
+        TableScanner::open(self.clone(), scan.clone())
+    }
+
+    /// Writes one row.
+    pub fn mutate(&self, mutation: &Mutation) -> Result<()> {
+        self.check_mutation(mutation)?;
+        if matches!(mutation.kind(), MutationKind::Increment | MutationKind::Append) {
+            return self.read_modify_write(mutation).map(drop);
+        }
+        self.on_region(mutation.row(), |region| region.mutate_rows(&[mutation], None))
+    }
+
+    /// Increments or appends.
+    pub fn read_modify_write(&self, mutation: &Mutation) -> Result<RowResult> {
+        self.check_mutation(mutation)?;
+        let mutations = std::slice::from_ref(mutation);
+        self.on_region(mutation.row(), |region| region.mutate_row(mutation.row(), mutations))
+    }
+
+    /// Adds to one counter.
+    pub fn increment_column(
+        &self,
+        row: &[u8],
+        family: &[u8],
+        qualifier: &[u8],
+        amount: i64,
+        durability: Durability,
+    ) -> Result<i64> {
+        let increment = Increment::new(row).durability(durability).add(family, qualifier, amount);
+        let result = self.read_modify_write(increment.as_mutation())?;
+        let value = result.value(family, qualifier).and_then(|value| value.try_into().ok());
+        Ok(value.map_or(0, i64::from_be_bytes))
+    }
+
+    /// Several writes to one row in one step.
+    pub fn mutate_row(&self, mutations: &RowMutations) -> Result<RowResult> {
+        if mutations.mutations().is_empty() {
+            return Err(Error::new(
+                hblite_model::Exception::ArrayIndexOutOfBounds,
+                "Index 0 out of bounds for length 0",
+            ));
+        }
+        mutations.check()?;
+        for mutation in mutations.mutations() {
+            mutation.check_cell_size(self.engine.options().cell_size_max_bytes)?;
+        }
+        let row = mutations.row();
+        self.on_region(row, |region| region.mutate_row(row, mutations.mutations()))
+    }
+
+    /// Writes if a condition holds.
+    pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
+        let (_, action) = check.parts()?;
+        for mutation in action.mutations() {
+            mutation.check_cell_size(self.engine.options().cell_size_max_bytes)?;
+        }
+        self.on_region(check.row(), |region| region.check_and_mutate(check))
+    }
+
+    /// Puts and deletes of many rows.
+    ///
+    /// Each row for itself; the first error is given after everything was tried.
+    pub fn mutate_all<M: AsRef<Mutation>>(&self, mutations: &[M]) -> Result<()> {
+        for (index, mutation) in mutations.iter().enumerate() {
+            mutation.as_ref().check_as_item(index)?;
+            self.check_cell_size(mutation.as_ref())?;
+        }
+        let mutations: Vec<&Mutation> = mutations.iter().map(AsRef::as_ref).collect();
+        let (plain, others): (Vec<&Mutation>, Vec<&Mutation>) = mutations
+            .into_iter()
+            .partition(|m| matches!(m.kind(), MutationKind::Put | MutationKind::Delete));
+        let mut first_error = self.mutate_plain(&plain).err();
+        for mutation in others {
+            if let Err(error) = self.read_modify_write(mutation) {
+                first_error.get_or_insert(error);
+            }
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+
+    /// Groups by region; a group goes into the log as one entry.
+    fn mutate_plain(&self, mutations: &[&Mutation]) -> Result<()> {
+        let mut first_error = None;
+        let mut left: Vec<&Mutation> = mutations.to_vec();
+        for _ in 0..LOCATE_ATTEMPTS {
+            let Some(first) = left.first() else { break };
+            let region = self.slot.route(first.row())?;
+            let (mine, others): (Vec<&Mutation>, Vec<&Mutation>) =
+                left.iter().partition(|mutation| region.info().contains_row(mutation.row()));
+            let (valid, refused): (Vec<&Mutation>, Vec<&Mutation>) =
+                mine.into_iter().partition(|mutation| region.check_mutation(mutation).is_ok());
+            if let Some(mutation) = refused.first()
+                && let Err(error) = region.check_mutation(mutation)
+            {
+                first_error.get_or_insert(error);
+            }
+            match region.mutate_rows(&valid, None) {
+                Ok(()) => left = others,
+                Err(error) if error.kind() == ErrorKind::NotServing => {
+                    left = valid.into_iter().chain(others).collect();
+                    std::thread::sleep(LOCATE_PAUSE);
+                }
+                Err(error) => {
+                    first_error.get_or_insert(error);
+                    left = others;
+                }
+            }
+        }
+        match (first_error, left.first()) {
+            (Some(error), _) => Err(error),
+            (None, Some(mutation)) => self.mutate_plain_once(mutation),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Tells what the region says after everything was tried.
+    fn mutate_plain_once(&self, mutation: &Mutation) -> Result<()> {
+        let region = self.slot.route(mutation.row())?;
+        region.mutate_rows(&[mutation], None)
+    }
+
+    /// Runs actions, each for itself.
+    pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
+        for (index, action) in actions.iter().enumerate() {
+            match action {
+                Action::Get(get) => get.check()?,
+                Action::Mutation(mutation) => {
+                    mutation.check_as_item(index)?;
+                    self.check_cell_size(mutation)?;
+                }
+                Action::RowMutations(mutations) => mutations.check()?,
+            }
+        }
+        Ok(actions.iter().map(|action| self.run(action)).collect())
+    }
+
+    fn run(&self, action: &Action) -> Result<RowResult> {
+        match action {
+            Action::Get(get) => self.get(get),
+            Action::RowMutations(mutations) => self.mutate_row(mutations),
+            Action::Mutation(mutation) => match mutation.kind() {
+                MutationKind::Put | MutationKind::Delete => {
+                    self.mutate(mutation)?;
+                    Ok(RowResult::default())
+                }
+                MutationKind::Increment | MutationKind::Append => self.read_modify_write(mutation),
+            },
+        }
+    }
+
+    fn check_mutation(&self, mutation: &Mutation) -> Result<()> {
+        mutation.check()?;
+        self.check_cell_size(mutation)
+    }
+
+    fn check_cell_size(&self, mutation: &Mutation) -> Result<()> {
+        // The limit is for puts; increments and appends are checked when their value is known.
+        if mutation.kind() == MutationKind::Put {
+            mutation.check_cell_size(self.engine.options().cell_size_max_bytes)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for TableHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TableHandle({})", self.name)
+    }
+}

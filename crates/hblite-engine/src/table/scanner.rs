@@ -1,0 +1,229 @@
+//! One scan across the regions of a table, in either direction.
+//!
+//! Each region is scanned as it is when the scan comes to it; its scanner keeps what it reads
+//! from, so a flush, compaction, split or merge under way changes nothing for it. The next region
+//! is found by the border of the one before, so none is read twice or left out.
+//!
+//! Threads: not shared; each scan owns one.
+
+use std::sync::Arc;
+
+use hblite_model::cell::CellBuffer;
+use hblite_model::{CellRef, Direction, ErrorKind, Result, RowResult, Scan};
+
+use super::{LOCATE_ATTEMPTS, LOCATE_PAUSE, TableHandle};
+use crate::region::Region;
+use crate::region::scanner::{CellSink, NextRow, RegionScanner};
+
+/// The rows of a scan.
+pub struct TableScanner {
+    table: TableHandle,
+    scan: Scan,
+    region: Option<Current>,
+    /// Where the scan goes on when the present region is done.
+    next: Option<Border>,
+    /// Rows still wanted; `None` for all.
+    rows_left: Option<u64>,
+    has_row_open: bool,
+}
+
+struct Current {
+    region: Arc<Region>,
+    scanner: RegionScanner,
+    has_rows: bool,
+    cells_read: u64,
+    size_bytes: u64,
+}
+
+/// The edge of the key space that is still to be scanned.
+enum Border {
+    /// The region that holds this row; empty: the first (forward) or last (reverse) one.
+    At(Vec<u8>),
+    /// The region that ends at this row.
+    Before(Vec<u8>),
+}
+
+impl TableScanner {
+    pub(super) fn open(table: TableHandle, scan: Scan) -> Result<Self> {
+        let first = Border::At(scan.start().to_vec());
+        let rows_left = u64::try_from(scan.row_limit()).ok();
+        let mut scanner = Self {
+            table,
+            scan,
+            region: None,
+            next: Some(first),
+            rows_left,
+            has_row_open: false,
+        };
+        // The first region is opened now: a table that is not there is told at once.
+        scanner.open_next_region()?;
+        Ok(scanner)
+    }
+
+    /// Puts the next row (or, with a batch, piece of a row) into `row`; `false` after the last.
+    ///
+    /// # Errors
+    /// Whatever reading can fail with; the scan cannot go on then.
+    pub fn next_row(&mut self, row: &mut RowResult) -> Result<bool> {
+        let mut cells = std::mem::take(row).into_cells();
+        cells.clear();
+        let found = self.next_into(&mut cells)?;
+        let has_more = matches!(found, Some(NextRow::Row { may_have_more_cells: true }));
+        *row = RowResult::new(cells).with_more_cells(has_more);
+        Ok(found.is_some())
+    }
+
+    /// Calls `visit` with every cell that is left, where it lies.
+    ///
+    /// # Errors
+    /// As [`TableScanner::next_row`].
+    pub fn for_each_cell(&mut self, mut visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
+        let mut sink = Visitor { visit: &mut visit, cells: 0, size_bytes: 0 };
+        while self.next_into(&mut sink)?.is_some() {}
+        Ok(())
+    }
+
+    fn next_into<S: CellSink + Measured>(&mut self, sink: &mut S) -> Result<Option<NextRow>> {
+        loop {
+            if self.rows_left == Some(0) && self.is_limit_reached() {
+                self.close_region();
+                self.next = None;
+                return Ok(None);
+            }
+            let Some(current) = &mut self.region else {
+                if !self.open_next_region()? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let before = sink.measure();
+            match current.scanner.next_row(sink)? {
+                NextRow::End => {
+                    // Limit 0 is no limit, but the client stops after a region with rows.
+                    if current.has_rows && self.scan.row_limit() == 0 {
+                        self.next = None;
+                    }
+                    self.close_region();
+                }
+                row @ NextRow::Row { may_have_more_cells } => {
+                    let (cells, size_bytes) = sink.measure();
+                    current.has_rows = true;
+                    current.cells_read += cells - before.0;
+                    current.size_bytes += size_bytes - before.1;
+                    self.has_row_open = may_have_more_cells;
+                    if !may_have_more_cells && let Some(left) = &mut self.rows_left {
+                        *left = left.saturating_sub(1);
+                    }
+                    return Ok(Some(row));
+                }
+            }
+        }
+    }
+
+    /// A limit of 0 that the caller gave means something else than 0 rows left.
+    fn is_limit_reached(&self) -> bool {
+        self.scan.row_limit() > 0 && !self.has_row_open
+    }
+
+    fn close_region(&mut self) {
+        if let Some(current) = self.region.take() {
+            let (cells, bytes) = (current.cells_read as usize, current.size_bytes as usize);
+            current.region.count_read(&current.scanner, cells, bytes);
+        }
+    }
+
+    /// Goes on to the next region; `false` if there is none.
+    fn open_next_region(&mut self) -> Result<bool> {
+        let Some(border) = self.next.take() else {
+            return Ok(false);
+        };
+        let (region, scanner) = self.open_region(&border)?;
+        self.next = self.border_after(&region);
+        self.region =
+            Some(Current { region, scanner, has_rows: false, cells_read: 0, size_bytes: 0 });
+        Ok(true)
+    }
+
+    fn open_region(&self, border: &Border) -> Result<(Arc<Region>, RegionScanner)> {
+        let mut attempts = 0;
+        loop {
+            let slot = &self.table.slot;
+            let region = match (border, self.scan.direction()) {
+                (Border::At(row), Direction::Reverse) if row.is_empty() => {
+                    slot.route_before(b"")?
+                }
+                (Border::At(row), _) => slot.route(row)?,
+                (Border::Before(row), _) => slot.route_before(row)?,
+            };
+            match region.scanner(&self.scan) {
+                Err(error)
+                    if error.kind() == ErrorKind::NotServing && attempts < LOCATE_ATTEMPTS =>
+                {
+                    attempts += 1;
+                    std::thread::sleep(LOCATE_PAUSE);
+                }
+                scanner => return Ok((region, scanner?)),
+            }
+        }
+    }
+
+    fn border_after(&self, region: &Region) -> Option<Border> {
+        let (start, end) = (region.info().start_key(), region.info().end_key());
+        let stop = self.scan.stop();
+        match self.scan.direction() {
+            Direction::Forward => {
+                let is_beyond = !stop.is_empty()
+                    && (end > stop || (end == stop && !self.scan.is_stop_inclusive()));
+                (!end.is_empty() && !is_beyond).then(|| Border::At(end.to_vec()))
+            }
+            Direction::Reverse => {
+                let is_beyond = !stop.is_empty() && start <= stop;
+                (!start.is_empty() && !is_beyond).then(|| Border::Before(start.to_vec()))
+            }
+        }
+    }
+}
+
+impl Drop for TableScanner {
+    fn drop(&mut self) {
+        self.close_region();
+    }
+}
+
+impl std::fmt::Debug for TableScanner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableScanner").field("table", &self.table).finish_non_exhaustive()
+    }
+}
+
+/// How much went into a sink, for the region's counters.
+trait Measured {
+    fn measure(&self) -> (u64, u64);
+}
+
+impl Measured for CellBuffer {
+    fn measure(&self) -> (u64, u64) {
+        (self.len() as u64, self.size_bytes() as u64)
+    }
+}
+
+struct Visitor<'v, F> {
+    visit: &'v mut F,
+    cells: u64,
+    size_bytes: u64,
+}
+
+impl<F> Measured for Visitor<'_, F> {
+    fn measure(&self) -> (u64, u64) {
+        (self.cells, self.size_bytes)
+    }
+}
+
+impl<F: FnMut(&CellRef<'_>)> CellSink for Visitor<'_, F> {
+    #[inline]
+    fn push(&mut self, cell: &CellRef<'_>) {
+        self.cells += 1;
+        self.size_bytes += cell.serialized_size() as u64;
+        (self.visit)(cell);
+    }
+}

@@ -1,0 +1,208 @@
+//! Which segments of the log are still needed, and by whom.
+//!
+//! A segment is needed as long as some region has an entry in it that is in no HFile. Per closed
+//! segment and region the highest sequence id is kept; a flush up to that id lets go of it.
+//! Segments leave in the order of their numbers only, so that what remains is one unbroken piece
+//! of log. (HBase's `SequenceIdAccounting` keeps the lowest unflushed ids for the same question.)
+//!
+//! Threads: [`Accounting`] stands behind a lock of its own, which is taken after the log's lock
+//! where both are; the numbers in [`WalRegion`] are written under the log's lock.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A region as the log knows it: what appends are made for. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct WalRegion(Arc<RegionState>);
+
+#[derive(Debug)]
+struct RegionState {
+    name: Box<str>,
+    /// The segment of the last append.
+    segment: AtomicU64,
+    /// The sequence id of the last append.
+    highest: AtomicU64,
+    /// Sequence ids up to this are in HFiles.
+    flushed: AtomicU64,
+}
+
+impl WalRegion {
+    fn new(name: &str) -> Self {
+        Self(Arc::new(RegionState {
+            name: name.into(),
+            segment: AtomicU64::new(0),
+            highest: AtomicU64::new(0),
+            flushed: AtomicU64::new(0),
+        }))
+    }
+
+    /// The encoded name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Notes an append to `segment`. True if it is the region's first one there.
+    #[inline]
+    pub(super) fn appended(&self, segment: u64, sequence_id: u64) -> bool {
+        self.0.highest.store(sequence_id, Ordering::Relaxed);
+        self.0.segment.swap(segment, Ordering::Relaxed) != segment
+    }
+
+    /// Whether an entry of it is in no HFile.
+    pub(super) fn is_needed(&self) -> bool {
+        self.highest() > self.0.flushed.load(Ordering::Relaxed)
+    }
+
+    fn highest(&self) -> u64 {
+        self.0.highest.load(Ordering::Relaxed)
+    }
+}
+
+/// A segment that gets no more records.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ClosedSegment {
+    pub(super) number: u64,
+    /// Highest sequence id of each region that is not known to be flushed that far.
+    pub(super) regions: BTreeMap<Box<str>, u64>,
+}
+
+impl ClosedSegment {
+    /// Notes an entry.
+    pub(super) fn note(&mut self, region: &str, sequence_id: u64) {
+        match self.regions.get_mut(region) {
+            Some(highest) => *highest = sequence_id.max(*highest),
+            None => drop(self.regions.insert(region.into(), sequence_id)),
+        }
+    }
+}
+
+/// The closed segments and the regions of a log.
+#[derive(Debug, Default)]
+pub(super) struct Accounting {
+    closed: VecDeque<ClosedSegment>,
+    regions: HashMap<Box<str>, WalRegion>,
+}
+
+impl Accounting {
+    /// The account of a log that was found with these segments, in order.
+    pub(super) fn with_segments(closed: impl IntoIterator<Item = ClosedSegment>) -> Self {
+        Self { closed: closed.into_iter().collect(), regions: HashMap::new() }
+    }
+
+    /// The region of this name.
+    pub(super) fn region(&mut self, name: &str) -> WalRegion {
+        if let Some(region) = self.regions.get(name) {
+            return region.clone();
+        }
+        let region = WalRegion::new(name);
+        self.regions.insert(name.into(), region.clone());
+        region
+    }
+
+    /// Takes over a segment that gets no more records, with the regions that appended to it.
+    pub(super) fn close_segment(&mut self, number: u64, regions: &[WalRegion]) {
+        let mut closed = ClosedSegment { number, regions: BTreeMap::new() };
+        for region in regions {
+            if region.is_needed() {
+                closed.note(region.name(), region.highest());
+            }
+        }
+        self.closed.push_back(closed);
+    }
+
+    /// Notes that the region's entries up to this sequence id are in HFiles.
+    pub(super) fn flushed(&mut self, name: &str, up_to_sequence_id: u64) {
+        if let Some(region) = self.regions.get(name) {
+            region.0.flushed.fetch_max(up_to_sequence_id, Ordering::Relaxed);
+        }
+        for segment in &mut self.closed {
+            if segment.regions.get(name).is_some_and(|highest| *highest <= up_to_sequence_id) {
+                segment.regions.remove(name);
+            }
+        }
+    }
+
+    /// Forgets a region: nothing of it is needed any more.
+    pub(super) fn removed(&mut self, name: &str) {
+        self.flushed(name, u64::MAX);
+        self.regions.remove(name);
+    }
+
+    /// Takes out the oldest segments that nobody needs.
+    pub(super) fn take_removable(&mut self) -> Vec<u64> {
+        let needed = self.closed.iter().position(|segment| !segment.regions.is_empty());
+        let count = needed.unwrap_or(self.closed.len());
+        self.closed.drain(..count).map(|segment| segment.number).collect()
+    }
+
+    /// The number of the oldest closed segment that is needed.
+    pub(super) fn oldest(&self) -> Option<u64> {
+        self.closed.front().map(|segment| segment.number)
+    }
+
+    /// Number of closed segments.
+    pub(super) fn closed_count(&self) -> usize {
+        self.closed.len()
+    }
+
+    /// The regions that hold one of the `count` oldest segments, sorted by name.
+    pub(super) fn regions_of_oldest(&self, count: usize) -> Vec<String> {
+        let oldest = self.closed.iter().take(count);
+        let mut names: Vec<String> =
+            oldest.flat_map(|segment| segment.regions.keys()).map(ToString::to_string).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn append(accounting: &mut Accounting, segment: u64, name: &str, id: u64) -> WalRegion {
+        let region = accounting.region(name);
+        region.appended(segment, id);
+        region
+    }
+
+    #[test]
+    fn a_segment_goes_when_all_its_regions_have_flushed_and_never_before_an_older_one() {
+        let mut accounting = Accounting::default();
+        let a = append(&mut accounting, 1, "a", 5);
+        let b = append(&mut accounting, 1, "b", 7);
+        accounting.close_segment(1, &[a, b]);
+        let a = append(&mut accounting, 2, "a", 9);
+        accounting.close_segment(2, &[a]);
+        accounting.flushed("a", 9);
+        assert_eq!(accounting.take_removable(), []);
+        assert_eq!(accounting.regions_of_oldest(1), ["b"]);
+        accounting.flushed("b", 6);
+        assert_eq!(accounting.take_removable(), []);
+        accounting.flushed("b", 7);
+        assert_eq!(accounting.take_removable(), [1, 2]);
+        assert_eq!(accounting.oldest(), None);
+    }
+
+    #[test]
+    fn a_flush_before_the_segment_closes_counts() {
+        let mut accounting = Accounting::default();
+        let a = append(&mut accounting, 1, "a", 5);
+        accounting.flushed("a", 5);
+        accounting.close_segment(1, &[a]);
+        assert_eq!(accounting.take_removable(), [1]);
+    }
+
+    #[test]
+    fn a_removed_region_needs_nothing_and_may_come_back() {
+        let mut accounting = Accounting::default();
+        let old = append(&mut accounting, 1, "a", 5);
+        accounting.removed("a");
+        let new = append(&mut accounting, 1, "a", 6);
+        accounting.close_segment(1, &[old, new]);
+        assert_eq!(accounting.take_removable(), []);
+        accounting.flushed("a", 6);
+        assert_eq!(accounting.take_removable(), [1]);
+    }
+}

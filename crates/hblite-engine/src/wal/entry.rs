@@ -1,0 +1,314 @@
+//! The records of a log: written, checked and decoded. The drawing is at the head of [`super`].
+//!
+//! Invariant: a record is valid only at its own place. Its checksum starts from the segment's salt
+//! and the record's offset, so that neither a user's value that holds a copy of some log, nor
+//! stale bytes of another file, can pass for a record.
+//!
+//! Decoding borrows from the bytes it is given and checks every length against them; it allocates
+//! nothing.
+
+use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
+use hblite_model::{CellRef, Error, Result};
+
+use super::segment::LogPosition;
+
+/// Bytes in front of each payload: its length and its checksum.
+pub(super) const RECORD_HEADER_SIZE: usize = 4 + 4;
+/// Longest payload in bytes: 1 GiB.
+pub(super) const PAYLOAD_LENGTH_MAX: usize = 1 << 30;
+/// Longest name of a region in bytes.
+pub(super) const REGION_NAME_LENGTH_MAX: usize = 64;
+
+const KIND_EDIT: u8 = 1;
+const KIND_MARK: u8 = 2;
+/// Sequence id, write time and count of cells.
+const EDIT_FIXED_SIZE: usize = 8 + 8 + 4;
+const EDIT_LENGTH_MIN: usize = 1 + 1 + 1 + EDIT_FIXED_SIZE;
+const EDIT_OVERHEAD_MAX: usize = 1 + 1 + REGION_NAME_LENGTH_MAX + EDIT_FIXED_SIZE;
+const MARK_LENGTH: usize = 1 + 8 + 8 + 8;
+const TAGS_LENGTH_SIZE: usize = 2;
+
+const _: () = assert!(EDIT_LENGTH_MIN == 23 && MARK_LENGTH == 25);
+
+/// The cells of one atomic write to one region, encoded for the log (`WALEdit`).
+///
+/// Filled by one thread before it asks for the log, so that the log's lock is held only for a copy.
+/// Refilled without giving its memory back.
+#[derive(Debug, Clone, Default)]
+pub struct WalEdit {
+    bytes: Vec<u8>,
+    cell_count: u32,
+}
+
+impl WalEdit {
+    /// An edit without cells.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.cell_count as usize
+    }
+
+    /// Whether there is no cell.
+    pub fn is_empty(&self) -> bool {
+        self.cell_count == 0
+    }
+
+    /// Bytes of the encoded cells.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Forgets the cells, keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.cell_count = 0;
+    }
+
+    /// Appends a cell. Its sequence id is not looked at: the log gives one to the whole edit.
+    ///
+    /// # Errors
+    /// `IllegalArgument` if the tags are longer than 65,535 bytes or the edit would pass 1 GiB; the
+    /// edit is unchanged then.
+    #[inline]
+    pub fn push(&mut self, cell: &CellRef<'_>) -> Result<()> {
+        let (key, value, tags) = (cell.key(), cell.value(), cell.tags());
+        let size = cell.serialized_size() + TAGS_LENGTH_SIZE + tags.len();
+        let Ok(tags_length) = u16::try_from(tags.len()) else {
+            return Err(Error::illegal_argument("tags of a cell are longer than 65535 bytes"));
+        };
+        if size > PAYLOAD_LENGTH_MAX - EDIT_OVERHEAD_MAX - self.bytes.len() {
+            return Err(Error::illegal_argument("a write to the log is larger than 1 GiB"));
+        }
+        self.bytes.reserve(size);
+        self.bytes.extend_from_slice(&(key.len() as u32).to_be_bytes());
+        self.bytes.extend_from_slice(&(value.len() as u32).to_be_bytes());
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+        self.bytes.extend_from_slice(&tags_length.to_be_bytes());
+        self.bytes.extend_from_slice(tags);
+        self.cell_count += 1;
+        Ok(())
+    }
+
+    /// Appends all of `cells`; see [`WalEdit::push`].
+    pub fn extend<'a>(&mut self, cells: impl IntoIterator<Item = CellRef<'a>>) -> Result<()> {
+        cells.into_iter().try_for_each(|cell| self.push(&cell))
+    }
+}
+
+/// What the log knows about itself at some point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// All of the log before this survives a power cut.
+    pub(super) synced: LogPosition,
+    /// The oldest segment that is still needed; older ones may be gone or come back.
+    pub(super) oldest_live: u64,
+}
+
+/// One decoded write (`WALKeyImpl` and `WALEdit`), lent from the log's bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct WalEntry<'a> {
+    /// The encoded name of the region.
+    pub region: &'a str,
+    /// The place of the write in the order of its region.
+    pub sequence_id: u64,
+    /// Milliseconds since 1970-01-01 UTC at the write.
+    pub write_time: i64,
+    /// The number of the segment that it stands in.
+    pub segment: u64,
+    /// The offset of its record there.
+    pub offset: u64,
+    cell_count: u32,
+    cells: &'a [u8],
+}
+
+impl<'a> WalEntry<'a> {
+    /// Number of cells.
+    pub fn cell_count(&self) -> usize {
+        self.cell_count as usize
+    }
+
+    /// The cells, each with the entry's sequence id.
+    pub fn cells(&self) -> WalCells<'a> {
+        WalCells { rest: self.cells, sequence_id: self.sequence_id }
+    }
+}
+
+/// Iterates over the cells of a [`WalEntry`].
+#[derive(Debug, Clone)]
+pub struct WalCells<'a> {
+    rest: &'a [u8],
+    sequence_id: u64,
+}
+
+impl<'a> Iterator for WalCells<'a> {
+    type Item = CellRef<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<CellRef<'a>> {
+        let (parts, rest) = split_cell(self.rest)?;
+        self.rest = rest;
+        Some(CellRef::new(parts.key, parts.value, parts.tags, self.sequence_id))
+    }
+}
+
+struct CellParts<'a> {
+    key: &'a [u8],
+    value: &'a [u8],
+    tags: &'a [u8],
+}
+
+/// The first cell of `bytes` and what follows it, if its lengths fit.
+#[inline]
+fn split_cell(bytes: &[u8]) -> Option<(CellParts<'_>, &[u8])> {
+    let (lengths, rest) = bytes.split_first_chunk::<KEY_VALUE_HEADER_SIZE>()?;
+    let [a, b, c, d, e, f, g, h] = *lengths;
+    let (key, rest) = rest.split_at_checked(u32::from_be_bytes([a, b, c, d]) as usize)?;
+    let (value, rest) = rest.split_at_checked(u32::from_be_bytes([e, f, g, h]) as usize)?;
+    let (tags_length, rest) = rest.split_first_chunk::<TAGS_LENGTH_SIZE>()?;
+    let (tags, rest) = rest.split_at_checked(u16::from_be_bytes(*tags_length) as usize)?;
+    key::check(key).then_some((CellParts { key, value, tags }, rest))
+}
+
+/// What was decoded; the error says what is malformed.
+type Decoded<T> = std::result::Result<T, &'static str>;
+
+/// A decoded payload.
+#[derive(Debug)]
+pub(super) enum Payload<'a> {
+    Edit(WalEntry<'a>),
+    Mark(Mark),
+}
+
+/// Where a record goes: what its checksum starts from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) salt: u32,
+    /// Offset of the record in its segment.
+    pub(super) offset: u64,
+}
+
+impl Place {
+    fn checksum(self, payload: &[u8]) -> u32 {
+        let start = self.salt ^ (self.offset as u32) ^ (payload.len() as u32).rotate_left(16);
+        let mut hasher = crc32fast::Hasher::new_with_initial(start);
+        hasher.update(payload);
+        hasher.finalize()
+    }
+}
+
+/// Appends the record of an edit to `out`; `place` is where it will stand.
+pub(super) fn write_edit(
+    out: &mut Vec<u8>,
+    place: Place,
+    region: &str,
+    sequence_id: u64,
+    write_time: i64,
+    edit: &WalEdit,
+) {
+    let length = 2 + region.len() + EDIT_FIXED_SIZE + edit.bytes.len();
+    assert!(region.len() <= REGION_NAME_LENGTH_MAX && length <= PAYLOAD_LENGTH_MAX);
+    out.reserve(RECORD_HEADER_SIZE + length);
+    write_record(out, place, |out| {
+        out.extend_from_slice(&[KIND_EDIT, region.len() as u8]);
+        out.extend_from_slice(region.as_bytes());
+        out.extend_from_slice(&sequence_id.to_be_bytes());
+        out.extend_from_slice(&write_time.to_be_bytes());
+        out.extend_from_slice(&edit.cell_count.to_be_bytes());
+        out.extend_from_slice(&edit.bytes);
+    });
+}
+
+/// Appends the record of a mark to `out`.
+pub(super) fn write_mark(out: &mut Vec<u8>, place: Place, mark: Mark) {
+    write_record(out, place, |out| {
+        out.push(KIND_MARK);
+        out.extend_from_slice(&mark.synced.segment.to_be_bytes());
+        out.extend_from_slice(&mark.synced.offset.to_be_bytes());
+        out.extend_from_slice(&mark.oldest_live.to_be_bytes());
+    });
+}
+
+#[inline]
+fn write_record(out: &mut Vec<u8>, place: Place, write_payload: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&[0; RECORD_HEADER_SIZE]);
+    write_payload(out);
+    let payload = start + RECORD_HEADER_SIZE;
+    let length = (out.len() - payload) as u32;
+    let checksum = place.checksum(&out[payload..]);
+    out[start..start + 4].copy_from_slice(&length.to_be_bytes());
+    out[start + 4..payload].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// A payload whose length and first bytes could be those of a record; the checksum is not looked
+/// at, so this is cheap.
+pub(super) fn plausible_payload(bytes: &[u8]) -> Option<&[u8]> {
+    let (header, rest) = bytes.split_first_chunk::<RECORD_HEADER_SIZE>()?;
+    let length = u32::from_be_bytes([header[0], header[1], header[2], header[3]]) as usize;
+    let (payload, _) = rest.split_at_checked(length)?;
+    let plausible = match *payload {
+        [KIND_EDIT, region_length, ..] => {
+            let region_length = region_length as usize;
+            (1..=REGION_NAME_LENGTH_MAX).contains(&region_length)
+                && length >= EDIT_LENGTH_MIN - 1 + region_length
+                && length <= PAYLOAD_LENGTH_MAX
+        }
+        [KIND_MARK, ..] => length == MARK_LENGTH,
+        _ => false,
+    };
+    plausible.then_some(payload)
+}
+
+/// The payload of the record that begins `bytes` and stands at `place`, if there is a valid one.
+pub(super) fn valid_payload(bytes: &[u8], place: Place) -> Option<&[u8]> {
+    let payload = plausible_payload(bytes)?;
+    let stored = u32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);
+    (place.checksum(payload) == stored).then_some(payload)
+}
+
+/// Decodes a payload that stands at `position` and whose checksum was right.
+pub(super) fn decode(position: LogPosition, payload: &[u8]) -> Decoded<Payload<'_>> {
+    match payload.split_first() {
+        Some((&KIND_EDIT, rest)) => decode_edit(position, rest).map(Payload::Edit),
+        Some((&KIND_MARK, rest)) => {
+            decode_mark(rest).map(Payload::Mark).ok_or("malformed mark record")
+        }
+        _ => Err("unknown kind of record"),
+    }
+}
+
+fn decode_edit(position: LogPosition, bytes: &[u8]) -> Decoded<WalEntry<'_>> {
+    const TOO_SHORT: &str = "record is too short for its fields";
+    let (&region_length, rest) = bytes.split_first().ok_or(TOO_SHORT)?;
+    let (region, rest) = rest.split_at_checked(region_length as usize).ok_or(TOO_SHORT)?;
+    let region = std::str::from_utf8(region).map_err(|_| "malformed name of a region")?;
+    let (sequence_id, rest) = rest.split_first_chunk().ok_or(TOO_SHORT)?;
+    let (write_time, rest) = rest.split_first_chunk().ok_or(TOO_SHORT)?;
+    let (cell_count, cells) = rest.split_first_chunk().ok_or(TOO_SHORT)?;
+    let cell_count = u32::from_be_bytes(*cell_count);
+    let (mut counted, mut rest) = (0, cells);
+    while !rest.is_empty() && counted < cell_count {
+        (_, rest) = split_cell(rest).ok_or("malformed cell")?;
+        counted += 1;
+    }
+    if counted != cell_count || !rest.is_empty() {
+        return Err("count of cells does not fit");
+    }
+    let (sequence_id, write_time) =
+        (u64::from_be_bytes(*sequence_id), i64::from_be_bytes(*write_time));
+    let LogPosition { segment, offset } = position;
+    Ok(WalEntry { region, sequence_id, write_time, segment, offset, cell_count, cells })
+}
+
+fn decode_mark(bytes: &[u8]) -> Option<Mark> {
+    let (segment, rest) = bytes.split_first_chunk()?;
+    let (offset, rest) = rest.split_first_chunk()?;
+    let (oldest_live, rest) = rest.split_first_chunk()?;
+    let synced =
+        LogPosition { segment: u64::from_be_bytes(*segment), offset: u64::from_be_bytes(*offset) };
+    rest.is_empty().then_some(Mark { synced, oldest_live: u64::from_be_bytes(*oldest_live) })
+}

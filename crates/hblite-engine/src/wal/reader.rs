@@ -1,0 +1,159 @@
+//! Reads the records of one segment, and finds its way after damage.
+//!
+//! A place where no valid record begins is damage up to the next place where one does, or to the
+//! end. Because a record is only valid at its own place (see [`super::entry`]), bytes inside a
+//! record are not taken for one.
+
+use super::entry::{Place, RECORD_HEADER_SIZE, plausible_payload, valid_payload};
+use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
+
+/// Disks and page caches lose whole sectors of this size.
+const SECTOR_SIZE: usize = 512;
+/// This many zeros where a record should begin are not the start of any record.
+const ZERO_LENGTH_FIELD: usize = 4;
+/// How many times its length a segment may be hashed in the search for records after damage.
+/// Made-up bytes could ask for the square of it.
+const SEARCH_FACTOR: usize = 16;
+
+/// Something found in a segment.
+#[derive(Debug)]
+pub(super) enum Step<'a> {
+    /// A valid record.
+    Record { position: LogPosition, payload: &'a [u8] },
+    /// Bytes that are none.
+    Damage(Damage),
+}
+
+/// Bytes in a segment that are no valid record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Damage {
+    pub(super) start: u64,
+    /// Where the next record begins, or the segment ends.
+    pub(super) end: u64,
+    /// Whether the segment was searched for following records and has none.
+    pub(super) is_last: bool,
+    /// Whether a power cut that lost unsynced pages leaves it like this: the file is too short,
+    /// or a whole sector reads as zeros.
+    pub(super) is_lost: bool,
+}
+
+/// Walks over a segment.
+#[derive(Debug, Clone)]
+pub(super) struct SegmentReader<'a> {
+    bytes: &'a [u8],
+    number: u64,
+    salt: u32,
+    at: usize,
+    /// Where the segment ends according to the next one.
+    told_end: Option<u64>,
+    /// Bytes that may still be hashed in the search for records after damage.
+    search_budget: usize,
+}
+
+impl<'a> SegmentReader<'a> {
+    /// Reads a segment of these bytes, the header included, up to its `told_end`.
+    pub(super) fn new(file: &'a [u8], header: &SegmentHeader, told_end: Option<u64>) -> Self {
+        let told = told_end.and_then(|end| usize::try_from(end).ok()).unwrap_or(usize::MAX);
+        let bytes = &file[..file.len().min(told)];
+        let search_budget = bytes.len().saturating_mul(SEARCH_FACTOR).max(1);
+        let (number, salt) = (header.number, header.salt);
+        Self { bytes, number, salt, at: HEADER_SIZE, told_end, search_budget }
+    }
+
+    /// The end of the last record or damage that was passed.
+    pub(super) fn offset(&self) -> u64 {
+        self.at as u64
+    }
+
+    /// Whether the next one's header says where this segment ends.
+    pub(super) fn is_end_told(&self) -> bool {
+        self.told_end.is_some()
+    }
+
+    /// What comes next; zeros up to an end that nobody told are nothing.
+    pub(super) fn next(&mut self) -> Option<Step<'a>> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let end = self.told_end.unwrap_or(0).max(self.bytes.len() as u64);
+        if rest.is_empty() && self.at as u64 >= end {
+            return None;
+        }
+        let start = self.at;
+        let place = Place { salt: self.salt, offset: start as u64 };
+        if let Some(payload) = valid_payload(rest, place) {
+            self.at += RECORD_HEADER_SIZE + payload.len();
+            let position = LogPosition { segment: self.number, offset: place.offset };
+            return Some(Step::Record { position, payload });
+        }
+        let next = self.find_record(start + 1);
+        if next.is_none() && self.told_end.is_none() && is_zero(rest) {
+            return None;
+        }
+        // An end beyond the file (or memory) was told: then all of the file was passed.
+        self.at = next.unwrap_or(usize::try_from(end).unwrap_or(usize::MAX));
+        let present = start..self.at.min(self.bytes.len()).max(start);
+        let is_short = next.is_none() && end > self.bytes.len() as u64;
+        let is_lost = is_short || has_lost_sector(self.bytes, present);
+        let end = next.map_or(end, |next| next as u64);
+        let is_last = next.is_none() && self.search_budget > 0;
+        Some(Step::Damage(Damage { start: start as u64, end, is_last, is_lost }))
+    }
+
+    /// The first place from `from` on where a valid record begins.
+    fn find_record(&mut self, from: usize) -> Option<usize> {
+        let place = |at: usize| Place { salt: self.salt, offset: at as u64 };
+        for at in from..self.bytes.len() {
+            let rest = &self.bytes[at..];
+            let Some(payload) = plausible_payload(rest) else {
+                continue;
+            };
+            self.search_budget = self.search_budget.saturating_sub(payload.len());
+            if self.search_budget == 0 {
+                return None;
+            }
+            if valid_payload(rest, place(at)).is_some() {
+                return Some(at);
+            }
+        }
+        None
+    }
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
+}
+
+/// Whether some sector that may belong to `range` reads as zeros.
+fn has_lost_sector(bytes: &[u8], range: std::ops::Range<usize>) -> bool {
+    let mut start = range.start;
+    while start < range.end {
+        let end = (start / SECTOR_SIZE + 1) * SECTOR_SIZE;
+        let end = end.min(bytes.len());
+        // The next record may begin in the lost sector with the zeros of its length field.
+        let is_inside = end < range.end + ZERO_LENGTH_FIELD;
+        if is_inside && end - start >= ZERO_LENGTH_FIELD && is_zero(&bytes[start..end]) {
+            return true;
+        }
+        start = end;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_sector_is_a_whole_one_or_the_rest_of_one() {
+        let mut bytes = vec![1; 2048];
+        bytes[600..1000].fill(0);
+        assert!(!has_lost_sector(&bytes, 100..2048));
+        bytes[512..1024].fill(0);
+        assert!(has_lost_sector(&bytes, 100..2048));
+        assert!(has_lost_sector(&bytes, 700..2048));
+        assert!(!has_lost_sector(&bytes, 1022..2048));
+        assert!(!has_lost_sector(&bytes, 100..1000));
+        assert!(has_lost_sector(&bytes, 100..1022));
+        bytes[2040..].fill(0);
+        assert!(has_lost_sector(&bytes, 2040..2048));
+    }
+}

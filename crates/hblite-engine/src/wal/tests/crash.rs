@@ -1,0 +1,194 @@
+//! Goal: what a durability promised is there after a kill and after a power cut, and nothing else
+//! appears. Method: a workload over a file system that forgets what was not synced, cut after
+//! every operation; the log is then replayed, continued, and cut again.
+
+use super::*;
+
+/// The durability of write `index`.
+fn durability_of(index: usize) -> Durability {
+    match index % 5 {
+        0 => Durability::FsyncWal,
+        1 => Durability::AsyncWal,
+        _ => Durability::SyncWal,
+    }
+}
+
+/// How many writes, from the first on.
+#[derive(Debug, Default)]
+struct Run {
+    attempted: usize,
+    /// Acknowledged as written.
+    written: usize,
+    /// Acknowledged as synced.
+    synced: usize,
+}
+
+/// Writes until the power is off.
+fn run(wal: &Wal, writes: &[Write], flush: bool) -> Run {
+    let mut run = Run::default();
+    for (index, each) in writes.iter().enumerate() {
+        let durability = durability_of(index);
+        run.attempted = index + 1;
+        if write(wal, each, durability).is_err() {
+            break;
+        }
+        match durability {
+            Durability::FsyncWal => (run.written, run.synced) = (index + 1, index + 1),
+            Durability::SyncWal => run.written = index + 1,
+            _ => {}
+        }
+        // Regions flush now and then, all that they have.
+        if flush && index % 7 == 6 && wal.region_flushed(&each.region, each.sequence_id).is_err() {
+            break;
+        }
+    }
+    run
+}
+
+fn assert_prefix(replayed: &[Write], writes: &[Write], at_least: usize, when: &str) {
+    let prefix = replayed.len() <= writes.len() && replayed == &writes[..replayed.len()];
+    assert!(prefix, "{when}: not a prefix");
+    assert!(replayed.len() >= at_least, "{when}: {} of {at_least}", replayed.len());
+}
+
+#[test]
+fn every_cut_leaves_a_prefix_with_all_that_was_promised() {
+    let writes = random_writes(11, 60);
+    let mut point = 0;
+    loop {
+        let (fs, env) = crash_env();
+        let (wal, _, _) = open_with(&env, small());
+        fs.power_off_after(point);
+        let Run { written, synced, .. } = run(&wal, &writes, false);
+        let (killed, _) = replay_all(&env_on(fs.after_kill()));
+        assert_prefix(&killed, &writes, written, &format!("kill at {point}"));
+        for seed in 0..300 {
+            let (cut, _) = replay_all(&env_on(fs.after_power_cut(seed)));
+            let when = format!("power cut at {point}, seed {seed}");
+            assert_prefix(&cut, &writes, synced, &when);
+        }
+        if written == writes.len() {
+            break;
+        }
+        point += 1;
+    }
+    assert!(point > 100);
+}
+
+#[test]
+fn a_log_is_continued_after_one_crash_after_another() {
+    for seed in 1..6000 {
+        let random = SeededRandom::new(seed);
+        let (mut fs, mut env) = crash_env();
+        let mut kept: Vec<Write> = Vec::new();
+        let mut promised = 0;
+        for round in 0..6 {
+            let (wal, replayed, _) = open_with(&env, small());
+            let when = format!("seed {seed}, round {round}");
+            assert_prefix(&replayed, &kept, promised, &when);
+            // What a replay gave is in memory only: it must be there again until it is flushed.
+            kept.truncate(replayed.len());
+            let next = random_writes(random.next_u64(), 10);
+            fs.power_off_after(random.next_u64() % 60);
+            let Run { written, synced, .. } = run(&wal, &next, false);
+            let before = kept.len();
+            kept.extend(next);
+            if random.next_u64().is_multiple_of(2) {
+                fs = fs.after_kill();
+                promised = if written > 0 { before + written } else { promised.min(before) };
+            } else {
+                fs = fs.after_power_cut(random.next_u64());
+                promised = if synced > 0 { before + synced } else { 0 };
+            }
+            env = env_on(fs.clone());
+        }
+    }
+}
+
+/// What a store would hold: promised writes that no flush has covered.
+#[derive(Debug, Default, Clone)]
+struct Promised {
+    after_kill: Vec<Write>,
+    after_power_cut: Vec<Write>,
+}
+
+#[test]
+fn flushed_segments_may_go_or_come_back_and_the_rest_stays() {
+    for seed in 1..6000 {
+        let random = SeededRandom::new(seed);
+        let (mut fs, mut env) = crash_env();
+        let mut known: Vec<Write> = Vec::new();
+        let mut promised = Promised::default();
+        for round in 0..5 {
+            let (wal, replayed, _) = open_with(&env, small());
+            for each in &promised.after_kill {
+                assert!(replayed.contains(each), "seed {seed}, round {round}, {each:?}");
+            }
+            assert!(replayed.iter().all(|each| known.contains(each)));
+            let mut next = random_writes(random.next_u64(), 30);
+            next.iter_mut().for_each(|each| each.sequence_id += known.len() as u64);
+            fs.power_off_after(random.next_u64() % 150);
+            let Run { attempted, written, synced } = run(&wal, &next, true);
+            promised.after_kill.extend_from_slice(&next[..written]);
+            if synced > 0 {
+                promised.after_power_cut = replayed;
+                promised.after_power_cut.extend_from_slice(&next[..synced]);
+            }
+            for flushed in next[..attempted].iter().skip(6).step_by(7) {
+                let is_left = |each: &Write| {
+                    each.region != flushed.region || each.sequence_id > flushed.sequence_id
+                };
+                promised.after_kill.retain(is_left);
+                promised.after_power_cut.retain(is_left);
+            }
+            if random.next_u64().is_multiple_of(2) {
+                fs = fs.after_kill();
+            } else {
+                fs = fs.after_power_cut(random.next_u64());
+                promised.after_kill = promised.after_power_cut.clone();
+            }
+            env = env_on(fs.clone());
+            known.extend(next);
+        }
+    }
+}
+
+#[test]
+fn synced_records_stay_synced_when_an_older_segment_was_only_written() {
+    let (fs, env) = crash_env();
+    let writes = random_writes(3, 30);
+    let (wal, _, _) = open_with(&env, small());
+    writes[..29].iter().for_each(|each| write(&wal, each, Durability::SyncWal).unwrap());
+    let killed = fs.after_kill();
+    let (wal, replayed, _) = open_with(&env_on(killed.clone()), small());
+    assert_eq!(replayed, writes[..29]);
+    write(&wal, &writes[29], Durability::FsyncWal).unwrap();
+    assert_eq!(replay_all(&env_on(killed.after_power_cut(0))).0, writes);
+}
+
+#[test]
+fn lost_pages_before_a_mark_are_damage() {
+    let (fs, env) = crash_env();
+    let writes = random_writes(5, 40);
+    let (wal, _, _) = open_with(&env, WalOptions::default());
+    writes[..39].iter().for_each(|each| write(&wal, each, Durability::SyncWal).unwrap());
+    let path = segment_path(Path::new(DIR), 1);
+    let lose = |fs: &CrashFileSystem| {
+        let env = env_on(fs.after_kill());
+        let mut content = env.fs.read(&path).unwrap();
+        content[512..1024].fill(0);
+        put_file(&env, &path, &content);
+        env
+    };
+    // Nobody promised that they survive: a power cut may have done it.
+    let (replayed, report) = replay_all(&lose(&fs));
+    assert_prefix(&replayed, &writes, 1, "lost pages");
+    assert!(report.torn_tail.unwrap().bytes_lost > 1000);
+    // A sync and what follows it say that they were there.
+    write(&wal, &writes[38], Durability::FsyncWal).unwrap();
+    write(&wal, &writes[39], Durability::SyncWal).unwrap();
+    let env = lose(&fs);
+    assert_corrupt(&replay_with(&env, false).unwrap_err(), &path);
+    let (salvaged, report) = replay_with(&env, true).unwrap();
+    assert!(salvaged.len() > 30 && report.salvaged.len() == 1 && report.torn_tail.is_none());
+}

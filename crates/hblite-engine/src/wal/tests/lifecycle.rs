@@ -1,0 +1,262 @@
+//! Goal: segments come and go as they should, a failure is remembered, threads do not mix up the
+//! order. Method: small segments, injected faults, many threads.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use hblite_env::{Fault, FaultFileSystem, MemFileSystem, Operation};
+use hblite_model::ErrorKind;
+
+use super::*;
+
+#[test]
+fn opening_an_empty_directory_creates_no_segment() {
+    let env = Env::in_memory();
+    let (wal, writes, report) = open_with(&env, WalOptions::default());
+    assert!(writes.is_empty() && segment_names(&env).is_empty());
+    assert_eq!((report.segments, wal.segment_count()), (0, 0));
+    wal.close().unwrap();
+    assert!(segment_names(&env).is_empty());
+}
+
+#[test]
+fn segments_roll_and_go_when_their_regions_have_flushed() {
+    let env = Env::in_memory();
+    let (wal, _, _) = open_with(&env, WalOptions { segments_max: 3, ..small() });
+    let writes = random_writes(1, 100);
+    writes.iter().for_each(|each| write(&wal, each, Durability::SyncWal).unwrap());
+    let count = wal.segment_count();
+    assert!(count > 5 && segment_names(&env).len() == count);
+    assert_eq!(wal.regions_to_flush(), ["1588230740", "aa", "bb"]);
+    wal.region_flushed("1588230740", 100).unwrap();
+    wal.region_flushed("aa", 100).unwrap();
+    assert_eq!(wal.regions_to_flush(), ["bb"]);
+    wal.region_flushed("bb", 50).unwrap();
+    assert!(wal.segment_count() < count);
+    wal.region_flushed("bb", 100).unwrap();
+    assert_eq!((wal.segment_count(), segment_names(&env).len()), (1, 1));
+    assert!(wal.regions_to_flush().is_empty());
+    wal.close().unwrap();
+    assert!(segment_names(&env).is_empty());
+}
+
+#[test]
+fn segments_of_an_earlier_process_go_when_their_regions_have_flushed() {
+    let env = Env::in_memory();
+    let (wal, _, _) = open_with(&env, small());
+    let writes = random_writes(2, 60);
+    writes.iter().for_each(|each| write(&wal, each, Durability::SyncWal).unwrap());
+    drop(wal);
+    let (wal, replayed, report) = open_with(&env, small());
+    assert_eq!(replayed, writes);
+    let regions: Vec<(String, u64)> =
+        report.regions().into_iter().map(|(name, id)| (name.to_owned(), id)).collect();
+    assert_eq!(regions.iter().map(|(_, id)| *id).max(), Some(60));
+    let last = Write { sequence_id: 61, ..writes[0].clone() };
+    write(&wal, &last, Durability::FsyncWal).unwrap();
+    for (region, highest) in &regions {
+        wal.region_flushed(region, *highest).unwrap();
+    }
+    assert_eq!(wal.segment_count(), 1);
+    drop(wal);
+    assert_eq!(replay_all(&env).0, [last]);
+}
+
+#[test]
+fn a_region_that_is_gone_holds_no_segment() {
+    let env = Env::in_memory();
+    let (wal, _, _) = open_with(&env, small());
+    let writes = random_writes(3, 30);
+    writes.iter().for_each(|each| write(&wal, each, Durability::AsyncWal).unwrap());
+    for region in ["1588230740", "aa", "bb"] {
+        wal.region_removed(region).unwrap();
+    }
+    wal.close().unwrap();
+    assert!(segment_names(&env).is_empty());
+    assert!(write(&wal, &writes[0], Durability::SyncWal).is_err());
+}
+
+#[test]
+fn a_roll_on_request_begins_a_segment_once() {
+    let env = Env::in_memory();
+    let (wal, _, _) = open_with(&env, WalOptions::default());
+    wal.roll().unwrap();
+    let writes = random_writes(4, 2);
+    write(&wal, &writes[0], Durability::SyncWal).unwrap();
+    wal.roll().unwrap();
+    wal.roll().unwrap();
+    assert_eq!(segment_names(&env).len(), 2);
+    write(&wal, &writes[1], Durability::SyncWal).unwrap();
+    assert_eq!((segment_names(&env).len(), replay_all(&env).0), (2, writes));
+}
+
+#[test]
+fn a_missing_segment_is_noticed() {
+    let env = Env::in_memory();
+    let (wal, _, _) = open_with(&env, small());
+    let writes = random_writes(5, 60);
+    writes.iter().for_each(|each| write(&wal, each, Durability::SyncWal).unwrap());
+    drop(wal);
+    let path = segment_path(Path::new(DIR), 2);
+    env.fs.remove_file(&path).unwrap();
+    assert_corrupt(&replay_with(&env, false).unwrap_err(), &path);
+    let (salvaged, report) = replay_with(&env, true).unwrap();
+    assert_eq!((report.salvaged.len(), &report.salvaged[0].file), (1, &path));
+    assert!(salvaged.len() > 30 && salvaged.iter().all(|each| writes.contains(each)));
+}
+
+#[test]
+fn an_async_write_reaches_the_file_by_itself() {
+    let env = Env::in_memory();
+    let (wal, _, _) = open_with(&env, WalOptions::default());
+    let writes = random_writes(6, 5);
+    writes.iter().for_each(|each| write(&wal, each, Durability::AsyncWal).unwrap());
+    let arrived = (0..2000).any(|_| {
+        thread::sleep(Duration::from_millis(1));
+        replay_all(&env).0 == writes
+    });
+    assert!(arrived);
+}
+
+#[test]
+fn nothing_is_written_for_a_skipped_wait_until_somebody_waits() {
+    let env = Env::in_memory();
+    let (wal, _, _) = open_with(&env, WalOptions::default());
+    let writes = random_writes(7, 2);
+    write(&wal, &writes[0], Durability::SkipWal).unwrap();
+    assert!(segment_names(&env).is_empty());
+    write(&wal, &writes[1], Durability::SyncWal).unwrap();
+    assert_eq!(replay_all(&env).0, writes);
+}
+
+fn assert_refused(error: &Error, cause: &str) {
+    assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
+    let message = error.message();
+    assert!(message.contains(cause) && message.contains("reopen the store"), "{message}");
+}
+
+#[test]
+fn after_a_failed_write_sync_or_creation_all_is_refused_until_reopened() {
+    for operation in [Operation::Write, Operation::Sync, Operation::SyncDir, Operation::Create] {
+        for nth in 1..6 {
+            let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+            let env = env_on(fs.clone());
+            let (wal, _, _) = open_with(&env, small());
+            fs.inject(Fault::on(operation).in_path("WAL").nth(nth));
+            let writes = random_writes(nth, 80);
+            let failed_at = writes
+                .iter()
+                .position(|each| write(&wal, each, Durability::FsyncWal).is_err())
+                .expect("the fault was met");
+            let again = write(&wal, &writes[failed_at], Durability::AsyncWal).unwrap_err();
+            assert_refused(&again, "injected");
+            assert_refused(&wal.close().unwrap_err(), "injected");
+            drop(wal);
+            let (wal, replayed, _) = open_with(&env, small());
+            assert_eq!(replayed[..failed_at], writes[..failed_at]);
+            assert!(replayed.len() <= failed_at + 1);
+            write(&wal, &writes[79], Durability::FsyncWal).unwrap();
+            assert_eq!(replay_all(&env).0.len(), replayed.len() + 1);
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_keeps_what_was_acknowledged() {
+    let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+    let env = env_on(fs.clone());
+    let (wal, _, _) = open_with(&env, WalOptions::default());
+    fs.limit_space(5000);
+    let writes = random_writes(8, 200);
+    let failed = |each: &Write| write(&wal, each, Durability::SyncWal).is_err();
+    let failed_at = writes.iter().position(failed).unwrap();
+    assert_refused(&write(&wal, &writes[0], Durability::SyncWal).unwrap_err(), "no space left");
+    let (replayed, report) = replay_all(&env);
+    assert_eq!(replayed, writes[..failed_at]);
+    assert!(report.torn_tail.is_some());
+}
+
+#[test]
+fn threads_share_syncs_and_keep_the_order_of_each_region() {
+    const THREADS: usize = 8;
+    const WRITES: usize = 200;
+    let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+    let env = env_on(fs.clone());
+    let (wal, _, _) = open_with(&env, WalOptions { roll_size_bytes: 20_000, ..small() });
+    let ids = [AtomicU64::new(1), AtomicU64::new(1)];
+    thread::scope(|scope| {
+        for index in 0..THREADS {
+            let (wal, ids) = (&wal, &ids);
+            scope.spawn(move || {
+                let random = SeededRandom::new(index as u64);
+                for turn in 0..WRITES {
+                    let which = (random.next_u64() % 2) as usize;
+                    let region = wal.region(["aa", "bb"][which]).unwrap();
+                    let edit = edit_of(&random_cells(&random, 1));
+                    let assign = || ids[which].fetch_add(1, Ordering::Relaxed);
+                    let ticket = wal.append(&region, 0, &edit, assign).unwrap();
+                    wal.sync(ticket, durability_of(turn)).unwrap();
+                }
+            });
+        }
+    });
+    wal.close().unwrap();
+    let mut next: HashMap<String, u64> = HashMap::new();
+    for each in replay_all(&env).0 {
+        let expected = next.entry(each.region).or_insert(1);
+        assert_eq!(each.sequence_id, *expected);
+        *expected += 1;
+    }
+    assert_eq!(next.values().map(|next| next - 1).sum::<u64>(), (THREADS * WRITES) as u64);
+}
+
+#[test]
+fn threads_that_wait_for_a_slow_disk_share_its_syncs() {
+    const THREADS: usize = 8;
+    const WRITES: usize = 15;
+    let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+    fs.inject(Fault::on(Operation::Sync).forever().delay(Duration::from_millis(2)));
+    let (wal, _, _) = open_with(&env_on(fs.clone()), WalOptions::default());
+    let writes = random_writes(9, WRITES);
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            let all = || writes.iter().try_for_each(|each| write(&wal, each, Durability::FsyncWal));
+            scope.spawn(move || all().unwrap());
+        }
+    });
+    let syncs = fs.count(Operation::Sync);
+    assert!(syncs as usize <= THREADS * WRITES / 2, "{syncs} syncs");
+}
+
+/// The mark of a clean end says that nothing before it can be missing.
+#[test]
+fn after_a_clean_end_a_damaged_last_record_is_no_torn_tail() {
+    let env = Env::in_memory();
+    let (wal, _, _) = open_with(&env, WalOptions::default());
+    let writes = random_writes(10, 1);
+    write(&wal, &writes[0], Durability::SyncWal).unwrap();
+    wal.close().unwrap();
+    let path = segment_path(Path::new(DIR), 1);
+    let mut content = env.fs.read(&path).unwrap();
+    assert_eq!(replay_all(&env).0, writes);
+    content[100] ^= 1;
+    put_file(&env, &path, &content);
+    assert_corrupt(&replay_with(&env, false).unwrap_err(), &path);
+}
+
+fn durability_of(turn: usize) -> Durability {
+    [Durability::SyncWal, Durability::FsyncWal, Durability::AsyncWal][turn % 3]
+}
+
+#[test]
+fn names_of_regions_and_settings_are_checked() {
+    let env = Env::in_memory();
+    let (wal, _, report) = open_with(&env, WalOptions::default());
+    for name in ["", "a/b", "é", &"a".repeat(65)] {
+        assert_eq!(wal.region(name).unwrap_err().kind(), ErrorKind::Invalid);
+    }
+    let options = WalOptions { roll_size_bytes: 10, ..WalOptions::default() };
+    assert!(Wal::open(&env, Path::new(DIR), options, &report).is_err());
+}

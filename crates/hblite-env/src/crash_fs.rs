@@ -1,0 +1,408 @@
+//! A file system in memory that forgets what was not synced.
+//!
+//! It keeps two truths: what a running process sees, and what a power cut would leave. Bytes of a
+//! file become durable when the file is synced; a name (created, linked, renamed, removed) when the
+//! directory that holds it is synced, and it is reachable only if the names of all directories
+//! above it are durable too. Until then a power cut may keep or lose them, each by itself; a rename
+//! inside or between directories happens wholly or not at all, as journaling file systems do it.
+//!
+//! Unsynced bytes at a file's end are lost from a random point on; of what is left of them, whole
+//! sectors may read as zeros, as after pages that were written back out of order.
+//!
+//! Threads: one lock over everything.
+
+mod disk;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use self::disk::{Disk, Inode, InodeId, NameChange, already_exists, not_found};
+use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+
+/// Files in memory with a power switch; clones share the files.
+#[derive(Debug, Clone, Default)]
+pub struct CrashFileSystem {
+    disk: Arc<Mutex<Disk>>,
+}
+
+impl CrashFileSystem {
+    /// An empty file system.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn with_disk(disk: Disk) -> Self {
+        Self { disk: Arc::new(Mutex::new(disk)) }
+    }
+
+    /// The files as they are after a power cut now, in a file system of their own.
+    ///
+    /// What was durable is there. Seed 0 loses all that may be lost; every other seed decides for
+    /// each unsynced name and file tail by chance, and the same way each time.
+    pub fn after_power_cut(&self, seed: u64) -> Self {
+        let mut disk = self.disk.lock().clone();
+        disk.cut_power(seed);
+        Self::with_disk(disk)
+    }
+
+    /// The files as they are when only the process ends now: everything that was written is there.
+    pub fn after_kill(&self) -> Self {
+        let mut disk = self.disk.lock().clone();
+        disk.locked.clear();
+        disk.power_off_at = None;
+        Self::with_disk(disk)
+    }
+
+    /// Makes everything durable, as if the machine had been idle for long.
+    pub fn sync_everything(&self) {
+        self.disk.lock().sync_everything();
+    }
+
+    /// How many operations have changed or synced something so far.
+    pub fn operation_count(&self) -> u64 {
+        self.disk.lock().operation_count
+    }
+
+    /// Lets `operations` more changing operations happen; after them everything fails, so that a
+    /// workload can be cut at every point.
+    pub fn power_off_after(&self, operations: u64) {
+        let mut disk = self.disk.lock();
+        disk.power_off_at = Some(disk.operation_count.saturating_add(operations));
+    }
+}
+
+impl FileSystem for CrashFileSystem {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let slot = disk.slot(path)?;
+        if disk.at(&slot).is_some() {
+            return Err(already_exists(path));
+        }
+        let inode = disk.add(slot, Inode::empty_file());
+        Ok(Box::new(CrashFile { disk: self.disk.clone(), inode }))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
+        let disk = self.disk.lock();
+        let inode = disk.find(path)?;
+        disk.content(inode)?;
+        Ok(Arc::new(CrashFile { disk: self.disk.clone(), inode }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let (from_slot, to_slot) = (disk.slot(from)?, disk.slot(to)?);
+        let inode = disk.at(&from_slot).ok_or_else(|| not_found(from))?;
+        if let Some(replaced) = disk.at(&to_slot)
+            && disk.content(replaced).is_err()
+        {
+            return Err(already_exists(to));
+        }
+        disk.apply(NameChange::Rename { from: from_slot, to: to_slot, inode });
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let slot = disk.slot(path)?;
+        let inode = disk.at(&slot).ok_or_else(|| not_found(path))?;
+        disk.content(inode)?;
+        disk.apply(NameChange::Unlink { from: slot });
+        Ok(())
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let slot = disk.slot(path)?;
+        let inode = disk.at(&slot).ok_or_else(|| not_found(path))?;
+        disk.names(inode)?;
+        disk.unlink_all(slot);
+        Ok(())
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let mut dirs: Vec<&Path> =
+            path.ancestors().filter(|dir| dir.file_name().is_some()).collect();
+        dirs.reverse();
+        for dir in dirs {
+            let slot = disk.slot(dir)?;
+            match disk.at(&slot) {
+                Some(inode) => drop(disk.names(inode)?),
+                None => {
+                    disk.add(slot, Inode::empty_dir());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
+        let disk = self.disk.lock();
+        let names = disk.names(disk.find(path)?)?;
+        let entry = |(name, inode): (&String, &InodeId)| DirEntry {
+            name: name.clone(),
+            is_dir: matches!(disk.inodes[*inode], Inode::Dir { .. }),
+        };
+        Ok(names.iter().map(entry).collect())
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        match self.disk.lock().find(path) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn file_length(&self, path: &Path) -> io::Result<u64> {
+        let disk = self.disk.lock();
+        Ok(disk.content(disk.find(path)?)?.len() as u64)
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let inode = disk.find(from)?;
+        disk.content(inode)?;
+        let slot = disk.slot(to)?;
+        if disk.at(&slot).is_some() {
+            return Err(already_exists(to));
+        }
+        disk.apply(NameChange::Link { to: slot, inode });
+        Ok(())
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let inode = disk.find(path)?;
+        disk.sync_content(inode)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let dir = disk.find(path)?;
+        disk.names(dir)?;
+        disk.sync_names(dir);
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let slot = disk.slot(path)?;
+        let inode = match disk.at(&slot) {
+            Some(inode) => inode,
+            None => disk.add(slot, Inode::empty_file()),
+        };
+        let content = String::from_utf8_lossy(disk.content(inode)?).into_owned();
+        if !disk.locked.insert(path.to_path_buf()) {
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, content));
+        }
+        disk.inodes[inode] = Inode::File { content: holder.as_bytes().to_vec(), durable_length: 0 };
+        Ok(Box::new(CrashFileLock { disk: self.disk.clone(), path: path.to_path_buf() }))
+    }
+}
+
+#[derive(Debug)]
+struct CrashFileLock {
+    disk: Arc<Mutex<Disk>>,
+    path: PathBuf,
+}
+
+impl FileLock for CrashFileLock {}
+
+impl Drop for CrashFileLock {
+    fn drop(&mut self) {
+        self.disk.lock().locked.remove(&self.path);
+    }
+}
+
+#[derive(Debug)]
+struct CrashFile {
+    disk: Arc<Mutex<Disk>>,
+    inode: InodeId,
+}
+
+impl WritableFile for CrashFile {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        if let Inode::File { content, .. } = &mut disk.inodes[self.inode] {
+            content.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        disk.sync_content(self.inode)
+    }
+
+    fn preallocate(&mut self, _length: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl ReadableFile for CrashFile {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.disk.lock().content(self.inode)?.len() as u64)
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let disk = self.disk.lock();
+        disk.check_power()?;
+        let content = disk.content(self.inode)?;
+        let source = usize::try_from(offset)
+            .ok()
+            .and_then(|from| content.get(from..from.checked_add(buffer.len())?))
+            .ok_or(io::ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(source);
+        Ok(())
+    }
+
+    fn map(&self) -> io::Result<FileBytes> {
+        let disk = self.disk.lock();
+        disk.check_power()?;
+        Ok(FileBytes::Owned(Arc::from(disk.content(self.inode)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn write(fs: &CrashFileSystem, path: &str, content: &[u8]) -> Box<dyn WritableFile> {
+        let mut file = fs.create(Path::new(path)).unwrap();
+        file.write_all(content).unwrap();
+        file
+    }
+
+    fn names(fs: &CrashFileSystem, dir: &str) -> Vec<String> {
+        fs.list_dir(Path::new(dir)).unwrap().into_iter().map(|entry| entry.name).collect()
+    }
+
+    #[test]
+    fn a_kill_keeps_what_was_written_and_a_power_cut_what_was_synced() {
+        let fs = CrashFileSystem::new();
+        fs.create_dir_all(Path::new("/d")).unwrap();
+        fs.sync_dir(Path::new("/")).unwrap();
+        let mut file = write(&fs, "/d/a", b"synced ");
+        file.sync().unwrap();
+        fs.sync_dir(Path::new("/d")).unwrap();
+        file.write_all(b"not").unwrap();
+        write(&fs, "/d/b", b"x").sync().unwrap();
+        let killed = fs.after_kill();
+        assert_eq!(killed.read(Path::new("/d/a")).unwrap(), b"synced not");
+        assert_eq!(names(&killed, "/d"), ["a", "b"]);
+        let cut = fs.after_power_cut(0);
+        assert_eq!(cut.read(Path::new("/d/a")).unwrap(), b"synced ");
+        assert_eq!(names(&cut, "/d"), ["a"]);
+        assert_eq!(fs.read(Path::new("/d/a")).unwrap(), b"synced not");
+    }
+
+    #[test]
+    fn a_name_needs_the_names_above_it() {
+        let fs = CrashFileSystem::new();
+        fs.create_dir_all(Path::new("/d/e")).unwrap();
+        write(&fs, "/d/e/a", b"x").sync().unwrap();
+        fs.sync_dir(Path::new("/d/e")).unwrap();
+        fs.sync_dir(Path::new("/d")).unwrap();
+        assert!(!fs.after_power_cut(0).exists(Path::new("/d")).unwrap());
+        fs.sync_dir(Path::new("/")).unwrap();
+        assert_eq!(fs.after_power_cut(0).read(Path::new("/d/e/a")).unwrap(), b"x");
+    }
+
+    #[test]
+    fn chance_decides_over_the_unsynced_and_never_touches_the_synced() {
+        let fs = CrashFileSystem::new();
+        let mut file = write(&fs, "a", &[7; 1000]);
+        file.sync().unwrap();
+        fs.sync_dir(Path::new("")).unwrap();
+        file.write_all(&[9; 3000]).unwrap();
+        write(&fs, "b", b"x");
+        let (mut lengths, mut zeroed, mut kept_name) = (BTreeSet::new(), 0, 0);
+        for seed in 1..=200 {
+            let cut = fs.after_power_cut(seed);
+            let content = cut.read(Path::new("a")).unwrap();
+            assert_eq!(content[..1000], [7; 1000]);
+            lengths.insert(content.len());
+            zeroed += usize::from(content.contains(&0));
+            kept_name += usize::from(cut.exists(Path::new("b")).unwrap());
+        }
+        assert!(lengths.len() > 50 && lengths.contains(&4000) && zeroed > 20);
+        assert!((20..180).contains(&kept_name));
+    }
+
+    #[test]
+    fn a_rename_happens_wholly_or_not_at_all() {
+        let fs = CrashFileSystem::new();
+        write(&fs, "a.tmp", b"new").sync().unwrap();
+        write(&fs, "a", b"old").sync().unwrap();
+        fs.sync_dir(Path::new("")).unwrap();
+        fs.rename(Path::new("a.tmp"), Path::new("a")).unwrap();
+        for seed in 0..50 {
+            let cut = fs.after_power_cut(seed);
+            let new = cut.read(Path::new("a")).unwrap() == b"new";
+            assert_eq!(new, !cut.exists(Path::new("a.tmp")).unwrap());
+        }
+        fs.sync_dir(Path::new("")).unwrap();
+        assert_eq!(fs.after_power_cut(0).read(Path::new("a")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_directory_moves_with_its_files_and_is_removed_file_by_file() {
+        let fs = CrashFileSystem::new();
+        fs.create_dir_all(Path::new("/d")).unwrap();
+        write(&fs, "/d/a", b"x");
+        write(&fs, "/d/b", b"y");
+        fs.rename(Path::new("/d"), Path::new("/e")).unwrap();
+        fs.sync_everything();
+        assert_eq!(names(&fs.after_power_cut(0), "/e"), ["a", "b"]);
+        fs.remove_dir_all(Path::new("/e")).unwrap();
+        assert!(!fs.exists(Path::new("/e")).unwrap());
+        let left: BTreeSet<usize> = (0..100)
+            .map(|seed| fs.after_power_cut(seed).list_dir(Path::new("/e")).map_or(9, |l| l.len()))
+            .collect();
+        assert_eq!(left, BTreeSet::from([0, 1, 2, 9]));
+    }
+
+    #[test]
+    fn the_power_goes_off_at_the_asked_operation() {
+        let fs = CrashFileSystem::new();
+        let before = fs.operation_count();
+        fs.power_off_after(2);
+        let mut file = write(&fs, "a", b"1");
+        assert_eq!(fs.operation_count() - before, 2);
+        assert!(file.write_all(b"2").is_err() && file.sync().is_err());
+        assert!(fs.open(Path::new("a")).is_err());
+        assert_eq!(fs.after_kill().read(Path::new("a")).unwrap(), b"1");
+    }
+
+    #[test]
+    fn a_lock_ends_with_its_holder_or_the_machine() {
+        let fs = CrashFileSystem::new();
+        let lock = fs.lock(Path::new("LOCK"), "me").unwrap();
+        let refused = fs.lock(Path::new("LOCK"), "you").unwrap_err();
+        assert_eq!(
+            (refused.kind(), refused.to_string().as_str()),
+            (io::ErrorKind::WouldBlock, "me")
+        );
+        assert!(fs.after_power_cut(0).lock(Path::new("LOCK"), "you").is_ok());
+        drop(lock);
+        assert!(fs.lock(Path::new("LOCK"), "you").is_ok());
+    }
+}

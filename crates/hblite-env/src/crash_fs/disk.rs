@@ -1,0 +1,290 @@
+//! The disk under [`super::CrashFileSystem`]: inodes, names seen and names durable.
+//!
+//! Every directory has its names twice. A change of names is applied to those that a process sees
+//! at once, and to the durable ones when its directory is synced or a power cut happens to keep
+//! it. Files only grow, so what is durable of one is a length.
+//!
+//! Threads: none of its own; the file system locks it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::rng::{Random as _, SeededRandom};
+
+/// What a disk writes at once.
+const SECTOR_SIZE: usize = 512;
+
+pub(super) type InodeId = usize;
+/// A place for a name: directory and name in it.
+pub(super) type Slot = (InodeId, String);
+
+const ROOT: InodeId = 0;
+
+#[derive(Debug, Clone)]
+pub(super) struct Disk {
+    pub(super) inodes: Vec<Inode>,
+    /// Changes of names that no directory sync has covered, in order.
+    pending: Vec<NameChange>,
+    pub(super) locked: BTreeSet<PathBuf>,
+    /// Changing operations so far.
+    pub(super) operation_count: u64,
+    /// The number of operations at which the power goes off.
+    pub(super) power_off_at: Option<u64>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Inode {
+    Dir { live: BTreeMap<String, InodeId>, durable: BTreeMap<String, InodeId> },
+    File { content: Vec<u8>, durable_length: usize },
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum NameChange {
+    Link { to: Slot, inode: InodeId },
+    Unlink { from: Slot },
+    Rename { from: Slot, to: Slot, inode: InodeId },
+}
+
+impl Inode {
+    pub(super) fn empty_dir() -> Self {
+        Self::Dir { live: BTreeMap::new(), durable: BTreeMap::new() }
+    }
+
+    pub(super) fn empty_file() -> Self {
+        Self::File { content: Vec::new(), durable_length: 0 }
+    }
+}
+
+impl NameChange {
+    fn slots(&self) -> impl Iterator<Item = &Slot> {
+        let (first, second) = match self {
+            Self::Link { to, .. } => (to, None),
+            Self::Unlink { from } => (from, None),
+            Self::Rename { from, to, .. } => (to, Some(from)),
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    /// The directory whose sync makes this durable.
+    fn dir(&self) -> InodeId {
+        match self {
+            Self::Link { to, .. } | Self::Rename { to, .. } => to.0,
+            Self::Unlink { from } => from.0,
+        }
+    }
+}
+
+pub(super) fn not_found(path: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("{} is not there", path.display()))
+}
+
+pub(super) fn already_exists(path: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is there already", path.display()))
+}
+
+fn utf8(name: &OsStr) -> io::Result<&str> {
+    name.to_str().ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}
+
+impl Default for Disk {
+    fn default() -> Self {
+        Self {
+            inodes: vec![Inode::empty_dir()],
+            pending: Vec::new(),
+            locked: BTreeSet::new(),
+            operation_count: 0,
+            power_off_at: None,
+        }
+    }
+}
+
+impl Disk {
+    pub(super) fn check_power(&self) -> io::Result<()> {
+        match self.power_off_at {
+            Some(at) if self.operation_count >= at => Err(io::Error::other("the power is off")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts one changing operation.
+    pub(super) fn change(&mut self) -> io::Result<()> {
+        self.check_power()?;
+        self.operation_count += 1;
+        Ok(())
+    }
+
+    pub(super) fn names(&self, dir: InodeId) -> io::Result<&BTreeMap<String, InodeId>> {
+        match &self.inodes[dir] {
+            Inode::Dir { live, .. } => Ok(live),
+            Inode::File { .. } => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    pub(super) fn content(&self, file: InodeId) -> io::Result<&[u8]> {
+        match &self.inodes[file] {
+            Inode::File { content, .. } => Ok(content),
+            Inode::Dir { .. } => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+
+    pub(super) fn find(&self, path: &Path) -> io::Result<InodeId> {
+        self.check_power()?;
+        let mut at = ROOT;
+        for component in path.components() {
+            match component {
+                Component::RootDir | Component::CurDir => {}
+                Component::Normal(name) => {
+                    let below = self.names(at)?.get(utf8(name)?);
+                    at = *below.ok_or_else(|| not_found(path))?;
+                }
+                _ => return Err(io::ErrorKind::InvalidInput.into()),
+            }
+        }
+        Ok(at)
+    }
+
+    /// The place of `path` in its directory, which must be there.
+    pub(super) fn slot(&self, path: &Path) -> io::Result<Slot> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let dir = self.find(path.parent().unwrap_or(Path::new("")))?;
+        Ok((dir, utf8(name)?.to_owned()))
+    }
+
+    pub(super) fn at(&self, slot: &Slot) -> Option<InodeId> {
+        self.names(slot.0).ok()?.get(&slot.1).copied()
+    }
+
+    /// Changes what a running process sees, and remembers it for a directory sync.
+    pub(super) fn apply(&mut self, change: NameChange) {
+        self.apply_to(&change, |inode| match inode {
+            Inode::Dir { live, .. } => Some(live),
+            Inode::File { .. } => None,
+        });
+        self.pending.push(change);
+    }
+
+    pub(super) fn apply_durably(&mut self, change: &NameChange) {
+        self.apply_to(change, |inode| match inode {
+            Inode::Dir { durable, .. } => Some(durable),
+            Inode::File { .. } => None,
+        });
+    }
+
+    pub(super) fn apply_to(
+        &mut self,
+        change: &NameChange,
+        names: impl Fn(&mut Inode) -> Option<&mut BTreeMap<String, InodeId>>,
+    ) {
+        if let NameChange::Unlink { from } | NameChange::Rename { from, .. } = change
+            && let Some(names) = names(&mut self.inodes[from.0])
+        {
+            names.remove(&from.1);
+        }
+        if let NameChange::Link { to, inode } | NameChange::Rename { to, inode, .. } = change
+            && let Some(names) = names(&mut self.inodes[to.0])
+        {
+            names.insert(to.1.clone(), *inode);
+        }
+    }
+
+    pub(super) fn add(&mut self, slot: Slot, inode: Inode) -> InodeId {
+        let id = self.inodes.len();
+        self.inodes.push(inode);
+        self.apply(NameChange::Link { to: slot, inode: id });
+        id
+    }
+
+    /// Removes the names below a directory, deepest first, then its own.
+    pub(super) fn unlink_all(&mut self, slot: Slot) {
+        if let Some(inode) = self.at(&slot)
+            && let Ok(names) = self.names(inode)
+        {
+            for name in names.keys().cloned().collect::<Vec<_>>() {
+                self.unlink_all((inode, name));
+            }
+        }
+        self.apply(NameChange::Unlink { from: slot });
+    }
+
+    /// Makes the pending changes of `dir` durable, and earlier ones of the same names with them.
+    pub(super) fn sync_names(&mut self, dir: InodeId) {
+        let mut covered: BTreeSet<Slot> = BTreeSet::new();
+        let (mut durable, mut rest) = (Vec::new(), Vec::new());
+        for change in std::mem::take(&mut self.pending).into_iter().rev() {
+            if change.dir() == dir || change.slots().any(|slot| covered.contains(slot)) {
+                covered.extend(change.slots().cloned());
+                durable.push(change);
+            } else {
+                rest.push(change);
+            }
+        }
+        for change in durable.iter().rev() {
+            self.apply_durably(change);
+        }
+        rest.reverse();
+        self.pending = rest;
+    }
+
+    pub(super) fn sync_content(&mut self, file: InodeId) -> io::Result<()> {
+        match &mut self.inodes[file] {
+            Inode::File { content, durable_length } => {
+                *durable_length = content.len();
+                Ok(())
+            }
+            Inode::Dir { .. } => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+
+    pub(super) fn sync_everything(&mut self) {
+        for change in std::mem::take(&mut self.pending) {
+            self.apply_durably(&change);
+        }
+        for inode in &mut self.inodes {
+            if let Inode::File { content, durable_length } = inode {
+                *durable_length = content.len();
+            }
+        }
+    }
+
+    pub(super) fn cut_power(&mut self, seed: u64) {
+        let random = SeededRandom::new(seed);
+        let chance = |one_in: u64| seed != 0 && random.next_u64().is_multiple_of(one_in);
+        for change in std::mem::take(&mut self.pending) {
+            if chance(2) {
+                self.apply_durably(&change);
+            }
+        }
+        for inode in &mut self.inodes {
+            match inode {
+                Inode::Dir { live, durable } => live.clone_from(durable),
+                Inode::File { content, durable_length } => {
+                    let unsynced = (content.len() - *durable_length) as u64;
+                    let kept = if seed == 0 { 0 } else { random.next_u64() % (unsynced + 1) };
+                    let kept = if chance(4) { unsynced } else { kept };
+                    content.truncate(*durable_length + kept as usize);
+                    if chance(3) {
+                        lose_sectors(content, *durable_length, &random);
+                    }
+                    *durable_length = content.len();
+                }
+            }
+        }
+        self.locked.clear();
+        self.power_off_at = None;
+    }
+}
+
+/// Zeroes some of the sectors after `durable_length`.
+fn lose_sectors(content: &mut [u8], durable_length: usize, random: &SeededRandom) {
+    let length = content.len();
+    let mut start = durable_length;
+    while start < length {
+        let end = (start / SECTOR_SIZE * SECTOR_SIZE + SECTOR_SIZE).min(length);
+        if random.next_u64().is_multiple_of(4) {
+            content[start..end].fill(0);
+        }
+        start = end;
+    }
+}

@@ -1,0 +1,387 @@
+//! A file system that fails when it is told to.
+//!
+//! [`FaultFileSystem`] passes everything on to another file system, counts the operations by kind,
+//! and lets chosen ones fail: the nth sync, every write to a path from now on, any write once the
+//! disk is full. A failing write has written a part of its bytes, as real ones may have. An operation
+//! can also be made slow.
+//!
+//! Threads: one short lock over the plan; the operations themselves run beside each other.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+
+/// The kinds of operations that can fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Creating a file or a directory, or linking a file.
+    Create,
+    /// Opening a file for reading.
+    Open,
+    /// Reading from a file: its length, its content, mapping it.
+    Read,
+    /// Writing to a file.
+    Write,
+    /// Syncing a file.
+    Sync,
+    /// Syncing a directory.
+    SyncDir,
+    /// Renaming.
+    Rename,
+    /// Removing a file or a directory.
+    Remove,
+    /// Listing a directory, or asking whether something is there.
+    List,
+    /// Taking the lock of a directory.
+    Lock,
+}
+
+const OPERATION_COUNT: usize = Operation::Lock as usize + 1;
+
+/// What shall fail, and when.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    operation: Operation,
+    path_part: Option<String>,
+    /// Matching operations that still succeed.
+    skip: u64,
+    /// Matching operations that fail after those; `None`: all of them.
+    failures: Option<u64>,
+    effect: Effect,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Effect {
+    Fail(io::ErrorKind),
+    Delay(Duration),
+}
+
+impl Fault {
+    /// The next such operation fails once, with `ErrorKind::Other`.
+    pub fn on(operation: Operation) -> Self {
+        let effect = Effect::Fail(io::ErrorKind::Other);
+        Self { operation, path_part: None, skip: 0, failures: Some(1), effect }
+    }
+
+    /// Not the next but the `nth` matching operation from now on, counted from 1, is the first to
+    /// fail.
+    pub fn nth(self, nth: u64) -> Self {
+        Self { skip: nth.saturating_sub(1), ..self }
+    }
+
+    /// Only operations on paths that contain `part` match.
+    pub fn in_path(self, part: &str) -> Self {
+        Self { path_part: Some(part.to_owned()), ..self }
+    }
+
+    /// Matching operations go on failing until [`FaultFileSystem::heal`].
+    pub fn forever(self) -> Self {
+        Self { failures: None, ..self }
+    }
+
+    /// Fails with this kind of error.
+    pub fn with_kind(self, kind: io::ErrorKind) -> Self {
+        Self { effect: Effect::Fail(kind), ..self }
+    }
+
+    /// Does not fail but takes this much longer.
+    pub fn delay(self, delay: Duration) -> Self {
+        Self { effect: Effect::Delay(delay), ..self }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    faults: Vec<Fault>,
+    counts: [u64; OPERATION_COUNT],
+    /// Bytes that still fit on the disk.
+    space_left: Option<u64>,
+}
+
+impl Plan {
+    /// Counts the operation; what shall happen to it.
+    fn effect(&mut self, operation: Operation, path: &Path) -> Option<Effect> {
+        self.counts[operation as usize] += 1;
+        for fault in &mut self.faults {
+            let in_path = |part: &String| path.to_string_lossy().contains(part.as_str());
+            if fault.operation != operation || !fault.path_part.as_ref().is_none_or(in_path) {
+                continue;
+            }
+            if fault.skip > 0 {
+                fault.skip -= 1;
+                continue;
+            }
+            match &mut fault.failures {
+                Some(0) => continue,
+                Some(left) => *left -= 1,
+                None => {}
+            }
+            return Some(fault.effect);
+        }
+        None
+    }
+}
+
+/// Counts the operation and lets it be slow; its error if it shall fail.
+fn check(plan: &Mutex<Plan>, operation: Operation, path: &Path) -> io::Result<()> {
+    let effect = plan.lock().effect(operation, path);
+    match effect {
+        None => Ok(()),
+        Some(Effect::Delay(delay)) => {
+            thread::sleep(delay);
+            Ok(())
+        }
+        Some(Effect::Fail(kind)) => {
+            let message = format!("injected: {operation:?} of {}", path.display());
+            Err(io::Error::new(kind, message))
+        }
+    }
+}
+
+/// Another file system, with faults.
+#[derive(Debug, Clone)]
+pub struct FaultFileSystem {
+    inner: Arc<dyn FileSystem>,
+    plan: Arc<Mutex<Plan>>,
+}
+
+impl FaultFileSystem {
+    /// All of `inner`, without faults so far.
+    pub fn new(inner: Arc<dyn FileSystem>) -> Self {
+        Self { inner, plan: Arc::default() }
+    }
+
+    /// Adds a fault. Of several that match an operation the first added decides.
+    pub fn inject(&self, fault: Fault) {
+        self.plan.lock().faults.push(fault);
+    }
+
+    /// After `bytes` more bytes written to files the disk is full: the write that crosses the limit
+    /// writes what still fits and fails with `StorageFull`, as do all later ones.
+    pub fn limit_space(&self, bytes: u64) {
+        self.plan.lock().space_left = Some(bytes);
+    }
+
+    /// Takes all faults and the limit of space away.
+    pub fn heal(&self) {
+        let mut plan = self.plan.lock();
+        plan.faults.clear();
+        plan.space_left = None;
+    }
+
+    /// How many operations of this kind were asked for, failed ones too.
+    pub fn count(&self, operation: Operation) -> u64 {
+        self.plan.lock().counts[operation as usize]
+    }
+
+    fn check(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        check(&self.plan, operation, path)
+    }
+}
+
+impl FileSystem for FaultFileSystem {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        self.check(Operation::Create, path)?;
+        let inner = self.inner.create(path)?;
+        Ok(Box::new(FaultWritableFile { inner, path: path.to_path_buf(), plan: self.plan.clone() }))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
+        self.check(Operation::Open, path)?;
+        let inner = self.inner.open(path)?;
+        Ok(Arc::new(FaultReadableFile { inner, path: path.to_path_buf(), plan: self.plan.clone() }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.check(Operation::Rename, from)?;
+        self.inner.rename(from, to)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.check(Operation::Remove, path)?;
+        self.inner.remove_file(path)
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.check(Operation::Remove, path)?;
+        self.inner.remove_dir_all(path)
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.check(Operation::Create, path)?;
+        self.inner.create_dir_all(path)
+    }
+
+    fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
+        self.check(Operation::List, path)?;
+        self.inner.list_dir(path)
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        self.check(Operation::List, path)?;
+        self.inner.exists(path)
+    }
+
+    fn file_length(&self, path: &Path) -> io::Result<u64> {
+        self.check(Operation::Read, path)?;
+        self.inner.file_length(path)
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.check(Operation::Create, to)?;
+        self.inner.hard_link(from, to)
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        self.check(Operation::Sync, path)?;
+        self.inner.sync_file(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.check(Operation::SyncDir, path)?;
+        self.inner.sync_dir(path)
+    }
+
+    fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>> {
+        self.check(Operation::Lock, path)?;
+        self.inner.lock(path, holder)
+    }
+}
+
+#[derive(Debug)]
+struct FaultWritableFile {
+    inner: Box<dyn WritableFile>,
+    path: PathBuf,
+    plan: Arc<Mutex<Plan>>,
+}
+
+impl FaultWritableFile {
+    /// How many of `length` bytes get written, and the error after them.
+    fn admit(&self, length: usize) -> (usize, io::Result<()>) {
+        if let Err(error) = check(&self.plan, Operation::Write, &self.path) {
+            return (length / 2, Err(error));
+        }
+        let mut plan = self.plan.lock();
+        let Some(space_left) = &mut plan.space_left else {
+            return (length, Ok(()));
+        };
+        let fitting = usize::try_from(*space_left).unwrap_or(usize::MAX).min(length);
+        *space_left -= fitting as u64;
+        if fitting == length {
+            return (length, Ok(()));
+        }
+        let message = format!("injected: no space left for {}", self.path.display());
+        (fitting, Err(io::Error::new(io::ErrorKind::StorageFull, message)))
+    }
+}
+
+impl WritableFile for FaultWritableFile {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let (length, outcome) = self.admit(bytes.len());
+        if length > 0 {
+            self.inner.write_all(&bytes[..length])?;
+        }
+        outcome
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        check(&self.plan, Operation::Sync, &self.path)?;
+        self.inner.sync()
+    }
+
+    fn preallocate(&mut self, length: u64) -> io::Result<()> {
+        self.inner.preallocate(length)
+    }
+}
+
+#[derive(Debug)]
+struct FaultReadableFile {
+    inner: Arc<dyn ReadableFile>,
+    path: PathBuf,
+    plan: Arc<Mutex<Plan>>,
+}
+
+impl FaultReadableFile {
+    fn check(&self) -> io::Result<()> {
+        check(&self.plan, Operation::Read, &self.path)
+    }
+}
+
+impl ReadableFile for FaultReadableFile {
+    fn length(&self) -> io::Result<u64> {
+        self.check()?;
+        self.inner.length()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.check()?;
+        self.inner.read_exact_at(buffer, offset)
+    }
+
+    fn map(&self) -> io::Result<FileBytes> {
+        self.check()?;
+        self.inner.map()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemFileSystem;
+
+    fn faulty() -> FaultFileSystem {
+        FaultFileSystem::new(Arc::new(MemFileSystem::new()))
+    }
+
+    #[test]
+    fn the_nth_operation_of_a_kind_fails_once() {
+        let fs = faulty();
+        let mut file = fs.create(Path::new("a")).unwrap();
+        fs.inject(Fault::on(Operation::Sync).nth(2).with_kind(io::ErrorKind::TimedOut));
+        assert!(file.sync().is_ok());
+        assert_eq!(file.sync().unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert!(file.sync().is_ok() && file.write_all(b"x").is_ok());
+        assert_eq!((fs.count(Operation::Sync), fs.count(Operation::Write)), (3, 1));
+    }
+
+    #[test]
+    fn a_fault_can_be_bound_to_a_path_and_last() {
+        let fs = faulty();
+        fs.inject(Fault::on(Operation::Create).in_path("bad").forever());
+        assert!(fs.create(Path::new("good")).is_ok());
+        assert!(fs.create(Path::new("bad1")).is_err() && fs.create(Path::new("bad2")).is_err());
+        fs.heal();
+        assert!(fs.create(Path::new("bad1")).is_ok());
+    }
+
+    #[test]
+    fn a_full_disk_takes_a_part_of_the_write() {
+        let fs = faulty();
+        let mut file = fs.create(Path::new("a")).unwrap();
+        fs.limit_space(5);
+        file.write_all(b"123").unwrap();
+        assert_eq!(file.write_all(b"456").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(file.write_all(b"7").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(fs.read(Path::new("a")).unwrap(), b"12345");
+        fs.heal();
+        assert!(file.write_all(b"8").is_ok());
+    }
+
+    #[test]
+    fn a_failing_write_leaves_a_part_and_reads_can_fail() {
+        let fs = faulty();
+        let mut file = fs.create(Path::new("a")).unwrap();
+        fs.inject(Fault::on(Operation::Write));
+        assert!(file.write_all(b"1234").is_err());
+        assert_eq!(fs.read(Path::new("a")).unwrap(), b"12");
+        let reader = fs.open(Path::new("a")).unwrap();
+        fs.inject(Fault::on(Operation::Read));
+        assert!(reader.map().is_err() && reader.map().is_ok());
+    }
+}

@@ -1,0 +1,127 @@
+//! Writes blocks to a new file, one behind the other.
+//!
+//! Blocks are assembled in one buffer and handed to the file in large pieces. After an error the
+//! file is useless and the writer must not be used again.
+
+use std::path::{Path, PathBuf};
+
+use hblite_env::{FileSystem, WritableFile};
+use hblite_model::{Compression, Error, Result};
+
+use super::block_type::BlockType;
+use super::checksum::ChecksumType;
+use super::compression::Compressor;
+use super::header::{BlockHeader, HEADER_SIZE, NO_PREVIOUS};
+
+/// The file is written in pieces of at least this size.
+const WRITE_SIZE: usize = 1 << 20;
+/// Payloads beyond this cannot be described by a header with its checksums.
+const PAYLOAD_SIZE_MAX: usize = 1 << 30;
+
+/// Where a block was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BlockPosition {
+    /// Of the header's first byte.
+    pub(crate) offset: u64,
+    /// Header, stored payload and checksums.
+    pub(crate) on_disk_size: u32,
+}
+
+/// Appends blocks to a file.
+#[derive(Debug)]
+pub(crate) struct BlockWriter {
+    file: Box<dyn WritableFile>,
+    path: PathBuf,
+    /// Bytes that were not handed to the file yet.
+    buffer: Vec<u8>,
+    /// Bytes handed to the file.
+    written: u64,
+    compressor: Compressor,
+    checksum_type: ChecksumType,
+    bytes_per_checksum: usize,
+    /// Offset of the last block of each type.
+    previous: [i64; BlockType::COUNT],
+}
+
+impl BlockWriter {
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// `Io` if it is there already or cannot be created; `Unsupported` compression.
+    pub(crate) fn create(
+        fs: &dyn FileSystem,
+        path: &Path,
+        compression: Compression,
+        checksum_type: ChecksumType,
+        bytes_per_checksum: usize,
+    ) -> Result<Self> {
+        let compressor = Compressor::new(compression)?;
+        let file = fs.create(path).map_err(|error| Error::io("creating", path, error))?;
+        Ok(Self {
+            file,
+            path: path.to_path_buf(),
+            buffer: Vec::with_capacity(WRITE_SIZE + WRITE_SIZE / 4),
+            written: 0,
+            compressor,
+            checksum_type,
+            bytes_per_checksum,
+            previous: [NO_PREVIOUS; BlockType::COUNT],
+        })
+    }
+
+    /// Where the next block will begin.
+    pub(crate) fn position(&self) -> u64 {
+        self.written + self.buffer.len() as u64
+    }
+
+    /// Compresses `payload` and writes it as a block.
+    pub(crate) fn write(&mut self, block_type: BlockType, payload: &[u8]) -> Result<BlockPosition> {
+        let start = self.buffer.len();
+        let offset = self.position();
+        self.buffer.extend_from_slice(&[0; HEADER_SIZE]);
+        self.compressor.compress(payload, &mut self.buffer)?;
+        let stored_size = self.buffer.len() - start - HEADER_SIZE;
+        if payload.len().max(stored_size) > PAYLOAD_SIZE_MAX {
+            let size = payload.len();
+            return Err(Error::illegal_argument(format!("block of {size} bytes is too large")));
+        }
+        let previous = &mut self.previous[block_type.chain() as usize];
+        let header = BlockHeader {
+            block_type,
+            stored_size,
+            uncompressed_size: payload.len(),
+            previous_offset: *previous,
+            checksum_type: self.checksum_type,
+            bytes_per_checksum: self.bytes_per_checksum,
+        };
+        *previous = offset as i64;
+        let mut header_bytes = Vec::with_capacity(HEADER_SIZE);
+        header.write(&mut header_bytes);
+        self.buffer[start..start + HEADER_SIZE].copy_from_slice(&header_bytes);
+        self.checksum_type.append(&mut self.buffer, start, self.bytes_per_checksum);
+        debug_assert_eq!(self.buffer.len() - start, header.on_disk_size());
+        if self.buffer.len() >= WRITE_SIZE {
+            self.flush()?;
+        }
+        Ok(BlockPosition { offset, on_disk_size: header.on_disk_size() as u32 })
+    }
+
+    /// Writes the trailer, hands all bytes to the file and makes them durable.
+    ///
+    /// Returns the length of the file.
+    pub(crate) fn finish(mut self, trailer: &[u8]) -> Result<u64> {
+        self.buffer.extend_from_slice(trailer);
+        self.flush()?;
+        self.file.sync().map_err(|error| Error::io("syncing", &self.path, error))?;
+        Ok(self.written)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file
+            .write_all(&self.buffer)
+            .map_err(|error| Error::io("writing", &self.path, error))?;
+        self.written += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+}

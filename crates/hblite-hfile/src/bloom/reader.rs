@@ -1,0 +1,126 @@
+//! Asks a Bloom filter.
+//!
+//! The list of chunks is read when the file is opened, a chunk when it is first asked. Chunks of
+//! uncompressed files stay in the file; others are kept decompressed (about 10 bits per key).
+//! Threads: shared.
+
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+use hblite_model::{CellComparator, Result};
+
+use super::{BloomHash, META_VERSION, positions, write_row_column_key};
+use crate::block::{BlockFile, BlockType, Payload};
+use crate::error::{Damage, Parsed, ensure};
+use crate::input::Input;
+
+/// A hash count beyond this is damage: it would make every question slow.
+const HASH_COUNT_MAX: u32 = 64;
+
+#[derive(Debug)]
+struct Chunk {
+    first_key: Box<[u8]>,
+    offset: u64,
+    on_disk_size: u32,
+    bits: OnceLock<Payload>,
+}
+
+/// A filter of an open file.
+#[derive(Debug)]
+pub(crate) struct BloomReader {
+    hash: BloomHash,
+    hash_count: u32,
+    chunks: Box<[Chunk]>,
+    /// Keys are flat keys (ROWCOL), not rows.
+    has_flat_keys: bool,
+    comparator: CellComparator,
+}
+
+impl BloomReader {
+    /// Takes the payload of a meta block apart.
+    pub(crate) fn parse(
+        payload: &[u8],
+        has_flat_keys: bool,
+        comparator: CellComparator,
+    ) -> Parsed<Self> {
+        let mut input = Input::new(payload);
+        ensure(input.i32()? == META_VERSION, "unknown version of Bloom filter")?;
+        let _bytes = input.i64()?;
+        let hash_count = input.i32()? as u32;
+        ensure((1..=HASH_COUNT_MAX).contains(&hash_count), "impossible hash count")?;
+        let hash = BloomHash::from_code(input.i32()?)
+            .ok_or_else(|| Damage::new("unknown hash of Bloom filter"))?;
+        let _keys = input.i64()?;
+        let _keys_max = input.i64()?;
+        let count = input.length()?;
+        let _comparator_class = input.byte_array()?;
+        let mut chunks = Vec::new();
+        for _ in 0..count {
+            let offset = input.offset()?;
+            let on_disk_size = input.length()? as u32;
+            let first_key = input.byte_array()?;
+            ensure(
+                !has_flat_keys || hblite_model::cell::key::check(first_key),
+                "lengths inside a Bloom key do not fit",
+            )?;
+            let bits = OnceLock::new();
+            chunks.push(Chunk { first_key: first_key.into(), offset, on_disk_size, bits });
+        }
+        ensure(input.is_empty(), "bytes behind the last Bloom chunk")?;
+        Ok(Self { hash, hash_count, chunks: chunks.into(), has_flat_keys, comparator })
+    }
+
+    /// Whether `row` (or prefix of a row) may have been added.
+    pub(crate) fn may_contain_row(&self, file: &BlockFile, row: &[u8]) -> Result<bool> {
+        self.may_contain(file, row)
+    }
+
+    /// Whether the column of `row` may have been added to a ROWCOL filter.
+    pub(crate) fn may_contain_column(
+        &self,
+        file: &BlockFile,
+        row: &[u8],
+        qualifier: &[u8],
+    ) -> Result<bool> {
+        let mut key = Vec::with_capacity(row.len() + qualifier.len() + 16);
+        write_row_column_key(&mut key, row, qualifier);
+        self.may_contain(file, &key)
+    }
+
+    /// Compares two keys of this filter.
+    pub(crate) fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        if self.has_flat_keys {
+            self.comparator.compare_keys(left, right)
+        } else {
+            self.comparator.compare_rows(left, right)
+        }
+    }
+
+    fn may_contain(&self, file: &BlockFile, key: &[u8]) -> Result<bool> {
+        let behind =
+            self.chunks.partition_point(|chunk| self.compare(&chunk.first_key, key).is_le());
+        let Some(chunk) = behind.checked_sub(1).map(|index| &self.chunks[index]) else {
+            return Ok(false);
+        };
+        let bits = chunk.bits(file)?;
+        let pair = self.hash.pair(key);
+        Ok(positions(pair, self.hash_count, bits.len() as u64 * 8, |position| {
+            bits[position / 8] & (1 << (position % 8)) != 0
+        }))
+    }
+}
+
+impl Chunk {
+    #[inline]
+    fn bits(&self, file: &BlockFile) -> Result<&Payload> {
+        if let Some(bits) = self.bits.get() {
+            return Ok(bits);
+        }
+        let (_, payload) =
+            file.read(self.offset, &[BlockType::BloomChunk], Some(self.on_disk_size))?;
+        if payload.is_empty() {
+            return Err(file.corrupt(self.offset, &Damage::new("Bloom chunk without bits")));
+        }
+        Ok(self.bits.get_or_init(|| payload))
+    }
+}

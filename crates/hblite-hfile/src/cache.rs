@@ -1,0 +1,252 @@
+//! The cache of data blocks that had to be decompressed or decoded.
+//!
+//! Blocks of plain files are used where they lie in the mapped file and never come here. The cache
+//! also counts, for all readers together, the memory for cell offsets of such blocks.
+//!
+//! Eviction: second chance. A block that was asked for since the hand last passed stays once more.
+//! Threads: shared; 16 shards, a hit takes a read lock.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::RwLock;
+
+use crate::data_block::DataBlock;
+
+const SHARDS: usize = 16;
+/// Of the capacity, so much again may go into cell offsets of plain blocks.
+const OFFSETS_DIVISOR: usize = 4;
+/// What a slot costs beside its block.
+const SLOT_SIZE: usize = 128;
+
+/// Which block of which open file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct BlockKey {
+    pub(crate) file: u64,
+    pub(crate) offset: u64,
+}
+
+/// A bounded cache, shared by the readers that it is given to.
+#[derive(Debug)]
+pub struct BlockCache {
+    shards: Box<[RwLock<Shard>]>,
+    shard_capacity: usize,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    next_file: AtomicU64,
+    offsets: OffsetsBudget,
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    slots_by_key: HashMap<BlockKey, usize>,
+    slots: Vec<Slot>,
+    hand: usize,
+    size_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Slot {
+    key: BlockKey,
+    block: DataBlock,
+    was_asked: AtomicBool,
+}
+
+impl Slot {
+    fn size(&self) -> usize {
+        self.block.heap_size() + SLOT_SIZE
+    }
+}
+
+impl BlockCache {
+    /// A cache of at most `capacity_bytes` of decoded blocks, and a quarter of that for offsets.
+    pub fn new(capacity_bytes: usize) -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| RwLock::default()).collect(),
+            shard_capacity: capacity_bytes / SHARDS,
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            next_file: AtomicU64::new(0),
+            offsets: OffsetsBudget::new(capacity_bytes / OFFSETS_DIVISOR),
+        }
+    }
+
+    /// Bytes of the blocks in the cache.
+    pub fn size_bytes(&self) -> usize {
+        self.shards.iter().map(|shard| shard.read().size_bytes).sum()
+    }
+
+    /// Questions answered from the cache.
+    pub fn hits(&self) -> u64 {
+        self.hits.load(Ordering::Relaxed)
+    }
+
+    /// Questions that were not.
+    pub fn misses(&self) -> u64 {
+        self.misses.load(Ordering::Relaxed)
+    }
+
+    /// A number for a reader that nobody else has.
+    pub(crate) fn register_file(&self) -> u64 {
+        self.next_file.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn offsets(&self) -> &OffsetsBudget {
+        &self.offsets
+    }
+
+    fn shard(&self, key: BlockKey) -> &RwLock<Shard> {
+        let mixed = (key.file ^ key.offset.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        &self.shards[(mixed >> 60) as usize % SHARDS]
+    }
+
+    pub(crate) fn get(&self, key: BlockKey) -> Option<DataBlock> {
+        let shard = self.shard(key).read();
+        let Some(&slot) = shard.slots_by_key.get(&key) else {
+            self.misses.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
+        let slot = &shard.slots[slot];
+        slot.was_asked.store(true, Ordering::Relaxed);
+        self.hits.fetch_add(1, Ordering::Relaxed);
+        Some(slot.block.clone())
+    }
+
+    /// Adds a block; one too large for its shard is not kept.
+    pub(crate) fn insert(&self, key: BlockKey, block: DataBlock) {
+        let slot = Slot { key, block, was_asked: AtomicBool::new(false) };
+        if slot.size() > self.shard_capacity {
+            return;
+        }
+        let mut shard = self.shard(key).write();
+        if shard.slots_by_key.contains_key(&key) {
+            return;
+        }
+        while shard.size_bytes + slot.size() > self.shard_capacity {
+            shard.evict_one();
+        }
+        shard.push(slot);
+    }
+
+    /// Forgets all blocks of a file.
+    pub(crate) fn evict_file(&self, file: u64) {
+        for shard in &self.shards {
+            let mut shard = shard.write();
+            let mut index = 0;
+            while index < shard.slots.len() {
+                if shard.slots[index].key.file == file {
+                    shard.remove(index);
+                } else {
+                    index += 1;
+                }
+            }
+        }
+    }
+}
+
+impl Shard {
+    fn push(&mut self, slot: Slot) {
+        self.size_bytes += slot.size();
+        self.slots_by_key.insert(slot.key, self.slots.len());
+        self.slots.push(slot);
+    }
+
+    /// Removes the next block that was not asked for since the hand last passed it.
+    fn evict_one(&mut self) {
+        loop {
+            self.hand = if self.hand < self.slots.len() { self.hand } else { 0 };
+            if self.slots[self.hand].was_asked.swap(false, Ordering::Relaxed) {
+                self.hand += 1;
+            } else {
+                self.remove(self.hand);
+                return;
+            }
+        }
+    }
+
+    /// Removes a slot; the last one takes its place.
+    fn remove(&mut self, index: usize) {
+        let slot = self.slots.swap_remove(index);
+        self.size_bytes -= slot.size();
+        self.slots_by_key.remove(&slot.key);
+        if let Some(moved) = self.slots.get(index) {
+            self.slots_by_key.insert(moved.key, index);
+        }
+    }
+}
+
+/// How much memory the cell offsets of plain blocks may take.
+#[derive(Debug)]
+pub(crate) struct OffsetsBudget {
+    limit: usize,
+    used: AtomicUsize,
+}
+
+impl OffsetsBudget {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, used: AtomicUsize::new(0) }
+    }
+
+    /// Takes `size` bytes out of the budget, if they are left.
+    pub(crate) fn take(&self, size: usize) -> bool {
+        let take = |used: usize| used.checked_add(size).filter(|used| *used <= self.limit);
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+    }
+
+    /// Gives `size` bytes back.
+    pub(crate) fn give_back(&self, size: usize) {
+        self.used.fetch_sub(size, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::Payload;
+    use crate::encoding::cells::CellLayout;
+
+    fn block(value_size: usize) -> DataBlock {
+        let layout = CellLayout { has_tags: false, has_mvcc: false };
+        let cell = hblite_model::Cell::new(
+            b"r",
+            b"f",
+            b"q",
+            1,
+            hblite_model::CellType::Put,
+            &vec![0; value_size],
+        );
+        let mut cells = Vec::new();
+        layout.append(&mut cells, &cell.as_ref());
+        DataBlock::new(Payload::owned(cells), layout).unwrap()
+    }
+
+    #[test]
+    fn the_cache_stays_within_its_capacity_and_forgets_closed_files() {
+        let cache = BlockCache::new(SHARDS * 10_000);
+        for file in 0..2 {
+            for offset in 0..500 {
+                let key = BlockKey { file, offset };
+                cache.insert(key, block(1_000));
+                assert!(cache.get(key).is_some());
+                assert!(cache.size_bytes() <= SHARDS * 10_000);
+            }
+        }
+        cache.insert(BlockKey { file: 3, offset: 0 }, block(20_000));
+        assert!(cache.get(BlockKey { file: 3, offset: 0 }).is_none());
+        cache.evict_file(0);
+        cache.evict_file(1);
+        assert_eq!(cache.size_bytes(), 0);
+        assert_eq!((cache.hits(), cache.misses()), (1_000, 1));
+    }
+
+    #[test]
+    fn a_block_that_is_asked_for_stays() {
+        let cache = BlockCache::new(SHARDS * 10_000);
+        let hot = BlockKey { file: 0, offset: 0 };
+        cache.insert(hot, block(1_000));
+        for offset in 1..1_000 {
+            cache.insert(BlockKey { file: 0, offset }, block(1_000));
+            assert!(cache.get(hot).is_some(), "after {offset} others");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A data block in memory: plain cells and where each begins.
+//!
+//! Searching and stepping never fail, for [`DataBlock::new`] has looked at every length. Cheap to
+//! clone; shared by scanners and caches.
+
+use std::sync::Arc;
+
+use hblite_model::{CellComparator, CellRef};
+
+use crate::block::Payload;
+use crate::encoding::cells::{CellLayout, CellOffsets};
+use crate::error::Parsed;
+
+/// Plain cells, at least one.
+#[derive(Debug, Clone)]
+pub(crate) struct DataBlock {
+    cells: Payload,
+    offsets: Arc<CellOffsets>,
+    layout: CellLayout,
+}
+
+impl DataBlock {
+    /// Checks all cells.
+    pub(crate) fn new(cells: Payload, layout: CellLayout) -> Parsed<Self> {
+        let offsets = Arc::new(CellOffsets::of(&cells, layout)?);
+        Ok(Self { cells, offsets, layout })
+    }
+
+    /// Number of cells, never 0.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// The cell at `index`.
+    #[inline]
+    pub(crate) fn cell(&self, index: usize) -> CellRef<'_> {
+        self.layout.cell(&self.cells, self.offsets.get(index))
+    }
+
+    /// The flat key of the cell at `index`.
+    #[inline]
+    pub(crate) fn key(&self, index: usize) -> &[u8] {
+        CellLayout::key(&self.cells, self.offsets.get(index))
+    }
+
+    /// The first cell from `start` on whose key is not below `key`; the number of cells if there
+    /// is none.
+    pub(crate) fn lower_bound(
+        &self,
+        comparator: CellComparator,
+        key: &[u8],
+        start: usize,
+    ) -> usize {
+        let cells: &[u8] = &self.cells;
+        let (mut low, mut high) = (start, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let other = CellLayout::key(cells, self.offsets.get(middle));
+            if comparator.compare_keys(other, key).is_lt() {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// As [`Self::lower_bound`] for keys that are probably near `start`.
+    pub(crate) fn lower_bound_near(
+        &self,
+        comparator: CellComparator,
+        key: &[u8],
+        start: usize,
+    ) -> usize {
+        let (mut low, mut step) = (start, 1);
+        loop {
+            let probe = low + step - 1;
+            if probe >= self.len() || comparator.compare_keys(self.key(probe), key).is_ge() {
+                break;
+            }
+            low = probe + 1;
+            step *= 2;
+        }
+        // The answer lies in low..low+step.
+        let mut high = (low + step - 1).min(self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if comparator.compare_keys(self.key(middle), key).is_lt() {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Bytes of memory if the cells do not lie in the file.
+    pub(crate) fn heap_size(&self) -> usize {
+        self.cells.len() + self.offsets_size()
+    }
+
+    /// Bytes of memory for the offsets.
+    pub(crate) fn offsets_size(&self) -> usize {
+        self.offsets.heap_size()
+    }
+}

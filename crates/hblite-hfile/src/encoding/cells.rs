@@ -1,0 +1,203 @@
+//! Cells as they lie in a block without encoding, and where each of them begins.
+//!
+//! ```text
+//! i32 key length | i32 value length | flat key | value | [u16 tags length | tags] | [vlong mvcc]
+//! ```
+//!
+//! Every data block is brought into this form when it is read, so that one code searches and walks
+//! them all. [`CellOffsets::of`] looks at each length once; what it accepted, [`CellLayout::cell`]
+//! can take apart without being able to fail.
+
+use hblite_model::CellRef;
+use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
+
+use crate::error::{Damage, Parsed};
+use crate::input::{vlong_at, vlong_size, vlong_size_of_first, write_vlong};
+
+/// Bytes of the length in front of tags.
+const TAGS_LENGTH_SIZE: usize = 2;
+
+/// Which optional parts the cells of a file have: all of them or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CellLayout {
+    pub(crate) has_tags: bool,
+    pub(crate) has_mvcc: bool,
+}
+
+impl CellLayout {
+    /// Bytes of `cell` in this layout.
+    #[inline]
+    pub(crate) fn size(self, cell: &CellRef<'_>) -> usize {
+        let mut size = cell.serialized_size();
+        if self.has_tags {
+            size += TAGS_LENGTH_SIZE + cell.tags().len();
+        }
+        if self.has_mvcc {
+            size += vlong_size(cell.sequence_id() as i64);
+        }
+        size
+    }
+
+    /// Appends `cell`, whose lengths the caller has checked.
+    #[inline]
+    pub(crate) fn append(self, out: &mut Vec<u8>, cell: &CellRef<'_>) {
+        let (key, value) = (cell.key(), cell.value());
+        out.reserve(KEY_VALUE_HEADER_SIZE + key.len() + value.len() + 16);
+        out.extend_from_slice(&(key.len() as u32).to_be_bytes());
+        out.extend_from_slice(&(value.len() as u32).to_be_bytes());
+        out.extend_from_slice(key);
+        out.extend_from_slice(value);
+        if self.has_tags {
+            out.extend_from_slice(&(cell.tags().len() as u16).to_be_bytes());
+            out.extend_from_slice(cell.tags());
+        }
+        if self.has_mvcc {
+            write_vlong(out, cell.sequence_id() as i64);
+        }
+    }
+
+    /// The flat key of the cell that begins at `at`.
+    #[inline]
+    pub(crate) fn key(bytes: &[u8], at: usize) -> &[u8] {
+        let key_length = u32_at(bytes, at) as usize;
+        &bytes[at + KEY_VALUE_HEADER_SIZE..][..key_length]
+    }
+
+    /// The cell that begins at `at`, one of the accepted [`CellOffsets`] of these bytes.
+    #[inline]
+    pub(crate) fn cell(self, bytes: &[u8], at: usize) -> CellRef<'_> {
+        let bytes = &bytes[at..];
+        let (key_length, value_length) = (u32_at(bytes, 0) as usize, u32_at(bytes, 4) as usize);
+        let (key, rest) = bytes[KEY_VALUE_HEADER_SIZE..].split_at(key_length);
+        let (value, mut rest) = rest.split_at(value_length);
+        let mut tags: &[u8] = &[];
+        if self.has_tags {
+            let length = u16::from_be_bytes([rest[0], rest[1]]) as usize;
+            (tags, rest) = rest[TAGS_LENGTH_SIZE..].split_at(length);
+        }
+        let sequence_id = if self.has_mvcc { vlong_at(rest) as u64 } else { 0 };
+        CellRef::new(key, value, tags, sequence_id)
+    }
+
+    /// Where the cell that begins at `at` ends, after checking all of it.
+    #[inline]
+    fn check(self, bytes: &[u8], at: usize) -> Parsed<usize> {
+        let cut = || Damage::new("cell reaches beyond its block");
+        let header = bytes.get(at..at + KEY_VALUE_HEADER_SIZE).ok_or_else(cut)?;
+        let (key_length, value_length) = (u32_at(header, 0) as usize, u32_at(header, 4) as usize);
+        let key_start = at + KEY_VALUE_HEADER_SIZE;
+        let flat_key = bytes.get(key_start..key_start + key_length).ok_or_else(cut)?;
+        if !key::check(flat_key) {
+            return Err(Damage::new("lengths inside a key do not fit"));
+        }
+        let mut end = key_start + key_length + value_length;
+        if self.has_tags {
+            let length = bytes.get(end..end + TAGS_LENGTH_SIZE).ok_or_else(cut)?;
+            end += TAGS_LENGTH_SIZE + u16::from_be_bytes([length[0], length[1]]) as usize;
+        }
+        if self.has_mvcc {
+            end += vlong_size_of_first(*bytes.get(end).ok_or_else(cut)?);
+        }
+        if end > bytes.len() { Err(cut()) } else { Ok(end) }
+    }
+}
+
+#[inline]
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// Where each cell of a block begins; at least one cell.
+///
+/// Two bytes per cell in blocks of up to 64 KiB, four in larger ones.
+#[derive(Debug)]
+pub(crate) enum CellOffsets {
+    Short(Box<[u16]>),
+    Long(Box<[u32]>),
+}
+
+impl CellOffsets {
+    /// Walks over the cells of a block and checks each.
+    pub(crate) fn of(bytes: &[u8], layout: CellLayout) -> Parsed<Self> {
+        let first_size = layout.check(bytes, 0)?;
+        let expected = bytes.len() / first_size + 1;
+        if bytes.len() <= 1 << 16 {
+            Ok(Self::Short(Self::collect(bytes, layout, expected, |at| at as u16)?))
+        } else if u32::try_from(bytes.len()).is_ok() {
+            Ok(Self::Long(Self::collect(bytes, layout, expected, |at| at as u32)?))
+        } else {
+            Err(Damage::new("data block over 4 GiB"))
+        }
+    }
+
+    fn collect<T>(
+        bytes: &[u8],
+        layout: CellLayout,
+        expected: usize,
+        narrow: impl Fn(usize) -> T,
+    ) -> Parsed<Box<[T]>> {
+        let mut offsets = Vec::with_capacity(expected);
+        let mut at = 0;
+        while at < bytes.len() {
+            offsets.push(narrow(at));
+            at = layout.check(bytes, at)?;
+        }
+        Ok(offsets.into_boxed_slice())
+    }
+
+    /// Number of cells.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Short(offsets) => offsets.len(),
+            Self::Long(offsets) => offsets.len(),
+        }
+    }
+
+    /// Where the cell at `index` begins.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> usize {
+        match self {
+            Self::Short(offsets) => offsets[index] as usize,
+            Self::Long(offsets) => offsets[index] as usize,
+        }
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn heap_size(&self) -> usize {
+        match self {
+            Self::Short(offsets) => size_of_val::<[u16]>(offsets),
+            Self::Long(offsets) => size_of_val::<[u32]>(offsets),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_come_back_and_cut_blocks_are_refused() {
+        let key = key::build(b"row", b"f", b"q", 7, 4);
+        for (has_tags, has_mvcc) in [(false, false), (true, false), (false, true), (true, true)] {
+            let layout = CellLayout { has_tags, has_mvcc };
+            let mut block = Vec::new();
+            let mut ends = vec![0];
+            for sequence_id in [0, 300, i64::MAX as u64] {
+                let cell = CellRef::new(&key, b"value", b"\0\x02\x08x", sequence_id);
+                layout.append(&mut block, &cell);
+                assert_eq!(block.len() - ends[ends.len() - 1], layout.size(&cell));
+                ends.push(block.len());
+            }
+            let offsets = CellOffsets::of(&block, layout).unwrap();
+            assert_eq!(offsets.len(), 3);
+            let cell = layout.cell(&block, offsets.get(1));
+            assert_eq!((cell.key(), cell.value()), (key.as_slice(), b"value".as_slice()));
+            assert_eq!(cell.tags().is_empty(), !has_tags);
+            assert_eq!(cell.sequence_id(), if has_mvcc { 300 } else { 0 });
+            for cut in (0..block.len()).filter(|cut| *cut == 0 || !ends.contains(cut)) {
+                assert!(CellOffsets::of(&block[..cut], layout).is_err(), "cut at {cut}");
+            }
+        }
+    }
+}

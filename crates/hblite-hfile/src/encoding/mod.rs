@@ -1,0 +1,213 @@
+//! Data block encodings.
+//!
+//! ```text
+//! NONE                    cells (magic DATABLK*)
+//! ROW_INDEX_V1            u16 7 | cells | row index
+//! PREFIX, DIFF, FAST_DIFF u16 2, 3, 4 | i32 size of the cells without encoding | encoded cells
+//! ```
+//!
+//! [`decode`] turns any of them into plain cells ([`cells`]), which is what scanners walk over;
+//! [`BlockEncoder`] is the way back. Every block starts afresh.
+//!
+//! Memory: a decoded block is never larger than the size that it announces, and grows only with
+//! cells that were really there.
+
+pub(crate) mod cells;
+
+mod diff;
+mod fast_diff;
+mod packed;
+mod prefix;
+mod row_index;
+mod tag_dictionary;
+
+use std::ops::Range;
+
+use hblite_model::{CellRef, DataBlockEncoding};
+
+use crate::error::{Damage, Parsed, ensure};
+use crate::input::Input;
+use cells::CellLayout;
+use packed::{CellPacker, DecodedCells, PackedTrailer};
+use row_index::RowIndexEncoder;
+
+/// Bytes of the encoding's id.
+const ID_SIZE: usize = 2;
+/// Bytes of the id and of the size without encoding.
+const PACKED_HEADER_SIZE: usize = ID_SIZE + 4;
+/// A block that decodes to more is refused.
+const DECODED_SIZE_MAX: usize = 1 << 30;
+
+/// The encoding's number in blocks.
+fn id(encoding: DataBlockEncoding) -> u16 {
+    match encoding {
+        DataBlockEncoding::None => 0,
+        DataBlockEncoding::Prefix => 2,
+        DataBlockEncoding::Diff => 3,
+        DataBlockEncoding::FastDiff => 4,
+        DataBlockEncoding::RowIndexV1 => 7,
+    }
+}
+
+/// The plain cells of an encoded block.
+#[derive(Debug)]
+pub(crate) enum PlainCells {
+    /// They lie in the payload.
+    InPlace(Range<usize>),
+    Decoded(Vec<u8>),
+}
+
+/// The plain cells in the payload of a block of type `EncodedData`.
+pub(crate) fn decode(
+    encoding: DataBlockEncoding,
+    layout: CellLayout,
+    tags_compressed: bool,
+    payload: &[u8],
+) -> Parsed<PlainCells> {
+    let mut input = Input::new(payload);
+    let found = input.u16()?;
+    if found != id(encoding) {
+        return Err(Damage::new(format!("encoding id {found} in a file with {encoding}")));
+    }
+    if encoding == DataBlockEncoding::RowIndexV1 {
+        let cells = row_index::cells(&payload[ID_SIZE..])?;
+        return Ok(PlainCells::InPlace(ID_SIZE + cells.start..ID_SIZE + cells.end));
+    }
+    let size = input.length()?;
+    ensure(size <= DECODED_SIZE_MAX, "encoded block announces too many bytes")?;
+    let trailer = PackedTrailer::new(layout, tags_compressed);
+    let mut out = DecodedCells::new(size, payload.len());
+    match encoding {
+        DataBlockEncoding::Prefix => prefix::decode(&mut input, trailer, &mut out)?,
+        DataBlockEncoding::Diff => diff::decode(&mut input, trailer, &mut out)?,
+        DataBlockEncoding::FastDiff => fast_diff::decode(&mut input, trailer, &mut out)?,
+        DataBlockEncoding::None | DataBlockEncoding::RowIndexV1 => {
+            return Err(Damage::new("encoded block in a file without encoding"));
+        }
+    }
+    let cells = out.finish();
+    ensure(cells.len() == size, "encoded block does not decode to the size it announces")?;
+    Ok(PlainCells::Decoded(cells))
+}
+
+/// What one encoding remembers of the block so far.
+#[derive(Debug)]
+enum State {
+    Plain,
+    RowIndex(RowIndexEncoder),
+    Packed(Box<dyn CellPacker>),
+}
+
+/// Collects the cells of one data block after the other.
+#[derive(Debug)]
+pub(crate) struct BlockEncoder {
+    encoding: DataBlockEncoding,
+    layout: CellLayout,
+    trailer: PackedTrailer,
+    state: State,
+    payload: Vec<u8>,
+    unencoded_size: usize,
+    encoded_size: usize,
+}
+
+impl BlockEncoder {
+    pub(crate) fn new(
+        encoding: DataBlockEncoding,
+        layout: CellLayout,
+        compress_tags: bool,
+        block_size: usize,
+    ) -> Self {
+        let state = match encoding {
+            DataBlockEncoding::None => State::Plain,
+            DataBlockEncoding::RowIndexV1 => State::RowIndex(RowIndexEncoder::default()),
+            DataBlockEncoding::Prefix => State::Packed(Box::<prefix::PrefixPacker>::default()),
+            DataBlockEncoding::Diff => State::Packed(Box::<diff::DiffPacker>::default()),
+            DataBlockEncoding::FastDiff => {
+                State::Packed(Box::<fast_diff::FastDiffPacker>::default())
+            }
+        };
+        Self {
+            encoding,
+            layout,
+            trailer: PackedTrailer::new(layout, compress_tags),
+            state,
+            payload: Vec::with_capacity(block_size.min(1 << 20) + 4096),
+            unencoded_size: 0,
+            encoded_size: 0,
+        }
+    }
+
+    /// Whether the open block has no cell.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.unencoded_size == 0
+    }
+
+    /// Whether encoded or unencoded cells have reached `block_size`.
+    #[inline]
+    pub(crate) fn is_full(&self, block_size: usize) -> bool {
+        self.encoded_size >= block_size || self.unencoded_size >= block_size
+    }
+
+    /// Adds a cell to the open block.
+    #[inline]
+    pub(crate) fn append(&mut self, cell: &CellRef<'_>) {
+        if let State::Plain = self.state {
+            self.layout.append(&mut self.payload, cell);
+            self.unencoded_size = self.payload.len();
+            self.encoded_size = self.unencoded_size;
+            return;
+        }
+        self.append_encoded(cell);
+    }
+
+    fn append_encoded(&mut self, cell: &CellRef<'_>) {
+        if self.is_empty() {
+            self.payload.extend_from_slice(&id(self.encoding).to_be_bytes());
+            if let State::Packed(_) = self.state {
+                self.payload.extend_from_slice(&[0; PACKED_HEADER_SIZE - ID_SIZE]);
+            }
+        }
+        let size = self.layout.size(cell);
+        match &mut self.state {
+            State::Plain => {}
+            State::RowIndex(index) => {
+                self.encoded_size += size + index.note(cell, self.unencoded_size);
+                self.layout.append(&mut self.payload, cell);
+            }
+            State::Packed(packer) => {
+                let before = self.payload.len();
+                packer.append(&mut self.payload, cell);
+                self.trailer.append(&mut self.payload, cell);
+                self.encoded_size += self.payload.len() - before;
+            }
+        }
+        self.unencoded_size += size;
+    }
+
+    /// Completes the payload of the open block; call [`Self::clear`] when it was written.
+    pub(crate) fn finish(&mut self) -> &[u8] {
+        match &self.state {
+            State::Plain => {}
+            State::RowIndex(index) => index.finish(self.unencoded_size, &mut self.payload),
+            State::Packed(_) => {
+                let size = (self.unencoded_size as u32).to_be_bytes();
+                self.payload[ID_SIZE..PACKED_HEADER_SIZE].copy_from_slice(&size);
+            }
+        }
+        &self.payload
+    }
+
+    /// Opens the next block.
+    pub(crate) fn clear(&mut self) {
+        self.payload.clear();
+        self.unencoded_size = 0;
+        self.encoded_size = 0;
+        match &mut self.state {
+            State::Plain => {}
+            State::RowIndex(index) => index.clear(),
+            State::Packed(packer) => packer.clear(),
+        }
+        self.trailer.clear();
+    }
+}

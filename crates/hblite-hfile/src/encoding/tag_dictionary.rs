@@ -1,0 +1,109 @@
+//! The dictionary that compresses tags within one block.
+//!
+//! ```text
+//! new tag     ff | varint length | type and value
+//! known tag   u16 index
+//! ```
+//!
+//! 127 slots. A new tag takes the next free slot or, when there is none, that of the tag that was
+//! used longest ago; adding, writing and reading are uses. Both sides do the same and so agree.
+//! Source: HBase's `TagCompressionContext`, `LRUDictionary`.
+
+use super::packed::DecodedCells;
+use crate::error::{Damage, Parsed, ensure};
+use crate::input::{Input, write_varint};
+
+const SLOTS: usize = 127;
+const NOT_IN_DICTIONARY: u8 = 0xff;
+/// Bytes of the length in front of a tag.
+const TAG_LENGTH_SIZE: usize = 2;
+
+#[derive(Debug)]
+struct Slot {
+    /// Type and value.
+    tag: Vec<u8>,
+    last_use: u64,
+}
+
+/// Tags that were met in this block.
+#[derive(Debug, Default)]
+pub(crate) struct TagDictionary {
+    slots: Vec<Slot>,
+    uses: u64,
+}
+
+impl TagDictionary {
+    /// Begins a new block.
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+    }
+
+    fn add(&mut self, tag: &[u8]) {
+        self.uses += 1;
+        let slot = Slot { tag: tag.to_vec(), last_use: self.uses };
+        if self.slots.len() < SLOTS {
+            self.slots.push(slot);
+        } else if let Some(oldest) = self.slots.iter_mut().min_by_key(|slot| slot.last_use) {
+            *oldest = slot;
+        }
+    }
+
+    fn touch(&mut self, index: usize) {
+        self.uses += 1;
+        if let Some(slot) = self.slots.get_mut(index) {
+            slot.last_use = self.uses;
+        }
+    }
+
+    /// Writes serialized tags, which the caller has checked.
+    pub(crate) fn write_tags(&mut self, out: &mut Vec<u8>, tags: &[u8]) {
+        let mut rest = tags;
+        while let Some((length, behind)) = rest.split_first_chunk::<TAG_LENGTH_SIZE>() {
+            let (tag, behind) = behind.split_at(u16::from_be_bytes(*length) as usize);
+            rest = behind;
+            match self.slots.iter().position(|slot| slot.tag == tag) {
+                Some(index) => {
+                    out.extend_from_slice(&(index as u16).to_be_bytes());
+                    self.touch(index);
+                }
+                None => {
+                    out.push(NOT_IN_DICTIONARY);
+                    write_varint(out, tag.len());
+                    out.extend_from_slice(tag);
+                    self.add(tag);
+                }
+            }
+        }
+    }
+
+    /// Reads tags that are `length` bytes when serialized, and appends them so.
+    pub(crate) fn read_tags(
+        &mut self,
+        input: &mut Input<'_>,
+        length: usize,
+        out: &mut DecodedCells,
+    ) -> Parsed<()> {
+        let mut read = 0;
+        while read < length {
+            let first = input.u8()?;
+            let index = if first == NOT_IN_DICTIONARY {
+                let tag_length = input.varint()?;
+                let tag = input.take(tag_length)?;
+                self.add(tag);
+                read += TAG_LENGTH_SIZE + tag.len();
+                ensure(tag.len() <= u16::MAX as usize, "a tag is too long")?;
+                out.push(&(tag.len() as u16).to_be_bytes())?;
+                out.push(tag)?;
+                continue;
+            } else {
+                u16::from_be_bytes([first, input.u8()?]) as usize
+            };
+            self.touch(index);
+            let slot = self.slots.get(index).ok_or_else(|| Damage::new("unknown tag"))?;
+            read += TAG_LENGTH_SIZE + slot.tag.len();
+            out.push(&(slot.tag.len() as u16).to_be_bytes())?;
+            out.push(&slot.tag)?;
+        }
+        ensure(read == length, "tags have not the length that was announced")
+    }
+}

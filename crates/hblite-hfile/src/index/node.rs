@@ -1,0 +1,249 @@
+//! One node of the index in memory, laid out for searching.
+//!
+//! Keys lie in one piece. Beside them stands, for each, a number made of eight bytes of its row,
+//! taken behind what all rows of the node have in common: a search compares these numbers and looks
+//! at keys only where they are equal.
+//!
+//! Invariants: not empty; offsets ascend strictly, so that no node can point at itself or twice at
+//! one block, and all nodes of a level together cannot hold more entries than the file has bytes.
+
+use std::cmp::Ordering;
+
+use hblite_model::CellComparator;
+use hblite_model::cell::key;
+
+use super::ENTRY_FIXED_SIZE;
+use crate::error::{Damage, Parsed, ensure};
+use crate::input::Input;
+
+/// Where an entry points, and where its key lies.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    offset: u64,
+    on_disk_size: u32,
+    key_start: u32,
+    key_length: u32,
+}
+
+/// Entries sorted by key.
+#[derive(Debug)]
+pub(crate) struct IndexNode {
+    entries: Box<[Entry]>,
+    keys: Box<[u8]>,
+    /// Bytes of the rows behind `shared_row`, zero-padded; empty if rows are not ordered as bytes.
+    prefixes: Box<[u64]>,
+    /// What the rows of all keys begin with.
+    shared_row: Box<[u8]>,
+}
+
+impl IndexNode {
+    /// Takes `count` entries in root format from the front of a payload.
+    pub(crate) fn parse_root(
+        input: &mut Input<'_>,
+        count: usize,
+        comparator: CellComparator,
+    ) -> Parsed<Self> {
+        let mut builder = NodeBuilder::default();
+        for _ in 0..count {
+            let offset = input.offset()?;
+            let size = input.length()?;
+            builder.push(input.byte_array()?, offset, size as u32)?;
+        }
+        builder.finish(comparator)
+    }
+
+    /// Number of entries.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The key of an entry.
+    #[inline]
+    pub(crate) fn key(&self, index: usize) -> &[u8] {
+        let entry = &self.entries[index];
+        &self.keys[entry.key_start as usize..][..entry.key_length as usize]
+    }
+
+    /// Offset and on-disk size of the block that an entry points at.
+    #[inline]
+    pub(crate) fn block(&self, index: usize) -> (u64, u32) {
+        let entry = &self.entries[index];
+        (entry.offset, entry.on_disk_size)
+    }
+
+    /// The last entry whose key is not greater than `key`.
+    pub(crate) fn last_at_most(&self, comparator: CellComparator, key: &[u8]) -> Option<usize> {
+        let (low, high) = self.candidates(key)?;
+        let (mut low, mut high) = (low, high);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if comparator.compare_keys(self.key(middle), key).is_gt() {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low.checked_sub(1)
+    }
+
+    /// The range of entries that numbers alone do not decide; those before it are smaller than
+    /// `key`. `None` if all are greater.
+    #[inline]
+    fn candidates(&self, key: &[u8]) -> Option<(usize, usize)> {
+        if self.prefixes.is_empty() {
+            return Some((0, self.len()));
+        }
+        let row = key::row(key);
+        let head = &row[..row.len().min(self.shared_row.len())];
+        match head.cmp(&self.shared_row) {
+            Ordering::Less => return None,
+            Ordering::Greater => return Some((self.len(), self.len())),
+            Ordering::Equal => {}
+        }
+        let prefix = row_prefix(row, self.shared_row.len());
+        let low = self.prefixes.partition_point(|other| *other < prefix);
+        let equal = self.prefixes[low..].partition_point(|other| *other == prefix);
+        Some((low, low + equal))
+    }
+}
+
+/// Up to eight bytes of `row` from `skip` on, as a number that orders as they do.
+#[inline]
+fn row_prefix(row: &[u8], skip: usize) -> u64 {
+    let rest = row.get(skip..).unwrap_or_default();
+    if let Some(bytes) = rest.first_chunk::<8>() {
+        return u64::from_be_bytes(*bytes);
+    }
+    let mut bytes = [0; 8];
+    bytes[..rest.len()].copy_from_slice(rest);
+    u64::from_be_bytes(bytes)
+}
+
+/// Collects the entries of one node, or of all nodes of one level.
+#[derive(Debug, Default)]
+pub(crate) struct NodeBuilder {
+    entries: Vec<Entry>,
+    keys: Vec<u8>,
+}
+
+impl NodeBuilder {
+    /// Adds an entry.
+    pub(crate) fn push(&mut self, key: &[u8], offset: u64, on_disk_size: u32) -> Parsed<()> {
+        ensure(key::check(key), "lengths inside an index key do not fit")?;
+        let ascends = self.entries.last().is_none_or(|last| last.offset < offset);
+        ensure(ascends, "offsets in the index do not ascend")?;
+        let key_start =
+            u32::try_from(self.keys.len()).map_err(|_| Damage::new("index keys of over 4 GiB"))?;
+        self.keys.extend_from_slice(key);
+        let key_length = key.len() as u32;
+        self.entries.push(Entry { offset, on_disk_size, key_start, key_length });
+        Ok(())
+    }
+
+    /// Adds all entries of a payload in node format.
+    pub(crate) fn push_node(&mut self, payload: &[u8]) -> Parsed<()> {
+        let mut input = Input::new(payload);
+        let count = input.length()?;
+        ensure(count > 0, "index node without entries")?;
+        let marks_size = count.saturating_add(1).saturating_mul(4);
+        let mut marks = Input::new(input.take(marks_size)?);
+        let mut start = marks.length()?;
+        ensure(start == 0, "first index entry does not begin at 0")?;
+        for _ in 0..count {
+            let end = marks.length()?;
+            let key_length = end.checked_sub(start).and_then(|s| s.checked_sub(ENTRY_FIXED_SIZE));
+            let key_length = key_length.ok_or_else(|| Damage::new("index marks do not ascend"))?;
+            let offset = input.offset()?;
+            let size = input.length()?;
+            self.push(input.take(key_length)?, offset, size as u32)?;
+            start = end;
+        }
+        ensure(input.is_empty(), "bytes behind the last index entry")
+    }
+
+    /// The node.
+    pub(crate) fn finish(self, comparator: CellComparator) -> Parsed<IndexNode> {
+        let mut node = IndexNode {
+            entries: self.entries.into_boxed_slice(),
+            keys: self.keys.into_boxed_slice(),
+            prefixes: Box::default(),
+            shared_row: Box::default(),
+        };
+        ensure(node.len() > 0, "index without entries")?;
+        if comparator == CellComparator::Default {
+            let first = key::row(node.key(0));
+            let last = key::row(node.key(node.len() - 1));
+            let shared = first.iter().zip(last).take_while(|(l, r)| l == r).count();
+            let shared_row = Box::from(&first[..shared]);
+            let prefix = |index| row_prefix(key::row(node.key(index)), shared);
+            node.prefixes = (0..node.len()).map(prefix).collect();
+            node.shared_row = shared_row;
+        }
+        Ok(node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(rows: &[&str], comparator: CellComparator) -> IndexNode {
+        let mut builder = NodeBuilder::default();
+        for (position, row) in rows.iter().enumerate() {
+            let key = key::build(row.as_bytes(), b"f", b"q", 5, 4);
+            builder.push(&key, position as u64 * 100, 100).unwrap();
+        }
+        builder.finish(comparator).unwrap()
+    }
+
+    #[test]
+    fn the_last_entry_at_most_a_key_is_found() {
+        let sets: [&[&str]; 4] = [
+            &["user1", "user1\0", "user10", "user1000000000", "user10000000001", "user2"],
+            &["a"],
+            &["", "\0", "\0\0", "b"],
+            &["abcdefgh1", "abcdefgh2", "abcdefgh2z"],
+        ];
+        let asked = [
+            "",
+            "\0",
+            "a",
+            "abcdefgh",
+            "abcdefgh15",
+            "abcdefgh2",
+            "b",
+            "user",
+            "user1",
+            "user10",
+            "user100000000000",
+            "user1z",
+            "user3",
+            "z",
+        ];
+        for rows in sets {
+            for comparator in [CellComparator::Default, CellComparator::Meta] {
+                let node = node(rows, comparator);
+                for row in asked {
+                    for timestamp in [4, 5, 6] {
+                        let key = key::build(row.as_bytes(), b"f", b"q", timestamp, 4);
+                        let expected = (0..node.len())
+                            .rev()
+                            .find(|i| comparator.compare_keys(node.key(*i), &key).is_le());
+                        assert_eq!(node.last_at_most(comparator, &key), expected, "{row:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn offsets_that_do_not_ascend_are_refused() {
+        let key = key::build(b"r", b"f", b"q", 5, 4);
+        let mut builder = NodeBuilder::default();
+        builder.push(&key, 7, 1).unwrap();
+        assert!(builder.push(&key, 7, 1).is_err());
+        assert!(builder.push(b"short", 9, 1).is_err());
+        assert!(NodeBuilder::default().finish(CellComparator::Default).is_err());
+    }
+}

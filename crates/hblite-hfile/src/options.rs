@@ -1,0 +1,127 @@
+//! How a file is to be written.
+
+use hblite_model::{BloomType, CellComparator, Compression, DataBlockEncoding, Error, Result};
+
+use crate::block::HEADER_SIZE;
+use crate::block::checksum::ChecksumType;
+use crate::bloom::{BloomHash, BloomKey};
+
+/// Settings of a new file; the default is HBase's, but without a Bloom filter's row prefix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HFileWriterOptions {
+    /// A data block ends when its cells reach so many bytes (65,536).
+    pub block_size: usize,
+    /// How cells are packed in data blocks (NONE).
+    pub encoding: DataBlockEncoding,
+    /// Codec of all blocks (NONE).
+    pub compression: Compression,
+    /// Keys of the general Bloom filter (ROW).
+    pub bloom: BloomType,
+    /// Bytes of the row with [`BloomType::RowPrefixFixedLength`], at least 1 (0).
+    pub bloom_prefix_length: u32,
+    /// Bytes of a Bloom chunk (131,072; `io.storefile.bloom.block.size`).
+    pub bloom_block_size: usize,
+    /// Rate of false positives, between 0 and 1 (0.01; `io.storefile.bloom.error.rate`).
+    pub bloom_error_rate: f32,
+    /// Hash function of the filters (murmur; `hbase.hash.type`).
+    pub hash: BloomHash,
+    /// Checksum of blocks (CRC32C).
+    pub checksum: ChecksumType,
+    /// Bytes under one checksum, at least 33 (16,384).
+    pub bytes_per_checksum: usize,
+    /// Whether cells keep their sequence ids (true).
+    pub include_mvcc: bool,
+    /// Whether cells keep tags (false); without it a cell with tags is refused.
+    pub include_tags: bool,
+    /// Whether tags are compressed by a dictionary, in encodings that can (false).
+    pub compress_tags: bool,
+    /// An index node is written when it reaches so many bytes
+    /// (131,072; `hfile.index.block.max.size`).
+    pub index_chunk_size: usize,
+    /// Intermediate nodes have more entries than this (16; `hfile.index.block.min.entries`).
+    pub index_min_entries: usize,
+    /// Order of the cells.
+    pub comparator: CellComparator,
+    /// When the file is begun, in milliseconds; 0 if nobody says.
+    pub create_time: i64,
+}
+
+impl Default for HFileWriterOptions {
+    fn default() -> Self {
+        Self {
+            block_size: 64 * 1024,
+            encoding: DataBlockEncoding::None,
+            compression: Compression::None,
+            bloom: BloomType::Row,
+            bloom_prefix_length: 0,
+            bloom_block_size: 128 * 1024,
+            bloom_error_rate: 0.01,
+            hash: BloomHash::Murmur,
+            checksum: ChecksumType::Crc32C,
+            bytes_per_checksum: 16 * 1024,
+            include_mvcc: true,
+            include_tags: false,
+            compress_tags: false,
+            index_chunk_size: 128 * 1024,
+            index_min_entries: 16,
+            comparator: CellComparator::Default,
+            create_time: 0,
+        }
+    }
+}
+
+/// Largest size that a setting may ask for.
+const SIZE_MAX: usize = 1 << 30;
+
+impl HFileWriterOptions {
+    /// Refuses what no file can have.
+    pub(crate) fn check(&self) -> Result<()> {
+        let sizes = [
+            ("block size", self.block_size, 1),
+            ("Bloom block size", self.bloom_block_size, 1),
+            ("bytes per checksum", self.bytes_per_checksum, HEADER_SIZE),
+            ("index chunk size", self.index_chunk_size, 1),
+        ];
+        for (name, size, min) in sizes {
+            if !(min..=SIZE_MAX).contains(&size) {
+                return Err(Error::illegal_argument(format!("{name} of {size} bytes")));
+            }
+        }
+        if !(self.bloom_error_rate > 0.0 && self.bloom_error_rate < 1.0) {
+            let rate = self.bloom_error_rate;
+            return Err(Error::illegal_argument(format!("Bloom error rate of {rate}")));
+        }
+        if self.bloom == BloomType::RowPrefixFixedLength && self.bloom_prefix_length == 0 {
+            return Err(Error::illegal_argument("Bloom filter of row prefixes without a length"));
+        }
+        Ok(())
+    }
+
+    /// The key of the general Bloom filter.
+    pub(crate) fn bloom_key(&self) -> Option<BloomKey> {
+        match self.bloom {
+            BloomType::None => None,
+            BloomType::Row => Some(BloomKey::Row),
+            BloomType::RowCol => Some(BloomKey::RowCol),
+            BloomType::RowPrefixFixedLength => {
+                Some(BloomKey::RowPrefix(self.bloom_prefix_length as usize))
+            }
+        }
+    }
+
+    /// Whether tags really are compressed.
+    pub(crate) fn tags_compressed(&self) -> bool {
+        self.compress_tags && self.encoding != DataBlockEncoding::None
+    }
+}
+
+/// What the store knows about a file when it is complete.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreFileInfo {
+    /// Largest log sequence id of its cells; `None` for files made outside of a store.
+    pub max_sequence_id: Option<u64>,
+    /// Whether a major compaction wrote it.
+    pub major_compaction: bool,
+    /// Names of the files that were compacted into it, none for a flush.
+    pub compacted_files: Vec<String>,
+}

@@ -1,0 +1,381 @@
+//! Opens an HFile and answers what does not need a position in it.
+//!
+//! Opening maps the file and reads trailer, root index, file info and Bloom metas: no data block,
+//! no leaf of the index, no Bloom chunk. Each of these is read, and its checksums verified, when it
+//! is first needed.
+//!
+//! Invariants: the file must not change while a reader is open; removing its name is fine.
+//! Threads: shared by `Arc`; every scan has its own [`crate::HFileScanner`].
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hblite_env::{FileBytes, FileSystem};
+use hblite_model::{
+    BloomType, CellComparator, Compression, DataBlockEncoding, Error, Exception, Result,
+};
+
+use crate::block::{BlockFile, BlockType, Payload};
+use crate::bloom::BloomReader;
+use crate::cache::{BlockCache, BlockKey, OffsetsBudget};
+use crate::data_block::DataBlock;
+use crate::encoding::{self, PlainCells};
+use crate::error::Damage;
+use crate::file_info::{self, FileInfo};
+use crate::index::{DataBlockPosition, DataIndex};
+use crate::input::Input;
+use crate::open::{self, Opened};
+use crate::trailer::Trailer;
+
+/// Memory for cell offsets of a reader without a shared cache.
+const OFFSETS_LIMIT_ALONE: usize = 64 << 20;
+
+/// An open HFile.
+#[derive(Debug)]
+pub struct HFileReader {
+    file: BlockFile,
+    length: u64,
+    opened: Opened,
+    /// What this reader took out of the budget for cell offsets.
+    offsets_taken: AtomicUsize,
+    offsets_alone: OffsetsBudget,
+    cache: Option<Cached>,
+}
+
+/// The shared cache and this reader's number in it.
+#[derive(Debug)]
+struct Cached {
+    cache: Arc<BlockCache>,
+    file: u64,
+}
+
+impl HFileReader {
+    /// Opens the finished file at `path`. Decoded blocks go into `cache` if there is one.
+    ///
+    /// # Errors
+    /// `Io` if the file cannot be mapped, `Corrupt` if it is no HFile or damaged, `Unsupported` if
+    /// it is encrypted, has a codec or comparator that hblite lacks, or is of version 1 or 2.
+    pub fn open(fs: &dyn FileSystem, path: &Path, cache: Option<Arc<BlockCache>>) -> Result<Self> {
+        let bytes = fs
+            .open(path)
+            .and_then(|file| file.map())
+            .map_err(|error| Error::io("opening", path, error))?;
+        Self::open_bytes(bytes, path, cache)
+    }
+
+    fn open_bytes(bytes: FileBytes, path: &Path, cache: Option<Arc<BlockCache>>) -> Result<Self> {
+        let length = bytes.len() as u64;
+        let (file, opened) = open::open(bytes, path)?;
+        let cache = cache.map(|cache| Cached { file: cache.register_file(), cache });
+        Ok(Self {
+            file,
+            length,
+            opened,
+            offsets_taken: AtomicUsize::new(0),
+            offsets_alone: OffsetsBudget::new(OFFSETS_LIMIT_ALONE),
+            cache,
+        })
+    }
+
+    /// Where the file is, or was when it was opened.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Bytes of the file.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Number of cells.
+    pub fn entries(&self) -> u64 {
+        self.opened.trailer.entry_count
+    }
+
+    /// The numbers of the trailer.
+    pub fn trailer(&self) -> &Trailer {
+        &self.opened.trailer
+    }
+
+    /// The order of the cells.
+    #[inline]
+    pub fn comparator(&self) -> CellComparator {
+        self.opened.trailer.comparator
+    }
+
+    /// The codec of all blocks.
+    pub fn compression(&self) -> Compression {
+        self.opened.trailer.compression
+    }
+
+    /// How cells are packed.
+    pub fn encoding(&self) -> DataBlockEncoding {
+        self.opened.encoding
+    }
+
+    /// Whether cells have a tags part, and whether they have sequence ids.
+    pub fn has_tags_and_mvcc(&self) -> (bool, bool) {
+        (self.opened.layout.has_tags, self.opened.layout.has_mvcc)
+    }
+
+    /// The whole file info.
+    pub fn file_info_map(&self) -> &FileInfo {
+        &self.opened.info
+    }
+
+    /// One value of the file info; its keys are in [`crate::file_info`].
+    pub fn file_info(&self, key: &[u8]) -> Option<&[u8]> {
+        self.opened.info.get(key)
+    }
+
+    /// Flat key of the first cell, `None` in an empty file.
+    pub fn first_key(&self) -> Option<&[u8]> {
+        self.opened.index.as_ref().map(DataIndex::first_key)
+    }
+
+    /// Flat key of the last cell, `None` in an empty file.
+    pub fn last_key(&self) -> Option<&[u8]> {
+        self.opened.index.as_ref().and_then(|_| self.file_info(file_info::LAST_KEY))
+    }
+
+    /// Index key of the block in the middle, where HBase splits; `None` in an empty file.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn mid_key(&self) -> Result<Option<Vec<u8>>> {
+        let index = self.opened.index.as_ref();
+        index.map(|index| index.mid_key(&self.file).map(<[u8]>::to_vec)).transpose()
+    }
+
+    /// Largest log sequence id of its cells, if the file says so.
+    pub fn max_sequence_id(&self) -> Option<u64> {
+        self.opened.max_sequence_id
+    }
+
+    /// Largest sequence id that a cell carries.
+    pub fn max_cell_sequence_id(&self) -> u64 {
+        self.opened.max_cell_sequence_id
+    }
+
+    /// Smallest and largest timestamp; everything if the file does not say. `(i64::MAX, -1)` if it
+    /// has no cells.
+    pub fn time_range(&self) -> (i64, i64) {
+        self.opened.time_range
+    }
+
+    /// Smallest timestamp of a put, `i64::MAX` if there is none or the file does not say.
+    pub fn earliest_put(&self) -> i64 {
+        self.opened.earliest_put
+    }
+
+    /// Whether a major compaction wrote it.
+    pub fn is_major_compaction(&self) -> bool {
+        self.opened.info.bool(file_info::MAJOR_COMPACTION)
+    }
+
+    /// Number of DeleteFamily and DeleteFamilyVersion cells, if the file says so.
+    pub fn delete_family_count(&self) -> Option<u64> {
+        self.opened.delete_family_count
+    }
+
+    /// Which keys the general Bloom filter holds; NONE if there is no filter.
+    pub fn bloom_type(&self) -> BloomType {
+        self.opened.bloom.as_ref().map_or(BloomType::None, |_| self.opened.bloom_type)
+    }
+
+    /// Row prefix length of the general Bloom filter, 0 for the other types.
+    pub fn bloom_prefix_length(&self) -> usize {
+        self.opened.bloom_prefix_length
+    }
+
+    /// Whether the file may hold cells of `row`. Always true with a ROWCOL filter, which cannot
+    /// tell, and without a filter.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn may_contain_row(&self, row: &[u8]) -> Result<bool> {
+        let Some(bloom) = &self.opened.bloom else {
+            return Ok(true);
+        };
+        let key = match self.opened.bloom_type {
+            BloomType::Row => row,
+            BloomType::RowPrefixFixedLength => {
+                &row[..row.len().min(self.opened.bloom_prefix_length)]
+            }
+            BloomType::RowCol | BloomType::None => return Ok(true),
+        };
+        if self.is_behind_last_bloom_key(bloom, key) {
+            return Ok(false);
+        }
+        bloom.may_contain_row(&self.file, key)
+    }
+
+    /// Whether the file may hold cells of this column of `row`, or a marker that deletes the family
+    /// there. The family is not asked for: a file has one.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn may_contain_column(&self, row: &[u8], qualifier: &[u8]) -> Result<bool> {
+        match &self.opened.bloom {
+            Some(bloom) if self.opened.bloom_type == BloomType::RowCol => {
+                // Family deletes stand under the empty qualifier.
+                Ok(bloom.may_contain_column(&self.file, row, qualifier)?
+                    || bloom.may_contain_column(&self.file, row, b"")?)
+            }
+            _ => self.may_contain_row(row),
+        }
+    }
+
+    /// Whether the file may hold a DeleteFamily or DeleteFamilyVersion cell of `row`.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn may_contain_delete_family(&self, row: &[u8]) -> Result<bool> {
+        if self.opened.delete_family_count == Some(0) {
+            return Ok(false);
+        }
+        match &self.opened.delete_family_bloom {
+            Some(bloom) => bloom.may_contain_row(&self.file, row),
+            None if self.opened.bloom_type == BloomType::RowCol => {
+                self.may_contain_column(row, b"")
+            }
+            None => Ok(true),
+        }
+    }
+
+    fn is_behind_last_bloom_key(&self, bloom: &BloomReader, key: &[u8]) -> bool {
+        let last = self.file_info(file_info::LAST_BLOOM_KEY);
+        last.is_some_and(|last| bloom.compare(key, last).is_gt())
+    }
+
+    /// The content of a meta block.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn meta_block(&self, name: &[u8]) -> Result<Option<Vec<u8>>> {
+        let (offset, index) = &self.opened.meta_index;
+        let mut input = Input::new(index);
+        let damaged = |damage: Damage| self.file.corrupt(*offset, &damage);
+        for _ in 0..self.opened.trailer.meta_index_count {
+            let block_offset = input.offset().map_err(damaged)?;
+            let size = input.length().map_err(damaged)?;
+            if input.byte_array().map_err(damaged)? == name {
+                let expected = [BlockType::Meta];
+                let (_, payload) = self.file.read(block_offset, &expected, Some(size as u32))?;
+                return Ok(Some(payload.to_vec()));
+            }
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    pub(crate) fn file(&self) -> &BlockFile {
+        &self.file
+    }
+
+    #[inline]
+    pub(crate) fn index(&self) -> Option<&DataIndex> {
+        self.opened.index.as_ref()
+    }
+
+    /// Whether cells are used where they lie in the file.
+    #[inline]
+    fn has_plain_cells(&self) -> bool {
+        self.compression() == Compression::None
+            && matches!(self.encoding(), DataBlockEncoding::None | DataBlockEncoding::RowIndexV1)
+    }
+
+    /// A data block, from memory if it is there. A block that is decoded now goes into the cache
+    /// if `keep`.
+    #[inline]
+    pub(crate) fn data_block(
+        &self,
+        index: &DataIndex,
+        position: DataBlockPosition,
+        keep: bool,
+    ) -> Result<DataBlock> {
+        let (offset, size, state) = index.block(&self.file, position)?;
+        if let Some(block) = state.known.get() {
+            return Ok(block.clone());
+        }
+        if self.has_plain_cells() {
+            let block = self.read_data_block(offset, size, state.is_verified())?;
+            state.set_verified();
+            if self.take_offsets(block.offsets_size()) {
+                // Who comes second gives the same bytes; it counts twice until this is closed.
+                return Ok(state.known.get_or_init(|| block).clone());
+            }
+            return Ok(block);
+        }
+        let key = self.cache.as_ref().map(|cached| BlockKey { file: cached.file, offset });
+        if let (Some(cached), Some(key)) = (&self.cache, key)
+            && let Some(block) = cached.cache.get(key)
+        {
+            return Ok(block);
+        }
+        let block = self.read_data_block(offset, size, state.is_verified())?;
+        state.set_verified();
+        if let (Some(cached), Some(key), true) = (&self.cache, key, keep) {
+            cached.cache.insert(key, block.clone());
+        }
+        Ok(block)
+    }
+
+    fn offsets_budget(&self) -> &OffsetsBudget {
+        self.cache.as_ref().map_or(&self.offsets_alone, |cached| cached.cache.offsets())
+    }
+
+    fn take_offsets(&self, size: usize) -> bool {
+        let taken = self.offsets_budget().take(size);
+        if taken {
+            self.offsets_taken.fetch_add(size, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// Reads, decompresses, decodes and checks a data block.
+    fn read_data_block(&self, offset: u64, size: u32, is_verified: bool) -> Result<DataBlock> {
+        let (encoding, layout) = (self.encoding(), self.opened.layout);
+        let expected = match encoding {
+            DataBlockEncoding::None => BlockType::Data,
+            _ => BlockType::EncodedData,
+        };
+        let (_, payload) = if is_verified {
+            self.file.reread(offset, &[expected], Some(size))?
+        } else {
+            self.file.read(offset, &[expected], Some(size))?
+        };
+        let parse = || {
+            let cells = match encoding {
+                DataBlockEncoding::None => payload,
+                _ => {
+                    match encoding::decode(encoding, layout, self.opened.tags_compressed, &payload)?
+                    {
+                        PlainCells::InPlace(range) => payload.slice(range),
+                        PlainCells::Decoded(cells) => Payload::owned(cells),
+                    }
+                }
+            };
+            DataBlock::new(cells, layout)
+        };
+        parse().map_err(|damage: Damage| self.file.corrupt(offset, &damage))
+    }
+
+    /// The error for something that the file cannot be used for.
+    pub(crate) fn unsupported(path: &Path, message: &str) -> Error {
+        let message = format!("{}: {message}", path.display());
+        Error::new(Exception::UnsupportedOperation, message)
+    }
+}
+
+impl Drop for HFileReader {
+    fn drop(&mut self) {
+        self.offsets_budget().give_back(self.offsets_taken.load(Ordering::Relaxed));
+        if let Some(cached) = &self.cache
+            && !self.has_plain_cells()
+        {
+            cached.cache.evict_file(cached.file);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Goal: hblite reads what Apache HBase wrote, and writes the same bytes.
+//!
+//! Method: the files of `tests/golden/hfile` are read and compared with their descriptions; then
+//! each is written again from its cells and settings. Byte for byte the same, but for compressed
+//! payloads, which are compared after decompression by reading both files.
+
+mod support;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_env::{FileSystem as _, MemFileSystem};
+use hblite_hfile::{BlockCache, HFileReader, HFileScanner};
+use hblite_model::{Cell, CellComparator};
+use support::{Golden, all, digest, hex, open, write};
+
+#[test]
+fn there_are_all_files() {
+    assert_eq!(all().len(), 98);
+}
+
+#[test]
+fn forward_scans_give_the_cells() {
+    for golden in all() {
+        let cells = golden.scan();
+        assert_eq!(cells.len() as u64, golden.number("/cell_count"), "{golden}");
+        assert_eq!(digest(&cells), golden.text("/digest"), "{golden}");
+        let Some(listed) = golden.listed_cells() else {
+            continue;
+        };
+        assert_eq!(cells, listed, "{golden}");
+        let ids = |cells: &[Cell]| cells.iter().map(Cell::sequence_id).collect::<Vec<_>>();
+        assert_eq!(ids(&cells), ids(&listed), "{golden}");
+    }
+}
+
+#[test]
+fn reverse_scans_give_the_same_cells_backwards() {
+    for golden in all() {
+        let forward = golden.scan();
+        let mut scanner = HFileScanner::new(golden.reader());
+        let mut reverse = Vec::new();
+        let mut more = scanner.seek_last().unwrap();
+        while more {
+            reverse.push(scanner.current().unwrap().to_cell());
+            more = scanner.prev().unwrap();
+        }
+        reverse.reverse();
+        assert_eq!(reverse, forward, "{golden}");
+        assert_eq!(scanner.stats().cells_read, forward.len() as u64, "{golden}");
+        assert!(!scanner.prev().unwrap() && scanner.current().is_none(), "{golden}");
+    }
+}
+
+#[test]
+fn readers_say_what_the_descriptions_say() {
+    for golden in all() {
+        let reader = golden.reader();
+        let key = |key: Option<&[u8]>| key.map(hex);
+        assert_eq!(key(reader.first_key()), golden.optional_text("/first_key"), "{golden}");
+        assert_eq!(key(reader.last_key()), golden.optional_text("/last_key"), "{golden}");
+        let mid_key = reader.mid_key().unwrap();
+        assert_eq!(key(mid_key.as_deref()), golden.optional_text("/mid_key"), "{golden}");
+        assert_eq!(reader.entries(), golden.number("/cell_count"), "{golden}");
+        golden.check_trailer(reader.trailer());
+        golden.check_file_info(&reader);
+        for (name, content) in golden.meta_blocks() {
+            assert_eq!(reader.meta_block(&name).unwrap(), Some(content), "{golden}");
+        }
+        assert_eq!(reader.meta_block(b"absent").unwrap(), None);
+        assert_eq!(reader.encoding().name(), golden.text("/settings/encoding"), "{golden}");
+        let max_sequence_id = Some(golden.number("/settings/max_seq_id"));
+        assert_eq!(reader.max_sequence_id(), max_sequence_id, "{golden}");
+    }
+}
+
+#[test]
+fn seeks_stand_where_a_sorted_list_says() {
+    for golden in all() {
+        let cells = golden.scan();
+        let comparator = golden.reader().comparator();
+        let keys = support::keys_around(&cells, 60);
+        for cache in [None, Some(Arc::new(BlockCache::new(1 << 20)))] {
+            let reader = Arc::new(golden.open(cache));
+            let mut scanner = HFileScanner::new(reader.clone());
+            let mut forward = HFileScanner::new(reader.clone());
+            let mut sorted = keys.clone();
+            sorted.sort_by(|left, right| comparator.compare_keys(left, right));
+            for key in &keys {
+                check_seeks(&golden, &mut scanner, comparator, &cells, key);
+            }
+            for key in &sorted {
+                let expected = lower_bound(comparator, &cells, key);
+                assert_eq!(forward.reseek(key).unwrap(), expected < cells.len(), "{golden}");
+                assert_eq!(current(&forward), cells.get(expected).cloned(), "{golden}");
+            }
+        }
+    }
+}
+
+fn lower_bound(comparator: CellComparator, cells: &[Cell], key: &[u8]) -> usize {
+    cells.partition_point(|cell| comparator.compare_keys(cell.as_ref().key(), key).is_lt())
+}
+
+fn current(scanner: &HFileScanner) -> Option<Cell> {
+    let cell = scanner.current();
+    assert_eq!(scanner.current_key(), cell.as_ref().map(|cell| cell.key()));
+    cell.map(|cell| cell.to_cell())
+}
+
+fn check_seeks(
+    golden: &Golden,
+    scanner: &mut HFileScanner,
+    comparator: CellComparator,
+    cells: &[Cell],
+    key: &[u8],
+) {
+    let at = lower_bound(comparator, cells, key);
+    assert_eq!(scanner.seek(key).unwrap(), at < cells.len(), "{golden}");
+    assert_eq!(current(scanner), cells.get(at).cloned(), "{golden}");
+    if at + 1 < cells.len() {
+        assert!(scanner.next().unwrap());
+        assert_eq!(current(scanner), cells.get(at + 1).cloned(), "{golden}");
+    }
+    let before = at.checked_sub(1);
+    assert_eq!(scanner.seek_before(key).unwrap(), before.is_some(), "{golden}");
+    assert_eq!(current(scanner), before.map(|index| cells[index].clone()), "{golden}");
+    if let Some(index) = before.and_then(|index| index.checked_sub(1)) {
+        assert!(scanner.prev().unwrap());
+        assert_eq!(current(scanner).as_ref(), Some(&cells[index]), "{golden}");
+    }
+}
+
+#[test]
+fn bloom_filters_know_every_key_and_few_others() {
+    for golden in all() {
+        let reader = golden.reader();
+        let (mut asked, mut wrong) = (0, 0);
+        for cell in golden.scan() {
+            assert!(reader.may_contain_row(cell.row()).unwrap(), "{golden}");
+            assert!(reader.may_contain_column(cell.row(), cell.qualifier()).unwrap(), "{golden}");
+            if matches!(cell.as_ref().type_code(), 10 | 14) {
+                assert!(reader.may_contain_delete_family(cell.row()).unwrap(), "{golden}");
+            }
+            let other = [cell.row(), b"?"].concat();
+            asked += 1;
+            wrong += u32::from(reader.may_contain_column(&other, b"none").unwrap());
+        }
+        if golden.text("/settings/bloom") == "ROW" || golden.text("/settings/bloom") == "ROWCOL" {
+            assert!(wrong * 20 <= asked.max(20), "{golden}: {wrong} of {asked} are false");
+        }
+    }
+}
+
+#[test]
+fn a_file_written_again_has_the_same_bytes() {
+    for golden in all() {
+        let fs = MemFileSystem::new();
+        let path = Path::new("again");
+        write(&fs, path, &golden, &golden.scan());
+        let again = fs.read(path).unwrap();
+        if golden.is_compressed() {
+            assert_same_content(&golden, &open(&fs, path));
+        } else if again != golden.bytes {
+            let at = again.iter().zip(&golden.bytes).position(|(left, right)| left != right);
+            panic!("{golden}: {} and {} bytes, {at:x?}", again.len(), golden.bytes.len());
+        }
+    }
+}
+
+/// Compressors differ, so that offsets and sizes do; all else must be the same.
+fn assert_same_content(golden: &Golden, again: &Arc<HFileReader>) {
+    let original = golden.reader();
+    assert_eq!(support::scan(again), golden.scan(), "{golden}");
+    assert_eq!(again.file_info_map(), original.file_info_map(), "{golden}");
+    assert_eq!(again.mid_key().unwrap(), original.mid_key().unwrap(), "{golden}");
+    let numbers = |reader: &HFileReader| {
+        let trailer = reader.trailer();
+        (
+            trailer.uncompressed_data_index_size,
+            trailer.total_uncompressed_bytes,
+            trailer.data_index_count,
+            trailer.num_data_index_levels,
+            trailer.entry_count,
+        )
+    };
+    assert_eq!(numbers(again), numbers(&original), "{golden}");
+}

@@ -1,0 +1,526 @@
+//! Settings of a column family.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::pretty::{FOREVER_SECONDS, format_bytes, format_interval, parse_bytes, parse_interval};
+use crate::bytes::to_string_binary;
+use crate::error::{Error, Result};
+
+/// "Keep every version": `HConstants.ALL_VERSIONS`.
+pub const VERSIONS_ALL: u32 = i32::MAX as u32;
+
+macro_rules! named_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$variant_doc])* $variant,)* }
+
+        impl $name {
+            /// HBase's name for it.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// The value with this name; upper and lower case are alike.
+            pub fn from_name(name: &str) -> Option<Self> {
+                $(if name.eq_ignore_ascii_case($text) { return Some(Self::$variant); })*
+                None
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+named_enum! {
+    /// Which keys a store file's Bloom filter holds (`BloomType`).
+    BloomType {
+        /// No filter.
+        None = "NONE",
+        /// Rows.
+        Row = "ROW",
+        /// Rows with qualifiers.
+        RowCol = "ROWCOL",
+        /// Row prefixes of a fixed length.
+        RowPrefixFixedLength = "ROWPREFIX_FIXED_LENGTH",
+    }
+}
+
+named_enum! {
+    /// How blocks of a store file are compressed (`Compression.Algorithm`).
+    Compression {
+        /// Not at all.
+        None = "NONE",
+        /// gzip.
+        Gz = "GZ",
+        /// Snappy.
+        Snappy = "SNAPPY",
+        /// LZ4.
+        Lz4 = "LZ4",
+        /// Zstandard.
+        Zstd = "ZSTD",
+        /// LZO; hblite cannot write it.
+        Lzo = "LZO",
+        /// bzip2; hblite cannot write it.
+        Bzip2 = "BZIP2",
+    }
+}
+
+named_enum! {
+    /// How keys are packed in data blocks (`DataBlockEncoding`).
+    DataBlockEncoding {
+        /// As they are.
+        None = "NONE",
+        /// Common prefixes left out.
+        Prefix = "PREFIX",
+        /// Differences to the cell before.
+        Diff = "DIFF",
+        /// Differences, quicker to read.
+        FastDiff = "FAST_DIFF",
+        /// As they are, with an index of rows.
+        RowIndexV1 = "ROW_INDEX_V1",
+    }
+}
+
+named_enum! {
+    /// Whether deleted cells stay readable in time ranges before their deletion.
+    KeepDeletedCells {
+        /// No.
+        False = "FALSE",
+        /// Yes, until they are beyond versions or TTL.
+        True = "TRUE",
+        /// Yes, until the delete marker is past its TTL.
+        Ttl = "TTL",
+    }
+}
+
+/// Attributes that every family has, with their defaults.
+const DEFAULTS: [(&str, &str); 12] = [
+    ("BLOCKCACHE", "true"),
+    ("BLOCKSIZE", "65536"),
+    ("BLOOMFILTER", "ROW"),
+    ("COMPRESSION", "NONE"),
+    ("DATA_BLOCK_ENCODING", "NONE"),
+    ("INDEX_BLOCK_ENCODING", "NONE"),
+    ("IN_MEMORY", "false"),
+    ("KEEP_DELETED_CELLS", "FALSE"),
+    ("MIN_VERSIONS", "0"),
+    ("REPLICATION_SCOPE", "0"),
+    ("TTL", "2147483647"),
+    ("VERSIONS", "1"),
+];
+
+/// Attributes that print outside METADATA, beside those with defaults.
+const RESERVED: [&str; 5] =
+    ["ENCRYPTION", "ENCRYPTION_KEY", "IS_MOB", "MOB_THRESHOLD", "MOB_COMPACT_PARTITION_POLICY"];
+
+/// A column family: its name and attributes.
+///
+/// ```
+/// use hblite_model::ColumnFamilyDescriptor;
+/// let family = ColumnFamilyDescriptor::new("f").with_versions(3).with_time_to_live(3600);
+/// assert_eq!(family.versions(), 3);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnFamilyDescriptor {
+    name: Vec<u8>,
+    attributes: BTreeMap<String, String>,
+    configuration: BTreeMap<String, String>,
+}
+
+impl ColumnFamilyDescriptor {
+    /// A family with default settings. Its name is checked when a table gets it.
+    pub fn new(name: impl AsRef<[u8]>) -> Self {
+        let attributes =
+            DEFAULTS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Self { name: name.as_ref().to_vec(), attributes, configuration: BTreeMap::new() }
+    }
+
+    /// A family with exactly these settings, as read from a file.
+    pub fn from_parts(
+        name: Vec<u8>,
+        attributes: BTreeMap<String, String>,
+        configuration: BTreeMap<String, String>,
+    ) -> Self {
+        Self { name, attributes, configuration }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// The name as text, for paths and messages.
+    pub fn name_as_string(&self) -> String {
+        String::from_utf8_lossy(&self.name).into_owned()
+    }
+
+    /// All attributes, names and values as HBase stores them.
+    pub fn attributes(&self) -> &BTreeMap<String, String> {
+        &self.attributes
+    }
+
+    /// Configuration that holds for this family only.
+    pub fn configuration(&self) -> &BTreeMap<String, String> {
+        &self.configuration
+    }
+
+    /// Sets a configuration value of this family.
+    pub fn set_configuration(&mut self, key: &str, value: &str) {
+        self.configuration.insert(key.to_owned(), value.to_owned());
+    }
+
+    /// Sets an attribute to a text as HBase's shell takes it. `TTL` and `BLOCKSIZE` may be in
+    /// words. Names that mean nothing to HBase are kept and printed under `METADATA`.
+    ///
+    /// # Errors
+    /// `IllegalArgument` if the value cannot be one of this attribute.
+    pub fn set_attribute(&mut self, name: &str, value: &str) -> Result<()> {
+        let stored = match name {
+            "TTL" => number(parse_interval(value), name, value)?,
+            "BLOCKSIZE" => number(parse_bytes(value), name, value)?,
+            "VERSIONS" => {
+                let versions = number(value.parse().ok(), name, value)?;
+                self.check_versions(&versions)?;
+                versions
+            }
+            "MIN_VERSIONS" | "REPLICATION_SCOPE" => number(value.parse().ok(), name, value)?,
+            "BLOOMFILTER" => known(BloomType::from_name(value), name, value)?.name().to_owned(),
+            "COMPRESSION" => match Compression::from_name(value) {
+                Some(compression) => compression.name().to_owned(),
+                None => {
+                    return Err(Error::illegal_argument(format!(
+                        "Compression {} is not supported. Use one of \
+                         LZO GZ ZSTD EnumDesc LZ4 NONE SNAPPY BZIP2",
+                        value.to_ascii_uppercase()
+                    )));
+                }
+            },
+            "DATA_BLOCK_ENCODING" => {
+                known(DataBlockEncoding::from_name(value), name, value)?.name().to_owned()
+            }
+            "KEEP_DELETED_CELLS" => {
+                known(KeepDeletedCells::from_name(value), name, value)?.name().to_owned()
+            }
+            "IN_MEMORY" | "BLOCKCACHE" | "NEW_VERSION_BEHAVIOR" | "CACHE_DATA_ON_WRITE"
+            | "CACHE_INDEX_ON_WRITE" | "CACHE_BLOOMS_ON_WRITE" | "EVICT_BLOCKS_ON_CLOSE"
+            | "PREFETCH_BLOCKS_ON_OPEN" | "COMPRESS_TAGS" => {
+                value.eq_ignore_ascii_case("true").to_string()
+            }
+            _ => value.to_owned(),
+        };
+        self.attributes.insert(name.to_owned(), stored);
+        Ok(())
+    }
+
+    /// Removes an attribute; one with a default returns to it.
+    pub fn remove_attribute(&mut self, name: &str) {
+        match DEFAULTS.iter().find(|(key, _)| *key == name) {
+            Some((key, value)) => self.attributes.insert((*key).to_owned(), (*value).to_owned()),
+            None => self.attributes.remove(name),
+        };
+    }
+
+    /// `ColumnFamilyDescriptorBuilder.setMaxVersions` refuses these two.
+    fn check_versions(&self, versions: &str) -> Result<()> {
+        let versions: i64 = versions.parse().unwrap_or(0);
+        if versions <= 0 {
+            return Err(Error::illegal_argument("Maximum versions must be positive"));
+        }
+        let versions_min = self.number("MIN_VERSIONS");
+        if versions < versions_min {
+            return Err(Error::illegal_argument(format!(
+                "Set MaxVersion to {versions} while minVersion is {versions_min}. Maximum \
+                 versions must be >= minimum versions "
+            )));
+        }
+        Ok(())
+    }
+
+    fn with(mut self, name: &str, value: impl fmt::Display) -> Self {
+        self.attributes.insert(name.to_owned(), value.to_string());
+        self
+    }
+
+    /// The same with this many versions kept.
+    #[must_use]
+    pub fn with_versions(self, versions: u32) -> Self {
+        self.with("VERSIONS", versions)
+    }
+
+    /// The same with this many versions kept whatever the time to live says.
+    #[must_use]
+    pub fn with_min_versions(self, versions: u32) -> Self {
+        self.with("MIN_VERSIONS", versions)
+    }
+
+    /// The same with a time to live in seconds.
+    #[must_use]
+    pub fn with_time_to_live(self, seconds: u32) -> Self {
+        self.with("TTL", seconds)
+    }
+
+    /// The same with this Bloom filter.
+    #[must_use]
+    pub fn with_bloom(self, bloom: BloomType) -> Self {
+        self.with("BLOOMFILTER", bloom)
+    }
+
+    /// The same with this compression.
+    #[must_use]
+    pub fn with_compression(self, compression: Compression) -> Self {
+        self.with("COMPRESSION", compression)
+    }
+
+    /// The same with this data block encoding.
+    #[must_use]
+    pub fn with_data_block_encoding(self, encoding: DataBlockEncoding) -> Self {
+        self.with("DATA_BLOCK_ENCODING", encoding)
+    }
+
+    /// The same with this block size in bytes.
+    #[must_use]
+    pub fn with_block_size(self, bytes: u32) -> Self {
+        self.with("BLOCKSIZE", bytes)
+    }
+
+    /// The same with this treatment of deleted cells.
+    #[must_use]
+    pub fn with_keep_deleted_cells(self, keep: KeepDeletedCells) -> Self {
+        self.with("KEEP_DELETED_CELLS", keep)
+    }
+
+    fn number(&self, name: &str) -> i64 {
+        self.attributes.get(name).and_then(|value| value.parse().ok()).unwrap_or(0)
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.attributes.get(name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    }
+
+    /// Versions kept: 1 or more, [`VERSIONS_ALL`] for all.
+    pub fn versions(&self) -> u32 {
+        u32::try_from(self.number("VERSIONS")).unwrap_or(1)
+    }
+
+    /// Versions kept in spite of the time to live, as it was set: may be out of range until the
+    /// table's sanity check has refused it.
+    pub fn min_versions_raw(&self) -> i64 {
+        self.number("MIN_VERSIONS")
+    }
+
+    /// Versions kept in spite of the time to live.
+    pub fn min_versions(&self) -> u32 {
+        u32::try_from(self.min_versions_raw()).unwrap_or(0)
+    }
+
+    /// Time to live in seconds as it was set, `2147483647` for ever.
+    pub fn time_to_live_seconds(&self) -> i64 {
+        self.number("TTL")
+    }
+
+    /// Time to live in milliseconds, `i64::MAX` for ever (`HStore.determineTTLFromFamily`).
+    pub fn time_to_live_ms(&self) -> i64 {
+        match self.time_to_live_seconds() {
+            FOREVER_SECONDS | -1 => i64::MAX,
+            seconds => seconds.saturating_mul(1000),
+        }
+    }
+
+    /// How deleted cells are treated.
+    pub fn keep_deleted_cells(&self) -> KeepDeletedCells {
+        self.parsed("KEEP_DELETED_CELLS", KeepDeletedCells::from_name, KeepDeletedCells::False)
+    }
+
+    /// Whether versions are counted by write order (HBASE-15968).
+    pub fn new_version_behavior(&self) -> bool {
+        self.flag("NEW_VERSION_BEHAVIOR")
+    }
+
+    /// The Bloom filter of new files.
+    pub fn bloom(&self) -> BloomType {
+        self.parsed("BLOOMFILTER", BloomType::from_name, BloomType::Row)
+    }
+
+    /// Prefix length of a ROWPREFIX_FIXED_LENGTH filter.
+    pub fn bloom_prefix_length(&self) -> u32 {
+        let key = "RowPrefixBloomFilter.prefix_length";
+        let value = self.configuration.get(key).or_else(|| self.attributes.get(key));
+        value.and_then(|value| value.parse().ok()).unwrap_or(0)
+    }
+
+    /// The compression of new files.
+    pub fn compression(&self) -> Compression {
+        self.parsed("COMPRESSION", Compression::from_name, Compression::None)
+    }
+
+    /// The data block encoding of new files.
+    pub fn data_block_encoding(&self) -> DataBlockEncoding {
+        self.parsed("DATA_BLOCK_ENCODING", DataBlockEncoding::from_name, DataBlockEncoding::None)
+    }
+
+    /// The block size of new files in bytes, as it was set.
+    pub fn block_size(&self) -> i64 {
+        self.number("BLOCKSIZE")
+    }
+
+    /// Replication scope; hblite keeps it and does not replicate.
+    pub fn replication_scope(&self) -> i64 {
+        self.number("REPLICATION_SCOPE")
+    }
+
+    /// Whether decompressed blocks are cached.
+    pub fn is_block_cache_enabled(&self) -> bool {
+        self.flag("BLOCKCACHE")
+    }
+
+    /// Whether the family asks to be cached with priority.
+    pub fn is_in_memory(&self) -> bool {
+        self.flag("IN_MEMORY")
+    }
+
+    fn parsed<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>, default: T) -> T {
+        self.attributes.get(name).and_then(|value| parse(value)).unwrap_or(default)
+    }
+
+    /// Checks the name (`ColumnFamilyDescriptorBuilder.isLegalColumnFamilyName`).
+    ///
+    /// # Errors
+    /// `IllegalArgument` with HBase's message.
+    pub fn check_name(&self) -> Result<()> {
+        let name = &self.name;
+        let printable = || String::from_utf8_lossy(name);
+        if name.is_empty() {
+            return Err(Error::illegal_argument("Column Family name can not be empty"));
+        }
+        if name[0] == b'.' {
+            return Err(Error::illegal_argument(format!(
+                "Column Family names cannot start with a period: {}",
+                printable()
+            )));
+        }
+        for &byte in name {
+            let is_control = byte < 0x20 || byte == 0x7f;
+            if is_control || matches!(byte, b':' | b'\\' | b'/') {
+                return Err(Error::illegal_argument(format!(
+                    "Illegal character <{byte}>. Column Family names cannot contain control \
+                     characters or colons: {}",
+                    printable()
+                )));
+            }
+        }
+        if name == b"recovered.edits" {
+            return Err(Error::illegal_argument(
+                "Column Family name cannot be: recovered.edits",
+            ));
+        }
+        if name.len() > crate::cell::key::FAMILY_LENGTH_MAX {
+            return Err(Error::illegal_argument("Column Family name length cannot exceed 127"));
+        }
+        Ok(())
+    }
+}
+
+/// As `ColumnFamilyDescriptor.toString` prints it, in the order of Java's hash map.
+impl fmt::Display for ColumnFamilyDescriptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{NAME => '{}'", String::from_utf8_lossy(&self.name))?;
+        let mut entries: Vec<(&String, &String)> = self.attributes.iter().collect();
+        let buckets = (entries.len() * 4 / 3 + 1).next_power_of_two().max(32);
+        entries.sort_by_key(|(key, _)| java_hash_bucket(key, buckets));
+        let is_reserved = |key: &str| {
+            DEFAULTS.iter().any(|(name, _)| *name == key) || RESERVED.contains(&key)
+        };
+        for (key, value) in entries.iter().filter(|(key, _)| is_reserved(key)) {
+            write!(f, ", {key} => '{}'", format_attribute(key, value))?;
+        }
+        let mut others = entries.iter().filter(|(key, _)| !is_reserved(key)).peekable();
+        if others.peek().is_some() {
+            f.write_str(", METADATA => {")?;
+            for (index, (key, value)) in others.enumerate() {
+                let comma = if index == 0 { "" } else { ", " };
+                write!(f, "{comma}'{key}' => '{}'", format_attribute(key, value))?;
+            }
+            f.write_str("}")?;
+        }
+        if !self.configuration.is_empty() {
+            f.write_str(", CONFIGURATION => {")?;
+            for (index, (key, value)) in self.configuration.iter().enumerate() {
+                let comma = if index == 0 { "" } else { ", " };
+                write!(f, "{comma}'{key}' => '{value}'")?;
+            }
+            f.write_str("}")?;
+        }
+        f.write_str("}")
+    }
+}
+
+fn format_attribute(key: &str, value: &str) -> String {
+    match (key, value.parse()) {
+        ("TTL", Ok(seconds)) => format_interval(seconds),
+        ("BLOCKSIZE", Ok(bytes)) => format_bytes(bytes),
+        _ => to_string_binary(value.as_bytes()),
+    }
+}
+
+/// The bucket of a `HashMap<Bytes, …>` with this many buckets: HBase prints in that order.
+fn java_hash_bucket(key: &str, buckets: usize) -> usize {
+    let hash = key.bytes().fold(1_u32, |hash, byte| {
+        hash.wrapping_mul(31).wrapping_add(i32::from(byte as i8) as u32)
+    });
+    (hash ^ (hash >> 16)) as usize & (buckets - 1)
+}
+
+fn number(parsed: Option<i64>, name: &str, value: &str) -> Result<String> {
+    known(parsed, name, value).map(|number| number.to_string())
+}
+
+fn known<T>(parsed: Option<T>, name: &str, value: &str) -> Result<T> {
+    parsed.ok_or_else(|| {
+        Error::illegal_argument(format!("{value} is not a value of the attribute {name}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_as_hbase_prints() {
+        let mut family = ColumnFamilyDescriptor::new("g");
+        for (name, value) in [
+            ("VERSIONS", "3"),
+            ("KEEP_DELETED_CELLS", "TRUE"),
+            ("DATA_BLOCK_ENCODING", "FAST_DIFF"),
+            ("TTL", "3600"),
+            ("MIN_VERSIONS", "1"),
+            ("REPLICATION_SCOPE", "1"),
+            ("BLOOMFILTER", "ROWCOL"),
+            ("IN_MEMORY", "true"),
+            ("BLOCKSIZE", "8192"),
+        ] {
+            family.set_attribute(name, value).unwrap();
+        }
+        assert_eq!(
+            family.to_string(),
+            "{NAME => 'g', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '3', KEEP_DELETED_CELLS \
+             => 'TRUE', DATA_BLOCK_ENCODING => 'FAST_DIFF', TTL => '3600 SECONDS (1 HOUR)', \
+             MIN_VERSIONS => '1', REPLICATION_SCOPE => '1', BLOOMFILTER => 'ROWCOL', IN_MEMORY => \
+             'true', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '8192 B (8KB)'}"
+        );
+    }
+
+    #[test]
+    fn impossible_settings_are_refused() {
+        let mut family = ColumnFamilyDescriptor::new("f");
+        assert!(family.set_attribute("VERSIONS", "0").is_err());
+        assert!(family.set_attribute("COMPRESSION", "NOPE").is_err());
+        assert!(ColumnFamilyDescriptor::new("a:b").check_name().is_err());
+        assert!(ColumnFamilyDescriptor::new("a b").check_name().is_ok());
+    }
+}

@@ -1,0 +1,222 @@
+//! `FuzzyRowFilter`: rows that match a pattern byte by byte, found by seeking.
+//!
+//! A row is compared with as many bytes of a pattern as it has: short rows match. Where a row
+//! matches no pattern, each pattern gives the next row that it could match; the nearest of these
+//! in scan order is the hint. A scan that seeks sees only what the hints let it see, so odd hints
+//! (in reverse, wildcards after the place that decides stand for `00`) show in the answer. The
+//! rules are those of HBase 2.6.1.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::FuzzyKey;
+use super::state::{Evaluate, ReturnCode, first_on_row};
+use crate::cell::{CellRef, key};
+use crate::direction::Direction;
+use crate::error::Result;
+
+/// Mask byte of a byte that must match, as HBase keeps it.
+const FIXED: i8 = -1;
+/// Mask byte of a wildcard, as HBase prints it.
+const WILDCARD: i8 = 2;
+
+/// A pattern as HBase keeps it: `FIXED` and `WILDCARD` in the mask, 0 under wildcards.
+///
+/// A mask that has only these two is taken to be in that form already.
+pub(super) fn processed(pattern: &FuzzyKey) -> (Vec<u8>, Vec<i8>) {
+    let mut key = pattern.key.clone();
+    let mut mask: Vec<i8> = pattern.mask.iter().map(|byte| *byte as i8).collect();
+    if mask.iter().any(|byte| *byte != FIXED && *byte != WILDCARD) {
+        for byte in &mut mask {
+            *byte = match *byte {
+                0 => FIXED,
+                1 => WILDCARD,
+                other => other,
+            };
+        }
+    }
+    for (byte, mask) in key.iter_mut().zip(&mask) {
+        if *mask == WILDCARD {
+            *byte = 0;
+        }
+    }
+    (key, mask)
+}
+
+/// A pattern ready to compare.
+#[derive(Debug)]
+struct Pattern {
+    key: Vec<u8>,
+    /// Per byte of the key: `0xff` if it must match, 0 if not.
+    mask: Vec<u8>,
+}
+
+impl Pattern {
+    fn new(pattern: &FuzzyKey) -> Self {
+        let (key, mask) = processed(pattern);
+        let mask = mask.iter().map(|byte| if *byte < 0 { 0xff } else { 0 }).collect();
+        Self { key, mask }
+    }
+
+    fn matches(&self, row: &[u8]) -> bool {
+        self.key.iter().zip(&self.mask).zip(row).all(|((key, mask), byte)| byte & mask == *key)
+    }
+
+    fn is_wildcard(&self, index: usize) -> bool {
+        self.mask.get(index).is_none_or(|mask| *mask == 0)
+    }
+
+    /// The row to seek to from `row`, which does not match; `None` if no later row matches.
+    ///
+    /// Fixed bytes are set to the pattern's. If that alone moves the row on, the rest is free;
+    /// else the last wildcard before the first mismatch that can move on does so.
+    fn next_row(&self, row: &[u8], direction: Direction) -> Option<Vec<u8>> {
+        let (first, last) = if direction.is_reverse() { (0xff, 0) } else { (0, 0xff) };
+        let mut next = self.key.clone();
+        if row.len() > next.len() {
+            next.resize(row.len(), first);
+        }
+        let mut moving: Option<usize> = None;
+        let mut has_moved = false;
+        for (index, &byte) in row.iter().enumerate() {
+            if self.is_wildcard(index) {
+                next[index] = byte;
+                if byte != last {
+                    moving = Some(index);
+                }
+                continue;
+            }
+            match direction.apply(byte.cmp(&self.key[index])) {
+                Ordering::Less => {
+                    has_moved = true;
+                    break;
+                }
+                Ordering::Greater => break,
+                Ordering::Equal => {}
+            }
+        }
+        if !has_moved {
+            let at = moving?;
+            // `moving` is never at the last byte of the direction, so this cannot overflow.
+            next[at] = if direction.is_reverse() { next[at] - 1 } else { next[at] + 1 };
+            for (index, byte) in next.iter_mut().enumerate().skip(at + 1) {
+                if self.is_wildcard(index) {
+                    *byte = first;
+                }
+            }
+        }
+        if !direction.is_reverse() {
+            // Trailing wildcards go: "a" comes before "a\x00" and may match as well.
+            let fixed = self.mask.iter().take(next.len()).rposition(|mask| *mask != 0);
+            let length = fixed.map_or(0, |at| at + 1).max(moving.map_or(0, |at| at + 1));
+            next.truncate(length);
+        }
+        Some(next)
+    }
+}
+
+/// A row to seek to; the greatest is the first that the scan meets.
+#[derive(Debug, PartialEq, Eq)]
+struct Candidate {
+    row: Vec<u8>,
+    pattern: usize,
+    direction: Direction,
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.direction.apply(other.row.cmp(&self.row)).then(other.pattern.cmp(&self.pattern))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// `FuzzyRowFilter`.
+#[derive(Debug)]
+pub(super) struct FuzzyRow {
+    patterns: Vec<Pattern>,
+    direction: Direction,
+    /// The pattern that matched last; the next row is likely to match it too.
+    last_match: usize,
+    rejected: bool,
+    is_done: bool,
+    /// Per pattern that can still match, its next row; filled at the first hint.
+    candidates: Option<BinaryHeap<Candidate>>,
+}
+
+impl FuzzyRow {
+    pub(super) fn new(keys: &[FuzzyKey], direction: Direction) -> Self {
+        Self {
+            patterns: keys.iter().map(Pattern::new).collect(),
+            direction,
+            last_match: 0,
+            rejected: false,
+            is_done: false,
+            candidates: None,
+        }
+    }
+
+    /// The nearest row from `row` on that some pattern may match.
+    fn next_row(&mut self, row: &[u8]) -> Option<&[u8]> {
+        let (patterns, direction) = (&self.patterns, self.direction);
+        let candidate = |pattern: usize| {
+            let next = patterns[pattern].next_row(row, direction)?;
+            Some(Candidate { row: next, pattern, direction })
+        };
+        match &mut self.candidates {
+            None => {
+                self.candidates = Some((0..patterns.len()).filter_map(candidate).collect());
+            }
+            Some(candidates) => {
+                // What the scan has reached or passed is of no use any more. A pattern's next row
+                // may be behind the scan again, but each is asked at most once per call.
+                let mut reached = Vec::new();
+                while let Some(nearest) = candidates.peek()
+                    && direction.apply(row.cmp(&nearest.row)) != Ordering::Less
+                {
+                    reached.extend(candidates.pop().map(|nearest| nearest.pattern));
+                }
+                candidates.extend(reached.into_iter().filter_map(candidate));
+            }
+        }
+        self.candidates.as_ref()?.peek().map(|nearest| nearest.row.as_slice())
+    }
+}
+
+impl Evaluate for FuzzyRow {
+    fn reset(&mut self) {
+        self.rejected = false;
+    }
+
+    fn filter_all_remaining(&self) -> bool {
+        self.is_done
+    }
+
+    fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
+        let row = cell.row();
+        let count = self.patterns.len();
+        for index in (self.last_match..count).chain(0..self.last_match.min(count)) {
+            if self.patterns[index].matches(row) {
+                self.last_match = index;
+                return Ok(ReturnCode::Include);
+            }
+        }
+        self.last_match = 0;
+        self.rejected = true;
+        Ok(ReturnCode::SeekNextUsingHint)
+    }
+
+    fn next_cell_hint(&mut self, key: &[u8]) -> Option<Vec<u8>> {
+        let hint = self.next_row(key::row(key)).map(first_on_row);
+        self.is_done |= hint.is_none();
+        hint
+    }
+
+    fn filter_row(&mut self) -> bool {
+        self.rejected
+    }
+}

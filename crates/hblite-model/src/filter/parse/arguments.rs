@@ -1,0 +1,336 @@
+//! One filter of the language: `Name(argument, …)`.
+//!
+//! An argument is a word, or bytes in single quotes in which two quotes stand for one. Commas are
+//! white space, and so is whatever follows a closing quote. What a filter does not accept is an
+//! `Incorrect filter string`, whatever the reason was; HBase logs the reason only.
+
+use super::super::{Comparator, CompareOperator, Filter, SingleColumnTest};
+use super::super::{RegexEngine, RegexFlags, RegexString};
+use super::wrong;
+use crate::error::Result;
+
+type Arguments<'a> = &'a [Vec<u8>];
+type Constructor = fn(Arguments<'_>) -> Result<Filter>;
+
+/// The filters of the language.
+const FILTERS: [(&str, Constructor); 19] = [
+    ("ColumnCountGetFilter", column_count_get),
+    ("ColumnPaginationFilter", column_pagination),
+    ("ColumnPrefixFilter", |arguments| Ok(Filter::column_prefix(only_quoted(arguments)?))),
+    ("ColumnRangeFilter", column_range),
+    ("ColumnValueFilter", column_value),
+    ("DependentColumnFilter", dependent_column),
+    ("FamilyFilter", |arguments| comparison(arguments).map(|(o, c)| Filter::family(o, c))),
+    ("FirstKeyOnlyFilter", first_key_only),
+    ("InclusiveStopFilter", |arguments| Ok(Filter::inclusive_stop(only_quoted(arguments)?))),
+    ("KeyOnlyFilter", key_only),
+    ("MultipleColumnPrefixFilter", multiple_column_prefix),
+    ("PageFilter", page),
+    ("PrefixFilter", |arguments| Ok(Filter::prefix(only_quoted(arguments)?))),
+    ("QualifierFilter", |arguments| comparison(arguments).map(|(o, c)| Filter::qualifier(o, c))),
+    ("RowFilter", |arguments| comparison(arguments).map(|(o, c)| Filter::row(o, c))),
+    ("SingleColumnValueExcludeFilter", |arguments| {
+        single_column(arguments).map(Filter::single_column_value_exclude)
+    }),
+    ("SingleColumnValueFilter", |arguments| {
+        single_column(arguments).map(Filter::single_column_value)
+    }),
+    ("TimestampsFilter", timestamps),
+    ("ValueFilter", |arguments| comparison(arguments).map(|(o, c)| Filter::value(o, c))),
+];
+
+/// The names of the filters that the language knows, ascending.
+pub fn supported_filters() -> impl ExactSizeIterator<Item = &'static str> {
+    FILTERS.iter().map(|(name, _)| *name)
+}
+
+/// The filter expression at the start of `text`: up to the first `)` that is not quoted.
+pub(super) fn simple_expression(text: &[u8]) -> Result<&[u8]> {
+    let mut is_quoted = false;
+    let mut at = 0;
+    while at < text.len() {
+        if text[at] == b'\'' {
+            if is_last_quote(text, at) {
+                is_quoted = !is_quoted;
+            } else {
+                at += 1;
+            }
+        }
+        if text[at] == b')' && !is_quoted {
+            return Ok(&text[..=at]);
+        }
+        at += 1;
+    }
+    Err(wrong("Incorrect Filter String"))
+}
+
+/// Whether the quote at `at` is not followed by another.
+fn is_last_quote(text: &[u8], at: usize) -> bool {
+    text.get(at + 1) != Some(&b'\'')
+}
+
+/// The filter of a whole expression.
+pub(super) fn parse_simple(expression: &[u8]) -> Result<Filter> {
+    let name_end = expression.iter().position(|byte| matches!(byte, b'(' | b' '));
+    let Some(name_end) = name_end.filter(|end| *end > 0) else {
+        return Err(wrong("Incorrect Filter Name"));
+    };
+    let name = String::from_utf8_lossy(&expression[..name_end]);
+    let Some(open) = expression.iter().position(|byte| *byte == b'(') else {
+        return Err(wrong("Incorrect argument list"));
+    };
+    let arguments = split_arguments(&expression[open + 1..])?;
+    let Some((_, constructor)) = FILTERS.iter().find(|(known, _)| *known == name) else {
+        return Err(wrong(&format!("Filter Name {name} not supported")));
+    };
+    constructor(&arguments).map_err(|reason| {
+        let expression = String::from_utf8_lossy(expression);
+        wrong(&format!("Incorrect filter string {expression}")).with_source(reason)
+    })
+}
+
+/// The arguments between the parentheses; `list` ends with the closing one.
+fn split_arguments(list: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let is_separator = |byte: &u8| matches!(byte, b' ' | b',' | b')');
+    let mut arguments = Vec::new();
+    let mut at = 0;
+    while at < list.len() {
+        if is_separator(&list[at]) {
+            at += 1;
+        } else if list[at] == b'\'' {
+            match closing_quote(list, at)? {
+                Some(end) => {
+                    arguments.push(unescape(&list[at..=end]));
+                    // The byte behind the quote counts as a comma.
+                    at = end + 2;
+                }
+                None => at += 1,
+            }
+        } else {
+            let Some(length) = list[at..].iter().position(is_separator) else {
+                return Err(wrong("Incorrect argument list"));
+            };
+            arguments.push(list[at..at + length].to_vec());
+            at += length + 1;
+        }
+    }
+    Ok(arguments)
+}
+
+/// The quote that closes the one at `start`. `None`: the list ends with two quotes.
+fn closing_quote(list: &[u8], start: usize) -> Result<Option<usize>> {
+    let mut at = start + 1;
+    while at < list.len() {
+        if list[at] == b'\'' {
+            if is_last_quote(list, at) {
+                return Ok(Some(at));
+            }
+            at += 1;
+        } else if at == list.len() - 1 {
+            return Err(wrong("Incorrect argument list"));
+        }
+        at += 1;
+    }
+    Ok(None)
+}
+
+/// A quoted argument, quotes included, with one quote for two in between.
+fn unescape(quoted: &[u8]) -> Vec<u8> {
+    let inner = &quoted[1..quoted.len() - 1];
+    let mut argument = vec![b'\''];
+    let mut at = 0;
+    while at < inner.len() {
+        argument.push(inner[at]);
+        let is_pair = inner[at] == b'\'' && inner.get(at + 1) == Some(&b'\'');
+        at += if is_pair { 2 } else { 1 };
+    }
+    argument.push(b'\'');
+    argument
+}
+
+fn expect_count(arguments: Arguments<'_>, counts: &[usize]) -> Result<()> {
+    if counts.contains(&arguments.len()) {
+        return Ok(());
+    }
+    Err(wrong(&format!("Expected {counts:?} arguments but got: {}", arguments.len())))
+}
+
+/// The bytes of a quoted argument.
+fn unquote(argument: &[u8]) -> Result<Vec<u8>> {
+    match argument {
+        [b'\'', inner @ .., b'\''] => Ok(inner.to_vec()),
+        _ => Err(wrong("removeQuotesFromByteArray needs a quoted byte array")),
+    }
+}
+
+fn only_quoted(arguments: Arguments<'_>) -> Result<Vec<u8>> {
+    expect_count(arguments, &[1])?;
+    unquote(&arguments[0])
+}
+
+/// A decimal number. What is too large for 64 bits wraps, and is refused if it comes out negative.
+fn long(argument: &[u8]) -> Result<i64> {
+    let (is_negative, digits) = match argument {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let mut number = 0i64;
+    for digit in digits {
+        if !digit.is_ascii_digit() {
+            return Err(wrong("Byte Array should only contain digits"));
+        }
+        number = number.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
+        if number < 0 {
+            return Err(wrong("Long Argument too large"));
+        }
+    }
+    Ok(if is_negative { -number } else { number })
+}
+
+fn int(argument: &[u8]) -> Result<i32> {
+    i32::try_from(long(argument)?).map_err(|_| wrong("Integer Argument out of range"))
+}
+
+fn boolean(argument: &[u8]) -> Result<bool> {
+    if argument.eq_ignore_ascii_case(b"true") {
+        Ok(true)
+    } else if argument.eq_ignore_ascii_case(b"false") {
+        Ok(false)
+    } else {
+        Err(wrong("Incorrect Boolean Expression"))
+    }
+}
+
+fn compare_operator(argument: &[u8]) -> Result<CompareOperator> {
+    Ok(match argument {
+        b"<" => CompareOperator::Less,
+        b"<=" => CompareOperator::LessOrEqual,
+        b">" => CompareOperator::Greater,
+        b">=" => CompareOperator::GreaterOrEqual,
+        b"!=" => CompareOperator::NotEqual,
+        b"=" => CompareOperator::Equal,
+        _ => return Err(wrong("Invalid compare operator")),
+    })
+}
+
+/// `'type:value'`.
+fn comparator(argument: &[u8]) -> Result<Comparator> {
+    let argument = unquote(argument)?;
+    let Some(colon) = argument.iter().position(|byte| *byte == b':') else {
+        return Err(wrong("Incorrect comparator"));
+    };
+    let (kind, value) = (&argument[..colon], &argument[colon + 1..]);
+    let text = String::from_utf8_lossy(value);
+    Ok(match kind {
+        b"binary" => Comparator::binary(value),
+        b"binaryprefix" => Comparator::binary_prefix(value),
+        b"regexstring" => Comparator::regex(&text)?,
+        b"regexstringnocase" => {
+            let flags = RegexFlags(RegexFlags::CASE_INSENSITIVE.0 | RegexFlags::DOTALL.0);
+            Comparator::Regex(RegexString::new(&text, flags, RegexEngine::Java)?)
+        }
+        b"substring" => Comparator::substring(&text),
+        _ => return Err(wrong("Incorrect comparatorType")),
+    })
+}
+
+/// An operator and a comparator that go together.
+fn operator_and_comparator(
+    operator: &[u8],
+    argument: &[u8],
+) -> Result<(CompareOperator, Comparator)> {
+    let operator = compare_operator(operator)?;
+    let comparator = comparator(argument)?;
+    let knows_order = !matches!(comparator, Comparator::Regex(_) | Comparator::Substring { .. });
+    if !knows_order && !matches!(operator, CompareOperator::Equal | CompareOperator::NotEqual) {
+        return Err(wrong(
+            "A regexstring comparator and substring comparator can only be used with EQUAL and \
+             NOT_EQUAL",
+        ));
+    }
+    Ok((operator, comparator))
+}
+
+fn comparison(arguments: Arguments<'_>) -> Result<(CompareOperator, Comparator)> {
+    expect_count(arguments, &[2])?;
+    operator_and_comparator(&arguments[0], &arguments[1])
+}
+
+fn column_value(arguments: Arguments<'_>) -> Result<Filter> {
+    expect_count(arguments, &[4])?;
+    let (family, qualifier) = (unquote(&arguments[0])?, unquote(&arguments[1])?);
+    let (operator, comparator) = operator_and_comparator(&arguments[2], &arguments[3])?;
+    Ok(Filter::column_value(family, qualifier, operator, comparator))
+}
+
+fn single_column(arguments: Arguments<'_>) -> Result<SingleColumnTest> {
+    expect_count(arguments, &[4, 6])?;
+    let (family, qualifier) = (unquote(&arguments[0])?, unquote(&arguments[1])?);
+    let (operator, comparator) = operator_and_comparator(&arguments[2], &arguments[3])?;
+    let test = SingleColumnTest::new(family, qualifier, operator, comparator);
+    match arguments.get(4..6) {
+        Some([if_missing, latest_only]) => Ok(test
+            .with_filter_if_missing(boolean(if_missing)?)
+            .with_latest_version_only(boolean(latest_only)?)),
+        _ => Ok(test),
+    }
+}
+
+fn dependent_column(arguments: Arguments<'_>) -> Result<Filter> {
+    expect_count(arguments, &[2, 3, 5])?;
+    let (family, qualifier) = (unquote(&arguments[0])?, unquote(&arguments[1])?);
+    let drop = arguments.get(2).map_or(Ok(false), |drop| boolean(drop))?;
+    Ok(match arguments.get(3..5) {
+        Some([operator, argument]) => {
+            let (operator, comparator) = (compare_operator(operator)?, comparator(argument)?);
+            Filter::dependent_column_value(family, qualifier, drop, operator, comparator)
+        }
+        _ => Filter::dependent_column(family, qualifier, drop),
+    })
+}
+
+fn column_range(arguments: Arguments<'_>) -> Result<Filter> {
+    expect_count(arguments, &[4])?;
+    let end = |argument: &[u8]| unquote(argument).map(|end| (!end.is_empty()).then_some(end));
+    let (min, min_inclusive) = (end(&arguments[0])?, boolean(&arguments[1])?);
+    let (max, max_inclusive) = (end(&arguments[2])?, boolean(&arguments[3])?);
+    Ok(Filter::column_range(min, min_inclusive, max, max_inclusive))
+}
+
+fn column_count_get(arguments: Arguments<'_>) -> Result<Filter> {
+    expect_count(arguments, &[1])?;
+    Filter::column_count_get(int(&arguments[0])?)
+}
+
+fn column_pagination(arguments: Arguments<'_>) -> Result<Filter> {
+    expect_count(arguments, &[2])?;
+    Filter::column_pagination(int(&arguments[0])?, int(&arguments[1])?)
+}
+
+fn first_key_only(arguments: Arguments<'_>) -> Result<Filter> {
+    expect_count(arguments, &[0])?;
+    Ok(Filter::first_key_only())
+}
+
+fn key_only(arguments: Arguments<'_>) -> Result<Filter> {
+    expect_count(arguments, &[0, 1])?;
+    let length_as_value = arguments.first().map_or(Ok(false), |argument| boolean(argument))?;
+    Ok(Filter::key_only(length_as_value))
+}
+
+fn multiple_column_prefix(arguments: Arguments<'_>) -> Result<Filter> {
+    let prefixes: Vec<_> =
+        arguments.iter().map(|argument| unquote(argument)).collect::<Result<_>>()?;
+    Filter::multiple_column_prefix(prefixes)
+}
+
+fn page(arguments: Arguments<'_>) -> Result<Filter> {
+    expect_count(arguments, &[1])?;
+    Filter::page(long(&arguments[0])?)
+}
+
+fn timestamps(arguments: Arguments<'_>) -> Result<Filter> {
+    let timestamps: Vec<_> =
+        arguments.iter().map(|argument| long(argument)).collect::<Result<_>>()?;
+    Filter::timestamps(timestamps, false)
+}

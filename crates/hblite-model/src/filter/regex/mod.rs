@@ -1,0 +1,149 @@
+//! Regular expressions in Java's syntax (`RegexStringComparator`).
+//!
+//! The pattern is translated once and then matched in time linear in the text: whatever a client
+//! sends, no text can make it hang. The price is that look-around, back references, possessive
+//! quantifiers and atomic groups are refused with a `PatternSyntaxException` that names them.
+
+mod class;
+mod translate;
+
+use std::fmt;
+
+use crate::error::{Error, Exception, Result};
+
+/// The flags of `java.util.regex.Pattern`, with Java's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct RegexFlags(pub i32);
+
+impl RegexFlags {
+    /// Only `\n` ends a line.
+    pub const UNIX_LINES: Self = Self(1);
+    /// The case of ASCII letters does not count.
+    pub const CASE_INSENSITIVE: Self = Self(2);
+    /// White space and comments in the pattern do not count.
+    pub const COMMENTS: Self = Self(4);
+    /// `^` and `$` match at line ends too.
+    pub const MULTILINE: Self = Self(8);
+    /// The pattern is the text to find.
+    pub const LITERAL: Self = Self(16);
+    /// `.` matches line ends too. HBase's default.
+    pub const DOTALL: Self = Self(32);
+    /// Case is folded for all letters, not only those of ASCII.
+    pub const UNICODE_CASE: Self = Self(64);
+    /// Characters are compared in canonical decomposition. Not supported.
+    pub const CANON_EQ: Self = Self(128);
+    /// `\w`, `\d` and their like know all of Unicode.
+    pub const UNICODE_CHARACTER_CLASS: Self = Self(256);
+
+    const ALL: Self = Self(511);
+
+    /// Whether all flags of `other` are set here.
+    pub fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+/// Which of HBase's two regular expression engines a client asked for. The answers are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RegexEngine {
+    /// `java.util.regex`.
+    #[default]
+    Java,
+    /// Joni.
+    Joni,
+}
+
+/// A compiled pattern.
+#[derive(Clone)]
+pub struct RegexString {
+    pattern: String,
+    flags: RegexFlags,
+    engine: RegexEngine,
+    regex: ::regex::Regex,
+}
+
+impl RegexString {
+    /// Compiles `pattern`.
+    ///
+    /// # Errors
+    /// `PatternSyntaxException` for what is no pattern, what is not supported and what is too
+    /// large; `IllegalArgumentException` for unknown flags.
+    pub fn new(pattern: &str, flags: RegexFlags, engine: RegexEngine) -> Result<Self> {
+        if !RegexFlags::ALL.contains(flags) {
+            return Err(Error::illegal_argument(format!("Unknown flag 0x{:x}", flags.0)));
+        }
+        let translated = translate::translate(pattern, flags)?;
+        let regex = ::regex::Regex::new(&translated).map_err(|error| {
+            let what = match error {
+                ::regex::Error::CompiledTooBig(_) => "Pattern too large".to_owned(),
+                _ => "Unknown character property or nesting too deep".to_owned(),
+            };
+            syntax_error(&what, pattern, None).with_source(error)
+        })?;
+        Ok(Self { pattern: pattern.to_owned(), flags, engine, regex })
+    }
+
+    /// The pattern as it was given.
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// The flags as they were given.
+    pub fn flags(&self) -> RegexFlags {
+        self.flags
+    }
+
+    /// The engine that was asked for.
+    pub fn engine(&self) -> RegexEngine {
+        self.engine
+    }
+
+    /// Whether the pattern matches somewhere in `bytes`, read as UTF-8; what is not UTF-8 is
+    /// read as replacement characters, and only then the bytes are copied.
+    pub fn is_found_in(&self, bytes: &[u8]) -> bool {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.regex.is_match(text),
+            Err(_) => self.regex.is_match(&String::from_utf8_lossy(bytes)),
+        }
+    }
+}
+
+impl PartialEq for RegexString {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.pattern, self.flags, self.engine) == (&other.pattern, other.flags, other.engine)
+    }
+}
+
+impl Eq for RegexString {}
+
+impl fmt::Debug for RegexString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RegexString")
+            .field("pattern", &self.pattern)
+            .field("flags", &self.flags.0)
+            .field("engine", &self.engine)
+            .finish()
+    }
+}
+
+/// A `PatternSyntaxException` with Java's layout of the message.
+fn syntax_error(what: &str, pattern: &str, index: Option<usize>) -> Error {
+    let message = match index {
+        Some(index) => {
+            format!("{what} near index {index}\n{pattern}\n{}^", " ".repeat(index))
+        }
+        None => format!("{what}\n{pattern}"),
+    };
+    Error::new(Exception::PatternSyntax, message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,337 @@
+//! A filter at work.
+//!
+//! One [`FilterState`] belongs to one region scanner: the state of counting filters (Page,
+//! ColumnCountGet) is per region, as in HBase. Not shared between threads, but it can move.
+//!
+//! The plain filters answer [`FilterState::filter_cell`] without allocating; hints allocate, and
+//! are asked for only when a seek follows.
+
+use std::fmt;
+
+use super::{ColumnOffset, Filter, ListOperator, column, flow, fuzzy, list, ranges, row, value};
+use crate::cell::{CellBuffer, CellRef, key};
+use crate::direction::Direction;
+use crate::error::Result;
+
+/// What to do with a cell and where to go next (`Filter.ReturnCode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReturnCode {
+    /// Take the cell.
+    Include,
+    /// Take the cell, leave out older versions of its column.
+    IncludeAndNextColumn,
+    /// Leave out the cell.
+    Skip,
+    /// Leave out the cell and older versions of its column.
+    NextColumn,
+    /// Leave out the rest of the row, in this family; other families are still asked.
+    NextRow,
+    /// Leave out all cells before [`FilterState::next_cell_hint`].
+    SeekNextUsingHint,
+    /// Take the cell, leave out the rest of the row in this family.
+    IncludeAndSeekNextRow,
+}
+
+impl ReturnCode {
+    /// Whether the cell is taken.
+    #[inline]
+    pub fn is_include(self) -> bool {
+        matches!(self, Self::Include | Self::IncludeAndNextColumn | Self::IncludeAndSeekNextRow)
+    }
+}
+
+/// What becomes of an included cell's value (`Filter.transformCell`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CellValue {
+    /// It stays.
+    #[default]
+    Original,
+    /// It becomes empty.
+    Empty,
+    /// It becomes these bytes, the length of what was there.
+    Length([u8; 4]),
+}
+
+impl CellValue {
+    /// `cell` with this value. A changed cell has lost its tags too, as in HBase.
+    #[inline]
+    pub fn apply<'a>(&'a self, cell: CellRef<'a>) -> CellRef<'a> {
+        match self {
+            Self::Original => cell,
+            Self::Empty => CellRef::new(cell.key(), b"", b"", cell.sequence_id()),
+            Self::Length(bytes) => CellRef::new(cell.key(), bytes, b"", cell.sequence_id()),
+        }
+    }
+
+    /// Length of the value, if the original has `original_length` bytes.
+    fn length(self, original_length: usize) -> usize {
+        match self {
+            Self::Original => original_length,
+            Self::Empty => 0,
+            Self::Length(bytes) => bytes.len(),
+        }
+    }
+
+    /// The length of this value in its place, 4 bytes big-endian.
+    pub(super) fn into_length(self, original_length: usize) -> Self {
+        Self::Length((self.length(original_length) as u32).to_be_bytes())
+    }
+}
+
+/// What the filter thinks of a whole row (`FilterWrapper.FilterRowRetCode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowVerdict {
+    /// No cell was left, so [`FilterState::filter_row`] was not asked.
+    NotCalled,
+    /// The row passes.
+    Include,
+    /// The row is rejected; its cells were removed.
+    Exclude,
+}
+
+/// What each filter does; the defaults are those of `FilterBase`.
+pub(super) trait Evaluate: Send + fmt::Debug {
+    fn reset(&mut self) {}
+
+    fn filter_all_remaining(&self) -> bool {
+        false
+    }
+
+    fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
+        Ok(self.filter_all_remaining())
+    }
+
+    fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode>;
+
+    fn transform(&self, value: CellValue, _original_length: usize) -> CellValue {
+        value
+    }
+
+    /// The flat key to seek to from the cell with key `key`.
+    fn next_cell_hint(&mut self, _key: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn filter_row_cells(&mut self, _cells: &mut CellBuffer) {}
+
+    fn filter_row(&mut self) -> bool {
+        false
+    }
+}
+
+/// A [`Filter`] in one region scanner.
+#[derive(Debug)]
+pub struct FilterState {
+    root: Box<dyn Evaluate>,
+    has_filter_row: bool,
+}
+
+impl FilterState {
+    /// `filter` in a scan of this direction. `seed` feeds [`Filter::RandomRow`]; the same seed
+    /// chooses the same rows.
+    pub fn new(filter: &Filter, direction: Direction, seed: u64) -> Self {
+        let root = Builder { seed }.build(filter, direction);
+        Self { root, has_filter_row: filter.has_filter_row() }
+    }
+
+    /// Forgets the row; called after each row.
+    pub fn reset(&mut self) {
+        self.root.reset();
+    }
+
+    /// Whether the scan of this region is over.
+    #[inline]
+    pub fn filter_all_remaining(&self) -> bool {
+        self.root.filter_all_remaining()
+    }
+
+    /// Whether the row is rejected by its key. Called once per row, before its cells.
+    ///
+    /// # Errors
+    /// `IOException` if a comparator cannot compare.
+    pub fn filter_row_key(&mut self, row: &[u8]) -> Result<bool> {
+        Ok(self.root.filter_all_remaining() || self.root.filter_row_key(row)?)
+    }
+
+    /// What to do with `cell`.
+    ///
+    /// # Errors
+    /// `IOException` if a comparator cannot compare, or in the cases where HBase falls over.
+    #[inline]
+    pub fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
+        self.root.filter_cell(cell)
+    }
+
+    /// What becomes of the value of a cell that was included; see [`CellValue::apply`].
+    #[inline]
+    pub fn transform_cell(&self, cell: &CellRef<'_>) -> CellValue {
+        self.root.transform(CellValue::Original, cell.value().len())
+    }
+
+    /// The flat key to seek to, after [`ReturnCode::SeekNextUsingHint`] for `cell`. `None`: go on
+    /// with the next cell. It may lie before `cell` (a filter inside a reverse scan that thinks
+    /// forward); the scanner must not go back.
+    pub fn next_cell_hint(&mut self, cell: &CellRef<'_>) -> Option<Vec<u8>> {
+        self.root.next_cell_hint(cell.key())
+    }
+
+    /// Whether rows are judged as a whole ([`Filter::has_filter_row`]).
+    #[inline]
+    pub fn has_filter_row(&self) -> bool {
+        self.has_filter_row
+    }
+
+    /// Judges the row whose included cells are `cells`: may remove some, removes all if the row
+    /// is rejected. Calls [`FilterState::filter_row`] itself. For filters with
+    /// [`FilterState::has_filter_row`].
+    pub fn filter_row_cells(&mut self, cells: &mut CellBuffer) -> RowVerdict {
+        self.root.filter_row_cells(cells);
+        if cells.is_empty() {
+            return RowVerdict::NotCalled;
+        }
+        if self.root.filter_row() {
+            cells.clear();
+            return RowVerdict::Exclude;
+        }
+        RowVerdict::Include
+    }
+
+    /// Whether the row is rejected after all. For filters without
+    /// [`FilterState::has_filter_row`]; the others were asked by
+    /// [`FilterState::filter_row_cells`].
+    pub fn filter_row(&mut self) -> bool {
+        self.root.filter_row()
+    }
+}
+
+/// Makes evaluators, and gives each random one its own seed.
+struct Builder {
+    seed: u64,
+}
+
+impl Builder {
+    fn build(&mut self, filter: &Filter, direction: Direction) -> Box<dyn Evaluate> {
+        match filter {
+            Filter::Row { operator, comparator } => {
+                Box::new(row::Row::new(*operator, comparator.clone()))
+            }
+            Filter::Family { operator, comparator } => {
+                Box::new(column::Family::new(*operator, comparator.clone()))
+            }
+            Filter::Qualifier { operator, comparator } => {
+                Box::new(column::Qualifier::new(*operator, comparator.clone()))
+            }
+            Filter::Value { operator, comparator } => {
+                Box::new(value::Value::new(*operator, comparator.clone()))
+            }
+            Filter::ColumnValue { family, qualifier, operator, comparator } => Box::new(
+                value::ColumnValue::new((family, qualifier), *operator, comparator.clone()),
+            ),
+            Filter::SingleColumnValue { test } => {
+                Box::new(value::SingleColumnValue::new(test.clone(), false))
+            }
+            Filter::SingleColumnValueExclude { test } => {
+                Box::new(value::SingleColumnValue::new(test.clone(), true))
+            }
+            Filter::DependentColumn {
+                family,
+                qualifier,
+                drop_dependent_column,
+                operator,
+                comparator,
+            } => Box::new(value::DependentColumn::new(
+                (family, qualifier),
+                *drop_dependent_column,
+                comparator.clone().map(|comparator| (*operator, comparator)),
+            )),
+            Filter::Prefix { prefix } => Box::new(row::Prefix::new(prefix.clone(), direction)),
+            Filter::InclusiveStop { stop_row } => {
+                Box::new(row::InclusiveStop::new(stop_row.clone(), direction))
+            }
+            Filter::RandomRow { chance } => {
+                Box::new(row::RandomRow::new(*chance, self.next_seed()))
+            }
+            Filter::FuzzyRow { keys } => Box::new(fuzzy::FuzzyRow::new(keys, direction)),
+            Filter::MultiRowRange { ranges } => {
+                Box::new(ranges::MultiRowRange::new(ranges.clone(), direction))
+            }
+            Filter::Skip { filter } => {
+                // HBase tells only lists of the direction: what is wrapped always thinks forward.
+                Box::new(flow::Skip::new(self.build(filter, Direction::Forward)))
+            }
+            Filter::WhileMatch { filter } => {
+                Box::new(flow::WhileMatch::new(self.build(filter, Direction::Forward)))
+            }
+            Filter::List { operator, filters } => self.build_list(*operator, filters, direction),
+            _ => build_plain(filter),
+        }
+    }
+
+    fn build_list(
+        &mut self,
+        operator: ListOperator,
+        filters: &[Filter],
+        direction: Direction,
+    ) -> Box<dyn Evaluate> {
+        let members = filters.iter().map(|filter| {
+            let state = self.build(filter, direction);
+            list::Member::new(state, filter.is_hinting())
+        });
+        let members: Vec<_> = members.collect();
+        match operator {
+            ListOperator::MustPassAll => Box::new(list::And::new(members, direction)),
+            ListOperator::MustPassOne => Box::new(list::Or::new(members, direction)),
+        }
+    }
+
+    fn next_seed(&mut self) -> u64 {
+        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.seed
+    }
+}
+
+/// The filters to which direction and chance mean nothing.
+fn build_plain(filter: &Filter) -> Box<dyn Evaluate> {
+    match filter {
+        Filter::ColumnPrefix { prefix } => Box::new(column::ColumnPrefix::new(prefix.clone())),
+        Filter::MultipleColumnPrefix { prefixes } => {
+            Box::new(column::MultipleColumnPrefix::new(prefixes.clone()))
+        }
+        Filter::ColumnRange { min, min_inclusive, max, max_inclusive } => {
+            Box::new(column::ColumnRange {
+                min: min.clone(),
+                min_inclusive: *min_inclusive,
+                max: max.clone(),
+                max_inclusive: *max_inclusive,
+            })
+        }
+        Filter::ColumnPagination { limit, offset } => match offset {
+            ColumnOffset::Count(count) => Box::new(column::ColumnPage::new(*limit, *count)),
+            ColumnOffset::Qualifier(qualifier) => {
+                Box::new(column::ColumnPageFrom::new(*limit, qualifier.clone()))
+            }
+        },
+        Filter::ColumnCountGet { limit } => Box::new(column::ColumnCountGet::new(*limit)),
+        Filter::Timestamps { timestamps, can_hint } => {
+            Box::new(column::Timestamps::new(timestamps.clone(), *can_hint))
+        }
+        Filter::Page { size } => Box::new(flow::Page::new(*size)),
+        Filter::KeyOnly { length_as_value } => Box::new(flow::KeyOnly::new(*length_as_value)),
+        Filter::FirstKeyValueMatchingQualifiers { qualifiers } => {
+            Box::new(flow::FirstKey::matching(qualifiers.clone()))
+        }
+        _ => Box::new(flow::FirstKey::any()),
+    }
+}
+
+/// The first possible key of `row`, which may be longer than any row can be.
+///
+/// Cutting it loses nothing: rows are at most [`key::ROW_LENGTH_MAX`] long, so none lies between.
+pub(super) fn first_on_row(row: &[u8]) -> Vec<u8> {
+    key::first_on_row(&row[..row.len().min(key::ROW_LENGTH_MAX)])
+}
+
+/// The first possible key of `qualifier` in the row and family of `key`.
+pub(super) fn first_on_column(key: &[u8], qualifier: &[u8]) -> Vec<u8> {
+    key::first_on_column(key::row(key), key::family(key), qualifier)
+}

@@ -1,0 +1,37 @@
+//! What an acknowledged write promises.
+
+/// When a write is acknowledged (`org.apache.hadoop.hbase.client.Durability`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Durability {
+    /// What the table says; [`Durability::SyncWal`] if it says nothing.
+    #[default]
+    UseDefault,
+    /// The write is in memory only until the next flush: a kill loses it.
+    SkipWal,
+    /// The log is written shortly after.
+    AsyncWal,
+    /// The log was handed to the operating system: survives a kill of the process.
+    SyncWal,
+    /// The log was forced to the disk: survives a power cut.
+    FsyncWal,
+}
+
+impl Durability {
+    /// HBase's name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UseDefault => "USE_DEFAULT",
+            Self::SkipWal => "SKIP_WAL",
+            Self::AsyncWal => "ASYNC_WAL",
+            Self::SyncWal => "SYNC_WAL",
+            Self::FsyncWal => "FSYNC_WAL",
+        }
+    }
+
+    /// The value with this name; upper and lower case are alike.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::UseDefault, Self::SkipWal, Self::AsyncWal, Self::SyncWal, Self::FsyncWal]
+            .into_iter()
+            .find(|durability| durability.name().eq_ignore_ascii_case(name))
+    }
+}

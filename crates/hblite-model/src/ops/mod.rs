@@ -1,0 +1,52 @@
+//! The operations of the client API and their results.
+//!
+//! Each is a value that is built step by step and handed to a table; nothing happens before.
+//! Building never fails: what HBase's constructors refuse is refused, with the same message, when
+//! the operation is handed over ([`Mutation::check`] and its like).
+
+mod check_and_mutate;
+mod columns;
+mod durability;
+mod get;
+mod mutation;
+mod row_result;
+mod scan;
+mod time_range;
+
+pub use check_and_mutate::{CheckAndMutate, CheckAndMutateResult, Condition};
+pub use columns::{ColumnSelection, Qualifiers};
+pub use durability::Durability;
+pub use get::Get;
+pub use mutation::{Append, Delete, Increment, Mutation, MutationKind, Put, RowMutations};
+pub use row_result::RowResult;
+pub use scan::{ReadType, Scan};
+pub use time_range::TimeRange;
+
+/// One action of a batch.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// A read.
+    Get(Get),
+    /// A write.
+    Mutation(Mutation),
+    /// Several writes to one row, all or none.
+    RowMutations(RowMutations),
+}
+
+impl From<Get> for Action {
+    fn from(get: Get) -> Self {
+        Self::Get(get)
+    }
+}
+
+impl From<RowMutations> for Action {
+    fn from(mutations: RowMutations) -> Self {
+        Self::RowMutations(mutations)
+    }
+}
+
+impl<M: Into<Mutation>> From<M> for Action {
+    fn from(mutation: M) -> Self {
+        Self::Mutation(mutation.into())
+    }
+}

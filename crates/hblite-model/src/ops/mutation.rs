@@ -1,0 +1,537 @@
+//! Writes: put, delete, increment, append, and several of them to one row.
+//!
+//! All four are one value underneath, [`Mutation`]: a row, its cells as they will be stored
+//! (timestamps still to be stamped), and how to write them. The four public types differ in what
+//! can be said with them.
+
+use super::{Durability, TimeRange};
+use crate::bytes::to_string_binary;
+use crate::cell::key::{FAMILY_LENGTH_MAX, ROW_LENGTH_MAX};
+use crate::cell::{CellBuffer, CellType, LATEST_TIMESTAMP};
+use crate::error::{Error, Exception, Result};
+
+/// What kind of write a [`Mutation`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MutationKind {
+    /// Stores values.
+    Put,
+    /// Stores delete markers.
+    Delete,
+    /// Adds to 64-bit counters.
+    Increment,
+    /// Lengthens values.
+    Append,
+}
+
+/// A write to one row.
+#[derive(Debug, Clone)]
+pub struct Mutation {
+    kind: MutationKind,
+    row: Vec<u8>,
+    cells: CellBuffer,
+    timestamp: i64,
+    durability: Durability,
+    time_to_live_ms: Option<i64>,
+    time_range: TimeRange,
+    returns_results: bool,
+    /// A part that was refused while building; told when the mutation is handed over.
+    refused: Option<String>,
+}
+
+/// Checks the length of a row.
+///
+/// # Errors
+/// `IllegalArgument` with HBase's message if it is empty or over 32,767 bytes.
+pub(crate) fn check_row(row: &[u8]) -> Result<()> {
+    if row.is_empty() {
+        return Err(Error::illegal_argument("Row length is 0"));
+    }
+    if row.len() > ROW_LENGTH_MAX {
+        return Err(Error::illegal_argument(format!(
+            "Row length {} is > {ROW_LENGTH_MAX}",
+            row.len()
+        )));
+    }
+    Ok(())
+}
+
+impl Mutation {
+    fn new(kind: MutationKind, row: &[u8]) -> Self {
+        Self {
+            kind,
+            row: row.to_vec(),
+            cells: CellBuffer::new(),
+            timestamp: LATEST_TIMESTAMP,
+            durability: Durability::UseDefault,
+            time_to_live_ms: None,
+            time_range: TimeRange::ALL,
+            returns_results: true,
+            refused: check_row(row).err().map(|error| error.message().to_owned()),
+        }
+    }
+
+    fn push(
+        &mut self,
+        family: &[u8],
+        qualifier: &[u8],
+        timestamp: i64,
+        cell_type: CellType,
+        value: &[u8],
+    ) {
+        if self.refused.is_some() {
+            return;
+        }
+        if timestamp < 0 {
+            self.refuse(format!("Timestamp cannot be negative. ts={timestamp}"));
+        } else if family.len() > FAMILY_LENGTH_MAX {
+            self.refuse(format!("Family > {FAMILY_LENGTH_MAX}"));
+        } else if qualifier.len() > i32::MAX as usize / 2 || value.len() > i32::MAX as usize / 2 {
+            self.refuse("KeyValue size too large".to_owned());
+        } else {
+            self.cells.push_parts(
+                &self.row,
+                family,
+                qualifier,
+                timestamp,
+                cell_type.code(),
+                value,
+            );
+        }
+    }
+
+    fn refuse(&mut self, message: String) {
+        self.refused.get_or_insert(message);
+    }
+
+    fn set_timestamp(&mut self, timestamp: i64) {
+        if timestamp < 0 {
+            self.refuse(format!("Timestamp cannot be negative. ts={timestamp}"));
+        }
+        self.timestamp = timestamp;
+    }
+
+    /// What kind of write this is.
+    pub fn kind(&self) -> MutationKind {
+        self.kind
+    }
+
+    /// The row.
+    pub fn row(&self) -> &[u8] {
+        &self.row
+    }
+
+    /// The cells in the order in which they were added. Of an increment the values are the
+    /// amounts, 8 bytes each; cells without timestamp have [`LATEST_TIMESTAMP`].
+    pub fn cells(&self) -> &CellBuffer {
+        &self.cells
+    }
+
+    /// The timestamp of the whole mutation.
+    pub fn timestamp(&self) -> i64 {
+        self.timestamp
+    }
+
+    /// When it is acknowledged.
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// Time to live of its cells in milliseconds.
+    pub fn time_to_live_ms(&self) -> Option<i64> {
+        self.time_to_live_ms
+    }
+
+    /// The time range in which an increment or append looks for the present value.
+    pub fn time_range(&self) -> TimeRange {
+        self.time_range
+    }
+
+    /// Whether an increment or append wants its new values back.
+    pub fn returns_results(&self) -> bool {
+        self.returns_results
+    }
+
+    /// Whether this deletes all families of the row: a delete that names none.
+    pub fn is_whole_row_delete(&self) -> bool {
+        self.kind == MutationKind::Delete && self.cells.is_empty()
+    }
+
+    /// Refuses what HBase's constructors and client refuse.
+    ///
+    /// # Errors
+    /// `IllegalArgument` with HBase's message.
+    pub fn check(&self) -> Result<()> {
+        if let Some(message) = &self.refused {
+            return Err(Error::illegal_argument(message.clone()));
+        }
+        if !self.cells.is_empty() {
+            return Ok(());
+        }
+        match self.kind {
+            MutationKind::Put => Err(Error::illegal_argument("No columns to insert")),
+            MutationKind::Delete => Ok(()),
+            MutationKind::Increment => Err(Error::illegal_argument(format!(
+                "Invalid arguments to row={}, no columns set to be incremented, zero columns \
+                 specified",
+                to_string_binary(&self.row)
+            ))),
+            MutationKind::Append => Err(Error::illegal_argument(format!(
+                "Invalid arguments to {{\"totalColumns\":0,\"row\":\"{}\",\"families\":{{}},\
+                 \"ts\":\"{}\"}}, zero columns specified",
+                to_string_binary(&self.row),
+                self.timestamp
+            ))),
+        }
+    }
+
+    /// As [`Mutation::check`], with the message that items of a list get.
+    ///
+    /// # Errors
+    /// `IllegalArgument` with HBase's message; `index` counts from 0.
+    pub fn check_as_item(&self, index: usize) -> Result<()> {
+        let is_empty_put = self.kind == MutationKind::Put && self.cells.is_empty();
+        if is_empty_put && self.refused.is_none() {
+            return Err(Error::illegal_argument(format!(
+                "No columns to insert for #{} item",
+                index + 1
+            )));
+        }
+        self.check()
+    }
+
+    /// Refuses a cell over the client's limit (`hbase.client.keyvalue.maxsize`).
+    ///
+    /// # Errors
+    /// `IllegalArgument`: `KeyValue size too large`.
+    pub fn check_cell_size(&self, size_max_bytes: usize) -> Result<()> {
+        if size_max_bytes > 0
+            && self.cells.iter().any(|cell| cell.serialized_size() > size_max_bytes)
+        {
+            return Err(Error::illegal_argument("KeyValue size too large"));
+        }
+        Ok(())
+    }
+}
+
+impl AsRef<Self> for Mutation {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+macro_rules! mutation_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone)]
+        pub struct $name(Mutation);
+
+        impl $name {
+            /// A write to this row.
+            pub fn new(row: impl AsRef<[u8]>) -> Self {
+                Self(Mutation::new(MutationKind::$name, row.as_ref()))
+            }
+
+            /// When the write is acknowledged.
+            #[must_use]
+            pub fn durability(mut self, durability: Durability) -> Self {
+                self.0.durability = durability;
+                self
+            }
+
+            /// The row.
+            pub fn row(&self) -> &[u8] {
+                self.0.row()
+            }
+
+            /// The write underneath.
+            pub fn as_mutation(&self) -> &Mutation {
+                &self.0
+            }
+        }
+
+        impl From<$name> for Mutation {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
+
+        impl AsRef<Mutation> for $name {
+            fn as_ref(&self) -> &Mutation {
+                &self.0
+            }
+        }
+    };
+}
+
+mutation_type! {
+    /// Stores values in columns of one row.
+    ///
+    /// ```
+    /// use hblite_model::Put;
+    /// let put = Put::new("row").add("f", "q", "value").add_at("f", "old", 7, "then");
+    /// assert_eq!(put.as_mutation().cells().len(), 2);
+    /// ```
+    Put
+}
+
+mutation_type! {
+    /// Deletes versions, columns, families or the whole row.
+    ///
+    /// Without any of them it deletes the whole row up to now.
+    ///
+    /// ```
+    /// use hblite_model::Delete;
+    /// let row = Delete::new("row");
+    /// let column = Delete::new("row").columns("f", "q");
+    /// # let _ = (row, column);
+    /// ```
+    Delete
+}
+
+mutation_type! {
+    /// Adds to counters: 8-byte big-endian numbers. All of them or none.
+    Increment
+}
+
+mutation_type! {
+    /// Lengthens values. All of them or none.
+    Append
+}
+
+impl Put {
+    /// A put whose cells have this timestamp unless they name their own.
+    pub fn at(row: impl AsRef<[u8]>, timestamp: i64) -> Self {
+        let mut put = Self::new(row);
+        put.0.set_timestamp(timestamp);
+        put
+    }
+
+    /// Sets a column.
+    #[must_use]
+    pub fn add(
+        self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+    ) -> Self {
+        let timestamp = self.0.timestamp;
+        self.add_at(family, qualifier, timestamp, value)
+    }
+
+    /// Sets a column at a timestamp in milliseconds.
+    #[must_use]
+    pub fn add_at(
+        mut self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        timestamp: i64,
+        value: impl AsRef<[u8]>,
+    ) -> Self {
+        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
+        self.0.push(family, qualifier, timestamp, CellType::Put, value.as_ref());
+        self
+    }
+
+    /// Gives the cells a time to live in milliseconds.
+    #[must_use]
+    pub fn time_to_live_ms(mut self, millis: i64) -> Self {
+        self.0.time_to_live_ms = Some(millis);
+        self
+    }
+}
+
+impl Delete {
+    /// A delete whose markers have this timestamp unless they name their own.
+    pub fn at(row: impl AsRef<[u8]>, timestamp: i64) -> Self {
+        let mut delete = Self::new(row);
+        delete.0.set_timestamp(timestamp);
+        delete
+    }
+
+    fn marker(
+        mut self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        timestamp: i64,
+        cell_type: CellType,
+    ) -> Self {
+        self.0.push(family.as_ref(), qualifier.as_ref(), timestamp, cell_type, b"");
+        self
+    }
+
+    /// Deletes the newest version of a column.
+    #[must_use]
+    pub fn column(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
+        let timestamp = self.0.timestamp;
+        self.column_at(family, qualifier, timestamp)
+    }
+
+    /// Deletes the version of a column that has exactly this timestamp.
+    #[must_use]
+    pub fn column_at(
+        self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        timestamp: i64,
+    ) -> Self {
+        self.marker(family, qualifier, timestamp, CellType::Delete)
+    }
+
+    /// Deletes all versions of a column.
+    #[must_use]
+    pub fn columns(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
+        let timestamp = self.0.timestamp;
+        self.columns_at(family, qualifier, timestamp)
+    }
+
+    /// Deletes all versions of a column up to this timestamp.
+    #[must_use]
+    pub fn columns_at(
+        self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        timestamp: i64,
+    ) -> Self {
+        self.marker(family, qualifier, timestamp, CellType::DeleteColumn)
+    }
+
+    /// Deletes all columns of a family.
+    #[must_use]
+    pub fn family(self, family: impl AsRef<[u8]>) -> Self {
+        let timestamp = self.0.timestamp;
+        self.family_at(family, timestamp)
+    }
+
+    /// Deletes all columns of a family up to this timestamp.
+    #[must_use]
+    pub fn family_at(self, family: impl AsRef<[u8]>, timestamp: i64) -> Self {
+        self.marker(family, b"", timestamp, CellType::DeleteFamily)
+    }
+
+    /// Deletes the cells of a family that have exactly this timestamp.
+    #[must_use]
+    pub fn family_version(self, family: impl AsRef<[u8]>, timestamp: i64) -> Self {
+        self.marker(family, b"", timestamp, CellType::DeleteFamilyVersion)
+    }
+}
+
+impl Increment {
+    /// Adds `amount` to a column; a column that is not there counts as 0.
+    #[must_use]
+    pub fn add(
+        mut self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        amount: i64,
+    ) -> Self {
+        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
+        let amount = amount.to_be_bytes();
+        self.0.push(family, qualifier, LATEST_TIMESTAMP, CellType::Put, &amount);
+        self
+    }
+}
+
+impl Append {
+    /// Appends `value` to a column; a column that is not there counts as empty.
+    #[must_use]
+    pub fn add(
+        mut self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+    ) -> Self {
+        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
+        self.0.push(family, qualifier, LATEST_TIMESTAMP, CellType::Put, value.as_ref());
+        self
+    }
+}
+
+macro_rules! read_modify_write_settings {
+    ($($name:ident)*) => { $(
+        impl $name {
+            /// Sets the timestamp. HBase checks it and then stamps the cells itself.
+            #[must_use]
+            pub fn at(mut self, timestamp: i64) -> Self {
+                self.0.set_timestamp(timestamp);
+                self
+            }
+
+            /// Looks for the present value only in this time range.
+            #[must_use]
+            pub fn time_range(mut self, time_range: TimeRange) -> Self {
+                self.0.time_range = time_range;
+                self
+            }
+
+            /// Gives the new cells a time to live in milliseconds.
+            #[must_use]
+            pub fn time_to_live_ms(mut self, millis: i64) -> Self {
+                self.0.time_to_live_ms = Some(millis);
+                self
+            }
+
+            /// Whether the new values come back.
+            #[must_use]
+            pub fn return_results(mut self, wanted: bool) -> Self {
+                self.0.returns_results = wanted;
+                self
+            }
+        }
+    )* };
+}
+
+read_modify_write_settings! { Increment Append }
+
+/// Several writes to one row that happen together or not at all.
+#[derive(Debug, Clone)]
+pub struct RowMutations {
+    row: Vec<u8>,
+    mutations: Vec<Mutation>,
+}
+
+impl RowMutations {
+    /// No writes yet to this row.
+    pub fn new(row: impl AsRef<[u8]>) -> Self {
+        Self { row: row.as_ref().to_vec(), mutations: Vec::new() }
+    }
+
+    /// One write more.
+    #[must_use]
+    pub fn add(mut self, mutation: impl Into<Mutation>) -> Self {
+        self.mutations.push(mutation.into());
+        self
+    }
+
+    /// The row.
+    pub fn row(&self) -> &[u8] {
+        &self.row
+    }
+
+    /// The writes in order.
+    pub fn mutations(&self) -> &[Mutation] {
+        &self.mutations
+    }
+
+    /// Refuses what HBase's client refuses.
+    ///
+    /// # Errors
+    /// `IllegalArgument`, `WrongRowIo` if a write names another row.
+    pub fn check(&self) -> Result<()> {
+        check_row(&self.row)?;
+        for (index, mutation) in self.mutations.iter().enumerate() {
+            if mutation.row != self.row {
+                return Err(Error::new(
+                    Exception::WrongRowIo,
+                    format!(
+                        "The row in the recently added Mutation <{}> doesn't match the original \
+                         one <{}>",
+                        to_string_binary(&mutation.row),
+                        to_string_binary(&self.row)
+                    ),
+                ));
+            }
+            mutation.check_as_item(index)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! The cells of one row.
+
+use crate::cell::{CellBuffer, CellBufferIter, CellRef};
+
+/// What a read found of one row: HBase's `Result`, for which Rust has no room.
+///
+/// Cells come in their stored order: family, qualifier, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowResult {
+    cells: CellBuffer,
+    may_have_more_cells: bool,
+}
+
+impl RowResult {
+    /// A result of these cells, which must be of one row and in order.
+    pub fn new(cells: CellBuffer) -> Self {
+        Self { cells, may_have_more_cells: false }
+    }
+
+    /// The same, told that the row goes on in the next result.
+    #[must_use]
+    pub fn with_more_cells(self, may_have_more_cells: bool) -> Self {
+        Self { may_have_more_cells, ..self }
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether the row may go on in the next result (`mayHaveMoreCellsInRow`).
+    pub fn may_have_more_cells(&self) -> bool {
+        self.may_have_more_cells
+    }
+
+    /// The row; empty if nothing was found.
+    pub fn row(&self) -> &[u8] {
+        self.cells.get(0).map_or(&[], |cell| cell.row())
+    }
+
+    /// The cells in order.
+    pub fn cells(&self) -> CellBufferIter<'_> {
+        self.cells.iter()
+    }
+
+    /// The newest cell of a column.
+    pub fn cell(&self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Option<CellRef<'_>> {
+        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
+        self.cells().find(|cell| cell.family() == family && cell.qualifier() == qualifier)
+    }
+
+    /// The newest value of a column.
+    pub fn value(&self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Option<&[u8]> {
+        self.cell(family, qualifier).map(|cell| cell.value())
+    }
+
+    /// The cells, to keep.
+    pub fn into_cells(self) -> CellBuffer {
+        self.cells
+    }
+}
+
+impl<'a> IntoIterator for &'a RowResult {
+    type Item = CellRef<'a>;
+    type IntoIter = CellBufferIter<'a>;
+
+    fn into_iter(self) -> CellBufferIter<'a> {
+        self.cells()
+    }
+}

@@ -1,0 +1,214 @@
+//! The identity of a region: a row range of a table.
+//!
+//! ```text
+//! region name    table,start key,region id.encoded name.
+//! encoded name   MD5 of "table,start key,region id" in hex; "1588230740" for hbase:meta
+//! ```
+
+use std::fmt;
+
+use md5::{Digest as _, Md5};
+
+use crate::bytes::to_string_binary;
+use crate::error::Result;
+use crate::name::TableName;
+use crate::protobuf;
+
+/// The encoded name of the only region of hbase:meta.
+pub const META_ENCODED_NAME: &str = "1588230740";
+
+/// A region: table, row range and id (`RegionInfo`).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RegionInfo {
+    table: TableName,
+    start_key: Vec<u8>,
+    end_key: Vec<u8>,
+    region_id: u64,
+    /// Whether the region is the parent of two daughters.
+    pub is_split: bool,
+    /// Whether the region is out of service.
+    pub is_offline: bool,
+    encoded_name: String,
+}
+
+impl RegionInfo {
+    /// A region. An empty start or end key means "unbounded"; the id is its creation time in
+    /// milliseconds.
+    pub fn new(table: TableName, start_key: &[u8], end_key: &[u8], region_id: u64) -> Self {
+        let encoded_name = encode_name(&table, start_key, region_id);
+        Self {
+            table,
+            start_key: start_key.to_vec(),
+            end_key: end_key.to_vec(),
+            region_id,
+            is_split: false,
+            is_offline: false,
+            encoded_name,
+        }
+    }
+
+    /// The region of hbase:meta.
+    pub fn meta() -> Self {
+        let mut info = Self::new(TableName::meta(), b"", b"", 1);
+        info.encoded_name = META_ENCODED_NAME.to_owned();
+        info
+    }
+
+    /// The region that HBase wrote as `RegionInfo.toByteArray`, as it stands in hbase:meta; `None`
+    /// if these bytes are none (`RegionInfo.parseFromOrNull`).
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut table: Option<TableName> = None;
+        let (mut region_id, mut start_key, mut end_key) = (0, &b""[..], &b""[..]);
+        let (mut is_offline, mut is_split) = (false, false);
+        protobuf::read_message(protobuf::strip_magic(bytes), |field, value| {
+            match field {
+                1 => region_id = value.as_number(),
+                2 => table = Some(table_name_from_bytes(value.as_bytes())?),
+                3 => start_key = value.as_bytes(),
+                4 => end_key = value.as_bytes(),
+                5 => is_offline = value.as_number() != 0,
+                6 => is_split = value.as_number() != 0,
+                _ => {}
+            }
+            Ok(())
+        })
+        .ok()?;
+        let table = table?;
+        if table.is_meta() {
+            return Some(Self::meta());
+        }
+        Some(Self { is_split, is_offline, ..Self::new(table, start_key, end_key, region_id) })
+    }
+
+    /// The table.
+    pub fn table(&self) -> &TableName {
+        &self.table
+    }
+
+    /// The first row, empty for the first region.
+    pub fn start_key(&self) -> &[u8] {
+        &self.start_key
+    }
+
+    /// The row that is the first not to belong, empty for the last region.
+    pub fn end_key(&self) -> &[u8] {
+        &self.end_key
+    }
+
+    /// The id: creation time in milliseconds.
+    pub fn region_id(&self) -> u64 {
+        self.region_id
+    }
+
+    /// The name of the region's directory.
+    pub fn encoded_name(&self) -> &str {
+        &self.encoded_name
+    }
+
+    /// The full name: the row key of hbase:meta.
+    pub fn region_name(&self) -> Vec<u8> {
+        let mut name = name_prefix(&self.table, &self.start_key, self.region_id);
+        if !self.table.is_meta() {
+            name.push(b'.');
+            name.extend_from_slice(self.encoded_name.as_bytes());
+            name.push(b'.');
+        }
+        name
+    }
+
+    /// The full name in printable form.
+    pub fn region_name_as_string(&self) -> String {
+        to_string_binary(&self.region_name())
+    }
+
+    /// Whether `row` belongs to the region.
+    #[inline]
+    pub fn contains_row(&self, row: &[u8]) -> bool {
+        row >= self.start_key.as_slice()
+            && (self.end_key.is_empty() || row < self.end_key.as_slice())
+    }
+
+    /// Whether this region ends where `other` begins, or begins where it ends.
+    pub fn is_adjacent(&self, other: &Self) -> bool {
+        (!self.end_key.is_empty() && self.end_key == other.start_key)
+            || (!other.end_key.is_empty() && other.end_key == self.start_key)
+    }
+}
+
+/// As `RegionInfo.toString`.
+impl fmt::Display for RegionInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{{ENCODED => {}, NAME => '{}', STARTKEY => '{}', ENDKEY => '{}'",
+            self.encoded_name,
+            self.region_name_as_string(),
+            to_string_binary(&self.start_key),
+            to_string_binary(&self.end_key)
+        )?;
+        if self.is_offline {
+            f.write_str(", OFFLINE => true")?;
+        }
+        if self.is_split {
+            f.write_str(", SPLIT => true")?;
+        }
+        f.write_str("}")
+    }
+}
+
+fn table_name_from_bytes(bytes: &[u8]) -> Result<TableName> {
+    let (mut namespace, mut qualifier) = (String::new(), String::new());
+    protobuf::read_message(bytes, |field, value| {
+        match field {
+            1 => namespace = value.as_text(),
+            2 => qualifier = value.as_text(),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    TableName::new(&namespace, &qualifier)
+}
+
+fn name_prefix(table: &TableName, start_key: &[u8], region_id: u64) -> Vec<u8> {
+    let mut name = table.to_string().into_bytes();
+    name.push(b',');
+    name.extend_from_slice(start_key);
+    name.push(b',');
+    name.extend_from_slice(region_id.to_string().as_bytes());
+    name
+}
+
+fn encode_name(table: &TableName, start_key: &[u8], region_id: u64) -> String {
+    let digest = Md5::digest(name_prefix(table, start_key, region_id));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_hbase_keeps_in_meta() {
+        let bytes = b"PBUF\x08\xac\x02\x12\x06\x0a\x01n\x12\x01t\x1a\x01a\x22\x01\xff\x30\x01";
+        let info = RegionInfo::from_bytes(bytes).unwrap();
+        let expected = RegionInfo::new("n:t".parse().unwrap(), b"a", b"\xff", 300);
+        assert_eq!(info, RegionInfo { is_split: true, ..expected });
+        assert_eq!(RegionInfo::from_bytes(b"PBUF\x08\x01"), None);
+        assert_eq!(RegionInfo::from_bytes(b""), None);
+    }
+
+    /// The name was printed by a running HBase.
+    #[test]
+    fn encoded_name_is_the_md5_of_the_name() {
+        let table: TableName = "s1".parse().unwrap();
+        let info = RegionInfo::new(table, b"g", b"m", 1_795_259_073_777);
+        assert_eq!(info.encoded_name(), "5c61671f3d207ab58c9b6d747fcd004b");
+        assert_eq!(
+            info.to_string(),
+            "{ENCODED => 5c61671f3d207ab58c9b6d747fcd004b, NAME => \
+             's1,g,1795259073777.5c61671f3d207ab58c9b6d747fcd004b.', STARTKEY => 'g', \
+             ENDKEY => 'm'}"
+        );
+        assert_eq!(RegionInfo::meta().region_name_as_string(), "hbase:meta,,1");
+    }
+}

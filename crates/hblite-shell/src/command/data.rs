@@ -1,0 +1,459 @@
+//! Reading and writing rows.
+
+use hblite::filter::{Filter, ListOperator};
+use hblite::{Append, Delete, Get, Increment, LATEST_TIMESTAMP, Put, Scan, Table, bytes};
+
+use super::cell_text::{CellPrinter, counter};
+use super::columns::Column;
+use super::read::{get_from_arguments, scan_from_hash};
+use super::{
+    Arguments, Command, CommandResult, Context, Failure, MANY, integer, schema, table,
+};
+use crate::value::{Hash, Value};
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        name: "append",
+        aliases: &[],
+        arity: (4, 5),
+        is_table_method: true,
+        usage: "\
+Lengthens a cell's value and prints the new one.
+
+  hbase> append 't1', 'r1', 'f1:q1', 'more'
+  hbase> t.append 'r1', 'f1:q1', 'more'",
+        run: append,
+    },
+    Command {
+        name: "count",
+        aliases: &[],
+        arity: (1, 2),
+        is_table_method: true,
+        usage: "\
+Counts the rows of a table and returns their number. Every 1000 rows, or as many as INTERVAL
+says, the count so far is printed. Takes what a scan takes: COLUMNS, STARTROW, STOPROW,
+ROWPREFIXFILTER, FILTER, CACHE.
+
+  hbase> count 'ns1:t1'
+  hbase> count 't1', INTERVAL => 100000
+  hbase> count 't1', COLUMNS => ['f1'], STARTROW => 'abc', STOPROW => 'xyz'
+  hbase> t.count FILTER => \"PrefixFilter('a')\"",
+        run: count,
+    },
+    Command {
+        name: "delete",
+        aliases: &[],
+        arity: (3, 5),
+        is_table_method: true,
+        usage: "\
+Deletes the newest version of a cell, or the one with exactly this timestamp.
+
+  hbase> delete 't1', 'r1', 'f1:q1'
+  hbase> delete 't1', 'r1', 'f1:q1', 1303668804000
+  hbase> t.delete 'r1', 'f1:q1'",
+        run: |context, arguments| delete(context, &arguments, Versions::One),
+    },
+    Command {
+        name: "deleteall",
+        aliases: &[],
+        arity: (2, 5),
+        is_table_method: true,
+        usage: "\
+Deletes all versions of a row, a family or a column, up to a timestamp if there is one. With
+ROWPREFIXFILTER, does so in all rows with that prefix, CACHE rows at a time (100).
+
+  hbase> deleteall 't1', 'r1'
+  hbase> deleteall 't1', 'r1', 'f1:q1'
+  hbase> deleteall 't1', 'r1', 'f1', 1303668804000
+  hbase> deleteall 't1', 'r1', '', 1303668804000
+  hbase> deleteall 't1', {ROWPREFIXFILTER => 'prefix', CACHE => 1000}
+  hbase> t.deleteall 'r1'",
+        run: |context, arguments| delete(context, &arguments, Versions::All),
+    },
+    Command {
+        name: "get",
+        aliases: &[],
+        arity: (2, MANY),
+        is_table_method: true,
+        usage: "\
+Reads a row: all of it, some families or columns, versions, a time or time range, through a
+filter.
+
+  hbase> get 't1', 'r1'
+  hbase> get 't1', 'r1', 'f1:q1', 'f2'
+  hbase> get 't1', 'r1', {COLUMN => 'f1:q1', VERSIONS => 4}
+  hbase> get 't1', 'r1', {COLUMN => ['f1:q1', 'f2'], TIMERANGE => [1, 1303668804000]}
+  hbase> get 't1', 'r1', {COLUMN => 'f1', TIMESTAMP => 1303668804000}
+  hbase> get 't1', 'r1', {FILTER => \"ValueFilter(=, 'binary:abc')\"}
+  hbase> t.get \"r\\x00\\x01\"
+
+A column may name how its values are printed (toLong, toInt, toShort, toString, toHex, toDouble,
+toFloat, toBoolean); FORMATTER names it for everything. MAXLENGTH cuts what is printed of a cell.
+
+  hbase> get 't1', 'r1', 'f1:counter:toLong'
+  hbase> get 't1', 'r1', {COLUMN => 'f1', FORMATTER => 'toString'}",
+        run: get,
+    },
+    Command {
+        name: "get_counter",
+        aliases: &[],
+        arity: (3, 3),
+        is_table_method: true,
+        usage: "\
+Prints the value of a counter: a cell of eight bytes, as incr makes it.
+
+  hbase> get_counter 't1', 'r1', 'f1:q1'
+  hbase> t.get_counter 'r1', 'f1:q1'",
+        run: get_counter,
+    },
+    Command {
+        name: "get_splits",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: true,
+        usage: "\
+Prints and returns the keys at which a table is split.
+
+  hbase> get_splits 't1'
+  hbase> t.get_splits",
+        run: get_splits,
+    },
+    Command {
+        name: "incr",
+        aliases: &[],
+        arity: (3, 5),
+        is_table_method: true,
+        usage: "\
+Adds to a counter, 1 if nothing else is said, and prints its new value.
+
+  hbase> incr 't1', 'r1', 'f1:q1'
+  hbase> incr 't1', 'r1', 'f1:q1', -10
+  hbase> t.incr 'r1', 'f1:q1'",
+        run: increment,
+    },
+    Command {
+        name: "put",
+        aliases: &[],
+        arity: (4, 6),
+        is_table_method: true,
+        usage: "\
+Writes a cell, with a timestamp in milliseconds if one is given, and a time to live in
+milliseconds with TTL.
+
+  hbase> put 'ns1:t1', 'r1', 'f1:q1', 'value'
+  hbase> put 't1', \"r\\x00\\xff\", 'f1:q1', 'value', 1303668804000
+  hbase> put 't1', 'r1', 'f1:q1', 'value', {TTL => 60000}
+  hbase> t.put 'r1', 'f1:q1', 'value'",
+        run: put,
+    },
+    Command {
+        name: "scan",
+        aliases: &[],
+        arity: (1, 2),
+        is_table_method: true,
+        usage: "\
+Reads rows in the order of their keys. What is read and how can be said with STARTROW, STOPROW,
+ROWPREFIXFILTER, LIMIT, COLUMNS, VERSIONS, TIMESTAMP, TIMERANGE, FILTER, REVERSED, RAW, BATCH,
+CACHE, MAX_RESULT_SIZE, ALLOW_PARTIAL_RESULTS, MAXLENGTH and FORMATTER.
+
+  hbase> scan 't1'
+  hbase> scan 't1', {COLUMNS => ['f1:q1', 'f2'], LIMIT => 10, STARTROW => 'xyz'}
+  hbase> scan 't1', {ROWPREFIXFILTER => 'user1', REVERSED => false}
+  hbase> scan 't1', {TIMERANGE => [1303668804000, 1303668904000], VERSIONS => 5}
+  hbase> scan 't1', {REVERSED => true, LIMIT => 1}
+  hbase> scan 't1', {FILTER => \"PrefixFilter('a') AND QualifierFilter(=, 'binary:x')\"}
+  hbase> scan 't1', {RAW => true, VERSIONS => 10}
+  hbase> scan 't1', {COLUMNS => 'f1:counter:toLong'}
+  hbase> scan 'hbase:meta', {COLUMNS => 'info:regioninfo'}
+  hbase> t.scan LIMIT => 5
+
+The first argument is the table; a hash right after 'scan' is none, and Ruby reads its brace as
+the beginning of a block. show_filters names the filters. RAW also shows delete markers.",
+        run: scan,
+    },
+    Command {
+        name: "truncate",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Deletes all rows of a table; it has one region afterwards.
+
+  hbase> truncate 't1'",
+        run: |context, arguments| schema::truncate(context, &arguments, false),
+    },
+    Command {
+        name: "truncate_preserve",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Deletes all rows of a table and keeps its regions.
+
+  hbase> truncate_preserve 't1'",
+        run: |context, arguments| schema::truncate(context, &arguments, true),
+    },
+];
+
+fn refuse_visibility(options: &Hash) -> Result<(), Failure> {
+    match options.truthy("VISIBILITY") {
+        Some(_) => {
+            Err(Failure::refused("VISIBILITY: visibility labels are not supported by hblite"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn time_to_live(options: &Hash) -> Result<Option<i64>, Failure> {
+    options.truthy("TTL").map(|millis| integer(millis, "TTL")).transpose()
+}
+
+/// A timestamp and a hash of options, either of which may be left out.
+fn timestamp_and_options(
+    arguments: &Arguments,
+    at: usize,
+) -> Result<(Option<i64>, Hash), Failure> {
+    let (timestamp, options) = match arguments.get(at) {
+        Some(Value::Hash(options)) => (None, options.clone()),
+        Some(timestamp) => (
+            Some(integer(timestamp, "a timestamp")?),
+            arguments.hash(at + 1, "the last argument")?,
+        ),
+        None => (None, arguments.hash(at + 1, "the last argument")?),
+    };
+    refuse_visibility(&options)?;
+    Ok((timestamp, options))
+}
+
+fn column(arguments: &Arguments, at: usize) -> Result<Column, Failure> {
+    Column::parse(arguments.get(at).unwrap_or(&Value::Nil))
+}
+
+fn put(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = table(context, &arguments)?;
+    let column = column(&arguments, 2)?;
+    let (timestamp, options) = timestamp_and_options(&arguments, 4)?;
+    let value = arguments.bytes(3);
+    let timestamp = timestamp.unwrap_or(LATEST_TIMESTAMP);
+    let mut put = Put::new(arguments.bytes(1)).add_at(
+        &column.family,
+        column.qualifier_or_empty(),
+        timestamp,
+        value,
+    );
+    if let Some(millis) = time_to_live(&options)? {
+        put = put.time_to_live_ms(millis);
+    }
+    table.put(&put)?;
+    Ok(Value::Nil)
+}
+
+fn increment(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = table(context, &arguments)?;
+    let column = column(&arguments, 2)?;
+    let (amount, options) = timestamp_and_options(&arguments, 3)?;
+    let mut increment = Increment::new(arguments.bytes(1)).add(
+        &column.family,
+        column.qualifier_or_empty(),
+        amount.unwrap_or(1),
+    );
+    if let Some(millis) = time_to_live(&options)? {
+        increment = increment.time_to_live_ms(millis);
+    }
+    let result = table.increment(&increment)?;
+    print_counter(context, result.cells().next().map(|cell| cell.value()))
+}
+
+fn get_counter(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = table(context, &arguments)?;
+    let column = column(&arguments, 2)?;
+    let get = Get::new(arguments.bytes(1)).column(&column.family, column.qualifier_or_empty());
+    let result = table.get(&get)?;
+    print_counter(context, result.cells().next().map(|cell| cell.value()))
+}
+
+fn print_counter(context: &mut Context<'_>, value: Option<&[u8]>) -> CommandResult {
+    match value {
+        Some(value) => {
+            let line = format!("COUNTER VALUE = {}", counter(value)?.inspect());
+            context.out.line(&line)?;
+        }
+        None => context.out.line("No counter found at specified coordinates")?,
+    }
+    Ok(Value::Nil)
+}
+
+fn append(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = table(context, &arguments)?;
+    let column = column(&arguments, 2)?;
+    let options = arguments.hash(4, "the last argument")?;
+    refuse_visibility(&options)?;
+    let mut append = Append::new(arguments.bytes(1)).add(
+        &column.family,
+        column.qualifier_or_empty(),
+        arguments.bytes(3),
+    );
+    if let Some(millis) = time_to_live(&options)? {
+        append = append.time_to_live_ms(millis);
+    }
+    let result = table.append(&append)?;
+    if let Some(cell) = result.cells().next() {
+        let value = bytes::to_string_binary(cell.value());
+        context.out.line(&format!("CURRENT VALUE = {value}"))?;
+    }
+    Ok(Value::Nil)
+}
+
+/// Which versions of a column or family a delete is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Versions {
+    One,
+    All,
+}
+
+fn delete(context: &mut Context<'_>, arguments: &Arguments, versions: Versions) -> CommandResult {
+    let table = table(context, arguments)?;
+    let column = match arguments.get(2) {
+        Some(spec) if !spec.to_bytes().is_empty() => Some(Column::parse(spec)?),
+        _ => None,
+    };
+    let (timestamp, _) = timestamp_and_options(arguments, 3)?;
+    let timestamp = timestamp.unwrap_or(LATEST_TIMESTAMP);
+    let delete = |row: &[u8]| delete_of(row, column.as_ref(), timestamp, versions);
+    match arguments.get(1) {
+        Some(Value::Hash(options)) => delete_prefix(&table, options, delete)?,
+        _ => table.delete(&delete(&arguments.bytes(1)))?,
+    }
+    Ok(Value::Nil)
+}
+
+fn delete_of(row: &[u8], column: Option<&Column>, timestamp: i64, versions: Versions) -> Delete {
+    let delete = Delete::at(row, timestamp);
+    let Some(Column { family, qualifier, .. }) = column else {
+        return delete;
+    };
+    match (qualifier, versions) {
+        (Some(qualifier), Versions::One) => delete.column(family, qualifier),
+        (Some(qualifier), Versions::All) => delete.columns(family, qualifier),
+        (None, Versions::One) => delete.family_version(family, timestamp),
+        (None, Versions::All) => delete.family(family),
+    }
+}
+
+fn delete_prefix(
+    table: &Table,
+    options: &Hash,
+    delete: impl Fn(&[u8]) -> Delete,
+) -> Result<(), Failure> {
+    let Some(prefix) = options.truthy("ROWPREFIXFILTER") else {
+        return Err(Failure::refused("deleteall takes a row or {ROWPREFIXFILTER => 'prefix'}"));
+    };
+    let batch = options.truthy("CACHE").map_or(Ok(100), |rows| integer(rows, "CACHE"))?;
+    let batch = usize::try_from(batch).unwrap_or(1).clamp(1, 10_000);
+    let scan = Scan::new().prefix(prefix.to_bytes()).filter(Filter::first_key_only());
+    let mut scanner = table.scan(&scan)?;
+    let mut deletes = Vec::with_capacity(batch);
+    while let Some(row) = scanner.next_row()? {
+        deletes.push(delete(row.row()));
+        if deletes.len() == batch {
+            table.delete_all(&deletes)?;
+            deletes.clear();
+        }
+    }
+    Ok(table.delete_all(&deletes)?)
+}
+
+fn get(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = table(context, &arguments)?;
+    context.out.header(&["COLUMN", "CELL"])?;
+    let rest = arguments.rest(2);
+    let mut options = match rest.first() {
+        Some(Value::Hash(options)) => options.clone(),
+        _ => Hash::default(),
+    };
+    let is_meta = table.name().is_meta();
+    let printer = CellPrinter::new(&mut options, is_meta, context.options.utc_offset_seconds)?;
+    let (get, converters) = get_from_arguments(&arguments.bytes(1), &rest, &options)?;
+    let printer = printer.with_converters(converters);
+    let result = table.get(&get)?;
+    for cell in result.cells() {
+        context.out.row_of_two(&printer.column(&cell)?, &printer.cell(&cell)?)?;
+    }
+    context.out.footer(u64::from(!result.is_empty()))?;
+    Ok(Value::Nil)
+}
+
+fn scan(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = table(context, &arguments)?;
+    let mut options = arguments.hash(1, "Args")?;
+    context.out.header(&["ROW", "COLUMN+CELL"])?;
+    let is_meta = table.name().is_meta();
+    let printer = CellPrinter::new(&mut options, is_meta, context.options.utc_offset_seconds)?;
+    let (scan, converters) = scan_from_hash(&options)?;
+    let printer = printer.with_converters(converters);
+    let mut scanner = table.scan(&scan)?;
+    let mut count = 0;
+    while let Some(row) = scanner.next_row()? {
+        let key = printer.row(row.row())?;
+        for cell in row.cells() {
+            let column = printer.column(&cell)?;
+            let text = format!("column={column}, {}", printer.cell(&cell)?);
+            context.out.row_of_two(&key, &text)?;
+        }
+        count += 1;
+        context.progress(count);
+    }
+    context.out.footer(count)?;
+    Ok(Value::Nil)
+}
+
+fn count(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = table(context, &arguments)?;
+    let (interval, options) = match arguments.get(1) {
+        // The syntax of old: the interval alone.
+        Some(Value::Integer(interval)) => (*interval, Hash::default()),
+        _ => {
+            let options = arguments.hash(1, "Args")?;
+            let interval = options.truthy("INTERVAL");
+            (interval.map_or(Ok(1000), |rows| integer(rows, "INTERVAL"))?, options)
+        }
+    };
+    let interval = u64::try_from(interval)
+        .ok()
+        .filter(|interval| *interval > 0)
+        .ok_or_else(|| Failure::refused("INTERVAL must be positive"))?;
+    let (scan, _) = scan_from_hash(&options)?;
+    let first_cell = Filter::first_key_only();
+    let filter = match scan.filter_ref() {
+        Some(filter) => {
+            Filter::list(ListOperator::MustPassAll, vec![filter.clone(), first_cell])
+        }
+        None => first_cell,
+    };
+    let mut scanner = table.scan(&scan.filter(filter))?;
+    let mut count = 0;
+    while let Some(row) = scanner.next_row()? {
+        count += 1;
+        if count % interval == 0 {
+            let row = bytes::to_string_binary(row.row());
+            context.out.row(&format!("Current count: {count}, row: {row}"))?;
+        }
+        context.progress(count);
+    }
+    context.out.footer(count)?;
+    Ok(Value::Integer(count.cast_signed()))
+}
+
+fn get_splits(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = table(context, &arguments)?;
+    let regions = schema::regions_of(context, table.name())?;
+    let splits: Vec<String> = regions
+        .iter()
+        .map(|region| bytes::to_string_binary(region.start_key()))
+        .filter(|key| !key.is_empty())
+        .collect();
+    context.out.line(&format!("Total number of splits = {}", splits.len() + 1))?;
+    // Ruby prints an empty list as an empty line.
+    context.out.line(&splits.join("\n"))?;
+    Ok(Value::Array(splits.into_iter().map(Value::from).collect()))
+}

@@ -1,0 +1,136 @@
+//! The store as a whole: status, version, user.
+
+use hblite::TableName;
+
+use super::region::{megabytes, server_name};
+use super::{Arguments, Command, CommandResult, Context, Failure};
+use crate::help;
+use crate::value::Value;
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        name: "status",
+        aliases: &[],
+        arity: (0, 2),
+        is_table_method: false,
+        usage: "\
+Prints how the store is: a line ('summary'), its server ('simple'), its regions ('detailed').
+
+  hbase> status
+  hbase> status 'simple'
+  hbase> status 'detailed'",
+        run: status,
+    },
+    Command {
+        name: "table_help",
+        aliases: &[],
+        arity: (0, 0),
+        is_table_method: false,
+        usage: "\
+Tells how to use a table that is kept in a variable.
+
+  hbase> table_help",
+        run: |context, _| {
+            context.out.line(help::TABLE_HELP)?;
+            Ok(Value::Nil)
+        },
+    },
+    Command {
+        name: "version",
+        aliases: &[],
+        arity: (0, 0),
+        is_table_method: false,
+        usage: "\
+Prints the version of hblite and of the HBase that it answers like.",
+        run: |context, _| {
+            context.out.line(&help::version())?;
+            Ok(Value::Nil)
+        },
+    },
+    Command {
+        name: "whoami",
+        aliases: &[],
+        arity: (0, 0),
+        is_table_method: false,
+        usage: "\
+Prints the user.
+
+  hbase> whoami",
+        run: |context, _| {
+            let line = format!("{} (auth:SIMPLE)", context.options.user);
+            context.out.line(&line)?;
+            Ok(Value::Nil)
+        },
+    },
+];
+
+fn status(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let format = arguments.name_if_given(0, "The format")?;
+    match format.as_deref() {
+        Some("simple") => server_status(context, false)?,
+        Some("detailed") => server_status(context, true)?,
+        Some("replication") => {
+            return Err(Failure::refused("replication is not supported by hblite"));
+        }
+        _ => {
+            let regions = context.connection.admin().status()?.regions.len();
+            context.out.line(&format!(
+                "1 active master, 0 backup masters, 1 servers, 0 dead, {regions}.0000 average load"
+            ))?;
+        }
+    }
+    Ok(Value::Nil)
+}
+
+fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Failure> {
+    let admin = context.connection.admin();
+    let status = admin.status()?;
+    let location = admin.locate_region(&TableName::meta(), b"")?;
+    let server = server_name(&location.server, status.opened_at_ms);
+    let server = server.replacen(',', ":", 1).replacen(',', " ", 1);
+    if is_detailed {
+        context.out.line(&format!("version {}", help::HBASE_VERSION))?;
+        context.out.line("0 regionsInTransition")?;
+    }
+    context.out.line(&format!("active master:  {server}"))?;
+    context.out.line("0 backup masters")?;
+    context.out.line("1 live servers")?;
+    context.out.line(&format!("    {server}"))?;
+    let regions = &status.regions;
+    context.out.line(&format!(
+        "        numberOfOnlineRegions={}, numberOfStores={}, numberOfStorefiles={}, \
+         storefileSizeMB={}, memstoreSizeMB={}, readRequestsCount={}, writeRequestsCount={}",
+        status.regions.len(),
+        regions.iter().map(|region| region.store_count).sum::<usize>(),
+        regions.iter().map(|region| region.store_file_count).sum::<usize>(),
+        megabytes(regions.iter().map(|region| region.store_file_size_bytes).sum()),
+        megabytes(status.memstore_size_bytes as u64),
+        regions.iter().map(|region| region.load.read_requests).sum::<u64>(),
+        regions.iter().map(|region| region.load.write_requests).sum::<u64>(),
+    ))?;
+    if is_detailed {
+        for region in &status.regions {
+            let name = Value::from(region.region.region_name_as_string()).inspect();
+            context.out.line(&format!("        {name}"))?;
+            context.out.line(&format!(
+                "            numberOfStores={}, numberOfStorefiles={}, storefileSizeMB={}, \
+                 memstoreSizeMB={}, readRequestsCount={}, writeRequestsCount={}",
+                region.store_count,
+                region.store_file_count,
+                megabytes(region.store_file_size_bytes),
+                megabytes(region.memstore_size_bytes as u64),
+                region.load.read_requests,
+                region.load.write_requests,
+            ))?;
+        }
+    }
+    context.out.line("0 dead servers")?;
+    if let Some(error) = &status.last_error {
+        context.out.line(&format!("last background error: {error}"))?;
+    }
+    if !is_detailed {
+        let regions = status.regions.len();
+        context.out.line(&format!("Aggregate load: 0, regions: {regions}"))?;
+    }
+    Ok(())
+}

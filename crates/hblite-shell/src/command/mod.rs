@@ -1,0 +1,248 @@
+//! The commands: what each is called, takes, does and says about itself.
+//!
+//! A command is a [`Command`] in the table of its group's file: one function and one help text.
+//! Output lines, their order and the messages of errors are those of HBase's shell.
+
+mod alter;
+mod cell_text;
+mod columns;
+mod data;
+mod general;
+mod namespace;
+mod read;
+mod region;
+mod schema;
+mod unsupported;
+
+use std::io;
+
+use hblite::{Connection, Error, Table, TableName};
+
+use crate::format::Output;
+use crate::script::Lines;
+use crate::shell::ShellOptions;
+use crate::value::{Hash, Value};
+
+/// "Any number" as the greatest number of arguments.
+const MANY: usize = usize::MAX;
+
+/// A command.
+pub(crate) struct Command {
+    pub(crate) name: &'static str,
+    pub(crate) aliases: &'static [&'static str],
+    /// Least and greatest number of arguments.
+    arity: (usize, usize),
+    /// Whether table objects have it as a method: `t.scan`.
+    pub(crate) is_table_method: bool,
+    pub(crate) usage: &'static str,
+    pub(crate) run: fn(&mut Context<'_>, Arguments) -> CommandResult,
+}
+
+/// What a command gives: a value to print after `=>`, or `nil`.
+pub(crate) type CommandResult = Result<Value, Failure>;
+
+/// Why a command did not do it.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command itself refuses.
+    Refused(String),
+    /// The store refuses or failed.
+    Store(Error),
+    /// The output cannot be written, or an answer not be read.
+    Output(io::Error),
+}
+
+impl Failure {
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Self::Refused(message.into())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// What commands work with.
+pub(crate) struct Context<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) out: &'a mut Output,
+    pub(crate) answers: &'a mut dyn Lines,
+    pub(crate) options: &'a mut ShellOptions,
+}
+
+impl Context<'_> {
+    /// Asks a yes-or-no question. Without an answer the command is refused.
+    fn is_confirmed(&mut self, question: &str) -> Result<bool, Failure> {
+        self.out.line(&format!("\n{question} (y/n)?"))?;
+        self.out.flush()?;
+        match self.answers.next_line()? {
+            Some(answer) => Ok(answer.to_ascii_lowercase().contains('y')),
+            None => Err(Failure::refused("there is no answer: the input has ended")),
+        }
+    }
+
+    /// Tells whoever shows progress how many rows there are so far.
+    fn progress(&mut self, rows: u64) {
+        // Often enough to look smooth, too seldom to cost anything.
+        if rows.is_multiple_of(256)
+            && let Some(progress) = &mut self.options.progress
+        {
+            progress.rows(rows);
+        }
+    }
+}
+
+/// The arguments of a command.
+#[derive(Debug)]
+pub(crate) struct Arguments(Vec<Value>);
+
+impl Arguments {
+    pub(crate) fn new(values: Vec<Value>) -> Self {
+        Self(values)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The first argument as error messages name it.
+    pub(crate) fn subject(&self) -> String {
+        match self.0.first() {
+            Some(value) => value.as_name().unwrap_or_else(|| value.inspect()),
+            None => String::new(),
+        }
+    }
+
+    /// The argument at `at`; `nil` counts as not given.
+    fn get(&self, at: usize) -> Option<&Value> {
+        self.0.get(at).filter(|value| !matches!(value, Value::Nil))
+    }
+
+    /// The arguments from `at` on, arrays among them opened, `nil` left out (Ruby's
+    /// `args.flatten.compact`).
+    fn rest(&self, at: usize) -> Vec<&Value> {
+        fn open<'a>(value: &'a Value, into: &mut Vec<&'a Value>) {
+            match value {
+                Value::Nil => {}
+                Value::Array(items) => items.iter().for_each(|item| open(item, into)),
+                other => into.push(other),
+            }
+        }
+        let mut values = Vec::new();
+        for value in self.0.iter().skip(at) {
+            open(value, &mut values);
+        }
+        values
+    }
+
+    /// A string that must be there; `what` names it.
+    fn name(&self, at: usize, what: &str) -> Result<String, Failure> {
+        self.get(at)
+            .and_then(Value::as_name)
+            .ok_or_else(|| Failure::refused(format!("{what} must be of type String")))
+    }
+
+    /// A string that may be left out.
+    fn name_if_given(&self, at: usize, what: &str) -> Result<Option<String>, Failure> {
+        self.get(at).map(|_| self.name(at, what)).transpose()
+    }
+
+    /// Bytes that must be there: the text of any value.
+    fn bytes(&self, at: usize) -> Vec<u8> {
+        self.get(at).map(Value::to_bytes).unwrap_or_default()
+    }
+
+    /// A table's name.
+    fn table_name(&self, at: usize) -> Result<TableName, Failure> {
+        match self.get(at) {
+            Some(Value::Table(name)) => Ok(name.clone()),
+            _ => Ok(self.name(at, "Table name")?.parse()?),
+        }
+    }
+
+    /// A hash, empty if it was left out.
+    fn hash(&self, at: usize, what: &str) -> Result<Hash, Failure> {
+        match self.get(at) {
+            None => Ok(Hash::default()),
+            Some(Value::Hash(hash)) => Ok(hash.clone()),
+            Some(_) => Err(Failure::refused(format!("{what} should be a Hash"))),
+        }
+    }
+}
+
+/// A whole number, from a number or its text.
+fn integer(value: &Value, what: &str) -> Result<i64, Failure> {
+    let number = match value {
+        Value::Integer(number) => Some(*number),
+        Value::String(_) | Value::Symbol(_) => value.to_text().trim().parse().ok(),
+        _ => None,
+    };
+    number.ok_or_else(|| {
+        Failure::refused(format!("{what} must be a whole number, not {}", value.inspect()))
+    })
+}
+
+/// A whole number that HBase keeps in 32 bits.
+fn small_integer(value: &Value, what: &str) -> Result<i32, Failure> {
+    i32::try_from(integer(value, what)?).map_err(|_| {
+        Failure::refused(format!("{} is out of range for {what}", value.inspect()))
+    })
+}
+
+/// The table that the first argument names.
+fn table(context: &Context<'_>, arguments: &Arguments) -> Result<Table, Failure> {
+    Ok(context.connection.table(arguments.table_name(0)?)?)
+}
+
+impl Command {
+    /// Refuses a wrong number of arguments in Ruby's words.
+    pub(crate) fn check_arity(&self, given: usize) -> Result<(), Failure> {
+        let (min, max) = self.arity;
+        if (min..=max).contains(&given) {
+            return Ok(());
+        }
+        let expected = match max {
+            MANY => format!("{min}+"),
+            max if max == min => min.to_string(),
+            max => format!("{min}..{max}"),
+        };
+        Err(Failure::refused(format!(
+            "wrong number of arguments (given {given}, expected {expected})"
+        )))
+    }
+}
+
+/// Commands that belong together.
+pub(crate) struct Group {
+    pub(crate) name: &'static str,
+    pub(crate) commands: &'static [Command],
+}
+
+/// All commands, in the groups of HBase's help.
+pub(crate) const GROUPS: &[Group] = &[
+    Group { name: "general", commands: general::COMMANDS },
+    Group { name: "ddl", commands: schema::COMMANDS },
+    Group { name: "namespace", commands: namespace::COMMANDS },
+    Group { name: "dml", commands: data::COMMANDS },
+    Group { name: "tools", commands: region::COMMANDS },
+];
+
+/// All commands that hblite has.
+pub(crate) fn all() -> impl Iterator<Item = &'static Command> {
+    GROUPS.iter().flat_map(|group| group.commands)
+}
+
+/// The command of this name, one that only says that hblite does not have it included.
+pub(crate) fn find(name: &str) -> Option<&'static Command> {
+    all()
+        .find(|command| command.name == name || command.aliases.contains(&name))
+        .or_else(|| unsupported::COMMANDS.iter().find(|command| command.name == name))
+}

@@ -1,0 +1,162 @@
+//! Namespaces.
+
+use hblite::NamespaceDescriptor;
+
+use super::schema::Pattern;
+use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
+use crate::value::Value;
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        name: "alter_namespace",
+        aliases: &[],
+        arity: (1, MANY),
+        is_table_method: false,
+        usage: "\
+Sets or removes properties of a namespace.
+
+  hbase> alter_namespace 'ns1', {METHOD => 'set', 'PROPERTY_NAME' => 'PROPERTY_VALUE'}
+  hbase> alter_namespace 'ns1', {METHOD => 'unset', NAME => 'PROPERTY_NAME'}",
+        run: alter_namespace,
+    },
+    Command {
+        name: "create_namespace",
+        aliases: &[],
+        arity: (1, MANY),
+        is_table_method: false,
+        usage: "\
+Creates a namespace, with properties if there are any.
+
+  hbase> create_namespace 'ns1'
+  hbase> create_namespace 'ns1', {'PROPERTY_NAME' => 'PROPERTY_VALUE'}",
+        run: create_namespace,
+    },
+    Command {
+        name: "describe_namespace",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Prints the properties of a namespace.
+
+  hbase> describe_namespace 'ns1'",
+        run: describe_namespace,
+    },
+    Command {
+        name: "drop_namespace",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Deletes a namespace, which must hold no tables.
+
+  hbase> drop_namespace 'ns1'",
+        run: drop_namespace,
+    },
+    Command {
+        name: "list_namespace",
+        aliases: &[],
+        arity: (0, 1),
+        is_table_method: false,
+        usage: "\
+Lists namespaces, all or those whose name contains a match of a regular expression.
+
+  hbase> list_namespace
+  hbase> list_namespace 'abc.*'",
+        run: list_namespace,
+    },
+    Command {
+        name: "list_namespace_tables",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Lists the tables of a namespace.
+
+  hbase> list_namespace_tables 'ns1'",
+        run: list_namespace_tables,
+    },
+];
+
+const NAME: &str = "Namespace name";
+
+fn create_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let mut namespace = NamespaceDescriptor::new(&arguments.name(0, NAME)?);
+    for argument in arguments.rest(1) {
+        let Value::Hash(properties) = argument else {
+            return Err(not_a_hash(argument, "Hash or String"));
+        };
+        for (key, value) in properties.iter() {
+            namespace = namespace.with_property(&key.to_text(), &value.to_text());
+        }
+    }
+    context.connection.admin().create_namespace(&namespace)?;
+    Ok(Value::Nil)
+}
+
+fn alter_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let admin = context.connection.admin();
+    let mut namespace = admin.describe_namespace(&arguments.name(0, NAME)?)?;
+    for argument in arguments.rest(1) {
+        let Value::Hash(change) = argument else {
+            return Err(not_a_hash(argument, "Hash"));
+        };
+        let mut change = change.clone();
+        let method = change.remove("METHOD").map(|method| method.to_text()).unwrap_or_default();
+        match method.as_str() {
+            "set" => {
+                for (key, value) in change.iter() {
+                    namespace = namespace.with_property(&key.to_text(), &value.to_text());
+                }
+            }
+            "unset" => {
+                let name = change.get("NAME").map(Value::to_text).unwrap_or_default();
+                namespace.properties.remove(&name);
+            }
+            unknown => return Err(Failure::refused(format!("Unknown method {unknown}"))),
+        }
+    }
+    admin.modify_namespace(&namespace)?;
+    Ok(Value::Nil)
+}
+
+fn not_a_hash(value: &Value, wanted: &str) -> Failure {
+    let (class, shown) = (value.class_name(), value.inspect());
+    Failure::refused(format!("{class} of {shown} is not of {wanted} type"))
+}
+
+fn describe_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let namespace = context.connection.admin().describe_namespace(&arguments.name(0, NAME)?)?;
+    context.out.header(&["DESCRIPTION"])?;
+    context.out.row(&namespace.to_string())?;
+    context.out.line("Quota is disabled")?;
+    Ok(Value::Nil)
+}
+
+fn drop_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    context.connection.admin().drop_namespace(&arguments.name(0, NAME)?)?;
+    Ok(Value::Nil)
+}
+
+fn list_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    context.out.header(&["NAMESPACE"])?;
+    let pattern = Pattern::searching(&arguments, 0)?;
+    let namespaces = context.connection.admin().list_namespaces()?;
+    let mut count = 0;
+    for namespace in namespaces.iter().filter(|namespace| pattern.matches(&namespace.name)) {
+        context.out.row(&namespace.name)?;
+        count += 1;
+    }
+    context.out.footer(count)?;
+    Ok(Value::Nil)
+}
+
+fn list_namespace_tables(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    context.out.header(&["TABLE"])?;
+    let tables = context.connection.admin().list_namespace_tables(&arguments.name(0, NAME)?)?;
+    for table in &tables {
+        context.out.row(table.qualifier())?;
+    }
+    context.out.footer(tables.len() as u64)?;
+    Ok(Value::Array(tables.iter().map(|table| Value::from(table.qualifier())).collect()))
+}

@@ -1,0 +1,211 @@
+//! Gets and scans from the hashes that commands take (`Table._hash_to_scan`, `_get_internal`).
+
+use hblite::filter::{Filter, parse_filter};
+use hblite::{Get, Scan, TimeRange};
+
+use super::columns::{Column, Converters, converters, parse_columns};
+use super::{Failure, integer, small_integer};
+use crate::value::{Hash, Value};
+
+/// Keys that ask for something that hblite does not have, and what that is.
+const UNSUPPORTED: [(&str, &str); 4] = [
+    ("AUTHORIZATIONS", "visibility labels are"),
+    ("ALL_METRICS", "scan metrics are"),
+    ("METRICS", "scan metrics are"),
+    ("REGION_REPLICA_ID", "region replicas are"),
+];
+
+fn refuse_unsupported(options: &Hash) -> Result<(), Failure> {
+    match UNSUPPORTED.iter().find(|(key, _)| options.truthy(key).is_some()) {
+        Some((key, what)) => {
+            Err(Failure::refused(format!("{key}: {what} not supported by hblite")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A scan and how to print columns that name a converter.
+pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failure> {
+    refuse_unsupported(options)?;
+    let columns = parse_columns(options.truthy("COLUMNS").or_else(|| options.truthy("COLUMN")))?;
+    let mut scan = columns.iter().fold(Scan::new(), SelectColumn::select);
+    if let Some(row) = options.truthy("STARTROW") {
+        scan = scan.start_row(row.to_bytes());
+    }
+    if let Some(row) = options.truthy("STOPROW") {
+        scan = scan.stop_row(row.to_bytes());
+    }
+    // Replaces start and stop row, as HBase's shell has it.
+    if let Some(prefix) = options.truthy("ROWPREFIXFILTER") {
+        scan = scan.prefix(prefix.to_bytes());
+    }
+    if let Some(filter) = filter(options)? {
+        scan = scan.filter(filter);
+    }
+    if let Some(time_range) = time_range(options)? {
+        scan = scan.time_range(time_range);
+    }
+    let positive = |key: &str| -> Result<Option<i32>, Failure> {
+        let number = options.truthy(key).map(|value| small_integer(value, key)).transpose()?;
+        Ok(number.filter(|number| *number > 0))
+    };
+    if let Some(versions) = positive("VERSIONS")? {
+        scan = scan.versions(versions);
+    }
+    if let Some(limit) = positive("LIMIT")? {
+        scan = scan.limit(limit);
+    }
+    if let Some(batch) = positive("BATCH")? {
+        scan = scan.batch(batch);
+    }
+    if let Some(caching) = positive("CACHE")? {
+        scan = scan.caching(caching);
+    }
+    if let Some(bytes) = options.truthy("MAX_RESULT_SIZE") {
+        scan = scan.size_max_bytes(integer(bytes, "MAX_RESULT_SIZE")?);
+    }
+    scan = scan
+        .reversed(options.truthy("REVERSED").is_some())
+        .raw(options.truthy("RAW").is_some())
+        .allow_partial_results(options.truthy("ALLOW_PARTIAL_RESULTS").is_some());
+    Ok((scan, converters(&columns)))
+}
+
+/// A get and how to print columns that name a converter. `arguments` are those after the row.
+pub(super) fn get_from_arguments(
+    row: &[u8],
+    arguments: &[&Value],
+    options: &Hash,
+) -> Result<(Get, Converters), Failure> {
+    refuse_unsupported(options)?;
+    let get = Get::new(row);
+    if !matches!(arguments.first(), Some(Value::Hash(_))) {
+        let columns = arguments.iter().map(|value| Column::parse(value));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let get = columns.iter().fold(get, SelectColumn::select);
+        return Ok((get, converters(&columns)));
+    }
+    let get = match filter(options)? {
+        Some(filter) => get.filter(filter),
+        None => get,
+    };
+    let is_only_filter = options
+        .iter()
+        .all(|(key, _)| matches!(key.to_bytes().as_slice(), b"FILTER" | b"CONSISTENCY"));
+    if is_only_filter {
+        return Ok((get, converters(&[])));
+    }
+    let wanted = options.truthy("COLUMN").or_else(|| options.truthy("COLUMNS"));
+    let has_time = options.truthy("TIMESTAMP").or_else(|| options.truthy("TIMERANGE")).is_some();
+    if wanted.is_none() && !has_time && options.truthy("ATTRIBUTES").is_none() {
+        let given = Value::Hash(options.clone()).inspect();
+        return Err(Failure::refused(format!("Failed parse of {given}, Hash")));
+    }
+    let columns = parse_columns(wanted)?;
+    let mut get = columns.iter().fold(get, SelectColumn::select);
+    if let Some(versions) = options.truthy("VERSIONS") {
+        get = get.versions(small_integer(versions, "VERSIONS")?);
+    }
+    if let Some(time_range) = time_range(options)? {
+        get = get.time_range(time_range);
+    }
+    Ok((get, converters(&columns)))
+}
+
+/// Reads that ask for columns.
+trait SelectColumn: Sized {
+    fn select(self, column: &Column) -> Self;
+}
+
+macro_rules! select_column {
+    ($read:ty) => {
+        impl SelectColumn for $read {
+            fn select(self, column: &Column) -> Self {
+                match &column.qualifier {
+                    Some(qualifier) => self.column(&column.family, qualifier),
+                    None => self.family(&column.family),
+                }
+            }
+        }
+    };
+}
+
+select_column!(Get);
+select_column!(Scan);
+
+fn filter(options: &Hash) -> Result<Option<Filter>, Failure> {
+    match options.truthy("FILTER") {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(parse_filter(text).map_err(hblite::Error::from)?)),
+        Some(other) => Err(Failure::refused(format!(
+            "FILTER must be a string in the filter language, not {}",
+            other.inspect()
+        ))),
+    }
+}
+
+/// `TIMERANGE`, or the one timestamp of `TIMESTAMP`.
+fn time_range(options: &Hash) -> Result<Option<TimeRange>, Failure> {
+    let range = match (options.truthy("TIMERANGE"), options.truthy("TIMESTAMP")) {
+        (Some(Value::Array(bounds)), _) if bounds.len() == 2 => {
+            let (min, max) = (integer(&bounds[0], "TIMERANGE")?, integer(&bounds[1], "TIMERANGE")?);
+            Some(TimeRange::new(min, max)?)
+        }
+        (Some(other), _) => {
+            return Err(Failure::refused(format!(
+                "TIMERANGE must be an array of two timestamps, not {}",
+                other.inspect()
+            )));
+        }
+        (None, Some(timestamp)) => Some(TimeRange::at(integer(timestamp, "TIMESTAMP")?)?),
+        (None, None) => None,
+    };
+    Ok(range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(pairs: &[(&str, Value)]) -> Hash {
+        let mut hash = Hash::default();
+        for (key, value) in pairs {
+            hash.insert(Value::from(*key), value.clone());
+        }
+        hash
+    }
+
+    #[test]
+    fn a_prefix_replaces_start_and_stop_row() {
+        let options = hash(&[
+            ("STARTROW", Value::from("x")),
+            ("ROWPREFIXFILTER", Value::from("a")),
+            ("LIMIT", Value::Integer(3)),
+            ("VERSIONS", Value::Integer(0)),
+            ("REVERSED", Value::Bool(true)),
+        ]);
+        let (scan, _) = scan_from_hash(&options).unwrap();
+        assert_eq!((scan.start(), scan.stop()), (&b"a"[..], &b"b"[..]));
+        assert_eq!((scan.row_limit(), scan.versions_max()), (3, 1));
+        assert!(scan.direction().is_reverse());
+    }
+
+    #[test]
+    fn hbases_refusals() {
+        let message = |options: &Hash| {
+            let arguments = [&Value::Hash(options.clone())];
+            match get_from_arguments(b"r", &arguments, options) {
+                Err(Failure::Refused(message)) => message,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(
+            message(&hash(&[("VERSIONS", Value::Integer(3))])),
+            "Failed parse of {\"VERSIONS\"=>3}, Hash"
+        );
+        let labels = Value::Array(vec![Value::from("SECRET")]);
+        assert!(message(&hash(&[("AUTHORIZATIONS", labels)])).contains("visibility labels"));
+        let text = hash(&[("TIMERANGE", Value::from("soon"))]);
+        assert!(message(&text).contains("two timestamps"));
+    }
+}

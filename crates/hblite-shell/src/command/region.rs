@@ -1,0 +1,313 @@
+//! Regions: where they are, and flushing, compacting, splitting and merging them.
+
+use hblite::bytes::to_string_binary;
+use hblite::{RegionLocation, TableName};
+
+use super::schema::{key_from_text, regions_of};
+use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
+use crate::value::{Hash, Value};
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        name: "compact",
+        aliases: &[],
+        arity: (1, 3),
+        is_table_method: false,
+        usage: "\
+Merges files of a table or region as the compaction policy chooses, and returns when that is
+done. A family may be named; the others are compacted with it.
+
+  hbase> compact 't1'
+  hbase> compact 'REGION_NAME'
+  hbase> compact 't1', 'f1'",
+        run: |context, arguments| compact(context, &arguments, false),
+    },
+    Command {
+        name: "flush",
+        aliases: &[],
+        arity: (1, 2),
+        is_table_method: true,
+        usage: "\
+Writes what a table or region holds in memory to files. A family may be named; the others are
+flushed with it.
+
+  hbase> flush 't1'
+  hbase> flush 'REGION_NAME'
+  hbase> flush 'ENCODED_REGION_NAME'
+  hbase> t.flush",
+        run: flush,
+    },
+    Command {
+        name: "major_compact",
+        aliases: &[],
+        arity: (1, 3),
+        is_table_method: false,
+        usage: "\
+Merges all files of each family of a table or region into one, leaves out what is deleted or too
+old, and returns when that is done.
+
+  hbase> major_compact 't1'
+  hbase> major_compact 'REGION_NAME'",
+        run: |context, arguments| compact(context, &arguments, true),
+    },
+    Command {
+        name: "merge_region",
+        aliases: &[],
+        arity: (0, MANY),
+        is_table_method: false,
+        usage: "\
+Merges two or more neighbouring regions, named by their full or encoded names; with true at the
+end, regions that are no neighbours too.
+
+  hbase> merge_region 'REGION_NAME', 'REGION_NAME'
+  hbase> merge_region ['ENCODED_REGION_NAME', 'ENCODED_REGION_NAME', 'ENCODED_REGION_NAME']
+  hbase> merge_region 'REGION_NAME', 'REGION_NAME', true",
+        run: merge_region,
+    },
+    Command {
+        name: "split",
+        aliases: &[],
+        arity: (1, 2),
+        is_table_method: false,
+        usage: "\
+Splits every region of a table at its middle, a table at a key, or a region.
+
+  hbase> split 't1'
+  hbase> split 't1', 'splitKey'
+  hbase> split 'REGION_NAME'
+  hbase> split 'ENCODED_REGION_NAME', 'splitKey'",
+        run: split,
+    },
+];
+
+/// What a command about tables and regions is about.
+enum Target {
+    Table(TableName),
+    /// A full or encoded name.
+    Region(String),
+}
+
+/// A text with a comma is a region's full name; one of 32 hexadecimal digits is an encoded name
+/// unless a table is called so.
+fn target(context: &Context<'_>, arguments: &Arguments) -> Result<Target, Failure> {
+    let Some(Value::String(_) | Value::Symbol(_)) = arguments.get(0) else {
+        return Ok(Target::Table(arguments.table_name(0)?));
+    };
+    let text = arguments.name(0, "A table or region name")?;
+    if text.contains(',') {
+        return Ok(Target::Region(text));
+    }
+    let table: TableName = text.parse()?;
+    let may_be_encoded = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if may_be_encoded && !context.connection.admin().table_exists(&table)? {
+        return Ok(Target::Region(text));
+    }
+    Ok(Target::Table(table))
+}
+
+fn flush(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let admin = context.connection.admin();
+    match target(context, &arguments)? {
+        Target::Table(table) => admin.flush_table(&table)?,
+        Target::Region(region) => admin.flush_region(&region)?,
+    }
+    Ok(Value::Nil)
+}
+
+fn compact(context: &mut Context<'_>, arguments: &Arguments, is_major: bool) -> CommandResult {
+    if arguments.get(2).is_some_and(|kind| kind.to_text() != "NORMAL") {
+        return Err(Failure::refused("only NORMAL is accepted for type: there are no MOB files"));
+    }
+    let admin = context.connection.admin();
+    match target(context, arguments)? {
+        Target::Table(table) => admin.compact_table(&table, is_major)?,
+        Target::Region(region) => admin.compact_region(&region, is_major)?,
+    }
+    Ok(Value::Nil)
+}
+
+fn split(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let key = arguments.get(1).map(Value::to_bytes);
+    let admin = context.connection.admin();
+    match target(context, &arguments)? {
+        Target::Table(table) => admin.split_table(&table, key.as_deref())?,
+        Target::Region(region) => admin.split_region(&region, key.as_deref())?,
+    }
+    Ok(Value::Nil)
+}
+
+fn merge_region(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let mut values = arguments.rest(0);
+    if values.len() < 2 {
+        return Err(Failure::refused("Must pass at least 2 regions to merge"));
+    }
+    let is_forced = match values.last() {
+        Some(Value::Bool(forced)) if values.len() > 2 => {
+            let forced = *forced;
+            values.pop();
+            forced
+        }
+        _ => false,
+    };
+    let mut names = Vec::with_capacity(values.len());
+    for value in values {
+        let Value::String(_) = value else {
+            let (shown, class) = (value.inspect(), value.class_name());
+            let message = format!("Type of {shown} is {class}, but expected String");
+            return Err(Failure::refused(message));
+        };
+        names.push(value.to_text());
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    context.connection.admin().merge_regions(&names, is_forced)?;
+    Ok(Value::Nil)
+}
+
+pub(super) fn locate_region(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = arguments.table_name(0)?;
+    let row = key_from_text(arguments.bytes(1));
+    let location = context.connection.admin().locate_region(&table, &row)?;
+    context.out.header(&["HOST", "REGION"])?;
+    context.out.row_of_two(&location.server, &location.region.to_string())?;
+    context.out.footer(1)?;
+    Ok(Value::Location(Box::new(location)))
+}
+
+/// Columns of `list_regions` and their least widths.
+const REGION_COLUMNS: [(&str, usize); 7] = [
+    ("SERVER_NAME", 12),
+    ("REGION_NAME", 12),
+    ("START_KEY", 10),
+    ("END_KEY", 10),
+    ("SIZE", 5),
+    ("REQ", 5),
+    ("LOCALITY", 10),
+];
+
+pub(super) fn list_regions(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = arguments.table_name(0)?;
+    let options = match arguments.get(1) {
+        None => Hash::default(),
+        Some(Value::Hash(options)) => options.clone(),
+        Some(server) => {
+            let mut options = Hash::default();
+            options.insert(Value::from("SERVER_NAME"), server.clone());
+            options
+        }
+    };
+    let admin = context.connection.admin();
+    if !admin.is_table_enabled(&table)? {
+        return Err(Failure::refused(format!("Table {table} must be enabled.")));
+    }
+    let columns = chosen_columns(arguments.get(2))?;
+    let server_prefix = options.truthy("SERVER_NAME").map(Value::to_text).unwrap_or_default();
+    let locality_max = locality_threshold(&options)?;
+    let rows = region_rows(context, &table)?;
+    let rows: Vec<&RegionRow> = rows
+        .iter()
+        .filter(|row| row.cells[0].starts_with(&server_prefix) && row.locality <= locality_max)
+        .collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|column| {
+            let longest = rows.iter().map(|row| row.cells[*column].len()).max().unwrap_or(0);
+            longest.max(REGION_COLUMNS[*column].1)
+        })
+        .collect();
+    let mut print = |texts: &dyn Fn(usize, usize) -> String| -> Result<(), Failure> {
+        let cells = columns.iter().zip(&widths);
+        let line: String = cells
+            .map(|(column, width)| format!(" {:>width$} |", texts(*column, *width)))
+            .collect();
+        Ok(context.out.line(&line)?)
+    };
+    print(&|column, _| REGION_COLUMNS[column].0.to_owned())?;
+    print(&|_, width| "-".repeat(width))?;
+    for row in &rows {
+        print(&|column, _| row.cells[column].clone())?;
+    }
+    context.out.line(&format!(" {} rows", rows.len()))?;
+    Ok(Value::Nil)
+}
+
+/// Positions in [`REGION_COLUMNS`].
+fn chosen_columns(argument: Option<&Value>) -> Result<Vec<usize>, Failure> {
+    let names = || REGION_COLUMNS.map(|(name, _)| name).join(", ");
+    let wanted = match argument {
+        None => return Ok((0..REGION_COLUMNS.len()).collect()),
+        Some(Value::Array(wanted)) => wanted,
+        Some(other) => {
+            return Err(Failure::refused(format!(
+                "{} must be an array of strings. Possible values are {}.",
+                other.to_text(),
+                names()
+            )));
+        }
+    };
+    let find = |value: &Value| {
+        let text = value.to_text();
+        let at = REGION_COLUMNS.iter().position(|(name, _)| name.eq_ignore_ascii_case(&text));
+        at.ok_or_else(|| {
+            let names = names();
+            Failure::refused(format!("{text} is not a valid column. Possible values are {names}."))
+        })
+    };
+    wanted.iter().map(find).collect()
+}
+
+fn locality_threshold(options: &Hash) -> Result<f64, Failure> {
+    match options.get("LOCALITY_THRESHOLD") {
+        None => Ok(1.0),
+        Some(Value::Float(threshold)) if (0.0..=1.0).contains(threshold) => Ok(*threshold),
+        Some(Value::Float(_)) => {
+            Err(Failure::refused("LOCALITY_THRESHOLD must be between 0 and 1.0, inclusive"))
+        }
+        Some(_) => Err(Failure::refused("LOCALITY_THRESHOLD must be a float value")),
+    }
+}
+
+/// A line of `list_regions`.
+struct RegionRow {
+    /// In the order of [`REGION_COLUMNS`].
+    cells: [String; 7],
+    locality: f64,
+}
+
+fn region_rows(context: &Context<'_>, table: &TableName) -> Result<Vec<RegionRow>, Failure> {
+    let admin = context.connection.admin();
+    let status = admin.status()?;
+    let mut rows = Vec::new();
+    for region in regions_of(context, table)? {
+        let known = status.regions.iter().find(|known| known.region == region);
+        let (size, requests) = known.map_or((0, 0), |known| {
+            (known.store_file_size_bytes, known.load.read_requests + known.load.write_requests)
+        });
+        // Files are always local; without files HBase says 0.
+        let locality = if size > 0 { 1.0 } else { 0.0 };
+        let RegionLocation { server, .. } = admin.locate_region(table, region.start_key())?;
+        let cells = [
+            server_name(&server, status.opened_at_ms),
+            region.region_name_as_string(),
+            to_string_binary(region.start_key()),
+            to_string_binary(region.end_key()),
+            megabytes(size).to_string(),
+            requests.to_string(),
+            format!("{locality:?}"),
+        ];
+        rows.push(RegionRow { cells, locality });
+    }
+    Ok(rows)
+}
+
+/// `host,port,startcode`, as HBase names a server that was started at that time.
+pub(super) fn server_name(server: &str, started_at_ms: i64) -> String {
+    format!("{},{started_at_ms}", server.replace(':', ","))
+}
+
+/// Whole megabytes; a part of the first one counts as one, as in HBase's region metrics.
+pub(super) fn megabytes(bytes: u64) -> u64 {
+    match bytes >> 20 {
+        0 => u64::from(bytes > 0),
+        whole => whole,
+    }
+}

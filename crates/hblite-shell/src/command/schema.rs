@@ -1,0 +1,486 @@
+//! Tables: making, changing, describing and listing them.
+
+use hblite::bytes::from_string_binary;
+use hblite::filter::supported_filters;
+use hblite::{RegionInfo, TableName};
+use regex::Regex;
+
+use super::alter;
+use super::{Arguments, Command, CommandResult, Context, Failure, MANY, region};
+use crate::value::Value;
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        name: "alter",
+        aliases: &["alter_async"],
+        arity: (1, MANY),
+        is_table_method: false,
+        usage: "\
+Changes a table: adds or changes families, deletes them, sets or removes attributes. Several
+changes may follow one another. The table stays in service.
+
+  hbase> alter 't1', NAME => 'f1', VERSIONS => 5
+  hbase> alter 't1', 'f1', {NAME => 'f2', IN_MEMORY => true}, {NAME => 'f3', MIN_VERSIONS => 2}
+  hbase> alter 't1', NAME => 'f1', METHOD => 'delete'
+  hbase> alter 't1', 'delete' => 'f1'
+  hbase> alter 't1', MAX_FILESIZE => '134217728', DURABILITY => 'FSYNC_WAL'
+  hbase> alter 't1', METADATA => {'owner' => 'johndoe'}
+  hbase> alter 't1', CONFIGURATION => {'hbase.hstore.blockingStoreFiles' => '10'}
+  hbase> alter 't1', METHOD => 'table_att_unset', NAME => 'MAX_FILESIZE'
+  hbase> alter 't1', METHOD => 'table_conf_unset', NAME => 'hbase.hstore.blockingStoreFiles'",
+        run: alter::alter,
+    },
+    Command {
+        name: "alter_status",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Prints how many regions of a table have its newest settings: here always all of them.
+
+  hbase> alter_status 't1'",
+        run: alter::alter_status,
+    },
+    Command {
+        name: "clone_table_schema",
+        aliases: &[],
+        arity: (2, 3),
+        is_table_method: false,
+        usage: "\
+Creates a table with the settings of another one, and its splits unless the third argument is
+false. No rows are copied.
+
+  hbase> clone_table_schema 't1', 't2'
+  hbase> clone_table_schema 't1', 't2', false",
+        run: clone_table_schema,
+    },
+    Command {
+        name: "create",
+        aliases: &[],
+        arity: (1, MANY),
+        is_table_method: false,
+        usage: "\
+Creates a table with at least one family. A family is a name, or a hash with NAME and settings;
+settings of the table follow. Regions are split at SPLITS, at the lines of SPLITS_FILE, or
+evenly into NUMREGIONS by a SPLITALGO: HexStringSplit, DecimalStringSplit or UniformSplit.
+
+  hbase> create 't1', 'f1', 'f2'
+  hbase> create 'ns1:t1', {NAME => 'f1', VERSIONS => 5, TTL => 2592000, BLOOMFILTER => 'ROWCOL'}
+  hbase> create 't1', {NAME => 'f1', COMPRESSION => 'SNAPPY', DATA_BLOCK_ENCODING => 'FAST_DIFF'}
+  hbase> create 't1', 'f1', SPLITS => ['10', '20', '\\x80']
+  hbase> create 't1', 'f1', SPLITS_FILE => 'splits.txt'
+  hbase> create 't1', 'f1', {NUMREGIONS => 15, SPLITALGO => 'HexStringSplit'}
+  hbase> create 't1', 'f1', {SPLIT_ENABLED => false, METADATA => {'mykey' => 'myvalue'}}
+
+The table is returned, and can be kept and used:
+
+  hbase> t1 = create 't1', 'f1'
+  hbase> t1.put 'r1', 'f1:q1', 'value'",
+        run: alter::create,
+    },
+    Command {
+        name: "describe",
+        aliases: &["desc"],
+        arity: (1, 1),
+        is_table_method: true,
+        usage: "\
+Prints the settings of a table and its families.
+
+  hbase> describe 'ns1:t1'
+  hbase> desc 't1'
+  hbase> t.describe",
+        run: describe,
+    },
+    Command {
+        name: "disable",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: true,
+        usage: "\
+Takes a table out of service.
+
+  hbase> disable 't1'
+  hbase> t.disable",
+        run: disable,
+    },
+    Command {
+        name: "disable_all",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Takes all tables out of service whose name matches a regular expression, after a question.
+
+  hbase> disable_all 'ns:t.*'",
+        run: |context, arguments| for_all(context, &arguments, Deed::Disable),
+    },
+    Command {
+        name: "drop",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: true,
+        usage: "\
+Deletes a table, which must be disabled.
+
+  hbase> drop 't1'
+  hbase> t.drop",
+        run: drop_table,
+    },
+    Command {
+        name: "drop_all",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Deletes all disabled tables whose name matches a regular expression, after a question.
+
+  hbase> drop_all 'ns:t.*'",
+        run: |context, arguments| for_all(context, &arguments, Deed::Drop),
+    },
+    Command {
+        name: "enable",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: true,
+        usage: "\
+Puts a table back in service.
+
+  hbase> enable 't1'
+  hbase> t.enable",
+        run: enable,
+    },
+    Command {
+        name: "enable_all",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Puts all tables back in service whose name matches a regular expression, after a question.
+
+  hbase> enable_all 'ns:t.*'",
+        run: |context, arguments| for_all(context, &arguments, Deed::Enable),
+    },
+    Command {
+        name: "exists",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Says whether there is a table of this name.
+
+  hbase> exists 'ns1:t1'",
+        run: exists,
+    },
+    Command {
+        name: "get_table",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Gives a table to keep in a variable and use. table_help tells more.
+
+  hbase> t = get_table 'ns1:t1'
+  hbase> t.scan",
+        run: |_, arguments| Ok(Value::Table(arguments.table_name(0)?)),
+    },
+    Command {
+        name: "is_disabled",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Says whether a table is disabled.
+
+  hbase> is_disabled 't1'",
+        run: |context, arguments| say_state(context, &arguments, false),
+    },
+    Command {
+        name: "is_enabled",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Says whether a table is enabled.
+
+  hbase> is_enabled 't1'",
+        run: |context, arguments| say_state(context, &arguments, true),
+    },
+    Command {
+        name: "list",
+        aliases: &[],
+        arity: (0, 1),
+        is_table_method: false,
+        usage: "\
+Lists tables, all or those whose name matches a regular expression.
+
+  hbase> list
+  hbase> list 'ns:abc.*'",
+        run: list,
+    },
+    Command {
+        name: "list_regions",
+        aliases: &[],
+        arity: (1, 3),
+        is_table_method: false,
+        usage: "\
+Lists the regions of a table: server, name, keys, megabytes in files, requests, locality. The
+second argument chooses servers by the beginning of their name and regions by locality, the
+third the columns.
+
+  hbase> list_regions 't1'
+  hbase> list_regions 't1', 'server'
+  hbase> list_regions 't1', {SERVER_NAME => 'server', LOCALITY_THRESHOLD => 0.8}
+  hbase> list_regions 't1', '', ['REGION_NAME', 'start_key']",
+        run: region::list_regions,
+    },
+    Command {
+        name: "locate_region",
+        aliases: &[],
+        arity: (2, 2),
+        is_table_method: false,
+        usage: "\
+Prints and returns the region that holds a row.
+
+  hbase> locate_region 't1', 'r1'
+  hbase> locate_region('t1', 'r1').getRegion.getEncodedName",
+        run: region::locate_region,
+    },
+    Command {
+        name: "show_filters",
+        aliases: &[],
+        arity: (0, 0),
+        is_table_method: false,
+        usage: "\
+Lists the filters that FILTER => \"...\" knows.
+
+  hbase> show_filters",
+        run: show_filters,
+    },
+];
+
+/// A regular expression over names.
+pub(super) struct Pattern(Regex);
+
+impl Pattern {
+    /// One that the whole name must match; the argument may be left out for all names.
+    fn whole(arguments: &Arguments, at: usize) -> Result<Self, Failure> {
+        Self::new(arguments, at, |text| format!("^(?:{text})$"))
+    }
+
+    /// One that some part of the name must match.
+    pub(super) fn searching(arguments: &Arguments, at: usize) -> Result<Self, Failure> {
+        Self::new(arguments, at, |text| text)
+    }
+
+    fn new(
+        arguments: &Arguments,
+        at: usize,
+        wrap: impl Fn(String) -> String,
+    ) -> Result<Self, Failure> {
+        let text = arguments.name_if_given(at, "A regular expression")?;
+        let text = text.unwrap_or_else(|| ".*".to_owned());
+        Regex::new(&wrap(text)).map(Self).map_err(|error| Failure::refused(error.to_string()))
+    }
+
+    pub(super) fn matches(&self, name: &str) -> bool {
+        self.0.is_match(name)
+    }
+}
+
+/// User tables whose names match the argument at `at`.
+fn matching_tables(context: &Context<'_>, arguments: &Arguments) -> Result<Vec<TableName>, Failure> {
+    let pattern = Pattern::whole(arguments, 0)?;
+    let tables = context.connection.admin().list_tables(false)?;
+    let names = tables.iter().map(|table| table.name().clone());
+    Ok(names.filter(|name| pattern.matches(&name.to_string())).collect())
+}
+
+/// Refuses a table that is not there, in the words of HBase's shell.
+fn check_exists(context: &Context<'_>, table: &TableName) -> Result<(), Failure> {
+    if context.connection.admin().table_exists(table)? {
+        return Ok(());
+    }
+    Err(Failure::refused(format!("Table {table} does not exist.")))
+}
+
+/// The regions of a table that must be there.
+pub(super) fn regions_of(
+    context: &Context<'_>,
+    table: &TableName,
+) -> Result<Vec<RegionInfo>, Failure> {
+    let admin = context.connection.admin();
+    // Asked for its error: a table that is not there has no regions, which is none.
+    admin.describe_table(table)?;
+    Ok(admin.regions(table)?)
+}
+
+/// A key as commands take it: `\xHH` stands for a byte, in single quotes too.
+pub(super) fn key_from_text(bytes: Vec<u8>) -> Vec<u8> {
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => from_string_binary(text),
+        Err(_) => bytes,
+    }
+}
+
+fn list(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    context.out.header(&["TABLE"])?;
+    let tables = matching_tables(context, &arguments)?;
+    for table in &tables {
+        context.out.row(&table.to_string())?;
+    }
+    context.out.footer(tables.len() as u64)?;
+    Ok(Value::Array(tables.iter().map(|table| Value::from(table.to_string())).collect()))
+}
+
+fn describe(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = arguments.table_name(0)?;
+    check_exists(context, &table)?;
+    let admin = context.connection.admin();
+    let descriptor = admin.describe_table(&table)?;
+    let state = if admin.is_table_enabled(&table)? { "ENABLED" } else { "DISABLED" };
+    context.out.header(&[&format!("Table {table} is {state}")])?;
+    context.out.row(&format!("{table}{}", descriptor.attributes_to_string()))?;
+    context.out.header(&["COLUMN FAMILIES DESCRIPTION"])?;
+    for family in descriptor.families() {
+        context.out.row(&family.to_string())?;
+        context.out.line("")?;
+    }
+    context.out.footer(descriptor.families().len() as u64)?;
+    context.out.line("Quota is disabled")?;
+    Ok(Value::Nil)
+}
+
+fn exists(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = arguments.table_name(0)?;
+    let exists = context.connection.admin().table_exists(&table)?;
+    let does = if exists { "does" } else { "does not" };
+    context.out.row(&format!("Table {table} {does} exist"))?;
+    Ok(Value::Bool(exists))
+}
+
+fn say_state(context: &mut Context<'_>, arguments: &Arguments, enabled: bool) -> CommandResult {
+    let admin = context.connection.admin();
+    let table = arguments.table_name(0)?;
+    let answer =
+        if enabled { admin.is_table_enabled(&table)? } else { admin.is_table_disabled(&table)? };
+    context.out.row(if answer { "true" } else { "false" })?;
+    Ok(Value::Bool(answer))
+}
+
+fn enable(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = arguments.table_name(0)?;
+    check_exists(context, &table)?;
+    let admin = context.connection.admin();
+    if !admin.is_table_enabled(&table)? {
+        admin.enable_table(&table)?;
+    }
+    Ok(Value::Nil)
+}
+
+fn disable(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = arguments.table_name(0)?;
+    check_exists(context, &table)?;
+    let admin = context.connection.admin();
+    if !admin.is_table_disabled(&table)? {
+        admin.disable_table(&table)?;
+    }
+    Ok(Value::Nil)
+}
+
+fn drop_table(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let table = arguments.table_name(0)?;
+    check_exists(context, &table)?;
+    let admin = context.connection.admin();
+    if admin.is_table_enabled(&table)? {
+        return Err(Failure::refused(format!("Table {table} is enabled. Disable it first.")));
+    }
+    admin.drop_table(&table)?;
+    Ok(Value::Nil)
+}
+
+/// What is done to all tables of a pattern.
+#[derive(Debug, Clone, Copy)]
+enum Deed {
+    Enable,
+    Disable,
+    Drop,
+}
+
+fn for_all(context: &mut Context<'_>, arguments: &Arguments, deed: Deed) -> CommandResult {
+    let tables = matching_tables(context, arguments)?;
+    for table in &tables {
+        context.out.row(&table.to_string())?;
+    }
+    if tables.is_empty() {
+        let pattern = arguments.subject();
+        context.out.line(&format!("No tables matched the regex {pattern}"))?;
+        return Ok(Value::Nil);
+    }
+    let (verb, done) = match deed {
+        Deed::Enable => ("Enable", "enabled"),
+        Deed::Disable => ("Disable", "disabled"),
+        Deed::Drop => ("Drop", "dropped"),
+    };
+    if !context.is_confirmed(&format!("{verb} the above {} tables", tables.len()))? {
+        return Ok(Value::Nil);
+    }
+    let admin = context.connection.admin();
+    let mut failed = Vec::new();
+    for table in &tables {
+        let result = match deed {
+            Deed::Enable => admin.enable_table(table),
+            Deed::Disable => admin.disable_table(table),
+            Deed::Drop => admin.drop_table(table),
+        };
+        if let Err(error) = result {
+            context.out.line(&format!("table:{table}, error:{error}"))?;
+            failed.push(table.to_string());
+        }
+    }
+    let succeeded = tables.len() - failed.len();
+    context.out.line(&format!("{succeeded} tables successfully {done}"))?;
+    if !failed.is_empty() {
+        let (count, names) = (failed.len(), failed.join(","));
+        context.out.line(&format!("{count} tables not {done} due to an exception: {names}"))?;
+    }
+    Ok(Value::Nil)
+}
+
+/// Empties a table, `preserve` keeping its regions.
+pub(super) fn truncate(
+    context: &mut Context<'_>,
+    arguments: &Arguments,
+    preserve: bool,
+) -> CommandResult {
+    let table = arguments.table_name(0)?;
+    context.out.line(&format!("Truncating '{table}' table (it may take a while):"))?;
+    let admin = context.connection.admin();
+    if admin.is_table_enabled(&table)? {
+        context.out.line("Disabling table...")?;
+        admin.disable_table(&table)?;
+    }
+    context.out.line("Truncating table...")?;
+    admin.truncate_table(&table, preserve)?;
+    Ok(Value::Nil)
+}
+
+fn clone_table_schema(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let (from, to) = (arguments.table_name(0)?, arguments.table_name(1)?);
+    let preserves_splits = arguments.get(2).is_none_or(Value::is_truthy);
+    let admin = context.connection.admin();
+    let descriptor = admin.describe_table(&from)?.with_name(to);
+    let mut splits = Vec::new();
+    if preserves_splits {
+        let regions = admin.regions(&from)?;
+        splits.extend(regions.iter().skip(1).map(|region| region.start_key().to_vec()));
+    }
+    admin.create_table_with_splits(&descriptor, &splits)?;
+    Ok(Value::Nil)
+}
+
+fn show_filters(context: &mut Context<'_>, _: Arguments) -> CommandResult {
+    for filter in supported_filters() {
+        context.out.row(filter)?;
+    }
+    Ok(Value::Nil)
+}

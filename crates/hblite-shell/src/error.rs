@@ -1,0 +1,152 @@
+//! What can go wrong in the shell, and how it is told.
+
+use std::fmt;
+use std::io;
+
+use hblite::{Error, Exception};
+
+/// Text that is not of the shell's language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SyntaxError {
+    message: String,
+    /// Where reading stopped: the byte after the offending token.
+    at: usize,
+    /// Whether more text could make it right.
+    is_incomplete: bool,
+}
+
+impl SyntaxError {
+    pub(crate) fn new(message: impl Into<String>, at: usize) -> Self {
+        Self { message: message.into(), at, is_incomplete: false }
+    }
+
+    pub(crate) fn incomplete(message: &str, at: usize) -> Self {
+        Self { is_incomplete: true, ..Self::new(message, at) }
+    }
+
+    pub(crate) fn unexpected(what: &str, at: usize) -> Self {
+        Self::new(format!("syntax error, unexpected {what}"), at)
+    }
+
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.is_incomplete
+    }
+
+    /// The failure as the Ruby console prints it: file and line, the source line and a caret.
+    pub(crate) fn explain(&self, source: &str, line_number: u64) -> Failure {
+        let before = &source[..self.at.min(source.len())];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = source[line_start..].lines().next().unwrap_or("");
+        let line_number = line_number + before.matches('\n').count() as u64;
+        let column = before[line_start..].chars().count().saturating_sub(1);
+        Failure::Ruby {
+            class: "SyntaxError",
+            message: format!("(hbase):{line_number}: {}", self.message),
+            picture: Some(format!("{line}\n{:column$}^", "")),
+        }
+    }
+}
+
+/// Why a line ended early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A command refused or failed: HBase's `ERROR:` block.
+    Command(String),
+    /// The language refused: Ruby's `Traceback` block.
+    Ruby {
+        /// Ruby's exception class.
+        class: &'static str,
+        /// Its message.
+        message: String,
+        /// The offending line with a caret under it.
+        picture: Option<String>,
+    },
+    /// `exit` was called.
+    Exit(i32),
+    /// The output cannot be written.
+    Output(io::Error),
+}
+
+impl Failure {
+    /// An error that a command raises itself.
+    pub(crate) fn command(message: impl Into<String>) -> Self {
+        Self::Command(message.into())
+    }
+
+    pub(crate) fn name_error(message: impl Into<String>) -> Self {
+        Self::Ruby { class: "NameError", message: message.into(), picture: None }
+    }
+
+    pub(crate) fn no_method(message: impl Into<String>) -> Self {
+        Self::Ruby { class: "NoMethodError", message: message.into(), picture: None }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// An error of the store in the words of HBase's shell, `subject` being the command's first
+/// argument (`Command.translate_hbase_exceptions`).
+pub(crate) fn describe(error: &Error, subject: &str) -> String {
+    let message = error.message();
+    match error.exception() {
+        Exception::TableNotFound => format!("Unknown table {}!", one_word(message, subject)),
+        Exception::TableNotEnabled => format!("Table {subject} is disabled!"),
+        Exception::TableNotDisabled => format!("Table {message} should be disabled!"),
+        Exception::TableExists => {
+            format!("Table already exists: {}!", one_word(message, subject))
+        }
+        Exception::NamespaceNotFound => {
+            format!("Unknown namespace {}!", one_word(message, subject))
+        }
+        Exception::UnknownRegion => message.to_owned(),
+        exception if is_raised_by_client(exception) => message.to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn one_word<'a>(message: &'a str, subject: &'a str) -> &'a str {
+    if message.is_empty() || message.contains(' ') { subject } else { message }
+}
+
+/// Errors that the Java client finds itself reach the shell as their message alone; those of a
+/// server carry their class.
+fn is_raised_by_client(exception: Exception) -> bool {
+    matches!(
+        exception,
+        Exception::Io
+            | Exception::IllegalArgument
+            | Exception::ArrayIndexOutOfBounds
+            | Exception::NullPointer
+            | Exception::UnsupportedOperation
+            | Exception::PatternSyntax
+            | Exception::CharacterCoding
+    )
+}
+
+/// A script that did not run to its end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ScriptError {
+    /// The line, counted from 1, on which the failing statement begins.
+    pub line: u64,
+    /// What went wrong, without stack traces or usage hints.
+    pub message: String,
+    /// The cause, if the input could not be read or the output not be written.
+    pub source: Option<io::Error>,
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ScriptError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,230 @@
+//! What the shell prints: headers, rows, footers, times.
+//!
+//! To a pipe or file columns are separated and not padded. On a terminal two-column rows get a
+//! quarter of its width for the first column and the rest for the second, and longer texts go on
+//! in the next line within their column (`Shell::Formatter`).
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+const RED: &str = "\x1b[1;31m";
+const BOLD: &str = "\x1b[1m";
+const PLAIN: &str = "\x1b[0m";
+
+/// The output of a shell.
+pub(crate) struct Output {
+    writer: Box<dyn Write>,
+    width: Option<usize>,
+    is_colored: bool,
+}
+
+impl Output {
+    /// `width` is that of the terminal, `None` if there is none.
+    pub(crate) fn new(writer: Box<dyn Write>, width: Option<usize>, is_colored: bool) -> Self {
+        let mut output = Self { writer, width: None, is_colored };
+        output.set_width(width);
+        output
+    }
+
+    pub(crate) fn set_width(&mut self, width: Option<usize>) {
+        // Two columns and the blanks between them need some place.
+        self.width = width.filter(|width| *width >= 20);
+    }
+
+    /// A line of text as it is.
+    pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.writer, "{text}")
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+
+    /// The titles above rows.
+    pub(crate) fn header(&mut self, titles: &[&str]) -> io::Result<()> {
+        if self.is_colored {
+            self.writer.write_all(BOLD.as_bytes())?;
+        }
+        match titles {
+            [first, second] => self.columns("", first, "  ", second)?,
+            _ => self.wrapped(&titles.join(" "))?,
+        }
+        if self.is_colored {
+            self.writer.write_all(PLAIN.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// A row of one column.
+    pub(crate) fn row(&mut self, text: &str) -> io::Result<()> {
+        self.wrapped(text)
+    }
+
+    /// A row of two columns, set off by a blank.
+    pub(crate) fn row_of_two(&mut self, first: &str, second: &str) -> io::Result<()> {
+        self.columns(" ", first, " ", second)
+    }
+
+    /// How many rows there were.
+    pub(crate) fn footer(&mut self, count: u64) -> io::Result<()> {
+        writeln!(self.writer, "{count} row(s)")
+    }
+
+    /// How long a command took.
+    pub(crate) fn took(&mut self, duration: Duration) -> io::Result<()> {
+        writeln!(self.writer, "Took {:.4} seconds", duration.as_secs_f64())
+    }
+
+    /// A command's error, and where to read about the command.
+    pub(crate) fn error(&mut self, message: &str, command: &str) -> io::Result<()> {
+        let (start, end) = if self.is_colored { (RED, PLAIN) } else { ("", "") };
+        writeln!(self.writer, "\n{start}ERROR:{end} {message}\n")?;
+        writeln!(self.writer, "For usage try 'help \"{command}\"'\n")
+    }
+
+    /// An error of the language, as Ruby's console prints it.
+    pub(crate) fn traceback(
+        &mut self,
+        class: &str,
+        message: &str,
+        picture: Option<&str>,
+    ) -> io::Result<()> {
+        writeln!(self.writer, "Traceback (most recent call last):\n{class} ({message})")?;
+        picture.map_or(Ok(()), |picture| writeln!(self.writer, "{picture}"))
+    }
+
+    fn wrapped(&mut self, text: &str) -> io::Result<()> {
+        let Some(width) = self.width else {
+            return self.line(text);
+        };
+        split(width, text).iter().try_for_each(|part| self.line(part))
+    }
+
+    fn columns(
+        &mut self,
+        inset: &str,
+        first: &str,
+        separator: &str,
+        second: &str,
+    ) -> io::Result<()> {
+        let Some(width) = self.width else {
+            return writeln!(self.writer, "{inset}{first}{separator}{second}");
+        };
+        let first_width = width / 4;
+        let first = split(first_width, first);
+        let second = split(width - first_width - 2, second);
+        for at in 0..first.len().max(second.len()) {
+            let left = first.get(at).map_or("", String::as_str);
+            let right = second.get(at).map_or("", String::as_str);
+            writeln!(self.writer, "{inset}{left:first_width$}{separator}{right}")?;
+        }
+        Ok(())
+    }
+}
+
+/// `text` in pieces of at most `width` characters.
+fn split(width: usize, text: &str) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    characters.chunks(width).map(|chunk| chunk.iter().collect()).collect()
+}
+
+/// A timestamp as Java's `LocalDateTime.toString`: `1970-01-01T00:00:00.160`, without the parts
+/// that are zero at its end.
+///
+/// `offset_seconds` is the distance of the wanted time zone from UTC, positive to the east.
+pub(crate) fn local_date_time(millis: i64, offset_seconds: i32) -> String {
+    // i128: every i64 is a legal timestamp, and none may overflow.
+    let local = i128::from(millis) + i128::from(offset_seconds) * 1000;
+    let (days, millis_of_day) = (local.div_euclid(86_400_000), local.rem_euclid(86_400_000));
+    let (year, month, day) = civil_from_days(days);
+    let seconds_of_day = millis_of_day / 1000;
+    let (hour, minute) = (seconds_of_day / 3600, seconds_of_day / 60 % 60);
+    let (second, milli) = (seconds_of_day % 60, millis_of_day % 1000);
+    let sign = if year > 9999 { "+" } else { "" };
+    let year = if year < 0 { format!("-{:04}", -year) } else { format!("{sign}{year:04}") };
+    let mut text = format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}");
+    if second > 0 || milli > 0 {
+        text.push_str(&format!(":{second:02}"));
+    }
+    if milli > 0 {
+        text.push_str(&format!(".{milli:03}"));
+    }
+    text
+}
+
+/// Year, month and day of the proleptic Gregorian calendar, from days since 1970-01-01.
+fn civil_from_days(days: i128) -> (i128, i128, i128) {
+    // Years that begin in March, so that the leap day is the last; eras of 400 years.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let leap_days = day_of_era / 1_460 - day_of_era / 36_524 + day_of_era / 146_096;
+    let year_of_era = (day_of_era - leap_days) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i128::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Shared(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn printed(width: Option<usize>, print: impl Fn(&mut Output) -> io::Result<()>) -> String {
+        let shared = Shared::default();
+        print(&mut Output::new(Box::new(shared.clone()), width, false)).unwrap();
+        let bytes = shared.0.borrow().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_pipe_gets_no_padding_and_a_terminal_gets_columns() {
+        let print = |output: &mut Output| {
+            output.header(&["ROW", "COLUMN+CELL"])?;
+            output.row_of_two("row-one", "column=f:q, value=abcdefghijkl")
+        };
+        assert_eq!(
+            printed(None, print),
+            "ROW  COLUMN+CELL\n row-one column=f:q, value=abcdefghijkl\n"
+        );
+        assert_eq!(
+            printed(Some(24), print),
+            "ROW     COLUMN+CELL\n row-on column=f:q, valu\n e      e=abcdefghijkl\n"
+        );
+    }
+
+    #[test]
+    fn timestamps_are_javas_local_date_times() {
+        for (millis, text) in [
+            (0, "1970-01-01T00:00"),
+            (160, "1970-01-01T00:00:00.160"),
+            (1_000, "1970-01-01T00:00:01"),
+            (60_000, "1970-01-01T00:01"),
+            (951_782_400_000, "2000-02-29T00:00"),
+            (1_795_259_005_697, "2026-11-21T11:03:25.697"),
+            (-1, "1969-12-31T23:59:59.999"),
+            (i64::MAX, "+292278994-08-17T07:12:55.807"),
+            (i64::MIN, "-292275055-05-16T16:47:04.192"),
+        ] {
+            assert_eq!(local_date_time(millis, 0), text);
+        }
+        assert_eq!(local_date_time(0, -3600), "1969-12-31T23:00");
+    }
+}

@@ -1,0 +1,464 @@
+//! Parses a statement of the shell's language.
+//!
+//! ```text
+//! program     statement { (newline | ";") statement }
+//! statement   name "=" statement | expression
+//! expression  primary { "." name [arguments] | "[" expression "]" }
+//! primary     literal | constant | array | hash | "(" statement ")" | name [arguments]
+//! arguments   "(" list ")" | list                   the second only after a blank
+//! list        expression { "," expression } { "," expression "=>" expression }
+//! ```
+//!
+//! A `{` right after a command's name opens a block in Ruby, not a hash; so `scan { A => 1 }` is
+//! the syntax error that HBase's shell answers with, at the same place.
+//!
+//! Text that ends inside brackets, strings or after a comma is incomplete rather than wrong: the
+//! caller reads another line. Nesting is limited, so no input exhausts the stack.
+
+use crate::error::SyntaxError;
+use crate::lexer::{Token, TokenKind, tokenize};
+
+/// Nesting beyond this is refused.
+const DEPTH_MAX: usize = 100;
+
+/// A parsed expression.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Expression {
+    Nil,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    String(Vec<u8>),
+    Symbol(String),
+    Constant(String),
+    Array(Vec<Expression>),
+    Hash(Vec<(Expression, Expression)>),
+    Assign(String, Box<Expression>),
+    Index(Box<Expression>, Box<Expression>),
+    Call(Box<Call>),
+}
+
+/// A call of a command or method, or a name alone.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) receiver: Option<Expression>,
+    pub(crate) name: String,
+    /// `None` for a name alone, which may be a variable.
+    pub(crate) arguments: Option<Vec<Expression>>,
+}
+
+/// The statements of `source`.
+///
+/// # Errors
+/// See [`SyntaxError`].
+pub(crate) fn parse(source: &str) -> Result<Vec<Expression>, SyntaxError> {
+    let mut parser = Parser { tokens: tokenize(source)?, at: 0, depth: 0 };
+    let mut statements = Vec::new();
+    loop {
+        while matches!(parser.peek(), TokenKind::Newline | TokenKind::Semicolon) {
+            parser.at += 1;
+        }
+        if *parser.peek() == TokenKind::End {
+            return Ok(statements);
+        }
+        statements.push(parser.statement()?);
+        if !matches!(parser.peek(), TokenKind::Newline | TokenKind::Semicolon | TokenKind::End) {
+            return Err(parser.unexpected());
+        }
+    }
+}
+
+struct Parser {
+    tokens: Vec<Token>,
+    at: usize,
+    depth: usize,
+}
+
+impl Parser {
+    fn token(&self) -> &Token {
+        // `tokenize` ends with End, and no one steps over it.
+        &self.tokens[self.at.min(self.tokens.len() - 1)]
+    }
+
+    fn peek(&self) -> &TokenKind {
+        &self.token().kind
+    }
+
+    fn peek_second(&self) -> Option<&Token> {
+        self.tokens.get(self.at + 1)
+    }
+
+    fn take_if(&mut self, kind: &TokenKind) -> bool {
+        let matches = self.peek() == kind;
+        self.at += usize::from(matches);
+        matches
+    }
+
+    fn skip_newlines(&mut self) {
+        while *self.peek() == TokenKind::Newline {
+            self.at += 1;
+        }
+    }
+
+    /// The error for the token that stands here.
+    fn unexpected(&self) -> SyntaxError {
+        let token = self.token();
+        let what = match &token.kind {
+            TokenKind::End => {
+                return SyntaxError::incomplete(
+                    "syntax error, unexpected end-of-file",
+                    token.span.end,
+                );
+            }
+            TokenKind::Newline => "'\\n'".to_owned(),
+            TokenKind::String(_) => "tSTRING_BEG".to_owned(),
+            TokenKind::Integer(_) => "tINTEGER".to_owned(),
+            TokenKind::Float(_) => "tFLOAT".to_owned(),
+            TokenKind::Constant(name) => format!("constant {name}"),
+            TokenKind::Name(name) => format!("identifier {name}"),
+            TokenKind::Symbol(name) => format!("symbol :{name}"),
+            TokenKind::Label(name) => format!("label {name}:"),
+            kind => format!("'{}'", punctuation(kind)),
+        };
+        SyntaxError::unexpected(&what, token.span.end)
+    }
+
+    fn expect(&mut self, kind: &TokenKind) -> Result<(), SyntaxError> {
+        self.skip_newlines();
+        if self.take_if(kind) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn enter(&mut self) -> Result<(), SyntaxError> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(SyntaxError::new("nested too deeply", self.token().span.end));
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self) -> Result<Expression, SyntaxError> {
+        let name = match (self.peek(), self.peek_second().map(|token| &token.kind)) {
+            (TokenKind::Name(name), Some(TokenKind::Equals)) => name.clone(),
+            _ => return self.expression(),
+        };
+        self.at += 2;
+        self.skip_newlines();
+        self.enter()?;
+        let value = self.statement()?;
+        self.depth -= 1;
+        Ok(Expression::Assign(name, Box::new(value)))
+    }
+
+    fn expression(&mut self) -> Result<Expression, SyntaxError> {
+        self.enter()?;
+        let mut expression = self.primary()?;
+        let mut links = 0;
+        loop {
+            if self.take_if(&TokenKind::Dot) {
+                self.skip_newlines();
+                let TokenKind::Name(name) = self.peek() else {
+                    return Err(self.unexpected());
+                };
+                let name = name.clone();
+                self.at += 1;
+                let arguments = self.arguments()?;
+                let receiver = Some(expression);
+                expression = Expression::Call(Box::new(Call { receiver, name, arguments }));
+            } else if *self.peek() == TokenKind::BracketOpen && !self.token().is_spaced {
+                self.at += 1;
+                self.skip_newlines();
+                let index = self.expression()?;
+                self.expect(&TokenKind::BracketClose)?;
+                expression = Expression::Index(Box::new(expression), Box::new(index));
+            } else {
+                break;
+            }
+            self.enter()?;
+            links += 1;
+        }
+        self.depth -= 1 + links;
+        Ok(expression)
+    }
+
+    fn primary(&mut self) -> Result<Expression, SyntaxError> {
+        let expression = match self.peek().clone() {
+            TokenKind::String(bytes) => Expression::String(bytes),
+            TokenKind::Integer(number) => Expression::Integer(number),
+            TokenKind::Float(number) => Expression::Float(number),
+            TokenKind::Symbol(name) => Expression::Symbol(name),
+            TokenKind::Constant(name) => Expression::Constant(name),
+            TokenKind::Name(name) => {
+                self.at += 1;
+                return self.name(name);
+            }
+            TokenKind::Minus => return self.negative(),
+            TokenKind::BracketOpen => return self.array(),
+            TokenKind::BraceOpen => return self.hash(),
+            TokenKind::ParenOpen => {
+                self.at += 1;
+                self.skip_newlines();
+                let inner = self.statement()?;
+                self.expect(&TokenKind::ParenClose)?;
+                return Ok(inner);
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.at += 1;
+        Ok(expression)
+    }
+
+    fn name(&mut self, name: String) -> Result<Expression, SyntaxError> {
+        match name.as_str() {
+            "nil" => return Ok(Expression::Nil),
+            "true" => return Ok(Expression::Bool(true)),
+            "false" => return Ok(Expression::Bool(false)),
+            _ => {}
+        }
+        let arguments = self.arguments()?;
+        Ok(Expression::Call(Box::new(Call { receiver: None, name, arguments })))
+    }
+
+    fn negative(&mut self) -> Result<Expression, SyntaxError> {
+        self.at += 1;
+        let number = match *self.peek() {
+            TokenKind::Integer(number) => Expression::Integer(-number),
+            TokenKind::Float(number) => Expression::Float(-number),
+            _ => return Err(self.unexpected()),
+        };
+        self.at += 1;
+        Ok(number)
+    }
+
+    fn array(&mut self) -> Result<Expression, SyntaxError> {
+        self.at += 1;
+        let items = self.list(&TokenKind::BracketClose)?;
+        Ok(Expression::Array(items))
+    }
+
+    fn hash(&mut self) -> Result<Expression, SyntaxError> {
+        self.at += 1;
+        let mut pairs = Vec::new();
+        loop {
+            self.skip_newlines();
+            if self.take_if(&TokenKind::BraceClose) {
+                break;
+            }
+            let (key, value) = self.item()?;
+            let Some(key) = key else {
+                return Err(self.unexpected());
+            };
+            pairs.push((key, value));
+            self.skip_newlines();
+            if !self.take_if(&TokenKind::Comma) {
+                self.expect(&TokenKind::BraceClose)?;
+                break;
+            }
+        }
+        Ok(Expression::Hash(pairs))
+    }
+
+    /// What a call passes: a list in parentheses, a bare list, or nothing.
+    fn arguments(&mut self) -> Result<Option<Vec<Expression>>, SyntaxError> {
+        let token = self.token();
+        let is_spaced = token.is_spaced;
+        match &token.kind {
+            TokenKind::ParenOpen => {
+                self.at += 1;
+                self.list(&TokenKind::ParenClose).map(Some)
+            }
+            TokenKind::BraceOpen => Err(self.block()),
+            TokenKind::BracketOpen if !is_spaced => Ok(None),
+            TokenKind::Minus => {
+                let is_sign = is_spaced && self.peek_second().is_some_and(|next| !next.is_spaced);
+                if is_sign { self.bare_list().map(Some) } else { Ok(None) }
+            }
+            TokenKind::String(_)
+            | TokenKind::Integer(_)
+            | TokenKind::Float(_)
+            | TokenKind::Symbol(_)
+            | TokenKind::Label(_)
+            | TokenKind::Constant(_)
+            | TokenKind::Name(_)
+            | TokenKind::BracketOpen => self.bare_list().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// A block is never right here: the error is that of its first part that no block may have.
+    fn block(&mut self) -> SyntaxError {
+        self.at += 1;
+        self.skip_newlines();
+        if *self.peek() == TokenKind::BraceClose {
+            return SyntaxError::new("blocks are not supported", self.token().span.end);
+        }
+        match self.statement() {
+            Err(error) => error,
+            Ok(_) if *self.peek() == TokenKind::BraceClose => {
+                SyntaxError::new("blocks are not supported", self.token().span.end)
+            }
+            Ok(_) => self.unexpected(),
+        }
+    }
+
+    /// Items up to `close`, which is consumed; `=>` pairs at the end become one hash.
+    fn list(&mut self, close: &TokenKind) -> Result<Vec<Expression>, SyntaxError> {
+        let mut items = List::default();
+        loop {
+            self.skip_newlines();
+            if self.take_if(close) {
+                break;
+            }
+            self.push_item(&mut items)?;
+            self.skip_newlines();
+            if !self.take_if(&TokenKind::Comma) {
+                self.expect(close)?;
+                break;
+            }
+        }
+        Ok(items.finish())
+    }
+
+    fn bare_list(&mut self) -> Result<Vec<Expression>, SyntaxError> {
+        let mut items = List::default();
+        loop {
+            self.push_item(&mut items)?;
+            if !self.take_if(&TokenKind::Comma) {
+                return Ok(items.finish());
+            }
+            self.skip_newlines();
+        }
+    }
+
+    fn push_item(&mut self, items: &mut List) -> Result<(), SyntaxError> {
+        match self.item()? {
+            (Some(key), value) => items.pairs.push((key, value)),
+            (None, value) if items.pairs.is_empty() => items.values.push(value),
+            // After a pair only pairs may follow.
+            (None, _) => return Err(self.unexpected()),
+        }
+        Ok(())
+    }
+
+    /// `value`, `key => value` or `key: value`.
+    fn item(&mut self) -> Result<(Option<Expression>, Expression), SyntaxError> {
+        if let TokenKind::Label(name) = self.peek() {
+            let key = Expression::Symbol(name.clone());
+            self.at += 1;
+            self.skip_newlines();
+            return Ok((Some(key), self.expression()?));
+        }
+        let first = self.expression()?;
+        if !self.take_if(&TokenKind::Arrow) {
+            return Ok((None, first));
+        }
+        self.skip_newlines();
+        Ok((Some(first), self.expression()?))
+    }
+}
+
+#[derive(Default)]
+struct List {
+    values: Vec<Expression>,
+    pairs: Vec<(Expression, Expression)>,
+}
+
+impl List {
+    fn finish(mut self) -> Vec<Expression> {
+        if !self.pairs.is_empty() {
+            self.values.push(Expression::Hash(self.pairs));
+        }
+        self.values
+    }
+}
+
+fn punctuation(kind: &TokenKind) -> &'static str {
+    match kind {
+        TokenKind::Arrow => "=>",
+        TokenKind::Comma => ",",
+        TokenKind::Dot => ".",
+        TokenKind::Equals => "=",
+        TokenKind::Minus => "-",
+        TokenKind::ParenOpen => "(",
+        TokenKind::ParenClose => ")",
+        TokenKind::BraceOpen => "{",
+        TokenKind::BraceClose => "}",
+        TokenKind::BracketOpen => "[",
+        TokenKind::BracketClose => "]",
+        TokenKind::Semicolon => ";",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Failure;
+
+    fn one(source: &str) -> Expression {
+        let mut statements = parse(source).unwrap();
+        assert_eq!(statements.len(), 1, "{source}");
+        statements.remove(0)
+    }
+
+    fn call(source: &str) -> Call {
+        match one(source) {
+            Expression::Call(call) => *call,
+            other => panic!("{source} is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn pairs_at_the_end_are_one_hash() {
+        let braced = call("alter 't', {NAME => 'f', VERSIONS => 5}");
+        assert_eq!(braced, call("alter 't', NAME => 'f', VERSIONS => 5"));
+        assert_eq!(braced, call("alter('t', NAME => 'f',\n  VERSIONS => 5)"));
+        assert_eq!(braced, call("alter ‘t′, NAME => ‘f′, VERSIONS => 5"));
+        assert_eq!(braced.arguments.unwrap().len(), 2);
+    }
+
+    #[test]
+    fn calls_chain_and_nest() {
+        let merge = call("merge_region locate_region('t','a').getRegion.getEncodedName, ['b', -1]");
+        let arguments = merge.arguments.unwrap();
+        assert_eq!(arguments.len(), 2);
+        let Expression::Call(last) = &arguments[0] else { panic!("{arguments:?}") };
+        assert_eq!((last.name.as_str(), &last.arguments), ("getEncodedName", &None));
+        assert!(matches!(one("t = create 't', 'f'"), Expression::Assign(name, _) if name == "t"));
+        assert_eq!(call("t.scan").receiver, Some(one("t")));
+        assert_eq!(parse("a; b 'c'\nd\n").unwrap().len(), 3);
+        assert!(matches!(one("x[0]"), Expression::Index(..)));
+        assert_eq!(call("x [0]").arguments.unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_brace_after_a_command_is_a_block() {
+        let source = "scan { STARTROW => 'FixedWidthUsername' LIMIT => 30}";
+        let error = parse(source).unwrap_err();
+        assert!(!error.is_incomplete());
+        let Failure::Ruby { class, message, picture } = error.explain(source, 1) else {
+            panic!("{error:?}");
+        };
+        assert_eq!(class, "SyntaxError");
+        assert_eq!(message, "(hbase):1: syntax error, unexpected '=>'");
+        assert_eq!(picture, Some(format!("{source}\n{:17}^", "")));
+    }
+
+    #[test]
+    fn unfinished_text_asks_for_more() {
+        for source in ["create 't',", "get 't', {", "a [", "a(", "x =", "put 't', 'r", "t."] {
+            assert!(parse(source).unwrap_err().is_incomplete(), "{source}");
+        }
+        for source in ["create 't' 'f'", "a)", "=> 1", "a 'b' => 1, 'c'", "{1}", "a b: "] {
+            let error = parse(source).map_err(|e| e.is_incomplete());
+            assert_eq!(error.is_err(), true, "{source}");
+        }
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        for deep in ["[".repeat(10_000), "a(".repeat(10_000), format!("a{}", ".b".repeat(10_000))] {
+            assert!(!parse(&deep).unwrap_err().is_incomplete());
+        }
+        assert!(parse(&format!("{}{}", "[".repeat(50), "]".repeat(50))).is_ok());
+    }
+}

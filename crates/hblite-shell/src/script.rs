@@ -1,0 +1,303 @@
+//! Scripts: many lines, their directives, and what stops them.
+
+use std::io::{self, BufRead, Read as _};
+
+use crate::error::ScriptError;
+use crate::shell::{Outcome, Shell};
+
+/// Bytes of a line beyond which it is refused.
+const LINE_SIZE_MAX: u64 = 16 << 20;
+/// Lines of a statement beyond which it is refused: each new line reads the statement anew.
+const STATEMENT_LINES_MAX: u64 = 2_000;
+
+/// Where lines come from: a script, a terminal.
+pub trait Lines {
+    /// The next line without its end, `None` after the last one.
+    ///
+    /// # Errors
+    /// The source cannot be read.
+    fn next_line(&mut self) -> io::Result<Option<String>>;
+}
+
+/// No lines at all: a command that asks a question gets no answer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoLines;
+
+impl Lines for NoLines {
+    fn next_line(&mut self) -> io::Result<Option<String>> {
+        Ok(None)
+    }
+}
+
+/// The lines of a reader. They must be UTF-8, and are of bounded length.
+#[derive(Debug)]
+pub struct ReadLines<R> {
+    reader: R,
+}
+
+impl<R: BufRead> ReadLines<R> {
+    /// The lines of `reader`.
+    pub fn new(reader: R) -> Self {
+        Self { reader }
+    }
+}
+
+impl<R: BufRead> Lines for ReadLines<R> {
+    fn next_line(&mut self) -> io::Result<Option<String>> {
+        let mut bytes = Vec::new();
+        let limited = &mut (&mut self.reader).take(LINE_SIZE_MAX + 1);
+        if limited.read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(None);
+        }
+        if bytes.len() as u64 > LINE_SIZE_MAX {
+            return Err(invalid_data(format!("longer than {LINE_SIZE_MAX} bytes")));
+        }
+        let mut line = String::from_utf8(bytes).map_err(|_| invalid_data("not UTF-8"))?;
+        if line.ends_with('\n') {
+            line.pop();
+            if line.ends_with('\r') {
+                line.pop();
+            }
+        }
+        Ok(Some(line))
+    }
+}
+
+fn invalid_data(message: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message.into())
+}
+
+/// How a script is run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ScriptOptions {
+    /// Whether the script goes on after an error.
+    pub keep_going: bool,
+    /// Whether each line is printed before what it gives.
+    pub echo: bool,
+}
+
+/// How a script that was not stopped by an error ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScriptReport {
+    /// Statements that failed, with [`ScriptOptions::keep_going`].
+    pub failures: u64,
+    /// The status that `exit` was called with.
+    pub exit: Option<i32>,
+}
+
+/// `line` without a prompt that was pasted with it: `hbase> `, `hbase(main):001:0> `,
+/// `hbase:001:0> `.
+pub fn strip_prompt(line: &str) -> &str {
+    let text = line.trim_start();
+    let Some(rest) = text.strip_prefix("hbase") else {
+        return line;
+    };
+    let rest = match rest.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
+        Some((_, rest)) => rest,
+        None => rest,
+    };
+    let rest = rest.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit());
+    rest.strip_prefix(['>', '*']).map_or(line, |command| command.strip_prefix(' ').unwrap_or(command))
+}
+
+/// What a directive says about the next statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Expectation {
+    #[default]
+    Success,
+    /// It must fail.
+    Error,
+    /// It may fail.
+    Any,
+}
+
+impl Shell {
+    /// Runs the lines of a script up to its end, an `exit`, or the first statement that fails.
+    ///
+    /// A failing statement's message is in the error that is returned; with
+    /// [`ScriptOptions::keep_going`], and where a directive allows it to fail, it is printed as an
+    /// interactive shell prints it. A question of a command (`drop_all`) is answered by the next
+    /// line. A line `#: …` is a directive, and a comment to HBase's shell:
+    ///
+    /// | directive | meaning |
+    /// |---|---|
+    /// | `#: echo` | print each line before what it gives, from here on |
+    /// | `#: expect-error` | the next statement must fail: its error is printed, and the script goes on |
+    /// | `#: allow-error` | the next statement may fail |
+    /// | `#: keep-going` | go on after errors, from here on |
+    ///
+    /// # Errors
+    /// [`ScriptError`] with the line where the statement begins.
+    pub fn run_script(
+        &mut self,
+        lines: &mut dyn Lines,
+        options: ScriptOptions,
+    ) -> Result<ScriptReport, ScriptError> {
+        let runner = Runner {
+            shell: self,
+            lines: Counted { lines, count: 0 },
+            options,
+            expectation: Expectation::default(),
+            report: ScriptReport::default(),
+        };
+        let result = runner.run();
+        self.prints_errors = true;
+        result
+    }
+}
+
+/// Lines and how many were taken.
+struct Counted<'a> {
+    lines: &'a mut dyn Lines,
+    count: u64,
+}
+
+impl Lines for Counted<'_> {
+    fn next_line(&mut self) -> io::Result<Option<String>> {
+        let line = self.lines.next_line()?;
+        self.count += u64::from(line.is_some());
+        Ok(line)
+    }
+}
+
+struct Runner<'a> {
+    shell: &'a mut Shell,
+    lines: Counted<'a>,
+    options: ScriptOptions,
+    expectation: Expectation,
+    report: ScriptReport,
+}
+
+impl Runner<'_> {
+    fn run(mut self) -> Result<ScriptReport, ScriptError> {
+        while let Some(line) = self.next_line()? {
+            let start = self.lines.count;
+            if let Some(directive) = line.trim().strip_prefix("#:") {
+                self.direct(directive.trim())?;
+                continue;
+            }
+            self.echo(&line, false)?;
+            let text = strip_prompt(&line);
+            if text.trim().is_empty() || text.trim_start().starts_with('#') {
+                continue;
+            }
+            let outcome = self.run_statement(text.to_owned(), start)?;
+            if let Outcome::Exit(status) = outcome {
+                return Ok(ScriptReport { exit: Some(status), ..self.report });
+            }
+            self.judge(outcome, start)?;
+        }
+        Ok(self.report)
+    }
+
+    fn next_line(&mut self) -> Result<Option<String>, ScriptError> {
+        let at = self.lines.count + 1;
+        self.lines.next_line().map_err(|source| io_error(at, source))
+    }
+
+    fn direct(&mut self, directive: &str) -> Result<(), ScriptError> {
+        match directive {
+            "echo" => self.options.echo = true,
+            "keep-going" => self.options.keep_going = true,
+            "expect-error" => self.expectation = Expectation::Error,
+            "allow-error" => self.expectation = Expectation::Any,
+            unknown => {
+                let message = format!(
+                    "unknown directive '#: {unknown}'; there are echo, keep-going, expect-error \
+                     and allow-error"
+                );
+                return Err(error(self.lines.count, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn echo(&mut self, line: &str, is_continued: bool) -> Result<(), ScriptError> {
+        if !self.options.echo {
+            return Ok(());
+        }
+        let text = strip_prompt(line);
+        let is_comment = text.trim().is_empty() || text.trim_start().starts_with('#');
+        let prompt = if is_comment { String::new() } else { self.shell.prompt(is_continued) };
+        let at = self.lines.count;
+        self.shell.out.line(&format!("{prompt}{text}")).map_err(|source| io_error(at, source))
+    }
+
+    /// Runs the statement that begins with `source`, reading the lines that complete it.
+    fn run_statement(&mut self, mut source: String, start: u64) -> Result<Outcome, ScriptError> {
+        self.shell.prints_errors =
+            self.options.keep_going || self.expectation != Expectation::Success;
+        loop {
+            let outcome = self
+                .shell
+                .run_line(&source, &mut self.lines)
+                .map_err(|source| io_error(start, source))?;
+            if outcome != Outcome::Incomplete {
+                return Ok(outcome);
+            }
+            if self.lines.count - start >= STATEMENT_LINES_MAX {
+                let message = format!("a statement of more than {STATEMENT_LINES_MAX} lines");
+                return Err(error(start, message));
+            }
+            let Some(line) = self.next_line()? else {
+                let given_up = self.shell.give_up(&source);
+                return given_up.map_err(|source| io_error(start, source));
+            };
+            self.echo(&line, true)?;
+            source.push('\n');
+            source.push_str(strip_prompt(&line));
+        }
+    }
+
+    fn judge(&mut self, outcome: Outcome, start: u64) -> Result<(), ScriptError> {
+        let expectation = std::mem::take(&mut self.expectation);
+        match (outcome, expectation) {
+            (Outcome::Failed(message), Expectation::Success) => {
+                if !self.options.keep_going {
+                    return Err(error(start, message));
+                }
+                self.report.failures += 1;
+            }
+            (Outcome::Done, Expectation::Error) => {
+                return Err(error(start, "an error was expected, and there was none".to_owned()));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn error(line: u64, message: String) -> ScriptError {
+    ScriptError { line, message, source: None }
+}
+
+fn io_error(line: u64, source: io::Error) -> ScriptError {
+    ScriptError { line, message: source.to_string(), source: Some(source) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pasted_prompts_are_skipped() {
+        for line in ["list", "hbase> list", "  hbase>list", "hbase(main):001:0> list"] {
+            assert_eq!(strip_prompt(line), "list");
+        }
+        assert_eq!(strip_prompt("hbase:012:0* 'x'"), "'x'");
+        for line in ["hbase = 1", "hbasex> a", "scan 'hbase> '"] {
+            assert_eq!(strip_prompt(line), line);
+        }
+    }
+
+    #[test]
+    fn lines_are_bounded_and_utf8() {
+        let mut lines = ReadLines::new(&b"a\r\nb"[..]);
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("a"));
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("b"));
+        assert_eq!(lines.next_line().unwrap(), None);
+        assert!(ReadLines::new(&b"\xff\n"[..]).next_line().is_err());
+        let endless = io::BufReader::new(io::repeat(b'x'));
+        assert!(ReadLines::new(endless).next_line().is_err());
+    }
+}

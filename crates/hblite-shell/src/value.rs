@@ -1,0 +1,205 @@
+//! Values of the shell's language, and how Ruby prints them.
+
+use std::fmt::Write as _;
+
+use hblite::{RegionInfo, RegionLocation, TableName};
+
+/// A value.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Nil,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    /// Strings are bytes.
+    String(Vec<u8>),
+    Symbol(String),
+    Array(Vec<Value>),
+    Hash(Hash),
+    /// What `get_table` and `create` give.
+    Table(TableName),
+    /// What `locate_region` gives.
+    Location(Box<RegionLocation>),
+    Region(Box<RegionInfo>),
+}
+
+/// A hash: pairs in the order in which they were first named.
+///
+/// Keys are compared by their text, so `NAME`, `'NAME'` and `:NAME` are one key.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hash(Vec<(Value, Value)>);
+
+impl Hash {
+    pub(crate) fn insert(&mut self, key: Value, value: Value) {
+        let text = key.to_bytes();
+        match self.0.iter_mut().find(|(known, _)| known.to_bytes() == text) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((key, value)),
+        }
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
+        self.0.iter().find(|(known, _)| known.to_bytes() == key.as_bytes()).map(|(_, value)| value)
+    }
+
+    /// The value of a key unless it is `nil` or `false`, as Ruby's `if args[KEY]` asks.
+    pub(crate) fn truthy(&self, key: &str) -> Option<&Value> {
+        self.get(key).filter(|value| value.is_truthy())
+    }
+
+    pub(crate) fn remove(&mut self, key: &str) -> Option<Value> {
+        let at = self.0.iter().position(|(known, _)| known.to_bytes() == key.as_bytes())?;
+        Some(self.0.remove(at).1)
+    }
+
+    pub(crate) fn contains(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Value, &Value)> {
+        self.0.iter().map(|(key, value)| (key, value))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::String(text.as_bytes().to_vec())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::String(text.into_bytes())
+    }
+}
+
+impl Value {
+    pub(crate) fn is_truthy(&self) -> bool {
+        !matches!(self, Self::Nil | Self::Bool(false))
+    }
+
+    /// The bytes of Ruby's `to_s`.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Nil => Vec::new(),
+            Self::String(bytes) => bytes.clone(),
+            Self::Symbol(name) => name.clone().into_bytes(),
+            Self::Region(region) => region.to_string().into_bytes(),
+            other => other.inspect().into_bytes(),
+        }
+    }
+
+    /// [`Value::to_bytes`] for people.
+    pub(crate) fn to_text(&self) -> String {
+        String::from_utf8_lossy(&self.to_bytes()).into_owned()
+    }
+
+    /// The text of a string or symbol.
+    pub(crate) fn as_name(&self) -> Option<String> {
+        match self {
+            Self::String(_) | Self::Symbol(_) => Some(self.to_text()),
+            Self::Table(name) => Some(name.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Ruby's name for the kind of value.
+    pub(crate) fn class_name(&self) -> &'static str {
+        match self {
+            Self::Nil => "NilClass",
+            Self::Bool(true) => "TrueClass",
+            Self::Bool(false) => "FalseClass",
+            Self::Integer(_) => "Integer",
+            Self::Float(_) => "Float",
+            Self::String(_) => "String",
+            Self::Symbol(_) => "Symbol",
+            Self::Array(_) => "Array",
+            Self::Hash(_) => "Hash",
+            Self::Table(_) => "Hbase::Table",
+            Self::Location(_) => "Java::OrgApacheHadoopHbase::HRegionLocation",
+            Self::Region(_) => "Java::OrgApacheHadoopHbaseClient::RegionInfo",
+        }
+    }
+
+    /// The value as the console prints results.
+    pub(crate) fn inspect(&self) -> String {
+        match self {
+            Self::Nil => "nil".to_owned(),
+            Self::Bool(value) => value.to_string(),
+            Self::Integer(value) => value.to_string(),
+            Self::Float(value) => format!("{value:?}"),
+            Self::String(bytes) => inspect_string(bytes),
+            Self::Symbol(name) => format!(":{name}"),
+            Self::Array(items) => {
+                let items: Vec<_> = items.iter().map(Self::inspect).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Self::Hash(hash) => {
+                let pairs: Vec<_> = hash
+                    .iter()
+                    .map(|(key, value)| format!("{}=>{}", key.inspect(), value.inspect()))
+                    .collect();
+                format!("{{{}}}", pairs.join(", "))
+            }
+            Self::Table(name) => format!("Hbase::Table - {name}"),
+            Self::Location(location) => object(self.class_name(), &location.region),
+            Self::Region(region) => object(self.class_name(), region),
+        }
+    }
+}
+
+/// A Java object: its class and a number that tells objects apart.
+fn object(class: &str, region: &RegionInfo) -> String {
+    let id = region.encoded_name();
+    format!("#<{class}:0x{}>", id.get(..8).unwrap_or(id))
+}
+
+/// A string between double quotes, with Ruby's escapes.
+fn inspect_string(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() + 2);
+    text.push('"');
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '"' => text.push_str("\\\""),
+                '\\' => text.push_str("\\\\"),
+                '\n' => text.push_str("\\n"),
+                '\t' => text.push_str("\\t"),
+                '\r' => text.push_str("\\r"),
+                '\x1b' => text.push_str("\\e"),
+                c if c.is_control() => {
+                    let _ = write!(text, "\\u{:04X}", c as u32);
+                }
+                c => text.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02X}");
+        }
+    }
+    text.push('"');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_as_ruby() {
+        let mut hash = Hash::default();
+        hash.insert(Value::from("NAME"), Value::Integer(1));
+        hash.insert(Value::Symbol("NAME".into()), Value::Float(2.0));
+        hash.insert(Value::from("b"), Value::Nil);
+        assert_eq!(Value::Hash(hash).inspect(), r#"{"NAME"=>2.0, "b"=>nil}"#);
+        let split = Value::from("@\\x00\"\n");
+        assert_eq!(Value::Array(vec![split]).inspect(), r#"["@\\x00\"\n"]"#);
+        assert_eq!(Value::String(b"\xff\x01a".to_vec()).inspect(), r#""\xFF\u0001a""#);
+    }
+}

@@ -1,0 +1,197 @@
+//! Opening a store and getting at its tables.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_engine::{Engine, EngineOptions, ReplayReport};
+use hblite_env::Env;
+use hblite_model::{Error, Result, TableName};
+
+use crate::admin::Admin;
+use crate::table::Table;
+
+/// Opens the store in a directory, or makes one there.
+///
+/// Short for [`Options::new`] and [`Options::open`].
+///
+/// ```no_run
+/// let connection = hblite::open("./hblite-data")?;
+/// # Ok::<(), hblite::Error>(())
+/// ```
+///
+/// # Errors
+/// `Io` if the directory cannot be used or another process has it open (the message names the
+/// holder), `Corrupt` with file and offset if something in it is damaged.
+pub fn open(dir: impl AsRef<Path>) -> Result<Connection> {
+    Options::new().open(dir)
+}
+
+/// Opens an empty store that lives in memory and ends with its last handle.
+///
+/// # Errors
+/// None in practice; the signature is that of [`open`].
+pub fn open_in_memory() -> Result<Connection> {
+    Options::new().open_in_memory()
+}
+
+/// How to open a store.
+///
+/// ```
+/// use std::sync::Arc;
+/// use hblite::{Clock, ManualClock, Options};
+/// let clock = Arc::new(ManualClock::new(1_000));
+/// let connection = Options::new().clock(clock.clone()).open_in_memory()?;
+/// clock.advance(60_000); // time to live, timestamps: all follow this clock
+/// # drop(connection);
+/// # Ok::<(), hblite::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    engine: EngineOptions,
+    env: Option<Env>,
+    clock: Option<Arc<dyn hblite_env::Clock>>,
+}
+
+impl Options {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The engine's settings; see [`EngineOptions`].
+    #[must_use]
+    pub fn engine(self, engine: EngineOptions) -> Self {
+        Self { engine, ..self }
+    }
+
+    /// Where files, time and randomness come from.
+    #[must_use]
+    pub fn env(self, env: Env) -> Self {
+        Self { env: Some(env), ..self }
+    }
+
+    /// Another clock.
+    #[must_use]
+    pub fn clock(self, clock: Arc<dyn hblite_env::Clock>) -> Self {
+        Self { clock: Some(clock), ..self }
+    }
+
+    /// Skips damaged records of the log, which is an error otherwise; [`Connection::recovery`]
+    /// tells what was skipped.
+    #[must_use]
+    pub fn salvage(mut self, salvage: bool) -> Self {
+        self.engine.salvage = salvage;
+        self
+    }
+
+    /// Opens the store in `dir`.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn open(self, dir: impl AsRef<Path>) -> Result<Connection> {
+        let env = self.env.clone().unwrap_or_else(Env::system);
+        self.open_env(env, dir.as_ref())
+    }
+
+    /// Opens an empty store in memory.
+    ///
+    /// # Errors
+    /// As [`open_in_memory`].
+    pub fn open_in_memory(mut self) -> Result<Connection> {
+        self.engine.is_flushed_on_close = false;
+        let env = self.env.clone().unwrap_or_else(Env::in_memory);
+        self.open_env(env, Path::new("/memory"))
+    }
+
+    fn open_env(self, env: Env, dir: &Path) -> Result<Connection> {
+        let env = match self.clock {
+            Some(clock) => env.with_clock(clock),
+            None => env,
+        };
+        let engine = Engine::open(env, dir, self.engine)?;
+        Ok(Connection { engine, dir: dir.to_path_buf() })
+    }
+}
+
+/// An open store.
+///
+/// Cheap to clone. The store is closed when the last handle (of it, its tables and scanners) goes,
+/// or by [`Connection::close`].
+#[derive(Debug, Clone)]
+pub struct Connection {
+    engine: Arc<Engine>,
+    dir: PathBuf,
+}
+
+impl Connection {
+    /// A table, which is looked up when it is used.
+    ///
+    /// # Errors
+    /// `IllegalArgument` if this cannot be the name of a table.
+    pub fn table(&self, name: impl IntoTableName) -> Result<Table> {
+        Ok(Table::new(self.engine.table(name.into_table_name()?)))
+    }
+
+    /// Changes tables and namespaces.
+    pub fn admin(&self) -> Admin {
+        Admin::new(Arc::clone(&self.engine))
+    }
+
+    /// The directory of the store.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What was read back from the log when the store was opened.
+    pub fn recovery(&self) -> &ReplayReport {
+        self.engine.recovery()
+    }
+
+    /// The store's clock, in milliseconds since 1970-01-01 UTC.
+    pub fn now_millis(&self) -> i64 {
+        self.engine.now_millis()
+    }
+
+    /// Ends all work, flushes memory to files and gives the directory free.
+    ///
+    /// Handles that are left answer with `Closed` from then on.
+    ///
+    /// # Errors
+    /// `Io` if a flush fails; nothing is lost then, the log still has it.
+    pub fn close(self) -> Result<()> {
+        self.engine.close()
+    }
+}
+
+/// Names of tables as callers have them.
+pub trait IntoTableName {
+    /// The name.
+    ///
+    /// # Errors
+    /// `IllegalArgument` if this cannot be the name of a table.
+    fn into_table_name(self) -> Result<TableName>;
+}
+
+impl IntoTableName for TableName {
+    fn into_table_name(self) -> Result<TableName> {
+        Ok(self)
+    }
+}
+
+impl IntoTableName for &TableName {
+    fn into_table_name(self) -> Result<TableName> {
+        Ok(self.clone())
+    }
+}
+
+impl IntoTableName for &str {
+    fn into_table_name(self) -> Result<TableName> {
+        self.parse::<TableName>().map_err(Error::from)
+    }
+}
+
+impl IntoTableName for &String {
+    fn into_table_name(self) -> Result<TableName> {
+        self.as_str().into_table_name()
+    }
+}

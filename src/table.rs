@@ -1,0 +1,162 @@
+//! Reading and writing rows.
+
+use hblite_engine::TableHandle;
+use hblite_model::{
+    Action, Append, CheckAndMutate, CheckAndMutateResult, Delete, Durability, Get, Increment,
+    Mutation, Put, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor, TableName,
+};
+
+use crate::scanner::ResultScanner;
+
+/// A table.
+///
+/// # Errors
+/// Every method that touches rows may answer `TableNotFound`, `TableNotEnabled`,
+/// `NoSuchColumnFamily`, `IllegalArgument` (what HBase's client refuses), `RegionTooBusy` (memory is
+/// full; try again) and `Closed`. They carry HBase's exception class and message.
+#[derive(Debug, Clone)]
+pub struct Table {
+    handle: TableHandle,
+}
+
+impl Table {
+    pub(crate) fn new(handle: TableHandle) -> Self {
+        Self { handle }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &TableName {
+        self.handle.name()
+    }
+
+    /// The settings of the table and its families.
+    pub fn descriptor(&self) -> Result<TableDescriptor> {
+        self.handle.descriptor()
+    }
+
+    /// The regions in order of their start keys.
+    pub fn regions(&self) -> Result<Vec<RegionInfo>> {
+        self.handle.regions()
+    }
+
+    /// Reads one row. A row that is not there gives an empty result.
+    ///
+    /// ```
+    /// # use hblite::*;
+    /// # let connection = open_in_memory()?;
+    /// # connection.admin().create_table(&TableDescriptor::new("t".parse()?)
+    /// #     .with_family(ColumnFamilyDescriptor::new("f").with_versions(2)))?;
+    /// let table = connection.table("t")?;
+    /// table.put(&Put::new("row").add_at("f", "q", 1, "old").add_at("f", "q", 2, "new"))?;
+    /// let row = table.get(&Get::new("row").column("f", "q").versions(2))?;
+    /// let values: Vec<&[u8]> = row.cells().map(|cell| cell.value()).collect();
+    /// assert_eq!(values, [b"new", b"old"]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn get(&self, get: &Get) -> Result<RowResult> {
+        self.handle.get(get)
+    }
+
+    /// Whether a get finds anything.
+    pub fn exists(&self, get: &Get) -> Result<bool> {
+        self.handle.exists(get)
+    }
+
+    /// Reads rows in order.
+    ///
+    /// The scanner sees each region as it was when the scan came to it.
+    pub fn scan(&self, scan: &Scan) -> Result<ResultScanner> {
+        Ok(ResultScanner::new(self.handle.scan(scan)?))
+    }
+
+    /// Writes cells to one row, all or none.
+    ///
+    /// On `Ok` every later read sees the cells, and they are as safe as the put's durability says.
+    /// Cells without timestamp get the store's clock.
+    pub fn put(&self, put: &Put) -> Result<()> {
+        self.handle.mutate(put.as_mutation())
+    }
+
+    /// Writes many rows with one entry of the log per region. Each row is written whole or not at
+    /// all; on an error some rows may have been written.
+    pub fn put_all(&self, puts: &[Put]) -> Result<()> {
+        self.handle.mutate_all(puts)
+    }
+
+    /// Deletes versions, columns, families or the row.
+    pub fn delete(&self, delete: &Delete) -> Result<()> {
+        self.handle.mutate(delete.as_mutation())
+    }
+
+    /// Deletes in many rows; as [`Table::put_all`].
+    pub fn delete_all(&self, deletes: &[Delete]) -> Result<()> {
+        self.handle.mutate_all(deletes)
+    }
+
+    /// Puts and deletes of many rows in one go; as [`Table::put_all`].
+    pub fn mutate_all(&self, mutations: &[Mutation]) -> Result<()> {
+        self.handle.mutate_all(mutations)
+    }
+
+    /// Adds to counters of one row, all or none, and gives their new values.
+    pub fn increment(&self, increment: &Increment) -> Result<RowResult> {
+        self.handle.read_modify_write(increment.as_mutation())
+    }
+
+    /// Adds to one counter and gives its new value.
+    pub fn increment_column(
+        &self,
+        row: impl AsRef<[u8]>,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        amount: i64,
+    ) -> Result<i64> {
+        self.handle.increment_column(
+            row.as_ref(),
+            family.as_ref(),
+            qualifier.as_ref(),
+            amount,
+            Durability::UseDefault,
+        )
+    }
+
+    /// Lengthens values of one row, all or none, and gives them.
+    pub fn append(&self, append: &Append) -> Result<RowResult> {
+        self.handle.read_modify_write(append.as_mutation())
+    }
+
+    /// Several writes to one row, together or not at all; gives what increments and appends
+    /// among them returned.
+    pub fn mutate_row(&self, mutations: &RowMutations) -> Result<RowResult> {
+        self.handle.mutate_row(mutations)
+    }
+
+    /// Writes only if a condition on the row holds; both in one step.
+    ///
+    /// ```
+    /// # use hblite::*;
+    /// # let connection = open_in_memory()?;
+    /// # connection.admin().create_table(&TableDescriptor::new("t".parse()?)
+    /// #     .with_family(ColumnFamilyDescriptor::new("f")))?;
+    /// let table = connection.table("t")?;
+    /// let claim = CheckAndMutate::new("job")
+    ///     .if_not_exists("f", "owner")
+    ///     .then(Put::new("job").add("f", "owner", "me"));
+    /// assert!(table.check_and_mutate(&claim)?.is_success);
+    /// assert!(!table.check_and_mutate(&claim)?.is_success);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
+        self.handle.check_and_mutate(check)
+    }
+
+    /// Runs actions of many rows; each succeeds or fails for itself, in no promised order among
+    /// different rows.
+    ///
+    /// # Errors
+    /// The call itself fails, and nothing is done, if HBase's client would refuse one of the
+    /// actions; errors of the store are in the results.
+    pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
+        self.handle.batch(actions)
+    }
+}

@@ -1,0 +1,57 @@
+//! Plays recorded operations of a real HBase against hblite and compares every answer.
+//!
+//! `cargo test --test golden` runs the files of `tests/golden/ops` (format: the README there).
+//! More folders can be named in `HBLITE_GOLDEN_OPS`, separated by colons. Each file starts on an
+//! empty store in memory, on a clock that moves by one millisecond before each operation. Of a
+//! file that differs the first difference is told, with the operations on the same row before it.
+
+#[path = "golden_ops/answer.rs"]
+mod answer;
+#[path = "golden_ops/arguments.rs"]
+mod arguments;
+#[path = "golden_ops/filters.rs"]
+mod filters;
+#[path = "golden_ops/runner.rs"]
+mod runner;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/ops")];
+    if let Ok(more) = std::env::var("HBLITE_GOLDEN_OPS") {
+        folders.extend(more.split(':').filter(|path| !path.is_empty()).map(PathBuf::from));
+    }
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let mut files = Vec::new();
+    for folder in &folders {
+        match std::fs::read_dir(folder) {
+            Ok(entries) => files.extend(entries.flatten().map(|entry| entry.path())),
+            Err(error) => {
+                println!("{}: {error}", folder.display());
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    if let Some(only) = only {
+        files.retain(|path| path.to_string_lossy().contains(&only));
+    }
+    files.sort();
+
+    let (mut passed, mut failed) = (0, 0);
+    for file in &files {
+        let outcome = runner::run_file(file);
+        passed += outcome.passed;
+        failed += outcome.failed;
+        if let Some(difference) = outcome.first_difference {
+            println!("{difference}\n");
+        }
+    }
+    println!(
+        "{} files, {} ops, {passed} passed, {failed} failed",
+        files.len(),
+        passed + failed
+    );
+    if failed == 0 && passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

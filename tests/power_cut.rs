@@ -1,0 +1,191 @@
+//! Cuts the power at every operation of a workload and looks what is left.
+//!
+//! The workload creates a table, writes rows with FSYNC_WAL, flushes, compacts, alters, splits and
+//! merges, on a file system in memory that forgets what was not synced. It is run once to count its
+//! operations, then again and again, with the power going off after each of them in turn. Every
+//! time the store must open, hold all acknowledged rows, and hold every row whole.
+//!
+//! `HBLITE_POWER_CUT_STEP` sets how many operations lie between two cuts (1: all of them).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite::{
+    ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, Get, Options, Put,
+    Result, Scan, TableDescriptor, TableName,
+};
+use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, Operation};
+
+const COLUMNS: [(&str, &str); 3] = [("a", "x"), ("b", "y"), ("b", "z")];
+const STEP_DEFAULT: u64 = 7;
+
+fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
+    let mut engine = EngineOptions {
+        is_compaction_enabled: false,
+        is_flushed_on_close: false,
+        ..EngineOptions::default()
+    };
+    engine.wal.roll_size_bytes = 4 * 1024;
+    let env = Env::in_memory().with_fs(Arc::new(fs));
+    Options::new().engine(engine).env(env).open(Path::new("/store"))
+}
+
+fn table_name() -> TableName {
+    "t".parse().expect("a legal name")
+}
+
+/// Rows whose write, or delete, was acknowledged.
+#[derive(Default)]
+struct Acknowledged {
+    is_created: bool,
+    written: Vec<String>,
+    deleted: Vec<String>,
+}
+
+fn write(connection: &Connection, row: &str, told: &mut Acknowledged) -> Result<()> {
+    let mut put = Put::new(row).durability(Durability::FsyncWal);
+    for (family, qualifier) in COLUMNS {
+        put = put.add(family, qualifier, format!("{row}/{family}/{qualifier}"));
+    }
+    connection.table("t")?.put(&put)?;
+    told.written.push(row.to_owned());
+    Ok(())
+}
+
+/// Runs until something fails; what was acknowledged is in `told`.
+fn workload(connection: &Connection, told: &mut Acknowledged) -> Result<()> {
+    let admin = connection.admin();
+    let table = TableDescriptor::new(table_name())
+        .with_family(ColumnFamilyDescriptor::new("a"))
+        .with_family(ColumnFamilyDescriptor::new("b"));
+    admin.create_table(&table)?;
+    told.is_created = true;
+    for round in 0..3 {
+        for number in 0..8 {
+            write(connection, &format!("row-{number}-{round}"), told)?;
+        }
+        let row = format!("row-0-{round}");
+        let delete = Delete::new(&row).durability(Durability::FsyncWal);
+        told.written.retain(|written| *written != row);
+        connection.table("t")?.delete(&delete)?;
+        told.deleted.push(row);
+        admin.flush_table(&table_name())?;
+    }
+    admin.compact_table(&table_name(), true)?;
+    admin.split_table(&table_name(), Some(b"row-4"))?;
+    write(connection, "row-5-split", told)?;
+    admin.compact_table(&table_name(), true)?;
+    let regions = admin.regions(&table_name())?;
+    let names: Vec<&str> = regions.iter().map(|region| region.encoded_name()).collect();
+    admin.merge_regions(&names, false)?;
+    write(connection, "row-6-merged", told)?;
+    admin.compact_table(&table_name(), true)
+}
+
+fn verify(connection: &Connection, told: &Acknowledged, context: &str) {
+    if !told.is_created {
+        return;
+    }
+    let table = connection.table("t").expect("a legal name");
+    for row in &told.written {
+        let found = table.get(&Get::new(row)).unwrap_or_else(|e| panic!("{context}: {row}: {e}"));
+        assert!(!found.is_empty(), "{context}: acknowledged row {row} is lost");
+    }
+    for row in &told.deleted {
+        let found = table.get(&Get::new(row)).unwrap_or_else(|e| panic!("{context}: {row}: {e}"));
+        assert!(found.is_empty(), "{context}: deleted row {row} is back: {found:?}");
+    }
+    let scanner = table.scan(&Scan::new()).unwrap_or_else(|e| panic!("{context}: {e}"));
+    let mut last = Vec::new();
+    for row in scanner {
+        let row = row.unwrap_or_else(|error| panic!("{context}: {error}"));
+        assert!(row.row() > last.as_slice(), "{context}: rows out of order");
+        assert_eq!(row.len(), COLUMNS.len(), "{context}: a row is not whole: {row:?}");
+        last = row.row().to_vec();
+    }
+}
+
+#[test]
+fn acknowledged_rows_survive_a_power_cut_at_any_moment() {
+    let step = std::env::var("HBLITE_POWER_CUT_STEP")
+        .ok()
+        .and_then(|step| step.parse().ok())
+        .unwrap_or(STEP_DEFAULT);
+    let fs = CrashFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty disk opens");
+    workload(&connection, &mut Acknowledged::default()).expect("the workload runs through");
+    drop(connection);
+    let operations = fs.operation_count();
+    assert!(operations > 100, "the workload does something");
+
+    for cut in (0..operations).step_by(step) {
+        let fs = CrashFileSystem::new();
+        fs.power_off_after(cut);
+        let mut told = Acknowledged::default();
+        if let Ok(connection) = open(fs.clone()) {
+            let _ = workload(&connection, &mut told);
+        }
+        for seed in [0, cut + 1] {
+            let context = format!("power off after {cut} operations, seed {seed}");
+            let rest = fs.after_power_cut(seed);
+            let connection =
+                open(rest.clone()).unwrap_or_else(|error| panic!("{context}: {error}"));
+            verify(&connection, &told, &context);
+            drop(connection);
+            // What was recovered is there again, without the log being written a second time.
+            let connection =
+                open(rest.after_kill()).unwrap_or_else(|error| panic!("{context}: {error}"));
+            verify(&connection, &told, &format!("{context}, opened again"));
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_writes_and_loses_nothing() {
+    let fs = FaultFileSystem::new(Arc::new(hblite_env::MemFileSystem::new()));
+    let connection = open(fs.clone()).expect("an empty disk opens");
+    let mut told = Acknowledged::default();
+    let table = TableDescriptor::new(table_name())
+        .with_family(ColumnFamilyDescriptor::new("a"))
+        .with_family(ColumnFamilyDescriptor::new("b"));
+    connection.admin().create_table(&table).expect("there is room");
+    told.is_created = true;
+    fs.limit_space(20_000);
+    let refused = (0..10_000).find_map(|number| {
+        write(&connection, &format!("row-{number:05}"), &mut told).err()
+    });
+    let refused = refused.expect("the disk becomes full");
+    assert!(refused.message().contains("log"), "the message says what failed: {refused}");
+    assert!(write(&connection, "row-later", &mut told).is_err(), "the log stays closed");
+    verify(&connection, &told, "disk full, same handle");
+    drop(connection);
+    fs.heal();
+    let connection = open(fs).expect("the store opens when there is room again");
+    verify(&connection, &told, "disk full, opened again");
+    write(&connection, "row-later", &mut told).expect("there is room again");
+}
+
+#[test]
+fn a_flush_that_fails_loses_nothing_and_is_made_up_for() {
+    let fs = FaultFileSystem::new(Arc::new(hblite_env::MemFileSystem::new()));
+    let connection = open(fs.clone()).expect("an empty disk opens");
+    let mut told = Acknowledged::default();
+    let table = TableDescriptor::new(table_name())
+        .with_family(ColumnFamilyDescriptor::new("a"))
+        .with_family(ColumnFamilyDescriptor::new("b"));
+    connection.admin().create_table(&table).expect("the table is new");
+    told.is_created = true;
+    for operation in [Operation::Create, Operation::Write, Operation::Sync, Operation::Rename] {
+        write(&connection, &format!("row-{operation:?}"), &mut told).expect("nothing fails yet");
+        fs.inject(Fault::on(operation).in_path("/data/default/t/"));
+        let flushed = connection.admin().flush_table(&table_name());
+        assert!(flushed.is_err(), "{operation:?} was made to fail");
+        verify(&connection, &told, &format!("after a failed {operation:?}"));
+        write(&connection, &format!("row-{operation:?}-2"), &mut told).expect("writes go on");
+        connection.admin().flush_table(&table_name()).expect("the next flush goes through");
+        verify(&connection, &told, &format!("after the flush that followed {operation:?}"));
+    }
+    drop(connection);
+    let connection = open(fs).expect("the store opens again");
+    verify(&connection, &told, "opened again");
+}

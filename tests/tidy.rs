@@ -1,0 +1,182 @@
+//! The rules of style that a machine can check, as a test.
+//!
+//! Per source file: a head that says what it is, a size, no marks of unfinished work, unsafe code
+//! only in the fenced files, and calls that go down the layers of the engine only.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const LINES_MAX: usize = 500;
+const FUNCTION_LINES_MAX: usize = 70;
+const COLUMNS_MAX: usize = 100;
+
+/// The only files with unsafe code.
+const FENCED: &[&str] = &[
+    "crates/hblite-env/src/mapping.rs",
+    "crates/hblite-engine/src/memstore/cells/arena.rs",
+    "crates/hblite-engine/tests/memstore_accounting.rs",
+];
+
+/// Modules of the engine from the top to the bottom: `use crate::` may only point downwards.
+/// What is not named (options, context, status) belongs to all.
+const ENGINE_LAYERS: &[&[&str]] = &[
+    &["engine"],
+    &["chore"],
+    &["table"],
+    &["catalog"],
+    &["region"],
+    &["store"],
+    &["memstore", "wal"],
+    &["layout"],
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn source_files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for folder in ["src", "crates", "tests", "benches", "examples"] {
+        collect(&root().join(folder), &mut files);
+    }
+    assert!(files.len() > 50, "the sources were found");
+    files
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() && !path.ends_with("target") {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned()
+}
+
+/// The lines without the inline tests at the end.
+fn code_lines(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let tests = lines.windows(2).position(|pair| {
+        pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
+    });
+    lines[..tests.unwrap_or(lines.len())].to_vec()
+}
+
+fn check(what: &str, find: impl Fn(&str, &str) -> Vec<String>) {
+    let mut found = Vec::new();
+    for path in source_files() {
+        let text = fs::read_to_string(&path).expect("sources are UTF-8");
+        found.extend(find(&name(&path), &text));
+    }
+    assert!(found.is_empty(), "{what}:\n{}", found.join("\n"));
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    check("files that do not open with //!", |name, text| {
+        if text.starts_with("//!") { vec![] } else { vec![name.to_owned()] }
+    });
+}
+
+#[test]
+fn files_are_one_idea_long() {
+    check("files that are too long", |name, text| {
+        let is_test = name.contains("tests") || name.contains("benches");
+        let count = code_lines(text).len();
+        let is_long = !is_test && count > LINES_MAX;
+        if is_long { vec![format!("{name}: {count} lines")] } else { vec![] }
+    });
+}
+
+#[test]
+fn lines_fit_the_page() {
+    check("lines that are too long", |name, text| {
+        let long = text.lines().enumerate().filter(|(_, line)| line.chars().count() > COLUMNS_MAX);
+        long.map(|(index, _)| format!("{name}:{}", index + 1)).collect()
+    });
+}
+
+#[test]
+fn functions_fit_the_screen() {
+    check("functions that are too long", |name, text| {
+        let mut found = Vec::new();
+        let mut start: Option<(usize, usize, &str)> = None;
+        for (index, line) in code_lines(text).iter().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            let trimmed = line.trim_start();
+            let is_function = ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn "]
+                .iter()
+                .any(|keyword| trimmed.starts_with(keyword));
+            if is_function && start.is_none() {
+                start = Some((index, indent, trimmed));
+            }
+            if let Some((from, at, head)) = start
+                && trimmed.starts_with('}')
+                && indent == at
+            {
+                if index - from + 1 > FUNCTION_LINES_MAX {
+                    found.push(format!("{name}:{}: {head}", from + 1));
+                }
+                start = None;
+            } else if start.is_some_and(|(from, ..)| from == index) && trimmed.ends_with('}') {
+                start = None;
+            } else if start.is_some_and(|(_, at, _)| at == indent) && trimmed.ends_with(';') {
+                start = None;
+            }
+        }
+        found
+    });
+}
+
+#[test]
+fn nothing_is_unfinished() {
+    let marks = ["TODO", "FIXME", "XXX", "todo!(", "unimplemented!(", "#[ignore"];
+    check("marks of unfinished work", |name, text| {
+        if name == "tests/tidy.rs" {
+            return vec![];
+        }
+        let lines = text.lines().enumerate();
+        lines
+            .filter(|(_, line)| marks.iter().any(|mark| line.contains(mark)))
+            .map(|(index, line)| format!("{name}:{}: {}", index + 1, line.trim()))
+            .collect()
+    });
+}
+
+#[test]
+fn unsafe_code_stays_fenced() {
+    check("unsafe code outside its fence", |name, text| {
+        if FENCED.contains(&name) || name == "tests/tidy.rs" {
+            return vec![];
+        }
+        let lines = text.lines().enumerate().filter(|(_, line)| {
+            let code = line.split("//").next().unwrap_or("");
+            code.contains("unsafe ") && !code.contains('"')
+        });
+        lines.map(|(index, _)| format!("{name}:{}", index + 1)).collect()
+    });
+}
+
+#[test]
+fn calls_go_down_the_layers() {
+    let level = |module: &str| ENGINE_LAYERS.iter().position(|layer| layer.contains(&module));
+    check("uses that point up", |name, text| {
+        let Some(path) = name.strip_prefix("crates/hblite-engine/src/") else { return vec![] };
+        let own = path.split(['/', '.']).next().unwrap_or("");
+        let Some(own_level) = level(own) else { return vec![] };
+        let mut found = Vec::new();
+        for (index, line) in code_lines(text).iter().enumerate() {
+            let Some(used) = line.trim_start().strip_prefix("use crate::") else { continue };
+            let module = used.split([':', ';']).next().unwrap_or("");
+            if level(module).is_some_and(|used_level| used_level < own_level) {
+                found.push(format!("{name}:{}: {}", index + 1, line.trim()));
+            }
+        }
+        found
+    });
+}
