@@ -17,7 +17,7 @@ use hblite::{
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, Operation};
 
 const COLUMNS: [(&str, &str); 3] = [("a", "x"), ("b", "y"), ("b", "z")];
-const STEP_DEFAULT: u64 = 7;
+const STEP_DEFAULT: usize = 7;
 
 fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
     let mut engine = EngineOptions {

@@ -40,7 +40,7 @@ pub fn filter(value: &Value) -> Result<Filter> {
         "PrefixFilter" => Filter::prefix(bytes(&value["prefix"])),
         "ColumnPrefixFilter" => Filter::column_prefix(bytes(&value["prefix"])),
         "MultipleColumnPrefixFilter" => {
-            Filter::multiple_column_prefix(byte_lists(&value["prefixes"]))
+            Filter::multiple_column_prefix(byte_lists(&value["prefixes"]))?
         }
         "ColumnRangeFilter" => Filter::column_range(
             optional_bytes(&value["min"]),
@@ -133,7 +133,7 @@ fn comparator(value: &Value) -> Result<Comparator> {
         "BinaryComparator" => Comparator::binary(content()),
         "BinaryPrefixComparator" => Comparator::binary_prefix(content()),
         "BinaryComponentComparator" => {
-            Comparator::BinaryComponent { value: content(), offset: int(&value["offset"]) }
+            Comparator::BinaryComponent { value: content(), offset: usize::try_from(int(&value["offset"])).unwrap_or(0) }
         }
         "BitComparator" => {
             let operator = match value["bitop"].as_str() {
@@ -156,9 +156,10 @@ fn comparator(value: &Value) -> Result<Comparator> {
                 Some("JONI") => RegexEngine::Joni,
                 _ => RegexEngine::Java,
             };
-            let flags = value["flags"].as_i64().map_or(RegexFlags::default(), |flags| {
-                RegexFlags::from_bits(i32::try_from(flags).unwrap_or(0))
-            });
+            let flags = match &value["flags"] {
+                Value::Null => RegexFlags::DOTALL,
+                flags => RegexFlags(int(flags)),
+            };
             Comparator::Regex(RegexString::new(&text(&value["value"]), flags, engine)?)
         }
         other => panic!("unknown comparator {other}"),

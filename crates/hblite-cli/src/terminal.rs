@@ -12,8 +12,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
-use rustyline::history::DefaultHistory;
 use rustyline::hint::Hinter;
+use rustyline::history::DefaultHistory;
 use rustyline::validate::Validator;
 use rustyline::{Config, Context, Helper};
 
@@ -136,9 +136,9 @@ impl Completer for Words {
 /// Where the last word of `line` begins, and what it could become.
 fn complete(line: &str) -> (usize, Vec<String>) {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let start = line.rfind(|c| !is_part(c)).map_or(0, |at| {
-        at + line[at..].chars().next().map_or(0, char::len_utf8)
-    });
+    let start = line
+        .rfind(|c| !is_part(c))
+        .map_or(0, |at| at + line[at..].chars().next().map_or(0, char::len_utf8));
     let word = &line[start..];
     if word.is_empty() || is_in_string(line) {
         return (start, Vec::new());

@@ -94,6 +94,7 @@ impl Engine {
         replay_into(&context, &recovery, |name| {
             if name == META_ENCODED_NAME { None } else { catalog.region(name) }
         })?;
+        catalog.load_namespaces()?;
         for (name, _) in recovery.regions() {
             if catalog.region(name).is_none() {
                 context.wal.region_removed(name)?;
@@ -191,7 +192,7 @@ impl Engine {
 
     /// The region that holds a row.
     pub fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
-        let region = self.catalog.route(table, row)?.info().clone();
+        let region = self.catalog.slot(table).locate(row)?;
         Ok(RegionLocation { region, server: SERVER_NAME.to_owned() })
     }
 

@@ -69,11 +69,7 @@ pub(crate) fn text(topic: Option<&str>) -> String {
             .map(|command| format!("Command: {}\n{}\n", command.name, command.usage));
         return usages.collect::<Vec<_>>().join("\n");
     }
-    format!(
-        "ERROR: Invalid command or command group name: {topic}\n\n{}\n\n{}",
-        header(),
-        groups()
-    )
+    format!("ERROR: Invalid command or command group name: {topic}\n\n{}\n\n{}", header(), groups())
 }
 
 fn header() -> String {

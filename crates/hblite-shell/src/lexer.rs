@@ -145,9 +145,9 @@ impl Lexer<'_> {
             '=' if self.peek() != Some('=') => TokenKind::Equals,
             '\'' => TokenKind::String(self.single_quoted(|c| c == '\'')?),
             '"' => TokenKind::String(self.double_quoted(|c| c == '"')?),
-            c if SINGLE_QUOTES.contains(&c) => TokenKind::String(
-                self.single_quoted(|c| c == '\'' || SINGLE_QUOTES.contains(&c))?,
-            ),
+            c if SINGLE_QUOTES.contains(&c) => {
+                TokenKind::String(self.single_quoted(|c| c == '\'' || SINGLE_QUOTES.contains(&c))?)
+            }
             c if DOUBLE_QUOTES.contains(&c) => {
                 TokenKind::String(self.double_quoted(|c| c == '"' || DOUBLE_QUOTES.contains(&c))?)
             }

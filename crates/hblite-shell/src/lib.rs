@@ -45,5 +45,6 @@ pub use shell::{Outcome, Progress, Shell, ShellOptions};
 
 /// The names of all commands, for completion.
 pub fn command_names() -> impl Iterator<Item = &'static str> {
-    command::all().flat_map(|command| std::iter::once(command.name).chain(command.aliases.iter().copied()))
+    command::all()
+        .flat_map(|command| std::iter::once(command.name).chain(command.aliases.iter().copied()))
 }

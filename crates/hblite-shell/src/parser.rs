@@ -449,8 +449,8 @@ mod tests {
             assert!(parse(source).unwrap_err().is_incomplete(), "{source}");
         }
         for source in ["create 't' 'f'", "a)", "=> 1", "a 'b' => 1, 'c'", "{1}", "a b: "] {
-            let error = parse(source).map_err(|e| e.is_incomplete());
-            assert_eq!(error.is_err(), true, "{source}");
+            let error = parse(source);
+            assert!(error.is_err(), "{source}");
         }
     }
 
@@ -460,5 +460,24 @@ mod tests {
             assert!(!parse(&deep).unwrap_err().is_incomplete());
         }
         assert!(parse(&format!("{}{}", "[".repeat(50), "]".repeat(50))).is_ok());
+    }
+
+    proptest::proptest! {
+        /// Any text is parsed or refused, in bounded time and stack, and refusals can be shown.
+        #[test]
+        fn no_text_is_too_odd(
+            pieces in proptest::collection::vec(
+                proptest::sample::select(vec![
+                    "a", "A", "1", "-", "'x'", "\"\\x00\"", "‘y′", "'", "\"", "(", ")", "[", "]", "{",
+                    "}", ",", ".", "=>", "=", ":", "b:", "\n", ";", " ", "#", "\\", "é", "nil", "@",
+                ]),
+                0..40,
+            )
+        ) {
+            let source = pieces.concat();
+            if let Err(error) = parse(&source) {
+                error.explain(&source, 1);
+            }
+        }
     }
 }

@@ -97,7 +97,8 @@ pub fn strip_prompt(line: &str) -> &str {
         None => rest,
     };
     let rest = rest.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit());
-    rest.strip_prefix(['>', '*']).map_or(line, |command| command.strip_prefix(' ').unwrap_or(command))
+    rest.strip_prefix(['>', '*'])
+        .map_or(line, |command| command.strip_prefix(' ').unwrap_or(command))
 }
 
 /// What a directive says about the next statement.

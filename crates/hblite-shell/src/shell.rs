@@ -307,9 +307,9 @@ impl Shell {
                 self.out.line(&line)?;
                 Ok(Value::Nil)
             }
-            name if call.arguments.is_some() => Err(Failure::no_method(format!(
-                "undefined method `{name}' for #<HBaseReceiver>"
-            ))),
+            name if call.arguments.is_some() => {
+                Err(Failure::no_method(format!("undefined method `{name}' for #<HBaseReceiver>")))
+            }
             name => Err(Failure::name_error(format!(
                 "undefined local variable or method `{name}' for #<HBaseReceiver>"
             ))),
@@ -345,9 +345,7 @@ impl Shell {
         }
         let result = result.map_err(|failure| match failure {
             command::Failure::Refused(message) => Failure::Command(message),
-            command::Failure::Store(error) => {
-                Failure::Command(error::describe(&error, &subject))
-            }
+            command::Failure::Store(error) => Failure::Command(error::describe(&error, &subject)),
             command::Failure::Output(error) => Failure::Output(error),
         });
         if let Err(Failure::Command(message)) = &result

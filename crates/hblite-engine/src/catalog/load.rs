@@ -14,6 +14,7 @@ use hblite_model::{
 };
 use parking_lot::{Mutex, RwLock};
 
+use super::create::new_row;
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, MetaRow, RegionRow, ServerName};
 use super::meta_table::{MetaTables, for_each_row};
@@ -72,7 +73,7 @@ impl Catalog {
             namespaces: RwLock::default(),
             procedure: Mutex::new(()),
             orphans: OrphanReport::default(),
-            dispensable: [0; 2],
+            dispensable: Mutex::default(),
         };
         for (region, row) in [
             (Arc::clone(&meta_region), new_row(RegionInfo::meta(), 0)),
@@ -130,7 +131,20 @@ impl Catalog {
             meta::put_open_region(&row.info, &self.server, id, now),
             meta::put_table_state(row.info.table(), TableState::Enabled, now),
         ];
-        write_to_memory(meta_region, &rows)
+        self.write_to_memory(meta_region, &rows)
+    }
+
+    /// For rows that the next open makes again if they are lost.
+    fn write_to_memory(&self, region: &Region, mutations: &[Mutation]) -> Result<()> {
+        let is_empty = region.last_sequence_id() == 0;
+        let mutations: Vec<&Mutation> = mutations.iter().collect();
+        region.mutate_rows(&mutations, Some(Durability::SkipWal))?;
+        let name = region.info().encoded_name();
+        let mut dispensable = self.dispensable.lock();
+        if is_empty || dispensable.contains_key(name) {
+            dispensable.insert(name.to_owned(), region.last_sequence_id());
+        }
+        Ok(())
     }
 
     /// Reads the namespaces, once the log's cells are back in hbase:namespace, and makes those that
@@ -138,7 +152,7 @@ impl Catalog {
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn load_namespaces(&mut self) -> Result<()> {
+    pub(crate) fn load_namespaces(&self) -> Result<()> {
         let mut namespaces = BTreeMap::new();
         let region = self.route(&TableName::namespace_table(), b"")?;
         for_each_row(&region, &Scan::new(), |row| {
@@ -151,11 +165,11 @@ impl Catalog {
         for name in [DEFAULT_NAMESPACE, SYSTEM_NAMESPACE] {
             if !namespaces.contains_key(name) {
                 let namespace = NamespaceDescriptor::new(name);
-                write_to_memory(&region, &[meta::put_namespace(&namespace, now)])?;
+                self.write_to_memory(&region, &[meta::put_namespace(&namespace, now)])?;
                 namespaces.insert(name.to_owned(), namespace);
             }
         }
-        self.namespaces = RwLock::new(namespaces);
+        *self.namespaces.write() = namespaces;
         Ok(())
     }
 
@@ -170,8 +184,15 @@ impl Catalog {
             let table = region.info().table();
             (table.is_meta(), table.is_system())
         });
+        let dispensable = self.dispensable.lock();
         for region in regions {
-            region.close()?;
+            // What a fresh store has in memory alone is not worth files.
+            let name = region.info().encoded_name();
+            if dispensable.get(name) == Some(&region.last_sequence_id()) {
+                region.discard()?;
+            } else {
+                region.close()?;
+            }
         }
         Ok(())
     }
@@ -179,10 +200,6 @@ impl Catalog {
 
 /// hbase:namespace has one region for ever: its name is the same in every store.
 const NAMESPACE_REGION_ID: u64 = 1;
-
-fn new_row(info: RegionInfo, open_sequence_number: u64) -> RegionRow {
-    RegionRow { info, open_sequence_number, daughters: Vec::new(), merge_parents: Vec::new() }
-}
 
 fn read_rows(meta_region: &Region) -> Result<TableRows> {
     let mut states = BTreeMap::new();
@@ -266,10 +283,4 @@ fn open_all(
         }
         Ok(regions)
     })
-}
-
-/// For rows that the next open makes again if they are lost.
-fn write_to_memory(region: &Region, mutations: &[Mutation]) -> Result<()> {
-    let mutations: Vec<&Mutation> = mutations.iter().collect();
-    region.mutate_rows(&mutations, Some(Durability::SkipWal))
 }

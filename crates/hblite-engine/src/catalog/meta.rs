@@ -138,8 +138,15 @@ fn open_region(
 }
 
 /// A region that its table's state took out of service.
-pub(super) fn put_closed_region(info: &RegionInfo, timestamp: i64) -> Mutation {
-    Put::at(info.region_name(), timestamp).add(INFO, STATE, "CLOSED").into()
+pub(super) fn put_closed_region(
+    info: &RegionInfo,
+    open_sequence_number: u64,
+    timestamp: i64,
+) -> Mutation {
+    Put::at(info.region_name(), timestamp)
+        .add(INFO, STATE, "CLOSED")
+        .add(INFO, OPEN_SEQUENCE_NUMBER, open_sequence_number.to_be_bytes())
+        .into()
 }
 
 /// From when on the region's log counts, for a region that was flushed and is about to change.

@@ -83,8 +83,8 @@ pub(crate) struct Catalog {
     /// Held by the procedure that is under way.
     procedure: Mutex<()>,
     orphans: OrphanReport,
-    /// The last sequence ids of hbase:meta and hbase:namespace that are of no use if lost.
-    dispensable: [u64; 2],
+    /// Regions by encoded name that need no file while this is their last sequence id.
+    dispensable: Mutex<HashMap<String, u64>>,
 }
 
 /// Finding regions.

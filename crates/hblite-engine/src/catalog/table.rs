@@ -129,11 +129,14 @@ impl TableSlot {
         Error::new(Exception::Io, format!("No region of {} holds row '{row}'", self.name))
     }
 
-    /// The identity of the region that holds `row`, in service or not; nothing if there is none.
-    pub(crate) fn locate(&self, row: &[u8]) -> Result<Option<RegionInfo>> {
+    /// The identity of the region that holds `row`, in service or not.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub(crate) fn locate(&self, row: &[u8]) -> Result<RegionInfo> {
         let entry = self.entry()?;
-        let row = entry.live_rows().find(|region| region.info.contains_row(row));
-        Ok(row.map(|row| row.info.clone()))
+        let region = entry.live_rows().find(|region| region.info.contains_row(row));
+        region.map(|region| region.info.clone()).ok_or_else(|| self.no_region(Some(&entry), row))
     }
 }
 

@@ -128,6 +128,7 @@ fn flush(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<
     Ok(())
 }
 
-fn compact(_context: &EngineContext, _catalog: &Catalog, region: &Region) -> Result<()> {
-    region.compact(false).map(drop)
+fn compact(_context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
+    region.compact(false)?;
+    catalog.clean_parents()
 }

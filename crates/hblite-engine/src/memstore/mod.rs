@@ -98,10 +98,7 @@ impl MemStore {
     /// What all cells cost, active and snapshot.
     pub fn size(&self) -> MemStoreSize {
         let segments = self.segments.read();
-        let snapshot = segments
-            .snapshot
-            .as_ref()
-            .map(|snapshot| snapshot.segment.size());
+        let snapshot = segments.snapshot.as_ref().map(|snapshot| snapshot.segment.size());
         segments.active.size() + snapshot.unwrap_or_default()
     }
 
@@ -134,10 +131,7 @@ impl MemStore {
             segments.active = Arc::new(active);
             segments.last_snapshot_id += 1;
             let id = segments.last_snapshot_id;
-            segments.snapshot = Some(MemStoreSnapshot {
-                id,
-                segment: Arc::new(frozen),
-            });
+            segments.snapshot = Some(MemStoreSnapshot { id, segment: Arc::new(frozen) });
         }
         segments.snapshot.clone()
     }

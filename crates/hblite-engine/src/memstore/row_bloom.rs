@@ -54,11 +54,7 @@ impl RowBloom {
 
     /// Heap bytes of the layers.
     pub(super) fn heap_size(&self) -> usize {
-        self.layers
-            .iter()
-            .map_while(OnceLock::get)
-            .map(|words| size_of_val(&**words))
-            .sum()
+        self.layers.iter().map_while(OnceLock::get).map(|words| size_of_val(&**words)).sum()
     }
 }
 
@@ -102,9 +98,9 @@ fn hash(row: &[u8]) -> u64 {
     let (words, tail) = row.as_chunks::<8>();
     let mut last = [0; 8];
     last[..tail.len()].copy_from_slice(tail);
-    let state = words.iter().fold(row.len() as u64 ^ FACTOR, |state, word| {
-        mix(state, u64::from_le_bytes(*word))
-    });
+    let state = words
+        .iter()
+        .fold(row.len() as u64 ^ FACTOR, |state, word| mix(state, u64::from_le_bytes(*word)));
     mix(mix(state, u64::from_le_bytes(last)), FACTOR.rotate_left(32))
 }
 

@@ -22,11 +22,7 @@ pub struct SegmentScanner {
 
 impl SegmentScanner {
     pub(super) fn new(cursor: CellCursor, read_point: u64, timestamps: Option<(i64, i64)>) -> Self {
-        Self {
-            cursor,
-            read_point,
-            timestamps,
-        }
+        Self { cursor, read_point, timestamps }
     }
 
     /// Least and greatest timestamp of the segment when the scanner was opened, `None` if it was
@@ -70,10 +66,7 @@ impl SegmentScanner {
 
     /// Moves to the next cell; whether there is one.
     #[inline]
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "a lending cursor is no iterator"
-    )]
+    #[expect(clippy::should_implement_trait, reason = "a lending cursor is no iterator")]
     pub fn next(&mut self) -> Result<bool> {
         self.cursor.next();
         Ok(self.skip_invisible_forward())

@@ -51,9 +51,7 @@ impl MutableSegment {
             added.data_size += data_size(&cell);
             added.cell_count += 1;
         }
-        self.statistics
-            .data_size
-            .fetch_add(added.data_size, Ordering::Relaxed);
+        self.statistics.data_size.fetch_add(added.data_size, Ordering::Relaxed);
         added
     }
 
@@ -196,16 +194,10 @@ impl Statistics {
     /// share these fields.
     fn include(&self, cell: &CellRef<'_>) {
         let timestamp = cell.timestamp();
-        let reaches_back = matches!(
-            cell.cell_type(),
-            Some(CellType::DeleteFamily | CellType::DeleteColumn)
-        );
+        let reaches_back =
+            matches!(cell.cell_type(), Some(CellType::DeleteFamily | CellType::DeleteColumn));
         // Such a marker matters to scans of any earlier time.
-        let earliest = if reaches_back {
-            timestamp.min(0)
-        } else {
-            timestamp
-        };
+        let earliest = if reaches_back { timestamp.min(0) } else { timestamp };
         if earliest < self.timestamp_min.load(Ordering::Relaxed) {
             self.timestamp_min.fetch_min(earliest, Ordering::Relaxed);
         }

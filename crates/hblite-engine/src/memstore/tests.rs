@@ -11,14 +11,7 @@ use super::*;
 
 fn put(row: &str, qualifier: &str, timestamp: i64, sequence_id: u64, value: &str) -> Cell {
     let (row, qualifier) = (row.as_bytes(), qualifier.as_bytes());
-    let cell = Cell::new(
-        row,
-        b"f",
-        qualifier,
-        timestamp,
-        CellType::Put,
-        value.as_bytes(),
-    );
+    let cell = Cell::new(row, b"f", qualifier, timestamp, CellType::Put, value.as_bytes());
     cell.as_ref().with_sequence_id(sequence_id).to_cell()
 }
 
@@ -60,12 +53,7 @@ fn summary(cells: &[Cell]) -> Vec<String> {
         .iter()
         .map(|cell| {
             let cell = cell.as_ref();
-            format!(
-                "{}:{} {}",
-                text(cell.row()),
-                text(cell.value()),
-                cell.sequence_id()
-            )
+            format!("{}:{} {}", text(cell.row()), text(cell.value()), cell.sequence_id())
         })
         .collect()
 }
@@ -73,11 +61,8 @@ fn summary(cells: &[Cell]) -> Vec<String> {
 #[test]
 fn equal_keys_come_newest_sequence_id_first_and_all_are_kept() {
     let memstore = MemStore::new(CellComparator::Default, b"");
-    let mut cells = vec![
-        put("r", "q", 5, 2, "b"),
-        put("r", "q", 5, 3, "c"),
-        put("r", "q", 5, 1, "a"),
-    ];
+    let mut cells =
+        vec![put("r", "q", 5, 2, "b"), put("r", "q", 5, 3, "c"), put("r", "q", 5, 1, "a")];
     // The same column and timestamp several times in one write: the last wins.
     cells.extend(["x", "y", "z"].map(|value| put("s", "q", 5, 4, value)));
     assert_eq!(add(&memstore, &cells).cell_count, 6);
@@ -86,11 +71,7 @@ fn equal_keys_come_newest_sequence_id_first_and_all_are_kept() {
     assert_eq!(summary(&forward(&mut scanner)), expected);
     assert_eq!(
         summary(&backward(&mut scanner)),
-        expected
-            .map(String::from)
-            .into_iter()
-            .rev()
-            .collect::<Vec<_>>()
+        expected.map(String::from).into_iter().rev().collect::<Vec<_>>()
     );
     let mut scanner = only_scanner(&memstore, 2);
     assert_eq!(summary(&forward(&mut scanner)), ["r:b 2", "r:a 1"]);
@@ -113,10 +94,7 @@ fn rows_of_meta_have_their_own_order() {
     }
     let mut scanner = only_scanner(&memstore, 1);
     let rows = |cells: &[Cell]| {
-        cells
-            .iter()
-            .map(|c| String::from_utf8_lossy(c.row()).into_owned())
-            .collect::<Vec<_>>()
+        cells.iter().map(|c| String::from_utf8_lossy(c.row()).into_owned()).collect::<Vec<_>>()
     };
     assert_eq!(rows(&forward(&mut scanner)), ascending);
     assert!(scanner.seek(&key::first_on_row(b"t,a,2")).unwrap());
@@ -133,49 +111,28 @@ fn rows_of_meta_have_their_own_order() {
 fn a_snapshot_is_read_until_it_is_cleared() {
     let memstore = MemStore::new(CellComparator::Default, b"");
     assert!(memstore.snapshot().is_none() && memstore.is_empty());
-    add(
-        &memstore,
-        &[
-            put("user1", "q", 5, 1, "old"),
-            put("user2", "q", 5, 1, "old"),
-        ],
-    );
+    add(&memstore, &[put("user1", "q", 5, 1, "old"), put("user2", "q", 5, 1, "old")]);
     let mut reading = only_scanner(&memstore, u64::MAX);
     assert!(reading.seek_first().unwrap());
 
     let snapshot = memstore.snapshot().unwrap();
     add(&memstore, &[put("user1", "q", 6, 2, "new")]);
-    assert_eq!(
-        memstore.snapshot().unwrap().id(),
-        snapshot.id(),
-        "the first was not cleared"
-    );
+    assert_eq!(memstore.snapshot().unwrap().id(), snapshot.id(), "the first was not cleared");
     assert_eq!(memstore.flushable_size().cell_count, 2);
     assert_eq!(memstore.size().cell_count, 3);
     let values = |scanners: Vec<SegmentScanner>| -> Vec<Vec<String>> {
-        scanners
-            .into_iter()
-            .map(|mut scanner| summary(&forward(&mut scanner)))
-            .collect()
+        scanners.into_iter().map(|mut scanner| summary(&forward(&mut scanner))).collect()
     };
-    let both = vec![
-        vec!["user1:new 2".to_string()],
-        vec!["user1:old 1".into(), "user2:old 1".into()],
-    ];
+    let both =
+        vec![vec!["user1:new 2".to_string()], vec!["user1:old 1".into(), "user2:old 1".into()]];
     assert_eq!(values(memstore.scanners(u64::MAX)), both);
     snapshot.segment().flatten();
     assert_eq!(values(memstore.scanners(u64::MAX)), both);
-    assert_eq!(
-        values(memstore.scanners_of_row(u64::MAX, b"user2")),
-        both[1..]
-    );
+    assert_eq!(values(memstore.scanners_of_row(u64::MAX, b"user2")), both[1..]);
     assert!(memstore.scanners_of_row(u64::MAX, b"user3").is_empty());
 
     assert!(memstore.clear_snapshot(snapshot.id() + 1).is_err());
-    assert_eq!(
-        memstore.clear_snapshot(snapshot.id()).unwrap().cell_count,
-        2
-    );
+    assert_eq!(memstore.clear_snapshot(snapshot.id()).unwrap().cell_count, 2);
     assert!(memstore.clear_snapshot(snapshot.id()).is_err());
     assert_eq!(values(memstore.scanners(u64::MAX)), both[..1]);
     // Who was reading goes on in what is gone.
@@ -186,10 +143,7 @@ fn a_snapshot_is_read_until_it_is_cleared() {
 #[test]
 fn a_segment_knows_times_and_tags() {
     let memstore = MemStore::new(CellComparator::Default, b"");
-    add(
-        &memstore,
-        &[put("r", "q", 50, 1, ""), put("r", "q", 70, 1, "")],
-    );
+    add(&memstore, &[put("r", "q", 50, 1, ""), put("r", "q", 70, 1, "")]);
     assert_eq!(only_scanner(&memstore, 1).timestamps(), Some((50, 70)));
     let marker = Cell::new(b"r", b"f", b"", 60, CellType::DeleteFamily, b"");
     let tagged = CellRef::new(marker.as_ref().key(), b"", b"\0\x02\x08x", 1);
@@ -205,27 +159,17 @@ fn what_adds_report_is_what_the_size_grows_by() {
     let memstore = MemStore::new(CellComparator::Default, b"");
     let mut expected = memstore.size();
     assert_eq!((expected.cell_count, expected.data_size), (0, 0));
-    assert!(
-        expected.heap_size < 2048,
-        "an idle memstore takes {} bytes",
-        expected.heap_size
-    );
+    assert!(expected.heap_size < 2048, "an idle memstore takes {} bytes", expected.heap_size);
     for i in 0..5_000_u64 {
         let value = "v".repeat(i as usize * 37 % 900);
-        expected += add(
-            &memstore,
-            &[put(&format!("row{}", i * 7919 % 5_000), "q", 1, i, &value)],
-        );
+        expected += add(&memstore, &[put(&format!("row{}", i * 7919 % 5_000), "q", 1, i, &value)]);
     }
     assert_eq!(memstore.size(), expected);
     let snapshot = memstore.snapshot().unwrap();
     let before = snapshot.segment().size();
     snapshot.segment().flatten();
     let after = snapshot.segment().size();
-    assert_eq!(
-        (after.cell_count, after.data_size),
-        (5_000, expected.data_size)
-    );
+    assert_eq!((after.cell_count, after.data_size), (5_000, expected.data_size));
     assert!(after.heap_size < before.heap_size);
 }
 
@@ -234,24 +178,17 @@ type ModelKey = (Vec<u8>, Vec<u8>, i64, u64);
 
 fn model_key(cell: &CellRef<'_>) -> ModelKey {
     let order = (-cell.timestamp(), u64::MAX - cell.sequence_id());
-    (
-        cell.row().to_vec(),
-        cell.qualifier().to_vec(),
-        order.0,
-        order.1,
-    )
+    (cell.row().to_vec(), cell.qualifier().to_vec(), order.0, order.1)
 }
 
 /// Few different bytes and lengths around 8, so that prefixes tie and rows extend each other.
 fn row() -> impl Strategy<Value = Vec<u8>> {
     let tail = prop::collection::vec(prop::sample::select(vec![0, 1, b'a', 0xff]), 0..11);
-    (any::<bool>(), tail).prop_map(|(is_shared, tail)| {
-        if is_shared {
-            [b"user0000", &*tail].concat()
-        } else {
-            tail
-        }
-    })
+    (any::<bool>(), tail).prop_map(
+        |(is_shared, tail)| {
+            if is_shared { [b"user0000", &*tail].concat() } else { tail }
+        },
+    )
 }
 
 #[derive(Debug, Clone)]
@@ -287,36 +224,24 @@ fn check_steps(scanner: &mut SegmentScanner, model: &BTreeMap<ModelKey, Cell>, s
     for step in steps {
         let start = |row: &Vec<u8>| (row.clone(), Vec::new(), i64::MIN, 0);
         let (found, expected) = match step {
-            Step::Seek(row) => (
-                scanner.seek(&key::first_on_row(row)),
-                first(model.range(start(row)..)),
-            ),
-            Step::SeekBefore(row) => (
-                scanner.seek_before(&key::first_on_row(row)),
-                last(model.range(..start(row))),
-            ),
+            Step::Seek(row) => {
+                (scanner.seek(&key::first_on_row(row)), first(model.range(start(row)..)))
+            }
+            Step::SeekBefore(row) => {
+                (scanner.seek_before(&key::first_on_row(row)), last(model.range(..start(row))))
+            }
             Step::SeekFirst => (scanner.seek_first(), first(model.range::<ModelKey, _>(..))),
             Step::SeekLast => (scanner.seek_last(), last(model.range::<ModelKey, _>(..))),
             Step::Next => {
                 let next = at.take().and_then(|key| {
-                    model
-                        .range(key.clone()..)
-                        .map(|(key, _)| key.clone())
-                        .find(|next| *next > key)
+                    model.range(key.clone()..).map(|(key, _)| key.clone()).find(|next| *next > key)
                 });
                 (scanner.next(), next)
             }
-            Step::Prev => (
-                scanner.prev(),
-                at.take().and_then(|key| last(model.range(..key))),
-            ),
+            Step::Prev => (scanner.prev(), at.take().and_then(|key| last(model.range(..key)))),
         };
         assert_eq!(found.unwrap(), expected.is_some(), "{step:?}");
-        assert_eq!(
-            scanner.current().map(|cell| model_key(&cell)),
-            expected,
-            "{step:?}"
-        );
+        assert_eq!(scanner.current().map(|cell| model_key(&cell)), expected, "{step:?}");
         if let (Some(cell), Some(key)) = (scanner.current(), &expected) {
             assert_eq!(cell, model[key].as_ref());
         }
@@ -325,7 +250,7 @@ fn check_steps(scanner: &mut SegmentScanner, model: &BTreeMap<ModelKey, Cell>, s
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn scanners_move_as_in_a_sorted_map(
@@ -338,7 +263,8 @@ proptest! {
         let mut model = BTreeMap::new();
         for (i, (row, qualifier, timestamp, sequence_id)) in cells.iter().enumerate() {
             let value = i.to_string();
-            let cell = Cell::new(row, b"f", &[*qualifier], *timestamp, CellType::Put, value.as_bytes());
+            let (put, value) = (CellType::Put, value.as_bytes());
+            let cell = Cell::new(row, b"f", &[*qualifier], *timestamp, put, value);
             let cell = cell.as_ref().with_sequence_id(*sequence_id).to_cell();
             if model.contains_key(&model_key(&cell.as_ref())) {
                 continue;
@@ -403,18 +329,12 @@ fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
             let mut visible = files.clone();
             drop(files);
             for scanner in &mut scanners {
-                let mut cells = if is_reverse {
-                    backward(scanner)
-                } else {
-                    forward(scanner)
-                };
+                let mut cells = if is_reverse { backward(scanner) } else { forward(scanner) };
                 if is_reverse {
                     cells.reverse();
                 }
                 let compare = |l: &Cell, r: &Cell| {
-                    CellComparator::Default
-                        .compare(&l.as_ref(), &r.as_ref())
-                        .is_lt()
+                    CellComparator::Default.compare(&l.as_ref(), &r.as_ref()).is_lt()
                 };
                 assert!(cells.is_sorted_by(compare));
                 visible.append(&mut cells);
@@ -423,19 +343,11 @@ fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
             let is_own = |cell: &&Cell| {
                 cell.row().starts_with(head.as_bytes()) && cell.sequence_id() <= read_point
             };
-            let own: Vec<_> = visible
-                .iter()
-                .filter(is_own)
-                .map(|cell| cell.timestamp())
-                .collect();
+            let own: Vec<_> = visible.iter().filter(is_own).map(|cell| cell.timestamp()).collect();
             let distinct: std::collections::BTreeSet<_> = own.iter().copied().collect();
             assert_eq!(own.len() as u64, read_point * CELLS_PER_ROUND);
             assert_eq!(distinct.len(), own.len());
-            assert!(
-                distinct
-                    .iter()
-                    .all(|ts| *ts < ((read_point + 1) * CELLS_PER_ROUND) as i64)
-            );
+            assert!(distinct.iter().all(|ts| *ts < ((read_point + 1) * CELLS_PER_ROUND) as i64));
         }
     };
     let flush = || {
@@ -453,13 +365,9 @@ fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
         }
     };
     thread::scope(|scope| {
-        let writers: Vec<_> = (0..WRITERS)
-            .map(|writer| scope.spawn(move || write(writer)))
-            .collect();
-        let readers = [
-            scope.spawn(|| read(0, false)),
-            scope.spawn(|| read(1, true)),
-        ];
+        let writers: Vec<_> =
+            (0..WRITERS).map(|writer| scope.spawn(move || write(writer))).collect();
+        let readers = [scope.spawn(|| read(0, false)), scope.spawn(|| read(1, true))];
         let flusher = scope.spawn(flush);
         let results: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
         is_done.store(true, Ordering::Release);
@@ -470,10 +378,6 @@ fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
         assert!(results.iter().all(|result| result.is_ok()));
     });
     let mut all = flushed.into_inner().len();
-    all += memstore
-        .scanners(u64::MAX)
-        .iter_mut()
-        .map(|s| forward(s).len())
-        .sum::<usize>();
+    all += memstore.scanners(u64::MAX).iter_mut().map(|s| forward(s).len()).sum::<usize>();
     assert_eq!(all as u64, WRITERS * ROUNDS * CELLS_PER_ROUND);
 }

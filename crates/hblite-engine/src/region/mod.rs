@@ -19,7 +19,7 @@ pub(crate) mod split;
 pub use load::RegionLoad;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hblite_model::{
     CellBuffer, CellComparator, Error, Exception, Get, RegionInfo, Result, Scan, TableDescriptor,
@@ -53,6 +53,8 @@ pub(crate) struct Region {
     is_closing: AtomicBool,
     flush: Mutex<FlushState>,
     is_flush_requested: AtomicBool,
+    /// The log's entries up to this sequence id are of no use.
+    log_skipped_to: AtomicU64,
     load: RegionLoadCounters,
 }
 
@@ -84,6 +86,7 @@ impl Region {
             is_closing: AtomicBool::new(false),
             flush: Mutex::new(FlushState::default()),
             is_flush_requested: AtomicBool::new(false),
+            log_skipped_to: AtomicU64::new(0),
             load: RegionLoadCounters::default(),
         }))
     }
@@ -91,6 +94,9 @@ impl Region {
     /// Takes back one entry of the log: cells that no file has yet. Before the region serves.
     pub(crate) fn replay(&self, entry: &WalEntry<'_>) -> Result<()> {
         let sequence_id = entry.sequence_id;
+        if sequence_id <= self.log_skipped_to.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         for cell in entry.cells() {
             // A family that was deleted since then takes its cells along.
             if let Some(store) = self.store_of(cell.family())
@@ -104,6 +110,18 @@ impl Region {
             self.flush()?;
         }
         Ok(())
+    }
+
+    /// Declares the log's entries up to this sequence id to be of no use, and begins with higher
+    /// ids. Right after opening.
+    pub(crate) fn skip_to(&self, sequence_id: u64) {
+        self.log_skipped_to.store(sequence_id, Ordering::Relaxed);
+        self.mvcc.advance_to(sequence_id);
+    }
+
+    /// The sequence id of the latest write.
+    pub(crate) fn last_sequence_id(&self) -> u64 {
+        self.mvcc.read_point()
     }
 
     pub(crate) fn info(&self) -> &RegionInfo {
@@ -165,7 +183,7 @@ impl Region {
     /// Reads one row, for a get or for a write that depends on it.
     pub(crate) fn read_row(&self, get: &Get) -> Result<CellBuffer> {
         let mut cells = CellBuffer::new();
-        let mut scanner = self.scanner(&Scan::from_get(get))?;
+        let mut scanner = self.scanner(get.as_scan())?;
         let _: NextRow = scanner.next_row(&mut cells)?;
         self.count_read(&scanner, cells.len(), cells.size_bytes());
         Ok(cells)

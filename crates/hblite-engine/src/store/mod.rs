@@ -159,6 +159,8 @@ impl Store {
         let path = self.dir.join(name);
         fs.rename(temporary, &path).map_err(|source| Error::io("rename", temporary, source))?;
         fs.sync_dir(&self.dir).map_err(|source| Error::io("sync", &self.dir, source))?;
+        // The log forgets the cells next: the way to the file must be as safe as the file.
+        self.context.layout.make_durable(fs.as_ref(), &self.dir)?;
         Ok(Arc::new(StoreFile::open(&self.context, &path)?))
     }
 }

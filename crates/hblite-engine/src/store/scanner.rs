@@ -9,6 +9,8 @@
 
 mod cursor;
 #[cfg(test)]
+pub(crate) mod naive;
+#[cfg(test)]
 mod tests;
 
 use hblite_model::cell::{CellBuffer, CellRef};

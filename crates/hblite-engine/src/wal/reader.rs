@@ -9,8 +9,8 @@ use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
 
 /// Disks and page caches lose whole sectors of this size.
 const SECTOR_SIZE: usize = 512;
-/// This many zeros where a record should begin are not the start of any record.
-const ZERO_LENGTH_FIELD: usize = 4;
+/// The length field of a record may begin with this many zeros.
+const LENGTH_ZEROS_MAX: usize = 3;
 /// How many times its length a segment may be hashed in the search for records after damage.
 /// Made-up bytes could ask for the square of it.
 const SEARCH_FACTOR: usize = 16;
@@ -122,15 +122,16 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// Whether some sector that may belong to `range` reads as zeros.
+/// Whether some sector reads as zeros, as far as it lies in `range`.
+///
+/// Of the first sector only the rest counts: what stands before may have been durable earlier.
 fn has_lost_sector(bytes: &[u8], range: std::ops::Range<usize>) -> bool {
     let mut start = range.start;
     while start < range.end {
         let end = (start / SECTOR_SIZE + 1) * SECTOR_SIZE;
         let end = end.min(bytes.len());
         // The next record may begin in the lost sector with the zeros of its length field.
-        let is_inside = end < range.end + ZERO_LENGTH_FIELD;
-        if is_inside && end - start >= ZERO_LENGTH_FIELD && is_zero(&bytes[start..end]) {
+        if end <= range.end + LENGTH_ZEROS_MAX && is_zero(&bytes[start..end]) {
             return true;
         }
         start = end;
@@ -150,7 +151,7 @@ mod tests {
         bytes[512..1024].fill(0);
         assert!(has_lost_sector(&bytes, 100..2048));
         assert!(has_lost_sector(&bytes, 700..2048));
-        assert!(!has_lost_sector(&bytes, 1022..2048));
+        assert!(!has_lost_sector(&bytes, 1024..2048));
         assert!(!has_lost_sector(&bytes, 100..1000));
         assert!(has_lost_sector(&bytes, 100..1022));
         bytes[2040..].fill(0);

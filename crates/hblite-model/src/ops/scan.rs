@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ColumnSelection, Get, TimeRange};
+use super::{ColumnSelection, TimeRange};
 use crate::bytes::next_after_prefix;
 use crate::cell::key::ROW_LENGTH_MAX;
 use crate::direction::Direction;
@@ -91,19 +91,12 @@ impl Scan {
         Self::default()
     }
 
-    /// The scan that answers `get`: one row, both ends inclusive.
-    pub fn from_get(get: &Get) -> Self {
+    /// The scan of one row that a get is.
+    pub(super) fn of_row(row: &[u8]) -> Self {
         Self {
-            start_row: get.row().to_vec(),
-            stop_row: get.row().to_vec(),
+            start_row: row.to_vec(),
+            stop_row: row.to_vec(),
             is_stop_inclusive: true,
-            columns: get.columns.clone(),
-            versions: get.versions,
-            time_range: get.time_range,
-            family_time_ranges: get.family_time_ranges.clone(),
-            filter: get.filter.clone(),
-            family_limit: get.family_limit,
-            family_offset: get.family_offset,
             is_get: true,
             ..Self::default()
         }

@@ -6,9 +6,7 @@ use hblite::{Append, Delete, Get, Increment, LATEST_TIMESTAMP, Put, Scan, Table,
 use super::cell_text::{CellPrinter, counter};
 use super::columns::Column;
 use super::read::{get_from_arguments, scan_from_hash};
-use super::{
-    Arguments, Command, CommandResult, Context, Failure, MANY, integer, schema, table,
-};
+use super::{Arguments, Command, CommandResult, Context, Failure, MANY, integer, schema, table};
 use crate::value::{Hash, Value};
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -209,16 +207,12 @@ fn time_to_live(options: &Hash) -> Result<Option<i64>, Failure> {
 }
 
 /// A timestamp and a hash of options, either of which may be left out.
-fn timestamp_and_options(
-    arguments: &Arguments,
-    at: usize,
-) -> Result<(Option<i64>, Hash), Failure> {
+fn timestamp_and_options(arguments: &Arguments, at: usize) -> Result<(Option<i64>, Hash), Failure> {
     let (timestamp, options) = match arguments.get(at) {
         Some(Value::Hash(options)) => (None, options.clone()),
-        Some(timestamp) => (
-            Some(integer(timestamp, "a timestamp")?),
-            arguments.hash(at + 1, "the last argument")?,
-        ),
+        Some(timestamp) => {
+            (Some(integer(timestamp, "a timestamp")?), arguments.hash(at + 1, "the last argument")?)
+        }
         None => (None, arguments.hash(at + 1, "the last argument")?),
     };
     refuse_visibility(&options)?;
@@ -425,9 +419,7 @@ fn count(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let (scan, _) = scan_from_hash(&options)?;
     let first_cell = Filter::first_key_only();
     let filter = match scan.filter_ref() {
-        Some(filter) => {
-            Filter::list(ListOperator::MustPassAll, vec![filter.clone(), first_cell])
-        }
+        Some(filter) => Filter::list(ListOperator::MustPassAll, vec![filter.clone(), first_cell]),
         None => first_cell,
     };
     let mut scanner = table.scan(&scan.filter(filter))?;

@@ -192,9 +192,8 @@ fn integer(value: &Value, what: &str) -> Result<i64, Failure> {
 
 /// A whole number that HBase keeps in 32 bits.
 fn small_integer(value: &Value, what: &str) -> Result<i32, Failure> {
-    i32::try_from(integer(value, what)?).map_err(|_| {
-        Failure::refused(format!("{} is out of range for {what}", value.inspect()))
-    })
+    i32::try_from(integer(value, what)?)
+        .map_err(|_| Failure::refused(format!("{} is out of range for {what}", value.inspect())))
 }
 
 /// The table that the first argument names.

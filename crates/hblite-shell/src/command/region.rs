@@ -216,9 +216,8 @@ pub(super) fn list_regions(context: &mut Context<'_>, arguments: Arguments) -> C
         .collect();
     let mut print = |texts: &dyn Fn(usize, usize) -> String| -> Result<(), Failure> {
         let cells = columns.iter().zip(&widths);
-        let line: String = cells
-            .map(|(column, width)| format!(" {:>width$} |", texts(*column, *width)))
-            .collect();
+        let line: String =
+            cells.map(|(column, width)| format!(" {:>width$} |", texts(*column, *width))).collect();
         Ok(context.out.line(&line)?)
     };
     print(&|column, _| REGION_COLUMNS[column].0.to_owned())?;

@@ -288,7 +288,10 @@ impl Pattern {
 }
 
 /// User tables whose names match the argument at `at`.
-fn matching_tables(context: &Context<'_>, arguments: &Arguments) -> Result<Vec<TableName>, Failure> {
+fn matching_tables(
+    context: &Context<'_>,
+    arguments: &Arguments,
+) -> Result<Vec<TableName>, Failure> {
     let pattern = Pattern::whole(arguments, 0)?;
     let tables = context.connection.admin().list_tables(false)?;
     let names = tables.iter().map(|table| table.name().clone());

@@ -47,11 +47,7 @@ const META_FLAG: u32 = 1 << 31;
 /// What stands in front of the key of `cell`, with repeat 0.
 fn preamble(cell: &CellRef<'_>, comparator: CellComparator) -> [u8; PREAMBLE_SIZE] {
     let length = |part: &[u8]| u32::try_from(part.len()).expect("parts of a cell are under 4 GiB");
-    let flag = if comparator == CellComparator::Meta {
-        META_FLAG
-    } else {
-        0
-    };
+    let flag = if comparator == CellComparator::Meta { META_FLAG } else { 0 };
     let mut bytes = [0; PREAMBLE_SIZE];
     bytes[..8].copy_from_slice(&cell.sequence_id().to_ne_bytes());
     bytes[8..12].copy_from_slice(&length(cell.tags()).to_ne_bytes());
@@ -83,7 +79,7 @@ pub(super) struct Arena {
 }
 
 struct Chunks {
-    /// All chunks, for the drop. Each comes from `Box::into_raw`.
+    /// All chunks, for the drop. Each comes from `Box::leak`.
     all: Vec<NonNull<Chunk>>,
     /// Bytes of the next shared chunk.
     next_size: usize,
@@ -107,10 +103,7 @@ impl Arena {
     pub(super) fn new() -> Self {
         Self {
             current: AtomicPtr::new(ptr::null_mut()),
-            chunks: Mutex::new(Chunks {
-                all: Vec::new(),
-                next_size: CHUNK_SIZE_MIN,
-            }),
+            chunks: Mutex::new(Chunks { all: Vec::new(), next_size: CHUNK_SIZE_MIN }),
             allocated_bytes: AtomicUsize::new(0),
         }
     }
@@ -212,11 +205,7 @@ impl Chunk {
         let Some(start) = NonNull::new(start) else {
             handle_alloc_error(layout);
         };
-        Self {
-            start,
-            capacity,
-            used: AtomicUsize::new(used),
-        }
+        Self { start, capacity, used: AtomicUsize::new(used) }
     }
 
     /// Reserves `size` bytes, or none if they do not fit.
@@ -244,15 +233,10 @@ impl UnpublishedCell {
     pub(super) fn set_repeat(&mut self, repeat: u32) {
         let flag = self.0.repeat_and_comparator() & META_FLAG;
         let field = (flag | (repeat & !META_FLAG)).to_ne_bytes();
+        let CellPointer(start) = self.0;
         // SAFETY: the field lies within the preamble. The cell was not published, so the thread
         // that reserved its bytes is the only one to use them.
-        unsafe {
-            self.0
-                .0
-                .add(REPEAT_AT)
-                .cast::<[u8; 4]>()
-                .write_unaligned(field)
-        };
+        unsafe { start.add(REPEAT_AT).cast::<[u8; 4]>().write_unaligned(field) };
     }
 }
 
@@ -362,14 +346,7 @@ mod tests {
     use super::*;
 
     fn cell(row: &str, value_length: usize) -> Cell {
-        Cell::new(
-            row.as_bytes(),
-            b"f",
-            b"q",
-            7,
-            CellType::Put,
-            &vec![b'v'; value_length],
-        )
+        Cell::new(row.as_bytes(), b"f", b"q", 7, CellType::Put, &vec![b'v'; value_length])
     }
 
     fn store(arena: &Arena, cell: &CellRef<'_>) -> CellPointer {
@@ -401,16 +378,10 @@ mod tests {
         let arena = Arena::new();
         let cell = cell("row", 3);
         let (mut stored, grown) = arena.store(&cell.as_ref(), CellComparator::Meta);
-        assert_eq!(
-            (stored.pointer().repeat(), grown),
-            (0, arena.allocated_bytes())
-        );
+        assert_eq!((stored.pointer().repeat(), grown), (0, arena.allocated_bytes()));
         stored.set_repeat(5);
         let pointer = stored.pointer();
-        assert_eq!(
-            (pointer.repeat(), pointer.comparator()),
-            (5, CellComparator::Meta)
-        );
+        assert_eq!((pointer.repeat(), pointer.comparator()), (5, CellComparator::Meta));
         assert_eq!(pointer.cell(), cell.as_ref());
     }
 
@@ -438,10 +409,7 @@ mod tests {
         };
         let stored = thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|t| scope.spawn(move || write(t))).collect();
-            threads
-                .into_iter()
-                .flat_map(|t| t.join().unwrap())
-                .collect::<Vec<_>>()
+            threads.into_iter().flat_map(|t| t.join().unwrap()).collect::<Vec<_>>()
         });
         assert_eq!(stored.len(), 4 * cells_per_thread);
         for (pointer, expected) in &stored {

@@ -20,11 +20,7 @@ impl CellArray {
     /// `keys` ascend and point into `arena`.
     pub(super) fn new(order: RowOrder, keys: Vec<SegmentKey>, arena: Arc<Arena>) -> Self {
         debug_assert!(keys.is_sorted_by(|left, right| left < right));
-        Self {
-            order,
-            keys: keys.into_boxed_slice(),
-            arena,
-        }
+        Self { order, keys: keys.into_boxed_slice(), arena }
     }
 
     /// Number of cells.

@@ -48,11 +48,7 @@ impl CellCursor {
     /// A cursor over `array`.
     pub(in super::super) fn over_array(array: Arc<CellArray>) -> Self {
         let at = array.len();
-        Self::Array(ArrayCursor {
-            array,
-            search_key: SearchKey::default(),
-            at,
-        })
+        Self::Array(ArrayCursor { array, search_key: SearchKey::default(), at })
     }
 
     /// Moves to the first cell with a key of `key` or greater.
@@ -125,10 +121,7 @@ impl CellCursor {
     #[inline]
     pub(in super::super) fn sequence_id(&self) -> Option<u64> {
         match self {
-            Self::List(cursor) => cursor
-                .batch
-                .get(cursor.at)
-                .map(|key| key.cell.sequence_id()),
+            Self::List(cursor) => cursor.batch.get(cursor.at).map(|key| key.cell.sequence_id()),
             Self::Array(cursor) => cursor.array.sequence_id(cursor.at),
         }
     }
@@ -150,11 +143,9 @@ impl ListCursor {
     fn seek(&mut self, key: &[u8]) {
         let mut search_key = std::mem::take(&mut self.search_key);
         let list = Arc::clone(&self.list);
-        search_key.lend(&list.order, key, |target| {
-            match self.index_in_batch(target) {
-                Some(index) => self.at = index,
-                None => self.read_forward(Bound::Included(target), BATCH_SIZE_MIN),
-            }
+        search_key.lend(&list.order, key, |target| match self.index_in_batch(target) {
+            Some(index) => self.at = index,
+            None => self.read_forward(Bound::Included(target), BATCH_SIZE_MIN),
         });
         self.search_key = search_key;
     }
@@ -226,8 +217,7 @@ pub(in super::super) struct ArrayCursor {
 impl ArrayCursor {
     fn lower_bound(&mut self, key: &[u8]) -> usize {
         let (array, near) = (&self.array, self.at);
-        self.search_key
-            .lend(array.order(), key, |target| array.lower_bound(target, near))
+        self.search_key.lend(array.order(), key, |target| array.lower_bound(target, near))
     }
 
     #[inline]

@@ -67,10 +67,7 @@ pub(super) struct RowOrder {
 impl RowOrder {
     /// `shared` is a hint: it changes speed, never order.
     pub(super) fn new(comparator: CellComparator, shared: &[u8]) -> Self {
-        Self {
-            comparator,
-            shared: shared.into(),
-        }
+        Self { comparator, shared: shared.into() }
     }
 
     pub(super) fn comparator(&self) -> CellComparator {
@@ -110,14 +107,7 @@ mod tests {
     fn prefixes_never_contradict_the_order_of_rows() {
         let mut rows: Vec<Vec<u8>> = vec![vec![], vec![0], vec![0; 9], vec![0xff; 12]];
         for head in [&b"user"[..], b"use", b"uses", b"usf", b"a", b"\xff\xff"] {
-            for tail in [
-                &b""[..],
-                b"\0",
-                b"0",
-                b"00000000",
-                b"000000001",
-                b"\xff\xff",
-            ] {
+            for tail in [&b""[..], b"\0", b"0", b"00000000", b"000000001", b"\xff\xff"] {
                 rows.push([head, tail].concat());
             }
         }
@@ -138,14 +128,8 @@ mod tests {
     #[test]
     fn the_prefix_follows_the_shared_part() {
         let order = RowOrder::new(CellComparator::Default, b"user");
-        assert_eq!(
-            order.prefix(b"user12345678x"),
-            u64::from_be_bytes(*b"12345678")
-        );
-        assert_eq!(
-            order.prefix(b"user1"),
-            u64::from_be_bytes(*b"1\0\0\0\0\0\0\0")
-        );
+        assert_eq!(order.prefix(b"user12345678x"), u64::from_be_bytes(*b"12345678"));
+        assert_eq!(order.prefix(b"user1"), u64::from_be_bytes(*b"1\0\0\0\0\0\0\0"));
         assert_eq!((order.prefix(b"us"), order.prefix(b"v")), (0, u64::MAX));
     }
 }

@@ -74,10 +74,7 @@ impl CellList {
         let (mut stored, grown) = self.arena.store(cell, self.order.comparator());
         let guard = &epoch::pin();
         loop {
-            let key = SegmentKey {
-                prefix,
-                cell: stored.pointer(),
-            };
+            let key = SegmentKey { prefix, cell: stored.pointer() };
             let entry = self.list.get_or_insert(key, (), guard);
             let is_inserted = entry.key().cell.is_same(stored.pointer());
             entry.release(guard);
@@ -85,10 +82,7 @@ impl CellList {
                 return NODE_SIZE + grown;
             }
             stored.set_repeat(u32::MAX);
-            let highest = SegmentKey {
-                prefix,
-                cell: stored.pointer(),
-            };
+            let highest = SegmentKey { prefix, cell: stored.pointer() };
             let present = self.list.lower_bound(Bound::Included(&highest), guard);
             stored.set_repeat(present.map_or(0, |entry| entry.key().cell.repeat() + 1));
         }
@@ -147,9 +141,6 @@ impl SearchKey {
         let cell = CellRef::new(key, &[], &[], u64::MAX);
         arena::write_search_key(&mut self.0, &cell, order.comparator());
         let cell_pointer = CellPointer::to_search_key(&self.0);
-        look_up(&SegmentKey {
-            prefix: order.prefix(cell.row()),
-            cell: cell_pointer,
-        })
+        look_up(&SegmentKey { prefix: order.prefix(cell.row()), cell: cell_pointer })
     }
 }

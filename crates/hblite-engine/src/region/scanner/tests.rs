@@ -1,1 +1,313 @@
+//! Goal: a region's scan answers what plain loops over all cells answer, however the cells are
+//! spread over sources, and reads few cells where it may seek.
 
+use std::sync::Arc;
+
+use hblite_model::cell::Cell;
+use hblite_model::filter::{CompareOperator, Comparator, Filter, FuzzyKey, RowRange};
+use hblite_model::filter::SingleColumnTest;
+use hblite_model::{CellType, TimeRange};
+
+use super::*;
+use crate::store::key_value_scanner::vec_scanner::VecScanner;
+use crate::store::scanner::naive::{self, Dice, NOW, cell};
+
+fn open(families: Vec<(ScanInfo, Vec<VecScanner>)>, scan: &Scan) -> Result<RegionScanner> {
+    let families = families
+        .into_iter()
+        .filter(|(info, _)| scan.columns().get(&info.family).is_some())
+        .map(|(info, sources)| StoreSources {
+            info: Arc::new(info),
+            sources: sources.into_iter().map(SourceScanner::Vec).collect(),
+        })
+        .collect();
+    RegionScanner::new(families, scan, CellComparator::Default, NOW, 1)
+}
+
+/// All rows, pieces of a row joined, and how many cells were looked at.
+fn read(mut scanner: RegionScanner, batch: Option<usize>) -> (Vec<Vec<Cell>>, u64) {
+    let (mut rows, mut goes_on) = (Vec::<Vec<Cell>>::new(), false);
+    loop {
+        let mut piece = Vec::new();
+        let mut push = |cell: &CellRef<'_>| piece.push(cell.to_cell());
+        match scanner.next_row(&mut push).unwrap() {
+            NextRow::End => break,
+            NextRow::Row { may_have_more_cells } => {
+                assert!(!piece.is_empty() && batch.is_none_or(|batch| piece.len() <= batch));
+                assert!(!may_have_more_cells || batch.is_some());
+                match rows.last_mut() {
+                    Some(row) if goes_on => row.extend(piece),
+                    _ => rows.push(piece),
+                }
+                goes_on = may_have_more_cells;
+            }
+        }
+    }
+    assert!(!goes_on, "the last piece of a row says so");
+    let returned: usize = rows.iter().map(Vec::len).sum();
+    assert_eq!(scanner.stats().cells_returned, returned as u64);
+    (rows, scanner.stats().cells_examined)
+}
+
+fn describe(rows: &[Vec<Cell>]) -> Vec<String> {
+    rows.iter().map(|row| format!("{row:?}")).collect()
+}
+
+#[test]
+fn random_scans_answer_what_plain_loops_answer() {
+    for seed in 0..6000 {
+        let dice = Dice::new(seed);
+        let names: &[&str] = if dice.hit(3) { &["f", "g"] } else { &["f"] };
+        let families: Vec<(ScanInfo, Vec<Cell>)> = names
+            .iter()
+            .map(|name| {
+                let count = 1 + dice.roll(120);
+                (naive::random_info(&dice, name), naive::random_cells(&dice, name, count))
+            })
+            .collect();
+        let mut scan = naive::random_scan(&dice, names);
+        let batch = dice.hit(4).then(|| 1 + dice.roll(4) as usize);
+        if let Some(batch) = batch {
+            scan = scan.batch(batch as i32);
+        }
+        let sources = families
+            .iter()
+            .map(|(info, cells)| {
+                let count = 1 + dice.roll(4);
+                (info.clone(), naive::random_sources(&dice, cells, count))
+            })
+            .collect();
+        let (rows, _) = read(open(sources, &scan).unwrap(), batch);
+        let expected = naive::answer(&families, &scan);
+        assert_eq!(describe(&rows), describe(&expected), "seed {seed}, {scan:?}, {families:?}");
+    }
+}
+
+#[test]
+fn cells_above_the_read_point_are_not_there_in_either_direction() {
+    for seed in 0..500 {
+        let dice = Dice::new(seed);
+        let cells = naive::random_cells(&dice, "f", 60);
+        let read_point = dice.roll(60);
+        let visible = cells.iter().filter(|cell| cell.sequence_id() <= read_point).cloned();
+        let (info, scan) = (naive::random_info(&dice, "f"), naive::random_scan(&dice, &["f"]));
+        let expected = naive::answer(&[(info.clone(), visible.collect())], &scan);
+        let sources = vec![VecScanner::new(cells, read_point)];
+        let (rows, _) = read(open(vec![(info, sources)], &scan).unwrap(), None);
+        assert_eq!(describe(&rows), describe(&expected), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_failing_source_ends_the_scan_with_its_error() {
+    for seed in 0..200 {
+        let dice = Dice::new(seed);
+        let cells = naive::random_cells(&dice, "f", 60);
+        let mut sources = naive::random_sources(&dice, &cells, 3);
+        sources[1].fails_after = Some(dice.roll(20));
+        let Ok(mut scanner) =
+            open(vec![(naive::info("f"), sources)], &Scan::new().reversed(dice.hit(2)))
+        else {
+            continue;
+        };
+        let mut ignore = |_: &CellRef<'_>| {};
+        while !matches!(scanner.next_row(&mut ignore), Err(_) | Ok(NextRow::End)) {}
+        assert_eq!(scanner.next_row(&mut ignore).unwrap(), NextRow::End);
+    }
+}
+
+/// A table of `rows` rows with `columns` columns, one version each.
+fn table(rows: usize, columns: usize) -> Vec<VecScanner> {
+    let cells = (0..rows * columns).map(|i| {
+        let (row, qualifier) = (format!("r{:05}", i / columns), format!("q{:05}", i % columns));
+        cell((&row, "f", &qualifier), 5, CellType::Put, 1 + i as u64)
+    });
+    vec![VecScanner::new(cells.collect(), u64::MAX)]
+}
+
+fn read_table(rows: usize, columns: usize, scan: &Scan) -> (Vec<Vec<Cell>>, u64) {
+    read(open(vec![(naive::info("f"), table(rows, columns))], scan).unwrap(), None)
+}
+
+#[test]
+fn hints_of_filters_are_followed() {
+    let range = Filter::column_range(Some(b"q00500".to_vec()), true, Some(b"q00503".to_vec()), false);
+    let (rows, examined) = read_table(10, 1000, &Scan::new().filter(range));
+    assert_eq!((rows.len(), rows[9].len()), (10, 3));
+    assert!(examined < 10 * 60, "{examined} of 10,000 cells");
+
+    let page = Filter::column_pagination_from(2, "q00800").unwrap();
+    let (rows, examined) = read_table(10, 1000, &Scan::new().filter(page));
+    assert_eq!((rows.len(), rows[0][1].qualifier()), (10, b"q00801".as_slice()));
+    assert!(examined < 10 * 60, "{examined} of 10,000 cells");
+
+    let pattern = FuzzyKey { key: b"r??500".to_vec(), mask: vec![0, 1, 1, 0, 0, 0] };
+    let fuzzy = Filter::fuzzy_row(vec![pattern]).unwrap();
+    for is_reversed in [false, true] {
+        let scan = Scan::new().filter(fuzzy.clone()).reversed(is_reversed);
+        let (rows, examined) = read_table(10_000, 1, &scan);
+        assert_eq!(rows.len(), 10, "reversed: {is_reversed}");
+        assert!(examined < 200, "{examined} of 10,000 cells, reversed: {is_reversed}");
+    }
+
+    let ranges = [("r00010", "r00012"), ("r05000", "r05001"), ("r09990", "r09993")];
+    let ranges = ranges.map(|(start, stop)| RowRange::new(start, true, stop, false));
+    let filter = Filter::multi_row_range(ranges.to_vec()).unwrap();
+    let (rows, examined) = read_table(10_000, 1, &Scan::new().filter(filter));
+    assert_eq!(rows.len(), 6);
+    assert!(examined < 60, "{examined} of 10,000 cells");
+}
+
+#[test]
+fn named_columns_and_single_versions_are_sought() {
+    let scan = Scan::new().column("f", "q00100").column("f", "q00900");
+    let (rows, examined) = read_table(10, 1000, &scan);
+    assert_eq!((rows.len(), rows[3].len()), (10, 2));
+    assert!(examined < 10 * 70, "{examined} of 10,000 cells");
+
+    let versions = (1..=5000).map(|i| cell(("r", "f", "q"), i, CellType::Put, i as u64));
+    let sources = vec![VecScanner::new(versions.collect(), u64::MAX)];
+    let (rows, examined) = read(open(vec![(naive::info("f"), sources)], &Scan::new()).unwrap(), None);
+    assert_eq!((rows.len(), rows[0][0].timestamp()), (1, 5000));
+    assert!(examined < 30, "{examined} of 5,000 cells");
+}
+
+#[test]
+fn raw_scans_with_columns_and_reverse_scans_on_demand_are_refused() {
+    let refused = |scan: &Scan| {
+        let families = vec![(naive::info("f"), table(1, 1)), (naive::info("g"), Vec::new())];
+        open(families, scan).err().map(|error| (error.exception(), error.message().to_owned()))
+    };
+    let raw = "Cannot specify any column for a raw scan".to_owned();
+    let scan = Scan::new().raw(true).column("f", "q");
+    assert_eq!(refused(&scan), Some((Exception::DoNotRetryIo, raw)));
+    assert_eq!(refused(&Scan::new().raw(true).family("f")), None);
+
+    let reverse = "Reverse scan with loading CFs on demand is not supported".to_owned();
+    let scan = Scan::new().filter(single_column_filter()).reversed(true);
+    assert_eq!(refused(&scan), Some((Exception::DoNotRetryIo, reverse)));
+    assert_eq!(refused(&scan.load_families_on_demand(false)), None);
+}
+
+fn single_column_filter() -> Filter {
+    let (equal, yes) = (CompareOperator::Equal, Comparator::binary(*b"\0\0\0\0\0\0\0\x01"));
+    let test = SingleColumnTest::new("f", "check", equal, yes).with_filter_if_missing(true);
+    Filter::single_column_value(test)
+}
+
+#[test]
+fn families_are_loaded_on_demand_and_rows_come_sorted() {
+    // The value of a test cell is its sequence id.
+    let family = |name: &str, qualifier: &str, ids: [u64; 3]| {
+        let cells = ["a", "b", "c"].into_iter().zip(ids);
+        let cells = cells.map(|(row, id)| cell((row, name, qualifier), 5, CellType::Put, id));
+        (naive::info(name), vec![VecScanner::new(cells.collect(), u64::MAX)])
+    };
+    let families = || {
+        vec![
+            family("e", "x", [7, 8, 9]),
+            family("f", "check", [2, 1, 3]),
+            family("g", "x", [7, 8, 9]),
+        ]
+    };
+    let scan = Scan::new().filter(single_column_filter());
+    let (rows, lazily) = read(open(families(), &scan).unwrap(), None);
+    assert_eq!(rows.len(), 1);
+    let names: Vec<_> = rows[0].iter().map(|cell| (cell.row(), cell.family())).collect();
+    assert_eq!(names, [(b"b".as_slice(), b"e".as_slice()), (b"b", b"f"), (b"b", b"g")]);
+    let eager = scan.load_families_on_demand(false);
+    let (all, eagerly) = read(open(families(), &eager).unwrap(), None);
+    assert_eq!(describe(&all), describe(&rows));
+    assert!(lazily < eagerly, "{lazily} and {eagerly} cells");
+}
+
+#[test]
+fn joined_families_come_in_batches_without_loss() {
+    let family = |name: &str| {
+        let cells = (0..12).map(|i| {
+            let (row, qualifier) = (format!("r{}", i / 4), format!("q{}", i % 4));
+            cell((&row, name, &qualifier), 5, CellType::Put, 1 + i)
+        });
+        (naive::info(name), vec![VecScanner::new(cells.collect(), u64::MAX)])
+    };
+    // Looks at one family only, judges cells and not rows: so batches are allowed.
+    let filter = Filter::column_value(
+        "f",
+        "q1",
+        CompareOperator::NotEqual,
+        Comparator::binary(*b"x"),
+    );
+    for batch in 1..8 {
+        let scan = Scan::new().filter(filter.clone()).batch(batch);
+        let scanner = open(vec![family("e"), family("f")], &scan).unwrap();
+        let (rows, _) = read(scanner, Some(batch as usize));
+        // The column and nothing else passes, in the other family too.
+        let cells: Vec<usize> = rows.iter().map(Vec::len).collect();
+        assert_eq!(cells, [1, 1, 1], "batch {batch}");
+    }
+}
+
+#[test]
+fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
+    let scan = Scan::new();
+    let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
+    scanner.set_piece_bytes_max(Some(100));
+    let mut pieces = Vec::new();
+    loop {
+        let mut cells = 0;
+        match scanner.next_row(&mut |_: &CellRef<'_>| cells += 1).unwrap() {
+            NextRow::End => break,
+            NextRow::Row { may_have_more_cells } => pieces.push((cells, may_have_more_cells)),
+        }
+    }
+    let row = [(3, true), (3, true), (3, true), (1, false)];
+    assert_eq!(pieces, [row, row].concat());
+
+    let scan = Scan::new().filter(Filter::page(1).unwrap());
+    let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
+    scanner.set_piece_bytes_max(Some(100));
+    let mut buffer = CellBuffer::new();
+    let row = NextRow::Row { may_have_more_cells: false };
+    assert_eq!((scanner.next_row(&mut buffer).unwrap(), buffer.len()), (row, 10));
+    assert_eq!(scanner.next_row(&mut buffer).unwrap(), NextRow::End);
+}
+
+#[test]
+fn a_filter_that_judges_rows_does_not_go_with_a_batch() {
+    let scan = Scan::new().filter(Filter::page(1).unwrap()).batch(2);
+    let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
+    let error = scanner.next_row(&mut CellBuffer::new()).unwrap_err();
+    assert_eq!(error.exception(), Exception::IncompatibleFilter);
+}
+
+#[test]
+fn filters_are_asked_before_versions_are_counted() {
+    let versions = (1..=3).map(|i| cell(("r", "f", "q"), i, CellType::Put, i as u64));
+    let info = ScanInfo { versions_max: 3, ..naive::info("f") };
+    let value = Comparator::binary(1u64.to_be_bytes());
+    let scan = Scan::new().filter(Filter::value(CompareOperator::Equal, value));
+    let sources = vec![VecScanner::new(versions.collect(), u64::MAX)];
+    let (rows, _) = read(open(vec![(info, sources)], &scan).unwrap(), None);
+    assert_eq!((rows.len(), rows[0][0].timestamp()), (1, 1));
+}
+
+#[test]
+fn a_raw_scan_over_markers_under_the_empty_qualifier_ends() {
+    // HBase spins here for ever: seeks to the next column do not leave the empty qualifier.
+    let column = ("r", "f", "");
+    let cells = vec![
+        cell(column, 4_000_000_000_001, CellType::DeleteFamily, 1),
+        cell(column, 11, CellType::Delete, 2),
+        cell(column, 9, CellType::DeleteFamily, 3),
+        cell(column, 3, CellType::DeleteFamily, 4),
+        cell(column, 3, CellType::DeleteColumn, 5),
+        cell(column, 0, CellType::DeleteFamilyVersion, 6),
+        cell(("s", "f", "q"), 8, CellType::Put, 7),
+    ];
+    let scan = Scan::new().raw(true).time_range(TimeRange::new(7, 15).unwrap());
+    let sources = naive::random_sources(&Dice::new(1), &cells, 3);
+    let (rows, _) = read(open(vec![(naive::info("f"), sources)], &scan).unwrap(), None);
+    let timestamps: Vec<Vec<i64>> =
+        rows.iter().map(|row| row.iter().map(Cell::timestamp).collect()).collect();
+    assert_eq!(timestamps, [vec![11], vec![8]]);
+}

@@ -133,6 +133,15 @@ fn a_log_inside_a_torn_value_is_not_mistaken_for_records() {
 }
 
 #[test]
+fn a_copy_of_a_record_at_another_place_is_none() {
+    let (writes, content) = one_segment(8, 3);
+    let doubled = [&content, &content[HEADER_SIZE..]].concat();
+    let (replayed, report) = replay_all(&env_with(&[(1, &doubled)]));
+    assert_eq!(replayed, writes);
+    assert_eq!(report.torn_tail.unwrap().offset, content.len() as u64);
+}
+
+#[test]
 fn random_bytes_in_a_segment_never_panic() {
     let random = SeededRandom::new(7);
     let (writes, content) = one_segment(7, 30);

@@ -179,7 +179,9 @@ impl Scan {
                     store.at += 1;
                 }
             }
-            self.read_store(store, row, out)?;
+            if store.cells.get(store.at).is_some_and(|cell| cell.row() == row) {
+                self.read_store(store, row, out)?;
+            }
         }
         *(if essential { &mut self.essential } else { &mut self.joined }) = stores;
         let mut cells: Vec<Cell> = out.iter().map(|cell| cell.to_cell()).collect();
@@ -192,9 +194,14 @@ impl Scan {
     /// The cells of `row` in one store: the part of `StoreScanner` that minds filters.
     fn read_store(&mut self, store: &mut Store, row: &[u8], out: &mut CellBuffer) -> Result<()> {
         let mut column: (Vec<u8>, usize, usize) = (Vec::new(), 0, 0);
-        while let Some(cell) = store.cells.get(store.at).filter(|cell| cell.row() == row) {
+        while let Some(cell) = store.cells.get(store.at) {
+            // Asked before the row is looked at: a filter that is done at the end of a row closes
+            // this store for good, while others of the region may go on.
             if self.state.filter_all_remaining() {
                 store.at = store.cells.len();
+                break;
+            }
+            if cell.row() != row {
                 break;
             }
             let cell = cell.as_ref();

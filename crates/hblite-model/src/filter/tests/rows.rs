@@ -2,34 +2,33 @@
 
 use super::region::Region;
 use super::*;
-use crate::direction::Direction::{Forward, Reverse};
+use crate::direction::Direction::{self, Forward, Reverse};
 
-/// The rows of the recorded scans, two cells each.
-fn region() -> Region {
-    let rows = [
-        "a1x1",
-        "a1x2",
-        "a2x1",
-        "a2y1",
-        "b",
-        "b1x1",
-        "b1y2",
-        "bb",
-        "c1x1",
-        "c2x9",
-        r"c2y9\x00",
-        r"c\xFFx1",
-        "d",
-    ];
-    let lines: Vec<String> =
-        rows.iter().flat_map(|row| ["q", "r"].map(|q| format!("{row} f:{q} 1 v"))).collect();
-    Region::of(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+/// The rows of the recorded scans, two cells each, in the regions that they were recorded in.
+fn regions() -> [Region; 3] {
+    [
+        &["a1x1", "a1x2", "a2x1", "a2y1"][..],
+        &["b", "b1x1", "b1y2", "bb"],
+        &["c1x1", "c2x9", r"c2y9\x00", r"c\xFFx1", "d"],
+    ]
+    .map(|rows| {
+        let lines: Vec<String> =
+            rows.iter().flat_map(|row| ["q", "r"].map(|q| format!("{row} f:{q} 1 v"))).collect();
+        Region::of(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+    })
+}
+
+fn scan(filter: &Filter, direction: Direction) -> Vec<String> {
+    let mut regions = regions();
+    if direction.is_reverse() {
+        regions.reverse();
+    }
+    regions.iter().flat_map(|region| region.scan_rows(filter, direction)).collect()
 }
 
 fn check(filter: Filter, forward: &[&str], reverse: &[&str]) {
-    let region = region();
-    assert_eq!(region.scan_rows(&filter, Forward), forward, "{filter}");
-    assert_eq!(region.scan_rows(&filter, Reverse), reverse, "{filter}, reversed");
+    assert_eq!(scan(&filter, Forward), forward, "{filter}");
+    assert_eq!(scan(&filter, Reverse), reverse, "{filter}, reversed");
 }
 
 fn range(start: &str, start_inclusive: bool, stop: &str, stop_inclusive: bool) -> RowRange {
@@ -45,16 +44,10 @@ fn prefix_and_stop() {
         &["a1x1", "a1x2", "a2x1"],
         &["d", r"c\xFFx1", r"c2y9\x00", "c2x9", "c1x1", "bb", "b1y2", "b1x1", "b", "a2y1", "a2x1"],
     );
-    check(
-        Filter::inclusive_stop("A"),
-        &[],
-        &region()
-            .scan_rows(&Filter::prefix(""), Reverse)
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>(),
-    );
-    assert_eq!(region().scan_rows(&Filter::prefix(""), Forward).len(), 13);
+    let before_all = Filter::inclusive_stop("A");
+    assert_eq!(scan(&before_all, Forward).len(), 0);
+    assert_eq!(scan(&before_all, Reverse).len(), 13);
+    assert_eq!(scan(&Filter::prefix(""), Forward).len(), 13);
 }
 
 #[test]
@@ -68,10 +61,15 @@ fn prefix_ends_the_scan_behind_it() {
 
 #[test]
 fn page_and_chance() {
-    check(Filter::page(2).unwrap(), &["a1x1", "a1x2"], &["d", r"c\xFFx1"]);
+    // Per region.
+    check(
+        Filter::page(2).unwrap(),
+        &["a1x1", "a1x2", "b", "b1x1", "c1x1", "c2x9"],
+        &["d", r"c\xFFx1", "bb", "b1y2", "a2y1", "a2x1"],
+    );
     check(Filter::page(0).unwrap(), &[], &[]);
     check(Filter::random_row(-1.0), &[], &[]);
-    assert_eq!(region().scan_rows(&Filter::random_row(1.5), Forward).len(), 13);
+    assert_eq!(scan(&Filter::random_row(1.5), Forward).len(), 13);
     let half = Filter::random_row(0.5);
     let count = |seed| {
         let mut state = FilterState::new(&half, Forward, seed);
@@ -97,20 +95,20 @@ fn fuzzy_rows() {
         Filter::fuzzy_row(keys.iter().map(key).collect()).unwrap()
     };
     check(fuzzy(&[("a?x1", &[0, 1, 0, 0])]), &["a1x1", "a2x1"], &["a2x1", "a1x1"]);
-    // Short rows match; reversed, no pattern of the hints ends in a wildcard here.
+    // Short rows match what they have.
     check(
         fuzzy(&[("??x1", &[1, 1, 0, 0])]),
         &["a1x1", "a2x1", "b", "b1x1", "bb", "c1x1", r"c\xFFx1", "d"],
         &["d", r"c\xFFx1", "c1x1", "bb", "b1x1", "b", "a2x1", "a1x1"],
     );
-    // A pattern that ends in a wildcard: reversed, the hint is "c\x00", behind all of its rows.
+    // A pattern that ends in a wildcard: reversed, the hint is "c\x00", which is past all its rows.
     check(fuzzy(&[("c?", &[0, 1])]), &["c1x1", "c2x9", r"c2y9\x00", r"c\xFFx1"], &[]);
     check(fuzzy(&[(r"\x00\xFFx1", &[1, 0, 0, 0])]), &["b", r"c\xFFx1", "d"], &["d", r"c\xFFx1"]);
     check(fuzzy(&[("zz", &[0, 0])]), &[], &[]);
     check(
         fuzzy(&[("??y?", &[1, 1, 0, 1]), ("a1??", &[0, 0, 1, 1])]),
         &["a1x1", "a1x2", "a2y1", "b", "b1y2", "bb", r"c2y9\x00", "d"],
-        &["d", r"c2y9\x00", "bb", "b1y2", "b"],
+        &["d", r"c2y9\x00", "bb", "b1y2", "b", "a2y1", "a1x2", "a1x1"],
     );
 }
 
@@ -125,8 +123,8 @@ fn row_ranges() {
     check(
         ranges(&[range("", true, "a1x2", true), range("c2y", true, "", true)]),
         &["a1x1", "a1x2", r"c2y9\x00", r"c\xFFx1", "d"],
-        // The open start is where the search ends, reversed: what is there is lost.
-        &["d", r"c\xFFx1", r"c2y9\x00", "a1x2", "a1x1"],
+        // Reversed, the range with the open start is lost.
+        &["d", r"c\xFFx1", r"c2y9\x00"],
     );
     check(ranges(&[range("b", false, "b", true)]), &[], &[]);
     check(

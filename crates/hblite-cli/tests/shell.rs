@@ -1,0 +1,105 @@
+//! `hblite shell` from outside: the tour, scripts, pipes, exit statuses.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+fn hblite(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hblite"))
+        .arg("shell")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may have ended before it read anything.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn path(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+/// The tour ends well, leaves nothing, and may be run again on the same directory.
+#[test]
+fn the_tour_can_be_repeated() {
+    let tour = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/tour.hbase");
+    let dir = TempDir::new().unwrap();
+    for _ in 0..2 {
+        let output = hblite(&["--dir", &path(dir.path()), &path(&tour)], "");
+        assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+        let shown = text(&output.stdout);
+        assert!(shown.contains("SyntaxError ((hbase):"), "{shown}");
+        assert!(shown.contains("unexpected '=>')\nscan { STARTROW =>"), "{shown}");
+        assert!(shown.contains("hbase:012:0> ") && shown.contains("# Versions."), "{shown}");
+        assert!(!shown.contains("already exists"), "{shown}");
+    }
+    let output = hblite(&["--dir", &path(dir.path()), "-c", "list"], "");
+    assert!(text(&output.stdout).contains("TABLE\n0 row(s)\n"));
+}
+
+#[test]
+fn a_script_stops_at_its_first_error_and_says_where() {
+    let dir = TempDir::new().unwrap();
+    let script = dir.path().join("script");
+    std::fs::write(&script, "create 't',\n 'f'\n# more\nget 'nosuch', 'r'\nlist\n").unwrap();
+    let output = hblite(&["--memory", &path(&script)], "");
+    assert_eq!(output.status.code(), Some(1));
+    let expected = format!("{}:4: ERROR: Unknown table nosuch!\n", path(&script));
+    assert_eq!(text(&output.stderr), expected);
+    assert!(!text(&output.stdout).contains("TABLE"));
+
+    let output = hblite(&["--memory", "--keep-going", &path(&script)], "");
+    assert_eq!(output.status.code(), Some(0));
+    let shown = text(&output.stdout);
+    let block = "\nERROR: Unknown table nosuch!\n\nFor usage try 'help \"get\"'\n\nTook";
+    assert!(shown.contains(block) && shown.contains("TABLE\nt\n1 row(s)\n"), "{shown}");
+    assert!(text(&output.stderr).ends_with("1 commands failed\n"));
+}
+
+#[test]
+fn a_pipe_is_a_script_and_answers_questions() {
+    let input = "create 'a', 'f'\ncreate 'b', 'f'\ndisable_all '[ab]'\ny\ndrop_all 'a'\ny\nlist\n";
+    let output = hblite(&["--memory"], input);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
+    assert!(shown.contains("Disable the above 2 tables (y/n)?\n2 tables successfully disabled\n"));
+    assert!(shown.ends_with("=> [\"b\"]\n"), "{shown}");
+
+    let output = hblite(&["--memory"], "create 'a', 'f'\ndisable_all 'a'");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn statuses_of_exit_unfinished_text_and_bad_directives() {
+    let status = |input: &str| hblite(&["--memory"], input).status.code();
+    assert_eq!(status("exit 3\nnosuch\n"), Some(3));
+    assert_eq!(status("exit"), Some(0));
+    assert_eq!(status("create 't', {\n"), Some(1));
+    assert_eq!(status("#: nosuch\n"), Some(1));
+    assert_eq!(status("#: expect-error\nlist\n"), Some(1));
+    assert_eq!(status("#: expect-error\nnosuch\nlist\n"), Some(0));
+    assert_eq!(status("#: expect-error\nnosuch\nnosuch\n"), Some(1));
+    assert_eq!(status("#: allow-error\nnosuch\n#: allow-error\nlist\n"), Some(0));
+    assert_eq!(status("#: keep-going\nnosuch\n"), Some(0));
+    assert_eq!(hblite(&["nosuch-script"], "").status.code(), Some(1));
+}
+
+#[test]
+fn data_outlive_the_process() {
+    let dir = TempDir::new().unwrap();
+    let dir = path(&dir.path().join("store"));
+    let put = ["-c", "create 't', 'f'", "-c", "put 't', 'r', 'f:q', \"\\x00v\", 7"];
+    assert!(hblite(&[&["--dir", &dir], &put[..]].concat(), "").status.success());
+    let output = hblite(&["--dir", &dir, "-c", "get 't', 'r'"], "");
+    let expected = " f:q timestamp=1970-01-01T00:00:00.007, value=\\x00v\n1 row(s)\n";
+    assert!(text(&output.stdout).contains(expected), "{}", text(&output.stdout));
+}

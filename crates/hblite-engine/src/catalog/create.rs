@@ -1,0 +1,128 @@
+//! Creating a table.
+
+use std::sync::Arc;
+
+use hblite_model::bytes::to_string_binary;
+use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
+
+use super::descriptor_file::{self, Safety};
+use super::meta::{self, RegionRow};
+use super::table::TableEntry;
+use super::{Catalog, TableState, discard, orphans, region_info_file, sanity};
+use crate::region::Region;
+
+impl Catalog {
+    /// Creates a table that is split at these keys, given in any order.
+    ///
+    /// # Errors
+    /// `IllegalArgument`, `NamespaceNotFound`, `DoNotRetryIo` (see `sanity`), `TableExists`, `Io`:
+    /// there is no such table.
+    pub(crate) fn create_table(
+        &self,
+        table: &TableDescriptor,
+        split_keys: &[Vec<u8>],
+    ) -> Result<()> {
+        let name = table.name();
+        for family in table.families() {
+            family.check_name()?;
+        }
+        let split_keys = checked_split_keys(split_keys)?;
+        let _procedure = self.procedure.lock();
+        self.namespace(name.namespace())?;
+        sanity::check(table)?;
+        if self.table_exists(name) {
+            return Err(Error::new(Exception::TableExists, name.to_string()));
+        }
+        let timestamp = self.meta.next_timestamp()?;
+        let rows = new_regions(name, &split_keys, timestamp);
+        let descriptor = Arc::new(table.clone());
+        orphans::retire_one(self, &self.context.layout.table_dir(name))?;
+        let regions = self.prepare_table(&descriptor, &rows).inspect_err(|_| {
+            // Left-overs are in nobody's way: they are retired before the name is used again.
+            let _ = orphans::retire_one(self, &self.context.layout.table_dir(name));
+        })?;
+        self.commit_new_regions(name, &[], &rows, timestamp).inspect_err(|_| discard(&regions))?;
+        let entry = TableEntry::new(descriptor, TableState::Enabled, rows, regions);
+        self.publish(name, Some(entry));
+        Ok(())
+    }
+
+    /// Makes the files of a new table, and opens its regions.
+    fn prepare_table(
+        &self,
+        descriptor: &Arc<TableDescriptor>,
+        rows: &[RegionRow],
+    ) -> Result<Vec<Arc<Region>>> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let dir = layout.table_descriptor_dir(descriptor.name());
+        fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
+        descriptor_file::write(fs, &dir, descriptor, Safety::Durable)?;
+        // Nothing but this file has the settings. What else the table has on disk can be made
+        // again, until a flush makes it durable.
+        layout.make_durable(fs, &dir)?;
+        self.prepare_regions(descriptor, rows)
+    }
+
+    /// Makes the directories of new regions, and opens them.
+    pub(super) fn prepare_regions(
+        &self,
+        descriptor: &Arc<TableDescriptor>,
+        rows: &[RegionRow],
+    ) -> Result<Vec<Arc<Region>>> {
+        let fs = self.context.env.fs.as_ref();
+        for row in rows {
+            region_info_file::ensure(fs, &self.context.layout, &row.info)?;
+        }
+        self.open_regions(rows, descriptor)
+    }
+
+    /// Commits that a table is enabled and has these regions instead of `before`.
+    pub(super) fn commit_new_regions(
+        &self,
+        table: &TableName,
+        before: &[RegionRow],
+        rows: &[RegionRow],
+        timestamp: i64,
+    ) -> Result<()> {
+        let deletes = before.iter().map(|row| meta::delete_region(&row.info, timestamp));
+        let puts = rows.iter().map(|row| {
+            meta::put_open_region(&row.info, &self.server, row.open_sequence_number, timestamp)
+        });
+        let state = meta::put_table_state(table, TableState::Enabled, timestamp);
+        let mutations: Vec<_> = deletes.chain(puts).chain([state]).collect();
+        self.meta.write(&mutations)
+    }
+}
+
+/// Split keys in order; what the Java client refuses is refused.
+fn checked_split_keys(split_keys: &[Vec<u8>]) -> Result<Vec<&[u8]>> {
+    let mut keys: Vec<&[u8]> = split_keys.iter().map(Vec::as_slice).collect();
+    keys.sort_unstable();
+    if keys.first().is_some_and(|key| key.is_empty()) {
+        let message = "Empty split key must not be passed in the split keys.";
+        return Err(Error::illegal_argument(message));
+    }
+    if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        let key = to_string_binary(pair[0]);
+        return Err(Error::illegal_argument(format!(
+            "All split keys must be unique, found duplicate: {key}, {key}"
+        )));
+    }
+    Ok(keys)
+}
+
+/// Regions of a table that is cut at these keys.
+pub(super) fn new_regions(table: &TableName, split_keys: &[&[u8]], id: i64) -> Vec<RegionRow> {
+    let id = u64::try_from(id).unwrap_or(0);
+    let starts = std::iter::once(&b""[..]).chain(split_keys.iter().copied());
+    let ends = split_keys.iter().copied().chain(std::iter::once(&b""[..]));
+    starts
+        .zip(ends)
+        .map(|(start, end)| new_row(RegionInfo::new(table.clone(), start, end, id), 1))
+        .collect()
+}
+
+/// A region whose log counts from this id on.
+pub(super) fn new_row(info: RegionInfo, open_sequence_number: u64) -> RegionRow {
+    RegionRow { info, open_sequence_number, daughters: Vec::new(), merge_parents: Vec::new() }
+}

@@ -1,0 +1,75 @@
+//! Dropping and truncating a table.
+
+use std::sync::Arc;
+
+use hblite_model::{Error, Exception, Result, TableName};
+
+use super::create::new_regions;
+use super::meta;
+use super::table::TableEntry;
+use super::{Catalog, TableState, discard};
+
+impl Catalog {
+    /// Deletes a disabled table with everything in it.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotDisabled`, `Io`.
+    pub(crate) fn drop_table(&self, table: &TableName) -> Result<()> {
+        if table.is_meta() {
+            return Err(Error::new(Exception::Io, "Can't modify catalog tables"));
+        }
+        let _procedure = self.procedure.lock();
+        let entry = self.entry(table)?;
+        if entry.state != TableState::Disabled {
+            let message = format!("Not DISABLED; {}", describe_state(table, entry.state));
+            return Err(Error::new(Exception::TableNotDisabled, message));
+        }
+        let timestamp = self.meta.next_timestamp()?;
+        let regions = entry.rows.iter().map(|row| meta::delete_region(&row.info, timestamp));
+        let state = meta::delete_table_state(table, timestamp);
+        let mutations: Vec<_> = regions.chain([state]).collect();
+        self.meta.write(&mutations)?;
+        self.publish(table, None);
+        let layout = &self.context.layout;
+        // The table is gone; what cannot be removed now is retired by the next open.
+        let _ = layout.remove_dir(self.context.env.fs.as_ref(), &layout.table_dir(table));
+        Ok(())
+    }
+
+    /// Empties a disabled table and enables it. Its regions keep their borders if wanted; else it
+    /// has one.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotDisabled`, `Io`: the table is as it was.
+    pub(crate) fn truncate_table(&self, table: &TableName, preserve_splits: bool) -> Result<()> {
+        let _procedure = self.procedure.lock();
+        let entry = self.entry(table)?;
+        if entry.state != TableState::Disabled {
+            return Err(Error::new(Exception::TableNotDisabled, table.to_string()));
+        }
+        let timestamp = self.meta.next_timestamp()?;
+        let mut split_keys: Vec<&[u8]> = Vec::new();
+        if preserve_splits {
+            split_keys.extend(entry.live_rows().map(|row| row.info.start_key()));
+            split_keys.retain(|key| !key.is_empty());
+        }
+        let rows = new_regions(table, &split_keys, timestamp);
+        let regions = self.prepare_regions(&entry.descriptor, &rows).inspect_err(|_| {
+            self.remove_region_dirs(&rows);
+        })?;
+        self.commit_new_regions(table, &entry.rows, &rows, timestamp)
+            .inspect_err(|_| discard(&regions))?;
+        let descriptor = Arc::clone(&entry.descriptor);
+        self.publish(
+            table,
+            Some(TableEntry::new(descriptor, TableState::Enabled, rows, regions)),
+        );
+        self.remove_region_dirs(&entry.rows);
+        Ok(())
+    }
+}
+
+/// As `TableState.toString`.
+pub(super) fn describe_state(table: &TableName, state: TableState) -> String {
+    format!("tableName={table}, state={state}")
+}

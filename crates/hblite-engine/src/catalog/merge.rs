@@ -1,0 +1,160 @@
+//! Merging neighbouring regions (`MergeTableRegionsProcedure`).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
+
+use super::create::new_row;
+use super::meta;
+use super::table::TableEntry;
+use super::{Catalog, discard, encoded_part};
+use crate::region::{Region, split};
+
+impl Catalog {
+    /// Merges regions, named by their full or encoded names in the order of their rows.
+    ///
+    /// Regions that are no neighbours are refused even if the merge is forced: what lies between
+    /// them could not be reached any more.
+    ///
+    /// # Errors
+    /// `IllegalArgument`, `UnknownRegion`, `DoNotRetryIo`, `MergeRegion`, `Io`: the regions are as
+    /// they were.
+    pub(crate) fn merge_regions(&self, names: &[&str], is_forced: bool) -> Result<()> {
+        if names.len() < 2 {
+            let message = format!("Can not merge only {} region", names.len());
+            return Err(Error::illegal_argument(message));
+        }
+        let (table, infos) = self.find_all(names)?;
+        let _procedure = self.procedure.lock();
+        let entry = self.entry(&table)?;
+        check_merge(&entry.descriptor, &infos, is_forced)?;
+        self.clean_parents_of(&table)?;
+        let entry = self.entry(&table)?;
+        let mut regions = Vec::new();
+        for info in &infos {
+            regions.push(check_mergeable(&entry, info, &infos)?);
+        }
+        regions.sort_by(|left, right| left.info().start_key().cmp(right.info().start_key()));
+        // Most of it while the regions still serve; a flush that fails has changed nothing.
+        for region in &regions {
+            region.flush()?;
+        }
+        for (index, region) in regions.iter().enumerate() {
+            if let Err(error) = region.close() {
+                self.bring_back(&entry, &regions[..index]);
+                return Err(error);
+            }
+        }
+        let result = self.merge_closed(&entry, &regions);
+        if result.is_err() {
+            self.bring_back(&entry, &regions);
+        }
+        result
+    }
+
+    /// The regions with these names; all of one table.
+    fn find_all(&self, names: &[&str]) -> Result<(TableName, Vec<RegionInfo>)> {
+        let mut found: Option<TableName> = None;
+        let mut infos = Vec::new();
+        for name in names {
+            let Some((table, row)) = self.find_row(name) else {
+                let encoded = encoded_part(name);
+                let message = format!("Can't invoke merge on unknown region {encoded}");
+                return Err(Error::new(Exception::UnknownRegion, message));
+            };
+            let first = found.get_or_insert_with(|| table.clone());
+            if *first != table {
+                return Err(Error::illegal_argument(format!(
+                    "Cannot merge regions from two different tables {first} and {table}"
+                )));
+            }
+            infos.push(row.info);
+        }
+        let table = found.ok_or_else(|| Error::illegal_argument("Can not merge only 0 region"))?;
+        Ok((table, infos))
+    }
+
+    fn merge_closed(&self, entry: &TableEntry, parents: &[Arc<Region>]) -> Result<()> {
+        let last_id = parents.iter().map(|region| region.last_sequence_id()).max().unwrap_or(0);
+        let mut merged =
+            new_row(split::create_merged(&self.context, parents)?, last_id + 1);
+        merged.merge_parents = parents.iter().map(|region| region.info().clone()).collect();
+        let heirs = std::slice::from_ref(&merged);
+        let regions =
+            self.prepare_heirs(entry, heirs).inspect_err(|_| self.remove_region_dirs(heirs))?;
+        let committed = self.meta.next_timestamp().and_then(|timestamp| {
+            let deletes =
+                merged.merge_parents.iter().map(|info| meta::delete_region(info, timestamp));
+            let put = meta::put_merged_region(
+                &merged.info,
+                &merged.merge_parents,
+                &self.server,
+                merged.open_sequence_number,
+                timestamp,
+            );
+            self.meta.write(&deletes.chain([put]).collect::<Vec<_>>())
+        });
+        committed.inspect_err(|_| discard(&regions))?;
+        let mut rows = entry.rows.clone();
+        rows.retain(|row| !merged.merge_parents.contains(&row.info));
+        rows.push(merged);
+        self.publish_heirs(entry, rows, parents, regions);
+        Ok(())
+    }
+}
+
+fn check_merge(table: &TableDescriptor, infos: &[RegionInfo], is_forced: bool) -> Result<()> {
+    let merge_error = |message: String| Err(Error::new(Exception::MergeRegion, message));
+    if !table.is_merge_enabled() {
+        return Err(Error::do_not_retry(format!(
+            "Merge of {} failed as region merge is disabled for the table",
+            short_names(infos)
+        )));
+    }
+    let unique = infos.iter().collect::<HashSet<_>>().len();
+    if unique != infos.len() {
+        return merge_error(format!(
+            "Duplicate regions specified; cannot merge a region to itself. Passed in {} but only \
+             {unique} unique.",
+            infos.len()
+        ));
+    }
+    if let Some(pair) = infos.windows(2).find(|pair| !pair[1].is_adjacent(&pair[0])) {
+        return merge_error(format!(
+            "Unable to merge non-adjacent or non-overlapping regions '{}', '{}' when \
+             force={is_forced}",
+            pair[0].encoded_name(),
+            pair[1].encoded_name()
+        ));
+    }
+    Ok(())
+}
+
+fn check_mergeable(
+    entry: &TableEntry,
+    info: &RegionInfo,
+    all: &[RegionInfo],
+) -> Result<Arc<Region>> {
+    let encoded = info.encoded_name();
+    let Some(region) = entry.region(encoded) else {
+        let message = format!("{encoded} is not OPEN; state=CLOSED");
+        return Err(Error::new(Exception::MergeRegion, message));
+    };
+    if region.has_references() {
+        return Err(Error::new(
+            Exception::MergeRegion,
+            format!(
+                "Skip merging {}, because a parent, {encoded}, is not mergeable",
+                short_names(all)
+            ),
+        ));
+    }
+    Ok(Arc::clone(region))
+}
+
+/// As `RegionInfo.getShortNameToLog` of a list.
+fn short_names(infos: &[RegionInfo]) -> String {
+    let names: Vec<&str> = infos.iter().map(RegionInfo::encoded_name).collect();
+    format!("[{}]", names.join(", "))
+}

@@ -1,0 +1,125 @@
+//! Namespaces and their procedures.
+
+use hblite_model::name::{
+    DEFAULT_NAMESPACE, SYSTEM_NAMESPACE, check_namespace_name, namespace_not_found,
+};
+use hblite_model::{Error, Exception, NamespaceDescriptor, Result, TableName};
+
+use super::Catalog;
+
+/// Quotas must be above 0 although hblite does not count against them.
+const QUOTAS: [(&str, &str); 2] =
+    [("hbase.namespace.quota.maxregions", "region"), ("hbase.namespace.quota.maxtables", "tables")];
+
+impl Catalog {
+    /// Creates a namespace.
+    ///
+    /// # Errors
+    /// `Io` with the rule that the name breaks, `NamespaceExist`, `Constraint`.
+    pub(crate) fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        // The master finds a bad name, and the client gets what it says as a plain IOException.
+        check_namespace_name(&namespace.name)
+            .map_err(|error| Error::new(Exception::Io, error.message()))?;
+        let _procedure = self.procedure.lock();
+        if self.namespaces.read().contains_key(&namespace.name) {
+            let message = format!("Namespace {} already exists", namespace.name);
+            return Err(Error::new(Exception::NamespaceExist, message));
+        }
+        check_quotas(namespace)?;
+        let dir = self.context.layout.namespace_dir(&namespace.name);
+        let fs = &self.context.env.fs;
+        fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
+        self.put_namespace(namespace)
+    }
+
+    /// Replaces the properties of a namespace.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`, `Constraint`.
+    pub(crate) fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        let _procedure = self.procedure.lock();
+        self.namespace(&namespace.name)?;
+        check_quotas(namespace)?;
+        self.put_namespace(namespace)
+    }
+
+    fn put_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        self.meta.put_namespace(namespace)?;
+        self.namespaces.write().insert(namespace.name.clone(), namespace.clone());
+        Ok(())
+    }
+
+    /// Deletes a namespace without tables.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`, `Constraint`.
+    pub(crate) fn drop_namespace(&self, name: &str) -> Result<()> {
+        let _procedure = self.procedure.lock();
+        self.namespace(name)?;
+        let constraint = |message: String| Err(Error::new(Exception::Constraint, message));
+        if name == DEFAULT_NAMESPACE || name == SYSTEM_NAMESPACE {
+            return constraint(format!("Reserved namespace {name} cannot be removed."));
+        }
+        let count = self.namespace_tables(name)?.len();
+        if count > 0 {
+            return constraint(format!(
+                "Only empty namespaces can be removed. Namespace {name} has {count} tables"
+            ));
+        }
+        self.meta.delete_namespace(name)?;
+        self.namespaces.write().remove(name);
+        let layout = &self.context.layout;
+        // Left behind, it is an empty directory that a namespace of its name takes over.
+        let _ = layout.remove_dir(self.context.env.fs.as_ref(), &layout.namespace_dir(name));
+        Ok(())
+    }
+
+    /// A namespace.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`.
+    pub(crate) fn namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
+        self.namespaces.read().get(name).cloned().ok_or_else(|| namespace_not_found(name))
+    }
+
+    /// Namespaces in order of their names.
+    pub(crate) fn namespaces(&self) -> Vec<NamespaceDescriptor> {
+        self.namespaces.read().values().cloned().collect()
+    }
+
+    /// Tables of a namespace in order of their names.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`.
+    pub(crate) fn namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
+        self.namespace(name)?;
+        let tables = self.tables.read();
+        let present = tables.iter().filter(|(table, slot)| {
+            table.namespace() == name && slot.is_present()
+        });
+        Ok(present.map(|(table, _)| table.clone()).collect())
+    }
+}
+
+/// As `TableNamespaceManager.validateTableAndRegionCount`.
+fn check_quotas(namespace: &NamespaceDescriptor) -> Result<()> {
+    for (property, what) in QUOTAS {
+        let Some(quota) = namespace.properties.get(property).filter(|text| !text.is_empty()) else {
+            continue;
+        };
+        let Ok(quota) = quota.parse::<i64>() else {
+            let what = if what == "region" { "regions" } else { what };
+            return Err(Error::do_not_retry(format!(
+                "NumberFormatException while getting max {what}."
+            )));
+        };
+        if quota <= 0 {
+            let name = &namespace.name;
+            return Err(Error::new(
+                Exception::Constraint,
+                format!("The max {what} quota for {name} is less than or equal to zero."),
+            ));
+        }
+    }
+    Ok(())
+}

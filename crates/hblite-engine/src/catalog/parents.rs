@@ -1,0 +1,107 @@
+//! Tidying up after splits and merges (`CatalogJanitor`).
+//!
+//! Daughters and merged regions refer to their parents' files until a compaction gave them files of
+//! their own. A parent goes when nothing refers to it: its row first, then its directory. What a
+//! crash leaves in between is retired at the next open.
+
+use std::sync::Arc;
+
+use hblite_model::{Mutation, RegionInfo, Result, TableName};
+
+use super::Catalog;
+use super::meta::{self, RegionRow};
+use super::table::TableEntry;
+use super::TableState;
+
+impl Catalog {
+    /// Removes the parents that nothing refers to any more. Does nothing while a procedure is
+    /// under way: there is a next time.
+    ///
+    /// # Errors
+    /// `Io`, `RegionServerStopped`.
+    pub(crate) fn clean_parents(&self) -> Result<()> {
+        let Some(_procedure) = self.procedure.try_lock() else {
+            return Ok(());
+        };
+        let has_parents = |entry: &TableEntry| {
+            entry.rows.iter().any(|row| row.info.is_split || !row.merge_parents.is_empty())
+        };
+        let tables: Vec<TableName> = {
+            let tables = self.tables.read();
+            let slots = tables.iter().filter(|(_, slot)| slot.entry().is_ok_and(|e| has_parents(&e)));
+            slots.map(|(name, _)| name.clone()).collect()
+        };
+        for table in tables {
+            self.clean_parents_of(&table)?;
+        }
+        Ok(())
+    }
+
+    /// As [`Catalog::clean_parents`] for one table, within a procedure.
+    pub(super) fn clean_parents_of(&self, table: &TableName) -> Result<()> {
+        let entry = self.entry(table)?;
+        // Of a table out of service nobody knows what still refers to what.
+        if entry.state != TableState::Enabled {
+            return Ok(());
+        }
+        let gone: Vec<RegionRow> = entry
+            .split_parents()
+            .filter(|parent| parent.daughters.iter().all(|info| is_independent(&entry, info)))
+            .cloned()
+            .collect();
+        let merged: Vec<RegionRow> = entry
+            .live_rows()
+            .filter(|row| !row.merge_parents.is_empty() && is_independent(&entry, &row.info))
+            .cloned()
+            .collect();
+        if gone.is_empty() && merged.is_empty() {
+            return Ok(());
+        }
+        let timestamp = self.meta.next_timestamp()?;
+        let parents = gone.iter().map(|row| meta::delete_region(&row.info, timestamp));
+        let heirs = merged.iter().map(|row| {
+            meta::delete_merge_parents(&row.info, row.merge_parents.len(), timestamp)
+        });
+        self.meta.write(&parents.chain(heirs).collect::<Vec<Mutation>>())?;
+
+        let mut rows = entry.rows.clone();
+        rows.retain(|row| !gone.contains(row));
+        for row in rows.iter_mut().filter(|row| merged.contains(row)) {
+            row.merge_parents.clear();
+        }
+        let descriptor = Arc::clone(&entry.descriptor);
+        let regions = entry.regions().to_vec();
+        self.publish(table, Some(TableEntry::new(descriptor, entry.state, rows, regions)));
+        self.remove_region_dirs(&gone);
+        for info in merged.iter().flat_map(|row| &row.merge_parents) {
+            self.remove_region_dir(info);
+        }
+        Ok(())
+    }
+
+    /// Removes the directories of regions that are no more. What fails is left for the next open.
+    pub(super) fn remove_region_dirs(&self, rows: &[RegionRow]) {
+        for row in rows {
+            self.remove_region_dir(&row.info);
+            for info in &row.merge_parents {
+                self.remove_region_dir(info);
+            }
+        }
+    }
+
+    fn remove_region_dir(&self, info: &RegionInfo) {
+        let layout = &self.context.layout;
+        let _ = layout.remove_dir(self.context.env.fs.as_ref(), &layout.region_dir(info));
+    }
+}
+
+/// Whether a region reads from no other. One that was split or merged itself did not either: such
+/// regions are refused.
+fn is_independent(entry: &TableEntry, info: &RegionInfo) -> bool {
+    let is_live = entry.live_rows().any(|row| row.info.encoded_name() == info.encoded_name());
+    match entry.region(info.encoded_name()) {
+        Some(region) => !region.has_references(),
+        // A live one out of service could not be opened; it may need its parent's files.
+        None => !is_live,
+    }
+}

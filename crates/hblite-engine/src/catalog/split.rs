@@ -1,0 +1,194 @@
+//! Splitting a region (`SplitTableRegionProcedure`).
+
+use std::sync::Arc;
+
+use hblite_model::bytes::to_string_binary;
+use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
+
+use super::create::new_row;
+use super::meta::{self, RegionRow};
+use super::table::TableEntry;
+use super::{Catalog, discard};
+use crate::region::{Region, split};
+
+impl Catalog {
+    /// Splits the region that holds `split_key` there; without a key, every region of the table at
+    /// its middle.
+    ///
+    /// # Errors
+    /// `TableNotFound`, and as [`Catalog::split_region`]; regions before the one that failed are
+    /// split then.
+    pub(crate) fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
+        let entry = self.entry(table)?;
+        for row in entry.live_rows() {
+            if split_key.is_none_or(|key| row.info.contains_row(key)) {
+                self.split(&row.info, split_key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Splits a region, named by its full or encoded name, at a key or at its middle.
+    ///
+    /// # Errors
+    /// `IllegalArgument` (no such region), `Io`, `DoNotRetryIo`: the region is as it was.
+    pub(crate) fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
+        let (_, row) = self
+            .find_row(region)
+            .ok_or_else(|| Error::illegal_argument(format!("Invalid region: {region}")))?;
+        self.split(&row.info, split_key)
+    }
+
+    fn split(&self, parent: &RegionInfo, split_key: Option<&[u8]>) -> Result<()> {
+        if split_key == Some(parent.start_key()) {
+            let message = "should not give a splitkey which equals to startkey!";
+            return Err(Error::new(Exception::Io, message));
+        }
+        let _procedure = self.procedure.lock();
+        let table = parent.table();
+        let entry = self.entry(table)?;
+        if !entry.descriptor.is_split_enabled() {
+            return Err(Error::do_not_retry(format!(
+                "Split region {} failed as region split is disabled for the table",
+                parent.region_name_as_string()
+            )));
+        }
+        let encoded = parent.encoded_name();
+        let Some(region) = entry.region(encoded) else {
+            return Err(Error::do_not_retry(format!("{encoded} is not OPEN; state=CLOSED")));
+        };
+        self.clean_parents_of(table)?;
+        // What is clean now is what everybody sees.
+        let entry = self.entry(table)?;
+        let split_key = check_splittable(region, split_key)?;
+        // Most of it while the region still serves; a flush that fails now has changed nothing.
+        region.flush()?;
+        region.close()?;
+        let result = self.split_closed(&entry, region, &split_key);
+        if result.is_err() {
+            self.bring_back(&entry, std::slice::from_ref(region));
+        }
+        result
+    }
+
+    fn split_closed(
+        &self,
+        entry: &TableEntry,
+        parent: &Arc<Region>,
+        split_key: &[u8],
+    ) -> Result<()> {
+        let id = parent.last_sequence_id() + 1;
+        let (low, high) = split::create_daughters(&self.context, parent, split_key)?;
+        let daughters = [new_row(low, id), new_row(high, id)];
+        let regions = self
+            .prepare_heirs(entry, &daughters)
+            .inspect_err(|_| self.remove_region_dirs(&daughters))?;
+        let committed = self.meta.next_timestamp().and_then(|timestamp| {
+            let [low, high] = [&daughters[0].info, &daughters[1].info];
+            self.meta.write(&[
+                meta::put_split_parent(parent.info(), [low, high], timestamp),
+                meta::put_open_region(low, &self.server, id, timestamp),
+                meta::put_open_region(high, &self.server, id, timestamp),
+            ])
+        });
+        committed.inspect_err(|_| discard(&regions))?;
+        let mut rows = entry.rows.clone();
+        for row in rows.iter_mut().filter(|row| row.info == *parent.info()) {
+            row.info.is_split = true;
+            row.info.is_offline = true;
+            row.daughters = daughters.iter().map(|row| row.info.clone()).collect();
+        }
+        rows.extend(daughters);
+        self.publish_heirs(entry, rows, std::slice::from_ref(parent), regions);
+        Ok(())
+    }
+
+    /// Makes the files of regions that take the place of closed ones durable, and opens them.
+    pub(super) fn prepare_heirs(
+        &self,
+        entry: &TableEntry,
+        heirs: &[RegionRow],
+    ) -> Result<Vec<Arc<Region>>> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let regions = self.prepare_regions(&entry.descriptor, heirs)?;
+        for (row, family) in heirs.iter().flat_map(|row| {
+            entry.descriptor.families().map(move |family| (row, family))
+        }) {
+            let dir = layout.family_dir(&row.info, family.name());
+            let exists = fs.exists(&dir).map_err(|e| Error::io("cannot look for", &dir, e))?;
+            // The parents' cells are reached through these names only.
+            if exists && let Err(error) = layout.make_durable(fs, &dir) {
+                discard(&regions);
+                return Err(error);
+            }
+        }
+        Ok(regions)
+    }
+
+    /// Puts heirs in the place of the closed regions that they were made of.
+    pub(super) fn publish_heirs(
+        &self,
+        entry: &TableEntry,
+        rows: Vec<RegionRow>,
+        closed: &[Arc<Region>],
+        heirs: Vec<Arc<Region>>,
+    ) {
+        let is_closed = |region: &&Arc<Region>| closed.iter().any(|c| c.info() == region.info());
+        let names: Vec<String> =
+            heirs.iter().map(|region| region.info().encoded_name().to_owned()).collect();
+        let others = entry.regions().iter().filter(|region| !is_closed(region)).cloned();
+        let regions = others.chain(heirs).collect();
+        let descriptor = Arc::clone(&entry.descriptor);
+        let table = descriptor.name().clone();
+        self.publish(&table, Some(TableEntry::new(descriptor, entry.state, rows, regions)));
+        if self.context.options.is_compaction_enabled {
+            // Soon the heirs have files of their own, and the parents can go.
+            for name in names {
+                self.context.chores.compact(&name);
+            }
+        }
+    }
+
+    /// Opens regions again that were closed for a procedure that failed.
+    pub(super) fn bring_back(&self, entry: &TableEntry, closed: &[Arc<Region>]) {
+        let is_closed = |region: &&Arc<Region>| closed.iter().any(|c| c.info() == region.info());
+        let open = entry.regions().iter().filter(|region| !is_closed(region)).cloned().collect();
+        let mut rows = entry.rows.clone();
+        for region in closed {
+            for row in rows.iter_mut().filter(|row| row.info == *region.info()) {
+                row.open_sequence_number = region.last_sequence_id() + 1;
+            }
+        }
+        self.reopen(entry.descriptor.name(), entry, &rows, open);
+    }
+}
+
+/// The key where the region can be split.
+fn check_splittable(region: &Region, split_key: Option<&[u8]>) -> Result<Vec<u8>> {
+    let info = region.info();
+    if info.table().is_meta() || region.has_references() {
+        return Err(Error::do_not_retry(format!("{} NOT splittable", info.encoded_name())));
+    }
+    let split_key = match split_key {
+        Some(key) if !key.is_empty() => key.to_vec(),
+        _ => region.split_point().ok_or_else(|| {
+            Error::do_not_retry(
+                "Region not splittable because bestSplitPoint = null, maybe table is too small \
+                 for auto split. For force split, try specifying split row",
+            )
+        })?,
+    };
+    if split_key == info.start_key() {
+        return Err(Error::do_not_retry(format!(
+            "Split row is equal to startkey: {}",
+            to_string_binary(&split_key)
+        )));
+    }
+    if !info.contains_row(&split_key) {
+        return Err(Error::do_not_retry(format!(
+            "Split row is not inside region key range splitKey:{} region: {info}",
+            to_string_binary(&split_key)
+        )));
+    }
+    Ok(split_key)
+}

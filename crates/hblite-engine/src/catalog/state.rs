@@ -1,0 +1,70 @@
+//! Enabling and disabling a table.
+
+use hblite_model::{Error, Exception, Result, TableName};
+
+use super::drop::describe_state;
+use super::meta;
+use super::table::TableEntry;
+use super::{Catalog, TableState, discard};
+
+impl Catalog {
+    /// Takes a table out of service; what it has in memory is flushed.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`, `Constraint` (the catalog's own tables), `Io`: the table
+    /// is in service as it was.
+    pub(crate) fn disable_table(&self, table: &TableName) -> Result<()> {
+        if table.is_meta() || *table == TableName::namespace_table() {
+            return Err(Error::new(Exception::Constraint, format!("Cannot disable {table}")));
+        }
+        let _procedure = self.procedure.lock();
+        let entry = self.entry(table)?;
+        if entry.state != TableState::Enabled {
+            return Err(Error::new(Exception::TableNotEnabled, table.to_string()));
+        }
+        let rows = self.close_regions(&entry, table)?;
+        let timestamp = self.meta.next_timestamp();
+        let committed = timestamp.and_then(|timestamp| {
+            let regions = rows.iter().filter(|row| !row.info.is_split).map(|row| {
+                meta::put_closed_region(&row.info, row.open_sequence_number, timestamp)
+            });
+            let state = meta::put_table_state(table, TableState::Disabled, timestamp);
+            let mutations: Vec<_> = regions.chain([state]).collect();
+            self.meta.write(&mutations)
+        });
+        if let Err(error) = committed {
+            self.reopen(table, &entry, &rows, Vec::new());
+            return Err(error);
+        }
+        let descriptor = entry.descriptor.clone();
+        let disabled = TableEntry::new(descriptor, TableState::Disabled, rows, Vec::new());
+        self.publish(table, Some(disabled));
+        Ok(())
+    }
+
+    /// Puts a disabled table in service.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotDisabled`, `Io`, `CorruptHFile`: the table stays out of service.
+    pub(crate) fn enable_table(&self, table: &TableName) -> Result<()> {
+        let _procedure = self.procedure.lock();
+        let entry = self.entry(table)?;
+        if entry.state != TableState::Disabled {
+            let message = describe_state(table, entry.state);
+            return Err(Error::new(Exception::TableNotDisabled, message));
+        }
+        let regions = self.open_regions(entry.live_rows(), &entry.descriptor)?;
+        let committed = self.meta.next_timestamp().and_then(|timestamp| {
+            let regions = entry.live_rows().map(|row| {
+                let id = row.open_sequence_number;
+                meta::put_open_region(&row.info, &self.server, id, timestamp)
+            });
+            let state = meta::put_table_state(table, TableState::Enabled, timestamp);
+            let mutations: Vec<_> = regions.chain([state]).collect();
+            self.meta.write(&mutations)
+        });
+        committed.inspect_err(|_| discard(&regions))?;
+        self.publish(table, Some(entry.with_state(TableState::Enabled, regions)));
+        Ok(())
+    }
+}
