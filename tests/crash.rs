@@ -142,13 +142,21 @@ fn run_and_kill(dir: &Path, round: u64, pause: Duration) -> Vec<(u64, Option<u64
         .spawn()
         .expect("the test can start itself");
     let output = child.stdout.take().expect("the output is piped");
+    let (ready, is_ready) = std::sync::mpsc::channel();
     let killer = std::thread::spawn(move || {
+        // One round in four is killed from its start on, so that kills hit recovery too.
+        if !round.is_multiple_of(4) {
+            let _ = is_ready.recv();
+        }
         std::thread::sleep(pause);
         let _ = child.kill();
         let _ = child.wait();
     });
     let mut acknowledged = Vec::new();
     for line in BufReader::new(output).lines().map_while(std::io::Result::ok) {
+        if line == "ready" {
+            let _ = ready.send(());
+        }
         if let Some((writer, what)) = line.split_once(' ')
             && let Ok(writer) = writer.parse()
         {

@@ -16,7 +16,7 @@ use hblite_model::{
 };
 use parking_lot::Mutex;
 
-use crate::catalog::{Catalog, TableState};
+use crate::catalog::{Catalog, OrphanReport, TableState};
 use crate::chore::Chores;
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, MemoryUse};
@@ -55,9 +55,8 @@ impl Engine {
     /// settings out of range.
     pub fn open(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
         options.check()?;
-        let fs = Arc::clone(&env.fs);
-        fs.create_dir_all(dir).map_err(|error| Error::io("create directory", dir, error))?;
         let layout = Layout::new(dir);
+        layout.create_root(env.fs.as_ref())?;
         let lock = lock_directory(&env, &layout)?;
         layout.prepare(&env)?;
 
@@ -125,6 +124,11 @@ impl Engine {
     /// What was read back from the log when the store was opened.
     pub fn recovery(&self) -> &ReplayReport {
         &self.recovery
+    }
+
+    /// What was found when the store was opened and belonged to no table.
+    pub fn orphans(&self) -> &OrphanReport {
+        self.catalog.orphans()
     }
 
     /// The settings.
@@ -366,6 +370,20 @@ impl Engine {
     /// Tables of a namespace.
     pub fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
         self.catalog.namespace_tables(name)
+    }
+}
+
+#[cfg(test)]
+impl Engine {
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Ends the store as a kill does: what is in memory is lost.
+    pub(crate) fn abandon(&self) {
+        if let Some(mut running) = self.running.lock().take() {
+            running.chores.stop();
+        }
     }
 }
 

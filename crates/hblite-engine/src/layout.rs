@@ -9,7 +9,7 @@
 //! <root>/data/<namespace>/<table>/<region>/.tmp/<family>/    files being written
 //! <root>/data/<namespace>/<table>/<region>/<family>/<file>   store files
 //! <root>/archive/data/<namespace>/<table>/<region>/…         what was taken out of service
-//! <root>/WALs/  <root>/oldWALs/                              logs in use; logs no longer needed
+//! <root>/WALs/                                               the log
 //! <root>/.tmp/                                               being removed; empty after an open
 //! ```
 //!
@@ -34,11 +34,11 @@ use parking_lot::Mutex;
 /// The version of HBase's layout.
 const VERSION: &str = "8";
 /// Name of the file with a region's identity, in its directory.
-pub(crate) const REGION_INFO_FILE: &str = ".regioninfo";
+const REGION_INFO_FILE: &str = ".regioninfo";
 /// Name of the directory with a table's descriptor, in its directory.
-pub(crate) const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
+const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
 /// Name of directories for files that are being written or removed.
-pub(crate) const TEMPORARY_DIR: &str = ".tmp";
+const TEMPORARY_DIR: &str = ".tmp";
 /// Name of a region's directory with what HBase keeps about its logs.
 pub(crate) const RECOVERED_EDITS_DIR: &str = "recovered.edits";
 
@@ -76,14 +76,9 @@ impl Layout {
         self.root.join("LOCK")
     }
 
-    /// The directory of the logs in use.
+    /// The directory of the log.
     pub(crate) fn wal_dir(&self) -> PathBuf {
         self.root.join("WALs")
-    }
-
-    /// The directory of logs whose cells are all in store files.
-    pub(crate) fn old_wal_dir(&self) -> PathBuf {
-        self.root.join("oldWALs")
     }
 
     /// The directory of all namespaces.
@@ -128,7 +123,12 @@ impl Layout {
 
     /// The store file that a reference refers to: the file `name` of the same family in the
     /// region `encoded_name` of the same table.
-    pub(crate) fn referred_file(&self, reference: &Path, name: &str, encoded_name: &str) -> PathBuf {
+    pub(crate) fn referred_file(
+        &self,
+        reference: &Path,
+        name: &str,
+        encoded_name: &str,
+    ) -> PathBuf {
         let mut above = reference.ancestors().skip(1);
         let family = above.next().and_then(Path::file_name).unwrap_or_default();
         let table_dir = above.nth(1).unwrap_or(&self.root);
@@ -136,29 +136,48 @@ impl Layout {
     }
 
     /// The directory of what was taken out of service.
-    pub(crate) fn archive_dir(&self) -> PathBuf {
+    fn archive_dir(&self) -> PathBuf {
         self.root.join("archive")
     }
 
     /// Where a path below the store's directory goes when it is archived.
-    pub(crate) fn archived(&self, path: &Path) -> PathBuf {
+    fn archived(&self, path: &Path) -> PathBuf {
         self.archive_dir().join(path.strip_prefix(&self.root).unwrap_or(path))
     }
 
-    /// Where a family's store files go when they are archived.
-    pub(crate) fn archived_family_dir(&self, region: &RegionInfo, family: &[u8]) -> PathBuf {
-        self.archived(&self.family_dir(region, family))
+    /// The directory of what is being removed.
+    fn trash_dir(&self) -> PathBuf {
+        self.root.join(TEMPORARY_DIR)
     }
 
-    /// The directory of what is being removed.
-    pub(crate) fn trash_dir(&self) -> PathBuf {
-        self.root.join(TEMPORARY_DIR)
+    /// Makes the store's own directory, durably, if it is not there.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn create_root(&self, fs: &dyn FileSystem) -> Result<()> {
+        let io = |error| Error::io("cannot create directory", &self.root, error);
+        let mut parents = Vec::new();
+        for dir in self.root.ancestors() {
+            if dir.as_os_str().is_empty() || fs.exists(dir).map_err(io)? {
+                break;
+            }
+            parents.extend(dir.parent());
+        }
+        if parents.is_empty() {
+            return Ok(());
+        }
+        fs.create_dir_all(&self.root).map_err(io)?;
+        for parent in parents.into_iter().rev() {
+            let is_here = parent.as_os_str().is_empty();
+            fs.sync_dir(if is_here { Path::new(".") } else { parent }).map_err(io)?;
+        }
+        Ok(())
     }
 
     /// Makes what a new store has, as far as it is not there, and finishes removals.
     ///
-    /// hbase.id comes last and durably. Nothing else is waited for: directories are made durable
-    /// when something relies on them.
+    /// hbase.id comes last and durably, and with it the names beside it. Nothing else is waited
+    /// for: other directories are made durable when something relies on them.
     ///
     /// # Errors
     /// `Io`; `UnsupportedOperation` if the directory has another version of HBase's layout.
@@ -171,8 +190,9 @@ impl Layout {
         if fs.exists(&path).map_err(io)? {
             return Ok(());
         }
-        let data = self.data_dir();
-        fs.create_dir_all(&data).map_err(|e| Error::io("cannot create directory", &data, e))?;
+        for dir in [self.data_dir(), self.wal_dir()] {
+            fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
+        }
         let id = random_uuid(env.random.as_ref());
         let content = MessageWriter::new().bytes(1, id).finish_with_magic();
         fs.write_atomically(&path, &content).map_err(io)
@@ -187,12 +207,11 @@ impl Layout {
             if content == expected {
                 return Ok(());
             }
-            // A power cut may have left less of it; nobody waited for it to be safe.
-            if fs.exists(&self.cluster_id_file()).map_err(io)? && expected.starts_with(&content) {
-                fs.remove_file(&path).map_err(io)?;
-            } else {
+            // Nobody waited for it to be safe: a power cut may have left a part of it, or zeros.
+            if !expected.starts_with(&content) && content.iter().any(|byte| *byte != 0) {
                 return Err(unknown_version(&path, &content));
             }
+            fs.remove_file(&path).map_err(io)?;
         }
         fs.create(&path).and_then(|mut file| file.write_all(&expected)).map_err(io)
     }
@@ -266,11 +285,25 @@ impl Layout {
         fs.remove_dir_all(&target).map_err(io)
     }
 
+    /// Removes a directory that nobody looks at, where it stands; after a sync of the directory
+    /// that held it, for good. An interruption leaves a part of it.
+    ///
+    /// # Errors
+    /// `Io`; a part of it may be left.
+    pub(crate) fn remove_in_place(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+        let io = |e| Error::io("cannot remove", dir, e);
+        if fs.exists(dir).map_err(io)? {
+            self.forget(dir);
+            fs.remove_dir_all(dir).map_err(io)?;
+        }
+        Ok(())
+    }
+
     /// Removes what earlier removals left behind.
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn empty_trash(&self, fs: &dyn FileSystem) -> Result<()> {
+    fn empty_trash(&self, fs: &dyn FileSystem) -> Result<()> {
         let trash = self.trash_dir();
         let io = |e| Error::io("cannot remove", &trash, e);
         if fs.exists(&trash).map_err(io)? {
@@ -325,7 +358,7 @@ fn free_name(fs: &dyn FileSystem, path: &Path) -> std::io::Result<PathBuf> {
 }
 
 /// The name of a family's directory.
-pub(crate) fn family_dir_name(family: &[u8]) -> String {
+fn family_dir_name(family: &[u8]) -> String {
     match std::str::from_utf8(family) {
         Ok(text) => text.to_owned(),
         Err(_) => {
@@ -357,10 +390,7 @@ mod tests {
             layout.referred_file(&Path::new(&dir).join("f/abc.def"), "abc", "def"),
             Path::new("/d/data/ns/t/def/f/abc")
         );
-        assert_eq!(
-            layout.archived_family_dir(&region, b"f"),
-            Path::new(&dir.replace("/d/", "/d/archive/")).join("f")
-        );
+        assert_eq!(layout.archived(Path::new(&dir)), Path::new(&dir.replace("/d/", "/d/archive/")));
         assert_eq!(
             layout.region_dir(&RegionInfo::meta()),
             Path::new("/d/data/hbase/meta/1588230740")
@@ -416,17 +446,16 @@ mod tests {
     fn an_interrupted_first_open_is_repeated() {
         for operations in 0.. {
             let fs = CrashFileSystem::new();
-            fs.create_dir_all(Path::new("/d")).unwrap();
-            fs.sync_everything();
-            let layout = Layout::new(Path::new("/d"));
+            let layout = Layout::new(Path::new("/new/d"));
             fs.power_off_after(operations);
             let env = Env::in_memory().with_fs(std::sync::Arc::new(fs.clone()));
-            let is_done = layout.prepare(&env).is_ok();
+            let is_done = layout.create_root(&fs).and_then(|()| layout.prepare(&env)).is_ok();
             for seed in 0..8 {
                 let after = std::sync::Arc::new(fs.after_power_cut(seed));
                 let id = after.read(&layout.cluster_id_file()).ok();
                 assert!(id.is_some() || !is_done);
                 let env = Env::in_memory().with_fs(after.clone());
+                layout.create_root(after.as_ref()).unwrap();
                 layout.prepare(&env).unwrap();
                 let now = after.read(&layout.cluster_id_file()).unwrap();
                 assert!(id.is_none_or(|id| id == now), "a new id, cut at {operations}");

@@ -32,7 +32,7 @@ mod status;
 mod store;
 mod table;
 
-pub use catalog::TableState;
+pub use catalog::{OrphanReport, TableState};
 pub use engine::Engine;
 pub use options::EngineOptions;
 pub use region::RegionLoad;

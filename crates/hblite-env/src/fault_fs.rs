@@ -2,8 +2,8 @@
 //!
 //! [`FaultFileSystem`] passes everything on to another file system, counts the operations by kind,
 //! and lets chosen ones fail: the nth sync, every write to a path from now on, any write once the
-//! disk is full. A failing write has written a part of its bytes, as real ones may have. An operation
-//! can also be made slow.
+//! disk is full. A failing write has written a part of its bytes, as real ones may have. An
+//! operation can also be made slow.
 //!
 //! Threads: one short lock over the plan; the operations themselves run beside each other.
 

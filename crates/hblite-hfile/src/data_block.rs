@@ -44,29 +44,13 @@ impl DataBlock {
         CellLayout::key(&self.cells, self.offsets.get(index))
     }
 
-    /// The first cell from `start` on whose key is not below `key`; the number of cells if there
-    /// is none.
-    pub(crate) fn lower_bound(
-        &self,
-        comparator: CellComparator,
-        key: &[u8],
-        start: usize,
-    ) -> usize {
-        let cells: &[u8] = &self.cells;
-        let (mut low, mut high) = (start, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let other = CellLayout::key(cells, self.offsets.get(middle));
-            if comparator.compare_keys(other, key).is_lt() {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+    /// The first cell whose key is not below `key`; the number of cells if there is none.
+    #[inline]
+    pub(crate) fn lower_bound(&self, comparator: CellComparator, key: &[u8]) -> usize {
+        self.lower_bound_in(comparator, key, 0, self.len())
     }
 
-    /// As [`Self::lower_bound`] for keys that are probably near `start`.
+    /// The same from `start` on, for keys that are probably near.
     pub(crate) fn lower_bound_near(
         &self,
         comparator: CellComparator,
@@ -76,17 +60,31 @@ impl DataBlock {
         let (mut low, mut step) = (start, 1);
         loop {
             let probe = low + step - 1;
-            if probe >= self.len() || comparator.compare_keys(self.key(probe), key).is_ge() {
-                break;
+            if probe >= self.len() {
+                return self.lower_bound_in(comparator, key, low, self.len());
+            }
+            if comparator.compare_keys(self.key(probe), key).is_ge() {
+                return self.lower_bound_in(comparator, key, low, probe);
             }
             low = probe + 1;
             step *= 2;
         }
-        // The answer lies in low..low+step.
-        let mut high = (low + step - 1).min(self.len());
+    }
+
+    #[inline]
+    fn lower_bound_in(
+        &self,
+        comparator: CellComparator,
+        key: &[u8],
+        mut low: usize,
+        mut high: usize,
+    ) -> usize {
+        let cells: &[u8] = &self.cells;
+        let offsets: &CellOffsets = &self.offsets;
         while low < high {
             let middle = low + (high - low) / 2;
-            if comparator.compare_keys(self.key(middle), key).is_lt() {
+            let other = CellLayout::key(cells, offsets.get(middle));
+            if comparator.compare_keys(other, key).is_lt() {
                 low = middle + 1;
             } else {
                 high = middle;

@@ -11,6 +11,9 @@
 
 use crate::error::{Damage, Parsed, ensure};
 
+/// Longest vlong in bytes.
+const VLONG_SIZE_MAX: usize = 9;
+
 /// Bytes that [`write_vlong`] appends for `value`.
 #[inline]
 pub(crate) fn vlong_size(value: i64) -> usize {
@@ -53,10 +56,11 @@ pub(crate) fn vlong_at(bytes: &[u8]) -> i64 {
     if size == 1 {
         return i64::from(first as i8);
     }
-    let mut magnitude = 0_u64;
-    for &byte in &bytes[1..size] {
-        magnitude = magnitude << 8 | u64::from(byte);
-    }
+    let magnitude = match bytes.get(1..).and_then(|rest| rest.first_chunk::<8>()) {
+        // Bytes of whatever comes behind are shifted out.
+        Some(chunk) => u64::from_be_bytes(*chunk) >> (8 * (VLONG_SIZE_MAX - size)),
+        None => bytes[1..size].iter().fold(0, |value, &byte| value << 8 | u64::from(byte)),
+    };
     let value = magnitude as i64;
     if (first as i8) < -120 { !value } else { value }
 }

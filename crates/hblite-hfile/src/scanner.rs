@@ -85,10 +85,7 @@ impl HFileScanner {
     /// # Errors
     /// `Corrupt`, here and in all other moves: a block that is needed is damaged.
     pub fn seek_first(&mut self) -> Result<bool> {
-        self.move_with(|scanner, index| {
-            let position = index.first();
-            Ok(Some(scanner.enter(index, position, Direction::Forward)?))
-        })
+        self.move_with(|blocks| blocks.enter(blocks.index.first(), Direction::Forward).map(Some))
     }
 
     /// Moves to the last cell; false if there is none.
@@ -96,9 +93,9 @@ impl HFileScanner {
     /// # Errors
     /// As [`Self::seek_first`].
     pub fn seek_last(&mut self) -> Result<bool> {
-        self.move_with(|scanner, index| {
-            let position = index.last(scanner.reader.file())?;
-            Ok(Some(scanner.enter(index, position, Direction::Reverse)?))
+        self.move_with(|blocks| {
+            let position = blocks.index.last(blocks.reader.file())?;
+            blocks.enter(position, Direction::Reverse).map(Some)
         })
     }
 
@@ -107,17 +104,16 @@ impl HFileScanner {
     /// # Errors
     /// As [`Self::seek_first`].
     pub fn seek(&mut self, key: &[u8]) -> Result<bool> {
-        self.move_with(|scanner, index| {
-            let reader = scanner.reader.clone();
-            let Some(position) = index.locate(reader.file(), key)? else {
-                return Ok(Some(scanner.enter(index, index.first(), Direction::Forward)?));
+        self.move_with(|blocks| {
+            let Some(position) = blocks.index.locate(blocks.reader.file(), key)? else {
+                return blocks.enter(blocks.index.first(), Direction::Forward).map(Some);
             };
-            let mut current = scanner.enter(index, position, Direction::Forward)?;
-            current.cell = current.block.lower_bound(reader.comparator(), key, 0);
+            let mut current = blocks.enter(position, Direction::Forward)?;
+            current.cell = current.block.lower_bound(blocks.reader.comparator(), key);
             if current.cell < current.block.len() {
                 return Ok(Some(current));
             }
-            scanner.enter_neighbour(index, position, Direction::Forward)
+            blocks.enter_neighbour(position, Direction::Forward)
         })
     }
 
@@ -126,19 +122,19 @@ impl HFileScanner {
     /// # Errors
     /// As [`Self::seek_first`].
     pub fn seek_before(&mut self, key: &[u8]) -> Result<bool> {
-        self.move_with(|scanner, index| {
-            let reader = scanner.reader.clone();
-            let Some(position) = index.locate(reader.file(), key)? else {
+        self.move_with(|blocks| {
+            let Some(position) = blocks.index.locate(blocks.reader.file(), key)? else {
                 return Ok(None);
             };
-            let mut current = scanner.enter(index, position, Direction::Forward)?;
-            match current.block.lower_bound(reader.comparator(), key, 0).checked_sub(1) {
+            let mut current = blocks.enter(position, Direction::Forward)?;
+            let comparator = blocks.reader.comparator();
+            match current.block.lower_bound(comparator, key).checked_sub(1) {
                 Some(cell) => {
                     current.cell = cell;
                     Ok(Some(current))
                 }
                 // An index key may lie before its block's first cell.
-                None => scanner.enter_neighbour(index, position, Direction::Reverse),
+                None => blocks.enter_neighbour(position, Direction::Reverse),
             }
         })
     }
@@ -153,29 +149,21 @@ impl HFileScanner {
         let Some(current) = &mut self.current else {
             return self.seek(key);
         };
-        let block = &current.block;
-        let cell = block.lower_bound_near(comparator, key, current.cell);
-        if cell < block.len() {
-            if cell != current.cell {
-                current.cell = cell;
-                self.stats.cells_read += 1;
-            }
+        let cell = current.block.lower_bound_near(comparator, key, current.cell);
+        if cell < current.block.len() {
+            self.stats.cells_read += u64::from(cell != current.cell);
+            current.cell = cell;
             return Ok(true);
         }
         let position = current.position;
-        self.move_with(|scanner, index| {
-            let Some(mut next) = scanner.enter_neighbour(index, position, Direction::Forward)?
-            else {
+        let is_in_next_block = self.move_with(|blocks| {
+            let Some(mut next) = blocks.enter_neighbour(position, Direction::Forward)? else {
                 return Ok(None);
             };
-            let last = next.block.key(next.block.len() - 1);
-            if comparator.compare_keys(last, key).is_lt() {
-                return Ok(None);
-            }
             next.cell = next.block.lower_bound_near(comparator, key, 0);
-            Ok(Some(next))
-        })
-        .and_then(|found| if found { Ok(true) } else { self.seek(key) })
+            Ok((next.cell < next.block.len()).then_some(next))
+        })?;
+        if is_in_next_block { Ok(true) } else { self.seek(key) }
     }
 
     /// Moves to the next cell; false (and nowhere) after the last one.
@@ -216,50 +204,58 @@ impl HFileScanner {
         let Some(position) = self.current.as_ref().map(|current| current.position) else {
             return Ok(false);
         };
-        self.move_with(|scanner, index| scanner.enter_neighbour(index, position, direction))
+        self.move_with(|blocks| blocks.enter_neighbour(position, direction))
     }
 
     /// Stands where `find` says, which is nowhere if it fails.
     #[inline]
     fn move_with(
         &mut self,
-        find: impl FnOnce(&mut Self, &DataIndex) -> Result<Option<Current>>,
+        find: impl FnOnce(&mut Blocks<'_>) -> Result<Option<Current>>,
     ) -> Result<bool> {
-        self.current = None;
-        let reader = self.reader.clone();
+        let Self { reader, current, stats, keep_blocks } = self;
+        *current = None;
         let Some(index) = reader.index() else {
             return Ok(false);
         };
-        self.current = find(self, index)?;
-        self.stats.cells_read += u64::from(self.current.is_some());
-        Ok(self.current.is_some())
+        let mut blocks = Blocks { reader, index, keep_blocks: *keep_blocks, entered: 0 };
+        let found = find(&mut blocks);
+        stats.blocks_read += blocks.entered;
+        *current = found?;
+        stats.cells_read += u64::from(current.is_some());
+        Ok(current.is_some())
     }
+}
 
+/// The data blocks of a file that has some.
+struct Blocks<'a> {
+    reader: &'a HFileReader,
+    index: &'a DataIndex,
+    keep_blocks: bool,
+    entered: u64,
+}
+
+impl Blocks<'_> {
     /// The end of a block at which `direction` enters it.
     #[inline]
-    fn enter(
-        &mut self,
-        index: &DataIndex,
-        position: DataBlockPosition,
-        direction: Direction,
-    ) -> Result<Current> {
-        let block = self.reader.data_block(index, position, self.keep_blocks)?;
-        self.stats.blocks_read += 1;
+    fn enter(&mut self, position: DataBlockPosition, direction: Direction) -> Result<Current> {
+        let block = self.reader.data_block(self.index, position, self.keep_blocks)?;
+        self.entered += 1;
         let cell = if direction.is_reverse() { block.len() - 1 } else { 0 };
         Ok(Current { block, position, cell })
     }
 
+    /// The same for the block behind `position`, seen in `direction`.
     fn enter_neighbour(
         &mut self,
-        index: &DataIndex,
         position: DataBlockPosition,
         direction: Direction,
     ) -> Result<Option<Current>> {
         let file = self.reader.file();
         let neighbour = match direction {
-            Direction::Forward => index.next(file, position)?,
-            Direction::Reverse => index.previous(file, position)?,
+            Direction::Forward => self.index.next(file, position)?,
+            Direction::Reverse => self.index.previous(file, position)?,
         };
-        neighbour.map(|position| self.enter(index, position, direction)).transpose()
+        neighbour.map(|position| self.enter(position, direction)).transpose()
     }
 }

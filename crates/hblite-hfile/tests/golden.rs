@@ -79,7 +79,7 @@ fn seeks_stand_where_a_sorted_list_says() {
     for golden in all() {
         let cells = golden.scan();
         let comparator = golden.reader().comparator();
-        let keys = support::keys_around(&cells, 60);
+        let keys = support::keys_around(&cells, 12);
         for cache in [None, Some(Arc::new(BlockCache::new(1 << 20)))] {
             let reader = Arc::new(golden.open(cache));
             let mut scanner = HFileScanner::new(reader.clone());

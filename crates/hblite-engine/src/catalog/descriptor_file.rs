@@ -19,9 +19,7 @@ use std::path::{Path, PathBuf};
 
 use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, FieldValue, MessageWriter};
-use hblite_model::{
-    ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName,
-};
+use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
 
 const FILE_PREFIX: &str = ".tableinfo.";
 const NUMBER_DIGITS: usize = 10;
@@ -77,9 +75,8 @@ pub(super) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Option<TableDescri
         if content.len() as u64 != file.length {
             continue;
         }
-        let table = decode(protobuf::strip_magic(&content)).map_err(|error| {
-            Error::corrupt(Exception::CorruptHFile, path, 0, error.message())
-        })?;
+        let table = decode(protobuf::strip_magic(&content))
+            .map_err(|error| Error::corrupt(Exception::CorruptHFile, path, 0, error.message()))?;
         return Ok(Some(table));
     }
     Ok(None)

@@ -60,10 +60,7 @@ impl Catalog {
         self.commit_new_regions(table, &entry.rows, &rows, timestamp)
             .inspect_err(|_| discard(&regions))?;
         let descriptor = Arc::clone(&entry.descriptor);
-        self.publish(
-            table,
-            Some(TableEntry::new(descriptor, TableState::Enabled, rows, regions)),
-        );
+        self.publish(table, Some(TableEntry::new(descriptor, TableState::Enabled, rows, regions)));
         self.remove_region_dirs(&entry.rows);
         Ok(())
     }

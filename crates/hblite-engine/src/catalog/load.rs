@@ -54,9 +54,8 @@ impl Catalog {
             start_code: context.env.clock.now_millis(),
         };
         let namespace_table = TableName::namespace_table();
-        let (_, rows) = tables
-            .remove(&namespace_table)
-            .unwrap_or_else(|| (TableState::Enabled, Vec::new()));
+        let (_, rows) =
+            tables.remove(&namespace_table).unwrap_or_else(|| (TableState::Enabled, Vec::new()));
         let is_known = !rows.is_empty();
         let namespace_row = rows.into_iter().next().unwrap_or_else(|| {
             new_row(RegionInfo::new(namespace_table.clone(), b"", b"", NAMESPACE_REGION_ID), 1)
@@ -81,8 +80,7 @@ impl Catalog {
         ] {
             let name = region.info().table().clone();
             let descriptor = Arc::clone(region.descriptor());
-            let entry =
-                TableEntry::new(descriptor, TableState::Enabled, vec![row], vec![region]);
+            let entry = TableEntry::new(descriptor, TableState::Enabled, vec![row], vec![region]);
             catalog.publish(&name, Some(entry));
         }
         catalog.load_tables(tables)?;

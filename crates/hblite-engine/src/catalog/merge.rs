@@ -77,8 +77,7 @@ impl Catalog {
 
     fn merge_closed(&self, entry: &TableEntry, parents: &[Arc<Region>]) -> Result<()> {
         let last_id = parents.iter().map(|region| region.last_sequence_id()).max().unwrap_or(0);
-        let mut merged =
-            new_row(split::create_merged(&self.context, parents)?, last_id + 1);
+        let mut merged = new_row(split::create_merged(&self.context, parents)?, last_id + 1);
         merged.merge_parents = parents.iter().map(|region| region.info().clone()).collect();
         let heirs = std::slice::from_ref(&merged);
         let regions =

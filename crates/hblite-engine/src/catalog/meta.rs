@@ -85,9 +85,8 @@ pub(crate) fn meta_descriptor() -> TableDescriptor {
             .with_data_block_encoding(DataBlockEncoding::RowIndexV1)
             .with_bloom(BloomType::RowCol)
     };
-    let small = |name: &str| {
-        family(name).with_versions(META_VERSIONS).with_block_size(META_BLOCK_SIZE)
-    };
+    let small =
+        |name: &str| family(name).with_versions(META_VERSIONS).with_block_size(META_BLOCK_SIZE);
     let families =
         [small(INFO), small(TABLE), family(REPLICATION_BARRIER).with_versions(VERSIONS_ALL)];
     let mut attributes = TableDescriptor::new(TableName::meta()).attributes().clone();
@@ -100,8 +99,7 @@ pub(crate) fn meta_descriptor() -> TableDescriptor {
 
 /// The table hbase:namespace (`TableDescriptorBuilder.NAMESPACE_TABLEDESC`).
 pub(super) fn namespace_descriptor() -> TableDescriptor {
-    let info =
-        in_memory(INFO).with_versions(NAMESPACE_VERSIONS).with_block_size(META_BLOCK_SIZE);
+    let info = in_memory(INFO).with_versions(NAMESPACE_VERSIONS).with_block_size(META_BLOCK_SIZE);
     TableDescriptor::new(TableName::namespace_table()).with_family(info)
 }
 
@@ -263,9 +261,8 @@ pub(super) fn parse(row: &RowResult) -> Result<MetaRow> {
 }
 
 fn parse_region(row: &RowResult) -> Result<RegionRow> {
-    let decoded = |qualifier: &str| {
-        row.value(INFO, qualifier).map(region_info_file::decode).transpose()
-    };
+    let decoded =
+        |qualifier: &str| row.value(INFO, qualifier).map(region_info_file::decode).transpose();
     let info = decoded(REGION_INFO)?
         .ok_or_else(|| Error::new(Exception::Io, "a region without regioninfo"))?;
     let open_sequence_number = row

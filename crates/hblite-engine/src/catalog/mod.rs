@@ -62,7 +62,7 @@ use self::meta::{RegionRow, ServerName};
 use self::meta_table::MetaTables;
 use self::table::{TableEntry, table_not_found};
 
-pub(crate) use self::orphans::OrphanReport;
+pub use self::orphans::OrphanReport;
 pub(crate) use self::table::TableSlot;
 pub use self::table_state::TableState;
 
@@ -97,9 +97,8 @@ impl Catalog {
         let mut tables = self.tables.write();
         // Names that nobody asks for any more do not pile up.
         tables.retain(|_, slot| slot.is_present() || Arc::strong_count(slot) > 1);
-        let slot = tables.entry(name.clone()).or_insert_with(|| {
-            Arc::new(TableSlot::new(name.clone()))
-        });
+        let slot =
+            tables.entry(name.clone()).or_insert_with(|| Arc::new(TableSlot::new(name.clone())));
         Arc::clone(slot)
     }
 
@@ -117,22 +116,6 @@ impl Catalog {
     /// `TableNotFound`, `TableNotEnabled`.
     pub(crate) fn route(&self, table: &TableName, row: &[u8]) -> Result<Arc<Region>> {
         self.present_slot(table)?.route(row)
-    }
-
-    /// The last region with rows before `row`.
-    ///
-    /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`.
-    pub(crate) fn route_before(&self, table: &TableName, row: &[u8]) -> Result<Arc<Region>> {
-        self.present_slot(table)?.route_before(row)
-    }
-
-    /// The last region of a table.
-    ///
-    /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`.
-    pub(crate) fn route_last(&self, table: &TableName) -> Result<Arc<Region>> {
-        self.present_slot(table)?.route_before(b"")
     }
 
     /// The region in service with this encoded name.
@@ -225,9 +208,7 @@ impl Catalog {
             .filter(|(name, _)| include_system || !name.is_system())
             .partition(|(name, _)| name.namespace() == DEFAULT_NAMESPACE);
         let slots = default.into_iter().chain(others);
-        slots
-            .filter_map(|(_, slot)| Some(slot.entry().ok()?.descriptor.as_ref().clone()))
-            .collect()
+        slots.filter_map(|(_, slot)| Some(slot.entry().ok()?.descriptor.as_ref().clone())).collect()
     }
 
     /// What was found at the open and belonged to no table.

@@ -6,9 +6,7 @@
 
 use std::sync::Arc;
 
-use hblite_model::{
-    ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName,
-};
+use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
 
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
@@ -149,6 +147,7 @@ impl Catalog {
                 .collect();
             self.meta.write(&mutations)?;
             self.remove_family_dirs(rows, &before.descriptor, after)?;
+            self.make_removals_durable(rows)?;
         }
         let layout = &self.context.layout;
         let dir = layout.table_descriptor_dir(after.name());
@@ -168,7 +167,21 @@ impl Catalog {
         for family in with.families().filter(|family| !without.has_family(family.name())) {
             for row in rows {
                 let dir = layout.family_dir(&row.info, family.name());
-                layout.remove_dir(self.context.env.fs.as_ref(), &dir)?;
+                layout.remove_in_place(self.context.env.fs.as_ref(), &dir)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A power cut must not bring back what was removed, now or earlier, once the descriptor has a
+    /// family of its name again.
+    fn make_removals_durable(&self, rows: &[RegionRow]) -> Result<()> {
+        let fs = self.context.env.fs.as_ref();
+        for row in rows {
+            let dir = self.context.layout.region_dir(&row.info);
+            let io = |error| Error::io("cannot sync directory", &dir, error);
+            if fs.exists(&dir).map_err(io)? {
+                fs.sync_dir(&dir).map_err(io)?;
             }
         }
         Ok(())

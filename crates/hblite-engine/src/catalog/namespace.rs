@@ -94,9 +94,8 @@ impl Catalog {
     pub(crate) fn namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
         self.namespace(name)?;
         let tables = self.tables.read();
-        let present = tables.iter().filter(|(table, slot)| {
-            table.namespace() == name && slot.is_present()
-        });
+        let present =
+            tables.iter().filter(|(table, slot)| table.namespace() == name && slot.is_present());
         Ok(present.map(|(table, _)| table.clone()).collect())
     }
 }

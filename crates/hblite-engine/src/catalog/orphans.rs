@@ -14,13 +14,13 @@ use hblite_model::{Error, Result, TableName};
 use super::Catalog;
 use crate::layout::RECOVERED_EDITS_DIR;
 
-/// What an open found and took away.
+/// Directories of no known table or region that an open found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct OrphanReport {
-    /// Directories without data, now gone.
-    pub(crate) removed: Vec<PathBuf>,
-    /// Directories with data: where they were, and where they are now.
-    pub(crate) archived: Vec<(PathBuf, PathBuf)>,
+pub struct OrphanReport {
+    /// Those without data, now gone.
+    pub removed: Vec<PathBuf>,
+    /// Those with data: where they were, and where in the archive they are now.
+    pub archived: Vec<(PathBuf, PathBuf)>,
 }
 
 /// Takes away what belongs to no table.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use hblite_model::{Mutation, RegionInfo, Result, TableName};
 
 use super::Catalog;
+use super::TableState;
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
-use super::TableState;
 
 impl Catalog {
     /// Removes the parents that nothing refers to any more. Does nothing while a procedure is
@@ -28,7 +28,8 @@ impl Catalog {
         };
         let tables: Vec<TableName> = {
             let tables = self.tables.read();
-            let slots = tables.iter().filter(|(_, slot)| slot.entry().is_ok_and(|e| has_parents(&e)));
+            let slots =
+                tables.iter().filter(|(_, slot)| slot.entry().is_ok_and(|e| has_parents(&e)));
             slots.map(|(name, _)| name.clone()).collect()
         };
         for table in tables {
@@ -59,9 +60,9 @@ impl Catalog {
         }
         let timestamp = self.meta.next_timestamp()?;
         let parents = gone.iter().map(|row| meta::delete_region(&row.info, timestamp));
-        let heirs = merged.iter().map(|row| {
-            meta::delete_merge_parents(&row.info, row.merge_parents.len(), timestamp)
-        });
+        let heirs = merged
+            .iter()
+            .map(|row| meta::delete_merge_parents(&row.info, row.merge_parents.len(), timestamp));
         self.meta.write(&parents.chain(heirs).collect::<Vec<Mutation>>())?;
 
         let mut rows = entry.rows.clone();

@@ -140,9 +140,11 @@ mod tests {
                 let walked = router.regions().iter().find(|range| range.contains_row(&row));
                 let found = router.find(&row);
                 assert_eq!(found.map(|r| &r.0), walked.map(|r| &r.0), "row {row:?}");
-                let before = router.regions().iter().rev().find(|range| {
-                    row.is_empty() || range.start_key() < row.as_slice()
-                });
+                let before = router
+                    .regions()
+                    .iter()
+                    .rev()
+                    .find(|range| row.is_empty() || range.start_key() < row.as_slice());
                 let found = router.find_before(&row);
                 assert_eq!(found.map(|r| &r.0), before.map(|r| &r.0), "before {row:?}");
             }

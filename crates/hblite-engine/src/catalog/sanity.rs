@@ -3,7 +3,9 @@
 //! Some rules are the Java client's and were checked when the descriptor was built; these are the
 //! server's. A table with `hbase.table.sanity.checks` = `false` passes them all.
 
-use hblite_model::{BloomType, ColumnFamilyDescriptor, Compression, Error, Result, TableDescriptor};
+use hblite_model::{
+    BloomType, ColumnFamilyDescriptor, Compression, Error, Result, TableDescriptor,
+};
 
 const SWITCH: &str = "hbase.table.sanity.checks";
 const MAX_FILE_SIZE_MIN: i64 = 2 * 1024 * 1024;
@@ -68,9 +70,8 @@ fn replication_problem(table: &TableDescriptor) -> Option<String> {
 fn compression_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
     let compression = family.compression();
     let is_missing = matches!(compression, Compression::Lzo | Compression::Bzip2);
-    is_missing.then(|| {
-        format!("Compression algorithm '{}' previously failed test.", compression.name())
-    })
+    is_missing
+        .then(|| format!("Compression algorithm '{}' previously failed test.", compression.name()))
 }
 
 fn scope_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
@@ -95,9 +96,7 @@ fn family_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
         return Some(format!("TTL for column family {name} must be positive."));
     }
     if !BLOCK_SIZES.contains(&family.block_size()) {
-        return Some(format!(
-            "Block size for column family {name}  must be between 1K and 16MB."
-        ));
+        return Some(format!("Block size for column family {name}  must be between 1K and 16MB."));
     }
     if family.min_versions_raw() < 0 {
         return Some(format!("Min versions for column family {name}  must be positive."));
@@ -167,8 +166,7 @@ mod tests {
             (&[("VERSIONS", "2"), ("MIN_VERSIONS", "2")], None),
         ];
         for (settings, expected) in cases {
-            let table =
-                TableDescriptor::new("t".parse().unwrap()).with_family(family(settings));
+            let table = TableDescriptor::new("t".parse().unwrap()).with_family(family(settings));
             assert_eq!(problem(&table).as_deref(), *expected, "{settings:?}");
         }
     }

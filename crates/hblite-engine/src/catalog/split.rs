@@ -111,9 +111,10 @@ impl Catalog {
     ) -> Result<Vec<Arc<Region>>> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let regions = self.prepare_regions(&entry.descriptor, heirs)?;
-        for (row, family) in heirs.iter().flat_map(|row| {
-            entry.descriptor.families().map(move |family| (row, family))
-        }) {
+        for (row, family) in heirs
+            .iter()
+            .flat_map(|row| entry.descriptor.families().map(move |family| (row, family)))
+        {
             let dir = layout.family_dir(&row.info, family.name());
             let exists = fs.exists(&dir).map_err(|e| Error::io("cannot look for", &dir, e))?;
             // The parents' cells are reached through these names only.

@@ -25,9 +25,10 @@ impl Catalog {
         let rows = self.close_regions(&entry, table)?;
         let timestamp = self.meta.next_timestamp();
         let committed = timestamp.and_then(|timestamp| {
-            let regions = rows.iter().filter(|row| !row.info.is_split).map(|row| {
-                meta::put_closed_region(&row.info, row.open_sequence_number, timestamp)
-            });
+            let regions = rows
+                .iter()
+                .filter(|row| !row.info.is_split)
+                .map(|row| meta::put_closed_region(&row.info, row.open_sequence_number, timestamp));
             let state = meta::put_table_state(table, TableState::Disabled, timestamp);
             let mutations: Vec<_> = regions.chain([state]).collect();
             self.meta.write(&mutations)

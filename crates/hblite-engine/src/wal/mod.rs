@@ -7,14 +7,14 @@
 //!
 //! ```text
 //! WALs/hblite-wal.0000000007
-//! ┌────────┬─────────┬──────┬────────┬──────────────────┬─────────────┬─────────┬───┬───────┐
-//! │"hblite │ u32     │ u32  │ u64    │ u64 segment,     │ u64 oldest  │ i64     │ 0 │ u32   │
-//! │    WL" │ version │ salt │ number │ u64 offset where │ segment     │ created │   │ crc32 │
-//! │        │ 1       │      │        │ the log so far   │ that is     │ in ms   │   │       │
-//! │        │         │      │        │ ends             │ still needed│         │   │       │
-//! ├────────┴─────────┴──────┴────────┴──────────────────┴─────────────┴─────────┴───┴───────┤
-//! │ 8        4         4      8        8 + 8              8             8      4, 4: 64 bytes│
-//! └──────────────────────────────────────────────────────────────────────────────────────────┘
+//! ┌────────────┬─────────┬──────┬────────┬──────────────┬─────────────┬─────────┬───┬───────┐
+//! │ "hbliteWL" │ u32     │ u32  │ u64    │ u64 segment, │ u64 oldest  │ i64     │ 0 │ u32   │
+//! │            │ version │ salt │ number │ u64 offset:  │ segment     │ created │   │ crc32 │
+//! │            │ 1       │      │        │ where the    │ that is     │ in ms   │   │       │
+//! │            │         │      │        │ log so far   │ still       │         │   │       │
+//! │            │         │      │        │ ends         │ needed      │         │   │       │
+//! │ 8          │ 4       │ 4    │ 8      │ 8 + 8        │ 8           │ 8       │ 4 │ 4     │
+//! └────────────┴─────────┴──────┴────────┴──────────────┴─────────────┴─────────┴───┴───────┘
 //! record*  u32 length of payload │ u32 crc32 of payload │ payload
 //!   edit   u8 1 │ u8 length, region │ u64 sequence id │ i64 write time in ms │ u32 cells │ cell*
 //!     cell   u32 key length │ u32 value length │ flat key │ value │ u16 tags length │ tags
@@ -22,8 +22,8 @@
 //! ```
 //!
 //! All numbers are big-endian. The checksum of a record starts from
-//! `salt ^ low 32 bits of the record's offset ^ (length rotated left by 16)` instead of 0. A cell is
-//! HBase's `KeyValue`, then its tags. One edit is one atomic write to one region.
+//! `salt ^ low 32 bits of the record's offset ^ (length rotated left by 16)` instead of 0. A cell
+//! is HBase's `KeyValue`, then its tags. One edit is one atomic write to one region.
 //!
 //! Invariants:
 //! 1. Of one region, the order of the records is the order of the sequence ids.
@@ -96,8 +96,8 @@ pub struct WalTicket(u64);
 
 /// A write-ahead log, open for appends.
 ///
-/// Dropping it writes what was appended, as [`Durability::AsyncWal`] promises, and leaves the files;
-/// [`Wal::close`] also makes them durable or, if nothing in them is needed, removes them.
+/// Dropping it writes what was appended, as [`Durability::AsyncWal`] promises, and leaves the
+/// files; [`Wal::close`] also makes them durable or, if nothing in them is needed, removes them.
 #[derive(Debug)]
 pub struct Wal {
     syncer: Arc<Syncer>,

@@ -104,7 +104,20 @@ pub(crate) fn keys_around(cells: &[Cell], count: usize) -> Vec<Vec<u8>> {
 
 /// Writes `cells` with the settings of `golden`.
 pub(crate) fn write(fs: &MemFileSystem, path: &Path, golden: &Golden, cells: &[Cell]) {
-    let mut writer = HFileWriter::create(fs, path, golden.options()).unwrap();
+    write_with(fs, path, golden, cells, |_| {});
+}
+
+/// The same with settings that `change` has changed.
+pub(crate) fn write_with(
+    fs: &MemFileSystem,
+    path: &Path,
+    golden: &Golden,
+    cells: &[Cell],
+    change: impl FnOnce(&mut HFileWriterOptions),
+) {
+    let mut options = golden.options();
+    change(&mut options);
+    let mut writer = HFileWriter::create(fs, path, options).unwrap();
     for (name, content) in golden.meta_blocks() {
         writer.append_meta_block(&name, content);
     }

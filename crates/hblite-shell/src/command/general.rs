@@ -84,7 +84,8 @@ fn status(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
 
 fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Failure> {
     let admin = context.connection.admin();
-    let status = admin.status()?;
+    let mut status = admin.status()?;
+    status.regions.sort_by_cached_key(|region| region.region.region_name());
     let location = admin.locate_region(&TableName::meta(), b"")?;
     let server = server_name(&location.server, status.opened_at_ms);
     let server = server.replacen(',', ":", 1).replacen(',', " ", 1);
@@ -94,6 +95,9 @@ fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Fai
     }
     context.out.line(&format!("active master:  {server}"))?;
     context.out.line("0 backup masters")?;
+    if is_detailed {
+        context.out.line("master coprocessors: []")?;
+    }
     context.out.line("1 live servers")?;
     context.out.line(&format!("    {server}"))?;
     let regions = &status.regions;

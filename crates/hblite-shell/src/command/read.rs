@@ -33,7 +33,10 @@ pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failu
         scan = scan.start_row(row.to_bytes());
     }
     if let Some(row) = options.truthy("STOPROW") {
-        scan = scan.stop_row(row.to_bytes());
+        // HBase's shell keeps a meaning of old: a scan from a row to itself reads that row.
+        let row = row.to_bytes();
+        let is_one_row = !row.is_empty() && row == scan.start();
+        scan = scan.stop_row_with(row, is_one_row);
     }
     // Replaces start and stop row, as HBase's shell has it.
     if let Some(prefix) = options.truthy("ROWPREFIXFILTER") {

@@ -171,7 +171,8 @@ impl Translator<'_> {
             name.push(c);
             self.at += 1;
         }
-        let members = property_members(&name, self.has(RegexFlags::UNICODE_CHARACTER_CLASS));
+        let known = if self.has(RegexFlags::CASE_INSENSITIVE) { cased(&name) } else { &name };
+        let members = property_members(known, self.has(RegexFlags::UNICODE_CHARACTER_CLASS));
         let Some(members) = members else {
             let what = format!("Unknown character property name {{{name}}}");
             return Err(self.error(&what, start));
@@ -308,6 +309,16 @@ const JAVA: [(&str, &str); 10] = [
     ("javaLetter", r"\p{L}"),
     ("javaDigit", r"\p{Nd}"),
 ];
+
+/// The property that takes the place of `name` where case does not count.
+fn cased(name: &str) -> &str {
+    match name {
+        "Lower" | "Upper" => "Alpha",
+        "Lu" | "Ll" | "Lt" | "IsLu" | "IsLl" | "IsLt" => "LC",
+        "javaLowerCase" | "javaUpperCase" | "IsLowercase" | "IsUppercase" => "IsCased",
+        _ => name,
+    }
+}
 
 /// What has a property, as the inside of a class; `None` if the name is not known here. A name
 /// that has the right form is left to the `regex` crate to know.

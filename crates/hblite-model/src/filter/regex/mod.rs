@@ -3,6 +3,9 @@
 //! The pattern is translated once and then matched in time linear in the text: whatever a client
 //! sends, no text can make it hang. The price is that look-around, back references, possessive
 //! quantifiers and atomic groups are refused with a `PatternSyntaxException` that names them.
+//!
+//! Two rare things differ: a pattern that goes on behind a `$` or `\Z` cannot find the line end
+//! that these looked over, and under MULTILINE `^` also matches behind a line end at the very end.
 
 mod class;
 mod translate;

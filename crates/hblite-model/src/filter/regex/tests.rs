@@ -38,6 +38,7 @@ fn finds_as_java_does() {
         (r"[\d\-x]", "-"),
         (r"[^\D]", "7"),
         (r"\p{Upper}\P{Upper}", "Ab"),
+        (r"(?i)^\p{Upper}\p{Lu}", "aä"),
         (r"\p{Punct}", "]"),
         (r"\pL\p{IsLatin}\p{Lu}\p{sc=Greek}", "äbCα"),
         (r"\u00e4\x{e4}\xe4\0344", "ääää"),
@@ -127,6 +128,7 @@ fn what_is_no_pattern_is_refused() {
         "[a-",
         "[&&",
         "(a|*)",
+        "a(?i)*",
         "\\p{InGreek}",
         "a{99999999999}",
     ];

@@ -311,6 +311,7 @@ impl Translator<'_> {
                 (Some('<'), _) => self.group_name(start)?,
                 _ => {
                     if self.inline_flags(start)? {
+                        self.can_repeat = false;
                         return Ok(());
                     }
                 }

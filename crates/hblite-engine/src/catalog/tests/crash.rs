@@ -1,0 +1,177 @@
+//! Procedures cut off at every operation on the disk.
+//!
+//! Each test prepares a store, then lets the power fail after the 1st, 2nd, 3rd, … operation of a
+//! procedure that changes anything, and opens what is left, both as a kill and as a power cut
+//! leave it. The store must be as before the procedure or as after it, wholly; if the procedure
+//! said that it is done, then as after it. And it must take the same procedure again.
+
+use std::sync::Arc;
+
+use hblite_env::{CrashFileSystem, FileSystem};
+use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor, Result};
+
+use super::{name, open, put, put_in, rows, starts, table};
+use crate::Engine;
+
+const SEEDS: u64 = 3;
+
+/// What is compared: everything that a user sees of the store.
+fn picture(engine: &Arc<Engine>) -> String {
+    let mut lines = Vec::new();
+    for namespace in engine.list_namespaces().unwrap() {
+        lines.push(namespace.to_string());
+    }
+    for table in engine.list_tables(false).unwrap() {
+        let text = table.name().to_string();
+        let state = engine.table_state(table.name()).unwrap();
+        lines.push(format!("{table} {state} {:?}", starts(engine, &text)));
+        if let Ok(rows) = rows(engine, &text) {
+            lines.push(format!("{rows:?}"));
+        }
+    }
+    lines.join("\n")
+}
+
+fn picture_of(fs: CrashFileSystem) -> (Arc<Engine>, String) {
+    let fs: Arc<dyn FileSystem> = Arc::new(fs);
+    let engine = open(&fs).unwrap();
+    let picture = picture(&engine);
+    (engine, picture)
+}
+
+fn check(prepare: impl Fn(&Arc<Engine>), procedure: impl Fn(&Arc<Engine>) -> Result<()>) {
+    let prepared = || {
+        let fs = CrashFileSystem::new();
+        let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
+        let engine = open(&shared).unwrap();
+        prepare(&engine);
+        (fs, engine)
+    };
+    let (_, engine) = prepared();
+    let before = picture(&engine);
+    procedure(&engine).unwrap();
+    let after = picture(&engine);
+    assert_ne!(before, after);
+
+    for operations in 0.. {
+        let (fs, engine) = prepared();
+        let start = fs.operation_count();
+        fs.power_off_after(operations);
+        let is_done = procedure(&engine).is_ok();
+        let has_power = is_done && fs.operation_count() - start < operations;
+        engine.abandon();
+        let left =
+            std::iter::once(fs.after_kill()).chain((0..SEEDS).map(|seed| fs.after_power_cut(seed)));
+        for (index, left) in left.enumerate() {
+            let (engine, now) = picture_of(left);
+            let place = format!("cut after {operations} operations, remains {index}");
+            if is_done {
+                assert_eq!(now, after, "{place}: done, and forgotten");
+            } else if now != after {
+                assert_eq!(now, before, "{place}");
+                procedure(&engine).unwrap_or_else(|error| panic!("{place}: again: {error}"));
+                assert_eq!(picture(&engine), after, "{place}: again");
+            }
+        }
+        if has_power {
+            return;
+        }
+    }
+}
+
+/// A table with a region in memory and files, and rows whose log is synced.
+fn with_table(engine: &Arc<Engine>) {
+    engine.create_table(&table("t", &["f", "g"]), &[b"m".to_vec()]).unwrap();
+    for row in ["a", "n"] {
+        put(engine, "t", row).unwrap();
+    }
+    engine.flush_table(&name("t")).unwrap();
+    for row in ["b", "z"] {
+        put_in(engine, "t", row, "g").unwrap();
+    }
+    // A durable write makes all that is before it in the log durable too.
+    engine.create_namespace(&NamespaceDescriptor::new("sync")).unwrap();
+}
+
+fn with_disabled_table(engine: &Arc<Engine>) {
+    with_table(engine);
+    engine.disable_table(&name("t")).unwrap();
+}
+
+#[test]
+fn create() {
+    check(|_| {}, |engine| engine.create_table(&table("t", &["f"]), &[b"m".to_vec()]));
+}
+
+#[test]
+fn create_again() {
+    let prepare = |engine: &Arc<Engine>| {
+        with_disabled_table(engine);
+        engine.drop_table(&name("t")).unwrap();
+    };
+    check(prepare, |engine| engine.create_table(&table("t", &["f"]), &[]));
+}
+
+#[test]
+fn disable() {
+    check(with_table, |engine| engine.disable_table(&name("t")));
+}
+
+#[test]
+fn enable() {
+    check(with_disabled_table, |engine| engine.enable_table(&name("t")));
+}
+
+#[test]
+fn drop_table() {
+    check(with_disabled_table, |engine| engine.drop_table(&name("t")));
+}
+
+#[test]
+fn truncate() {
+    check(with_disabled_table, |engine| engine.truncate_table(&name("t"), true));
+}
+
+#[test]
+fn add_family() {
+    let family = ColumnFamilyDescriptor::new("h");
+    check(with_table, |engine| engine.add_family(&name("t"), &family));
+}
+
+#[test]
+fn delete_family() {
+    check(with_table, |engine| engine.delete_family(&name("t"), b"g"));
+}
+
+/// A family that was deleted comes back empty, wherever its return is cut off.
+#[test]
+fn add_family_again() {
+    let prepare = |engine: &Arc<Engine>| {
+        with_table(engine);
+        engine.delete_family(&name("t"), b"g").unwrap();
+    };
+    let family = ColumnFamilyDescriptor::new("g");
+    check(prepare, |engine| engine.add_family(&name("t"), &family));
+}
+
+#[test]
+fn split() {
+    check(with_table, |engine| engine.split_table(&name("t"), Some(b"b")));
+}
+
+#[test]
+fn merge() {
+    check(with_table, |engine| {
+        let infos = engine.regions(&name("t"))?;
+        let names: Vec<&str> = infos.iter().map(|info| info.encoded_name()).collect();
+        engine.merge_regions(&names, false)
+    });
+}
+
+#[test]
+fn namespace() {
+    let namespace = NamespaceDescriptor::new("ns").with_property("k", "v");
+    check(|_| {}, |engine| engine.create_namespace(&namespace));
+    let prepare = |engine: &Arc<Engine>| engine.create_namespace(&namespace).unwrap();
+    check(prepare, |engine| engine.drop_namespace("ns"));
+}

@@ -1,0 +1,295 @@
+//! What the procedures do and say; messages as recorded from Apache HBase 2.6.1.
+
+use std::sync::Arc;
+
+use hblite_env::{FileSystem, MemFileSystem};
+use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor};
+
+use super::{has, name, open, put, put_in, rows, starts, table, told};
+use crate::Engine;
+
+fn engine() -> Arc<Engine> {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    open(&fs).unwrap()
+}
+
+fn keys(keys: &[&str]) -> Vec<Vec<u8>> {
+    keys.iter().map(|key| key.as_bytes().to_vec()).collect()
+}
+
+#[test]
+fn states_of_a_table() {
+    let engine = engine();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    assert_eq!(
+        told(engine.create_table(&table("t", &["f"]), &[])),
+        ("TableExistsException", "t".into())
+    );
+    put(&engine, "t", "r").unwrap();
+    let enabled = "tableName=t, state=ENABLED";
+    assert_eq!(told(engine.enable_table(&t)), ("TableNotDisabledException", enabled.into()));
+    let message = format!("Not DISABLED; {enabled}");
+    assert_eq!(told(engine.drop_table(&t)), ("TableNotDisabledException", message));
+    assert_eq!(told(engine.truncate_table(&t, true)), ("TableNotDisabledException", "t".into()));
+    engine.disable_table(&t).unwrap();
+    assert_eq!(told(engine.disable_table(&t)), ("TableNotEnabledException", "t".into()));
+    let disabled = ("TableNotEnabledException", "t is disabled.".to_owned());
+    assert_eq!(told(has(&engine, "t", "r")), disabled);
+    assert_eq!(told(put(&engine, "t", "r")), disabled);
+    assert_eq!(told(rows(&engine, "t")), disabled);
+    assert_eq!(told(engine.flush_table(&t)), ("TableNotEnabledException", "t".into()));
+    engine.compact_table(&t, true).unwrap();
+    assert_eq!(starts(&engine, "t"), [""]);
+    assert_eq!(engine.locate_region(&t, b"r").unwrap().region.start_key(), b"");
+    engine.enable_table(&t).unwrap();
+    assert!(has(&engine, "t", "r").unwrap());
+    engine.disable_table(&t).unwrap();
+    engine.truncate_table(&t, false).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
+    engine.disable_table(&t).unwrap();
+    engine.drop_table(&t).unwrap();
+    let unknown = ("TableNotFoundException", "t".to_owned());
+    assert_eq!(told(engine.drop_table(&t)), unknown);
+    assert_eq!(told(engine.disable_table(&t)), unknown);
+    assert_eq!(told(engine.enable_table(&t)), unknown);
+    assert_eq!(told(engine.truncate_table(&t, true)), unknown);
+    assert_eq!(told(engine.describe_table(&t)), unknown);
+    assert_eq!(told(engine.table_state(&t)), unknown);
+    assert_eq!(told(has(&engine, "t", "r")), unknown);
+    assert!(engine.regions(&t).unwrap().is_empty());
+    // Made again in the same millisecond, it is not hidden by what its drop wrote.
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    assert!(!has(&engine, "t", "r").unwrap());
+}
+
+#[test]
+fn the_catalogs_own_tables_are_protected() {
+    let engine = engine();
+    let meta = name("hbase:meta");
+    assert_eq!(
+        told(engine.disable_table(&meta)),
+        ("ConstraintException", "Cannot disable hbase:meta".into())
+    );
+    let message = "Can't modify catalog tables".to_owned();
+    assert_eq!(told(engine.drop_table(&meta)), ("IOException", message));
+    assert_eq!(
+        told(engine.truncate_table(&meta, false)),
+        ("TableNotDisabledException", "hbase:meta".into())
+    );
+    assert_eq!(rows(&engine, "hbase:namespace").unwrap(), ["default", "hbase"]);
+    assert!(engine.list_tables(false).unwrap().is_empty());
+    let system = engine.list_tables(true).unwrap();
+    let names: Vec<String> = system.iter().map(|table| table.name().to_string()).collect();
+    assert_eq!(names, ["hbase:meta", "hbase:namespace"]);
+}
+
+#[test]
+fn split_keys() {
+    let engine = engine();
+    engine.create_table(&table("pre", &["f"]), &keys(&["c", "a", "b"])).unwrap();
+    assert_eq!(starts(&engine, "pre"), ["", "a", "b", "c"]);
+    let refused =
+        |split_keys: &[&str]| told(engine.create_table(&table("x", &["f"]), &keys(split_keys)));
+    assert_eq!(
+        refused(&["a", "a"]),
+        ("IllegalArgumentException", "All split keys must be unique, found duplicate: a, a".into())
+    );
+    assert_eq!(
+        refused(&["b", ""]),
+        (
+            "IllegalArgumentException",
+            "Empty split key must not be passed in the split keys.".into()
+        )
+    );
+    put(&engine, "pre", "aa").unwrap();
+    engine.disable_table(&name("pre")).unwrap();
+    engine.truncate_table(&name("pre"), true).unwrap();
+    assert_eq!(starts(&engine, "pre"), ["", "a", "b", "c"]);
+    assert_eq!(rows(&engine, "pre").unwrap(), [""; 0]);
+}
+
+#[test]
+fn families_come_and_go() {
+    let engine = engine();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &keys(&["m"])).unwrap();
+    let family = |name: &str| ColumnFamilyDescriptor::new(name);
+    engine.add_family(&t, &family("h")).unwrap();
+    for row in ["a", "z"] {
+        put(&engine, "t", row).unwrap();
+        put_in(&engine, "t", row, "h").unwrap();
+    }
+    let invalid = "InvalidFamilyOperationException";
+    let message = "Column family 'h' in table 't' already exists so cannot be added";
+    assert_eq!(told(engine.add_family(&t, &family("h"))), (invalid, message.into()));
+    let message = "Family 'zz' does not exist, so it cannot be modified";
+    assert_eq!(told(engine.modify_family(&t, &family("zz"))), (invalid, message.into()));
+    engine.modify_family(&t, &family("h").with_versions(4)).unwrap();
+    assert_eq!(engine.describe_table(&t).unwrap().family(b"h").unwrap().versions(), 4);
+    engine.delete_family(&t, b"h").unwrap();
+    let message = "Family 'h' does not exist, so it cannot be deleted";
+    assert_eq!(told(engine.delete_family(&t, b"h")), (invalid, message.into()));
+    let message = "Family 'f' is the only column family in the table, so it cannot be deleted";
+    assert_eq!(told(engine.delete_family(&t, b"f")), (invalid, message.into()));
+    assert_eq!(told(put_in(&engine, "t", "a", "h")).0, "NoSuchColumnFamilyException");
+    engine.add_family(&t, &family("h")).unwrap();
+    let found = engine.table(t.clone()).get(&hblite_model::Get::new("a")).unwrap();
+    assert_eq!(found.len(), 1, "a family that was deleted came back with its cells");
+
+    let mut bad = engine.describe_table(&t).unwrap();
+    bad.set_family(family("f").with_min_versions(3));
+    let (class, message) = told(engine.modify_table(&bad));
+    assert_eq!(class, "DoNotRetryIOException");
+    assert!(message.starts_with("Min versions for column family f must be less"), "{message}");
+    let message = told(engine.modify_table(&table("t", &[]))).1;
+    assert!(message.starts_with("Table should have at least one column family."), "{message}");
+    assert_eq!(
+        told(engine.modify_table(&table("nope", &["f"]))),
+        ("TableNotFoundException", "nope".into())
+    );
+    assert_eq!(rows(&engine, "t").unwrap(), ["a", "z"]);
+}
+
+#[test]
+fn namespaces() {
+    let engine = engine();
+    let foo = NamespaceDescriptor::new("foo");
+    engine.create_namespace(&foo).unwrap();
+    assert_eq!(
+        told(engine.create_namespace(&foo)),
+        ("NamespaceExistException", "Namespace foo already exists".into())
+    );
+    let message = "Illegal character <-> at 3. Namespaces may only contain 'alphanumeric \
+                   characters' from any language and digits: bad-ns";
+    let bad = NamespaceDescriptor::new("bad-ns");
+    assert_eq!(told(engine.create_namespace(&bad)), ("IOException", message.into()));
+    let properties = foo.clone().with_property("k", "v");
+    engine.modify_namespace(&properties).unwrap();
+    assert_eq!(engine.describe_namespace("foo").unwrap(), properties);
+    engine.create_table(&table("foo:bar", &["f"]), &[]).unwrap();
+    let unknown = ("NamespaceNotFoundException", "nope".to_owned());
+    assert_eq!(told(engine.create_table(&table("nope:t", &["f"]), &[])), unknown);
+    assert_eq!(told(engine.drop_namespace("nope")), unknown);
+    assert_eq!(told(engine.list_namespace_tables("nope")), unknown);
+    let message = "Only empty namespaces can be removed. Namespace foo has 1 tables";
+    assert_eq!(told(engine.drop_namespace("foo")), ("ConstraintException", message.into()));
+    let message = "Reserved namespace default cannot be removed.";
+    assert_eq!(told(engine.drop_namespace("default")), ("ConstraintException", message.into()));
+    engine.disable_table(&name("foo:bar")).unwrap();
+    engine.drop_table(&name("foo:bar")).unwrap();
+    engine.drop_namespace("foo").unwrap();
+    engine.create_namespace(&foo).unwrap();
+    let names: Vec<String> =
+        engine.list_namespaces().unwrap().into_iter().map(|n| n.name).collect();
+    assert_eq!(names, ["default", "foo", "hbase"]);
+}
+
+#[test]
+fn splits_and_merges() {
+    let engine = engine();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    let all = ["a", "b", "e", "j", "z"];
+    for row in all {
+        put(&engine, "t", row).unwrap();
+    }
+    engine.split_table(&t, Some(b"e")).unwrap();
+    assert_eq!(starts(&engine, "t"), ["", "e"]);
+    assert_eq!(rows(&engine, "t").unwrap(), all);
+    let equal = ("IOException", "should not give a splitkey which equals to startkey!".to_owned());
+    assert_eq!(told(engine.split_table(&t, Some(b"e"))), equal);
+    assert_eq!(told(engine.split_table(&t, Some(b""))), equal);
+    // Daughters still read their parent's files.
+    let names: Vec<String> =
+        engine.regions(&t).unwrap().iter().map(|info| info.encoded_name().to_owned()).collect();
+    let expected = ("DoNotRetryIOException", format!("{} NOT splittable", names[0]));
+    assert_eq!(told(engine.split_table(&t, Some(b"b"))), expected);
+    engine.compact_table(&t, true).unwrap();
+    engine.split_table(&t, Some(b"b\0")).unwrap();
+    engine.compact_table(&t, true).unwrap();
+    assert_eq!(starts(&engine, "t"), ["", "b\0", "e"]);
+
+    let names: Vec<String> =
+        engine.regions(&t).unwrap().iter().map(|info| info.encoded_name().to_owned()).collect();
+    let merge = |indices: &[usize], is_forced| {
+        let names: Vec<&str> = indices.iter().map(|index| names[*index].as_str()).collect();
+        engine.merge_regions(&names, is_forced)
+    };
+    assert_eq!(
+        told(merge(&[0], false)),
+        ("IllegalArgumentException", "Can not merge only 1 region".into())
+    );
+    let message = "Duplicate regions specified; cannot merge a region to itself. Passed in 2 but \
+                   only 1 unique.";
+    assert_eq!(told(merge(&[0, 0], false)), ("MergeRegionException", message.into()));
+    let message = format!(
+        "Unable to merge non-adjacent or non-overlapping regions '{}', '{}' when force=false",
+        names[0], names[2]
+    );
+    assert_eq!(told(merge(&[0, 2], false)), ("MergeRegionException", message));
+    assert_eq!(told(merge(&[0, 2], true)).0, "MergeRegionException");
+    put(&engine, "t", "c").unwrap();
+    merge(&[0, 1, 2], false).unwrap();
+    assert_eq!(starts(&engine, "t"), [""]);
+    assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "c", "e", "j", "z"]);
+    assert_eq!(told(merge(&[0, 1], false)).0, "UnknownRegionException");
+    assert_eq!(told(engine.split_region("nope", None)).1, "Invalid region: nope");
+    assert_eq!(
+        told(engine.split_table(&name("nope"), None)),
+        ("TableNotFoundException", "nope".into())
+    );
+}
+
+#[test]
+fn tables_may_forbid_splits_and_merges() {
+    let engine = engine();
+    let mut fixed = table("t", &["f"]);
+    fixed.set_attribute("SPLIT_ENABLED", "false").unwrap();
+    fixed.set_attribute("MERGE_ENABLED", "false").unwrap();
+    engine.create_table(&fixed, &keys(&["k"])).unwrap();
+    let infos = engine.regions(&name("t")).unwrap();
+    let message = format!(
+        "Split region {} failed as region split is disabled for the table",
+        infos[1].region_name_as_string()
+    );
+    let result = engine.split_table(&name("t"), Some(b"m"));
+    assert_eq!(told(result), ("DoNotRetryIOException", message));
+    let names = [infos[0].encoded_name(), infos[1].encoded_name()];
+    let message = format!(
+        "Merge of [{}, {}] failed as region merge is disabled for the table",
+        names[0], names[1]
+    );
+    assert_eq!(told(engine.merge_regions(&names, false)), ("DoNotRetryIOException", message));
+}
+
+/// A parent stays while it is read from, and then nothing of it is left.
+#[test]
+fn parents_go_when_nothing_refers_to_them() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    for row in ["a", "x"] {
+        put(&engine, "t", row).unwrap();
+    }
+    let dirs = || {
+        let entries = fs.list_dir(&std::path::Path::new(super::DIR).join("data/default/t"));
+        entries.unwrap().iter().filter(|entry| !entry.name.starts_with('.')).count()
+    };
+    engine.split_table(&t, Some(b"m")).unwrap();
+    engine.catalog().clean_parents().unwrap();
+    assert_eq!(dirs(), 3);
+    engine.compact_table(&t, true).unwrap();
+    engine.catalog().clean_parents().unwrap();
+    assert_eq!(dirs(), 2);
+    let infos = engine.regions(&t).unwrap();
+    engine.merge_regions(&[infos[0].encoded_name(), infos[1].encoded_name()], false).unwrap();
+    assert_eq!(dirs(), 3);
+    engine.compact_table(&t, true).unwrap();
+    engine.catalog().clean_parents().unwrap();
+    assert_eq!(dirs(), 1);
+    let meta = rows(&engine, "hbase:meta").unwrap();
+    assert_eq!(meta.iter().filter(|row| row.starts_with("t,")).count(), 1, "{meta:?}");
+    assert_eq!(rows(&engine, "t").unwrap(), ["a", "x"]);
+}

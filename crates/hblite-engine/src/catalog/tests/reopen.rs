@@ -1,0 +1,181 @@
+//! What a store knows after it was closed, or killed, and opened again.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_env::{FileSystem, MemFileSystem};
+use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor};
+
+use super::{DIR, has, name, open, put, put_in, rows, starts, table};
+use crate::{Engine, TableState};
+
+/// Ends a store like a kill does: memory is lost, files and log stay.
+fn kill(engine: Arc<Engine>) {
+    engine.abandon();
+    drop(engine);
+}
+
+fn end(engine: Arc<Engine>, is_killed: bool) {
+    if is_killed { kill(engine) } else { engine.close().unwrap() }
+}
+
+#[test]
+fn tables_regions_and_namespaces_stay() {
+    for is_killed in [false, true] {
+        let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+        let engine = open(&fs).unwrap();
+        let namespace = NamespaceDescriptor::new("ns").with_property("k", "v");
+        engine.create_namespace(&namespace).unwrap();
+        engine.create_table(&table("ns:t", &["f", "g"]), &[b"m".to_vec()]).unwrap();
+        engine.create_table(&table("off", &["f"]), &[]).unwrap();
+        engine.create_table(&table("gone", &["f"]), &[]).unwrap();
+        put(&engine, "ns:t", "a").unwrap();
+        put(&engine, "off", "a").unwrap();
+        engine.disable_table(&name("off")).unwrap();
+        engine.disable_table(&name("gone")).unwrap();
+        engine.drop_table(&name("gone")).unwrap();
+        put(&engine, "ns:t", "z").unwrap();
+        end(engine, is_killed);
+
+        let engine = open(&fs).unwrap();
+        assert_eq!(engine.describe_namespace("ns").unwrap(), namespace);
+        assert_eq!(engine.list_namespaces().unwrap().len(), 3);
+        assert_eq!(engine.describe_table(&name("ns:t")).unwrap(), table("ns:t", &["f", "g"]));
+        assert_eq!(starts(&engine, "ns:t"), ["", "m"]);
+        assert_eq!(rows(&engine, "ns:t").unwrap(), ["a", "z"]);
+        assert_eq!(engine.table_state(&name("off")).unwrap(), TableState::Disabled);
+        assert_eq!(starts(&engine, "off"), [""]);
+        engine.enable_table(&name("off")).unwrap();
+        assert!(has(&engine, "off", "a").unwrap());
+        assert!(!engine.table_exists(&name("gone")).unwrap());
+        assert_eq!(engine.orphans(), &Default::default());
+    }
+}
+
+#[test]
+fn splits_and_merges_stay() {
+    for is_killed in [false, true] {
+        let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+        let t = name("t");
+        let engine = open(&fs).unwrap();
+        engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        let all = ["a", "m", "x"];
+        for row in all {
+            put(&engine, "t", row).unwrap();
+        }
+        engine.split_table(&t, Some(b"m")).unwrap();
+        end(engine, is_killed);
+        let engine = open(&fs).unwrap();
+        assert_eq!(starts(&engine, "t"), ["", "m"]);
+        assert_eq!(rows(&engine, "t").unwrap(), all);
+        // The parent is still known, and goes when it can.
+        engine.compact_table(&t, true).unwrap();
+        let infos = engine.regions(&t).unwrap();
+        engine.merge_regions(&[infos[0].encoded_name(), infos[1].encoded_name()], false).unwrap();
+        end(engine, is_killed);
+        let engine = open(&fs).unwrap();
+        assert_eq!(starts(&engine, "t"), [""]);
+        assert_eq!(rows(&engine, "t").unwrap(), all);
+        engine.compact_table(&t, true).unwrap();
+        engine.catalog().clean_parents().unwrap();
+        end(engine, is_killed);
+        let engine = open(&fs).unwrap();
+        assert_eq!(rows(&engine, "t").unwrap(), all);
+        assert_eq!(engine.orphans(), &Default::default());
+        let entries = fs.list_dir(&Path::new(DIR).join("data/default/t")).unwrap();
+        assert_eq!(entries.iter().filter(|entry| !entry.name.starts_with('.')).count(), 1);
+    }
+}
+
+/// The log still has the cells of a family that was deleted; a new one of its name must not.
+#[test]
+fn a_family_made_again_stays_empty_after_a_kill() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let t = name("t");
+    let engine = open(&fs).unwrap();
+    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    put(&engine, "t", "kept").unwrap();
+    put_in(&engine, "t", "old", "g").unwrap();
+    engine.delete_family(&t, b"g").unwrap();
+    engine.add_family(&t, &ColumnFamilyDescriptor::new("g")).unwrap();
+    put_in(&engine, "t", "new", "g").unwrap();
+    kill(engine);
+    let engine = open(&fs).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["kept", "new"]);
+}
+
+/// Writes after a region was emptied and opened again are not taken for old ones.
+#[test]
+fn sequence_ids_go_on_when_a_region_is_opened_again() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let t = name("t");
+    let engine = open(&fs).unwrap();
+    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    for row in ["1", "2", "3"] {
+        put_in(&engine, "t", row, "g").unwrap();
+    }
+    engine.delete_family(&t, b"g").unwrap();
+    engine.add_family(&t, &ColumnFamilyDescriptor::new("g")).unwrap();
+    put(&engine, "t", "after").unwrap();
+    engine.disable_table(&t).unwrap();
+    engine.enable_table(&t).unwrap();
+    put_in(&engine, "t", "last", "g").unwrap();
+    kill(engine);
+    let engine = open(&fs).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["after", "last"]);
+}
+
+#[test]
+fn an_empty_store_leaves_no_store_files() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    for _ in 0..3 {
+        let engine = open(&fs).unwrap();
+        assert_eq!(rows(&engine, "hbase:namespace").unwrap(), ["default", "hbase"]);
+        engine.close().unwrap();
+        let region = Path::new(DIR).join("data/hbase/meta/1588230740");
+        let entries = fs.list_dir(&region).unwrap();
+        assert!(entries.iter().all(|entry| !entry.is_dir), "{entries:?}");
+    }
+}
+
+/// Directories that no table has: without data they go, with data they are kept and told.
+#[test]
+fn orphans_are_taken_away() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.close().unwrap();
+    let data = Path::new(DIR).join("data/default");
+    let write = |dir: &Path, file: &str| {
+        fs.create_dir_all(dir).unwrap();
+        fs.write_atomically(&dir.join(file), b"cells").unwrap();
+    };
+    write(&data.join("unknown/0123/f"), "abcdef");
+    write(&data.join("t/0123/f"), "abcdef.4567");
+    write(&data.join("t/4567/f"), "abcdef");
+    fs.create_dir_all(&data.join("empty/.tabledesc")).unwrap();
+    let engine = open(&fs).unwrap();
+    let report = engine.orphans();
+    assert_eq!(report.removed, [data.join("empty"), data.join("t/0123")]);
+    let from: Vec<_> = report.archived.iter().map(|(from, _)| from.clone()).collect();
+    assert_eq!(from, [data.join("t/4567"), data.join("unknown")]);
+    for (from, to) in &report.archived {
+        assert!(!fs.exists(from).unwrap() && fs.exists(to).unwrap());
+        assert!(to.starts_with(Path::new(DIR).join("archive/data/default")));
+    }
+    assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_table_without_descriptor_is_told() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.close().unwrap();
+    drop(engine);
+    let dir = Path::new(DIR).join("data/default/t/.tabledesc");
+    fs.remove_dir_all(&dir).unwrap();
+    let error = open(&fs).map(drop).unwrap_err();
+    assert_eq!(error.file(), Some(&*dir));
+    assert_eq!(error.kind(), hblite_model::ErrorKind::Corrupt);
+}
