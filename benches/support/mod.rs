@@ -45,11 +45,7 @@ impl Store {
     pub fn new() -> Self {
         let dir = TempDir::new().expect("a directory for the benchmark");
         let (connection, table) = open(dir.path());
-        Self {
-            table,
-            connection,
-            dir,
-        }
+        Self { table, connection, dir }
     }
 
     /// A store with [`ROWS`] rows, all of them in memory and in the log.
@@ -68,9 +64,7 @@ impl Store {
         let store = Self::filled();
         let admin = store.connection.admin();
         admin.flush_table(store.table.name()).expect("a flush");
-        admin
-            .compact_table(store.table.name(), true)
-            .expect("a compaction");
+        admin.compact_table(store.table.name(), true).expect("a compaction");
         store
     }
 }
@@ -82,10 +76,7 @@ pub fn open(dir: &Path) -> (Connection, Table) {
     if !connection.admin().table_exists(&name).expect("an answer") {
         let family = ColumnFamilyDescriptor::new(FAMILY);
         let descriptor = TableDescriptor::new(name.clone()).with_family(family);
-        connection
-            .admin()
-            .create_table(&descriptor)
-            .expect("a new table");
+        connection.admin().create_table(&descriptor).expect("a new table");
     }
     let table = connection.table(&name).expect("the table");
     (connection, table)

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::filters;
 
-pub fn bytes(value: &Value) -> Vec<u8> {
+pub(crate) fn bytes(value: &Value) -> Vec<u8> {
     match value {
         Value::String(text) => from_string_binary(text),
         Value::Object(long) => {
@@ -21,7 +21,7 @@ pub fn bytes(value: &Value) -> Vec<u8> {
     }
 }
 
-pub fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -29,7 +29,7 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-pub fn table_name(op: &Value) -> Result<TableName> {
+pub(crate) fn table_name(op: &Value) -> Result<TableName> {
     text(&op["t"]).parse()
 }
 
@@ -89,12 +89,12 @@ macro_rules! read_options {
     }};
 }
 
-pub fn get(op: &Value) -> Result<Get> {
+pub(crate) fn get(op: &Value) -> Result<Get> {
     let mut get = Get::new(bytes(&op["row"]));
     Ok(read_options!(get, op))
 }
 
-pub fn scan(op: &Value) -> Result<Scan> {
+pub(crate) fn scan(op: &Value) -> Result<Scan> {
     let mut scan = Scan::new();
     if let Some(prefix) = op.get("prefix") {
         scan = scan.prefix(bytes(prefix));
@@ -123,7 +123,7 @@ pub fn scan(op: &Value) -> Result<Scan> {
     Ok(read_options!(scan, op))
 }
 
-pub fn put(op: &Value) -> Put {
+pub(crate) fn put(op: &Value) -> Put {
     let row = bytes(&op["row"]);
     let mut put = match op.get("ts").and_then(Value::as_i64) {
         Some(timestamp) => Put::at(row, timestamp),
@@ -145,7 +145,7 @@ pub fn put(op: &Value) -> Put {
     put
 }
 
-pub fn delete(op: &Value) -> Delete {
+pub(crate) fn delete(op: &Value) -> Delete {
     let row = bytes(&op["row"]);
     let mut delete = match op.get("ts").and_then(Value::as_i64) {
         Some(timestamp) => Delete::at(row, timestamp),
@@ -187,7 +187,7 @@ macro_rules! read_modify_write {
     }};
 }
 
-pub fn increment(op: &Value) -> Result<Increment> {
+pub(crate) fn increment(op: &Value) -> Result<Increment> {
     let mut increment = Increment::new(bytes(&op["row"]));
     for cell in list(&op["cells"]) {
         let amount = cell[2].as_i64().unwrap_or(0);
@@ -196,7 +196,7 @@ pub fn increment(op: &Value) -> Result<Increment> {
     Ok(read_modify_write!(op, increment))
 }
 
-pub fn append(op: &Value) -> Result<Append> {
+pub(crate) fn append(op: &Value) -> Result<Append> {
     let mut append = Append::new(bytes(&op["row"]));
     for cell in list(&op["cells"]) {
         append = append.add(bytes(&cell[0]), bytes(&cell[1]), bytes(&cell[2]));
@@ -204,7 +204,7 @@ pub fn append(op: &Value) -> Result<Append> {
     Ok(read_modify_write!(op, append))
 }
 
-pub fn mutation(op: &Value) -> Result<Mutation> {
+pub(crate) fn mutation(op: &Value) -> Result<Mutation> {
     Ok(match op["op"].as_str().unwrap_or("") {
         "put" => put(op).into(),
         "delete" => delete(op).into(),
@@ -214,7 +214,7 @@ pub fn mutation(op: &Value) -> Result<Mutation> {
     })
 }
 
-pub fn row_mutations(op: &Value) -> Result<RowMutations> {
+pub(crate) fn row_mutations(op: &Value) -> Result<RowMutations> {
     let mut mutations = RowMutations::new(bytes(&op["row"]));
     for one in list(&op["mutations"]) {
         mutations = mutations.add(mutation(one)?);
@@ -222,7 +222,7 @@ pub fn row_mutations(op: &Value) -> Result<RowMutations> {
     Ok(mutations)
 }
 
-pub fn check_and_mutate(op: &Value) -> Result<CheckAndMutate> {
+pub(crate) fn check_and_mutate(op: &Value) -> Result<CheckAndMutate> {
     let mut check = CheckAndMutate::new(bytes(&op["row"]));
     let condition = &op["if"];
     let column = || (bytes(&condition["f"]), bytes(&condition["q"]));
@@ -247,20 +247,24 @@ pub fn check_and_mutate(op: &Value) -> Result<CheckAndMutate> {
     })
 }
 
-pub fn compare_operator(value: &Value) -> Result<CompareOperator> {
+pub(crate) fn compare_operator(value: &Value) -> Result<CompareOperator> {
     CompareOperator::from_name(value.as_str().unwrap_or(""))
         .ok_or_else(|| Error::illegal_argument(format!("no such operator: {value}")))
 }
 
 /// Settings of a family laid over `base`.
-pub fn family(value: &Value, base: Option<ColumnFamilyDescriptor>) -> Result<ColumnFamilyDescriptor> {
+pub(crate) fn family(value: &Value, base: Option<ColumnFamilyDescriptor>) -> Result<ColumnFamilyDescriptor> {
     let mut family = match base {
         Some(base) => base,
         None => ColumnFamilyDescriptor::new(bytes(&value["name"])),
     };
+    // The recorder sets VERSIONS first, and the Java client compares it with what is there.
+    if let Some(versions) = value.get("VERSIONS") {
+        family.set_attribute("VERSIONS", &text(versions))?;
+    }
     for (name, setting) in value.as_object().into_iter().flatten() {
         match name.as_str() {
-            "name" => {}
+            "name" | "VERSIONS" => {}
             "SCOPE" => family.set_attribute("REPLICATION_SCOPE", &text(setting))?,
             _ => family.set_attribute(name, &text(setting))?,
         }
@@ -268,7 +272,7 @@ pub fn family(value: &Value, base: Option<ColumnFamilyDescriptor>) -> Result<Col
     Ok(family)
 }
 
-pub fn table(op: &Value) -> Result<TableDescriptor> {
+pub(crate) fn table(op: &Value) -> Result<TableDescriptor> {
     let mut table = TableDescriptor::new(table_name(op)?);
     for one in list(&op["families"]) {
         table.add_family(family(one, None)?)?;
@@ -280,7 +284,7 @@ pub fn table(op: &Value) -> Result<TableDescriptor> {
 }
 
 /// The descriptor that an `alter` makes of the present one.
-pub fn altered(op: &Value, mut table: TableDescriptor) -> Result<TableDescriptor> {
+pub(crate) fn altered(op: &Value, mut table: TableDescriptor) -> Result<TableDescriptor> {
     for one in list(&op["add"]) {
         table.add_family(family(one, None)?)?;
     }
@@ -303,6 +307,6 @@ pub fn altered(op: &Value, mut table: TableDescriptor) -> Result<TableDescriptor
     Ok(table)
 }
 
-pub fn byte_lists(value: &Value) -> Vec<Vec<u8>> {
+pub(crate) fn byte_lists(value: &Value) -> Vec<Vec<u8>> {
     list(value).iter().map(bytes).collect()
 }

@@ -21,7 +21,7 @@ fn optional_bytes(value: &Value) -> Option<Vec<u8>> {
     (!value.is_null()).then(|| bytes(value))
 }
 
-pub fn filter(value: &Value) -> Result<Filter> {
+pub(crate) fn filter(value: &Value) -> Result<Filter> {
     let comparator = || comparator(&value["comparator"]);
     let operator = || compare_operator(&value["cmp"]);
     Ok(match value["type"].as_str().unwrap_or("") {

@@ -58,9 +58,7 @@ impl Args {
             json: PathBuf::from("bench-compare.jsonl"),
         };
         while let Some(option) = words.next() {
-            let value = words
-                .next()
-                .ok_or_else(|| format!("{option} needs a value\n\n{USAGE}"))?;
+            let value = words.next().ok_or_else(|| format!("{option} needs a value\n\n{USAGE}"))?;
             match option.as_str() {
                 "--cells" => args.cells = value.parse()?,
                 "--rounds" => args.rounds = value.parse()?,
@@ -97,9 +95,7 @@ impl Args {
 /// The store of that name.
 pub(crate) fn engine(name: &str) -> Result<&'static dyn Engine> {
     let found = ENGINES.iter().find(|engine| engine.name() == name);
-    found
-        .copied()
-        .ok_or_else(|| format!("no store {name}\n\n{USAGE}").into())
+    found.copied().ok_or_else(|| format!("no store {name}\n\n{USAGE}").into())
 }
 
 fn list(value: &str) -> Vec<String> {
@@ -118,12 +114,7 @@ mod tests {
     fn options_are_read() {
         let args = parse("--cells 5000 --stores lmdb,redb --only read").unwrap();
         assert_eq!(args.cells, 5000);
-        let names: Vec<_> = args
-            .engines()
-            .unwrap()
-            .iter()
-            .map(|engine| engine.name())
-            .collect();
+        let names: Vec<_> = args.engines().unwrap().iter().map(|engine| engine.name()).collect();
         assert_eq!(names, ["lmdb", "redb"]);
         assert!(args.wants("read") && !args.wants("put"));
     }

@@ -47,11 +47,7 @@ impl SampleCell {
             chunk.copy_from_slice(&word[..chunk.len()]);
         }
         let timestamp = TIMESTAMP_FIRST + (number % 1_000_000) as i64;
-        Self {
-            row: row_of(number),
-            timestamp,
-            value,
-        }
+        Self { row: row_of(number), timestamp, value }
     }
 }
 
@@ -168,9 +164,7 @@ fn tail(bytes: &[u8]) -> u64 {
 
 #[cold]
 fn short(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(bytes.len() as u64, |word, byte| {
-        (word << 8) | u64::from(*byte)
-    })
+    bytes.iter().fold(bytes.len() as u64, |word, byte| (word << 8) | u64::from(*byte))
 }
 
 #[cfg(test)]

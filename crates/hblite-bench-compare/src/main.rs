@@ -49,10 +49,7 @@ fn main() -> ExitCode {
 fn compare(args: &Args) -> Result<()> {
     let rows = Rows::new(args.cells);
     fs::create_dir_all(&args.dir)?;
-    let mut lines = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(&args.json)?;
+    let mut lines = OpenOptions::new().create(true).append(true).open(&args.json)?;
     let mut contestants = Vec::new();
     for engine in args.engines()? {
         contestants.push(Contestant::new(engine, args)?);
@@ -65,24 +62,12 @@ fn compare(args: &Args) -> Result<()> {
             samples.push(sample);
             Ok(())
         };
-        contestants
-            .iter_mut()
-            .for_each(|contestant| contestant.round = round);
-        let mut task = Task {
-            args,
-            rows: &rows,
-            record: &mut record,
-        };
+        contestants.iter_mut().for_each(|contestant| contestant.round = round);
+        let mut task = Task { args, rows: &rows, record: &mut record };
         workload::round(&mut contestants, &mut task)?;
     }
     println!("{}", report::heading(args.cells, args.rounds, &samples));
-    println!(
-        "By the wall clock:\n\n{}",
-        report::table(&samples, Clock::Wall)
-    );
-    println!(
-        "By the CPU clock:\n\n{}",
-        report::table(&samples, Clock::Cpu)
-    );
+    println!("By the wall clock:\n\n{}", report::table(&samples, Clock::Wall));
+    println!("By the CPU clock:\n\n{}", report::table(&samples, Clock::Cpu));
     Ok(())
 }

@@ -122,7 +122,7 @@ fn run_script(
         Ok(ScriptReport { exit: Some(status), .. }) => Ok(exit_status(status)),
         Ok(ScriptReport { failures: 0, .. }) => Ok(0),
         Ok(ScriptReport { failures, .. }) => {
-            writeln!(io::stderr(), "hblite: {name}: {failures} commands failed")?;
+            writeln!(io::stderr(), "hblite: {name}: failed commands: {failures}")?;
             Ok(0)
         }
         Err(error) => match error.source {
@@ -146,7 +146,7 @@ fn interact(shell: &mut Shell) -> io::Result<u8> {
     let mut source = String::new();
     loop {
         shell.set_width(width());
-        let line = match editor.read(&shell.prompt(!source.is_empty()))? {
+        let line = match editor.read(&shell.prompt(source.lines().count()))? {
             Input::Line(line) => line,
             Input::Interrupted => {
                 source.clear();
@@ -162,7 +162,10 @@ fn interact(shell: &mut Shell) -> io::Result<u8> {
         match shell.run_line(&source, &mut editor)? {
             Outcome::Incomplete => source.push('\n'),
             Outcome::Exit(status) => return Ok(exit_status(status)),
-            Outcome::Done | Outcome::Failed(_) => source.clear(),
+            Outcome::Done | Outcome::Failed(_) => {
+                editor.remember(&source);
+                source.clear();
+            }
         }
     }
 }

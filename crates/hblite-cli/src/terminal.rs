@@ -3,8 +3,10 @@
 //! Standard output belongs to results; progress is shown on standard error, and only if that is
 //! a terminal. Both may be one terminal, so the progress line is taken away while results print.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hblite_shell::{CONSTANTS, Lines, Progress, command_names};
@@ -66,14 +68,16 @@ impl Editor {
         Ok(Self { editor, history })
     }
 
+    /// Keeps a statement for later.
+    pub(crate) fn remember(&mut self, statement: &str) {
+        // Refused if it is empty or the same as before.
+        let _ = self.editor.add_history_entry(statement);
+    }
+
     /// A line typed after `prompt`.
     pub(crate) fn read(&mut self, prompt: &str) -> io::Result<Input> {
         match self.editor.readline(prompt) {
-            Ok(line) => {
-                // Neither a full disk nor a read-only home ends a shell.
-                let _ = self.editor.add_history_entry(&line);
-                Ok(Input::Line(line))
-            }
+            Ok(line) => Ok(Input::Line(line)),
             Err(ReadlineError::Interrupted) => Ok(Input::Interrupted),
             Err(ReadlineError::Eof) => Ok(Input::End),
             Err(ReadlineError::Io(error)) => Err(error),
@@ -85,6 +89,7 @@ impl Editor {
 impl Drop for Editor {
     fn drop(&mut self) {
         if let Some(path) = &self.history {
+            // Neither a full disk nor a read-only home is worth a message at the end.
             let _ = self.editor.save_history(path);
         }
     }
@@ -218,6 +223,8 @@ fn string_length(text: &str, quote: char) -> usize {
 #[derive(Clone)]
 pub(crate) struct ProgressLine {
     bar: ProgressBar,
+    /// Whether the line stands on the terminal; shared with [`Screen`].
+    is_shown: Rc<Cell<bool>>,
     /// When the first rows of the count or scan that runs were seen.
     start: Option<Instant>,
 }
@@ -234,24 +241,24 @@ impl ProgressLine {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {human_pos} rows, {per_sec}") {
             bar.set_style(style);
         }
-        Self { bar, start: None }
+        Self { bar, is_shown: Rc::default(), start: None }
     }
 }
 
 impl Progress for ProgressLine {
     fn rows(&mut self, count: u64) {
-        let start = *self.start.get_or_insert_with(|| {
-            self.bar.reset();
-            Instant::now()
-        });
+        let start = *self.start.get_or_insert_with(Instant::now);
         if start.elapsed() >= DELAY {
+            self.is_shown.set(true);
             self.bar.set_position(count);
         }
     }
 
     fn end(&mut self) {
-        if self.start.take().is_some() {
+        self.start = None;
+        if self.is_shown.take() {
             self.bar.finish_and_clear();
+            self.bar.reset();
         }
     }
 }
@@ -278,13 +285,17 @@ impl Write for Screen {
         // Line by line, so that rows are seen when they are found.
         self.buffer.write_all(bytes)?;
         if bytes.ends_with(b"\n") {
-            self.progress.bar.suspend(|| self.buffer.flush())?;
+            self.flush()?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.progress.bar.suspend(|| self.buffer.flush())
+        if self.progress.is_shown.get() {
+            self.progress.bar.suspend(|| self.buffer.flush())
+        } else {
+            self.buffer.flush()
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `hblite shell` from outside: the tour, scripts, pipes, exit statuses.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -62,7 +64,7 @@ fn a_script_stops_at_its_first_error_and_says_where() {
     let shown = text(&output.stdout);
     let block = "\nERROR: Unknown table nosuch!\n\nFor usage try 'help \"get\"'\n\nTook";
     assert!(shown.contains(block) && shown.contains("TABLE\nt\n1 row(s)\n"), "{shown}");
-    assert!(text(&output.stderr).ends_with("1 commands failed\n"));
+    assert!(text(&output.stderr).ends_with("failed commands: 1\n"));
 }
 
 #[test]

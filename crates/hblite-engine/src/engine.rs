@@ -94,11 +94,7 @@ impl Engine {
             if name == META_ENCODED_NAME { None } else { catalog.region(name) }
         })?;
         catalog.load_namespaces()?;
-        for (name, _) in recovery.regions() {
-            if catalog.region(name).is_none() {
-                context.wal.region_removed(name)?;
-            }
-        }
+        release_log(&context, &recovery, &catalog)?;
         let chores = Chores::start(&context, &catalog, receiver)?;
         let opened_at_ms = context.env.clock.now_millis();
         let running = Mutex::new(Some(Running { chores, _lock: lock }));
@@ -136,6 +132,11 @@ impl Engine {
         &self.context.options
     }
 
+    /// The name of the server that the store stands for: `host,port,start code`.
+    pub(crate) fn server_name(&self) -> String {
+        format!("{},{}", SERVER_NAME.replace(':', ","), self.opened_at_ms)
+    }
+
     /// The time that cells are stamped with.
     pub fn now_millis(&self) -> i64 {
         self.context.env.clock.now_millis()
@@ -170,6 +171,24 @@ fn replay_into(
     };
     let options = ReplayOptions { salvage: context.options.salvage };
     wal::replay(&context.env, &context.layout.wal_dir(), options, &mut replay).map(drop)
+}
+
+/// Tells the log which of its entries nobody needs any more.
+fn release_log(context: &EngineContext, recovery: &ReplayReport, catalog: &Catalog) -> Result<()> {
+    for (name, highest_id) in recovery.regions() {
+        match catalog.region(name) {
+            None => context.wal.region_removed(name)?,
+            Some(region) if region.is_memory_empty() => {
+                context.wal.region_flushed(name, highest_id)?;
+            }
+            // The damage that was passed over goes with its file.
+            Some(region) if !recovery.salvaged.is_empty() => {
+                region.flush()?;
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
 }
 
 fn lock_directory(env: &Env, layout: &Layout) -> Result<Box<dyn FileLock>> {

@@ -7,6 +7,7 @@
 //! Threads: shared; 16 shards, a hit takes a read lock.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
@@ -48,7 +49,7 @@ struct Shard {
 #[derive(Debug)]
 struct Slot {
     key: BlockKey,
-    block: DataBlock,
+    block: Arc<DataBlock>,
     was_asked: AtomicBool,
 }
 
@@ -100,7 +101,7 @@ impl BlockCache {
         &self.shards[(mixed >> 60) as usize % SHARDS]
     }
 
-    pub(crate) fn get(&self, key: BlockKey) -> Option<DataBlock> {
+    pub(crate) fn get(&self, key: BlockKey) -> Option<Arc<DataBlock>> {
         let shard = self.shard(key).read();
         let Some(&slot) = shard.slots_by_key.get(&key) else {
             self.misses.fetch_add(1, Ordering::Relaxed);
@@ -113,7 +114,7 @@ impl BlockCache {
     }
 
     /// Adds a block; one too large for its shard is not kept.
-    pub(crate) fn insert(&self, key: BlockKey, block: DataBlock) {
+    pub(crate) fn insert(&self, key: BlockKey, block: Arc<DataBlock>) {
         let slot = Slot { key, block, was_asked: AtomicBool::new(false) };
         if slot.size() > self.shard_capacity {
             return;
@@ -205,7 +206,7 @@ mod tests {
     use crate::block::Payload;
     use crate::encoding::cells::CellLayout;
 
-    fn block(value_size: usize) -> DataBlock {
+    fn block(value_size: usize) -> Arc<DataBlock> {
         let layout = CellLayout { has_tags: false, has_mvcc: false };
         let cell = hblite_model::Cell::new(
             b"r",
@@ -217,7 +218,7 @@ mod tests {
         );
         let mut cells = Vec::new();
         layout.append(&mut cells, &cell.as_ref());
-        DataBlock::new(Payload::owned(cells), layout).unwrap()
+        Arc::new(DataBlock::new(Payload::owned(cells), layout).unwrap())
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! A data block in memory: plain cells and where each begins.
 //!
-//! Searching and stepping never fail, for [`DataBlock::new`] has looked at every length. Cheap to
-//! clone; shared by scanners and caches.
-
-use std::sync::Arc;
+//! Searching and stepping never fail, for [`DataBlock::new`] has looked at every length. Scanners
+//! and caches share a block by `Arc`, one per block: a count per file would be fought for.
 
 use hblite_model::{CellComparator, CellRef};
 
@@ -12,17 +10,17 @@ use crate::encoding::cells::{CellLayout, CellOffsets};
 use crate::error::Parsed;
 
 /// Plain cells, at least one.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct DataBlock {
     cells: Payload,
-    offsets: Arc<CellOffsets>,
+    offsets: CellOffsets,
     layout: CellLayout,
 }
 
 impl DataBlock {
     /// Checks all cells.
     pub(crate) fn new(cells: Payload, layout: CellLayout) -> Parsed<Self> {
-        let offsets = Arc::new(CellOffsets::of(&cells, layout)?);
+        let offsets = CellOffsets::of(&cells, layout)?;
         Ok(Self { cells, offsets, layout })
     }
 
@@ -80,10 +78,9 @@ impl DataBlock {
         mut high: usize,
     ) -> usize {
         let cells: &[u8] = &self.cells;
-        let offsets: &CellOffsets = &self.offsets;
         while low < high {
             let middle = low + (high - low) / 2;
-            let other = CellLayout::key(cells, offsets.get(middle));
+            let other = CellLayout::key(cells, self.offsets.get(middle));
             if comparator.compare_keys(other, key).is_lt() {
                 low = middle + 1;
             } else {

@@ -16,7 +16,6 @@ use crate::encoding::cells::CellLayout;
 use crate::error::{Damage, Parsed};
 use crate::file_info::{self, FileInfo};
 use crate::index::DataIndex;
-use crate::reader::HFileReader;
 use crate::trailer::{TRAILER_SIZE, Trailer, TrailerError};
 
 /// What is known about an open file.
@@ -79,8 +78,13 @@ fn read_trailer(bytes: &[u8], path: &Path) -> Result<(Trailer, usize)> {
     match Trailer::parse(trailer, blocks.len() as u64) {
         Ok(trailer) => Ok((trailer, blocks.len())),
         Err(TrailerError::Damaged(damage)) => Err(corrupt(blocks.len() as u64, &damage)),
-        Err(TrailerError::Unsupported(what)) => Err(HFileReader::unsupported(path, &what)),
+        Err(TrailerError::Unsupported(what)) => Err(unsupported(path, &what)),
     }
+}
+
+fn unsupported(path: &Path, what: &str) -> Error {
+    let message = format!("{}: {what}", path.display());
+    Error::new(Exception::UnsupportedOperation, message)
 }
 
 /// The payload of the block at `offset`, and where the next one begins.

@@ -71,7 +71,7 @@ impl Default for HFileWriterOptions {
 }
 
 /// Largest size that a setting may ask for.
-const SIZE_MAX: usize = 1 << 30;
+const SIZE_MAX: usize = 1 << 28;
 
 impl HFileWriterOptions {
     /// Refuses what no file can have.

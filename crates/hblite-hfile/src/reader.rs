@@ -12,9 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hblite_env::{FileBytes, FileSystem};
-use hblite_model::{
-    BloomType, CellComparator, Compression, DataBlockEncoding, Error, Exception, Result,
-};
+use hblite_model::{BloomType, CellComparator, Compression, DataBlockEncoding, Error, Result};
 
 use crate::block::{BlockFile, BlockType, Payload};
 use crate::bloom::BloomReader;
@@ -294,7 +292,7 @@ impl HFileReader {
         index: &DataIndex,
         position: DataBlockPosition,
         keep: bool,
-    ) -> Result<DataBlock> {
+    ) -> Result<Arc<DataBlock>> {
         let (offset, size, state) = index.block(&self.file, position)?;
         if let Some(block) = state.known.get() {
             return Ok(block.clone());
@@ -335,7 +333,7 @@ impl HFileReader {
     }
 
     /// Reads, decompresses, decodes and checks a data block.
-    fn read_data_block(&self, offset: u64, size: u32, is_verified: bool) -> Result<DataBlock> {
+    fn read_data_block(&self, offset: u64, size: u32, is_verified: bool) -> Result<Arc<DataBlock>> {
         let (encoding, layout) = (self.encoding(), self.opened.layout);
         let expected = match encoding {
             DataBlockEncoding::None => BlockType::Data,
@@ -357,15 +355,9 @@ impl HFileReader {
                     }
                 }
             };
-            DataBlock::new(cells, layout)
+            DataBlock::new(cells, layout).map(Arc::new)
         };
         parse().map_err(|damage: Damage| self.file.corrupt(offset, &damage))
-    }
-
-    /// The error for something that the file cannot be used for.
-    pub(crate) fn unsupported(path: &Path, message: &str) -> Error {
-        let message = format!("{}: {message}", path.display());
-        Error::new(Exception::UnsupportedOperation, message)
     }
 }
 

@@ -7,6 +7,7 @@
 //! looks at no key. The bytes of [`HFileScanner::current`] are those of the mapped file, or of the
 //! decoded block.
 //!
+//! Keys that are sought must be well-formed flat keys ([`hblite_model::cell::key::check`]).
 //! Threads: one owner; any number of scanners share a reader.
 
 use std::sync::Arc;
@@ -38,7 +39,7 @@ pub struct HFileScanner {
 /// The cell that a scanner stands on.
 #[derive(Debug)]
 struct Current {
-    block: DataBlock,
+    block: Arc<DataBlock>,
     position: DataBlockPosition,
     /// Below the number of cells in the block.
     cell: usize,

@@ -13,7 +13,7 @@ use hblite_env::FileSystem;
 use hblite_model::cell::{TagIter, key};
 use hblite_model::{BloomType, CellRef, DataBlockEncoding, Error, Exception, Result};
 
-use crate::block::{BlockPosition, BlockType, BlockWriter, HEADER_SIZE};
+use crate::block::{BlockPosition, BlockType, BlockWriter, HEADER_SIZE, PAYLOAD_SIZE_MAX};
 use crate::bloom::{BloomKey, BloomWriter};
 use crate::encoding::BlockEncoder;
 use crate::encoding::cells::CellLayout;
@@ -262,6 +262,12 @@ impl HFileWriter {
             DataBlockEncoding::None => BlockType::Data,
             _ => BlockType::EncodedData,
         };
+        // Equal keys without end would make such a block: they are never split.
+        let cells_size = self.encoder.unencoded_size();
+        if cells_size > PAYLOAD_SIZE_MAX {
+            let message = format!("cells of {cells_size} bytes cannot be one block");
+            return Err(Error::illegal_argument(message));
+        }
         let payload = self.encoder.finish();
         let payload_size = payload.len() as u64;
         let block = self.blocks.write(block_type, payload)?;

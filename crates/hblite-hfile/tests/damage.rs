@@ -4,6 +4,8 @@
 //! at every byte; then everything that a reader can do is done. Only the trailer, the headers'
 //! previous offsets and blocks without checksums may be damaged without anybody noticing.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::path::Path;

@@ -4,6 +4,8 @@
 //! each is written again from its cells and settings. Byte for byte the same, but for compressed
 //! payloads, which are compared after decompression by reading both files.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::path::Path;
@@ -80,13 +82,18 @@ fn seeks_stand_where_a_sorted_list_says() {
         let cells = golden.scan();
         let comparator = golden.reader().comparator();
         let keys = support::keys_around(&cells, 12);
-        for cache in [None, Some(Arc::new(BlockCache::new(1 << 20)))] {
+        // With a capacity of 0 nothing is kept, cell offsets neither.
+        for capacity in [None, Some(0), Some(1 << 20)] {
+            let cache = capacity.map(|capacity| Arc::new(BlockCache::new(capacity)));
+            let has_cache = capacity.is_some_and(|capacity| capacity > 0);
             let reader = Arc::new(golden.open(cache));
             let mut scanner = HFileScanner::new(reader.clone());
             let mut forward = HFileScanner::new(reader.clone());
             let mut sorted = keys.clone();
             sorted.sort_by(|left, right| comparator.compare_keys(left, right));
-            for key in &keys {
+            // Without a cache each seek decodes a block: a few will do.
+            let step = if reader.encoding().name() == "NONE" || has_cache { 1 } else { 7 };
+            for key in keys.iter().step_by(step) {
                 check_seeks(&golden, &mut scanner, comparator, &cells, key);
             }
             for key in &sorted {
@@ -128,6 +135,31 @@ fn check_seeks(
     if let Some(index) = before.and_then(|index| index.checked_sub(1)) {
         assert!(scanner.prev().unwrap());
         assert_eq!(current(scanner).as_ref(), Some(&cells[index]), "{golden}");
+    }
+}
+
+#[test]
+fn threads_share_a_reader() {
+    for name in ["index-2level", "typical-fast-diff", "comp-lz4", "bloom-rowcol"] {
+        let golden = all().into_iter().find(|golden| golden.name == name).unwrap();
+        let cells = golden.scan();
+        // Room for some of the blocks only.
+        let reader = Arc::new(golden.open(Some(Arc::new(BlockCache::new(300_000)))));
+        std::thread::scope(|scope| {
+            for start in 0..4 {
+                let (reader, cells) = (&reader, &cells);
+                scope.spawn(move || {
+                    let mut scanner = HFileScanner::new(reader.clone());
+                    for cell in cells.iter().skip(start).step_by(4) {
+                        let cell = cell.as_ref();
+                        assert!(scanner.seek(cell.key()).unwrap());
+                        assert_eq!(scanner.current_key(), Some(cell.key()));
+                        assert!(reader.may_contain_row(cell.row()).unwrap());
+                    }
+                    assert_eq!(&support::scan(reader), cells);
+                });
+            }
+        });
     }
 }
 

@@ -143,7 +143,10 @@ impl Shell {
         };
         let result = runner.run();
         self.prints_errors = true;
-        result
+        let report = result?;
+        // Comments that were echoed after the last statement.
+        self.out.flush().map_err(|source| io_error(0, source))?;
+        Ok(report)
     }
 }
 
@@ -177,7 +180,7 @@ impl Runner<'_> {
                 self.direct(directive.trim())?;
                 continue;
             }
-            self.echo(&line, false)?;
+            self.echo(&line, 0)?;
             let text = strip_prompt(&line);
             if text.trim().is_empty() || text.trim_start().starts_with('#') {
                 continue;
@@ -213,13 +216,13 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn echo(&mut self, line: &str, is_continued: bool) -> Result<(), ScriptError> {
+    fn echo(&mut self, line: &str, pending: usize) -> Result<(), ScriptError> {
         if !self.options.echo {
             return Ok(());
         }
         let text = strip_prompt(line);
         let is_comment = text.trim().is_empty() || text.trim_start().starts_with('#');
-        let prompt = if is_comment { String::new() } else { self.shell.prompt(is_continued) };
+        let prompt = if is_comment { String::new() } else { self.shell.prompt(pending) };
         let at = self.lines.count;
         self.shell.out.line(&format!("{prompt}{text}")).map_err(|source| io_error(at, source))
     }
@@ -244,7 +247,7 @@ impl Runner<'_> {
                 let given_up = self.shell.give_up(&source);
                 return given_up.map_err(|source| io_error(start, source));
             };
-            self.echo(&line, true)?;
+            self.echo(&line, source.lines().count())?;
             source.push('\n');
             source.push_str(strip_prompt(&line));
         }

@@ -127,10 +127,11 @@ impl Shell {
         self.out.flush()
     }
 
-    /// The prompt for the next line; `is_continued` inside an unfinished statement.
-    pub fn prompt(&self, is_continued: bool) -> String {
-        let end = if is_continued { '*' } else { '>' };
-        format!("hbase:{:03}:0{end} ", self.line_number + 1)
+    /// The prompt for the next line, `pending` being the lines of an unfinished statement that
+    /// stand before it.
+    pub fn prompt(&self, pending: usize) -> String {
+        let end = if pending > 0 { '*' } else { '>' };
+        format!("hbase:{:03}:0{end} ", self.line_number + 1 + pending as u64)
     }
 
     /// Changes the width of the terminal.

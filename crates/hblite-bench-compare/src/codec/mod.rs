@@ -200,13 +200,7 @@ impl<'a> NewestVersions<'a> {
             return Ok(());
         }
         let row_size = self.row_size;
-        emit(
-            self.tally,
-            &mut self.scratch,
-            &self.last,
-            row_size,
-            &self.last_value,
-        )
+        emit(self.tally, &mut self.scratch, &self.last, row_size, &self.last_value)
     }
 }
 
@@ -218,21 +212,12 @@ pub(crate) fn emit_if_in(tally: &mut Tally, column: &[u8], key: &[u8], value: &[
     if column_of(key)? != column {
         return Ok(());
     }
-    emit(
-        tally,
-        &mut [Vec::new(), Vec::new()],
-        key,
-        part_end(column)?,
-        value,
-    )
+    emit(tally, &mut [Vec::new(), Vec::new()], key, part_end(column)?, value)
 }
 
 #[inline]
 fn column_of(key: &[u8]) -> Result<&[u8]> {
-    let size = key
-        .len()
-        .checked_sub(VERSION_SIZE)
-        .ok_or("a key without its version")?;
+    let size = key.len().checked_sub(VERSION_SIZE).ok_or("a key without its version")?;
     Ok(&key[..size])
 }
 
@@ -257,12 +242,7 @@ fn emit(
     let timestamp = (!u64::from_be_bytes(*inverted) ^ SIGN) as i64;
     let [row_scratch, qualifier_scratch] = scratch;
     let row = unescape(&column[..row_size], row_scratch);
-    tally.add(
-        row,
-        unescape(qualifier, qualifier_scratch),
-        timestamp,
-        value,
-    );
+    tally.add(row, unescape(qualifier, qualifier_scratch), timestamp, value);
     Ok(())
 }
 

@@ -71,17 +71,11 @@ fn newest_version_passes_in_both_directions() {
     ];
     let answer: [(&[u8], i64, &[u8]); 2] = [(b"a\0b", 2, b"new"), (b"c", 9, b"newer")];
     assert_eq!(tally_of(Direction::Forward, 9, &entries), expected(&answer));
-    assert_eq!(
-        tally_of(Direction::Forward, 1, &entries),
-        expected(&answer[..1])
-    );
+    assert_eq!(tally_of(Direction::Forward, 1, &entries), expected(&answer[..1]));
     entries.reverse();
     let answer = [answer[1], answer[0]];
     assert_eq!(tally_of(Direction::Reverse, 9, &entries), expected(&answer));
-    assert_eq!(
-        tally_of(Direction::Reverse, 1, &entries),
-        expected(&answer[..1])
-    );
+    assert_eq!(tally_of(Direction::Reverse, 1, &entries), expected(&answer[..1]));
 }
 
 #[test]
@@ -100,13 +94,7 @@ fn get_takes_only_its_own_column() {
     let mut tally = Tally::default();
     emit_if_in(&mut tally, &column, &key(b"other", 1), b"").unwrap();
     assert_eq!(tally, Tally::default());
-    emit_if_in(
-        &mut tally,
-        &column,
-        &key(&cell.row, cell.timestamp),
-        &cell.value,
-    )
-    .unwrap();
+    emit_if_in(&mut tally, &column, &key(&cell.row, cell.timestamp), &cell.value).unwrap();
     assert_eq!(tally, Tally::of([7].into_iter()));
 }
 

@@ -91,11 +91,7 @@ impl fmt::Display for Sample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (wall, cpu) = (figure(self.wall), figure(self.cpu));
         let (workload, store, unit) = (&self.workload, self.store, self.unit.name());
-        write!(
-            f,
-            "{} {workload:28} {store:12} {wall:>8} {unit} (CPU {cpu})",
-            self.round
-        )
+        write!(f, "{} {workload:28} {store:12} {wall:>8} {unit} (CPU {cpu})", self.round)
     }
 }
 
@@ -115,10 +111,7 @@ pub(crate) fn heading(cells: u64, rounds: u32, samples: &[Sample]) -> String {
     loads.sort_by(f64::total_cmp);
     let load = match (loads.first(), loads.last()) {
         (Some(low), Some(high)) => {
-            format!(
-                "median {:.2}, from {low:.2} to {high:.2}",
-                median(&mut loads.clone())
-            )
+            format!("median {:.2}, from {low:.2} to {high:.2}", median(&mut loads.clone()))
         }
         _ => "unknown".to_owned(),
     };
@@ -148,10 +141,7 @@ pub(crate) fn table(samples: &[Sample], clock: Clock) -> String {
         };
         let _ = write!(text, "| {workload} | {} |", row.unit.name());
         for store in &stores {
-            let cell = row
-                .medians
-                .get(store.as_str())
-                .map_or("–".to_owned(), |m| figure(*m));
+            let cell = row.medians.get(store.as_str()).map_or("–".to_owned(), |m| figure(*m));
             let _ = write!(text, " {cell} |");
         }
         if has_subject {
@@ -180,13 +170,8 @@ impl<'a> Line<'a> {
             figures.entry(sample.store).or_default().push(figure);
             unit = Some(sample.unit);
         }
-        let medians = figures
-            .into_iter()
-            .map(|(store, mut all)| (store, median(&mut all)));
-        Some(Self {
-            unit: unit?,
-            medians: medians.collect(),
-        })
+        let medians = figures.into_iter().map(|(store, mut all)| (store, median(&mut all)));
+        Some(Self { unit: unit?, medians: medians.collect() })
     }
 
     fn best(&self, is_peer: impl Fn(&str) -> bool) -> Option<(&'a str, f64)> {

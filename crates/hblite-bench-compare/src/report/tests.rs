@@ -3,15 +3,7 @@
 use super::*;
 
 fn sample(workload: &str, store: &'static str, round: u32, unit: Unit, wall: f64) -> Sample {
-    Sample {
-        workload: workload.to_owned(),
-        store,
-        round,
-        unit,
-        wall,
-        cpu: wall * 2.0,
-        load: None,
-    }
+    Sample { workload: workload.to_owned(), store, round, unit, wall, cpu: wall * 2.0, load: None }
 }
 
 #[test]
@@ -23,20 +15,8 @@ fn table_gives_medians_and_ratios() {
         samples.push(sample("get", "rocksdb", round, rate, 100.0 * factor));
         samples.push(sample("get", "lmdb", round, rate, 400.0 * factor));
         samples.push(sample("get", "hblite", round, rate, 200.0 * factor));
-        samples.push(sample(
-            "open",
-            "rocksdb",
-            round,
-            Unit::Milliseconds,
-            8.0 * factor,
-        ));
-        samples.push(sample(
-            "open",
-            "hblite",
-            round,
-            Unit::Milliseconds,
-            2.0 * factor,
-        ));
+        samples.push(sample("open", "rocksdb", round, Unit::Milliseconds, 8.0 * factor));
+        samples.push(sample("open", "hblite", round, Unit::Milliseconds, 2.0 * factor));
     }
     let expected = "\
 | workload | unit | rocksdb-lz4 | rocksdb | lmdb | hblite | to RocksDB | to the fastest peer |
@@ -55,11 +35,7 @@ fn median_of_an_even_count_lies_between() {
 
 #[test]
 fn figures_keep_three_digits() {
-    let shown: Vec<String> = [1_234_567.0, 123_456.0, 1234.0, 123.4, 12.34, 1.234, 0.01234]
-        .map(figure)
-        .into();
-    assert_eq!(
-        shown,
-        ["1.23M", "123k", "1.23k", "123", "12.3", "1.23", "0.0123"]
-    );
+    let shown: Vec<String> =
+        [1_234_567.0, 123_456.0, 1234.0, 123.4, 12.34, 1.234, 0.01234].map(figure).into();
+    assert_eq!(shown, ["1.23M", "123k", "1.23k", "123", "12.3", "1.23", "0.0123"]);
 }

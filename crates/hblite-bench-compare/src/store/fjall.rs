@@ -28,11 +28,7 @@ pub(super) struct Fjall {
 
 impl Engine for Fjall {
     fn name(&self) -> &'static str {
-        if self.is_compressed {
-            "fjall-lz4"
-        } else {
-            "fjall"
-        }
+        if self.is_compressed { "fjall-lz4" } else { "fjall" }
     }
 
     fn open(&self, dir: &Path, opening: Opening) -> Result<Box<dyn Store>> {
@@ -41,22 +37,15 @@ impl Engine for Fjall {
             .worker_threads(WORKERS)
             .max_journaling_size(JOURNAL_MAX_BYTES)
             .open()?;
-        let compression = if self.is_compressed {
-            CompressionType::Lz4
-        } else {
-            CompressionType::None
-        };
+        let compression =
+            if self.is_compressed { CompressionType::Lz4 } else { CompressionType::None };
         let cells = db.keyspace("cells", || {
             KeyspaceCreateOptions::default()
                 .data_block_size_policy(BlockSizePolicy::all(BLOCK_SIZE_BYTES as u32))
                 .data_block_compression_policy(CompressionPolicy::all(compression))
                 .max_memtable_size(opening.write_buffer_bytes() as u64)
         })?;
-        Ok(Box::new(OpenFjall {
-            cells,
-            db,
-            durability: opening.durability,
-        }))
+        Ok(Box::new(OpenFjall { cells, db, durability: opening.durability }))
     }
 }
 

@@ -48,10 +48,7 @@ impl Engine for Lmdb {
     }
 }
 
-#[expect(
-    unsafe_code,
-    reason = "LMDB maps a file, and can be told not to sync it"
-)]
+#[expect(unsafe_code, reason = "LMDB maps a file, and can be told not to sync it")]
 fn open_env(dir: &Path, flags: EnvFlags) -> Result<Env<WithoutTls>> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(MAP_SIZE_BYTES);
@@ -82,10 +79,7 @@ impl Store for OpenLmdb {
         let mut column = codec::key_buffer();
         codec::encode_column(&mut column, row);
         let transaction = self.env.read_txn()?;
-        match self
-            .cells
-            .get_greater_than_or_equal_to(&transaction, &column)?
-        {
+        match self.cells.get_greater_than_or_equal_to(&transaction, &column)? {
             Some((key, value)) => codec::emit_if_in(tally, &column, key, value),
             None => Ok(()),
         }

@@ -5,6 +5,7 @@
 //! A `Store` is shared by the threads of a workload.
 
 mod fjall;
+mod hblite;
 mod lmdb;
 mod redb;
 mod rocksdb;
@@ -43,17 +44,10 @@ pub(crate) struct Opening {
 
 impl Opening {
     /// Puts survive the end of the process; flushes as usual.
-    pub(crate) const USUAL: Self = Self {
-        durability: Durability::Process,
-        hold_in_log: false,
-    };
+    pub(crate) const USUAL: Self = Self { durability: Durability::Process, hold_in_log: false };
 
     fn write_buffer_bytes(self) -> usize {
-        if self.hold_in_log {
-            WRITE_BUFFER_HOLD_BYTES
-        } else {
-            WRITE_BUFFER_BYTES
-        }
+        if self.hold_in_log { WRITE_BUFFER_HOLD_BYTES } else { WRITE_BUFFER_BYTES }
     }
 }
 
@@ -71,11 +65,7 @@ pub(crate) struct Span<'a> {
 impl Span<'_> {
     /// All rows.
     pub(crate) fn whole(direction: Direction) -> Self {
-        Self {
-            start: None,
-            rows: usize::MAX,
-            direction,
-        }
+        Self { start: None, rows: usize::MAX, direction }
     }
 }
 
@@ -111,18 +101,13 @@ pub(crate) trait Store: Send + Sync {
 
 /// All stores, in the order of the report.
 pub(crate) const ENGINES: &[&dyn Engine] = &[
-    &rocksdb::RocksDb {
-        is_compressed: true,
-    },
-    &rocksdb::RocksDb {
-        is_compressed: false,
-    },
-    &fjall::Fjall {
-        is_compressed: true,
-    },
-    &fjall::Fjall {
-        is_compressed: false,
-    },
+    &rocksdb::RocksDb { is_compressed: true },
+    &rocksdb::RocksDb { is_compressed: false },
+    &fjall::Fjall { is_compressed: true },
+    &fjall::Fjall { is_compressed: false },
     &redb::Redb,
     &lmdb::Lmdb,
+    &hblite::Hblite { name: "hblite", is_compressed: false, scans_rows: false },
+    &hblite::Hblite { name: "hblite-rows", is_compressed: false, scans_rows: true },
+    &hblite::Hblite { name: "hblite-lz4", is_compressed: true, scans_rows: false },
 ];

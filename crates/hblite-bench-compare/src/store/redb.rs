@@ -26,9 +26,7 @@ impl Engine for Redb {
         std::fs::create_dir_all(dir)?;
         let path = dir.join(FILE_NAME);
         let is_new = !path.exists();
-        let db = Database::builder()
-            .set_cache_size(CACHE_SIZE_BYTES)
-            .create(path)?;
+        let db = Database::builder().set_cache_size(CACHE_SIZE_BYTES).create(path)?;
         let durability = match opening.durability {
             Durability::Process => redb::Durability::None,
             Durability::Machine => redb::Durability::Immediate,

@@ -32,11 +32,7 @@ pub(super) struct RocksDb {
 
 impl Engine for RocksDb {
     fn name(&self) -> &'static str {
-        if self.is_compressed {
-            "rocksdb-lz4"
-        } else {
-            "rocksdb"
-        }
+        if self.is_compressed { "rocksdb-lz4" } else { "rocksdb" }
     }
 
     fn open(&self, dir: &Path, opening: Opening) -> Result<Box<dyn Store>> {
@@ -55,20 +51,12 @@ fn options(is_compressed: bool, opening: Opening) -> Options {
     table.set_block_cache(&Cache::new_hyper_clock_cache(CACHE_SIZE_BYTES, 0));
     table.set_format_version(FORMAT_VERSION);
 
-    let compression = if is_compressed {
-        DBCompressionType::Lz4
-    } else {
-        DBCompressionType::None
-    };
+    let compression = if is_compressed { DBCompressionType::Lz4 } else { DBCompressionType::None };
     let mut options = Options::default();
     options.create_if_missing(true);
     options.set_block_based_table_factory(&table);
     options.set_compression_type(compression);
-    options.set_prefix_extractor(SliceTransform::create(
-        "column",
-        column_of,
-        Some(has_column),
-    ));
+    options.set_prefix_extractor(SliceTransform::create("column", column_of, Some(has_column)));
     options.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_RATIO);
     options.set_write_buffer_size(opening.write_buffer_bytes());
     options.set_max_write_buffer_number(WRITE_BUFFERS_MAX);
@@ -148,20 +136,15 @@ impl Store for OpenRocksDb {
         let mut flush = FlushOptions::default();
         flush.set_wait(true);
         self.db.flush_opt(&flush)?;
-        Ok(self
-            .db
-            .wait_for_compact(&WaitForCompactOptions::default())?)
+        Ok(self.db.wait_for_compact(&WaitForCompactOptions::default())?)
     }
 
     fn settle(&self) -> Result<()> {
         self.flush()?;
         let mut compact = CompactOptions::default();
         compact.set_bottommost_level_compaction(BottommostLevelCompaction::ForceOptimized);
-        self.db
-            .compact_range_opt(None::<&[u8]>, None::<&[u8]>, &compact);
-        Ok(self
-            .db
-            .wait_for_compact(&WaitForCompactOptions::default())?)
+        self.db.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &compact);
+        Ok(self.db.wait_for_compact(&WaitForCompactOptions::default())?)
     }
 }
 

@@ -42,35 +42,19 @@ const STEPS: &[(&str, Step)] = &[
     ("recover", recover::recover),
     (MAIN, write::put_batches),
     ("read", |store, task| read::get_random(store, FLUSHED, task)),
-    ("read", |store, task| {
-        read::get_missing(store, FLUSHED, task)
-    }),
+    ("read", |store, task| read::get_missing(store, FLUSHED, task)),
     ("read", |store, task| read::scan_full(store, FLUSHED, task)),
-    ("read", |store, task| {
-        read::scan_full_reverse(store, FLUSHED, task)
-    }),
+    ("read", |store, task| read::scan_full_reverse(store, FLUSHED, task)),
     ("read", |store, task| read::scan_100(store, FLUSHED, task)),
-    ("read", |store, task| {
-        read::scan_100_reverse(store, FLUSHED, task)
-    }),
+    ("read", |store, task| read::scan_100_reverse(store, FLUSHED, task)),
     ("open", open::open_flushed),
     ("settle", write::settle),
-    ("settle", |store, task| {
-        read::get_random(store, SETTLED, task)
-    }),
-    ("settle", |store, task| {
-        read::get_missing(store, SETTLED, task)
-    }),
-    ("settle", |store, task| {
-        read::scan_full(store, SETTLED, task)
-    }),
-    ("settle", |store, task| {
-        read::scan_full_reverse(store, SETTLED, task)
-    }),
+    ("settle", |store, task| read::get_random(store, SETTLED, task)),
+    ("settle", |store, task| read::get_missing(store, SETTLED, task)),
+    ("settle", |store, task| read::scan_full(store, SETTLED, task)),
+    ("settle", |store, task| read::scan_full_reverse(store, SETTLED, task)),
     ("settle", |store, task| read::scan_100(store, SETTLED, task)),
-    ("settle", |store, task| {
-        read::scan_100_reverse(store, SETTLED, task)
-    }),
+    ("settle", |store, task| read::scan_100_reverse(store, SETTLED, task)),
     (MAIN, Contestant::drop_main),
 ];
 
@@ -118,12 +102,7 @@ impl Contestant {
         if dir.exists() {
             fs::remove_dir_all(&dir)?;
         }
-        Ok(Self {
-            engine,
-            dir,
-            main: None,
-            round: 1,
-        })
+        Ok(Self { engine, dir, main: None, round: 1 })
     }
 
     /// A directory for one workload, empty.

@@ -20,13 +20,7 @@ pub(super) fn get_random(
 ) -> Result<()> {
     let picked: Vec<u64> = task.rows.picks(1).take(task.args.gets).collect();
     let expected = Tally::of(picked.iter().copied());
-    gets(
-        contestant,
-        &format!("get_random {stage}"),
-        &picked,
-        expected,
-        task,
-    )
+    gets(contestant, &format!("get_random {stage}"), &picked, expected, task)
 }
 
 /// Random rows that are not there.
@@ -36,13 +30,7 @@ pub(super) fn get_missing(
     task: &mut Task<'_>,
 ) -> Result<()> {
     let absent: Vec<u64> = task.rows.absent().take(task.args.gets).collect();
-    gets(
-        contestant,
-        &format!("get_missing {stage}"),
-        &absent,
-        Tally::default(),
-        task,
-    )
+    gets(contestant, &format!("get_missing {stage}"), &absent, Tally::default(), task)
 }
 
 fn gets(
@@ -75,13 +63,7 @@ pub(super) fn scan_full(
     task: &mut Task<'_>,
 ) -> Result<()> {
     let expected = Tally::of(task.rows.sorted().iter().copied());
-    full_scans(
-        contestant,
-        &format!("scan_full {stage}"),
-        Direction::Forward,
-        expected,
-        task,
-    )
+    full_scans(contestant, &format!("scan_full {stage}"), Direction::Forward, expected, task)
 }
 
 /// All rows in descending order.
@@ -109,11 +91,8 @@ fn full_scans(
         Ok(tally)
     };
     check(workload, pass()?, expected)?;
-    let (tallies, clocks) = measure(|| {
-        (0..FULL_SCANS)
-            .map(|_| pass())
-            .collect::<Result<Vec<Tally>>>()
-    })?;
+    let (tallies, clocks) =
+        measure(|| (0..FULL_SCANS).map(|_| pass()).collect::<Result<Vec<Tally>>>())?;
     for tally in &tallies {
         check(workload, *tally, expected)?;
     }
@@ -127,12 +106,7 @@ pub(super) fn scan_100(
     stage: &str,
     task: &mut Task<'_>,
 ) -> Result<()> {
-    short_scans(
-        contestant,
-        &format!("scan_100 {stage}"),
-        Direction::Forward,
-        task,
-    )
+    short_scans(contestant, &format!("scan_100 {stage}"), Direction::Forward, task)
 }
 
 /// A hundred rows from a random one down.
@@ -141,12 +115,7 @@ pub(super) fn scan_100_reverse(
     stage: &str,
     task: &mut Task<'_>,
 ) -> Result<()> {
-    short_scans(
-        contestant,
-        &format!("scan_100_reverse {stage}"),
-        Direction::Reverse,
-        task,
-    )
+    short_scans(contestant, &format!("scan_100_reverse {stage}"), Direction::Reverse, task)
 }
 
 fn short_scans(
@@ -165,14 +134,7 @@ fn short_scans(
     let pass = || {
         let mut tally = Tally::default();
         for start in &keys {
-            store.scan(
-                Span {
-                    start: Some(start),
-                    rows: SCAN_ROWS,
-                    direction,
-                },
-                &mut tally,
-            )?;
+            store.scan(Span { start: Some(start), rows: SCAN_ROWS, direction }, &mut tally)?;
         }
         Ok(tally)
     };

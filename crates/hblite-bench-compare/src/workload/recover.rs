@@ -44,15 +44,8 @@ pub(super) fn recover(contestant: &mut Contestant, task: &mut Task<'_>) -> Resul
 
 fn start_child(store: &str, dir: &Path, cells: u64) -> Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
-    command
-        .arg(FILL_COMMAND)
-        .arg(store)
-        .arg(dir)
-        .arg(cells.to_string());
-    Ok(command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?)
+    command.arg(FILL_COMMAND).arg(store).arg(dir).arg(cells.to_string());
+    Ok(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?)
 }
 
 /// Kills the child once it has said that it is done.
@@ -75,10 +68,7 @@ pub(crate) fn fill_and_wait(mut words: impl Iterator<Item = String>) -> Result<(
     let dir = word("directory")?;
     let rows = Rows::new(word("number of cells")?.parse()?);
 
-    let opening = Opening {
-        hold_in_log: true,
-        ..Opening::USUAL
-    };
+    let opening = Opening { hold_in_log: true, ..Opening::USUAL };
     let store = engine.open(Path::new(&dir), opening)?;
     put_all(&*store, rows.shuffled(), BATCH)?;
     store.secure()?;

@@ -84,10 +84,7 @@ fn put_into_fresh_store(
     task: &mut Task<'_>,
 ) -> Result<()> {
     let dir = contestant.fresh_dir(puts.workload)?;
-    let opening = Opening {
-        durability: puts.durability,
-        ..Opening::USUAL
-    };
+    let opening = Opening { durability: puts.durability, ..Opening::USUAL };
     let store = contestant.engine.open(&dir, opening)?;
     let ((), clocks) = measure(|| put_by_threads(&*store, puts, numbers))?;
     let mut sorted = numbers.to_vec();
@@ -141,11 +138,7 @@ pub(super) fn settle(contestant: &mut Contestant, task: &mut Task<'_>) -> Result
     let raw_bytes = task.args.cells * RAW_CELL_SIZE as u64;
     let ratio = disk_bytes(&contestant.dir.join("main"))? as f64 / raw_bytes as f64;
     let sample = contestant.sample("disk_settled", Unit::PerRawByte, 1, clocks);
-    (task.record)(Sample {
-        wall: ratio,
-        cpu: ratio,
-        ..sample
-    })
+    (task.record)(Sample { wall: ratio, cpu: ratio, ..sample })
 }
 
 /// Writes the cells of these rows, `batch` at a time.

@@ -16,6 +16,7 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use hblite_model::descriptor::VERSIONS_ALL;
 use hblite_model::protobuf::{self, MessageWriter};
@@ -50,11 +51,18 @@ const META_BLOCK_SIZE: u32 = 8 * 1024;
 
 /// Where hbase:meta says that regions are: hblite's only server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ServerName {
-    pub(crate) host: String,
-    pub(crate) port: u16,
+pub(super) struct ServerName {
+    pub(super) host: String,
+    pub(super) port: u16,
     /// When the server was started, in milliseconds since 1970-01-01 UTC.
-    pub(crate) start_code: i64,
+    pub(super) start_code: i64,
+}
+
+/// `host,port,start code`, as HBase names servers.
+impl fmt::Display for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{},{}", self.host, self.port, self.start_code)
+    }
 }
 
 /// A region as hbase:meta knows it.
@@ -125,13 +133,12 @@ fn open_region(
     open_sequence_number: u64,
     timestamp: i64,
 ) -> Put {
-    let ServerName { host, port, start_code } = server;
     Put::at(info.region_name(), timestamp)
         .add(INFO, REGION_INFO, region_info_file::encode(info))
         .add(INFO, STATE, "OPEN")
-        .add(INFO, SERVER, format!("{host}:{port}"))
-        .add(INFO, SERVER_START_CODE, start_code.to_be_bytes())
-        .add(INFO, SERVER_NAME, format!("{host},{port},{start_code}"))
+        .add(INFO, SERVER, format!("{}:{}", server.host, server.port))
+        .add(INFO, SERVER_START_CODE, server.start_code.to_be_bytes())
+        .add(INFO, SERVER_NAME, server.to_string())
         .add(INFO, OPEN_SEQUENCE_NUMBER, open_sequence_number.to_be_bytes())
 }
 

@@ -1,17 +1,20 @@
 //! Changing a table's settings and families.
 //!
-//! The descriptor file is the commit. A family that goes takes its directories along; one that
-//! comes finds none, and the log's cells of an earlier family of its name do not count, because
-//! the regions were flushed and hbase:meta says from which id on their logs count.
+//! The descriptor file is the commit; after it the regions are flushed, closed and opened again,
+//! one after the other. A family that goes takes its directories along; one that comes finds none,
+//! and the log's cells of an earlier family of its name do not count, because the regions were
+//! flushed and hbase:meta says from which id on their logs count.
 
 use std::sync::Arc;
 
-use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
+use hblite_model::{
+    ColumnFamilyDescriptor, Error, Exception, RegionInfo, Result, TableDescriptor, TableName,
+};
 
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
-use super::{Catalog, TableState, sanity};
+use super::{Catalog, sanity};
 use crate::region::Region;
 
 impl Catalog {
@@ -105,79 +108,39 @@ impl Catalog {
         let entry = self.entry(table)?;
         let after = Arc::new(change(&entry.descriptor)?);
         sanity::check(&after)?;
-        // A flush that fails now has changed nothing; after this the regions close quickly.
-        for region in entry.regions() {
-            region.flush()?;
-        }
-        let rows = self.close_regions(&entry, table)?;
-        if let Err(error) = self.commit_descriptor(&entry, &after, &rows) {
-            self.reopen(table, &entry, &rows, Vec::new());
-            return Err(error);
-        }
-        // From here on the new settings hold, whatever fails. What is left of a family that went
-        // is removed, at the latest, before one of its name comes.
-        let _ = self.remove_family_dirs(&rows, &after, &entry.descriptor);
-        let regions = match entry.state {
-            TableState::Enabled => self.open_what_can_be_opened(&rows, &after),
-            _ => Ok(Vec::new()),
-        };
-        let (regions, result) = match regions {
-            Ok(regions) => (regions, Ok(())),
-            Err((regions, error)) => (regions, Err(error)),
-        };
-        self.publish(table, Some(TableEntry::new(after, entry.state, rows, regions)));
-        result
+        let rows = flush_all(&entry)?;
+        self.prepare_new_families(&entry.descriptor, &after, &rows)?;
+        self.write_descriptor(&after)?;
+        // From here on the new settings hold, whatever fails.
+        let regions = entry.regions().to_vec();
+        let altered = TableEntry::new(Arc::clone(&after), entry.state, rows, regions);
+        self.publish(table, Some(altered));
+        self.reopen_regions(&entry, &after)
     }
 
-    fn commit_descriptor(
+    /// Sees to it that families which come find nothing of earlier ones of their names.
+    fn prepare_new_families(
         &self,
-        before: &TableEntry,
+        before: &TableDescriptor,
         after: &TableDescriptor,
         rows: &[RegionRow],
     ) -> Result<()> {
-        let has_new = after.families().any(|family| !before.descriptor.has_family(family.name()));
-        if has_new {
-            let timestamp = self.meta.next_timestamp()?;
-            let live = rows.iter().filter(|row| !row.info.is_split);
-            let mutations: Vec<_> = live
-                .map(|row| {
-                    let id = row.open_sequence_number;
-                    meta::put_open_sequence_number(&row.info, id, timestamp)
-                })
-                .collect();
-            self.meta.write(&mutations)?;
-            self.remove_family_dirs(rows, &before.descriptor, after)?;
-            self.make_removals_durable(rows)?;
+        if after.families().all(|family| before.has_family(family.name())) {
+            return Ok(());
         }
-        let layout = &self.context.layout;
-        let dir = layout.table_descriptor_dir(after.name());
-        let fs = self.context.env.fs.as_ref();
-        descriptor_file::write(fs, &dir, after, Safety::Durable)?;
-        layout.make_durable(fs, &dir)
-    }
-
-    /// Removes the directories of families that `with` has and `without` has not.
-    fn remove_family_dirs(
-        &self,
-        rows: &[RegionRow],
-        without: &TableDescriptor,
-        with: &TableDescriptor,
-    ) -> Result<()> {
-        let layout = &self.context.layout;
-        for family in with.families().filter(|family| !without.has_family(family.name())) {
-            for row in rows {
-                let dir = layout.family_dir(&row.info, family.name());
-                layout.remove_in_place(self.context.env.fs.as_ref(), &dir)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A power cut must not bring back what was removed, now or earlier, once the descriptor has a
-    /// family of its name again.
-    fn make_removals_durable(&self, rows: &[RegionRow]) -> Result<()> {
+        let timestamp = self.meta.next_timestamp()?;
+        let live = rows.iter().filter(|row| !row.info.is_split);
+        let mutations: Vec<_> = live
+            .map(|row| {
+                let id = row.open_sequence_number;
+                meta::put_open_sequence_number(&row.info, id, timestamp)
+            })
+            .collect();
+        self.meta.write(&mutations)?;
         let fs = self.context.env.fs.as_ref();
         for row in rows {
+            self.remove_family_dirs(&row.info, before, after)?;
+            // A power cut must not bring back what was removed, now or earlier.
             let dir = self.context.layout.region_dir(&row.info);
             let io = |error| Error::io("cannot sync directory", &dir, error);
             if fs.exists(&dir).map_err(io)? {
@@ -187,26 +150,84 @@ impl Catalog {
         Ok(())
     }
 
-    /// Opens every region that can be; the others are out of service until the next open.
-    fn open_what_can_be_opened(
+    /// Removes a region's directories of families that `with` has and `without` has not.
+    fn remove_family_dirs(
         &self,
-        rows: &[RegionRow],
-        descriptor: &Arc<TableDescriptor>,
-    ) -> std::result::Result<Vec<Arc<Region>>, (Vec<Arc<Region>>, Error)> {
-        let (mut regions, mut first_error) = (Vec::new(), None);
-        for row in rows.iter().filter(|row| !row.info.is_split) {
-            match self.open_region(row, descriptor) {
-                Ok(region) => regions.push(region),
-                Err(error) => {
-                    first_error.get_or_insert(error);
-                }
+        region: &RegionInfo,
+        without: &TableDescriptor,
+        with: &TableDescriptor,
+    ) -> Result<()> {
+        let layout = &self.context.layout;
+        for family in with.families().filter(|family| !without.has_family(family.name())) {
+            let dir = layout.family_dir(region, family.name());
+            layout.remove_in_place(self.context.env.fs.as_ref(), &dir)?;
+        }
+        Ok(())
+    }
+
+    fn write_descriptor(&self, table: &TableDescriptor) -> Result<()> {
+        let layout = &self.context.layout;
+        let dir = layout.table_descriptor_dir(table.name());
+        let fs = self.context.env.fs.as_ref();
+        descriptor_file::write(fs, &dir, table, Safety::Durable)?;
+        layout.make_durable(fs, &dir)
+    }
+
+    /// Takes the regions out of service and back, one after the other. One that fails does not
+    /// keep the others from it.
+    fn reopen_regions(&self, before: &TableEntry, after: &Arc<TableDescriptor>) -> Result<()> {
+        let mut first_error = None;
+        for region in before.regions() {
+            if let Err(error) = self.reopen_region(region, &before.descriptor, after) {
+                first_error.get_or_insert(error);
             }
         }
-        match first_error {
-            None => Ok(regions),
-            Some(error) => Err((regions, error)),
+        // Of regions out of service too, what is left of families that went.
+        for row in &before.rows {
+            let _ = self.remove_family_dirs(&row.info, after, &before.descriptor);
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+
+    fn reopen_region(
+        &self,
+        region: &Arc<Region>,
+        before: &TableDescriptor,
+        after: &Arc<TableDescriptor>,
+    ) -> Result<()> {
+        region.close()?;
+        // What cannot be removed now goes, at the latest, before a family of its name comes.
+        let _ = self.remove_family_dirs(region.info(), after, before);
+        let table = region.info().table();
+        let entry = self.entry(table)?;
+        let mut rows = entry.rows.clone();
+        let mut regions = entry.regions().to_vec();
+        regions.retain(|other| other.info() != region.info());
+        let mut result = Ok(());
+        for row in rows.iter_mut().filter(|row| row.info == *region.info()) {
+            row.open_sequence_number = region.last_sequence_id() + 1;
+            match self.open_region(row, after) {
+                Ok(region) => regions.push(region),
+                Err(error) => result = Err(error),
+            }
+        }
+        let altered = TableEntry::new(Arc::clone(after), entry.state, rows, regions);
+        self.publish(table, Some(altered));
+        result
+    }
+}
+
+/// Flushes every region. Gives the rows with the ids from which on the logs count.
+fn flush_all(entry: &TableEntry) -> Result<Vec<RegionRow>> {
+    let mut rows = entry.rows.clone();
+    for region in entry.regions() {
+        let last_id = region.last_sequence_id();
+        region.flush()?;
+        for row in rows.iter_mut().filter(|row| row.info == *region.info()) {
+            row.open_sequence_number = last_id + 1;
         }
     }
+    Ok(rows)
 }
 
 fn invalid_family(message: String) -> Error {

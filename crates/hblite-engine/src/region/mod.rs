@@ -238,7 +238,8 @@ impl Region {
         self.is_closing.store(true, Ordering::Release);
     }
 
-    fn is_memory_empty(&self) -> bool {
+    /// Whether everything is in files.
+    pub(crate) fn is_memory_empty(&self) -> bool {
         self.stores.iter().all(|store| store.memstore().is_empty())
     }
 }

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_model::{
-    Action, CheckAndMutate, CheckAndMutateResult, Durability, Error, ErrorKind, Get, Increment,
+    Action, CheckAndMutate, CheckAndMutateResult, Durability, Error, ErrorKind, Exception, Get,
+    Increment,
     Mutation, MutationKind, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor,
     TableName,
 };
@@ -112,6 +113,10 @@ impl TableHandle {
         amount: i64,
         durability: Durability,
     ) -> Result<i64> {
+        // The client sends this one unchecked; the server refuses it, and the client may retry.
+        if row.is_empty() {
+            return Err(Error::new(Exception::Io, "Row length is 0"));
+        }
         let increment = Increment::new(row).durability(durability).add(family, qualifier, amount);
         let result = self.read_modify_write(increment.as_mutation())?;
         let value = result.value(family, qualifier).and_then(|value| value.try_into().ok());
@@ -122,7 +127,7 @@ impl TableHandle {
     pub fn mutate_row(&self, mutations: &RowMutations) -> Result<RowResult> {
         if mutations.mutations().is_empty() {
             return Err(Error::new(
-                hblite_model::Exception::ArrayIndexOutOfBounds,
+                Exception::ArrayIndexOutOfBounds,
                 "Index 0 out of bounds for length 0",
             ));
         }
@@ -217,7 +222,8 @@ impl TableHandle {
                 Action::RowMutations(mutations) => mutations.check()?,
             }
         }
-        Ok(actions.iter().map(|action| self.run(action)).collect())
+        let told = |result: Result<RowResult>| result.map_err(|error| self.as_in_batch(error));
+        Ok(actions.iter().map(|action| told(self.run(action))).collect())
     }
 
     fn run(&self, action: &Action) -> Result<RowResult> {
@@ -232,6 +238,18 @@ impl TableHandle {
                 MutationKind::Increment | MutationKind::Append => self.read_modify_write(mutation),
             },
         }
+    }
+
+    /// In a batch the client does not look at the table's state: its server has no such region.
+    fn as_in_batch(&self, error: Error) -> Error {
+        if error.exception() != Exception::TableNotEnabled {
+            return error;
+        }
+        let regions = self.engine.regions(&self.name).unwrap_or_default();
+        let name = regions.first().map(RegionInfo::region_name_as_string).unwrap_or_default();
+        let server = self.engine.server_name();
+        let message = format!("{name} is not online on {server}");
+        Error::new(Exception::NotServingRegion, message)
     }
 
     fn check_mutation(&self, mutation: &Mutation) -> Result<()> {

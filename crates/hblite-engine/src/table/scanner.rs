@@ -99,8 +99,14 @@ impl TableScanner {
             let before = sink.measure();
             match current.scanner.next_row(sink)? {
                 NextRow::End => {
-                    // Limit 0 is no limit, but the client stops after a region with rows.
-                    if current.has_rows && self.scan.row_limit() == 0 {
+                    // Limit 0 is no limit, but the client stops after a region with rows. A server
+                    // that has no rows because the filter is done ends the whole scan.
+                    let is_last = if current.has_rows {
+                        self.scan.row_limit() == 0
+                    } else {
+                        current.scanner.is_filter_done()
+                    };
+                    if is_last {
                         self.next = None;
                     }
                     self.close_region();

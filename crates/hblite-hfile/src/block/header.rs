@@ -20,6 +20,9 @@ use crate::input::Input;
 pub(crate) const HEADER_SIZE: usize = 33;
 const _: () = assert!(HEADER_SIZE == MAGIC_SIZE + 4 + 4 + 8 + 1 + 4 + 4);
 
+/// A larger payload, stored or uncompressed, is neither written nor read.
+pub(crate) const PAYLOAD_SIZE_MAX: usize = 1 << 30;
+
 /// "There is no previous block."
 pub(crate) const NO_PREVIOUS: i64 = -1;
 
@@ -52,6 +55,10 @@ impl BlockHeader {
         let data_size = input.length()?;
         ensure(bytes_per_checksum > 0, "bytes per checksum is 0 in block header")?;
         ensure(data_size >= HEADER_SIZE, "block header gives a size below its own")?;
+        ensure(
+            data_size.max(uncompressed_size) <= PAYLOAD_SIZE_MAX + HEADER_SIZE,
+            "block header gives a payload over 1 GiB",
+        )?;
         let header = Self {
             block_type,
             stored_size: data_size - HEADER_SIZE,
@@ -70,7 +77,7 @@ impl BlockHeader {
     /// Appends the header.
     ///
     /// # Panics
-    /// If a size is over 2 GiB, which [`super::BlockWriter`] refuses before.
+    /// If a payload is over [`PAYLOAD_SIZE_MAX`], which [`super::BlockWriter`] refuses before.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let size = |size: usize| {
             i32::try_from(size).expect("block sizes are checked before they are written")

@@ -24,7 +24,7 @@ use hblite_env::FileBytes;
 use hblite_model::{Compression, Error, Exception, Result};
 
 pub(crate) use block_type::BlockType;
-pub(crate) use header::{BlockHeader, HEADER_SIZE};
+pub(crate) use header::{BlockHeader, HEADER_SIZE, PAYLOAD_SIZE_MAX};
 pub(crate) use writer::{BlockPosition, BlockWriter};
 
 use crate::error::{Damage, Parsed};

@@ -11,12 +11,10 @@ use hblite_model::{Compression, Error, Result};
 use super::block_type::BlockType;
 use super::checksum::ChecksumType;
 use super::compression::Compressor;
-use super::header::{BlockHeader, HEADER_SIZE, NO_PREVIOUS};
+use super::header::{BlockHeader, HEADER_SIZE, NO_PREVIOUS, PAYLOAD_SIZE_MAX};
 
 /// The file is written in pieces of at least this size.
 const WRITE_SIZE: usize = 1 << 20;
-/// Payloads beyond this cannot be described by a header with its checksums.
-const PAYLOAD_SIZE_MAX: usize = 1 << 30;
 
 /// Where a block was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

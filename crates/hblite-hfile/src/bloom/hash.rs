@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn hashes_are_those_of_hbase() {
-        let cases: [(&[u8], [(u32, u32); 3]); 4] = [
+        type Pairs = [(u32, u32); 3];
+        let cases: [(&[u8], Pairs); 4] = [
             (b"a", [(0x92685f5e, 0x5b2b9c66), (0x3c2569b2, 0x8935f798), (0x58d68708, 0x00bb489d)]),
             (
                 b"abcd",

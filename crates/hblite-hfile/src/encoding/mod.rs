@@ -25,6 +25,7 @@ use std::ops::Range;
 
 use hblite_model::{CellRef, DataBlockEncoding};
 
+use crate::block::PAYLOAD_SIZE_MAX;
 use crate::error::{Damage, Parsed, ensure};
 use crate::input::Input;
 use cells::CellLayout;
@@ -35,8 +36,6 @@ use row_index::RowIndexEncoder;
 const ID_SIZE: usize = 2;
 /// Bytes of the id and of the size without encoding.
 const PACKED_HEADER_SIZE: usize = ID_SIZE + 4;
-/// A block that decodes to more is refused.
-const DECODED_SIZE_MAX: usize = 1 << 30;
 
 /// The encoding's number in blocks.
 fn id(encoding: DataBlockEncoding) -> u16 {
@@ -74,7 +73,7 @@ pub(crate) fn decode(
         return Ok(PlainCells::InPlace(ID_SIZE + cells.start..ID_SIZE + cells.end));
     }
     let size = input.length()?;
-    ensure(size <= DECODED_SIZE_MAX, "encoded block announces too many bytes")?;
+    ensure(size <= PAYLOAD_SIZE_MAX, "encoded block announces too many bytes")?;
     let trailer = PackedTrailer::new(layout, tags_compressed);
     let mut out = DecodedCells::new(size, payload.len());
     match encoding {
@@ -147,6 +146,11 @@ impl BlockEncoder {
     #[inline]
     pub(crate) fn is_full(&self, block_size: usize) -> bool {
         self.encoded_size >= block_size || self.unencoded_size >= block_size
+    }
+
+    /// Bytes of the open block's cells without encoding.
+    pub(crate) fn unencoded_size(&self) -> usize {
+        self.unencoded_size
     }
 
     /// Adds a cell to the open block.

@@ -6,8 +6,8 @@
 //! What is known about a data block (that its checksums were verified, where its cells begin) hangs
 //! on its index entry. Threads: shared; whoever comes first fills a slot.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hblite_model::{CellComparator, Result};
 
@@ -29,7 +29,7 @@ pub(crate) struct DataBlockPosition {
 pub(crate) struct BlockState {
     verified: AtomicBool,
     /// The block itself, if its cells are used where they lie in the file.
-    pub(crate) known: OnceLock<DataBlock>,
+    pub(crate) known: OnceLock<Arc<DataBlock>>,
 }
 
 impl BlockState {

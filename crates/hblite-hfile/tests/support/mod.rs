@@ -1,6 +1,7 @@
 //! Recorded files with their descriptions, and small helpers around readers.
 
 #![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt;
 use std::fs;

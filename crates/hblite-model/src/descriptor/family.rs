@@ -420,7 +420,7 @@ impl ColumnFamilyDescriptor {
             ));
         }
         if name.len() > crate::cell::key::FAMILY_LENGTH_MAX {
-            return Err(Error::illegal_argument("Column Family name length cannot exceed 127"));
+            return Err(Error::illegal_argument("The length of family name is bigger than 127"));
         }
         Ok(())
     }

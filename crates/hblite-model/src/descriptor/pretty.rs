@@ -1,7 +1,7 @@
 //! Sizes and intervals as HBase writes and reads them (`PrettyPrinter`).
 
 /// A time to live that never ends.
-pub const FOREVER_SECONDS: i64 = i32::MAX as i64;
+pub(super) const FOREVER_SECONDS: i64 = i32::MAX as i64;
 
 const INTERVAL_UNITS: [(&str, i64); 4] =
     [("DAY", 86_400), ("HOUR", 3_600), ("MINUTE", 60), ("SECOND", 1)];

@@ -402,9 +402,11 @@ impl Delete {
         self.family_at(family, timestamp)
     }
 
-    /// Deletes all columns of a family up to this timestamp.
+    /// Deletes all columns of a family up to this timestamp. What was said of the family before is
+    /// forgotten, as `Delete.addFamily` forgets it.
     #[must_use]
-    pub fn family_at(self, family: impl AsRef<[u8]>, timestamp: i64) -> Self {
+    pub fn family_at(mut self, family: impl AsRef<[u8]>, timestamp: i64) -> Self {
+        self.0.cells.retain(|_, cell| cell.family() != family.as_ref());
         self.marker(family, b"", timestamp, CellType::DeleteFamily)
     }
 

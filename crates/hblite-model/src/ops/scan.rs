@@ -340,7 +340,8 @@ impl Scan {
 
     /// Cells left out at the beginning of each family and row.
     pub fn family_skip(&self) -> i32 {
-        self.family_offset
+        // A client does not send a negative one.
+        self.family_offset.max(0)
     }
 
     /// Whether rows may come in pieces.

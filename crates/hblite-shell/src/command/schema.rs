@@ -279,7 +279,12 @@ impl Pattern {
     ) -> Result<Self, Failure> {
         let text = arguments.name_if_given(at, "A regular expression")?;
         let text = text.unwrap_or_else(|| ".*".to_owned());
-        Regex::new(&wrap(text)).map(Self).map_err(|error| Failure::refused(error.to_string()))
+        Regex::new(&wrap(text.clone())).map(Self).map_err(|error| {
+            // Its last line says what is wrong; those before draw the pattern.
+            let reason = error.to_string();
+            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            Failure::refused(format!("'{text}' is not a regular expression: {reason}"))
+        })
     }
 
     pub(super) fn matches(&self, name: &str) -> bool {

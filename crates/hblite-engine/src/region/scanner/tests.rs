@@ -51,9 +51,17 @@ fn describe(rows: &[Vec<Cell>]) -> Vec<String> {
     rows.iter().map(|row| format!("{row:?}")).collect()
 }
 
+/// Fails with the first row that differs.
+fn assert_same(rows: &[Vec<Cell>], expected: &[Vec<Cell>], case: &str) {
+    let (rows, expected) = (describe(rows), describe(expected));
+    let pairs = rows.iter().zip(&expected);
+    let same = pairs.take_while(|(row, expected)| row == expected).count();
+    assert_eq!(rows.get(same), expected.get(same), "row {same} of {case}");
+}
+
 #[test]
 fn random_scans_answer_what_plain_loops_answer() {
-    for seed in 0..6000 {
+    for seed in 0..2000 {
         let dice = Dice::new(seed);
         let names: &[&str] = if dice.hit(3) { &["f", "g"] } else { &["f"] };
         let families: Vec<(ScanInfo, Vec<Cell>)> = names
@@ -77,7 +85,8 @@ fn random_scans_answer_what_plain_loops_answer() {
             .collect();
         let (rows, _) = read(open(sources, &scan).unwrap(), batch);
         let expected = naive::answer(&families, &scan);
-        assert_eq!(describe(&rows), describe(&expected), "seed {seed}, {scan:?}, {families:?}");
+        let infos: Vec<_> = families.iter().map(|(info, _)| info).collect();
+        assert_same(&rows, &expected, &format!("seed {seed}, {scan:?}, {infos:?}"));
     }
 }
 
@@ -92,7 +101,7 @@ fn cells_above_the_read_point_are_not_there_in_either_direction() {
         let expected = naive::answer(&[(info.clone(), visible.collect())], &scan);
         let sources = vec![VecScanner::new(cells, read_point)];
         let (rows, _) = read(open(vec![(info, sources)], &scan).unwrap(), None);
-        assert_eq!(describe(&rows), describe(&expected), "seed {seed}, {scan:?}");
+        assert_same(&rows, &expected, &format!("seed {seed}, {scan:?}"));
     }
 }
 

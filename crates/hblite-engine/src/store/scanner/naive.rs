@@ -190,6 +190,7 @@ fn answer_of_row(
     scan: &Scan,
 ) -> Vec<Cell> {
     cells.sort_by(|left, right| info.comparator.compare(&left.as_ref(), &right.as_ref()));
+    cells.retain(|cell| !is_expired_itself(cell));
     // Of equal keys the one written last counts.
     cells.dedup_by(|later, first| later.as_ref().key() == first.as_ref().key());
     let range = scan.time_range_of(&info.family);
@@ -207,7 +208,7 @@ fn answer_of_row(
         if is_wanted {
             let versions = column
                 .iter()
-                .filter(|cell| range.contains(cell.timestamp()) && !is_expired_itself(cell))
+                .filter(|cell| range.contains(cell.timestamp()))
                 .filter(|cell| {
                     scan.is_raw()
                         || !(cell.as_ref().is_delete()

@@ -17,7 +17,7 @@ use std::io::Read as _;
 
 use hblite_model::{Compression, Result};
 
-use super::{capacity_hint, codec_failed};
+use super::codec_failed;
 use crate::error::{Damage, Parsed, ensure};
 use crate::input::Input;
 
@@ -27,6 +27,8 @@ const CHUNK_SIZE_MAX_SNAPPY_LZ4: usize = 218_422;
 const CHUNK_SIZE_MAX_ZSTD: usize = 261_120;
 /// The first bytes of a zstd frame.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// Windows of this size are granted to small frames, too: encoders do not always shrink them.
+const ZSTD_WINDOW_MIN: usize = 8 << 20;
 /// Bytes that one byte of LZ4 can become, rounded up.
 const LZ4_EXPANSION_MAX: usize = 256;
 
@@ -145,7 +147,7 @@ fn decompress_lz4(chunk: &[u8], out: &mut Vec<u8>, size_max: usize) -> Parsed<()
 
 fn decompress_zstd(frame: &[u8], out: &mut Vec<u8>, size_max: usize) -> Parsed<()> {
     // A frame needs no window larger than what may come out of it.
-    let window_max = capacity_hint(usize::MAX, size_max.max(1 << 20)) as u64;
+    let window_max = size_max.max(ZSTD_WINDOW_MIN) as u64;
     let damaged = |error: &dyn std::fmt::Display| Damage::new(format!("zstd: {error}"));
     ruzstd::decoding::StreamingDecoder::new_with_max_window_size(frame, window_max)
         .map_err(|error| damaged(&error))?

@@ -20,10 +20,9 @@ use hblite_model::{Compression, Error, Exception, Result};
 
 use crate::error::{Damage, Parsed, ensure};
 
-/// A compressed block may be this many times larger than what it came from, plus [`GROWTH_FIXED`].
-const OUTPUT_HINT_FACTOR: usize = 16;
-/// Output room that is always granted at once.
-const GROWTH_FIXED: usize = 64 * 1024;
+/// Output room that is granted at once: so many times the input, and so many bytes.
+const RESERVE_FACTOR: usize = 16;
+const RESERVE_FIXED: usize = 64 * 1024;
 
 /// The codec's number in trailers.
 pub(crate) fn code(compression: Compression) -> u64 {
@@ -47,7 +46,7 @@ pub(crate) fn from_code(number: u64) -> Option<Compression> {
 
 /// Room to reserve for `uncompressed` bytes that are said to come out of `stored` ones.
 fn capacity_hint(stored: usize, uncompressed: usize) -> usize {
-    uncompressed.min(stored.saturating_mul(OUTPUT_HINT_FACTOR).saturating_add(GROWTH_FIXED))
+    uncompressed.min(stored.saturating_mul(RESERVE_FACTOR).saturating_add(RESERVE_FIXED))
 }
 
 /// The payload that `stored` was made from, which must be `uncompressed_size` bytes.
@@ -81,7 +80,7 @@ pub(crate) fn decompress(
 pub(crate) enum Compressor {
     None,
     Gzip(gzip::GzipCompressor),
-    HadoopStream(hadoop_stream::StreamCompressor),
+    HadoopStream(Box<hadoop_stream::StreamCompressor>),
 }
 
 impl Compressor {
@@ -94,7 +93,8 @@ impl Compressor {
             Compression::None => Ok(Self::None),
             Compression::Gz => Ok(Self::Gzip(gzip::GzipCompressor::new())),
             Compression::Snappy | Compression::Lz4 | Compression::Zstd => {
-                Ok(Self::HadoopStream(hadoop_stream::StreamCompressor::new(compression)))
+                let stream = hadoop_stream::StreamCompressor::new(compression);
+                Ok(Self::HadoopStream(Box::new(stream)))
             }
             Compression::Lzo | Compression::Bzip2 => Err(Error::new(
                 Exception::UnsupportedOperation,

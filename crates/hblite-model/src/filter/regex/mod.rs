@@ -5,7 +5,7 @@
 //! quantifiers and atomic groups are refused with a `PatternSyntaxException` that names them.
 //!
 //! Two rare things differ: a pattern that goes on behind a `$` or `\Z` cannot find the line end
-//! that these looked over, and under MULTILINE `^` also matches behind a line end at the very end.
+//! that these looked over, and under MULTILINE `^` also matches at the very end, and only `\r` and `\n` end lines.
 
 mod class;
 mod translate;

@@ -76,13 +76,18 @@ impl Translator<'_> {
             match self.peek() {
                 Some('\t'..='\r' | ' ') => self.at += 1,
                 Some('#') => {
-                    while self.peek().is_some_and(|c| c != '\n') {
+                    while self.peek().is_some_and(|c| !self.ends_line(c)) {
                         self.at += 1;
                     }
                 }
                 _ => return,
             }
         }
+    }
+
+    fn ends_line(&self, c: char) -> bool {
+        let others = ['\r', '\u{85}', '\u{2028}', '\u{2029}'];
+        c == '\n' || (!self.has(RegexFlags::UNIX_LINES) && others.contains(&c))
     }
 
     fn run(&mut self) -> Result<()> {
@@ -248,6 +253,7 @@ impl Translator<'_> {
             self.out.push_str(&text);
         }
         self.can_repeat = false;
+        self.skip_comments();
         match self.peek() {
             Some('?') => self.at += 1, // Reluctant: finds the same texts.
             Some('+') => {
