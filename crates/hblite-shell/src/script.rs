@@ -123,7 +123,7 @@ impl Shell {
     /// | directive | meaning |
     /// |---|---|
     /// | `#: echo` | print each line before what it gives, from here on |
-    /// | `#: expect-error` | the next statement must fail: its error is printed, and the script goes on |
+    /// | `#: expect-error` | the next statement must fail; its error is printed |
     /// | `#: allow-error` | the next statement may fail |
     /// | `#: keep-going` | go on after errors, from here on |
     ///

@@ -211,18 +211,6 @@ impl Catalog {
         slots.filter_map(|(_, slot)| Some(slot.entry().ok()?.descriptor.as_ref().clone())).collect()
     }
 
-    /// What an action of a batch on a table out of service is told, which other operations are not:
-    /// HBase's client sends batches without asking for the table's state.
-    pub(crate) fn error_in_batch(&self, slot: &TableSlot, row: &[u8], error: Error) -> Error {
-        if error.exception() != Exception::TableNotEnabled {
-            return error;
-        }
-        let Ok(region) = slot.locate(row) else { return error };
-        let name = region.region_name_as_string();
-        let message = format!("{name} is not online on {}", self.server);
-        Error::new(Exception::NotServingRegion, message)
-    }
-
     /// What was found at the open and belonged to no table.
     pub(crate) fn orphans(&self) -> &OrphanReport {
         &self.orphans

@@ -196,11 +196,6 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         next
     }
 
-    /// Whether the filter wants nothing more, of this region or any other.
-    pub(crate) fn is_filter_done(&self) -> bool {
-        self.filter.as_ref().is_some_and(FilterState::filter_all_remaining)
-    }
-
     fn budget(&self) -> RowBudget {
         RowBudget::new(self.batch, self.piece_bytes_max)
     }
@@ -291,12 +286,6 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         self.filter
             .as_mut()
             .map_or(Ok(false), |filter| filter.filter_row_key(&self.row))
-    }
-
-    fn is_filter_done(&self) -> bool {
-        self.filter
-            .as_ref()
-            .is_some_and(FilterState::filter_all_remaining)
     }
 
     /// Reads the row from the stores: whether it has more cells, or `None` if it was rejected.
