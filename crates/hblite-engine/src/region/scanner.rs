@@ -196,6 +196,11 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         next
     }
 
+    /// Whether the filter wants nothing more, of this region or any other.
+    pub(crate) fn is_filter_done(&self) -> bool {
+        self.filter.as_ref().is_some_and(FilterState::filter_all_remaining)
+    }
+
     fn budget(&self) -> RowBudget {
         RowBudget::new(self.batch, self.piece_bytes_max)
     }
