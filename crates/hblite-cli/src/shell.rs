@@ -52,12 +52,25 @@ it can say otherwise:
 /// Status for what the caller did wrong or what the store refused.
 const FAILURE: u8 = 1;
 
+/// Where commands come from.
+enum Source {
+    /// A script and its name in messages.
+    Lines(Box<dyn Lines>, String),
+    Terminal,
+}
+
 pub(crate) fn run(arguments: ShellArguments) -> ExitCode {
+    // Before the store: a mistyped script must not leave an empty one behind.
+    let source = match source(&arguments) {
+        Ok(source) => source,
+        Err(error) => return fail(&error.to_string()),
+    };
     let connection = match open(&arguments) {
         Ok(connection) => connection,
         Err(error) => return fail(error.message()),
     };
-    let result = run_on(&connection, arguments);
+    let script = ScriptOptions { keep_going: arguments.keep_going, echo: arguments.echo };
+    let result = run_on(&connection, source, script);
     let closed = connection.close();
     match (result, closed) {
         (Err(error), _) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -65,6 +78,24 @@ pub(crate) fn run(arguments: ShellArguments) -> ExitCode {
         (Ok(_), Err(error)) => fail(error.message()),
         (Ok(status), Ok(())) => ExitCode::from(status),
     }
+}
+
+fn source(arguments: &ShellArguments) -> io::Result<Source> {
+    if !arguments.commands.is_empty() {
+        let text = io::Cursor::new(arguments.commands.join("\n"));
+        return Ok(Source::Lines(Box::new(ReadLines::new(text)), "command".to_owned()));
+    }
+    if let Some(path) = arguments.script.as_ref().filter(|path| path.as_os_str() != "-") {
+        let name = path.display().to_string();
+        let file = File::open(path)
+            .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+        return Ok(Source::Lines(Box::new(ReadLines::new(BufReader::new(file))), name));
+    }
+    if io::stdin().is_terminal() && io::stdout().is_terminal() && !arguments.noninteractive {
+        return Ok(Source::Terminal);
+    }
+    let lines = ReadLines::new(io::stdin().lock());
+    Ok(Source::Lines(Box::new(lines), "standard input".to_owned()))
 }
 
 fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
@@ -77,8 +108,8 @@ fn fail(message: &str) -> ExitCode {
     ExitCode::from(FAILURE)
 }
 
-/// Runs the input that the arguments choose; gives the exit status.
-fn run_on(connection: &Connection, arguments: ShellArguments) -> io::Result<u8> {
+/// Runs what `source` gives; gives the exit status.
+fn run_on(connection: &Connection, source: Source, script: ScriptOptions) -> io::Result<u8> {
     let is_terminal = io::stdout().is_terminal();
     let progress = ProgressLine::new();
     let options = ShellOptions {
@@ -90,25 +121,9 @@ fn run_on(connection: &Connection, arguments: ShellArguments) -> io::Result<u8> 
         ..ShellOptions::default()
     };
     let mut shell = Shell::new(connection.clone(), Box::new(Screen::new(progress)), options);
-    let script = ScriptOptions { keep_going: arguments.keep_going, echo: arguments.echo };
-    if !arguments.commands.is_empty() {
-        let text = arguments.commands.join("\n");
-        return run_script(&mut shell, &mut ReadLines::new(text.as_bytes()), script, "command");
-    }
-    match arguments.script.filter(|path| path.as_os_str() != "-") {
-        Some(path) => {
-            let name = path.display().to_string();
-            let file = File::open(&path)
-                .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
-            run_script(&mut shell, &mut ReadLines::new(BufReader::new(file)), script, &name)
-        }
-        None if io::stdin().is_terminal() && is_terminal && !arguments.noninteractive => {
-            interact(&mut shell)
-        }
-        None => {
-            let lines = &mut ReadLines::new(io::stdin().lock());
-            run_script(&mut shell, lines, script, "standard input")
-        }
+    match source {
+        Source::Lines(mut lines, name) => run_script(&mut shell, lines.as_mut(), script, &name),
+        Source::Terminal => interact(&mut shell),
     }
 }
 

@@ -92,7 +92,16 @@ fn statuses_of_exit_unfinished_text_and_bad_directives() {
     assert_eq!(status("#: expect-error\nnosuch\nnosuch\n"), Some(1));
     assert_eq!(status("#: allow-error\nnosuch\n#: allow-error\nlist\n"), Some(0));
     assert_eq!(status("#: keep-going\nnosuch\n"), Some(0));
-    assert_eq!(hblite(&["nosuch-script"], "").status.code(), Some(1));
+}
+
+#[test]
+fn a_script_that_is_not_there_makes_no_store() {
+    let dir = TempDir::new().unwrap();
+    let dir = dir.path().join("store");
+    let output = hblite(&["--dir", &path(&dir), "nosuch-script"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with("hblite: nosuch-script: "));
+    assert!(!dir.exists());
 }
 
 #[test]

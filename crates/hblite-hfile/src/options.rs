@@ -6,7 +6,7 @@ use crate::block::HEADER_SIZE;
 use crate::block::checksum::ChecksumType;
 use crate::bloom::{BloomHash, BloomKey};
 
-/// Settings of a new file; the default is HBase's, but without a Bloom filter's row prefix.
+/// Settings of a new file; the defaults are HBase's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HFileWriterOptions {
     /// A data block ends when its cells reach so many bytes (65,536).
@@ -17,7 +17,7 @@ pub struct HFileWriterOptions {
     pub compression: Compression,
     /// Keys of the general Bloom filter (ROW).
     pub bloom: BloomType,
-    /// Bytes of the row with [`BloomType::RowPrefixFixedLength`], at least 1 (0).
+    /// Bytes of the row that are a key of [`BloomType::RowPrefixFixedLength`], then at least 1 (0).
     pub bloom_prefix_length: u32,
     /// Bytes of a Bloom chunk (131,072; `io.storefile.bloom.block.size`).
     pub bloom_block_size: usize,

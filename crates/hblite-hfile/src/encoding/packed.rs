@@ -9,11 +9,11 @@
 //! The cells of one block are of one family; the writer sees to that.
 
 use hblite_model::CellRef;
-use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
+use hblite_model::cell::key;
 
 use super::cells::CellLayout;
 use super::tag_dictionary::TagDictionary;
-use crate::error::{Parsed, ensure};
+use crate::error::{Damage, Parsed, ensure};
 use crate::input::{Input, write_varint, write_vlong};
 
 /// Bytes of an output that are reserved at once, at most this many times the input.
@@ -69,10 +69,11 @@ pub(crate) fn read_row_and_qualifier(
     common: usize,
     family: &[u8],
 ) -> Parsed<()> {
-    let version_start = out.key_length.checked_sub(key::TIMESTAMP_TYPE_SIZE);
-    let version_start = version_start.filter(|start| common <= *start);
-    ensure(version_start.is_some(), "common prefix is longer than the key")?;
-    let version_start = version_start.unwrap_or_default();
+    let version_start = out
+        .key_length
+        .checked_sub(key::TIMESTAMP_TYPE_SIZE)
+        .filter(|start| common <= *start)
+        .ok_or_else(|| Damage::new("common prefix is longer than the key"))?;
     out.copy_from_previous_key(common)?;
     if common < key::ROW_LENGTH_SIZE {
         out.push(input.take(key::ROW_LENGTH_SIZE - common)?)?;
@@ -244,5 +245,3 @@ impl PackedTrailer {
         Ok(())
     }
 }
-
-const _: () = assert!(KEY_VALUE_HEADER_SIZE == 2 * size_of::<u32>());

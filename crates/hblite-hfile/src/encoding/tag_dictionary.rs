@@ -38,14 +38,18 @@ impl TagDictionary {
         self.slots.clear();
     }
 
-    fn add(&mut self, tag: &[u8]) {
+    /// Adds a tag; returns its index.
+    fn add(&mut self, tag: &[u8]) -> usize {
         self.uses += 1;
         let slot = Slot { tag: tag.to_vec(), last_use: self.uses };
         if self.slots.len() < SLOTS {
             self.slots.push(slot);
-        } else if let Some(oldest) = self.slots.iter_mut().min_by_key(|slot| slot.last_use) {
-            *oldest = slot;
+            return self.slots.len() - 1;
         }
+        let oldest = self.slots.iter().enumerate().min_by_key(|(_, slot)| slot.last_use);
+        let index = oldest.map_or(0, |(index, _)| index);
+        self.slots[index] = slot;
+        index
     }
 
     fn touch(&mut self, index: usize) {
@@ -85,25 +89,27 @@ impl TagDictionary {
     ) -> Parsed<()> {
         let mut read = 0;
         while read < length {
-            let first = input.u8()?;
-            let index = if first == NOT_IN_DICTIONARY {
-                let tag_length = input.varint()?;
-                let tag = input.take(tag_length)?;
-                self.add(tag);
-                read += TAG_LENGTH_SIZE + tag.len();
-                ensure(tag.len() <= u16::MAX as usize, "a tag is too long")?;
-                out.push(&(tag.len() as u16).to_be_bytes())?;
-                out.push(tag)?;
-                continue;
-            } else {
-                u16::from_be_bytes([first, input.u8()?]) as usize
-            };
-            self.touch(index);
-            let slot = self.slots.get(index).ok_or_else(|| Damage::new("unknown tag"))?;
-            read += TAG_LENGTH_SIZE + slot.tag.len();
-            out.push(&(slot.tag.len() as u16).to_be_bytes())?;
-            out.push(&slot.tag)?;
+            let tag = self.read_tag(input)?;
+            ensure(tag.len() <= u16::MAX as usize, "a tag is too long")?;
+            read += TAG_LENGTH_SIZE + tag.len();
+            out.push(&(tag.len() as u16).to_be_bytes())?;
+            out.push(tag)?;
         }
         ensure(read == length, "tags have not the length that was announced")
+    }
+
+    /// Type and value of the next tag.
+    fn read_tag(&mut self, input: &mut Input<'_>) -> Parsed<&[u8]> {
+        let first = input.u8()?;
+        let index = if first == NOT_IN_DICTIONARY {
+            let length = input.varint()?;
+            self.add(input.take(length)?)
+        } else {
+            let index = u16::from_be_bytes([first, input.u8()?]) as usize;
+            self.touch(index);
+            index
+        };
+        let slot = self.slots.get(index).ok_or_else(|| Damage::new("unknown tag"))?;
+        Ok(&slot.tag)
     }
 }

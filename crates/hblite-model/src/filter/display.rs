@@ -28,13 +28,12 @@ impl fmt::Display for Filter {
             Self::DependentColumn {
                 family,
                 qualifier,
-                drop_dependent_column,
+                drop_dependent_column: drop,
                 operator,
                 comparator,
             } => {
                 let (family, qualifier) = (to_string_binary(family), to_string_binary(qualifier));
                 let value = comparator.as_ref().map_or("null".to_owned(), value_text);
-                let drop = drop_dependent_column;
                 write!(f, "{name} ({family}, {qualifier}, {drop}, {operator}, {value})")
             }
             Self::Prefix { prefix } | Self::ColumnPrefix { prefix } => {
@@ -45,12 +44,10 @@ impl fmt::Display for Filter {
                 write_counted(f, name, shown, prefixes.len())
             }
             Self::ColumnRange { min, min_inclusive, max, max_inclusive } => {
-                let end = |end: &Option<Vec<u8>>| {
-                    end.as_ref().map_or("null".to_owned(), |bytes| to_string_binary(bytes))
-                };
                 let open = if *min_inclusive { '[' } else { '(' };
                 let close = if *max_inclusive { ']' } else { ')' };
-                write!(f, "{name} {open}{}, {}{close}", end(min), end(max))
+                let (min, max) = (end_text(min.as_deref()), end_text(max.as_deref()));
+                write!(f, "{name} {open}{min}, {max}{close}")
             }
             Self::ColumnPagination { limit, offset } => match offset {
                 ColumnOffset::Count(count) => write!(f, "{name} ({limit}, {count})"),
@@ -83,6 +80,11 @@ impl fmt::Display for Filter {
             | Self::RandomRow { .. } => f.write_str(name),
         }
     }
+}
+
+/// One end of a range.
+fn end_text(end: Option<&[u8]>) -> String {
+    end.map_or("null".to_owned(), to_string_binary)
 }
 
 fn value_text(comparator: &Comparator) -> String {

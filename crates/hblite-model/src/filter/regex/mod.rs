@@ -77,19 +77,17 @@ impl RegexString {
     /// Compiles `pattern`.
     ///
     /// # Errors
-    /// `PatternSyntaxException` for what is no pattern, what is not supported and what is too
+    /// `PatternSyntaxException` (Joni: `SyntaxException`) for what is no pattern, what is not supported and what is too
     /// large; `IllegalArgumentException` for unknown flags.
     pub fn new(pattern: &str, flags: RegexFlags, engine: RegexEngine) -> Result<Self> {
         if !RegexFlags::ALL.contains(flags) {
             return Err(Error::illegal_argument(format!("Unknown flag 0x{:x}", flags.0)));
         }
-        let translated = translate::translate(pattern, flags)?;
-        let regex = ::regex::Regex::new(&translated).map_err(|error| {
-            let what = match error {
-                ::regex::Error::CompiledTooBig(_) => "Pattern too large".to_owned(),
-                _ => "Unknown character property or nesting too deep".to_owned(),
-            };
-            syntax_error(&what, pattern, None).with_source(error)
+        let regex = compile(pattern, flags).map_err(|error| match engine {
+            RegexEngine::Java => error,
+            RegexEngine::Joni => {
+                Error::new(Exception::JoniSyntax, error.message()).with_source(error)
+            }
         })?;
         Ok(Self { pattern: pattern.to_owned(), flags, engine, regex })
     }
@@ -135,6 +133,17 @@ impl fmt::Debug for RegexString {
             .field("engine", &self.engine)
             .finish()
     }
+}
+
+fn compile(pattern: &str, flags: RegexFlags) -> Result<::regex::Regex> {
+    let translated = translate::translate(pattern, flags)?;
+    ::regex::Regex::new(&translated).map_err(|error| {
+        let what = match error {
+            ::regex::Error::CompiledTooBig(_) => "Pattern too large",
+            _ => "Unknown character property or nesting too deep",
+        };
+        syntax_error(what, pattern, None).with_source(error)
+    })
 }
 
 /// A `PatternSyntaxException` with Java's layout of the message.
