@@ -22,6 +22,9 @@
 //!
 //! Threads: any; a `Layout` is shared by all of an open store.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -176,8 +179,9 @@ impl Layout {
 
     /// Makes what a new store has, as far as it is not there, and finishes removals.
     ///
-    /// hbase.id comes last and durably, and with it the names beside it. Nothing else is waited
-    /// for: other directories are made durable when something relies on them.
+    /// Nothing is waited for: the names beside the log become durable with its first file, other
+    /// directories when something relies on them, and what a power cut takes before that is made
+    /// again.
     ///
     /// # Errors
     /// `Io`; `UnsupportedOperation` if the directory has another version of HBase's layout.
@@ -186,16 +190,19 @@ impl Layout {
         self.check_version(fs)?;
         self.empty_trash(fs)?;
         let path = self.cluster_id_file();
-        let io = |error| Error::io("cannot write", &path, error);
+        let io = |error| Error::io("cannot use", &path, error);
         if fs.exists(&path).map_err(io)? {
-            return Ok(());
+            if is_cluster_id(&fs.read(&path).map_err(io)?) {
+                return Ok(());
+            }
+            fs.remove_file(&path).map_err(io)?;
         }
         for dir in [self.data_dir(), self.wal_dir()] {
             fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
         }
         let id = random_uuid(env.random.as_ref());
         let content = MessageWriter::new().bytes(1, id).finish_with_magic();
-        fs.write_atomically(&path, &content).map_err(io)
+        fs.create(&path).and_then(|mut file| file.write_all(&content)).map_err(io)
     }
 
     fn check_version(&self, fs: &dyn FileSystem) -> Result<()> {
@@ -313,6 +320,16 @@ impl Layout {
     }
 }
 
+/// Whether this is the whole content of a cluster's id file.
+fn is_cluster_id(content: &[u8]) -> bool {
+    let mut is_there = false;
+    let read = protobuf::read_message(protobuf::strip_magic(content), |field, value| {
+        is_there |= field == 1 && !value.as_bytes().is_empty();
+        Ok(())
+    });
+    read.is_ok() && is_there && content.starts_with(protobuf::MAGIC)
+}
+
 fn unknown_version(path: &Path, content: &[u8]) -> Error {
     let mut version = String::new();
     let read = protobuf::read_message(protobuf::strip_magic(content), |field, value| {
@@ -365,169 +382,5 @@ fn family_dir_name(family: &[u8]) -> String {
             let hex = family.iter().map(|byte| format!("{byte:02x}"));
             std::iter::once("\\".to_owned()).chain(hex).collect()
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hblite_env::{CrashFileSystem, MemFileSystem};
-
-    fn region() -> RegionInfo {
-        RegionInfo::new("ns:t".parse().unwrap(), b"", b"", 7)
-    }
-
-    #[test]
-    fn paths_are_hbases() {
-        let layout = Layout::new(Path::new("/d"));
-        let region = region();
-        let dir = format!("/d/data/ns/t/{}", region.encoded_name());
-        assert_eq!(layout.region_dir(&region), Path::new(&dir));
-        assert_eq!(layout.region_info_file(&region), Path::new(&dir).join(".regioninfo"));
-        assert_eq!(layout.family_dir(&region, b"f"), Path::new(&dir).join("f"));
-        assert_eq!(layout.temporary_dir(Path::new(&dir), b"f"), Path::new(&dir).join(".tmp/f"));
-        assert_eq!(
-            layout.referred_file(&Path::new(&dir).join("f/abc.def"), "abc", "def"),
-            Path::new("/d/data/ns/t/def/f/abc")
-        );
-        assert_eq!(layout.archived(Path::new(&dir)), Path::new(&dir.replace("/d/", "/d/archive/")));
-        assert_eq!(
-            layout.region_dir(&RegionInfo::meta()),
-            Path::new("/d/data/hbase/meta/1588230740")
-        );
-        assert_eq!(
-            layout.table_descriptor_dir(&"t".parse().unwrap()),
-            Path::new("/d/data/default/t/.tabledesc")
-        );
-    }
-
-    #[test]
-    fn families_of_any_bytes_have_directories_of_their_own() {
-        assert_eq!(family_dir_name(b"a b"), "a b");
-        assert_eq!(family_dir_name("中".as_bytes()), "中");
-        assert_eq!(family_dir_name(b"\xff"), "\\ff");
-        assert_ne!(family_dir_name(b"\xff"), family_dir_name(b"\xfe"));
-        // The longest family still has a name that file systems take.
-        assert_eq!(family_dir_name(&[0xff; 127]).len(), 255);
-    }
-
-    #[test]
-    fn a_new_store_has_id_and_version() {
-        let env = Env::in_memory();
-        let layout = Layout::new(Path::new("/d"));
-        env.fs.create_dir_all(layout.root()).unwrap();
-        layout.prepare(&env).unwrap();
-        assert_eq!(env.fs.read(&layout.version_file()).unwrap(), b"PBUF\x0a\x018");
-        let id = env.fs.read(&layout.cluster_id_file()).unwrap();
-        let id = id.strip_prefix(b"PBUF\x0a\x24").expect("a text of 36 bytes").to_vec();
-        assert_eq!((id.len(), id[8], id[14], id[23]), (36, b'-', b'4', b'-'));
-        assert!(b"89ab".contains(&id[19]));
-        layout.prepare(&env).unwrap();
-        assert!(env.fs.read(&layout.cluster_id_file()).unwrap().ends_with(&id));
-    }
-
-    #[test]
-    fn other_versions_are_refused() {
-        let env = Env::in_memory();
-        let layout = Layout::new(Path::new("/d"));
-        env.fs.create_dir_all(layout.root()).unwrap();
-        for (content, exception) in [
-            (&b"PBUF\x0a\x017"[..], Exception::UnsupportedOperation),
-            (b"PBUF\xff", Exception::CorruptHFile),
-        ] {
-            env.fs.write_atomically(&layout.version_file(), content).unwrap();
-            assert_eq!(layout.prepare(&env).unwrap_err().exception(), exception);
-            assert!(!env.fs.exists(&layout.cluster_id_file()).unwrap());
-        }
-    }
-
-    /// Whatever a power cut leaves of a first open, the next one is fine, and durable names stay.
-    #[test]
-    fn an_interrupted_first_open_is_repeated() {
-        for operations in 0.. {
-            let fs = CrashFileSystem::new();
-            let layout = Layout::new(Path::new("/new/d"));
-            fs.power_off_after(operations);
-            let env = Env::in_memory().with_fs(std::sync::Arc::new(fs.clone()));
-            let is_done = layout.create_root(&fs).and_then(|()| layout.prepare(&env)).is_ok();
-            for seed in 0..8 {
-                let after = std::sync::Arc::new(fs.after_power_cut(seed));
-                let id = after.read(&layout.cluster_id_file()).ok();
-                assert!(id.is_some() || !is_done);
-                let env = Env::in_memory().with_fs(after.clone());
-                layout.create_root(after.as_ref()).unwrap();
-                layout.prepare(&env).unwrap();
-                let now = after.read(&layout.cluster_id_file()).unwrap();
-                assert!(id.is_none_or(|id| id == now), "a new id, cut at {operations}");
-            }
-            if is_done {
-                return;
-            }
-        }
-    }
-
-    /// A file in a directory that was made durable is there after a power cut; without that, a
-    /// synced file is lost with its directory.
-    #[test]
-    fn durable_directories_survive_a_power_cut() {
-        for is_durable in [false, true] {
-            let fs = CrashFileSystem::new();
-            fs.create_dir_all(Path::new("/d")).unwrap();
-            fs.sync_everything();
-            let layout = Layout::new(Path::new("/d"));
-            let dir = layout.family_dir(&region(), b"f");
-            fs.create_dir_all(&dir).unwrap();
-            if is_durable {
-                layout.make_durable(&fs, &dir).unwrap();
-            }
-            fs.write_atomically(&dir.join("file"), b"content").unwrap();
-            let after = fs.after_power_cut(0);
-            assert_eq!(after.exists(&dir.join("file")).unwrap(), is_durable);
-        }
-    }
-
-    #[test]
-    fn durable_names_are_synced_once() {
-        let fs = CrashFileSystem::new();
-        let layout = Layout::new(Path::new("/d"));
-        let dir = layout.region_dir(&region());
-        fs.create_dir_all(&dir).unwrap();
-        layout.make_durable(&fs, &dir).unwrap();
-        let count = fs.operation_count();
-        layout.make_durable(&fs, &dir).unwrap();
-        assert_eq!(fs.operation_count(), count);
-        // Removed and made again, it has a new name to make durable.
-        layout.remove_dir(&fs, &dir).unwrap();
-        fs.create_dir_all(&dir).unwrap();
-        let count = fs.operation_count();
-        layout.make_durable(&fs, &dir).unwrap();
-        assert_eq!(fs.operation_count(), count + 1);
-    }
-
-    #[test]
-    fn archived_directories_never_overwrite_each_other() {
-        let fs = MemFileSystem::new();
-        let layout = Layout::new(Path::new("/d"));
-        let dir = layout.region_dir(&region());
-        let mut places = Vec::new();
-        for _ in 0..3 {
-            fs.create_dir_all(&dir).unwrap();
-            places.push(layout.archive_dir_of(&fs, &dir).unwrap().unwrap());
-        }
-        assert_eq!(layout.archive_dir_of(&fs, &dir).unwrap(), None);
-        assert!(places.iter().all(|place| fs.exists(place).unwrap()));
-        assert_ne!(places[0], places[1]);
-        assert_ne!(places[1], places[2]);
-    }
-
-    #[test]
-    fn an_interrupted_removal_is_finished_by_the_next_open() {
-        let fs = MemFileSystem::new();
-        let layout = Layout::new(Path::new("/d"));
-        let left = layout.trash_dir().join("half");
-        fs.create_dir_all(&left).unwrap();
-        layout.empty_trash(&fs).unwrap();
-        assert!(!fs.exists(&layout.trash_dir()).unwrap());
-        layout.empty_trash(&fs).unwrap();
     }
 }

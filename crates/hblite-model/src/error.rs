@@ -77,7 +77,7 @@ exceptions! {
     /// An I/O error of HBase's client.
     HBaseIo = "org.apache.hadoop.hbase.HBaseIOException", Io, true;
     /// A regular expression that the Joni engine cannot read.
-    JoniSyntax = "org.jruby.joni.exception.SyntaxException", Invalid, false;
+    JoniSyntax = "org.joni.exception.SyntaxException", Invalid, false;
     /// An argument that makes no sense, found before anything was sent.
     IllegalArgument = "java.lang.IllegalArgumentException", Invalid, false;
     /// A number beyond its range.

@@ -55,13 +55,14 @@ impl Catalog {
         }
         let rows = new_regions(table, &split_keys, timestamp);
         let regions = self.prepare_regions(&entry.descriptor, &rows).inspect_err(|_| {
-            self.remove_region_dirs(&rows);
+            self.remove_region_dirs(rows.iter().map(|row| &row.info));
         })?;
         self.commit_new_regions(table, &entry.rows, &rows, timestamp)
             .inspect_err(|_| discard(&regions))?;
         let descriptor = Arc::clone(&entry.descriptor);
         self.publish(table, Some(TableEntry::new(descriptor, TableState::Enabled, rows, regions)));
-        self.remove_region_dirs(&entry.rows);
+        let before = entry.rows.iter().flat_map(|row| row.merge_parents.iter().chain([&row.info]));
+        self.remove_region_dirs(before);
         Ok(())
     }
 }

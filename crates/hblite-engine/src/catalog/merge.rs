@@ -80,8 +80,9 @@ impl Catalog {
         let mut merged = new_row(split::create_merged(&self.context, parents)?, last_id + 1);
         merged.merge_parents = parents.iter().map(|region| region.info().clone()).collect();
         let heirs = std::slice::from_ref(&merged);
-        let regions =
-            self.prepare_heirs(entry, heirs).inspect_err(|_| self.remove_region_dirs(heirs))?;
+        let regions = self
+            .prepare_heirs(entry, heirs)
+            .inspect_err(|_| self.remove_region_dirs([&merged.info]))?;
         let committed = self.meta.next_timestamp().and_then(|timestamp| {
             let deletes =
                 merged.merge_parents.iter().map(|info| meta::delete_region(info, timestamp));

@@ -73,26 +73,17 @@ impl Catalog {
         let descriptor = Arc::clone(&entry.descriptor);
         let regions = entry.regions().to_vec();
         self.publish(table, Some(TableEntry::new(descriptor, entry.state, rows, regions)));
-        self.remove_region_dirs(&gone);
-        for info in merged.iter().flat_map(|row| &row.merge_parents) {
-            self.remove_region_dir(info);
-        }
+        let split = gone.iter().map(|row| &row.info);
+        self.remove_region_dirs(split.chain(merged.iter().flat_map(|row| &row.merge_parents)));
         Ok(())
     }
 
     /// Removes the directories of regions that are no more. What fails is left for the next open.
-    pub(super) fn remove_region_dirs(&self, rows: &[RegionRow]) {
-        for row in rows {
-            self.remove_region_dir(&row.info);
-            for info in &row.merge_parents {
-                self.remove_region_dir(info);
-            }
-        }
-    }
-
-    fn remove_region_dir(&self, info: &RegionInfo) {
+    pub(super) fn remove_region_dirs<'r>(&self, regions: impl IntoIterator<Item = &'r RegionInfo>) {
         let layout = &self.context.layout;
-        let _ = layout.remove_dir(self.context.env.fs.as_ref(), &layout.region_dir(info));
+        for info in regions {
+            let _ = layout.remove_dir(self.context.env.fs.as_ref(), &layout.region_dir(info));
+        }
     }
 }
 

@@ -82,7 +82,7 @@ impl Catalog {
         let daughters = [new_row(low, id), new_row(high, id)];
         let regions = self
             .prepare_heirs(entry, &daughters)
-            .inspect_err(|_| self.remove_region_dirs(&daughters))?;
+            .inspect_err(|_| self.remove_region_dirs(daughters.iter().map(|row| &row.info)))?;
         let committed = self.meta.next_timestamp().and_then(|timestamp| {
             let [low, high] = [&daughters[0].info, &daughters[1].info];
             self.meta.write(&[

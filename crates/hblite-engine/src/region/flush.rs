@@ -25,6 +25,8 @@ const MEMORY_POLL: Duration = Duration::from_millis(1);
 #[derive(Default)]
 pub(super) struct FlushState {
     pending: Option<PreparedFlush>,
+    /// The region's table is gone, and its directory with it.
+    pub(super) is_discarded: bool,
 }
 
 struct PreparedFlush {
@@ -41,6 +43,9 @@ impl Region {
     pub(crate) fn flush(&self) -> Result<bool> {
         let mut state = self.flush.lock();
         self.is_flush_requested.store(false, Ordering::Release);
+        if state.is_discarded {
+            return Ok(false);
+        }
         let mut prepared = match state.pending.take() {
             Some(pending) => pending,
             None => self.prepare_flush(),

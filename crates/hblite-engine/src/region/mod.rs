@@ -217,6 +217,9 @@ impl Region {
         self.stop_serving();
         while !self.is_memory_empty() {
             if let Err(error) = self.flush() {
+                for store in &self.stores {
+                    store.allow_compactions();
+                }
                 self.is_closing.store(false, Ordering::Release);
                 return Err(error);
             }
@@ -227,6 +230,7 @@ impl Region {
     /// Ends the region's service and forgets what is in memory: its table is gone.
     pub(crate) fn discard(&self) -> Result<()> {
         self.stop_serving();
+        self.flush.lock().is_discarded = true;
         for store in &self.stores {
             store.discharge();
         }
@@ -234,8 +238,12 @@ impl Region {
     }
 
     fn stop_serving(&self) {
-        let _updates = self.updates.write();
+        let updates = self.updates.write();
         self.is_closing.store(true, Ordering::Release);
+        drop(updates);
+        for store in &self.stores {
+            store.stop_compactions();
+        }
     }
 
     /// Whether everything is in files.

@@ -66,8 +66,7 @@ pub(crate) struct RegionScanner<S = SourceScanner> {
     filter: Option<FilterState>,
     comparator: CellComparator,
     direction: Direction,
-    stop_row: Vec<u8>,
-    is_stop_inclusive: bool,
+    stop: StopRow,
     batch: Option<usize>,
     piece_bytes_max: Option<u64>,
     /// The row that is being read.
@@ -105,10 +104,7 @@ impl RegionScanner {
                     store.view(read_point)
                 };
                 let sources = select_sources(segments, &files, info, scan, read_point, now)?;
-                families.push(StoreSources {
-                    info: Arc::clone(info),
-                    sources,
-                });
+                families.push(StoreSources { info: Arc::clone(info), sources });
             }
         }
         Self::new(families, scan, comparator, now, seed)
@@ -133,28 +129,21 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         let mut joined = Vec::new();
         for StoreSources { info, sources } in families {
             let store = StoreScanner::new(sources, &info, scan, now)?;
-            if is_joined(scan, &info.family) {
-                joined.push(store)
-            } else {
-                stores.push(store)
-            }
+            if is_joined(scan, &info.family) { joined.push(store) } else { stores.push(store) }
         }
         if direction.is_reverse() && !joined.is_empty() {
             return Err(Error::do_not_retry(
                 "Reverse scan with loading CFs on demand is not supported",
             ));
         }
-        let filter = scan
-            .filter_ref()
-            .map(|filter| FilterState::new(filter, direction, seed));
+        let filter = scan.filter_ref().map(|filter| FilterState::new(filter, direction, seed));
         Ok(Self {
             stores,
             joined,
             filter,
             comparator,
             direction,
-            stop_row: scan.stop().to_vec(),
-            is_stop_inclusive: scan.is_stop_inclusive(),
+            stop: StopRow::new(scan, comparator),
             batch: scan.batch_limit(),
             piece_bytes_max: None,
             row: Vec::new(),
@@ -210,8 +199,8 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     fn next_plain_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
         let mut budget = self.budget();
         loop {
-            match self.stores[0].current() {
-                Some(cell) if !self.is_beyond_stop(cell.row()) => {}
+            match self.stores[0].row() {
+                Some(row) if !self.stop.is_beyond(row) => {}
                 _ => return Ok(NextRow::End),
             }
             let store = &mut self.stores[0];
@@ -219,9 +208,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             if returned > 0 {
                 self.cells_returned += returned as u64;
                 let may_have_more_cells = budget.is_exhausted() && store.has_rest_of_row();
-                return Ok(NextRow::Row {
-                    may_have_more_cells,
-                });
+                return Ok(NextRow::Row { may_have_more_cells });
             }
         }
     }
@@ -231,7 +218,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             let mut budget = self.budget();
             let found = if self.is_row_joining {
                 self.join_row(sink, &mut budget)?
-            } else if !self.find_row() || self.is_beyond_stop(&self.row) {
+            } else if !self.find_row() || self.stop.is_beyond(&self.row) {
                 return Ok(NextRow::End);
             } else if self.is_row_key_rejected()? {
                 if self.is_filter_done() {
@@ -250,47 +237,29 @@ impl<S: KeyValueScanner> RegionScanner<S> {
                 filter.reset();
             }
             self.is_done = self.is_filter_done();
-            return Ok(NextRow::Row {
-                may_have_more_cells,
-            });
+            return Ok(NextRow::Row { may_have_more_cells });
         }
     }
 
     /// Finds the row that comes first.
     fn find_row(&mut self) -> bool {
-        let mut first: Option<CellRef<'_>> = None;
-        for cell in self.stores.iter().filter_map(StoreScanner::current) {
-            let is_first = first.is_none_or(|first| {
-                let order = self.comparator.compare_rows(cell.row(), first.row());
-                self.direction.apply(order).is_lt()
-            });
-            if is_first {
-                first = Some(cell);
+        let mut is_found = false;
+        for store in &mut self.stores {
+            let Some(row) = store.row() else {
+                continue;
+            };
+            let order = self.comparator.compare_rows(row, &self.row);
+            if !is_found || self.direction.apply(order).is_lt() {
+                self.row.clear();
+                self.row.extend_from_slice(row);
+                is_found = true;
             }
         }
-        let Some(first) = first else {
-            return false;
-        };
-        self.row.clear();
-        self.row.extend_from_slice(first.row());
-        true
-    }
-
-    #[inline]
-    fn is_beyond_stop(&self, row: &[u8]) -> bool {
-        if self.stop_row.is_empty() {
-            return false;
-        }
-        let order = self
-            .direction
-            .apply(self.comparator.compare_rows(row, &self.stop_row));
-        order.is_gt() || (order.is_eq() && !self.is_stop_inclusive)
+        is_found
     }
 
     fn is_row_key_rejected(&mut self) -> Result<bool> {
-        self.filter
-            .as_mut()
-            .map_or(Ok(false), |filter| filter.filter_row_key(&self.row))
+        self.filter.as_mut().map_or(Ok(false), |filter| filter.filter_row_key(&self.row))
     }
 
     /// Reads the row from the stores: whether it has more cells, or `None` if it was rejected.
@@ -299,10 +268,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         sink: &mut C,
         budget: &mut RowBudget,
     ) -> Result<Option<bool>> {
-        let judges_rows = self
-            .filter
-            .as_ref()
-            .is_some_and(FilterState::has_filter_row);
+        let judges_rows = self.filter.as_ref().is_some_and(FilterState::has_filter_row);
         if judges_rows {
             // Such a row must not be cut by its size.
             *budget = RowBudget::new(self.batch, None);
@@ -337,8 +303,8 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         self.join_collected(sink, budget)
     }
 
-    fn has_more_in_row(&self) -> bool {
-        self.stores.iter().any(|store| store.is_at_row(&self.row))
+    fn has_more_in_row(&mut self) -> bool {
+        self.stores.iter_mut().any(|store| store.is_at_row(&self.row))
     }
 
     /// Asks the filter about the collected row.
@@ -380,8 +346,8 @@ impl<S: KeyValueScanner> RegionScanner<S> {
                 &mut self.collected,
             )?;
         }
-        let is_at_row = |store: &StoreScanner<S>| store.is_at_row(&self.row);
-        self.is_row_joining = budget.is_exhausted() && self.joined.iter().any(is_at_row);
+        self.is_row_joining =
+            budget.is_exhausted() && self.joined.iter_mut().any(|store| store.is_at_row(&self.row));
         if self.collected.is_empty() {
             return Ok(None);
         }
@@ -424,6 +390,30 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             filter.reset();
         }
         Ok(())
+    }
+}
+
+/// Where a scan ends.
+struct StopRow {
+    row: Vec<u8>,
+    is_inclusive: bool,
+    comparator: CellComparator,
+    direction: Direction,
+}
+
+impl StopRow {
+    fn new(scan: &Scan, comparator: CellComparator) -> Self {
+        let (row, direction) = (scan.stop().to_vec(), scan.direction());
+        Self { row, is_inclusive: scan.is_stop_inclusive(), comparator, direction }
+    }
+
+    #[inline]
+    fn is_beyond(&self, row: &[u8]) -> bool {
+        if self.row.is_empty() {
+            return false;
+        }
+        let order = self.direction.apply(self.comparator.compare_rows(row, &self.row));
+        order.is_gt() || (order.is_eq() && !self.is_inclusive)
     }
 }
 

@@ -44,13 +44,8 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
             .into_iter()
             .map(|source| DirectedScanner::new(source, direction, comparator))
             .collect();
-        let mut heap = Self {
-            scanners: directed,
-            heap: Vec::new(),
-            current: NONE,
-            comparator,
-            direction,
-        };
+        let mut heap =
+            Self { scanners: directed, heap: Vec::new(), current: NONE, comparator, direction };
         for index in 0..heap.scanners.len() {
             if heap.scanners[index].seek_start(start_row, is_start_inclusive)? {
                 heap.heap.push(index);
@@ -62,9 +57,15 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
     }
 
     /// The first cell.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn current(&self) -> Option<CellRef<'_>> {
         self.scanners.get(self.current)?.current()
+    }
+
+    /// The key of the first cell.
+    #[inline(always)]
+    pub(crate) fn current_key(&self) -> Option<&[u8]> {
+        self.scanners.get(self.current)?.current_key()
     }
 
     /// Moves to the next cell.
@@ -80,48 +81,35 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
     /// Moves to the first cell that is not before `key` in the direction. False, and nothing
     /// moves, if the current cell is not before it.
     pub(crate) fn reseek(&mut self, key: &[u8]) -> Result<bool> {
-        self.move_while(
-            |heap, cell| heap.compare_with_key(cell, key) == Ordering::Less,
-            |scanner| scanner.reseek(key),
-        )
+        self.move_while(|heap, current| heap.is_before(current, key), |scanner| scanner.reseek(key))
     }
 
     /// Moves to the first cell of the next row. False, and nothing moves, if the current cell is
     /// beyond `row`.
     pub(crate) fn pass_row(&mut self, row: &[u8]) -> Result<bool> {
         self.move_while(
-            |heap, cell| {
-                let order = heap.comparator.compare_rows(cell.row(), row);
-                heap.direction.apply(order) != Ordering::Greater
-            },
+            |heap, current| !heap.compare_rows(key::row(current), row).is_gt(),
             |scanner| scanner.pass_row(row),
         )
     }
 
-    /// Whether the current cell is before `key` in the direction.
-    #[inline]
-    pub(crate) fn is_before(&self, key: &[u8]) -> bool {
-        self.current()
-            .is_some_and(|cell| self.compare_with_key(&cell, key) == Ordering::Less)
-    }
-
     /// Whether a filter's hint leads on. HBase's reverse scans only follow hints to other rows.
-    pub(crate) fn is_hint_followed(&self, key: &[u8]) -> bool {
+    pub(crate) fn is_hint_followed(&self, hint: &[u8]) -> bool {
         self.direction == Direction::Forward
-            || self.current().is_some_and(|cell| {
-                self.comparator.compare_rows(key::row(key), cell.row()) == Ordering::Less
-            })
+            || self
+                .current_key()
+                .is_some_and(|current| self.compare_rows(key::row(hint), key::row(current)).is_gt())
     }
 
     /// Moves each scanner whose cell is too early. Every move leads forward, so it ends.
     fn move_while(
         &mut self,
-        is_early: impl Fn(&Self, &CellRef<'_>) -> bool,
+        is_early: impl Fn(&Self, &[u8]) -> bool,
         mut move_on: impl FnMut(&mut DirectedScanner<S>) -> Result<bool>,
     ) -> Result<bool> {
         let mut has_moved = false;
-        while let Some(cell) = self.current()
-            && is_early(self, &cell)
+        while let Some(current) = self.current_key()
+            && is_early(self, current)
         {
             let found = move_on(&mut self.scanners[self.current])?;
             self.settle(found);
@@ -130,11 +118,17 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         Ok(has_moved)
     }
 
-    fn compare_with_key(&self, cell: &CellRef<'_>, key: &[u8]) -> Ordering {
-        let rows = self.comparator.compare_rows(cell.row(), key::row(key));
-        self.direction
-            .apply(rows)
-            .then_with(|| compare_without_row(cell.key(), key))
+    /// Whether key `left` comes before key `right` in the direction.
+    #[inline]
+    pub(crate) fn is_before(&self, left: &[u8], right: &[u8]) -> bool {
+        let rows = self.compare_rows(key::row(left), key::row(right));
+        rows.then_with(|| compare_without_row(left, right)).is_lt()
+    }
+
+    /// Which of two rows the direction meets first.
+    #[inline]
+    fn compare_rows(&self, left: &[u8], right: &[u8]) -> Ordering {
+        self.direction.apply(self.comparator.compare_rows(left, right))
     }
 
     /// Finds the scanner that is first now that the current one has moved.

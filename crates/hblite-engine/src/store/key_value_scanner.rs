@@ -28,6 +28,12 @@ pub(crate) trait KeyValueScanner {
     /// The cell at the scanner.
     fn current(&self) -> Option<CellRef<'_>>;
 
+    /// The key of the cell at the scanner.
+    #[inline(always)]
+    fn current_key(&self) -> Option<&[u8]> {
+        self.current().map(|cell| cell.key())
+    }
+
     /// Moves to the next cell.
     fn next(&mut self) -> Result<bool>;
 
@@ -85,9 +91,19 @@ impl From<StoreFileScanner> for SourceScanner {
 }
 
 impl KeyValueScanner for SourceScanner {
-    #[inline]
+    #[inline(always)]
     fn current(&self) -> Option<CellRef<'_>> {
         dispatch!(self, scanner => scanner.current())
+    }
+
+    #[inline(always)]
+    fn current_key(&self) -> Option<&[u8]> {
+        match self {
+            SourceScanner::Memory(scanner) => scanner.current().map(|cell| cell.key()),
+            SourceScanner::File(scanner) => scanner.current_key(),
+            #[cfg(test)]
+            SourceScanner::Vec(scanner) => scanner.current_key(),
+        }
     }
 
     #[inline]
@@ -125,4 +141,15 @@ impl KeyValueScanner for SourceScanner {
     fn seek_last(&mut self) -> Result<bool> {
         dispatch!(self, scanner => scanner.seek_last())
     }
+}
+
+/// Whether two rows are the same. The ends are compared first: neighbouring rows mostly differ
+/// there.
+#[inline]
+pub(crate) fn is_same_row(left: &[u8], right: &[u8]) -> bool {
+    let have_same_end = match (left.last_chunk::<8>(), right.last_chunk::<8>()) {
+        (Some(left), Some(right)) => u64::from_ne_bytes(*left) == u64::from_ne_bytes(*right),
+        _ => true,
+    };
+    have_same_end && left == right
 }

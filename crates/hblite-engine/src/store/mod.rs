@@ -18,7 +18,7 @@ pub(crate) use flusher::StoreFlush;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hblite_model::{
     CellComparator, ColumnFamilyDescriptor, Error, RegionInfo, Result, TableName,
@@ -48,6 +48,7 @@ pub(crate) struct Store {
     charged_snapshot: AtomicUsize,
     /// One compaction at a time.
     compacting: Mutex<()>,
+    is_compaction_stopped: AtomicBool,
     /// The highest sequence id in the files that were there when the store was opened.
     sequence_id_max: u64,
 }
@@ -76,6 +77,7 @@ impl Store {
             charged_active: AtomicUsize::new(0),
             charged_snapshot: AtomicUsize::new(0),
             compacting: Mutex::new(()),
+            is_compaction_stopped: AtomicBool::new(false),
             sequence_id_max,
         })
     }

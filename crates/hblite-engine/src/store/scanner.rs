@@ -13,7 +13,7 @@ pub(crate) mod naive;
 #[cfg(test)]
 mod tests;
 
-use hblite_model::cell::{CellBuffer, CellRef};
+use hblite_model::cell::{CellBuffer, CellRef, key};
 use hblite_model::filter::FilterState;
 use hblite_model::{Direction, Error, Qualifiers, Result, Scan};
 
@@ -52,17 +52,11 @@ pub(crate) struct RowBudget {
 
 impl RowBudget {
     /// No limit.
-    pub(crate) const UNLIMITED: Self = Self {
-        cells_left: usize::MAX,
-        bytes_left: u64::MAX,
-    };
+    pub(crate) const UNLIMITED: Self = Self { cells_left: usize::MAX, bytes_left: u64::MAX };
 
     /// `None` is no limit.
     pub(crate) fn new(cells: Option<usize>, bytes: Option<u64>) -> Self {
-        Self {
-            cells_left: cells.unwrap_or(usize::MAX),
-            bytes_left: bytes.unwrap_or(u64::MAX),
-        }
+        Self { cells_left: cells.unwrap_or(usize::MAX), bytes_left: bytes.unwrap_or(u64::MAX) }
     }
 
     #[inline]
@@ -102,9 +96,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
     pub(crate) fn new(sources: Vec<S>, info: &ScanInfo, scan: &Scan, now: i64) -> Result<Self> {
         let columns = scan.columns().get(&info.family);
         if scan.is_raw() && matches!(columns, Some(Qualifiers::Some(_))) {
-            return Err(Error::do_not_retry(
-                "Cannot specify any column for a raw scan",
-            ));
+            return Err(Error::do_not_retry("Cannot specify any column for a raw scan"));
         }
         let heap = KeyValueHeap::new(
             sources,
@@ -124,25 +116,21 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         })
     }
 
-    /// The cell at the scanner: of a row that was not read yet, or of the rest of one.
+    /// The row of the cell at the scanner: one that was not read yet, or was not read to its end.
     #[inline]
-    pub(crate) fn current(&self) -> Option<CellRef<'_>> {
-        if self.is_closed {
-            None
-        } else {
-            self.cursor.current()
-        }
+    pub(crate) fn row(&mut self) -> Option<&[u8]> {
+        if self.is_closed { None } else { self.cursor.current_row() }
     }
 
     /// Whether the scanner is at a cell of `row`.
     #[inline]
-    pub(crate) fn is_at_row(&self, row: &[u8]) -> bool {
-        self.current().is_some_and(|cell| cell.row() == row)
+    pub(crate) fn is_at_row(&mut self, row: &[u8]) -> bool {
+        self.row().is_some_and(|current| current == row)
     }
 
     /// Whether the row that was read last has more cells.
     pub(crate) fn has_rest_of_row(&self) -> bool {
-        self.cursor.has_row && self.is_at_row(&self.cursor.row)
+        !self.is_closed && self.cursor.has_rest_of_row()
     }
 
     /// Cells looked at so far.
@@ -162,42 +150,45 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         budget: &mut RowBudget,
         sink: &mut C,
     ) -> Result<usize> {
-        let mut returned = 0;
-        if self.is_closed {
+        if self.row().is_none() {
             return Ok(0);
         }
-        if self.cursor.enter_row() {
+        if self.cursor.row.begin() {
             self.count = 0;
             self.matcher.begin_row();
         }
-        while let Some(cell) = self.cursor.heap.current() {
+        let (mut returned, mut is_in_row) = (0, true);
+        loop {
             // Asked before the row is compared: a filter that is full with the last cell of a row
             // ends the family's scan on seeing the next row.
-            if filter
-                .as_ref()
-                .is_some_and(FilterState::filter_all_remaining)
-            {
+            if filter.as_ref().is_some_and(FilterState::filter_all_remaining) {
                 self.is_closed = true;
                 break;
             }
-            if !self.cursor.is_in_row(&cell) {
-                self.cursor.has_row = false;
-                self.is_closed = self.is_get;
+            if !is_in_row && !self.is_still_in_row() {
                 break;
             }
+            is_in_row = false;
+            let Some(cell) = self.cursor.heap.current() else {
+                break;
+            };
             self.cursor.cells_examined += 1;
             let code = self.matcher.match_cell(&cell, filter.as_mut())?;
-            let mut ends_row = false;
             if is_include(code) {
                 self.count += 1;
                 if self.count > i64::from(self.family_offset) {
                     give(&cell, filter.as_ref(), sink);
                     returned += 1;
                     budget.take(&cell);
-                    ends_row = self.is_family_limit_reached();
+                    if self.is_family_limit_reached() {
+                        self.finish_row()?;
+                        break;
+                    }
                 }
             }
-            if !self.move_on(code, filter, ends_row)? || ends_row {
+            if matches!(code, MatchCode::Include | MatchCode::Skip) {
+                self.cursor.step()?;
+            } else if !self.seek_on(code, filter)? {
                 break;
             }
             if is_include(code) && budget.is_exhausted() {
@@ -207,19 +198,25 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         Ok(returned)
     }
 
-    /// Goes where `code` says; false if nothing more is wanted.
+    /// Whether the cell at the scanner belongs to the row that is being read; if not, that one is
+    /// over and the cell's row comes next.
     #[inline]
-    fn move_on(
-        &mut self,
-        code: MatchCode,
-        filter: &mut Option<FilterState>,
-        ends_row: bool,
-    ) -> Result<bool> {
-        if ends_row {
-            return self.finish_row();
+    fn is_still_in_row(&mut self) -> bool {
+        let Some(key) = self.cursor.heap.current_key() else {
+            return false;
+        };
+        let row = key::row(key);
+        if self.cursor.row.contains(row) {
+            return true;
         }
+        self.cursor.row.enter(row);
+        self.is_closed = self.is_get;
+        false
+    }
+
+    /// Goes where `code`, which is more than a step, says; false if nothing more is wanted.
+    fn seek_on(&mut self, code: MatchCode, filter: &mut Option<FilterState>) -> Result<bool> {
         match code {
-            MatchCode::Include | MatchCode::Skip => self.cursor.step()?,
             MatchCode::IncludeAndSeekNextColumn | MatchCode::SeekNextColumn => {
                 self.cursor.go_to_next_column(self.matcher.column_hint())?;
             }
@@ -233,6 +230,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
                 };
                 self.cursor.go_to_hint(hint.as_deref())?;
             }
+            MatchCode::Include | MatchCode::Skip => self.cursor.step()?,
         }
         Ok(true)
     }
@@ -324,12 +322,8 @@ impl<S: KeyValueScanner> CompactionScanner<S> {
         now: i64,
     ) -> Result<Self> {
         let heap = KeyValueHeap::new(sources, info.comparator, Direction::Forward, b"", true)?;
-        let settings = CompactionSettings {
-            scan_type,
-            smallest_read_point,
-            earliest_put_timestamp: 0,
-            now,
-        };
+        let settings =
+            CompactionSettings { scan_type, smallest_read_point, earliest_put_timestamp: 0, now };
         Ok(Self {
             cursor: StoreCursor::new(heap),
             matcher: CompactionMatcher::new(info, settings),
@@ -350,29 +344,23 @@ impl<S: KeyValueScanner> CompactionScanner<S> {
     /// compactions of all files of a store; elsewhere they tell which of two equal keys is newer.
     #[must_use]
     pub(crate) fn clearing_sequence_ids(self, sequence_id: u64) -> Self {
-        Self {
-            visible_to_all: Some(sequence_id),
-            ..self
-        }
+        Self { visible_to_all: Some(sequence_id), ..self }
     }
 
     /// The next cell to write, `None` at the end.
     ///
     /// # Errors
     /// Those of the sources; columns that do not ascend. The scanner must not be used any more.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "a lending cursor is no iterator"
-    )]
+    #[expect(clippy::should_implement_trait, reason = "a lending cursor is no iterator")]
     pub(crate) fn next(&mut self) -> Result<Option<CellRef<'_>>> {
         if let Some(code) = self.pending.take() {
             self.move_on(code)?;
         }
         while let Some(cell) = self.cursor.heap.current() {
-            if !self.cursor.is_in_row(&cell) {
-                self.cursor.enter_row();
+            if !self.cursor.row.contains(cell.row()) {
+                self.cursor.row.enter(cell.row());
+                self.cursor.row.begin();
                 self.matcher.begin_row();
-                continue;
             }
             self.cursor.cells_examined += 1;
             let code = self.matcher.match_cell(&cell)?;

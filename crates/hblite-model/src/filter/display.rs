@@ -73,11 +73,7 @@ impl fmt::Display for Filter {
                 let shown = filters.iter().take(MEMBERS_MAX).map(Self::to_string);
                 write_counted(f, &format!("{name} {operator}"), shown, filters.len())
             }
-            Self::KeyOnly { .. }
-            | Self::FirstKeyOnly { .. }
-            | Self::FirstKeyValueMatchingQualifiers { .. }
-            | Self::MultiRowRange { .. }
-            | Self::RandomRow { .. } => f.write_str(name),
+            _ => f.write_str(name),
         }
     }
 }

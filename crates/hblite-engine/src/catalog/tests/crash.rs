@@ -10,27 +10,10 @@ use std::sync::Arc;
 use hblite_env::{CrashFileSystem, FileSystem};
 use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor, Result};
 
-use super::{name, open, put, put_in, rows, starts, table};
+use super::{name, open, picture, put, put_in, table};
 use crate::Engine;
 
 const SEEDS: u64 = 3;
-
-/// What is compared: everything that a user sees of the store.
-fn picture(engine: &Arc<Engine>) -> String {
-    let mut lines = Vec::new();
-    for namespace in engine.list_namespaces().unwrap() {
-        lines.push(namespace.to_string());
-    }
-    for table in engine.list_tables(false).unwrap() {
-        let text = table.name().to_string();
-        let state = engine.table_state(table.name()).unwrap();
-        lines.push(format!("{table} {state} {:?}", starts(engine, &text)));
-        if let Ok(rows) = rows(engine, &text) {
-            lines.push(format!("{rows:?}"));
-        }
-    }
-    lines.join("\n")
-}
 
 fn picture_of(fs: CrashFileSystem) -> (Arc<Engine>, String) {
     let fs: Arc<dyn FileSystem> = Arc::new(fs);

@@ -1,6 +1,7 @@
 //! The catalog from outside: through an open store.
 
 mod crash;
+mod faults;
 mod procedures;
 mod reopen;
 
@@ -66,6 +67,23 @@ fn rows(engine: &Arc<Engine>, table: &str) -> Result<Vec<String>> {
         rows.push(String::from_utf8_lossy(row.row()).into_owned());
     }
     Ok(rows)
+}
+
+/// Everything that a user sees of the store.
+fn picture(engine: &Arc<Engine>) -> String {
+    let mut lines = Vec::new();
+    for namespace in engine.list_namespaces().unwrap() {
+        lines.push(namespace.to_string());
+    }
+    for table in engine.list_tables(false).unwrap() {
+        let text = table.name().to_string();
+        let state = engine.table_state(table.name()).unwrap();
+        lines.push(format!("{table} {state} {:?}", starts(engine, &text)));
+        if let Ok(rows) = rows(engine, &text) {
+            lines.push(format!("{rows:?}"));
+        }
+    }
+    lines.join("\n")
 }
 
 /// Start keys of a table's regions.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use hblite_model::cell::Cell;
-use hblite_model::filter::{CompareOperator, Comparator, Filter, FuzzyKey, RowRange};
 use hblite_model::filter::SingleColumnTest;
+use hblite_model::filter::{Comparator, CompareOperator, Filter, FuzzyKey, RowRange};
 use hblite_model::{CellType, TimeRange};
 
 use super::*;
@@ -138,7 +138,8 @@ fn read_table(rows: usize, columns: usize, scan: &Scan) -> (Vec<Vec<Cell>>, u64)
 
 #[test]
 fn hints_of_filters_are_followed() {
-    let range = Filter::column_range(Some(b"q00500".to_vec()), true, Some(b"q00503".to_vec()), false);
+    let range =
+        Filter::column_range(Some(b"q00500".to_vec()), true, Some(b"q00503".to_vec()), false);
     let (rows, examined) = read_table(10, 1000, &Scan::new().filter(range));
     assert_eq!((rows.len(), rows[9].len()), (10, 3));
     assert!(examined < 10 * 60, "{examined} of 10,000 cells");
@@ -174,7 +175,8 @@ fn named_columns_and_single_versions_are_sought() {
 
     let versions = (1..=5000).map(|i| cell(("r", "f", "q"), i, CellType::Put, i as u64));
     let sources = vec![VecScanner::new(versions.collect(), u64::MAX)];
-    let (rows, examined) = read(open(vec![(naive::info("f"), sources)], &Scan::new()).unwrap(), None);
+    let (rows, examined) =
+        read(open(vec![(naive::info("f"), sources)], &Scan::new()).unwrap(), None);
     assert_eq!((rows.len(), rows[0][0].timestamp()), (1, 5000));
     assert!(examined < 30, "{examined} of 5,000 cells");
 }
@@ -238,12 +240,8 @@ fn joined_families_come_in_batches_without_loss() {
         (naive::info(name), vec![VecScanner::new(cells.collect(), u64::MAX)])
     };
     // Looks at one family only, judges cells and not rows: so batches are allowed.
-    let filter = Filter::column_value(
-        "f",
-        "q1",
-        CompareOperator::NotEqual,
-        Comparator::binary(*b"x"),
-    );
+    let filter =
+        Filter::column_value("f", "q1", CompareOperator::NotEqual, Comparator::binary(*b"x"));
     for batch in 1..8 {
         let scan = Scan::new().filter(filter.clone()).batch(batch);
         let scanner = open(vec![family("e"), family("f")], &scan).unwrap();

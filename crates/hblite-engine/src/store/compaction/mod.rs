@@ -13,7 +13,9 @@
 
 mod policy;
 
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hblite_hfile::file_info::COMPACTION_EVENT;
 use hblite_hfile::{HFileWriter, StoreFileInfo};
@@ -25,6 +27,8 @@ use super::scanner::{CompactionScanner, ScanType};
 use super::store_file::StoreFile;
 
 const COMPACTED_FILE_FIELD: u32 = 1;
+/// How many cells a compaction writes before it looks whether it is to stop.
+const CELLS_BETWEEN_LOOKS: u64 = 4096;
 
 impl Store {
     /// Compacts what the policy chooses, or everything if `is_major`. Says whether there was
@@ -40,7 +44,9 @@ impl Store {
         };
         let is_all = range.len() == files.len();
         let chosen = &files[range.clone()];
-        let compacted = self.merge(chosen, is_all, read_point)?;
+        let Some(compacted) = self.merge(chosen, is_all, read_point)? else {
+            return Ok(false);
+        };
         let mut current = self.files.write();
         // Flushes only append, so the chosen files still stand where they stood.
         let mut list: Vec<_> = current.to_vec();
@@ -48,7 +54,7 @@ impl Store {
         *current = list.into();
         drop(current);
         for file in chosen {
-            self.delete(file)?;
+            self.remove(file.path())?;
         }
         Ok(true)
     }
@@ -59,7 +65,7 @@ impl Store {
     }
 
     fn choose(&self, files: &[Arc<StoreFile>], is_major: bool) -> Option<std::ops::Range<usize>> {
-        if files.is_empty() {
+        if files.is_empty() || self.is_compaction_stopped.load(Ordering::Relaxed) {
             return None;
         }
         // Halves of a parent's files are rewritten as soon as possible, so that it can go.
@@ -83,7 +89,7 @@ impl Store {
         files: &[Arc<StoreFile>],
         is_all: bool,
         read_point: u64,
-    ) -> Result<Arc<StoreFile>> {
+    ) -> Result<Option<Arc<StoreFile>>> {
         let (temporary, name) = self.new_file()?;
         let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
         let fs = self.context.env.fs.as_ref();
@@ -105,18 +111,36 @@ impl Store {
         }
         while let Some(cell) = scanner.next()? {
             writer.append(&cell)?;
+            let is_look_due = writer.cells().is_multiple_of(CELLS_BETWEEN_LOOKS);
+            if is_look_due && self.is_compaction_stopped.load(Ordering::Relaxed) {
+                drop(writer);
+                self.remove(&temporary)?;
+                return Ok(None);
+            }
         }
         writer.finish(&StoreFileInfo {
             max_sequence_id: files.iter().map(|file| file.sequence_id_max()).max(),
             major_compaction: is_all,
             compacted_files: files.iter().map(|file| file.name().to_owned()).collect(),
         })?;
-        self.publish(&temporary, &name)
+        self.publish(&temporary, &name).map(Some)
     }
 
-    fn delete(&self, file: &StoreFile) -> Result<()> {
+    /// Ends a compaction that is under way and waits for its end; none begins until
+    /// [`Store::allow_compactions`]. Before the store's directory changes hands.
+    pub(crate) fn stop_compactions(&self) {
+        self.is_compaction_stopped.store(true, Ordering::Relaxed);
+        drop(self.compacting.lock());
+    }
+
+    /// The region is back in service.
+    pub(crate) fn allow_compactions(&self) {
+        self.is_compaction_stopped.store(false, Ordering::Relaxed);
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
         let fs = &self.context.env.fs;
-        fs.remove_file(file.path()).map_err(|source| Error::io("remove", file.path(), source))
+        fs.remove_file(path).map_err(|source| Error::io("remove", path, source))
     }
 }
 

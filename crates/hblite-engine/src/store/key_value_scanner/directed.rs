@@ -11,10 +11,12 @@
 //! The walk back counts the cells of the row, so that going through the row and leaving it needs
 //! no further comparison. Rows that are too wide to be walked back are entered by a seek.
 
-use hblite_model::cell::{CellComparator, CellRef, CellType, key};
+use std::cmp::Ordering;
+
+use hblite_model::cell::{CellComparator, CellRef, CellType, compare_without_row, key};
 use hblite_model::{Direction, Result};
 
-use super::KeyValueScanner;
+use super::{KeyValueScanner, is_same_row};
 
 /// Cells that are walked back before a seek is cheaper.
 const WALK_CELLS_MAX: usize = 32;
@@ -40,18 +42,19 @@ struct RowPlace {
 impl<S: KeyValueScanner> DirectedScanner<S> {
     /// A scanner that is at no cell yet.
     pub(crate) fn new(scanner: S, direction: Direction, comparator: CellComparator) -> Self {
-        Self {
-            scanner,
-            direction,
-            comparator,
-            place: RowPlace::default(),
-        }
+        Self { scanner, direction, comparator, place: RowPlace::default() }
     }
 
     /// The cell at the scanner.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn current(&self) -> Option<CellRef<'_>> {
         self.scanner.current()
+    }
+
+    /// The key of the cell at the scanner.
+    #[inline(always)]
+    pub(crate) fn current_key(&self) -> Option<&[u8]> {
+        self.scanner.current_key()
     }
 
     /// Moves to the next cell in the direction.
@@ -87,7 +90,7 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
             return self.scanner.reseek(key);
         }
         let row = key::row(key);
-        let is_in_row = |scanner: &S| scanner.current().is_some_and(|cell| cell.row() == row);
+        let is_in_row = |scanner: &S| is_in_row(scanner, row);
         let found = if is_in_row(&self.scanner) {
             self.scanner.reseek(key)?
         } else {
@@ -109,11 +112,7 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
             return self.scanner.reseek(&self.place.key);
         }
         let is_place_known = self.place.cells.is_some() && self.place.row == row;
-        if is_place_known {
-            self.leave_row()
-        } else {
-            self.enter_row_before(row)
-        }
+        if is_place_known { self.leave_row() } else { self.enter_row_before(row) }
     }
 
     fn advance_reversed(&mut self) -> Result<bool> {
@@ -125,12 +124,7 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
                 self.scanner.next()
             }
             None => {
-                if self.scanner.next()?
-                    && self
-                        .scanner
-                        .current()
-                        .is_some_and(|cell| cell.row() == self.place.row)
-                {
+                if self.scanner.next()? && is_in_row(&self.scanner, &self.place.row) {
                     return Ok(true);
                 }
                 write_row_edge(&mut self.place.key, &self.place.row, true);
@@ -165,21 +159,17 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
 
     /// From the last cell of a row to its first.
     fn walk_to_row_start(&mut self) -> Result<bool> {
-        let Some(last) = self.scanner.current() else {
+        let Some(last) = self.scanner.current_key() else {
             return Ok(false);
         };
         self.place.row.clear();
-        self.place.row.extend_from_slice(last.row());
+        self.place.row.extend_from_slice(key::row(last));
         for behind in 0..WALK_CELLS_MAX {
             if !self.scanner.prev()? {
                 self.place.cells = Some((0, behind));
                 return self.scanner.seek_first();
             }
-            if self
-                .scanner
-                .current()
-                .is_none_or(|cell| cell.row() != self.place.row)
-            {
+            if !is_in_row(&self.scanner, &self.place.row) {
                 self.place.cells = Some((0, behind));
                 return self.scanner.next();
             }
@@ -193,21 +183,26 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
     /// Both must be at a cell.
     #[inline]
     pub(crate) fn is_before_older(&self, other: &Self) -> bool {
-        match (self.current(), other.current()) {
-            (Some(left), Some(right)) => self.compare(&left, &right).is_le(),
-            (left, _) => left.is_some(),
-        }
+        let (Some(left), Some(right)) = (self.current_key(), other.current_key()) else {
+            return self.current_key().is_some();
+        };
+        let rows = self.comparator.compare_rows(key::row(left), key::row(right));
+        let order = self.direction.apply(rows).then_with(|| compare_without_row(left, right));
+        order.then_with(|| self.compare_sequence_ids(other)).is_le()
     }
 
-    #[inline]
-    fn compare(&self, left: &CellRef<'_>, right: &CellRef<'_>) -> std::cmp::Ordering {
-        if self.direction == Direction::Forward {
-            return self.comparator.compare(left, right);
-        }
-        self.comparator
-            .compare_rows(right.row(), left.row())
-            .then_with(|| self.comparator.compare(left, right))
+    /// The higher sequence id comes first.
+    #[cold]
+    fn compare_sequence_ids(&self, other: &Self) -> Ordering {
+        let sequence_id = |cell: CellRef<'_>| cell.sequence_id();
+        other.current().map(sequence_id).cmp(&self.current().map(sequence_id))
     }
+}
+
+/// Whether the scanner is at a cell of `row`.
+#[inline]
+fn is_in_row<S: KeyValueScanner>(scanner: &S, row: &[u8]) -> bool {
+    scanner.current_key().is_some_and(|current| is_same_row(key::row(current), row))
 }
 
 /// Writes the key before (`is_lower`) or behind all cells of `row`.

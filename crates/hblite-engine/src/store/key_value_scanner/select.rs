@@ -32,10 +32,7 @@ pub(crate) fn select_sources(
     let needs = Needs::new(scan, info, now);
     let mut sources = Vec::with_capacity(segments.len() + files.len());
     for segment in segments {
-        if segment
-            .timestamps()
-            .is_some_and(|range| needs.may_want_timestamps(range))
-        {
+        if segment.timestamps().is_some_and(|range| needs.may_want_timestamps(range)) {
             sources.push(segment.into());
         }
     }

@@ -35,14 +35,8 @@ struct Bounds {
 impl Bounds {
     fn new(half: &Half) -> Self {
         match half {
-            Half::Top(row) => Self {
-                first: Some(key::first_on_row(row)),
-                end: None,
-            },
-            Half::Bottom(row) => Self {
-                first: None,
-                end: Some(key::first_on_row(row)),
-            },
+            Half::Top(row) => Self { first: Some(key::first_on_row(row)), end: None },
+            Half::Bottom(row) => Self { first: None, end: Some(key::first_on_row(row)) },
         }
     }
 
@@ -68,10 +62,7 @@ impl StoreFileScanner {
     /// The same for a compaction, which reads everything once: blocks are not cached.
     #[must_use]
     pub(crate) fn without_caching(self) -> Self {
-        Self {
-            scanner: self.scanner.without_caching(),
-            ..self
-        }
+        Self { scanner: self.scanner.without_caching(), ..self }
     }
 
     /// Goes on until the cell is visible and looks whether it is within the bounds.
@@ -86,16 +77,9 @@ impl StoreFileScanner {
     fn settle_slowly(&mut self, mut found: bool, is_forward: bool) -> Result<bool> {
         if let Some(read_point) = self.read_point {
             while found
-                && self
-                    .scanner
-                    .current()
-                    .is_some_and(|cell| cell.sequence_id() > read_point)
+                && self.scanner.current().is_some_and(|cell| cell.sequence_id() > read_point)
             {
-                found = if is_forward {
-                    self.scanner.next()?
-                } else {
-                    self.scanner.prev()?
-                };
+                found = if is_forward { self.scanner.next()? } else { self.scanner.prev()? };
             }
         }
         self.is_outside = match (&self.bounds, self.scanner.current()) {
@@ -107,13 +91,14 @@ impl StoreFileScanner {
 }
 
 impl KeyValueScanner for StoreFileScanner {
-    #[inline]
+    #[inline(always)]
     fn current(&self) -> Option<CellRef<'_>> {
-        if self.is_outside {
-            None
-        } else {
-            self.scanner.current()
-        }
+        if self.is_outside { None } else { self.scanner.current() }
+    }
+
+    #[inline(always)]
+    fn current_key(&self) -> Option<&[u8]> {
+        if self.is_outside { None } else { self.scanner.current_key() }
     }
 
     #[inline]
@@ -129,10 +114,7 @@ impl KeyValueScanner for StoreFileScanner {
     }
 
     fn seek(&mut self, key: &[u8]) -> Result<bool> {
-        let first = self
-            .bounds
-            .as_ref()
-            .and_then(|bounds| bounds.first.as_deref());
+        let first = self.bounds.as_ref().and_then(|bounds| bounds.first.as_deref());
         let found = match first {
             Some(first) if self.comparator.compare_keys(key, first).is_lt() => {
                 self.scanner.seek(first)?
@@ -148,10 +130,7 @@ impl KeyValueScanner for StoreFileScanner {
     }
 
     fn seek_before(&mut self, key: &[u8]) -> Result<bool> {
-        let end = self
-            .bounds
-            .as_ref()
-            .and_then(|bounds| bounds.end.as_deref());
+        let end = self.bounds.as_ref().and_then(|bounds| bounds.end.as_deref());
         let found = match end {
             Some(end) if self.comparator.compare_keys(end, key).is_lt() => {
                 self.scanner.seek_before(end)?
@@ -162,11 +141,7 @@ impl KeyValueScanner for StoreFileScanner {
     }
 
     fn seek_first(&mut self) -> Result<bool> {
-        let found = match self
-            .bounds
-            .as_ref()
-            .and_then(|bounds| bounds.first.as_deref())
-        {
+        let found = match self.bounds.as_ref().and_then(|bounds| bounds.first.as_deref()) {
             Some(first) => self.scanner.seek(first)?,
             None => self.scanner.seek_first()?,
         };
@@ -174,11 +149,7 @@ impl KeyValueScanner for StoreFileScanner {
     }
 
     fn seek_last(&mut self) -> Result<bool> {
-        let found = match self
-            .bounds
-            .as_ref()
-            .and_then(|bounds| bounds.end.as_deref())
-        {
+        let found = match self.bounds.as_ref().and_then(|bounds| bounds.end.as_deref()) {
             Some(end) => self.scanner.seek_before(end)?,
             None => self.scanner.seek_last()?,
         };

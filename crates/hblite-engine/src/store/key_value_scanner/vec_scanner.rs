@@ -26,19 +26,12 @@ impl VecScanner {
             CellComparator::Default.compare(&left.as_ref(), &right.as_ref())
         });
         let moves = Arc::default();
-        Self {
-            cells: Arc::new(cells),
-            at: None,
-            read_point,
-            moves,
-            fails_after: None,
-        }
+        Self { cells: Arc::new(cells), at: None, read_point, moves, fails_after: None }
     }
 
     fn lower_bound(&self, key: &[u8]) -> usize {
         let comparator = CellComparator::Default;
-        self.cells
-            .partition_point(|cell| comparator.compare_keys(cell.as_ref().key(), key).is_lt())
+        self.cells.partition_point(|cell| comparator.compare_keys(cell.as_ref().key(), key).is_lt())
     }
 
     fn move_to(&mut self, at: Option<usize>, is_forward: bool) -> Result<bool> {
@@ -51,11 +44,7 @@ impl VecScanner {
             if cell.sequence_id() <= self.read_point {
                 break;
             }
-            at = if is_forward {
-                at.map(|i| i + 1)
-            } else {
-                at.and_then(|i| i.checked_sub(1))
-            };
+            at = if is_forward { at.map(|i| i + 1) } else { at.and_then(|i| i.checked_sub(1)) };
         }
         self.at = at.filter(|index| *index < self.cells.len());
         Ok(self.at.is_some())

@@ -81,13 +81,7 @@ pub(super) struct ExplicitColumnTracker {
 impl ExplicitColumnTracker {
     pub(super) fn new(columns: ExplicitColumns, limits: VersionLimits) -> Self {
         debug_assert!(columns.len() > 0);
-        Self {
-            limits,
-            columns,
-            index: 0,
-            count: 0,
-            last_timestamp: LATEST_TIMESTAMP,
-        }
+        Self { limits, columns, index: 0, count: 0, last_timestamp: LATEST_TIMESTAMP }
     }
 
     pub(super) fn limits(&self) -> VersionLimits {
@@ -172,11 +166,7 @@ impl ExplicitColumnTracker {
     /// Where to go when the rest of the column `qualifier` is not wanted.
     pub(super) fn next_row_or_next_column(&mut self, qualifier: &[u8]) -> MatchCode {
         self.finish_column(qualifier);
-        if self.is_done() {
-            MatchCode::SeekNextRow
-        } else {
-            MatchCode::SeekNextColumn
-        }
+        if self.is_done() { MatchCode::SeekNextRow } else { MatchCode::SeekNextColumn }
     }
 }
 
@@ -199,13 +189,7 @@ const NO_VERSION: (i64, u8) = (LATEST_TIMESTAMP, 0);
 impl WildcardColumnTracker {
     pub(super) fn new(limits: VersionLimits) -> Self {
         let qualifier = Vec::new();
-        Self {
-            limits,
-            has_column: false,
-            qualifier,
-            count: 0,
-            last_version: NO_VERSION,
-        }
+        Self { limits, has_column: false, qualifier, count: 0, last_version: NO_VERSION }
     }
 
     #[inline]

@@ -50,10 +50,7 @@ impl DeleteTracker {
     /// Takes note of a marker.
     pub(super) fn add(&mut self, marker: &CellRef<'_>) {
         let timestamp = marker.timestamp();
-        if self
-            .family_timestamp
-            .is_some_and(|family| timestamp <= family)
-        {
+        if self.family_timestamp.is_some_and(|family| timestamp <= family) {
             return;
         }
         match marker.cell_type() {
@@ -64,9 +61,7 @@ impl DeleteTracker {
     }
 
     fn add_family_version(&mut self, timestamp: i64) {
-        let place = self
-            .family_version_timestamps
-            .binary_search_by(|known| timestamp.cmp(known));
+        let place = self.family_version_timestamps.binary_search_by(|known| timestamp.cmp(known));
         if let Err(index) = place {
             self.family_version_timestamps.insert(index, timestamp);
         }
@@ -88,17 +83,11 @@ impl DeleteTracker {
     /// Whether the markers so far mask `cell`.
     pub(super) fn is_deleted(&mut self, cell: &CellRef<'_>) -> DeleteResult {
         let timestamp = cell.timestamp();
-        if self
-            .family_timestamp
-            .is_some_and(|family| timestamp <= family)
-        {
+        if self.family_timestamp.is_some_and(|family| timestamp <= family) {
             return DeleteResult::ColumnDeleted;
         }
         let family_versions = &self.family_version_timestamps;
-        if family_versions
-            .binary_search_by(|known| timestamp.cmp(known))
-            .is_ok()
-        {
+        if family_versions.binary_search_by(|known| timestamp.cmp(known)).is_ok() {
             return DeleteResult::VersionDeleted;
         }
         if self.has_column {

@@ -64,37 +64,21 @@ struct Span {
 impl Span {
     fn new(timestamp: i64) -> Self {
         let visible_puts = BTreeMap::from([(NOW, BTreeSet::new())]);
-        Self {
-            timestamp,
-            version_deletes: HashMap::new(),
-            visible_puts,
-        }
+        Self { timestamp, version_deletes: HashMap::new(), visible_puts }
     }
 
     fn add_version_delete(&mut self, marker: &CellRef<'_>) {
         let sequence_id = marker.sequence_id();
-        self.version_deletes
-            .entry(marker.timestamp())
-            .or_default()
-            .insert(sequence_id);
+        self.version_deletes.entry(marker.timestamp()).or_default().insert(sequence_id);
         // Puts after this marker do not count before it: what it deletes may bring one back.
-        let later = self
-            .visible_puts
-            .range(sequence_id..)
-            .next()
-            .map(|(_, puts)| puts);
+        let later = self.visible_puts.range(sequence_id..).next().map(|(_, puts)| puts);
         let visible = later.map(|puts| puts.range(..sequence_id).copied().collect());
-        self.visible_puts
-            .insert(sequence_id, visible.unwrap_or_default());
+        self.visible_puts.insert(sequence_id, visible.unwrap_or_default());
     }
 
     /// The first marker of exactly this version written at or after `sequence_id`.
     fn version_delete_of(&self, timestamp: i64, sequence_id: u64) -> Option<u64> {
-        self.version_deletes
-            .get(&timestamp)?
-            .range(sequence_id..)
-            .next()
-            .copied()
+        self.version_deletes.get(&timestamp)?.range(sequence_id..).next().copied()
     }
 
     /// Counts a put as visible up to `until`; false if VERSIONS others were so before it.
@@ -102,11 +86,7 @@ impl Span {
         if until < sequence_id {
             return true;
         }
-        for puts in self
-            .visible_puts
-            .range_mut(sequence_id..=until)
-            .map(|(_, puts)| puts)
-        {
+        for puts in self.visible_puts.range_mut(sequence_id..=until).map(|(_, puts)| puts) {
             if puts.len() >= versions_max {
                 return false;
             }
@@ -144,9 +124,7 @@ impl NewVersionTracker {
     }
 
     pub(super) fn is_row_done(&self) -> bool {
-        self.columns
-            .as_ref()
-            .is_some_and(|columns| self.column_index >= columns.len())
+        self.columns.as_ref().is_some_and(|columns| self.column_index >= columns.len())
     }
 
     pub(super) fn hint(&self) -> Option<&[u8]> {
@@ -157,10 +135,8 @@ impl NewVersionTracker {
     pub(super) fn add(&mut self, marker: &CellRef<'_>) {
         self.prepare(marker);
         let sequence_id = marker.sequence_id();
-        let is_version = matches!(
-            marker.cell_type(),
-            Some(CellType::DeleteFamilyVersion | CellType::Delete)
-        );
+        let is_version =
+            matches!(marker.cell_type(), Some(CellType::DeleteFamilyVersion | CellType::Delete));
         let is_family = matches!(
             marker.cell_type(),
             Some(CellType::DeleteFamily | CellType::DeleteFamilyVersion)
@@ -169,11 +145,7 @@ impl NewVersionTracker {
             // Only under the empty qualifier, where the markers of the family are met as well.
             self.column_spans = self.family_spans.clone();
         }
-        let spans = if is_family {
-            &mut self.family_spans
-        } else {
-            &mut self.column_spans
-        };
+        let spans = if is_family { &mut self.family_spans } else { &mut self.column_spans };
         if !is_version {
             spans.insert(sequence_id, Span::new(marker.timestamp()));
         } else if let Some((_, span)) = spans.range_mut(sequence_id..).next() {
@@ -216,11 +188,7 @@ impl NewVersionTracker {
         {
             return Some(last.sequence_id);
         }
-        let mut qualifier = self
-            .last
-            .take()
-            .map(|last| last.qualifier)
-            .unwrap_or_default();
+        let mut qualifier = self.last.take().map(|last| last.qualifier).unwrap_or_default();
         qualifier.clear();
         qualifier.extend_from_slice(cell.qualifier());
         self.last = Some(LastCell {
@@ -238,10 +206,8 @@ impl NewVersionTracker {
         match &self.last {
             Some(last) => last.qualifier != cell.qualifier(),
             None => {
-                let is_column_marker = matches!(
-                    cell.cell_type(),
-                    Some(CellType::DeleteColumn | CellType::Delete)
-                );
+                let is_column_marker =
+                    matches!(cell.cell_type(), Some(CellType::DeleteColumn | CellType::Delete));
                 !cell.qualifier().is_empty() || is_column_marker
             }
         }

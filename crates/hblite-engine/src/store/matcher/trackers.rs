@@ -14,15 +14,9 @@ use super::{MatchCode, ScanInfo};
 #[derive(Debug)]
 pub(super) enum Trackers {
     /// All columns.
-    Wildcard {
-        columns: WildcardColumnTracker,
-        deletes: DeleteTracker,
-    },
+    Wildcard { columns: WildcardColumnTracker, deletes: DeleteTracker },
     /// Named columns.
-    Explicit {
-        columns: ExplicitColumnTracker,
-        deletes: DeleteTracker,
-    },
+    Explicit { columns: ExplicitColumnTracker, deletes: DeleteTracker },
     /// NEW_VERSION_BEHAVIOR.
     NewVersions(Box<NewVersionTracker>),
 }
@@ -49,29 +43,18 @@ impl Trackers {
         let columns = columns.filter(|columns| columns.len() > 0);
         let min = to_count(info.versions_min);
         if info.new_version_behavior && wanted.obeys_new_version_behavior {
-            let family_limits = VersionLimits {
-                max: to_count(info.versions_max),
-                min,
-                oldest_unexpired,
-            };
+            let family_limits =
+                VersionLimits { max: to_count(info.versions_max), min, oldest_unexpired };
             let tracker = NewVersionTracker::new(columns, family_limits, wanted.result_max);
             return Self::NewVersions(Box::new(tracker));
         }
-        let limits = VersionLimits {
-            max: wanted.checked_max,
-            min,
-            oldest_unexpired,
-        };
+        let limits = VersionLimits { max: wanted.checked_max, min, oldest_unexpired };
         let deletes = DeleteTracker::default();
         match columns {
-            Some(columns) => Self::Explicit {
-                columns: ExplicitColumnTracker::new(columns, limits),
-                deletes,
-            },
-            None => Self::Wildcard {
-                columns: WildcardColumnTracker::new(limits),
-                deletes,
-            },
+            Some(columns) => {
+                Self::Explicit { columns: ExplicitColumnTracker::new(columns, limits), deletes }
+            }
+            None => Self::Wildcard { columns: WildcardColumnTracker::new(limits), deletes },
         }
     }
 

@@ -35,11 +35,7 @@ impl UserScanMatcher {
     /// The matcher of `scan` for one family at `now`.
     pub(crate) fn new(scan: &Scan, info: &ScanInfo, now: i64) -> Self {
         let has_filter = scan.filter_ref().is_some();
-        let oldest_unexpired = if scan.is_raw() {
-            0
-        } else {
-            info.oldest_unexpired(now)
-        };
+        let oldest_unexpired = if scan.is_raw() { 0 } else { info.oldest_unexpired(now) };
         let (result_max, ceiling) = if scan.is_raw() {
             (scan.versions_max(), i32::MAX)
         } else {

@@ -4,7 +4,7 @@ use hblite_model::Result;
 use hblite_model::cell::{CellRef, CellType, key};
 
 use crate::store::key_value_heap::KeyValueHeap;
-use crate::store::key_value_scanner::{KeyValueScanner, write_row_edge};
+use crate::store::key_value_scanner::{KeyValueScanner, is_same_row, write_row_edge};
 
 /// Cells that are stepped over before a seek is cheaper. HBase compares with the key of the next
 /// block instead; a step costs some nanoseconds, a seek some hundred.
@@ -13,50 +13,79 @@ const STEPS_MAX: usize = 16;
 /// The merged sources and the row that is being read.
 pub(super) struct StoreCursor<S> {
     pub(super) heap: KeyValueHeap<S>,
-    /// The row that is being read, if there is one.
-    pub(super) row: Vec<u8>,
-    pub(super) has_row: bool,
+    pub(super) row: CurrentRow,
     /// Cells that were looked at or stepped over.
     pub(super) cells_examined: u64,
     /// Where seek keys are built.
     key: Vec<u8>,
 }
 
+/// The row that is being read.
+///
+/// A copy, so that a cell can be compared with it when its predecessor is gone: the only bytes
+/// that a scan copies, and only once per row.
+#[derive(Default)]
+pub(super) struct CurrentRow {
+    row: Vec<u8>,
+    place: Place,
+}
+
+/// Where in the row the current cell is.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Behind it; the next row is not known yet.
+    #[default]
+    Behind,
+    /// It is its first cell.
+    AtStart,
+    /// In it or behind it.
+    Within,
+}
+
+impl CurrentRow {
+    /// Makes `row`, at whose first cell the scan is, the current one.
+    #[inline]
+    pub(super) fn enter(&mut self, row: &[u8]) {
+        self.row.clear();
+        self.row.extend_from_slice(row);
+        self.place = Place::AtStart;
+    }
+
+    /// Begins to read the row; false if that has been done.
+    #[inline]
+    pub(super) fn begin(&mut self) -> bool {
+        let is_new = self.place == Place::AtStart;
+        self.place = Place::Within;
+        is_new
+    }
+
+    /// Whether a cell of `row` belongs to the row that is being read.
+    #[inline]
+    pub(super) fn contains(&self, row: &[u8]) -> bool {
+        self.place == Place::Within && is_same_row(&self.row, row)
+    }
+}
+
 impl<S: KeyValueScanner> StoreCursor<S> {
     pub(super) fn new(heap: KeyValueHeap<S>) -> Self {
-        Self {
-            heap,
-            row: Vec::new(),
-            has_row: false,
-            cells_examined: 0,
-            key: Vec::new(),
+        Self { heap, row: CurrentRow::default(), cells_examined: 0, key: Vec::new() }
+    }
+
+    /// The row of the current cell.
+    #[inline]
+    pub(super) fn current_row(&mut self) -> Option<&[u8]> {
+        if self.row.place != Place::AtStart {
+            let row = key::row(self.heap.current_key()?);
+            if !self.row.contains(row) {
+                self.row.enter(row);
+            }
         }
+        Some(&self.row.row)
     }
 
-    #[inline]
-    pub(super) fn current(&self) -> Option<CellRef<'_>> {
-        self.heap.current()
-    }
-
-    /// Whether `cell` belongs to the row that is being read.
-    #[inline]
-    pub(super) fn is_in_row(&self, cell: &CellRef<'_>) -> bool {
-        self.has_row && self.row == cell.row()
-    }
-
-    /// Makes the row of the current cell the one that is being read; false if it was already.
-    #[inline]
-    pub(super) fn enter_row(&mut self) -> bool {
-        let Some(cell) = self.heap.current() else {
-            return false;
-        };
-        if self.has_row && self.row == cell.row() {
-            return false;
-        }
-        self.row.clear();
-        self.row.extend_from_slice(cell.row());
-        self.has_row = true;
-        true
+    /// Whether the row that is being read has more cells.
+    pub(super) fn has_rest_of_row(&self) -> bool {
+        self.heap.current_key().is_some_and(|current| self.row.contains(key::row(current)))
     }
 
     #[inline]
@@ -66,53 +95,41 @@ impl<S: KeyValueScanner> StoreCursor<S> {
 
     /// Goes to the next row.
     pub(super) fn go_to_next_row(&mut self) -> Result<()> {
-        self.has_row = false;
+        self.row.place = Place::Behind;
         for _ in 0..STEPS_MAX {
             self.heap.next()?;
-            if self
-                .heap
-                .current()
-                .is_none_or(|cell| cell.row() != self.row)
-            {
-                return Ok(());
+            match self.heap.current_key() {
+                Some(current) if is_same_row(key::row(current), &self.row.row) => {}
+                _ => return Ok(()),
             }
             self.cells_examined += 1;
         }
-        self.heap.pass_row(&self.row).map(drop)
+        self.heap.pass_row(&self.row.row).map(drop)
     }
 
     /// Goes to the column `hint`, or behind the current column if there is no hint; at least one
     /// cell on.
     pub(super) fn go_to_next_column(&mut self, hint: Option<&[u8]>) -> Result<()> {
-        let Some(cell) = self.heap.current() else {
+        let Some(current) = self.heap.current_key() else {
             return Ok(());
         };
         self.key.clear();
-        if cell.qualifier().is_empty() {
+        let (row, family, mut qualifier) =
+            (key::row(current), key::family(current), key::qualifier(current));
+        if qualifier.is_empty() {
             return self.go_behind_equal_keys();
         }
-        let (timestamp, type_code) = match hint {
-            Some(_) => (i64::MAX, CellType::MAXIMUM),
-            None => (i64::MIN, CellType::MINIMUM),
-        };
-        let qualifier = hint.unwrap_or(cell.qualifier());
-        key::write(
-            &mut self.key,
-            cell.row(),
-            cell.family(),
-            qualifier,
-            timestamp,
-            type_code,
-        );
+        let (mut timestamp, mut type_code) = (i64::MIN, CellType::MINIMUM);
+        if let Some(hint) = hint {
+            (qualifier, timestamp, type_code) = (hint, i64::MAX, CellType::MAXIMUM);
+        }
+        key::write(&mut self.key, row, family, qualifier, timestamp, type_code);
         for _ in 0..STEPS_MAX {
             self.heap.next()?;
-            let is_there = match (self.heap.current(), hint) {
-                (None, _) => true,
-                (Some(_), Some(_)) => !self.heap.is_before(&self.key),
-                (Some(cell), None) => {
-                    key::without_version(cell.key()) != key::without_version(&self.key)
-                }
-            };
+            let is_there = self.heap.current_key().is_none_or(|current| match hint {
+                Some(_) => !self.heap.is_before(current, &self.key),
+                None => key::without_version(current) != key::without_version(&self.key),
+            });
             if is_there {
                 return Ok(());
             }
@@ -124,16 +141,12 @@ impl<S: KeyValueScanner> StoreCursor<S> {
     /// Markers of the family lie between the versions of the empty qualifier, and are needed for
     /// the columns behind it: only what repeats the current key is passed by.
     fn go_behind_equal_keys(&mut self) -> Result<()> {
-        if let Some(cell) = self.heap.current() {
-            self.key.extend_from_slice(cell.key());
+        if let Some(current) = self.heap.current_key() {
+            self.key.extend_from_slice(current);
         }
         loop {
             self.heap.next()?;
-            if self
-                .heap
-                .current()
-                .is_none_or(|cell| cell.key() != self.key)
-            {
+            if self.heap.current_key().is_none_or(|current| current != self.key) {
                 return Ok(());
             }
             self.cells_examined += 1;
@@ -151,13 +164,22 @@ impl<S: KeyValueScanner> StoreCursor<S> {
 
     /// Goes beyond `row`.
     pub(super) fn pass_row(&mut self, row: &[u8]) -> Result<()> {
-        self.has_row = false;
+        self.row.place = Place::Behind;
         self.heap.pass_row(row).map(drop)
     }
 
     /// Goes forward to `row` or the first row behind it.
     pub(super) fn go_to_row(&mut self, row: &[u8]) -> Result<()> {
         write_row_edge(&mut self.key, row, true);
-        self.heap.reseek(&self.key).map(drop)
+        if self.heap.reseek(&self.key)? {
+            self.row.place = Place::Behind;
+        }
+        Ok(())
+    }
+
+    /// The cell at the scan.
+    #[inline]
+    pub(super) fn current(&self) -> Option<CellRef<'_>> {
+        self.heap.current()
     }
 }

@@ -82,8 +82,7 @@ pub(crate) fn random_cells(dice: &Dice, family: &str, count: u64) -> Vec<Cell> {
     let one = |sequence_id| {
         let row = dice.pick(&ROWS);
         let cell_type = if dice.hit(5) { dice.pick(&types) } else { CellType::Put };
-        let is_family =
-            matches!(cell_type, CellType::DeleteFamily | CellType::DeleteFamilyVersion);
+        let is_family = matches!(cell_type, CellType::DeleteFamily | CellType::DeleteFamilyVersion);
         let qualifier = if is_family { "" } else { dice.pick(&QUALIFIERS) };
         let timestamp = NOW - 20 + dice.roll(12) as i64;
         let cell = cell((row, family, qualifier), timestamp, cell_type, sequence_id);
@@ -206,10 +205,8 @@ fn answer_of_row(
             Qualifiers::Some(qualifiers) => qualifiers.contains(column[0].qualifier()),
         };
         if is_wanted {
-            let versions = column
-                .iter()
-                .filter(|cell| range.contains(cell.timestamp()))
-                .filter(|cell| {
+            let versions =
+                column.iter().filter(|cell| range.contains(cell.timestamp())).filter(|cell| {
                     scan.is_raw()
                         || !(cell.as_ref().is_delete()
                             || markers.iter().any(|marker| masks(marker, cell)))

@@ -92,8 +92,7 @@ fn a_flush_keeps_markers_and_drops_what_they_mask_and_old_versions() {
 fn keep_deleted_cells_keeps_markers_and_what_they_mask() {
     let keep = KeepDeletedCells::True;
     let info = ScanInfo { versions_max: 5, keep_deleted_cells: keep, ..naive::info("f") };
-    let all =
-        ["DeleteFamily@965", "Put@990", "Put@980", "DeleteColumn@970", "Put@970", "Put@960"];
+    let all = ["DeleteFamily@965", "Put@990", "Put@980", "DeleteColumn@970", "Put@970", "Put@960"];
     assert_eq!(written(&info, ScanType::CompactDropDeletes), all);
     let info = ScanInfo { versions_max: 3, ..info };
     assert_eq!(written(&info, ScanType::CompactDropDeletes), all[..5]);
