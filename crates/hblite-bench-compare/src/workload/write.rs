@@ -10,7 +10,7 @@ use std::thread;
 
 use super::{Contestant, Task, check};
 use crate::cells::{RAW_CELL_SIZE, SampleCell, Tally};
-use crate::clocks::measure;
+use crate::clocks::{Clocks, measure};
 use crate::report::{Sample, Unit};
 use crate::store::{Direction, Durability, Opening, Result, Span, Store};
 
@@ -120,11 +120,13 @@ pub(super) fn put_batches(contestant: &mut Contestant, task: &mut Task<'_>) -> R
     let put = contestant.sample("put_random_batch", CELLS, task.args.cells, clocks);
     let (_, clocks) = measure(|| store.flush())?;
     let flush = contestant.sample("flush_after_put", Unit::Milliseconds, 1, clocks);
+    let disk = disk_sample(contestant, "disk_flushed", clocks, task)?;
     check_all(&*store, "put_random_batch", task.rows.sorted())?;
     contestant.main = Some(store);
     if task.args.wants("put") {
         (task.record)(put)?;
         (task.record)(flush)?;
+        (task.record)(disk)?;
     }
     Ok(())
 }
@@ -135,10 +137,21 @@ pub(super) fn settle(contestant: &mut Contestant, task: &mut Task<'_>) -> Result
     let (_, clocks) = measure(|| store.settle())?;
     (task.record)(contestant.sample("settle", Unit::Milliseconds, 1, clocks))?;
     check_all(store, "settle", task.rows.sorted())?;
+    let disk = disk_sample(contestant, "disk_settled", clocks, task)?;
+    (task.record)(disk)
+}
+
+/// How much disk the main store occupies, after what took `clocks`.
+fn disk_sample(
+    contestant: &Contestant,
+    workload: &str,
+    clocks: Clocks,
+    task: &Task<'_>,
+) -> Result<Sample> {
     let raw_bytes = task.args.cells * RAW_CELL_SIZE as u64;
     let ratio = disk_bytes(&contestant.dir.join("main"))? as f64 / raw_bytes as f64;
-    let sample = contestant.sample("disk_settled", Unit::PerRawByte, 1, clocks);
-    (task.record)(Sample { wall: ratio, cpu: ratio, ..sample })
+    let sample = contestant.sample(workload, Unit::PerRawByte, 1, clocks);
+    Ok(Sample { wall: ratio, cpu: ratio, ..sample })
 }
 
 /// Writes the cells of these rows, `batch` at a time.

@@ -27,7 +27,7 @@ impl Catalog {
             family.check_name()?;
         }
         let split_keys = checked_split_keys(split_keys)?;
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         self.namespace(name.namespace())?;
         sanity::check(table)?;
         if self.table_exists(name) {

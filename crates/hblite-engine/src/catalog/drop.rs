@@ -18,7 +18,7 @@ impl Catalog {
         if table.is_meta() {
             return Err(Error::new(Exception::Io, "Can't modify catalog tables"));
         }
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         if entry.state != TableState::Disabled {
             let message = format!("Not DISABLED; {}", describe_state(table, entry.state));
@@ -42,7 +42,7 @@ impl Catalog {
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`, `Io`: the table is as it was.
     pub(crate) fn truncate_table(&self, table: &TableName, preserve_splits: bool) -> Result<()> {
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         if entry.state != TableState::Disabled {
             return Err(Error::new(Exception::TableNotDisabled, table.to_string()));

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use hblite_model::name::{DEFAULT_NAMESPACE, SYSTEM_NAMESPACE};
 use hblite_model::{
-    Durability, Error, Exception, Mutation, NamespaceDescriptor, RegionInfo, Result, Scan,
-    TableDescriptor, TableName,
+    Durability, Error, ErrorKind, Exception, Mutation, NamespaceDescriptor, RegionInfo, Result,
+    Scan, TableDescriptor, TableName,
 };
 use parking_lot::{Mutex, RwLock};
 
@@ -234,9 +234,11 @@ fn open_built_in(
 ) -> Result<Arc<Region>> {
     let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
     let dir = layout.table_descriptor_dir(row.info.table());
-    let descriptor = match descriptor_file::read(fs, &dir)? {
-        Some(descriptor) => descriptor,
-        None => {
+    let descriptor = match descriptor_file::read(fs, &dir) {
+        Ok(Some(descriptor)) => descriptor,
+        Err(error) if error.kind() != ErrorKind::Corrupt => return Err(error),
+        // Nobody waited for the file to be safe: a power cut may have taken it, or its content.
+        Ok(None) | Err(_) => {
             fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
             descriptor_file::write(fs, &dir, &built_in, Safety::Written)?;
             built_in

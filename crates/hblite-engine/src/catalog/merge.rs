@@ -26,7 +26,7 @@ impl Catalog {
             return Err(Error::illegal_argument(message));
         }
         let (table, infos) = self.find_all(names)?;
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         let entry = self.entry(&table)?;
         check_merge(&entry.descriptor, &infos, is_forced)?;
         self.clean_parents_of(&table)?;
@@ -77,7 +77,9 @@ impl Catalog {
 
     fn merge_closed(&self, entry: &TableEntry, parents: &[Arc<Region>]) -> Result<()> {
         let last_id = parents.iter().map(|region| region.last_sequence_id()).max().unwrap_or(0);
-        let mut merged = new_row(split::create_merged(&self.context, parents)?, last_id + 1);
+        let made = split::create_merged(&self.context, parents)
+            .inspect_err(|_| self.retire_half_made(entry))?;
+        let mut merged = new_row(made, last_id + 1);
         merged.merge_parents = parents.iter().map(|region| region.info().clone()).collect();
         let heirs = std::slice::from_ref(&merged);
         let regions = self

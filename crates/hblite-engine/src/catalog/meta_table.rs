@@ -9,10 +9,12 @@
 //! Threads: any.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite_env::Clock;
 use hblite_model::{
-    CellBuffer, Durability, Mutation, NamespaceDescriptor, Result, RowResult, Scan,
+    CellBuffer, Durability, Error, ErrorKind, Exception, Mutation, NamespaceDescriptor, Result,
+    RowResult, Scan,
 };
 use parking_lot::Mutex;
 
@@ -27,11 +29,19 @@ pub(super) struct MetaTables {
     clock: Arc<dyn Clock>,
     /// The last timestamp that was given out; nothing until the first is asked for.
     last_timestamp: Mutex<Option<i64>>,
+    /// Whether a write failed after it had begun.
+    has_failed: AtomicBool,
 }
 
 impl MetaTables {
     pub(super) fn new(meta: Arc<Region>, namespace: Arc<Region>, clock: Arc<dyn Clock>) -> Self {
-        Self { meta, namespace, clock, last_timestamp: Mutex::new(None) }
+        Self {
+            meta,
+            namespace,
+            clock,
+            last_timestamp: Mutex::new(None),
+            has_failed: AtomicBool::new(false),
+        }
     }
 
     /// Writes rows of hbase:meta, all or none; durable on return.
@@ -39,20 +49,43 @@ impl MetaTables {
     /// # Errors
     /// `RegionServerStopped` if the log failed: whether it happened shows at the next open.
     pub(super) fn write(&self, mutations: &[Mutation]) -> Result<()> {
-        let mutations: Vec<&Mutation> = mutations.iter().collect();
-        self.meta.mutate_rows(&mutations, Some(Durability::FsyncWal))
+        self.commit(&self.meta, mutations)
     }
 
     /// Writes a namespace durably.
     pub(super) fn put_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
         let mutation = meta::put_namespace(namespace, self.next_timestamp()?);
-        self.namespace.mutate_rows(&[&mutation], Some(Durability::FsyncWal))
+        self.commit(&self.namespace, &[mutation])
     }
 
     /// Forgets a namespace durably.
     pub(super) fn delete_namespace(&self, name: &str) -> Result<()> {
         let mutation = meta::delete_namespace(name, self.next_timestamp()?);
-        self.namespace.mutate_rows(&[&mutation], Some(Durability::FsyncWal))
+        self.commit(&self.namespace, &[mutation])
+    }
+
+    fn commit(&self, region: &Region, mutations: &[Mutation]) -> Result<()> {
+        let mutations: Vec<&Mutation> = mutations.iter().collect();
+        region.mutate_rows(&mutations, Some(Durability::FsyncWal)).inspect_err(|error| {
+            // A region that is busy or closing has not begun; of everything else nobody knows.
+            if !matches!(error.kind(), ErrorKind::Busy | ErrorKind::NotServing) {
+                self.has_failed.store(true, Ordering::Release);
+            }
+        })
+    }
+
+    /// Refuses everything after a write failed of which nobody knows whether it happened.
+    ///
+    /// # Errors
+    /// `RegionServerStopped`.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.has_failed.load(Ordering::Acquire) {
+            return Err(Error::new(
+                Exception::RegionServerStopped,
+                "a change of the catalog failed while it was committed; open the store again",
+            ));
+        }
+        Ok(())
     }
 
     /// A time for writes and for the ids of new regions: now, but after every one before.

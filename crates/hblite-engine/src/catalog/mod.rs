@@ -53,7 +53,7 @@ use hblite_model::name::DEFAULT_NAMESPACE;
 use hblite_model::{
     Error, Exception, NamespaceDescriptor, RegionInfo, Result, TableDescriptor, TableName,
 };
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::context::EngineContext;
 use crate::region::Region;
@@ -219,6 +219,17 @@ impl Catalog {
 
 /// What procedures share.
 impl Catalog {
+    /// Waits until no other procedure is under way.
+    ///
+    /// # Errors
+    /// `RegionServerStopped` if a commit failed before. Whether it happened is unknown, and so is
+    /// which files are needed: nothing may be changed until the store is opened again.
+    fn begin_procedure(&self) -> Result<MutexGuard<'_, ()>> {
+        let guard = self.procedure.lock();
+        self.meta.check()?;
+        Ok(guard)
+    }
+
     /// Makes `entry` what everybody sees of a table.
     fn publish(&self, name: &TableName, entry: Option<TableEntry>) -> Option<Arc<TableEntry>> {
         let entry = entry.map(Arc::new);

@@ -104,7 +104,7 @@ impl Catalog {
         if table.is_meta() {
             return Err(Error::new(Exception::Io, "Can't modify catalog tables"));
         }
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         let after = Arc::new(change(&entry.descriptor)?);
         sanity::check(&after)?;

@@ -20,7 +20,7 @@ impl Catalog {
         // The master finds a bad name, and the client gets what it says as a plain IOException.
         check_namespace_name(&namespace.name)
             .map_err(|error| Error::new(Exception::Io, error.message()))?;
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         if self.namespaces.read().contains_key(&namespace.name) {
             let message = format!("Namespace {} already exists", namespace.name);
             return Err(Error::new(Exception::NamespaceExist, message));
@@ -37,7 +37,7 @@ impl Catalog {
     /// # Errors
     /// `NamespaceNotFound`, `Constraint`.
     pub(crate) fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         self.namespace(&namespace.name)?;
         check_quotas(namespace)?;
         self.put_namespace(namespace)
@@ -54,7 +54,7 @@ impl Catalog {
     /// # Errors
     /// `NamespaceNotFound`, `Constraint`.
     pub(crate) fn drop_namespace(&self, name: &str) -> Result<()> {
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         self.namespace(name)?;
         let constraint = |message: String| Err(Error::new(Exception::Constraint, message));
         if name == DEFAULT_NAMESPACE || name == SYSTEM_NAMESPACE {

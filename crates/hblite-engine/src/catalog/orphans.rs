@@ -12,6 +12,7 @@ use hblite_env::{DirEntry, FileSystem};
 use hblite_model::{Error, Result, TableName};
 
 use super::Catalog;
+use super::table::TableEntry;
 use crate::layout::RECOVERED_EDITS_DIR;
 
 /// Directories of no known table or region that an open found.
@@ -36,21 +37,34 @@ pub(super) fn retire(catalog: &Catalog) -> Result<OrphanReport> {
                 retire_dir(catalog, &dir, table_has_data(fs, &dir)?, &mut report)?;
                 continue;
             };
-            let known: HashSet<&str> = entry
-                .rows
-                .iter()
-                .flat_map(|row| std::iter::once(&row.info).chain(&row.merge_parents))
-                .map(|info| info.encoded_name())
-                .collect();
-            for region in directories(fs, &dir)? {
-                if !known.contains(region.as_str()) {
-                    let dir = dir.join(&region);
-                    retire_dir(catalog, &dir, region_has_data(fs, &dir)?, &mut report)?;
-                }
-            }
+            retire_regions(catalog, &dir, &entry, &mut report)?;
         }
     }
     Ok(report)
+}
+
+/// Takes away a table's regions that are not known to it. Not while the outcome of a commit is
+/// unknown: they may be just what it committed.
+pub(super) fn retire_regions(
+    catalog: &Catalog,
+    table_dir: &Path,
+    entry: &TableEntry,
+    report: &mut OrphanReport,
+) -> Result<()> {
+    let fs = catalog.context.env.fs.as_ref();
+    let known: HashSet<&str> = entry
+        .rows
+        .iter()
+        .flat_map(|row| std::iter::once(&row.info).chain(&row.merge_parents))
+        .map(|info| info.encoded_name())
+        .collect();
+    for region in directories(fs, table_dir)? {
+        if !known.contains(region.as_str()) {
+            let dir = table_dir.join(&region);
+            retire_dir(catalog, &dir, region_has_data(fs, &dir)?, report)?;
+        }
+    }
+    Ok(())
 }
 
 fn retire_dir(

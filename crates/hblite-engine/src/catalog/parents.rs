@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use hblite_model::{Mutation, RegionInfo, Result, TableName};
+use hblite_model::{Error, Mutation, RegionInfo, Result, TableName};
 
 use super::Catalog;
 use super::TableState;
@@ -23,6 +23,7 @@ impl Catalog {
         let Some(_procedure) = self.procedure.try_lock() else {
             return Ok(());
         };
+        self.meta.check()?;
         let has_parents = |entry: &TableEntry| {
             entry.rows.iter().any(|row| row.info.is_split || !row.merge_parents.is_empty())
         };
@@ -58,6 +59,8 @@ impl Catalog {
         if gone.is_empty() && merged.is_empty() {
             return Ok(());
         }
+        let daughters = gone.iter().flat_map(|row| &row.daughters);
+        self.make_removals_durable(&entry, daughters.chain(merged.iter().map(|row| &row.info)))?;
         let timestamp = self.meta.next_timestamp()?;
         let parents = gone.iter().map(|row| meta::delete_region(&row.info, timestamp));
         let heirs = merged
@@ -75,6 +78,26 @@ impl Catalog {
         self.publish(table, Some(TableEntry::new(descriptor, entry.state, rows, regions)));
         let split = gone.iter().map(|row| &row.info);
         self.remove_region_dirs(split.chain(merged.iter().flat_map(|row| &row.merge_parents)));
+        Ok(())
+    }
+
+    /// Sees to it that no reference of these regions comes back after a power cut: what it refers
+    /// to will be gone.
+    fn make_removals_durable<'r>(
+        &self,
+        entry: &TableEntry,
+        regions: impl IntoIterator<Item = &'r RegionInfo>,
+    ) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        for info in regions {
+            for family in entry.descriptor.families() {
+                let dir = layout.family_dir(info, family.name());
+                let io = |error| Error::io("cannot sync directory", &dir, error);
+                if fs.exists(&dir).map_err(io)? {
+                    fs.sync_dir(&dir).map_err(io)?;
+                }
+            }
+        }
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 use super::create::new_row;
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
-use super::{Catalog, discard};
+use super::{Catalog, OrphanReport, discard, orphans};
 use crate::region::{Region, split};
 
 impl Catalog {
@@ -44,7 +44,7 @@ impl Catalog {
             let message = "should not give a splitkey which equals to startkey!";
             return Err(Error::new(Exception::Io, message));
         }
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         let table = parent.table();
         let entry = self.entry(table)?;
         if !entry.descriptor.is_split_enabled() {
@@ -78,7 +78,8 @@ impl Catalog {
         split_key: &[u8],
     ) -> Result<()> {
         let id = parent.last_sequence_id() + 1;
-        let (low, high) = split::create_daughters(&self.context, parent, split_key)?;
+        let (low, high) = split::create_daughters(&self.context, parent, split_key)
+            .inspect_err(|_| self.retire_half_made(entry))?;
         let daughters = [new_row(low, id), new_row(high, id)];
         let regions = self
             .prepare_heirs(entry, &daughters)
@@ -148,6 +149,13 @@ impl Catalog {
                 self.context.chores.compact(&name);
             }
         }
+    }
+
+    /// Takes away heirs whose making failed half-way; what cannot be taken away now goes with the
+    /// next open.
+    pub(super) fn retire_half_made(&self, entry: &TableEntry) {
+        let dir = self.context.layout.table_dir(entry.descriptor.name());
+        let _ = orphans::retire_regions(self, &dir, entry, &mut OrphanReport::default());
     }
 
     /// Opens regions again that were closed for a procedure that failed.

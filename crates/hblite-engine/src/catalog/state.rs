@@ -17,7 +17,7 @@ impl Catalog {
         if table.is_meta() || *table == TableName::namespace_table() {
             return Err(Error::new(Exception::Constraint, format!("Cannot disable {table}")));
         }
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         if entry.state != TableState::Enabled {
             return Err(Error::new(Exception::TableNotEnabled, table.to_string()));
@@ -48,7 +48,7 @@ impl Catalog {
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`, `Io`, `CorruptHFile`: the table stays out of service.
     pub(crate) fn enable_table(&self, table: &TableName) -> Result<()> {
-        let _procedure = self.procedure.lock();
+        let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         if entry.state != TableState::Disabled {
             let message = describe_state(table, entry.state);

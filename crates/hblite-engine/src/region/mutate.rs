@@ -11,6 +11,7 @@
 //!
 //! As `HRegion.doMiniBatchMutate` does it.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use hblite_model::cell::{TagType, push_tag};
@@ -22,6 +23,35 @@ use parking_lot::RwLockReadGuard;
 
 use super::Region;
 use crate::wal::WalEdit;
+
+/// Larger buffers are not kept for the next write.
+const KEPT_BYTES_MAX: usize = 1 << 20;
+
+thread_local! {
+    static KEPT: Cell<Option<WriteBuffers>> = const { Cell::new(None) };
+}
+
+/// Where a write is put together. Each thread keeps its own from write to write, so that a put
+/// allocates nothing.
+#[derive(Default)]
+pub(super) struct WriteBuffers {
+    pub(super) edit: CellBuffer,
+    wal_edit: WalEdit,
+}
+
+impl WriteBuffers {
+    pub(super) fn take() -> Self {
+        KEPT.take().unwrap_or_default()
+    }
+
+    pub(super) fn give_back(mut self) {
+        if self.edit.size_bytes() <= KEPT_BYTES_MAX {
+            self.edit.clear();
+            self.wal_edit.clear();
+            KEPT.set(Some(self));
+        }
+    }
+}
 
 impl Region {
     /// Writes puts and deletes, in one entry of the log: after a crash all of them are there or
@@ -48,12 +78,13 @@ impl Region {
         let _updates = self.enter()?;
 
         let now = self.context.env.clock.now_millis();
-        let mut edit = CellBuffer::new();
+        let mut buffers = WriteBuffers::take();
         for mutation in mutations() {
-            self.prepare_cells(mutation, now, &mut edit)?;
+            self.prepare_cells(mutation, now, &mut buffers.edit)?;
         }
         let durability = durability.unwrap_or_else(|| self.durability_of(mutations()));
-        self.write_edit(edit, durability)?;
+        self.write_edit(&mut buffers, durability)?;
+        buffers.give_back();
         self.load.write_requests(mutations().count() as u64);
         Ok(())
     }
@@ -67,13 +98,19 @@ impl Region {
         Ok(updates)
     }
 
-    /// Steps 5 to 8. `edit` is stamped; the caller holds the rows and the region.
-    pub(super) fn write_edit(&self, mut edit: CellBuffer, durability: Durability) -> Result<()> {
-        keep_last_of_equal_keys(&mut edit);
+    /// Steps 5 to 8. The edit is stamped; the caller holds the rows and the region.
+    pub(super) fn write_edit(
+        &self,
+        buffers: &mut WriteBuffers,
+        durability: Durability,
+    ) -> Result<()> {
+        let WriteBuffers { edit, wal_edit } = buffers;
+        keep_last_of_equal_keys(edit);
         let sequence_id = if durability == Durability::SkipWal {
             self.mvcc.begin()
         } else {
-            self.log(&edit, durability)?
+            wal_edit.extend(&*edit)?;
+            self.log(wal_edit, durability)?
         };
         let mut size_bytes = 0;
         for store in &self.stores {
@@ -88,13 +125,11 @@ impl Region {
         Ok(())
     }
 
-    fn log(&self, edit: &CellBuffer, durability: Durability) -> Result<u64> {
-        let mut wal_edit = WalEdit::new();
-        wal_edit.extend(edit)?;
+    fn log(&self, edit: &WalEdit, durability: Durability) -> Result<u64> {
         let wal = &self.context.wal;
         let mut sequence_id = 0;
         let now = self.context.env.clock.now_millis();
-        let ticket = wal.append(&self.wal_region, now, &wal_edit, || {
+        let ticket = wal.append(&self.wal_region, now, edit, || {
             sequence_id = self.mvcc.begin();
             sequence_id
         })?;

@@ -199,11 +199,15 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     fn next_plain_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
         let mut budget = self.budget();
         loop {
-            match self.stores[0].row() {
-                Some(row) if !self.stop.is_beyond(row) => {}
-                _ => return Ok(NextRow::End),
-            }
             let store = &mut self.stores[0];
+            let is_over = if self.stop.is_open() {
+                !store.is_at_cell()
+            } else {
+                store.row().is_none_or(|row| self.stop.is_beyond(row))
+            };
+            if is_over {
+                return Ok(NextRow::End);
+            }
             let returned = store.next_row(&mut self.filter, &mut budget, sink)?;
             if returned > 0 {
                 self.cells_returned += returned as u64;
@@ -407,9 +411,15 @@ impl StopRow {
         Self { row, is_inclusive: scan.is_stop_inclusive(), comparator, direction }
     }
 
+    /// Whether the scan goes to the end of the region.
+    #[inline]
+    fn is_open(&self) -> bool {
+        self.row.is_empty()
+    }
+
     #[inline]
     fn is_beyond(&self, row: &[u8]) -> bool {
-        if self.row.is_empty() {
+        if self.is_open() {
             return false;
         }
         let order = self.direction.apply(self.comparator.compare_rows(row, &self.row));

@@ -6,6 +6,8 @@
 //!            sequence id that of the newer source, so the later put wins.
 //! Invariant: the current source is never inside the heap; the common case, next cell from the
 //!            same source, costs one comparison and no heap move.
+//! Ranks:     each source's place in the order is also known by the first 16 bytes of its row, as
+//!            a number. Whole keys are compared only where ranks are equal.
 //! Threads:   not shared; each scan owns its heap.
 
 use std::cmp::Ordering;
@@ -19,16 +21,26 @@ use super::key_value_scanner::{DirectedScanner, KeyValueScanner};
 pub(crate) struct KeyValueHeap<S> {
     /// The newest first.
     scanners: Vec<DirectedScanner<S>>,
-    /// Binary heap of indices of scanners that are at a cell, without `current`.
-    heap: Vec<usize>,
+    /// Binary heap of the scanners that are at a cell, without the current one.
+    heap: Vec<Ranked>,
     /// The scanner with the first cell; if there is none, `NONE`.
     current: usize,
     comparator: CellComparator,
     direction: Direction,
 }
 
+/// A scanner that is at a cell, and the rank of its row: lower ranks come first.
+#[derive(Clone, Copy)]
+struct Ranked {
+    rank: u128,
+    index: usize,
+}
+
 /// No scanner has this index.
 const NONE: usize = usize::MAX;
+
+/// Bytes of a row in its rank.
+const RANK_SIZE: usize = size_of::<u128>();
 
 impl<S: KeyValueScanner> KeyValueHeap<S> {
     /// A merge of `sources`, the newest first, from `start_row` on (see
@@ -48,7 +60,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
             Self { scanners: directed, heap: Vec::new(), current: NONE, comparator, direction };
         for index in 0..heap.scanners.len() {
             if heap.scanners[index].seek_start(start_row, is_start_inclusive)? {
-                heap.heap.push(index);
+                heap.heap.push(heap.rank(index));
                 heap.sift_up(heap.heap.len() - 1);
             }
         }
@@ -66,6 +78,12 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
     #[inline(always)]
     pub(crate) fn current_key(&self) -> Option<&[u8]> {
         self.scanners.get(self.current)?.current_key()
+    }
+
+    /// Whether there is a cell left.
+    #[inline]
+    pub(crate) fn is_at_cell(&self) -> bool {
+        self.current != NONE
     }
 
     /// Moves to the next cell.
@@ -136,23 +154,46 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
     fn settle(&mut self, is_at_cell: bool) {
         if !is_at_cell {
             self.current = self.pop();
-        } else if let Some(&top) = self.heap.first()
-            && self.is_first(top, self.current)
-        {
-            self.heap[0] = self.current;
-            self.current = top;
-            self.sift_down(0);
+        } else if let Some(&top) = self.heap.first() {
+            let moved = self.rank(self.current);
+            if self.is_first(top, moved) {
+                self.heap[0] = moved;
+                self.current = top.index;
+                self.sift_down(0);
+            }
         }
+    }
+
+    /// The rank of the row at which the scanner is. Rows that are shorter count as if zeros
+    /// followed, which leaves the order as it is or makes ranks equal.
+    #[inline]
+    fn rank(&self, index: usize) -> Ranked {
+        let row = match self.comparator {
+            CellComparator::Default => self.scanners[index].current_key().map(key::row),
+            // Rows of hbase:meta are not ordered as bytes.
+            CellComparator::Meta => None,
+        };
+        let row = row.unwrap_or_default();
+        let bytes = row.first_chunk::<RANK_SIZE>().copied().unwrap_or_else(|| {
+            let mut bytes = [0; RANK_SIZE];
+            bytes[..row.len()].copy_from_slice(row);
+            bytes
+        });
+        let rank = u128::from_be_bytes(bytes);
+        Ranked { rank: if self.direction.is_reverse() { !rank } else { rank }, index }
     }
 
     /// Whether the cell of scanner `left` comes before that of scanner `right`.
     #[inline]
-    fn is_first(&self, left: usize, right: usize) -> bool {
-        let scanners = &self.scanners;
+    fn is_first(&self, left: Ranked, right: Ranked) -> bool {
+        if left.rank != right.rank {
+            return left.rank < right.rank;
+        }
+        let (left, right) = (left.index, right.index);
         if left < right {
-            scanners[left].is_before_older(&scanners[right])
+            self.scanners[left].is_before_older(&self.scanners[right])
         } else {
-            !scanners[right].is_before_older(&scanners[left])
+            !self.scanners[right].is_before_older(&self.scanners[left])
         }
     }
 
@@ -162,7 +203,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         }
         let top = self.heap.swap_remove(0);
         self.sift_down(0);
-        top
+        top.index
     }
 
     fn sift_up(&mut self, mut at: usize) {

@@ -16,7 +16,7 @@ pub(crate) use select::select_sources;
 pub(crate) use store_file_scanner::StoreFileScanner;
 
 use hblite_model::Result;
-use hblite_model::cell::CellRef;
+use hblite_model::cell::{CellRef, key};
 
 use crate::memstore::SegmentScanner;
 
@@ -55,6 +55,53 @@ pub(crate) trait KeyValueScanner {
 
     /// Moves to the last cell.
     fn seek_last(&mut self) -> Result<bool>;
+
+    /// Moves back by `cells` and further to the first cell of the row that is reached, whose copy
+    /// goes into `row`.
+    ///
+    /// At most [`WALK_CELLS_MAX`] cells of that row are walked over; if it has more, the scanner
+    /// stays inside it.
+    fn walk_back(&mut self, cells: usize, row: &mut Vec<u8>) -> Result<WalkedBack> {
+        for _ in 0..cells {
+            if !self.prev()? {
+                return Ok(WalkedBack::NoRow);
+            }
+        }
+        let Some(last) = self.current_key() else {
+            return Ok(WalkedBack::NoRow);
+        };
+        row.clear();
+        row.extend_from_slice(key::row(last));
+        for behind in 0..WALK_CELLS_MAX {
+            let is_at_first_row = !self.prev()?;
+            if is_at_first_row {
+                self.seek_first()?;
+                return Ok(WalkedBack::AtStart { behind });
+            }
+            if self.current_key().is_none_or(|key| !is_same_row(key::row(key), row)) {
+                self.next()?;
+                return Ok(WalkedBack::AtStart { behind });
+            }
+        }
+        Ok(WalkedBack::Inside)
+    }
+}
+
+/// Cells that are walked back before a seek is cheaper.
+const WALK_CELLS_MAX: usize = 32;
+
+/// Where [`KeyValueScanner::walk_back`] led.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WalkedBack {
+    /// There is no row before.
+    NoRow,
+    /// To the first cell of a row, behind which it has so many.
+    AtStart {
+        /// Cells of the row behind the first.
+        behind: usize,
+    },
+    /// Into a row with too many cells.
+    Inside,
 }
 
 /// A source of a store's scan, dispatched without a virtual call.
@@ -65,6 +112,44 @@ pub(crate) enum SourceScanner {
     File(StoreFileScanner),
     #[cfg(test)]
     Vec(vec_scanner::VecScanner),
+}
+
+impl KeyValueScanner for SegmentScanner {
+    #[inline]
+    fn current(&self) -> Option<CellRef<'_>> {
+        Self::current(self)
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<bool> {
+        Self::next(self)
+    }
+
+    #[inline]
+    fn prev(&mut self) -> Result<bool> {
+        Self::prev(self)
+    }
+
+    fn seek(&mut self, key: &[u8]) -> Result<bool> {
+        Self::seek(self, key)
+    }
+
+    fn reseek(&mut self, key: &[u8]) -> Result<bool> {
+        // Looks first at the cells around.
+        Self::seek(self, key)
+    }
+
+    fn seek_before(&mut self, key: &[u8]) -> Result<bool> {
+        Self::seek_before(self, key)
+    }
+
+    fn seek_first(&mut self) -> Result<bool> {
+        Self::seek_first(self)
+    }
+
+    fn seek_last(&mut self) -> Result<bool> {
+        Self::seek_last(self)
+    }
 }
 
 macro_rules! dispatch {
@@ -98,12 +183,7 @@ impl KeyValueScanner for SourceScanner {
 
     #[inline(always)]
     fn current_key(&self) -> Option<&[u8]> {
-        match self {
-            SourceScanner::Memory(scanner) => scanner.current().map(|cell| cell.key()),
-            SourceScanner::File(scanner) => scanner.current_key(),
-            #[cfg(test)]
-            SourceScanner::Vec(scanner) => scanner.current_key(),
-        }
+        dispatch!(self, scanner => scanner.current_key())
     }
 
     #[inline]
@@ -121,13 +201,7 @@ impl KeyValueScanner for SourceScanner {
     }
 
     fn reseek(&mut self, key: &[u8]) -> Result<bool> {
-        match self {
-            // Its seek looks first at the cells around.
-            SourceScanner::Memory(scanner) => scanner.seek(key),
-            SourceScanner::File(scanner) => scanner.reseek(key),
-            #[cfg(test)]
-            SourceScanner::Vec(scanner) => scanner.reseek(key),
-        }
+        dispatch!(self, scanner => KeyValueScanner::reseek(scanner, key))
     }
 
     fn seek_before(&mut self, key: &[u8]) -> Result<bool> {
@@ -140,6 +214,10 @@ impl KeyValueScanner for SourceScanner {
 
     fn seek_last(&mut self) -> Result<bool> {
         dispatch!(self, scanner => scanner.seek_last())
+    }
+
+    fn walk_back(&mut self, cells: usize, row: &mut Vec<u8>) -> Result<WalkedBack> {
+        dispatch!(self, scanner => KeyValueScanner::walk_back(scanner, cells, row))
     }
 }
 

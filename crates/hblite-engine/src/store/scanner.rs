@@ -8,6 +8,7 @@
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
 mod cursor;
+mod plain;
 #[cfg(test)]
 pub(crate) mod naive;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use hblite_model::filter::FilterState;
 use hblite_model::{Direction, Error, Qualifiers, Result, Scan};
 
 use self::cursor::StoreCursor;
+use self::plain::PlainRows;
 use super::key_value_heap::KeyValueHeap;
 use super::key_value_scanner::KeyValueScanner;
 pub(crate) use super::matcher::ScanType;
@@ -67,6 +69,12 @@ impl RowBudget {
         self.bytes_left = self.bytes_left.saturating_sub(size_bytes);
     }
 
+    /// Whether no row can be cut.
+    #[inline]
+    fn is_unlimited(&self) -> bool {
+        self.cells_left == usize::MAX && self.bytes_left == u64::MAX
+    }
+
     /// Whether the row must be cut here.
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
@@ -78,6 +86,8 @@ impl RowBudget {
 pub(crate) struct StoreScanner<S> {
     cursor: StoreCursor<S>,
     matcher: UserScanMatcher,
+    /// For scans that can go the short way.
+    plain: Option<PlainRows>,
     is_get: bool,
     /// Cells of the family and row that are returned, and left out before them.
     family_limit: i32,
@@ -105,9 +115,13 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             scan.start(),
             scan.is_start_inclusive(),
         )?;
+        let matcher = UserScanMatcher::new(scan, info, now);
+        let has_limits = scan.cells_per_family() >= 0 || scan.family_skip() > 0;
+        let plain = matcher.plain_rules().filter(|_| !has_limits).map(PlainRows::new);
         Ok(Self {
             cursor: StoreCursor::new(heap),
-            matcher: UserScanMatcher::new(scan, info, now),
+            matcher,
+            plain,
             is_get: is_get(scan),
             family_limit: scan.cells_per_family(),
             family_offset: scan.family_skip(),
@@ -120,6 +134,12 @@ impl<S: KeyValueScanner> StoreScanner<S> {
     #[inline]
     pub(crate) fn row(&mut self) -> Option<&[u8]> {
         if self.is_closed { None } else { self.cursor.current_row() }
+    }
+
+    /// Whether the scanner is at a cell.
+    #[inline]
+    pub(crate) fn is_at_cell(&self) -> bool {
+        !self.is_closed && self.cursor.heap.is_at_cell()
     }
 
     /// Whether the scanner is at a cell of `row`.
@@ -150,6 +170,12 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         budget: &mut RowBudget,
         sink: &mut C,
     ) -> Result<usize> {
+        if self.is_closed {
+            return Ok(0);
+        }
+        if self.plain.is_some() && budget.is_unlimited() && !self.cursor.has_rest_of_row() {
+            return self.next_plain_row(sink);
+        }
         if self.row().is_none() {
             return Ok(0);
         }
@@ -157,6 +183,16 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             self.count = 0;
             self.matcher.begin_row();
         }
+        self.read_row(filter, budget, sink)
+    }
+
+    /// Reads on in the row that was begun.
+    fn read_row<C: CellSink>(
+        &mut self,
+        filter: &mut Option<FilterState>,
+        budget: &mut RowBudget,
+        sink: &mut C,
+    ) -> Result<usize> {
         let (mut returned, mut is_in_row) = (0, true);
         loop {
             // Asked before the row is compared: a filter that is full with the last cell of a row

@@ -162,32 +162,34 @@ pub(crate) fn open_all(context: &EngineContext, dir: &Path) -> Result<Vec<Arc<St
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(Error::io("list", dir, error)),
     };
+    let names = || {
+        let entries = entries.iter().filter(|e| !e.is_dir && is_store_file_name(&e.name));
+        entries.map(|entry| dir.join(&entry.name))
+    };
     let mut files = Vec::new();
-    for entry in entries.iter().filter(|e| !e.is_dir && is_store_file_name(&e.name)) {
-        files.push(Arc::new(StoreFile::open(context, &dir.join(&entry.name))?));
+    // References last: one that was replaced may refer to a file that is gone.
+    for path in names().filter(|path| split_reference(path).is_none()) {
+        files.push(Arc::new(StoreFile::open(context, &path)?));
     }
-    let mut files = remove_replaced(context, files)?;
+    let replaced: HashSet<String> =
+        files.iter().flat_map(|file| super::compaction::replaced_files(file)).collect();
+    for path in names() {
+        let is_replaced = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| replaced.contains(name));
+        if is_replaced {
+            // A crash cut the compaction short after its file was in place.
+            fs.remove_file(&path).map_err(|error| Error::io("remove", &path, error))?;
+            files.retain(|file| file.path() != path);
+        } else if split_reference(&path).is_some() {
+            files.push(Arc::new(StoreFile::open(context, &path)?));
+        }
+    }
     files.sort_by(|left, right| {
         (left.sequence_id_max(), left.path()).cmp(&(right.sequence_id_max(), right.path()))
     });
     Ok(files)
-}
-
-/// Ends a compaction that a crash cut short after its file was in place: the files that it names
-/// as replaced are deleted.
-fn remove_replaced(
-    context: &EngineContext,
-    files: Vec<Arc<StoreFile>>,
-) -> Result<Vec<Arc<StoreFile>>> {
-    let replaced: HashSet<String> =
-        files.iter().flat_map(|file| super::compaction::replaced_files(file)).collect();
-    let (gone, kept): (Vec<_>, Vec<_>) =
-        files.into_iter().partition(|file| replaced.contains(file.name()));
-    for file in gone {
-        let path = file.path();
-        context.env.fs.remove_file(path).map_err(|error| Error::io("remove", path, error))?;
-    }
-    Ok(kept)
 }
 
 #[cfg(test)]

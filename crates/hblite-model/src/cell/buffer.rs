@@ -96,6 +96,7 @@ impl CellBuffer {
         let start = self.bytes.len();
         let key_length = key::encoded_length(row, family, qualifier) as u32;
         let value_length = value.len() as u32;
+        self.bytes.reserve(KEY_VALUE_HEADER_SIZE + key_length as usize + value.len());
         self.bytes.extend_from_slice(&key_length.to_be_bytes());
         self.bytes.extend_from_slice(&value_length.to_be_bytes());
         key::write(&mut self.bytes, row, family, qualifier, timestamp, type_code);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hblite_env::{CrashFileSystem, FileSystem};
 use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor, Result};
 
-use super::{name, open, picture, put, put_in, table};
+use super::{name, open, picture, put, put_in, rows, table};
 use crate::Engine;
 
 const SEEDS: u64 = 3;
@@ -157,4 +157,36 @@ fn namespace() {
     check(|_| {}, |engine| engine.create_namespace(&namespace));
     let prepare = |engine: &Arc<Engine>| engine.create_namespace(&namespace).unwrap();
     check(prepare, |engine| engine.drop_namespace("ns"));
+}
+
+/// Daughters that were compacted need nothing of their parent, and it goes.
+#[test]
+fn clean_parents() {
+    let prepare = |engine: &Arc<Engine>| {
+        with_table(engine);
+        engine.split_table(&name("t"), Some(b"b")).unwrap();
+        engine.compact_table(&name("t"), true).unwrap();
+    };
+    let picture_of_parents = |engine: &Arc<Engine>| rows(engine, "hbase:meta").unwrap().len();
+    for operations in 0.. {
+        let fs = CrashFileSystem::new();
+        let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
+        let engine = open(&shared).unwrap();
+        prepare(&engine);
+        let (before, count) = (picture(&engine), picture_of_parents(&engine));
+        let start = fs.operation_count();
+        fs.power_off_after(operations);
+        let is_done = engine.catalog().clean_parents().is_ok();
+        let has_power = fs.operation_count() - start < operations;
+        engine.abandon();
+        for seed in 0..8 {
+            let (engine, now) = picture_of(fs.after_power_cut(seed));
+            assert_eq!(now, before, "cut after {operations} operations, seed {seed}");
+            let left = picture_of_parents(&engine);
+            assert!(left + 1 == count || (!is_done && left == count), "{left} of {count}");
+        }
+        if has_power {
+            return;
+        }
+    }
 }

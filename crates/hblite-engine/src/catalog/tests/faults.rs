@@ -137,3 +137,30 @@ fn modify() {
         }
     });
 }
+
+/// When the log fails nobody knows whether a table was created: it must still be possible that it
+/// was, whatever is tried afterwards, until the store is opened again.
+#[test]
+fn nothing_is_changed_after_a_commit_of_unknown_outcome() {
+    for operation in [Operation::Write, Operation::Sync] {
+        let inner: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+        let fs = FaultFileSystem::new(Arc::clone(&inner));
+        let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
+        let engine = open(&shared).unwrap();
+        engine.create_table(&table("first", &["f"]), &[]).unwrap();
+        fs.inject(Fault::on(operation).in_path("WALs"));
+        engine.create_table(&table("t", &["f"]), &[]).unwrap_err();
+        for _ in 0..2 {
+            let error = engine.create_table(&table("t", &["f"]), &[]).unwrap_err();
+            assert_eq!(error.kind(), hblite_model::ErrorKind::Closed);
+        }
+        engine.abandon();
+        drop(engine);
+        let engine = open(&inner).unwrap();
+        if engine.table_exists(&name("t")).unwrap() {
+            put(&engine, "t", "row").unwrap();
+        } else {
+            engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        }
+    }
+}

@@ -56,6 +56,9 @@ impl Store {
         for file in chosen {
             self.remove(file.path())?;
         }
+        // Before the next compaction: only the file that replaced them tells that they are gone.
+        let (fs, dir) = (&self.context.env.fs, &self.dir);
+        fs.sync_dir(dir).map_err(|source| Error::io("sync", dir, source))?;
         Ok(true)
     }
 

@@ -16,10 +16,7 @@ use std::cmp::Ordering;
 use hblite_model::cell::{CellComparator, CellRef, CellType, compare_without_row, key};
 use hblite_model::{Direction, Result};
 
-use super::{KeyValueScanner, is_same_row};
-
-/// Cells that are walked back before a seek is cheaper.
-const WALK_CELLS_MAX: usize = 32;
+use super::{KeyValueScanner, WalkedBack, is_same_row};
 
 /// A [`KeyValueScanner`] with a direction.
 pub(crate) struct DirectedScanner<S> {
@@ -78,7 +75,7 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
             (Direction::Reverse, false) => self.scanner.seek_before(&self.place.key),
         };
         match found {
-            Ok(true) if is_reverse => self.walk_to_row_start(),
+            Ok(true) if is_reverse => self.walk_back(0),
             found => found,
         }
     }
@@ -136,12 +133,7 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
     /// From a counted place in a row to the start of the row before.
     fn leave_row(&mut self) -> Result<bool> {
         let before = self.place.cells.map_or(0, |(before, _)| before);
-        for _ in 0..=before {
-            if !self.scanner.prev()? {
-                return Ok(false);
-            }
-        }
-        self.walk_to_row_start()
+        self.walk_back(before + 1)
     }
 
     fn enter_row_before(&mut self, row: &[u8]) -> Result<bool> {
@@ -151,32 +143,26 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
 
     fn enter_row_before_key(&mut self) -> Result<bool> {
         if self.scanner.seek_before(&self.place.key)? {
-            self.walk_to_row_start()
+            self.walk_back(0)
         } else {
             Ok(false)
         }
     }
 
-    /// From the last cell of a row to its first.
-    fn walk_to_row_start(&mut self) -> Result<bool> {
-        let Some(last) = self.scanner.current_key() else {
-            return Ok(false);
-        };
-        self.place.row.clear();
-        self.place.row.extend_from_slice(key::row(last));
-        for behind in 0..WALK_CELLS_MAX {
-            if !self.scanner.prev()? {
+    /// Back by `cells` and to the start of the row that is reached.
+    fn walk_back(&mut self, cells: usize) -> Result<bool> {
+        match self.scanner.walk_back(cells, &mut self.place.row)? {
+            WalkedBack::NoRow => Ok(false),
+            WalkedBack::AtStart { behind } => {
                 self.place.cells = Some((0, behind));
-                return self.scanner.seek_first();
+                Ok(true)
             }
-            if !is_in_row(&self.scanner, &self.place.row) {
-                self.place.cells = Some((0, behind));
-                return self.scanner.next();
+            WalkedBack::Inside => {
+                self.place.cells = None;
+                write_row_edge(&mut self.place.key, &self.place.row, true);
+                self.scanner.seek(&self.place.key)
             }
         }
-        self.place.cells = None;
-        write_row_edge(&mut self.place.key, &self.place.row, true);
-        self.scanner.seek(&self.place.key)
     }
 
     /// Whether the current cell of `self` comes before that of `other`, which is an older source.

@@ -203,6 +203,16 @@ impl WildcardColumnTracker {
         self.last_version = NO_VERSION;
     }
 
+    /// Goes on behind `versions` puts of a column, of which the last that was included has this
+    /// timestamp.
+    pub(super) fn resume(&mut self, qualifier: &[u8], versions: i32, timestamp: i64) {
+        self.has_column = true;
+        self.qualifier.clear();
+        self.qualifier.extend_from_slice(qualifier);
+        self.count = versions;
+        self.last_version = (timestamp, CellType::Put.code());
+    }
+
     /// Markers come here too. They do not count as versions.
     ///
     /// # Errors

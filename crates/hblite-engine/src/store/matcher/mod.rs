@@ -28,7 +28,7 @@ mod tests;
 
 pub(crate) use compaction::{CompactionMatcher, CompactionSettings, ScanType};
 pub(crate) use scan_info::ScanInfo;
-pub(crate) use user::UserScanMatcher;
+pub(crate) use user::{PlainRules, UserScanMatcher};
 
 use hblite_model::cell::{CellRef, TagIter, TagType};
 

@@ -58,6 +58,21 @@ impl Trackers {
         }
     }
 
+    /// The limits, if all columns are wanted and counted in the ordinary way.
+    pub(super) fn wildcard_limits(&self) -> Option<VersionLimits> {
+        match self {
+            Self::Wildcard { columns, .. } => Some(columns.limits()),
+            _ => None,
+        }
+    }
+
+    /// Goes on behind `versions` puts of a column, the last with this timestamp.
+    pub(super) fn resume_column(&mut self, qualifier: &[u8], versions: i32, timestamp: i64) {
+        if let Self::Wildcard { columns, .. } = self {
+            columns.resume(qualifier, versions, timestamp);
+        }
+    }
+
     /// Forgets the row.
     #[inline]
     pub(super) fn reset(&mut self) {

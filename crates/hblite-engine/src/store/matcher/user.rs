@@ -18,9 +18,19 @@ pub(crate) struct UserScanMatcher {
     /// KEEP_DELETED_CELLS: markers count only for time ranges that include them.
     sees_past_markers: bool,
     now: i64,
+    has_filter: bool,
     /// With a filter: versions of the answer, counted after it.
     versions_after_filter: i32,
     filtered: FilteredVersions,
+}
+
+/// What decides about puts without tags when no marker is about: every column is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlainRules {
+    /// Versions of a column, at least one.
+    pub(crate) versions_max: i32,
+    /// Lower timestamps need a closer look.
+    pub(crate) oldest_unexpired: i64,
 }
 
 /// The versions of the current column that a filter let through.
@@ -59,9 +69,27 @@ impl UserScanMatcher {
             is_raw: scan.is_raw(),
             sees_past_markers: info.keep_deleted_cells != KeepDeletedCells::False,
             now,
+            has_filter,
             versions_after_filter: result_max,
             filtered: FilteredVersions::default(),
         }
+    }
+
+    /// The rules of this scan if there are no others; `None` if there are.
+    pub(crate) fn plain_rules(&self) -> Option<PlainRules> {
+        let limits = self.trackers.wildcard_limits()?;
+        let is_plain =
+            !self.is_raw && !self.has_filter && self.time_range.is_all() && limits.max > 0;
+        is_plain.then_some(PlainRules {
+            versions_max: limits.max,
+            oldest_unexpired: limits.oldest_unexpired,
+        })
+    }
+
+    /// In a row that was begun, goes on behind puts that obeyed the plain rules: `versions` of the
+    /// column `qualifier`, of which the last that was included has this timestamp.
+    pub(crate) fn resume_row(&mut self, qualifier: &[u8], versions: i32, timestamp: i64) {
+        self.trackers.resume_column(qualifier, versions, timestamp);
     }
 
     /// A new row begins.

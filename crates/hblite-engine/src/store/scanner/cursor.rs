@@ -51,6 +51,12 @@ impl CurrentRow {
         self.place = Place::AtStart;
     }
 
+    /// The scan is beyond the row.
+    #[inline]
+    pub(super) fn leave(&mut self) {
+        self.place = Place::Behind;
+    }
+
     /// Begins to read the row; false if that has been done.
     #[inline]
     pub(super) fn begin(&mut self) -> bool {
@@ -84,8 +90,10 @@ impl<S: KeyValueScanner> StoreCursor<S> {
     }
 
     /// Whether the row that is being read has more cells.
+    #[inline]
     pub(super) fn has_rest_of_row(&self) -> bool {
-        self.heap.current_key().is_some_and(|current| self.row.contains(key::row(current)))
+        self.row.place == Place::Within
+            && self.heap.current_key().is_some_and(|current| self.row.contains(key::row(current)))
     }
 
     #[inline]
@@ -95,7 +103,7 @@ impl<S: KeyValueScanner> StoreCursor<S> {
 
     /// Goes to the next row.
     pub(super) fn go_to_next_row(&mut self) -> Result<()> {
-        self.row.place = Place::Behind;
+        self.row.leave();
         for _ in 0..STEPS_MAX {
             self.heap.next()?;
             match self.heap.current_key() {
@@ -164,7 +172,7 @@ impl<S: KeyValueScanner> StoreCursor<S> {
 
     /// Goes beyond `row`.
     pub(super) fn pass_row(&mut self, row: &[u8]) -> Result<()> {
-        self.row.place = Place::Behind;
+        self.row.leave();
         self.heap.pass_row(row).map(drop)
     }
 
@@ -172,7 +180,7 @@ impl<S: KeyValueScanner> StoreCursor<S> {
     pub(super) fn go_to_row(&mut self, row: &[u8]) -> Result<()> {
         write_row_edge(&mut self.key, row, true);
         if self.heap.reseek(&self.key)? {
-            self.row.place = Place::Behind;
+            self.row.leave();
         }
         Ok(())
     }

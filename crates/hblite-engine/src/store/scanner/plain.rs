@@ -1,0 +1,130 @@
+//! The short way through a row: all columns, no filter, no markers, nothing expired.
+//!
+//! Most scans and most rows are like that. Then a cell needs one look at its key: it is an older
+//! version of the column before, or the first of a new one. The first cell that is not plain (a
+//! marker, tags, an expired timestamp) ends the short way, and the matcher goes on in the middle
+//! of the row as if it had seen all of it.
+
+use hblite_model::Result;
+use hblite_model::cell::{CellType, key};
+
+use super::{CellSink, RowBudget, StoreScanner};
+use crate::store::key_value_scanner::{KeyValueScanner, is_same_row};
+use crate::store::matcher::PlainRules;
+
+/// What the short way remembers.
+pub(super) struct PlainRows {
+    rules: PlainRules,
+    column: LastColumn,
+}
+
+/// The column before.
+#[derive(Default)]
+struct LastColumn {
+    /// Row, family and qualifier, in the layout of a key.
+    key: Vec<u8>,
+    /// Versions that were seen; 0 if there was no column in this row.
+    versions: i32,
+    /// Timestamp of the last version that was returned.
+    timestamp: i64,
+}
+
+impl PlainRows {
+    pub(super) fn new(rules: PlainRules) -> Self {
+        Self { rules, column: LastColumn::default() }
+    }
+}
+
+impl LastColumn {
+    /// Counts a cell of `column` and says whether it is a further version to be returned.
+    #[inline]
+    fn count(&mut self, column: &[u8], timestamp: i64, versions_max: i32) -> bool {
+        if self.versions == 0 || self.key != column {
+            self.key.clear();
+            self.key.extend_from_slice(column);
+            self.versions = 1;
+        } else if timestamp == self.timestamp {
+            return false;
+        } else {
+            self.versions = self.versions.saturating_add(1);
+        }
+        let is_wanted = self.versions <= versions_max;
+        if is_wanted {
+            self.timestamp = timestamp;
+        }
+        is_wanted
+    }
+
+    /// The row, family length and family have the same places as in a whole key.
+    #[inline]
+    fn row(&self) -> &[u8] {
+        key::row(&self.key)
+    }
+}
+
+impl<S: KeyValueScanner> StoreScanner<S> {
+    /// As [`StoreScanner::next_row`], without filter and limits, for scans that are plain.
+    #[inline]
+    pub(super) fn next_plain_row<C: CellSink>(&mut self, sink: &mut C) -> Result<usize> {
+        let (returned, is_row_done) = self.read_plain_cells(sink)?;
+        if is_row_done { Ok(returned) } else { Ok(returned + self.read_rest_of_row(sink)?) }
+    }
+
+    /// Returns the number of cells that were given, and whether they were all of the row.
+    #[inline]
+    fn read_plain_cells<C: CellSink>(&mut self, sink: &mut C) -> Result<(usize, bool)> {
+        let Some(PlainRows { rules, column: last }) = &mut self.plain else {
+            return Ok((0, false));
+        };
+        let mut returned = 0;
+        last.versions = 0;
+        while let Some(cell) = self.cursor.heap.current() {
+            let timestamp = cell.timestamp();
+            if cell.type_code() != CellType::Put.code()
+                || timestamp < rules.oldest_unexpired
+                || !cell.tags().is_empty()
+            {
+                return Ok((returned, false));
+            }
+            self.cursor.cells_examined += 1;
+            let column = key::without_version(cell.key());
+            if last.count(column, timestamp, rules.versions_max) {
+                sink.push(&cell);
+                returned += 1;
+            }
+            if last.versions > rules.versions_max {
+                self.cursor.go_to_next_column(None)?;
+            } else {
+                self.cursor.step()?;
+            }
+            let next = self.cursor.heap.current_key();
+            if next.is_none_or(|next| !is_same_row(key::row(next), last.row())) {
+                break;
+            }
+        }
+        self.cursor.row.leave();
+        self.is_closed = self.is_get;
+        Ok((returned, true))
+    }
+
+    /// Reads the row on from a cell that is not plain.
+    #[cold]
+    fn read_rest_of_row<C: CellSink>(&mut self, sink: &mut C) -> Result<usize> {
+        if let Some(current) = self.cursor.heap.current_key() {
+            self.cursor.row.enter(key::row(current));
+            self.cursor.row.begin();
+        }
+        self.count = 0;
+        self.matcher.begin_row();
+        if let Some(PlainRows { column: last, .. }) = &self.plain
+            && last.versions > 0
+        {
+            let at = last.row().len() + key::ROW_LENGTH_SIZE;
+            let family_length = last.key[at] as usize;
+            let qualifier = &last.key[at + key::FAMILY_LENGTH_SIZE + family_length..];
+            self.matcher.resume_row(qualifier, last.versions, last.timestamp);
+        }
+        let mut unlimited = RowBudget::UNLIMITED;
+        self.read_row(&mut None, &mut unlimited, sink)
+    }
+}
