@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hblite_engine::{Engine, EngineOptions, ReplayReport};
 use hblite_env::Env;
-use hblite_model::{Error, Result, TableName};
+use hblite_model::{Result, TableName};
 
 use crate::admin::Admin;
 use crate::table::Table;
@@ -186,7 +186,7 @@ impl IntoTableName for &TableName {
 
 impl IntoTableName for &str {
     fn into_table_name(self) -> Result<TableName> {
-        self.parse::<TableName>().map_err(Error::from)
+        self.parse()
     }
 }
 

@@ -12,8 +12,8 @@ use crate::scanner::ResultScanner;
 ///
 /// # Errors
 /// Every method that touches rows may answer `TableNotFound`, `TableNotEnabled`,
-/// `NoSuchColumnFamily`, `IllegalArgument` (what HBase's client refuses), `RegionTooBusy` (memory is
-/// full; try again) and `Closed`. They carry HBase's exception class and message.
+/// `NoSuchColumnFamily`, `IllegalArgument` (what HBase's client refuses), `RegionTooBusy` (memory
+/// is full; try again) and `Closed`. They carry HBase's exception class and message.
 #[derive(Debug, Clone)]
 pub struct Table {
     handle: TableHandle,

@@ -111,8 +111,8 @@ fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<u64> {
                     // A border that is there already, or references not yet compacted.
                     let _ = admin.split_table(&table_name(), Some(key.as_bytes()));
                 } else if let [first, second, ..] = regions.as_slice() {
-                    let _ = admin
-                        .merge_regions(&[first.encoded_name(), second.encoded_name()], false);
+                    let _ =
+                        admin.merge_regions(&[first.encoded_name(), second.encoded_name()], false);
                 }
             }
             _ => {

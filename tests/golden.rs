@@ -48,10 +48,6 @@ fn main() -> ExitCode {
             println!("{difference}\n");
         }
     }
-    println!(
-        "{} files, {} ops, {passed} passed, {failed} failed",
-        files.len(),
-        passed + failed
-    );
+    println!("{} files, {} ops, {passed} passed, {failed} failed", files.len(), passed + failed);
     if failed == 0 && passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

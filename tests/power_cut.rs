@@ -17,7 +17,7 @@ use hblite::{
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, Operation};
 
 const COLUMNS: [(&str, &str); 3] = [("a", "x"), ("b", "y"), ("b", "z")];
-const STEP_DEFAULT: usize = 7;
+const STEP_DEFAULT: usize = 3;
 
 fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
     let mut engine = EngineOptions {
@@ -151,9 +151,8 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
     connection.admin().create_table(&table).expect("there is room");
     told.is_created = true;
     fs.limit_space(20_000);
-    let refused = (0..10_000).find_map(|number| {
-        write(&connection, &format!("row-{number:05}"), &mut told).err()
-    });
+    let refused = (0..10_000)
+        .find_map(|number| write(&connection, &format!("row-{number:05}"), &mut told).err());
     let refused = refused.expect("the disk becomes full");
     assert!(refused.message().contains("log"), "the message says what failed: {refused}");
     assert!(write(&connection, "row-later", &mut told).is_err(), "the log stays closed");

@@ -15,6 +15,7 @@ const FENCED: &[&str] = &[
     "crates/hblite-env/src/mapping.rs",
     "crates/hblite-engine/src/memstore/cells/arena.rs",
     "crates/hblite-engine/tests/memstore_accounting.rs",
+    "crates/hblite-bench-compare/src/store/lmdb.rs",
 ];
 
 /// Modules of the engine from the top to the bottom: `use crate::` may only point downwards.
@@ -105,6 +106,9 @@ fn lines_fit_the_page() {
 fn functions_fit_the_screen() {
     check("functions that are too long", |name, text| {
         let mut found = Vec::new();
+        if name.contains("tests") {
+            return found;
+        }
         let mut start: Option<(usize, usize, &str)> = None;
         for (index, line) in code_lines(text).iter().enumerate() {
             let indent = line.len() - line.trim_start().len();
@@ -123,10 +127,12 @@ fn functions_fit_the_screen() {
                     found.push(format!("{name}:{}: {head}", from + 1));
                 }
                 start = None;
-            } else if start.is_some_and(|(from, ..)| from == index) && trimmed.ends_with('}') {
-                start = None;
-            } else if start.is_some_and(|(_, at, _)| at == indent) && trimmed.ends_with(';') {
-                start = None;
+            } else if let Some((from, at, _)) = start {
+                let is_one_line = from == index && trimmed.ends_with('}');
+                let is_declaration = at == indent && trimmed.ends_with(';');
+                if is_one_line || is_declaration {
+                    start = None;
+                }
             }
         }
         found

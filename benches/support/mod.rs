@@ -14,7 +14,7 @@ use hblite::{ColumnFamilyDescriptor, Connection, Get, Put, Table, TableDescripto
 use tempfile::TempDir;
 
 /// Rows of a filled table.
-pub const ROWS: u64 = 100_000;
+pub(crate) const ROWS: u64 = 100_000;
 
 const TABLE: &str = "cells";
 const FAMILY: &str = "f";
@@ -22,7 +22,7 @@ const QUALIFIER: &str = "field000";
 const BATCH: usize = 1000;
 
 /// A run of a few seconds per benchmark; the command line can lengthen it.
-pub fn criterion() -> Criterion {
+pub(crate) fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(10)
         .warm_up_time(Duration::from_millis(500))
@@ -31,7 +31,7 @@ pub fn criterion() -> Criterion {
 }
 
 /// A store on disk with a table. The directory goes when it is dropped.
-pub struct Store {
+pub(crate) struct Store {
     /// The table.
     pub table: Table,
     /// The open store.
@@ -42,14 +42,14 @@ pub struct Store {
 
 impl Store {
     /// A store with an empty table.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = TempDir::new().expect("a directory for the benchmark");
         let (connection, table) = open(dir.path());
         Self { table, connection, dir }
     }
 
     /// A store with [`ROWS`] rows, all of them in memory and in the log.
-    pub fn filled() -> Self {
+    pub(crate) fn filled() -> Self {
         let store = Self::new();
         let numbers: Vec<u64> = (0..ROWS).collect();
         for batch in numbers.chunks(BATCH) {
@@ -60,7 +60,7 @@ impl Store {
     }
 
     /// A store with [`ROWS`] rows, all of them in one file.
-    pub fn flushed() -> Self {
+    pub(crate) fn flushed() -> Self {
         let store = Self::filled();
         let admin = store.connection.admin();
         admin.flush_table(store.table.name()).expect("a flush");
@@ -70,7 +70,7 @@ impl Store {
 }
 
 /// Opens the store in `dir`, with the table made if it is not there.
-pub fn open(dir: &Path) -> (Connection, Table) {
+pub(crate) fn open(dir: &Path) -> (Connection, Table) {
     let connection = hblite::open(dir).expect("the store opens");
     let name = TABLE.parse().expect("the name of a table");
     if !connection.admin().table_exists(&name).expect("an answer") {
@@ -83,7 +83,7 @@ pub fn open(dir: &Path) -> (Connection, Table) {
 }
 
 /// The put of a row.
-pub fn put_of(number: u64) -> Put {
+pub(crate) fn put_of(number: u64) -> Put {
     let mut value = [b'x'; 100];
     for (index, chunk) in value[..48].chunks_exact_mut(8).enumerate() {
         chunk.copy_from_slice(&mix(number ^ ((index as u64 + 1) << 56)).to_le_bytes());
@@ -92,17 +92,17 @@ pub fn put_of(number: u64) -> Put {
 }
 
 /// The get of the newest version of a row's column.
-pub fn get_of(number: u64) -> Get {
+pub(crate) fn get_of(number: u64) -> Get {
     Get::new(row_of(number)).column(FAMILY, QUALIFIER)
 }
 
 /// The row of a number.
-pub fn row_of(number: u64) -> String {
+pub(crate) fn row_of(number: u64) -> String {
     format!("{:016x}", mix(number))
 }
 
 /// Endless random numbers of rows that a filled table has.
-pub fn picks() -> impl Iterator<Item = u64> {
+pub(crate) fn picks() -> impl Iterator<Item = u64> {
     (1 << 40..).map(|turn| mix(turn) % ROWS)
 }
 

@@ -253,7 +253,10 @@ pub(crate) fn compare_operator(value: &Value) -> Result<CompareOperator> {
 }
 
 /// Settings of a family laid over `base`.
-pub(crate) fn family(value: &Value, base: Option<ColumnFamilyDescriptor>) -> Result<ColumnFamilyDescriptor> {
+pub(crate) fn family(
+    value: &Value,
+    base: Option<ColumnFamilyDescriptor>,
+) -> Result<ColumnFamilyDescriptor> {
     let mut family = match base {
         Some(base) => base,
         None => ColumnFamilyDescriptor::new(bytes(&value["name"])),

@@ -132,9 +132,10 @@ fn comparator(value: &Value) -> Result<Comparator> {
     Ok(match value["type"].as_str().unwrap_or("") {
         "BinaryComparator" => Comparator::binary(content()),
         "BinaryPrefixComparator" => Comparator::binary_prefix(content()),
-        "BinaryComponentComparator" => {
-            Comparator::BinaryComponent { value: content(), offset: usize::try_from(int(&value["offset"])).unwrap_or(0) }
-        }
+        "BinaryComponentComparator" => Comparator::BinaryComponent {
+            value: content(),
+            offset: usize::try_from(int(&value["offset"])).unwrap_or(0),
+        },
         "BitComparator" => {
             let operator = match value["bitop"].as_str() {
                 Some("AND") => BitwiseOperator::And,

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite::{
-    Action, Connection, EngineOptions, Error, Exception, ManualClock, NamespaceDescriptor, Options, RegionInfo, Result,
-    RowResult,
+    Action, Connection, EngineOptions, Error, Exception, ManualClock, NamespaceDescriptor, Options,
+    RegionInfo, Result, RowResult,
 };
 use serde_json::{Value, json};
 
@@ -88,7 +88,11 @@ fn describe(
     for (line, earlier) in before.iter().rev().take(12).rev() {
         let mut earlier = earlier.clone();
         earlier.as_object_mut().map(|fields| fields.remove("expect"));
-        told.push_str(&format!("\n    before, line {}: {}", line + 1, shorten(&earlier.to_string())));
+        told.push_str(&format!(
+            "\n    before, line {}: {}",
+            line + 1,
+            shorten(&earlier.to_string())
+        ));
     }
     told
 }
@@ -106,10 +110,18 @@ fn ok() -> Value {
 
 fn run(connection: &Connection, op: &Value) -> Result<Value> {
     match op["op"].as_str().unwrap_or("") {
-        "put" | "delete" | "get" | "exists" | "scan" | "increment" | "increment_column"
-        | "append" | "mutate_row" | "check_and_mutate" | "check_and_mutate_batch" | "batch" => {
-            run_data(connection, op)
-        }
+        "put"
+        | "delete"
+        | "get"
+        | "exists"
+        | "scan"
+        | "increment"
+        | "increment_column"
+        | "append"
+        | "mutate_row"
+        | "check_and_mutate"
+        | "check_and_mutate_batch"
+        | "batch" => run_data(connection, op),
         "create_ns" | "alter_ns" | "drop_ns" | "describe_ns" | "list_ns" | "list_ns_tables" => {
             run_namespace(connection, op)
         }
@@ -214,7 +226,8 @@ fn run_batch(table: &hblite::Table, op: &Value) -> Result<Value> {
 
 fn borders(regions: &[RegionInfo]) -> Value {
     let printable = |key: &[u8]| hblite::bytes::to_string_binary(key);
-    let border = |info: &RegionInfo| json!([printable(info.start_key()), printable(info.end_key())]);
+    let border =
+        |info: &RegionInfo| json!([printable(info.start_key()), printable(info.end_key())]);
     json!({"regions": regions.iter().map(border).collect::<Vec<_>>()})
 }
 

@@ -14,7 +14,7 @@ use crate::wal::Wal;
 pub(crate) struct EngineContext {
     pub(crate) env: Env,
     pub(crate) layout: Layout,
-    pub(crate) options: EngineOptions,
+    pub(crate) options: Arc<EngineOptions>,
     pub(crate) wal: Wal,
     pub(crate) block_cache: Option<Arc<BlockCache>>,
     pub(crate) chores: ChoreSender,

@@ -73,7 +73,7 @@ impl Engine {
             block_cache: (cache_size > 0).then(|| Arc::new(BlockCache::new(cache_size))),
             chores: sender,
             memory: MemoryUse::default(),
-            options,
+            options: Arc::new(options),
         });
         let engine = Self::recover(context, recovery, receiver, lock)?;
         Ok(Arc::new(engine))
@@ -132,11 +132,6 @@ impl Engine {
         &self.context.options
     }
 
-    /// The name of the server that the store stands for: `host,port,start code`.
-    pub(crate) fn server_name(&self) -> String {
-        format!("{},{}", SERVER_NAME.replace(':', ","), self.opened_at_ms)
-    }
-
     /// The time that cells are stamped with.
     pub fn now_millis(&self) -> i64 {
         self.context.env.clock.now_millis()
@@ -144,8 +139,8 @@ impl Engine {
 
     /// A table, looked up when it is used.
     pub fn table(self: &Arc<Self>, name: TableName) -> TableHandle {
-        let slot = self.catalog.slot(&name);
-        TableHandle::new(Arc::clone(self), name, slot)
+        let store: Arc<Self> = Arc::clone(self);
+        TableHandle::new(&self.catalog, &self.context.options, name, store)
     }
 }
 
@@ -347,7 +342,7 @@ impl Engine {
     /// Compacts a table. One that is disabled has nothing to do.
     pub fn compact_table(&self, table: &TableName, is_major: bool) -> Result<()> {
         self.catalog.descriptor(table)?;
-        for region in self.catalog.regions(table).iter() {
+        for region in self.catalog.regions(table) {
             region.compact(is_major)?;
         }
         Ok(())

@@ -73,8 +73,7 @@ impl FileSystem for MemFileSystem {
         let dirs = std::mem::take(&mut tree.dirs);
         tree.dirs = dirs.into_iter().map(|path| moved(&path).unwrap_or(path)).collect();
         let files = std::mem::take(&mut tree.files);
-        tree.files =
-            files.into_iter().map(|(path, c)| (moved(&path).unwrap_or(path), c)).collect();
+        tree.files = files.into_iter().map(|(path, c)| (moved(&path).unwrap_or(path), c)).collect();
         Ok(())
     }
 

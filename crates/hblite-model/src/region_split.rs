@@ -123,10 +123,7 @@ pub fn split_bytes(
 fn split_numbers(first: &[u8], last: &[u8], regions: usize, base: u32) -> Result<Vec<Vec<u8>>> {
     check_regions(regions)?;
     let length = last.len();
-    let (start, end) = (
-        to_digits(first, length, base)?,
-        to_digits(last, length, base)?,
-    );
+    let (start, end) = (to_digits(first, length, base)?, to_digits(last, length, base)?);
     if end <= start {
         return Err(not_ascending(last, first));
     }
@@ -181,9 +178,7 @@ fn to_digits(text: &[u8], length: usize, base: u32) -> Result<Vec<u8>> {
     let zeros = length.checked_sub(text.len()).ok_or_else(not_a_number)?;
     let mut digits = vec![0; zeros];
     for &character in text {
-        let digit = (character as char)
-            .to_digit(base)
-            .ok_or_else(not_a_number)?;
+        let digit = (character as char).to_digit(base).ok_or_else(not_a_number)?;
         digits.push(digit as u8);
     }
     Ok(digits)
@@ -245,9 +240,7 @@ mod tests {
     use super::*;
 
     fn texts(keys: &[Vec<u8>]) -> Vec<String> {
-        keys.iter()
-            .map(|key| crate::bytes::to_string_binary(key))
-            .collect()
+        keys.iter().map(|key| crate::bytes::to_string_binary(key)).collect()
     }
 
     /// The keys that `get_splits` of Apache HBase printed for tables made with NUMREGIONS 4.
@@ -280,9 +273,8 @@ mod tests {
     fn ranges_have_any_width() {
         let first = "0".repeat(40);
         let last = "f".repeat(40);
-        let keys = SplitAlgorithm::HexString
-            .split_range(first.as_bytes(), last.as_bytes(), 2)
-            .unwrap();
+        let keys =
+            SplitAlgorithm::HexString.split_range(first.as_bytes(), last.as_bytes(), 2).unwrap();
         assert_eq!(texts(&keys), [format!("8{}", "0".repeat(39))]);
         // `Bytes.split("a", "b", 3)` needs a second byte to find three keys in between.
         let keys = split_bytes(b"a", b"b", 4, false).unwrap();
@@ -311,27 +303,13 @@ mod tests {
             "last row (3) is configured less than first row (f)"
         );
         assert_eq!(message(split_bytes(b"b", b"a", 2, true)), "b <= a");
-        assert_eq!(
-            message(split_bytes(b"a", b"b", 1, true)),
-            "num cannot be <= 0"
-        );
-        assert!(
-            SplitAlgorithm::HexString
-                .split_range(b"0", b"zz", 2)
-                .is_err()
-        );
-        assert!(
-            SplitAlgorithm::HexString
-                .split_range(b"000", b"ff", 2)
-                .is_err()
-        );
+        assert_eq!(message(split_bytes(b"a", b"b", 1, true)), "num cannot be <= 0");
+        assert!(SplitAlgorithm::HexString.split_range(b"0", b"zz", 2).is_err());
+        assert!(SplitAlgorithm::HexString.split_range(b"000", b"ff", 2).is_err());
         for algorithm in SplitAlgorithm::ALL {
             assert!(algorithm.split(0).is_err());
             assert!(algorithm.split(usize::MAX).is_err());
-            assert_eq!(
-                SplitAlgorithm::from_name(algorithm.name()).unwrap(),
-                algorithm
-            );
+            assert_eq!(SplitAlgorithm::from_name(algorithm.name()).unwrap(), algorithm);
         }
         assert_eq!(
             SplitAlgorithm::from_name("NoSplit").unwrap_err().message(),

@@ -211,6 +211,11 @@ impl Catalog {
         slots.filter_map(|(_, slot)| Some(slot.entry().ok()?.descriptor.as_ref().clone())).collect()
     }
 
+    /// The name of the server that serves the regions: `host,port,start code`.
+    pub(crate) fn server_name(&self) -> String {
+        self.server.to_string()
+    }
+
     /// What was found at the open and belonged to no table.
     pub(crate) fn orphans(&self) -> &OrphanReport {
         &self.orphans

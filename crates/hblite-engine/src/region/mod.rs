@@ -170,14 +170,7 @@ impl Region {
         }
         let env = &self.context.env;
         let (now, seed) = (env.clock.now_millis(), env.random.next_u64());
-        RegionScanner::open(
-            &self.stores,
-            scan,
-            self.comparator,
-            self.mvcc.read_point(),
-            now,
-            seed,
-        )
+        RegionScanner::open(&self.stores, scan, self.comparator, self.mvcc.read_point(), now, seed)
     }
 
     /// Reads one row, for a get or for a write that depends on it.

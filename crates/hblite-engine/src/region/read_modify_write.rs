@@ -129,8 +129,7 @@ fn push_new_value(
         (_, None) => delta.value().to_vec(),
     };
     // A counter always moves forward in time, even when the clock does not.
-    let timestamp =
-        current.map_or(now, |current| now.max(current.timestamp().saturating_add(1)));
+    let timestamp = current.map_or(now, |current| now.max(current.timestamp().saturating_add(1)));
     let mut tags = mutation_tags(mutation);
     if let Some(current) = current {
         let has_own_ttl = mutation.time_to_live_ms().is_some();
@@ -149,10 +148,7 @@ fn push_new_value(
 
 fn counter(cell: &CellRef<'_>) -> Result<i64> {
     let bytes: [u8; 8] = cell.value().try_into().map_err(|_| {
-        Error::do_not_retry(format!(
-            "Field is not a long, it's {} bytes wide",
-            cell.value().len()
-        ))
+        Error::do_not_retry(format!("Field is not a long, it's {} bytes wide", cell.value().len()))
     })?;
     Ok(i64::from_be_bytes(bytes))
 }

@@ -67,8 +67,8 @@ pub(crate) struct RegionScanner<S = SourceScanner> {
     comparator: CellComparator,
     direction: Direction,
     stop: StopRow,
-    batch: Option<usize>,
-    piece_bytes_max: Option<u64>,
+    /// How much of a row comes in one piece.
+    piece: RowBudget,
     /// The row that is being read.
     row: Vec<u8>,
     /// Where a row is collected that may still be rejected.
@@ -144,20 +144,13 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             comparator,
             direction,
             stop: StopRow::new(scan, comparator),
-            batch: scan.batch_limit(),
-            piece_bytes_max: None,
+            piece: piece_budget(scan),
             row: Vec::new(),
             collected: CellBuffer::new(),
             is_row_joining: false,
             is_done: false,
             cells_returned: 0,
         })
-    }
-
-    /// From the next call on, cuts a row where its cells reach so many bytes. Filters that judge
-    /// whole rows get them uncut.
-    pub(crate) fn set_piece_bytes_max(&mut self, bytes: Option<u64>) {
-        self.piece_bytes_max = bytes;
     }
 
     /// What was done so far.
@@ -190,14 +183,10 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         self.filter.as_ref().is_some_and(FilterState::filter_all_remaining)
     }
 
-    fn budget(&self) -> RowBudget {
-        RowBudget::new(self.batch, self.piece_bytes_max)
-    }
-
     /// One family and no filter: nothing stands between the store and the sink.
     #[inline]
     fn next_plain_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
-        let mut budget = self.budget();
+        let mut budget = self.piece;
         loop {
             let store = &mut self.stores[0];
             let is_over = if self.stop.is_open() {
@@ -219,7 +208,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
 
     fn next_judged_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
         loop {
-            let mut budget = self.budget();
+            let mut budget = self.piece;
             let found = if self.is_row_joining {
                 self.join_row(sink, &mut budget)?
             } else if !self.find_row() || self.stop.is_beyond(&self.row) {
@@ -275,7 +264,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         let judges_rows = self.filter.as_ref().is_some_and(FilterState::has_filter_row);
         if judges_rows {
             // Such a row must not be cut by its size.
-            *budget = RowBudget::new(self.batch, None);
+            budget.forget_bytes();
         }
         if !judges_rows && self.joined.is_empty() {
             let returned =
@@ -395,6 +384,13 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         }
         Ok(())
     }
+}
+
+/// A row is cut by the batch limit, and by the size limit if the caller can do with parts.
+fn piece_budget(scan: &Scan) -> RowBudget {
+    let size_limit = u64::try_from(scan.size_limit_bytes()).ok().filter(|bytes| *bytes > 0);
+    let bytes = size_limit.filter(|_| scan.are_partial_results_allowed());
+    RowBudget::new(scan.batch_limit(), bytes)
 }
 
 /// Where a scan ends.

@@ -26,9 +26,10 @@ impl Region {
         if self.has_references() {
             return None;
         }
-        let largest_store = self.stores.iter().max_by_key(|store| {
-            store.files().iter().map(|file| file.size_bytes()).sum::<u64>()
-        })?;
+        let largest_store = self
+            .stores
+            .iter()
+            .max_by_key(|store| store.files().iter().map(|file| file.size_bytes()).sum::<u64>())?;
         let files = largest_store.files();
         let largest = files.iter().max_by_key(|file| file.size_bytes())?;
         let middle = key::row(&largest.reader().mid_key().ok().flatten()?).to_vec();

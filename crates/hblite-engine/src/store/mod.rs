@@ -20,9 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use hblite_model::{
-    CellComparator, ColumnFamilyDescriptor, Error, RegionInfo, Result, TableName,
-};
+use hblite_model::{CellComparator, ColumnFamilyDescriptor, Error, RegionInfo, Result};
 use parking_lot::{Mutex, RwLock};
 
 use crate::context::EngineContext;
@@ -34,7 +32,6 @@ use self::store_file::StoreFile;
 /// One family of one region.
 pub(crate) struct Store {
     context: Arc<EngineContext>,
-    table: TableName,
     region_dir: PathBuf,
     dir: PathBuf,
     family: ColumnFamilyDescriptor,
@@ -66,7 +63,6 @@ impl Store {
         let sequence_id_max = files.iter().map(|file| file.sequence_id_max()).max().unwrap_or(0);
         Ok(Self {
             context: Arc::clone(context),
-            table: region.table().clone(),
             region_dir,
             dir,
             scan_info: Arc::new(ScanInfo::new(family, comparator)),

@@ -8,9 +8,9 @@
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
 mod cursor;
-mod plain;
 #[cfg(test)]
 pub(crate) mod naive;
+mod plain;
 #[cfg(test)]
 mod tests;
 
@@ -59,6 +59,11 @@ impl RowBudget {
     /// `None` is no limit.
     pub(crate) fn new(cells: Option<usize>, bytes: Option<u64>) -> Self {
         Self { cells_left: cells.unwrap_or(usize::MAX), bytes_left: bytes.unwrap_or(u64::MAX) }
+    }
+
+    /// Leaves only the limit of cells.
+    pub(crate) fn forget_bytes(&mut self) {
+        self.bytes_left = u64::MAX;
     }
 
     #[inline]
@@ -387,7 +392,6 @@ impl<S: KeyValueScanner> CompactionScanner<S> {
     ///
     /// # Errors
     /// Those of the sources; columns that do not ascend. The scanner must not be used any more.
-    #[expect(clippy::should_implement_trait, reason = "a lending cursor is no iterator")]
     pub(crate) fn next(&mut self) -> Result<Option<CellRef<'_>>> {
         if let Some(code) = self.pending.take() {
             self.move_on(code)?;

@@ -10,35 +10,46 @@ mod scanner;
 
 pub use scanner::TableScanner;
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_model::{
     Action, CheckAndMutate, CheckAndMutateResult, Durability, Error, ErrorKind, Exception, Get,
-    Increment,
-    Mutation, MutationKind, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor,
-    TableName,
+    Increment, Mutation, MutationKind, RegionInfo, Result, RowMutations, RowResult, Scan,
+    TableDescriptor, TableName,
 };
 
-use crate::catalog::TableSlot;
-use crate::engine::Engine;
+use crate::catalog::{Catalog, TableSlot};
+use crate::options::EngineOptions;
 use crate::region::Region;
 
-/// How often an operation looks for a region that keeps closing before it gives up.
-const LOCATE_ATTEMPTS: usize = 200;
+/// How often an operation looks for a region that is closing before it gives up: for a minute, in
+/// which a large flush gets through.
+const LOCATE_ATTEMPTS: usize = 12_000;
 const LOCATE_PAUSE: Duration = Duration::from_millis(5);
 
 /// A table of an open store. Cheap to clone.
 #[derive(Clone)]
 pub struct TableHandle {
-    engine: Arc<Engine>,
+    catalog: Arc<Catalog>,
+    options: Arc<EngineOptions>,
     name: TableName,
     slot: Arc<TableSlot>,
+    /// Keeps the store open.
+    _store: Arc<dyn Any + Send + Sync>,
 }
 
 impl TableHandle {
-    pub(crate) fn new(engine: Arc<Engine>, name: TableName, slot: Arc<TableSlot>) -> Self {
-        Self { engine, name, slot }
+    pub(crate) fn new(
+        catalog: &Arc<Catalog>,
+        options: &Arc<EngineOptions>,
+        name: TableName,
+        store: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        let slot = catalog.slot(&name);
+        let (catalog, options) = (Arc::clone(catalog), Arc::clone(options));
+        Self { catalog, options, name, slot, _store: store }
     }
 
     /// The name.
@@ -48,12 +59,12 @@ impl TableHandle {
 
     /// The settings.
     pub fn descriptor(&self) -> Result<TableDescriptor> {
-        self.engine.describe_table(&self.name)
+        Ok(self.catalog.descriptor(&self.name)?.as_ref().clone())
     }
 
     /// The regions in order of their start keys.
     pub fn regions(&self) -> Result<Vec<RegionInfo>> {
-        self.engine.regions(&self.name)
+        Ok(self.catalog.region_infos(&self.name))
     }
 
     /// Runs `work` on the region of `row`, again if it closed meanwhile.
@@ -133,7 +144,7 @@ impl TableHandle {
         }
         mutations.check()?;
         for mutation in mutations.mutations() {
-            mutation.check_cell_size(self.engine.options().cell_size_max_bytes)?;
+            mutation.check_cell_size(self.options.cell_size_max_bytes)?;
         }
         let row = mutations.row();
         self.on_region(row, |region| region.mutate_row(row, mutations.mutations()))
@@ -143,7 +154,7 @@ impl TableHandle {
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
         let (_, action) = check.parts()?;
         for mutation in action.mutations() {
-            mutation.check_cell_size(self.engine.options().cell_size_max_bytes)?;
+            mutation.check_cell_size(self.options.cell_size_max_bytes)?;
         }
         self.on_region(check.row(), |region| region.check_and_mutate(check))
     }
@@ -245,9 +256,9 @@ impl TableHandle {
         if error.exception() != Exception::TableNotEnabled {
             return error;
         }
-        let regions = self.engine.regions(&self.name).unwrap_or_default();
+        let regions = self.catalog.region_infos(&self.name);
         let name = regions.first().map(RegionInfo::region_name_as_string).unwrap_or_default();
-        let server = self.engine.server_name();
+        let server = self.catalog.server_name();
         let message = format!("{name} is not online on {server}");
         Error::new(Exception::NotServingRegion, message)
     }
@@ -260,7 +271,7 @@ impl TableHandle {
     fn check_cell_size(&self, mutation: &Mutation) -> Result<()> {
         // The limit is for puts; increments and appends are checked when their value is known.
         if mutation.kind() == MutationKind::Put {
-            mutation.check_cell_size(self.engine.options().cell_size_max_bytes)?;
+            mutation.check_cell_size(self.options.cell_size_max_bytes)?;
         }
         Ok(())
     }

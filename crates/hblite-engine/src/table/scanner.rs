@@ -24,7 +24,8 @@ pub struct TableScanner {
     next: Option<Border>,
     /// Rows still wanted; `None` for all.
     rows_left: Option<u64>,
-    has_row_open: bool,
+    /// The row of the last piece, if it was to go on.
+    open_row: Option<Vec<u8>>,
 }
 
 struct Current {
@@ -47,14 +48,8 @@ impl TableScanner {
     pub(super) fn open(table: TableHandle, scan: Scan) -> Result<Self> {
         let first = Border::At(scan.start().to_vec());
         let rows_left = u64::try_from(scan.row_limit()).ok();
-        let mut scanner = Self {
-            table,
-            scan,
-            region: None,
-            next: Some(first),
-            rows_left,
-            has_row_open: false,
-        };
+        let mut scanner =
+            Self { table, scan, region: None, next: Some(first), rows_left, open_row: None };
         // The first region is opened now: a table that is not there is told at once.
         scanner.open_next_region()?;
         Ok(scanner)
@@ -67,8 +62,14 @@ impl TableScanner {
     pub fn next_row(&mut self, row: &mut RowResult) -> Result<bool> {
         let mut cells = std::mem::take(row).into_cells();
         cells.clear();
-        let found = self.next_into(&mut cells)?;
+        let mut found = self.next_into(&mut cells)?;
+        if found.is_some() && self.is_beyond_limit(&cells) {
+            cells.clear();
+            self.end();
+            found = None;
+        }
         let has_more = matches!(found, Some(NextRow::Row { may_have_more_cells: true }));
+        self.open_row = cells.get(0).filter(|_| has_more).map(|cell| cell.row().to_vec());
         *row = RowResult::new(cells).with_more_cells(has_more);
         Ok(found.is_some())
     }
@@ -86,8 +87,7 @@ impl TableScanner {
     fn next_into<S: CellSink + Measured>(&mut self, sink: &mut S) -> Result<Option<NextRow>> {
         loop {
             if self.rows_left == Some(0) && self.is_limit_reached() {
-                self.close_region();
-                self.next = None;
+                self.end();
                 return Ok(None);
             }
             let Some(current) = &mut self.region else {
@@ -116,7 +116,6 @@ impl TableScanner {
                     current.has_rows = true;
                     current.cells_read += cells - before.0;
                     current.size_bytes += size_bytes - before.1;
-                    self.has_row_open = may_have_more_cells;
                     if !may_have_more_cells && let Some(left) = &mut self.rows_left {
                         *left = left.saturating_sub(1);
                     }
@@ -128,7 +127,28 @@ impl TableScanner {
 
     /// A limit of 0 that the caller gave means something else than 0 rows left.
     fn is_limit_reached(&self) -> bool {
-        self.scan.row_limit() > 0 && !self.has_row_open
+        self.scan.row_limit() > 0 && self.open_row.is_none()
+    }
+
+    /// A row that was to go on and did not counts when the next one is met, as HBase's server
+    /// counts it. Whether `cells`, just read, begin a row beyond the limit then.
+    fn is_beyond_limit(&mut self, cells: &CellBuffer) -> bool {
+        let Some(row) = cells.get(0).map(|cell| cell.row()) else {
+            return false;
+        };
+        let ends_open_row = self.open_row.as_ref().is_some_and(|open| open != row);
+        let Some(left) = &mut self.rows_left else {
+            return false;
+        };
+        if ends_open_row {
+            *left = left.saturating_sub(1);
+        }
+        ends_open_row && *left == 0 && self.scan.row_limit() > 0
+    }
+
+    fn end(&mut self) {
+        self.close_region();
+        self.next = None;
     }
 
     fn close_region(&mut self) {

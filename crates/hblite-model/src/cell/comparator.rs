@@ -120,10 +120,7 @@ fn compare_meta_rows(left: &[u8], right: &[u8]) -> Ordering {
 }
 
 /// The parts before and after the comma that `find` points at.
-fn split_at_comma(
-    row: &[u8],
-    find: impl Fn(&[u8]) -> Option<usize>,
-) -> (&[u8], Option<&[u8]>) {
+fn split_at_comma(row: &[u8], find: impl Fn(&[u8]) -> Option<usize>) -> (&[u8], Option<&[u8]>) {
     match find(row) {
         Some(at) => (&row[..at], Some(&row[at + 1..])),
         None => (row, None),

@@ -11,7 +11,10 @@ use crate::error::{Error, Result};
 pub const VERSIONS_ALL: u32 = i32::MAX as u32;
 
 macro_rules! named_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)* }) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)* }
+    ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $name { $($(#[$variant_doc])* $variant,)* }
@@ -207,11 +210,15 @@ impl ColumnFamilyDescriptor {
             "KEEP_DELETED_CELLS" => {
                 known(KeepDeletedCells::from_name(value), name, value)?.name().to_owned()
             }
-            "IN_MEMORY" | "BLOCKCACHE" | "NEW_VERSION_BEHAVIOR" | "CACHE_DATA_ON_WRITE"
-            | "CACHE_INDEX_ON_WRITE" | "CACHE_BLOOMS_ON_WRITE" | "EVICT_BLOCKS_ON_CLOSE"
-            | "PREFETCH_BLOCKS_ON_OPEN" | "COMPRESS_TAGS" => {
-                value.eq_ignore_ascii_case("true").to_string()
-            }
+            "IN_MEMORY"
+            | "BLOCKCACHE"
+            | "NEW_VERSION_BEHAVIOR"
+            | "CACHE_DATA_ON_WRITE"
+            | "CACHE_INDEX_ON_WRITE"
+            | "CACHE_BLOOMS_ON_WRITE"
+            | "EVICT_BLOCKS_ON_CLOSE"
+            | "PREFETCH_BLOCKS_ON_OPEN"
+            | "COMPRESS_TAGS" => value.eq_ignore_ascii_case("true").to_string(),
             _ => value.to_owned(),
         };
         self.attributes.insert(name.to_owned(), stored);
@@ -415,9 +422,7 @@ impl ColumnFamilyDescriptor {
             }
         }
         if name == b"recovered.edits" {
-            return Err(Error::illegal_argument(
-                "Column Family name cannot be: recovered.edits",
-            ));
+            return Err(Error::illegal_argument("Column Family name cannot be: recovered.edits"));
         }
         if name.len() > crate::cell::key::FAMILY_LENGTH_MAX {
             return Err(Error::illegal_argument("The length of family name is bigger than 127"));
@@ -433,9 +438,8 @@ impl fmt::Display for ColumnFamilyDescriptor {
         let mut entries: Vec<(&String, &String)> = self.attributes.iter().collect();
         let buckets = (entries.len() * 4 / 3 + 1).next_power_of_two().max(32);
         entries.sort_by_key(|(key, _)| java_hash_bucket(key, buckets));
-        let is_reserved = |key: &str| {
-            DEFAULTS.iter().any(|(name, _)| *name == key) || RESERVED.contains(&key)
-        };
+        let is_reserved =
+            |key: &str| DEFAULTS.iter().any(|(name, _)| *name == key) || RESERVED.contains(&key);
         for (key, value) in entries.iter().filter(|(key, _)| is_reserved(key)) {
             write!(f, ", {key} => '{}'", format_attribute(key, value))?;
         }
@@ -470,9 +474,9 @@ fn format_attribute(key: &str, value: &str) -> String {
 
 /// The bucket of a `HashMap<Bytes, …>` with this many buckets: HBase prints in that order.
 fn java_hash_bucket(key: &str, buckets: usize) -> usize {
-    let hash = key.bytes().fold(1_u32, |hash, byte| {
-        hash.wrapping_mul(31).wrapping_add(i32::from(byte as i8) as u32)
-    });
+    let hash = key
+        .bytes()
+        .fold(1_u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte as i8) as u32));
     (hash ^ (hash >> 16)) as usize & (buckets - 1)
 }
 

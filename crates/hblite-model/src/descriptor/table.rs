@@ -200,8 +200,7 @@ impl TableDescriptor {
 
     /// The attributes as `describe` prints them: `, {TABLE_ATTRIBUTES => {…}}`, or nothing.
     pub fn attributes_to_string(&self) -> String {
-        let is_reserved =
-            |key: &str| RESERVED.contains(&key) || key.starts_with("coprocessor$");
+        let is_reserved = |key: &str| RESERVED.contains(&key) || key.starts_with("coprocessor$");
         let mut reserved = Vec::new();
         let mut others = Vec::new();
         for (key, value) in &self.attributes {

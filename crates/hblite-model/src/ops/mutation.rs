@@ -8,7 +8,7 @@ use super::{Durability, TimeRange};
 use crate::bytes::to_string_binary;
 use crate::cell::key::{FAMILY_LENGTH_MAX, ROW_LENGTH_MAX};
 use crate::cell::{CellBuffer, CellType, LATEST_TIMESTAMP};
-use crate::error::{Error, Exception, Result};
+use crate::error::{Error, Result};
 
 /// What kind of write a [`Mutation`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -88,14 +88,7 @@ impl Mutation {
         } else if qualifier.len() > i32::MAX as usize / 2 || value.len() > i32::MAX as usize / 2 {
             self.refuse("KeyValue size too large".to_owned());
         } else {
-            self.cells.push_parts(
-                &self.row,
-                family,
-                qualifier,
-                timestamp,
-                cell_type.code(),
-                value,
-            );
+            self.cells.push_parts(&self.row, family, qualifier, timestamp, cell_type.code(), value);
         }
     }
 
@@ -483,57 +476,3 @@ macro_rules! read_modify_write_settings {
 }
 
 read_modify_write_settings! { Increment Append }
-
-/// Several writes to one row that happen together or not at all.
-#[derive(Debug, Clone)]
-pub struct RowMutations {
-    row: Vec<u8>,
-    mutations: Vec<Mutation>,
-}
-
-impl RowMutations {
-    /// No writes yet to this row.
-    pub fn new(row: impl AsRef<[u8]>) -> Self {
-        Self { row: row.as_ref().to_vec(), mutations: Vec::new() }
-    }
-
-    /// One write more.
-    #[must_use]
-    pub fn add(mut self, mutation: impl Into<Mutation>) -> Self {
-        self.mutations.push(mutation.into());
-        self
-    }
-
-    /// The row.
-    pub fn row(&self) -> &[u8] {
-        &self.row
-    }
-
-    /// The writes in order.
-    pub fn mutations(&self) -> &[Mutation] {
-        &self.mutations
-    }
-
-    /// Refuses what HBase's client refuses.
-    ///
-    /// # Errors
-    /// `IllegalArgument`, `WrongRowIo` if a write names another row.
-    pub fn check(&self) -> Result<()> {
-        check_row(&self.row)?;
-        for (index, mutation) in self.mutations.iter().enumerate() {
-            if mutation.row != self.row {
-                return Err(Error::new(
-                    Exception::WrongRowIo,
-                    format!(
-                        "The row in the recently added Mutation <{}> doesn't match the original \
-                         one <{}>",
-                        to_string_binary(&mutation.row),
-                        to_string_binary(&self.row)
-                    ),
-                ));
-            }
-            mutation.check_as_item(index)?;
-        }
-        Ok(())
-    }
-}

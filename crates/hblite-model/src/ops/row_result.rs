@@ -49,7 +49,11 @@ impl RowResult {
     }
 
     /// The newest cell of a column.
-    pub fn cell(&self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Option<CellRef<'_>> {
+    pub fn cell(
+        &self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+    ) -> Option<CellRef<'_>> {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
         self.cells().find(|cell| cell.family() == family && cell.qualifier() == qualifier)
     }

@@ -254,9 +254,8 @@ fn joined_families_come_in_batches_without_loss() {
 
 #[test]
 fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
-    let scan = Scan::new();
+    let scan = Scan::new().size_max_bytes(100).allow_partial_results(true);
     let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
-    scanner.set_piece_bytes_max(Some(100));
     let mut pieces = Vec::new();
     loop {
         let mut cells = 0;
@@ -268,9 +267,8 @@ fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
     let row = [(3, true), (3, true), (3, true), (1, false)];
     assert_eq!(pieces, [row, row].concat());
 
-    let scan = Scan::new().filter(Filter::page(1).unwrap());
+    let scan = scan.filter(Filter::page(1).unwrap());
     let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
-    scanner.set_piece_bytes_max(Some(100));
     let mut buffer = CellBuffer::new();
     let row = NextRow::Row { may_have_more_cells: false };
     assert_eq!((scanner.next_row(&mut buffer).unwrap(), buffer.len()), (row, 10));

@@ -97,9 +97,8 @@ impl Store {
         let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
         let fs = self.context.env.fs.as_ref();
         let mut writer = HFileWriter::create(fs, &temporary, self.writer_options(has_tags))?;
-        let source = |file: &Arc<StoreFile>| {
-            SourceScanner::File(file.scanner(u64::MAX).without_caching())
-        };
+        let source =
+            |file: &Arc<StoreFile>| SourceScanner::File(file.scanner(u64::MAX).without_caching());
         // The newest first.
         let sources = files.iter().rev().map(source).collect();
         let scan_type =

@@ -142,11 +142,7 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
     }
 
     fn enter_row_before_key(&mut self) -> Result<bool> {
-        if self.scanner.seek_before(&self.place.key)? {
-            self.walk_back(0)
-        } else {
-            Ok(false)
-        }
+        if self.scanner.seek_before(&self.place.key)? { self.walk_back(0) } else { Ok(false) }
     }
 
     /// Back by `cells` and to the start of the row that is reached.

@@ -9,11 +9,11 @@ use hblite_model::cell::{CellRef, CellType};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeleteResult {
     /// It lives.
-    NotDeleted,
+    Alive,
     /// It is deleted with all older versions of its column.
-    ColumnDeleted,
+    DeletedWithOlder,
     /// This version is deleted, or hidden by newer ones.
-    VersionDeleted,
+    Deleted,
 }
 
 /// Tracks the markers of a row (`ScanDeleteTracker`).
@@ -84,24 +84,24 @@ impl DeleteTracker {
     pub(super) fn is_deleted(&mut self, cell: &CellRef<'_>) -> DeleteResult {
         let timestamp = cell.timestamp();
         if self.family_timestamp.is_some_and(|family| timestamp <= family) {
-            return DeleteResult::ColumnDeleted;
+            return DeleteResult::DeletedWithOlder;
         }
         let family_versions = &self.family_version_timestamps;
         if family_versions.binary_search_by(|known| timestamp.cmp(known)).is_ok() {
-            return DeleteResult::VersionDeleted;
+            return DeleteResult::Deleted;
         }
         if self.has_column {
             if self.qualifier == cell.qualifier() {
                 if self.type_code == CellType::DeleteColumn.code() {
-                    return DeleteResult::ColumnDeleted;
+                    return DeleteResult::DeletedWithOlder;
                 }
                 if timestamp == self.timestamp {
-                    return DeleteResult::VersionDeleted;
+                    return DeleteResult::Deleted;
                 }
             }
             // Behind the marker's version or column: it masks nothing more.
             self.has_column = false;
         }
-        DeleteResult::NotDeleted
+        DeleteResult::Alive
     }
 }

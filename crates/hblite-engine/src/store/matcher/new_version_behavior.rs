@@ -167,12 +167,12 @@ impl NewVersionTracker {
                 || timestamp <= span.timestamp
             {
                 // Never "and all older ones": an older version may have been written later.
-                return DeleteResult::VersionDeleted;
+                return DeleteResult::Deleted;
             }
         }
         match duplicate_of {
-            Some(_) => DeleteResult::VersionDeleted,
-            None => DeleteResult::NotDeleted,
+            Some(_) => DeleteResult::Deleted,
+            None => DeleteResult::Alive,
         }
     }
 

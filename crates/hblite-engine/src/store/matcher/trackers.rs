@@ -139,9 +139,9 @@ impl Trackers {
             Self::NewVersions(tracker) => tracker.is_deleted(cell),
         };
         match result {
-            DeleteResult::NotDeleted => None,
-            DeleteResult::VersionDeleted => Some(MatchCode::Skip),
-            DeleteResult::ColumnDeleted => Some(self.next_row_or_next_column(cell)),
+            DeleteResult::Alive => None,
+            DeleteResult::Deleted => Some(MatchCode::Skip),
+            DeleteResult::DeletedWithOlder => Some(self.next_row_or_next_column(cell)),
         }
     }
 

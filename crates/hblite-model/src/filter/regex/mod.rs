@@ -5,7 +5,8 @@
 //! quantifiers and atomic groups are refused with a `PatternSyntaxException` that names them.
 //!
 //! Two rare things differ: a pattern that goes on behind a `$` or `\Z` cannot find the line end
-//! that these looked over, and under MULTILINE `^` also matches at the very end, and only `\r` and `\n` end lines.
+//! that these looked over, and under MULTILINE `^` also matches at the very end, and only `\r` and
+//! `\n` end lines.
 
 mod class;
 mod translate;
@@ -77,8 +78,8 @@ impl RegexString {
     /// Compiles `pattern`.
     ///
     /// # Errors
-    /// `PatternSyntaxException` (Joni: `SyntaxException`) for what is no pattern, what is not supported and what is too
-    /// large; `IllegalArgumentException` for unknown flags.
+    /// `PatternSyntaxException` (Joni: `SyntaxException`) for what is no pattern, what is not
+    /// supported and what is too large; `IllegalArgumentException` for unknown flags.
     pub fn new(pattern: &str, flags: RegexFlags, engine: RegexEngine) -> Result<Self> {
         if !RegexFlags::ALL.contains(flags) {
             return Err(Error::illegal_argument(format!("Unknown flag 0x{:x}", flags.0)));
