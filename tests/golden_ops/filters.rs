@@ -78,7 +78,7 @@ pub(crate) fn filter(value: &Value) -> Result<Filter> {
             };
             Filter::list(operator, filters?)
         }
-        "parse" => parse_filter(&text(&value["text"])).map_err(Error::from)?,
+        "parse" => parse_filter(text(&value["text"])).map_err(Error::from)?,
         _ => return row_set_filter(value),
     })
 }

@@ -4,8 +4,9 @@
 //! [`crate::Env`], per open store and not global, so that one process can hold a store on disk, one
 //! in memory and one whose disk fails.
 //!
-//! Durability: bytes written survive a power cut only after [`WritableFile::sync`]; names
-//! (creation, rename, removal) only after [`FileSystem::sync_dir`] of the directory that holds them.
+//! Durability: bytes written survive a power cut only after [`WritableFile::sync`]; names (when
+//! created, renamed or removed) only after [`FileSystem::sync_dir`] of the directory that holds
+//! them.
 //!
 //! Threads: all of this may be used from any thread; a [`WritableFile`] by one at a time.
 
