@@ -3,11 +3,13 @@
 //! Searching and stepping never fail, for [`DataBlock::new`] has looked at every length. Scanners
 //! and caches share a block by `Arc`, one per block: a count per file would be fought for.
 
+use hblite_model::cell::key;
 use hblite_model::{CellComparator, CellRef};
 
 use crate::block::Payload;
 use crate::encoding::cells::{CellLayout, CellOffsets};
 use crate::error::Parsed;
+use crate::row_marks::RowMarks;
 
 /// Plain cells, at least one.
 #[derive(Debug)]
@@ -15,13 +17,16 @@ pub(crate) struct DataBlock {
     cells: Payload,
     offsets: CellOffsets,
     layout: CellLayout,
+    marks: RowMarks,
 }
 
 impl DataBlock {
     /// Checks all cells.
     pub(crate) fn new(cells: Payload, layout: CellLayout) -> Parsed<Self> {
         let offsets = CellOffsets::of(&cells, layout)?;
-        Ok(Self { cells, offsets, layout })
+        let row = |cell| key::row(CellLayout::key(&cells, offsets.get(cell)));
+        let marks = RowMarks::of(offsets.len(), row);
+        Ok(Self { cells, offsets, layout, marks })
     }
 
     /// Number of cells, never 0.
@@ -45,7 +50,14 @@ impl DataBlock {
     /// The first cell whose key is not below `key`; the number of cells if there is none.
     #[inline]
     pub(crate) fn lower_bound(&self, comparator: CellComparator, key: &[u8]) -> usize {
-        self.lower_bound_in(comparator, key, 0, self.len())
+        let marked = match comparator {
+            CellComparator::Default => {
+                self.marks.narrow(self.len(), key::row(self.key(0)), key::row(key))
+            }
+            CellComparator::Meta => None,
+        };
+        let range = marked.unwrap_or(0..self.len());
+        self.lower_bound_in(comparator, key, range.start, range.end)
     }
 
     /// The same from `start` on, for keys that are probably near.
@@ -95,8 +107,8 @@ impl DataBlock {
         self.cells.len() + self.offsets_size()
     }
 
-    /// Bytes of memory for the offsets.
+    /// Bytes of memory for the offsets and marks.
     pub(crate) fn offsets_size(&self) -> usize {
-        self.offsets.heap_size()
+        self.offsets.heap_size() + self.marks.heap_size()
     }
 }

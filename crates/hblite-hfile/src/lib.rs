@@ -64,6 +64,7 @@ mod input;
 mod open;
 mod options;
 mod reader;
+mod row_marks;
 mod scanner;
 mod statistics;
 mod trailer;

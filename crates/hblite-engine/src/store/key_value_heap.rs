@@ -59,12 +59,19 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         let mut heap =
             Self { scanners: directed, heap: Vec::new(), current: NONE, comparator, direction };
         for index in 0..heap.scanners.len() {
-            if heap.scanners[index].seek_start(start_row, is_start_inclusive)? {
+            if !heap.scanners[index].seek_start(start_row, is_start_inclusive)? {
+                continue;
+            }
+            if heap.current == NONE {
+                heap.current = index;
+            } else {
                 heap.heap.push(heap.rank(index));
                 heap.sift_up(heap.heap.len() - 1);
             }
         }
-        heap.current = heap.pop();
+        if heap.current != NONE {
+            heap.settle(true);
+        }
         Ok(heap)
     }
 
