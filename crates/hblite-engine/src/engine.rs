@@ -17,7 +17,7 @@ use hblite_model::{
 use parking_lot::Mutex;
 
 use crate::catalog::{Catalog, OrphanReport, TableState};
-use crate::chore::Chores;
+use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, MemoryUse};
 use crate::layout::Layout;
@@ -94,7 +94,7 @@ impl Engine {
             if name == META_ENCODED_NAME { None } else { catalog.region(name) }
         })?;
         catalog.load_namespaces()?;
-        release_log(&context, &recovery, &catalog)?;
+        forget_flushed(&context, &recovery, &catalog)?;
         let chores = Chores::start(&context, &catalog, receiver)?;
         let opened_at_ms = context.env.clock.now_millis();
         let running = Mutex::new(Some(Running { chores, _lock: lock }));
@@ -169,7 +169,11 @@ fn replay_into(
 }
 
 /// Tells the log which of its entries nobody needs any more.
-fn release_log(context: &EngineContext, recovery: &ReplayReport, catalog: &Catalog) -> Result<()> {
+fn forget_flushed(
+    context: &EngineContext,
+    recovery: &ReplayReport,
+    catalog: &Catalog,
+) -> Result<()> {
     for (name, highest_id) in recovery.regions() {
         match catalog.region(name) {
             None => context.wal.region_removed(name)?,
@@ -331,7 +335,7 @@ impl Engine {
         for region in self.catalog.enabled_regions(table)? {
             region.flush()?;
         }
-        Ok(())
+        release_log(&self.context, &self.catalog)
     }
 
     /// Writes what a region holds in memory to files.

@@ -119,7 +119,20 @@ impl Worker {
 
 fn flush(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
     region.flush()?;
-    // Old logs that a region with few writes keeps alive.
+    release_log(context, catalog)
+}
+
+/// Lets old segments of the log go. The catalog's own regions hold little and would keep each
+/// segment that has a word of them, so they are flushed as soon as the log was rolled; others only
+/// when there are too many segments.
+pub(crate) fn release_log(context: &EngineContext, catalog: &Catalog) -> Result<()> {
+    if context.wal.segment_count() > 1 {
+        for region in catalog.all_regions() {
+            if region.info().table().is_system() {
+                region.flush()?;
+            }
+        }
+    }
     for name in context.wal.regions_to_flush() {
         if let Some(region) = catalog.region(&name) {
             region.flush()?;

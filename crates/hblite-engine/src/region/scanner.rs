@@ -12,6 +12,10 @@
 //! forward scan and not in a reverse one; the key is asked again for each piece of a row that
 //! comes in batches. Source: `RegionScannerImpl` and `ReversedRegionScannerImpl` of HBase 2.6.
 //!
+//! Batches: a row that is cut may turn out to have nothing more that is visible. HBase's servers
+//! know that of the last result of a region, which they never call partial; so behind a cut the
+//! scanner looks one piece ahead.
+//!
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
 #[cfg(test)]
@@ -77,6 +81,23 @@ pub(crate) struct RegionScanner<S = SourceScanner> {
     is_row_joining: bool,
     is_done: bool,
     cells_returned: u64,
+    /// The piece that was read ahead.
+    ahead: Option<Piece>,
+}
+
+/// A row, or a piece of one.
+struct Piece {
+    cells: CellBuffer,
+    may_have_more_cells: bool,
+}
+
+impl Piece {
+    fn give<C: CellSink>(&self, sink: &mut C) -> NextRow {
+        for cell in &self.cells {
+            sink.push(&cell);
+        }
+        NextRow::Row { may_have_more_cells: self.may_have_more_cells }
+    }
 }
 
 impl RegionScanner {
@@ -150,6 +171,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             is_row_joining: false,
             is_done: false,
             cells_returned: 0,
+            ahead: None,
         })
     }
 
@@ -167,6 +189,31 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     /// # Errors
     /// Those of files and filters; the scan is over then.
     pub(crate) fn next_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
+        let next = match self.ahead.take() {
+            Some(piece) => piece.give(sink),
+            None => self.read_next_row(sink)?,
+        };
+        match next {
+            NextRow::Row { may_have_more_cells: true } if self.piece.is_batch() => {
+                self.look_ahead()?;
+                Ok(NextRow::Row { may_have_more_cells: self.ahead.is_some() })
+            }
+            next => Ok(next),
+        }
+    }
+
+    fn look_ahead(&mut self) -> Result<()> {
+        let mut cells = CellBuffer::new();
+        let next = self.read_next_row(&mut cells)?;
+        self.ahead = match next {
+            NextRow::Row { may_have_more_cells } => Some(Piece { cells, may_have_more_cells }),
+            NextRow::End => None,
+        };
+        Ok(())
+    }
+
+    #[inline]
+    fn read_next_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
         if self.is_done {
             return Ok(NextRow::End);
         }

@@ -61,6 +61,12 @@ impl RowBudget {
         Self { cells_left: cells.unwrap_or(usize::MAX), bytes_left: bytes.unwrap_or(u64::MAX) }
     }
 
+    /// Whether only a number of cells cuts rows.
+    #[inline]
+    pub(crate) fn is_batch(&self) -> bool {
+        self.cells_left != usize::MAX && self.bytes_left == u64::MAX
+    }
+
     /// Leaves only the limit of cells.
     pub(crate) fn forget_bytes(&mut self) {
         self.bytes_left = u64::MAX;
@@ -382,7 +388,8 @@ impl<S: KeyValueScanner> CompactionScanner<S> {
     }
 
     /// Sequence ids up to `sequence_id`, which all scanners see, become 0. HBase does so in
-    /// compactions of all files of a store; elsewhere they tell which of two equal keys is newer.
+    /// compactions of all files of a store, for files that are older than five days
+    /// (`hbase.hstore.compaction.keep.seqId.period`). NEW_VERSION_BEHAVIOR is lost by it.
     #[must_use]
     pub(crate) fn clearing_sequence_ids(self, sequence_id: u64) -> Self {
         Self { visible_to_all: Some(sequence_id), ..self }

@@ -276,6 +276,23 @@ fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
 }
 
 #[test]
+fn the_last_piece_of_a_region_has_no_more_cells_behind_it() {
+    // The older version is there, but not in the answer.
+    let cells: Vec<Cell> = [("r", 2), ("r", 1), ("s", 2), ("s", 1)]
+        .map(|(row, timestamp)| cell((row, "f", "q"), timestamp, CellType::Put, 1))
+        .into();
+    for is_reversed in [false, true] {
+        let scan = Scan::new().batch(1).reversed(is_reversed);
+        let sources = vec![VecScanner::new(cells.clone(), u64::MAX)];
+        let mut scanner = open(vec![(naive::info("f"), sources)], &scan).unwrap();
+        let mut buffer = CellBuffer::new();
+        let rows = [(); 3].map(|()| scanner.next_row(&mut buffer).unwrap());
+        let row = |may_have_more_cells| NextRow::Row { may_have_more_cells };
+        assert_eq!((rows, buffer.len()), ([row(true), row(false), NextRow::End], 2));
+    }
+}
+
+#[test]
 fn a_filter_that_judges_rows_does_not_go_with_a_batch() {
     let scan = Scan::new().filter(Filter::page(1).unwrap()).batch(2);
     let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
