@@ -13,11 +13,12 @@
 //! comes in batches. Source: `RegionScannerImpl` and `ReversedRegionScannerImpl` of HBase 2.6.
 //!
 //! Batches: a row that is cut may turn out to have nothing more that is visible. HBase's servers
-//! know that of the last result of a region, which they never call partial; so behind a cut the
-//! scanner looks one piece ahead.
+//! know that of the last result of a region, which they never call partial unless it filled the
+//! fetch; so behind a cut the scanner looks one piece ahead.
 //!
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
+mod stop_row;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,7 @@ use hblite_model::cell::{CellBuffer, CellRef};
 use hblite_model::filter::{Filter, FilterState, RowVerdict};
 use hblite_model::{CellComparator, Direction, Error, Exception, Result, Scan};
 
+use self::stop_row::StopRow;
 use crate::store::Store;
 use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner, select_sources};
 use crate::store::matcher::ScanInfo;
@@ -81,6 +83,9 @@ pub(crate) struct RegionScanner<S = SourceScanner> {
     is_row_joining: bool,
     is_done: bool,
     cells_returned: u64,
+    /// Rows and pieces in one fetch, and those of the present one.
+    fetch_max: Option<u64>,
+    fetched: u64,
     /// The piece that was read ahead.
     ahead: Option<Piece>,
 }
@@ -171,6 +176,8 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             is_row_joining: false,
             is_done: false,
             cells_returned: 0,
+            fetch_max: u64::try_from(scan.rows_per_fetch()).ok().filter(|rows| *rows > 0),
+            fetched: 0,
             ahead: None,
         })
     }
@@ -193,8 +200,10 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             Some(piece) => piece.give(sink),
             None => self.read_next_row(sink)?,
         };
+        self.fetched += 1;
+        let fills_fetch = self.fetch_max.is_some_and(|max| self.fetched.is_multiple_of(max));
         match next {
-            NextRow::Row { may_have_more_cells: true } if self.piece.is_batch() => {
+            NextRow::Row { may_have_more_cells: true } if self.piece.is_batch() && !fills_fetch => {
                 self.look_ahead()?;
                 Ok(NextRow::Row { may_have_more_cells: self.ahead.is_some() })
             }
@@ -438,36 +447,6 @@ fn piece_budget(scan: &Scan) -> RowBudget {
     let size_limit = u64::try_from(scan.size_limit_bytes()).ok().filter(|bytes| *bytes > 0);
     let bytes = size_limit.filter(|_| scan.are_partial_results_allowed());
     RowBudget::new(scan.batch_limit(), bytes)
-}
-
-/// Where a scan ends.
-struct StopRow {
-    row: Vec<u8>,
-    is_inclusive: bool,
-    comparator: CellComparator,
-    direction: Direction,
-}
-
-impl StopRow {
-    fn new(scan: &Scan, comparator: CellComparator) -> Self {
-        let (row, direction) = (scan.stop().to_vec(), scan.direction());
-        Self { row, is_inclusive: scan.is_stop_inclusive(), comparator, direction }
-    }
-
-    /// Whether the scan goes to the end of the region.
-    #[inline]
-    fn is_open(&self) -> bool {
-        self.row.is_empty()
-    }
-
-    #[inline]
-    fn is_beyond(&self, row: &[u8]) -> bool {
-        if self.is_open() {
-            return false;
-        }
-        let order = self.direction.apply(self.comparator.compare_rows(row, &self.row));
-        order.is_gt() || (order.is_eq() && !self.is_inclusive)
-    }
 }
 
 /// Whether `family` is read only for rows that pass the filter.

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use super::state::{CellValue, Evaluate, ReturnCode};
 use crate::cell::{CellBuffer, CellComparator, CellRef, key};
 use crate::direction::Direction;
-use crate::error::Result;
+use crate::error::{Error, Exception, Result};
 
 /// One filter of a list.
 #[derive(Debug)]
@@ -234,7 +234,11 @@ impl Evaluate for Or {
             }
             let member_code = match member.remembered_code(cell, self.direction) {
                 Some(code) => code,
-                None => member.state.filter_cell(cell)?,
+                None => match member.state.filter_cell(cell) {
+                    // HBase merges a null code: it counts for nothing in front of the others.
+                    Err(error) if is_null_code(&error) && code.is_none() => continue,
+                    result => result?,
+                },
             };
             member.remember(cell, member_code);
             member.is_marked = member_code.is_include();
@@ -303,4 +307,8 @@ pub(super) fn merge_or(left: ReturnCode, right: ReturnCode) -> ReturnCode {
         | (IncludeAndSeekNextRow, NextColumn)
         | (NextColumn, IncludeAndSeekNextRow) => IncludeAndNextColumn,
     }
+}
+
+fn is_null_code(error: &Error) -> bool {
+    error.exception() == Exception::NullPointer
 }

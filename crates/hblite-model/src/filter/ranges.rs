@@ -123,7 +123,10 @@ impl Evaluate for MultiRowRange {
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         // Inside a SkipFilter no row key comes here; HBase ends in a NullPointerException.
         self.code.ok_or_else(|| {
-            Error::new(Exception::Io, "MultiRowRangeFilter was shown a cell before its row")
+            Error::new(
+                Exception::NullPointer,
+                "MultiRowRangeFilter was shown a cell before its row",
+            )
         })
     }
 
