@@ -167,6 +167,12 @@ impl HFileReader {
         self.opened.earliest_put
     }
 
+    /// When it was begun, in milliseconds since 1970-01-01 UTC, if the file says so.
+    pub fn create_time(&self) -> Option<i64> {
+        let bytes = self.opened.info.get(file_info::CREATE_TIME)?;
+        bytes.try_into().ok().map(i64::from_be_bytes)
+    }
+
     /// Whether a major compaction wrote it.
     pub fn is_major_compaction(&self) -> bool {
         self.opened.info.bool(file_info::MAJOR_COMPACTION)

@@ -32,6 +32,9 @@ struct Current {
     region: Arc<Region>,
     scanner: RegionScanner,
     has_rows: bool,
+    pieces: u64,
+    /// Whether the last piece ended its row with exactly as many cells as a batch has.
+    ended_full: bool,
     cells_read: u64,
     size_bytes: u64,
 }
@@ -109,11 +112,17 @@ impl TableScanner {
                     if is_last {
                         self.next = None;
                     }
+                    self.count_full_end();
                     self.close_region();
                 }
                 row @ NextRow::Row { may_have_more_cells } => {
                     let (cells, size_bytes) = sink.measure();
                     current.has_rows = true;
+                    current.pieces += 1;
+                    current.ended_full = !may_have_more_cells
+                        && self.scan.batch_limit().is_some_and(|batch| {
+                            usize::try_from(cells - before.0).is_ok_and(|count| count == batch)
+                        });
                     current.cells_read += cells - before.0;
                     current.size_bytes += size_bytes - before.1;
                     if !may_have_more_cells && let Some(left) = &mut self.rows_left {
@@ -146,6 +155,18 @@ impl TableScanner {
         ends_open_row && *left == 0 && self.scan.row_limit() > 0
     }
 
+    /// HBase's client counts a row twice that fills both its batch and a fetch at the end of a
+    /// region.
+    fn count_full_end(&mut self) {
+        let caching = u64::try_from(self.scan.rows_per_fetch()).unwrap_or(0);
+        let is_counted_twice = self.region.as_ref().is_some_and(|current| {
+            current.ended_full && caching > 0 && current.pieces.is_multiple_of(caching)
+        });
+        if is_counted_twice && let Some(left) = &mut self.rows_left {
+            *left = left.saturating_sub(1);
+        }
+    }
+
     fn end(&mut self) {
         self.close_region();
         self.next = None;
@@ -165,8 +186,15 @@ impl TableScanner {
         };
         let (region, scanner) = self.open_region(&border)?;
         self.next = self.border_after(&region);
-        self.region =
-            Some(Current { region, scanner, has_rows: false, cells_read: 0, size_bytes: 0 });
+        self.region = Some(Current {
+            region,
+            scanner,
+            has_rows: false,
+            pieces: 0,
+            ended_full: false,
+            cells_read: 0,
+            size_bytes: 0,
+        });
         Ok(true)
     }
 

@@ -27,6 +27,8 @@ use super::scanner::{CompactionScanner, ScanType};
 use super::store_file::StoreFile;
 
 const COMPACTED_FILE_FIELD: u32 = 1;
+/// Five days.
+const SEQUENCE_IDS_KEPT_MS: i64 = 5 * 24 * 60 * 60 * 1000;
 /// How many cells a compaction writes before it looks whether it is to stop.
 const CELLS_BETWEEN_LOOKS: u64 = 4096;
 
@@ -108,8 +110,8 @@ impl Store {
         let mut scanner =
             CompactionScanner::new(sources, &self.scan_info, scan_type, read_point, now)?
                 .with_earliest_put_timestamp(earliest_put.unwrap_or(i64::MAX));
-        if is_all {
-            scanner = scanner.clearing_sequence_ids(read_point);
+        if is_all && let Some(sequence_id) = oldest_needed_by_nobody(files, now) {
+            scanner = scanner.clearing_sequence_ids(sequence_id.min(read_point));
         }
         while let Some(cell) = scanner.next()? {
             writer.append(&cell)?;
@@ -144,6 +146,16 @@ impl Store {
         let fs = &self.context.env.fs;
         fs.remove_file(path).map_err(|source| Error::io("remove", path, source))
     }
+}
+
+/// Sequence ids up to this one tell nobody anything any more: their cells are in files that are
+/// older than HBase keeps ids (`hbase.hstore.compaction.keep.seqId.period`). Of two equal keys the
+/// higher id wins, and NEW_VERSION_BEHAVIOR goes by them, so younger ids stay.
+fn oldest_needed_by_nobody(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
+    let is_old = |file: &&Arc<StoreFile>| {
+        file.reader().create_time().is_some_and(|time| time < now - SEQUENCE_IDS_KEPT_MS)
+    };
+    files.iter().filter(is_old).map(|file| file.reader().max_cell_sequence_id()).max()
 }
 
 /// Names of the files that a file says it replaces.
