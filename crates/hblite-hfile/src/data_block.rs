@@ -36,13 +36,13 @@ impl DataBlock {
     }
 
     /// The cell at `index`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cell(&self, index: usize) -> CellRef<'_> {
         self.layout.cell(&self.cells, self.offsets.get(index))
     }
 
     /// The flat key of the cell at `index`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn key(&self, index: usize) -> &[u8] {
         CellLayout::key(&self.cells, self.offsets.get(index))
     }

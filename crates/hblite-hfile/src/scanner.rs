@@ -70,15 +70,21 @@ impl HFileScanner {
     }
 
     /// The cell that the scanner stands on.
-    #[inline]
+    #[inline(always)]
     pub fn current(&self) -> Option<CellRef<'_>> {
-        self.current.as_ref().map(|current| current.block.cell(current.cell))
+        match &self.current {
+            Some(current) => Some(current.block.cell(current.cell)),
+            None => None,
+        }
     }
 
     /// The flat key of [`Self::current`], without looking at the rest of the cell.
-    #[inline]
+    #[inline(always)]
     pub fn current_key(&self) -> Option<&[u8]> {
-        self.current.as_ref().map(|current| current.block.key(current.cell))
+        match &self.current {
+            Some(current) => Some(current.block.key(current.cell)),
+            None => None,
+        }
     }
 
     /// Moves to the first cell; false if there is none.

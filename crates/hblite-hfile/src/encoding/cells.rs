@@ -57,19 +57,18 @@ impl CellLayout {
     }
 
     /// The flat key of the cell that begins at `at`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn key(bytes: &[u8], at: usize) -> &[u8] {
-        let key_length = u32_at(bytes, at) as usize;
-        &bytes[at + KEY_VALUE_HEADER_SIZE..][..key_length]
+        let (header, rest) = split_header(&bytes[at..]);
+        &rest[..(header >> 32) as usize]
     }
 
     /// The cell that begins at `at`, one of the accepted [`CellOffsets`] of these bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cell(self, bytes: &[u8], at: usize) -> CellRef<'_> {
-        let bytes = &bytes[at..];
-        let (key_length, value_length) = (u32_at(bytes, 0) as usize, u32_at(bytes, 4) as usize);
-        let (key, rest) = bytes[KEY_VALUE_HEADER_SIZE..].split_at(key_length);
-        let (value, mut rest) = rest.split_at(value_length);
+        let (header, rest) = split_header(&bytes[at..]);
+        let (key, rest) = rest.split_at((header >> 32) as usize);
+        let (value, mut rest) = rest.split_at(header as u32 as usize);
         let mut tags: &[u8] = &[];
         if self.has_tags {
             let length = u16::from_be_bytes([rest[0], rest[1]]) as usize;
@@ -84,7 +83,8 @@ impl CellLayout {
     fn check(self, bytes: &[u8], at: usize) -> Parsed<usize> {
         let cut = || Damage::new("cell reaches beyond its block");
         let header = bytes.get(at..at + KEY_VALUE_HEADER_SIZE).ok_or_else(cut)?;
-        let (key_length, value_length) = (u32_at(header, 0) as usize, u32_at(header, 4) as usize);
+        let (lengths, _) = split_header(header);
+        let (key_length, value_length) = ((lengths >> 32) as usize, lengths as u32 as usize);
         let key_start = at + KEY_VALUE_HEADER_SIZE;
         let flat_key = bytes.get(key_start..key_start + key_length).ok_or_else(cut)?;
         if !key::check(flat_key) {
@@ -102,9 +102,12 @@ impl CellLayout {
     }
 }
 
-#[inline]
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+/// Key length (upper half) and value length (lower half) in one load, and what is behind them.
+#[inline(always)]
+fn split_header(bytes: &[u8]) -> (u64, &[u8]) {
+    let (header, rest) =
+        bytes.split_first_chunk::<KEY_VALUE_HEADER_SIZE>().expect("cells were checked");
+    (u64::from_be_bytes(*header), rest)
 }
 
 /// Where each cell of a block begins; at least one cell.
@@ -155,7 +158,7 @@ impl CellOffsets {
     }
 
     /// Where the cell at `index` begins.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, index: usize) -> usize {
         match self {
             Self::Short(offsets) => offsets[index] as usize,
