@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use hblite_model::cell::key;
 use hblite_model::{CellRef, Direction, Result};
 
 use crate::data_block::DataBlock;
@@ -72,19 +73,15 @@ impl HFileScanner {
     /// The cell that the scanner stands on.
     #[inline(always)]
     pub fn current(&self) -> Option<CellRef<'_>> {
-        match &self.current {
-            Some(current) => Some(current.block.cell(current.cell)),
-            None => None,
-        }
+        let current = self.current.as_ref()?;
+        Some(current.block.cell(current.cell))
     }
 
     /// The flat key of [`Self::current`], without looking at the rest of the cell.
     #[inline(always)]
     pub fn current_key(&self) -> Option<&[u8]> {
-        match &self.current {
-            Some(current) => Some(current.block.key(current.cell)),
-            None => None,
-        }
+        let current = self.current.as_ref()?;
+        Some(current.block.key(current.cell))
     }
 
     /// Moves to the first cell; false if there is none.
@@ -204,6 +201,22 @@ impl HFileScanner {
             }
             _ => self.step_to_neighbour(Direction::Reverse),
         }
+    }
+
+    /// Moves back to the first cell of the row and says by how many cells; `None`, and nothing
+    /// moves, if these were more than `cells_max` or the row may begin in the block before.
+    #[inline]
+    pub fn step_to_row_start(&mut self, cells_max: usize) -> Option<usize> {
+        let current = self.current.as_mut()?;
+        let row = key::row(current.block.key(current.cell));
+        let lowest = current.cell.saturating_sub(cells_max);
+        let before = (lowest..current.cell)
+            .rev()
+            .find(|cell| !key::is_same_row(key::row(current.block.key(*cell)), row))?;
+        let behind = current.cell - before - 1;
+        self.stats.cells_read += behind as u64 + 1;
+        current.cell = before + 1;
+        Some(behind)
     }
 
     #[cold]

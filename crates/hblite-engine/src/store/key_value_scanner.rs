@@ -56,35 +56,43 @@ pub(crate) trait KeyValueScanner {
     /// Moves to the last cell.
     fn seek_last(&mut self) -> Result<bool>;
 
-    /// Moves back by `cells` and further to the first cell of the row that is reached, whose copy
-    /// goes into `row`.
+    /// Moves back by `cells` and further to the first cell of the row that is reached.
     ///
     /// At most [`WALK_CELLS_MAX`] cells of that row are walked over; if it has more, the scanner
-    /// stays inside it.
+    /// stays inside it and a copy of the row is in `row`.
     fn walk_back(&mut self, cells: usize, row: &mut Vec<u8>) -> Result<WalkedBack> {
-        for _ in 0..cells {
-            if !self.prev()? {
-                return Ok(WalkedBack::NoRow);
-            }
-        }
-        let Some(last) = self.current_key() else {
-            return Ok(WalkedBack::NoRow);
-        };
-        row.clear();
-        row.extend_from_slice(key::row(last));
-        for behind in 0..WALK_CELLS_MAX {
-            let is_at_first_row = !self.prev()?;
-            if is_at_first_row {
-                self.seek_first()?;
-                return Ok(WalkedBack::AtStart { behind });
-            }
-            if self.current_key().is_none_or(|key| !is_same_row(key::row(key), row)) {
-                self.next()?;
-                return Ok(WalkedBack::AtStart { behind });
-            }
-        }
-        Ok(WalkedBack::Inside)
+        walk_back_by_steps(self, cells, row)
     }
+}
+
+/// [`KeyValueScanner::walk_back`] cell by cell.
+fn walk_back_by_steps<S: KeyValueScanner + ?Sized>(
+    scanner: &mut S,
+    cells: usize,
+    row: &mut Vec<u8>,
+) -> Result<WalkedBack> {
+    for _ in 0..cells {
+        if !scanner.prev()? {
+            return Ok(WalkedBack::NoRow);
+        }
+    }
+    let Some(last) = scanner.current_key() else {
+        return Ok(WalkedBack::NoRow);
+    };
+    row.clear();
+    row.extend_from_slice(key::row(last));
+    for behind in 0..WALK_CELLS_MAX {
+        let is_at_first_row = !scanner.prev()?;
+        if is_at_first_row {
+            scanner.seek_first()?;
+            return Ok(WalkedBack::AtStart { behind });
+        }
+        if scanner.current_key().is_none_or(|key| !key::is_same_row(key::row(key), row)) {
+            scanner.next()?;
+            return Ok(WalkedBack::AtStart { behind });
+        }
+    }
+    Ok(WalkedBack::Inside)
 }
 
 /// Cells that are walked back before a seek is cheaper.
@@ -219,15 +227,4 @@ impl KeyValueScanner for SourceScanner {
     fn walk_back(&mut self, cells: usize, row: &mut Vec<u8>) -> Result<WalkedBack> {
         dispatch!(self, scanner => KeyValueScanner::walk_back(scanner, cells, row))
     }
-}
-
-/// Whether two rows are the same. The ends are compared first: neighbouring rows mostly differ
-/// there.
-#[inline]
-pub(crate) fn is_same_row(left: &[u8], right: &[u8]) -> bool {
-    let have_same_end = match (left.last_chunk::<8>(), right.last_chunk::<8>()) {
-        (Some(left), Some(right)) => u64::from_ne_bytes(*left) == u64::from_ne_bytes(*right),
-        _ => true,
-    };
-    have_same_end && left == right
 }

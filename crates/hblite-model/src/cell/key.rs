@@ -88,6 +88,17 @@ pub fn set_timestamp(key: &mut [u8], timestamp: i64) {
     key[at..at + 8].copy_from_slice(&timestamp.to_be_bytes());
 }
 
+/// Whether two rows are the same. The ends are compared first: neighbouring rows mostly differ
+/// there.
+#[inline]
+pub fn is_same_row(left: &[u8], right: &[u8]) -> bool {
+    let have_same_end = match (left.last_chunk::<8>(), right.last_chunk::<8>()) {
+        (Some(left), Some(right)) => u64::from_ne_bytes(*left) == u64::from_ne_bytes(*right),
+        _ => true,
+    };
+    have_same_end && left == right
+}
+
 /// Length of the key of these parts.
 pub fn encoded_length(row: &[u8], family: &[u8], qualifier: &[u8]) -> usize {
     FIXED_SIZE + row.len() + family.len() + qualifier.len()

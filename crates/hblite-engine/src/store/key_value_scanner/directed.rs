@@ -16,7 +16,7 @@ use std::cmp::Ordering;
 use hblite_model::cell::{CellComparator, CellRef, CellType, compare_without_row, key};
 use hblite_model::{Direction, Result};
 
-use super::{KeyValueScanner, WalkedBack, is_same_row};
+use super::{KeyValueScanner, WalkedBack};
 
 /// A [`KeyValueScanner`] with a direction.
 pub(crate) struct DirectedScanner<S> {
@@ -108,7 +108,7 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
             write_row_edge(&mut self.place.key, row, false);
             return self.scanner.reseek(&self.place.key);
         }
-        let is_place_known = self.place.cells.is_some() && self.place.row == row;
+        let is_place_known = self.place.cells.is_some() && is_in_row(&self.scanner, row);
         if is_place_known { self.leave_row() } else { self.enter_row_before(row) }
     }
 
@@ -184,7 +184,7 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
 /// Whether the scanner is at a cell of `row`.
 #[inline]
 fn is_in_row<S: KeyValueScanner>(scanner: &S, row: &[u8]) -> bool {
-    scanner.current_key().is_some_and(|current| is_same_row(key::row(current), row))
+    scanner.current_key().is_some_and(|current| key::is_same_row(key::row(current), row))
 }
 
 /// Writes the key before (`is_lower`) or behind all cells of `row`.

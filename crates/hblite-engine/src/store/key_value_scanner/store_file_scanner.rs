@@ -9,7 +9,7 @@ use hblite_hfile::HFileScanner;
 use hblite_model::cell::{CellRef, key};
 use hblite_model::{CellComparator, Result};
 
-use super::KeyValueScanner;
+use super::{KeyValueScanner, WALK_CELLS_MAX, WalkedBack, walk_back_by_steps};
 use crate::store::store_file::{Half, StoreFile};
 
 /// A position in a store file (HBase's `StoreFileScanner`, with `HalfStoreFileReader`).
@@ -146,6 +146,21 @@ impl KeyValueScanner for StoreFileScanner {
             None => self.scanner.seek_first()?,
         };
         self.settle(found, true)
+    }
+
+    fn walk_back(&mut self, cells: usize, row: &mut Vec<u8>) -> Result<WalkedBack> {
+        if self.read_point.is_some() || self.bounds.is_some() {
+            return walk_back_by_steps(self, cells, row);
+        }
+        for _ in 0..cells {
+            if !self.scanner.prev()? {
+                return Ok(WalkedBack::NoRow);
+            }
+        }
+        match self.scanner.step_to_row_start(WALK_CELLS_MAX) {
+            Some(behind) => Ok(WalkedBack::AtStart { behind }),
+            None => walk_back_by_steps(self, 0, row),
+        }
     }
 
     fn seek_last(&mut self) -> Result<bool> {

@@ -4,7 +4,7 @@ use hblite_model::Result;
 use hblite_model::cell::{CellRef, CellType, key};
 
 use crate::store::key_value_heap::KeyValueHeap;
-use crate::store::key_value_scanner::{KeyValueScanner, is_same_row, write_row_edge};
+use crate::store::key_value_scanner::{KeyValueScanner, write_row_edge};
 
 /// Cells that are stepped over before a seek is cheaper. HBase compares with the key of the next
 /// block instead; a step costs some nanoseconds, a seek some hundred.
@@ -68,7 +68,7 @@ impl CurrentRow {
     /// Whether a cell of `row` belongs to the row that is being read.
     #[inline]
     pub(super) fn contains(&self, row: &[u8]) -> bool {
-        self.place == Place::Within && is_same_row(&self.row, row)
+        self.place == Place::Within && key::is_same_row(&self.row, row)
     }
 }
 
@@ -107,7 +107,7 @@ impl<S: KeyValueScanner> StoreCursor<S> {
         for _ in 0..STEPS_MAX {
             self.heap.next()?;
             match self.heap.current_key() {
-                Some(current) if is_same_row(key::row(current), &self.row.row) => {}
+                Some(current) if key::is_same_row(key::row(current), &self.row.row) => {}
                 _ => return Ok(()),
             }
             self.cells_examined += 1;

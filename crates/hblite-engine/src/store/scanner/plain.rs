@@ -9,7 +9,7 @@ use hblite_model::Result;
 use hblite_model::cell::{CellType, key};
 
 use super::{CellSink, RowBudget, StoreScanner};
-use crate::store::key_value_scanner::{KeyValueScanner, is_same_row};
+use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::matcher::PlainRules;
 
 /// What the short way remembers.
@@ -98,7 +98,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
                 self.cursor.step()?;
             }
             let next = self.cursor.heap.current_key();
-            if next.is_none_or(|next| !is_same_row(key::row(next), last.row())) {
+            if next.is_none_or(|next| !key::is_same_row(key::row(next), last.row())) {
                 break;
             }
         }
