@@ -18,7 +18,7 @@ const MIB: usize = 1024 * 1024;
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
     /// Memory of a region at which it is flushed; a table's `MEMSTORE_FLUSHSIZE` goes before it.
-    /// Default 64 MiB, at least 64 KiB (`hbase.hregion.memstore.flush.size`).
+    /// Default 32 MiB, at least 64 KiB (`hbase.hregion.memstore.flush.size`).
     pub memstore_flush_size_bytes: usize,
     /// A region that holds this many times its flush size takes no more writes until a flush is
     /// through. Default 4, at least 2 (`hbase.hregion.memstore.block.multiplier`).
@@ -64,7 +64,7 @@ pub struct EngineOptions {
 impl Default for EngineOptions {
     fn default() -> Self {
         Self {
-            memstore_flush_size_bytes: 64 * MIB,
+            memstore_flush_size_bytes: 32 * MIB,
             memstore_block_multiplier: 4,
             memstore_total_size_bytes: 512 * MIB,
             busy_wait_ms: 60_000,
