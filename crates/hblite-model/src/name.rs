@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Exception, Result};
+use crate::protobuf;
 
 /// The namespace of tables that name none.
 pub const DEFAULT_NAMESPACE: &str = "default";
@@ -35,6 +36,23 @@ impl TableName {
         check_namespace_name(namespace)?;
         check_table_qualifier(qualifier)?;
         Ok(Self { namespace: namespace.to_owned(), qualifier: qualifier.to_owned() })
+    }
+
+    /// Reads HBase's protobuf `TableName` (1 namespace, 2 qualifier).
+    ///
+    /// # Errors
+    /// `Io` if the bytes are no message, `IllegalArgument` if the name is not legal.
+    pub fn from_protobuf(message: &[u8]) -> Result<Self> {
+        let (mut namespace, mut qualifier) = (String::new(), String::new());
+        protobuf::read_message(message, |field, value| {
+            match field {
+                1 => namespace = value.as_text(),
+                2 => qualifier = value.as_text(),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Self::new(&namespace, &qualifier)
     }
 
     /// The catalog: `hbase:meta`.

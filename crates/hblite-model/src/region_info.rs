@@ -10,7 +10,6 @@ use std::fmt;
 use md5::{Digest as _, Md5};
 
 use crate::bytes::to_string_binary;
-use crate::error::Result;
 use crate::name::TableName;
 use crate::protobuf;
 
@@ -63,7 +62,7 @@ impl RegionInfo {
         protobuf::read_message(protobuf::strip_magic(bytes), |field, value| {
             match field {
                 1 => region_id = value.as_number(),
-                2 => table = Some(table_name_from_bytes(value.as_bytes())?),
+                2 => table = Some(TableName::from_protobuf(value.as_bytes())?),
                 3 => start_key = value.as_bytes(),
                 4 => end_key = value.as_bytes(),
                 5 => is_offline = value.as_number() != 0,
@@ -154,19 +153,6 @@ impl fmt::Display for RegionInfo {
         }
         f.write_str("}")
     }
-}
-
-fn table_name_from_bytes(bytes: &[u8]) -> Result<TableName> {
-    let (mut namespace, mut qualifier) = (String::new(), String::new());
-    protobuf::read_message(bytes, |field, value| {
-        match field {
-            1 => namespace = value.as_text(),
-            2 => qualifier = value.as_text(),
-            _ => {}
-        }
-        Ok(())
-    })?;
-    TableName::new(&namespace, &qualifier)
 }
 
 fn name_prefix(table: &TableName, start_key: &[u8], region_id: u64) -> Vec<u8> {

@@ -143,7 +143,7 @@ fn decode(message: &[u8]) -> Result<TableDescriptor> {
     let mut families = Vec::new();
     protobuf::read_message(message, |field, value| {
         match field {
-            1 => name = Some(decode_table_name(value.as_bytes())?),
+            1 => name = Some(TableName::from_protobuf(value.as_bytes())?),
             2 | 4 => attributes.extend([decode_pair(value)?]),
             3 => families.push(decode_family(value.as_bytes())?),
             _ => {}
@@ -155,23 +155,6 @@ fn decode(message: &[u8]) -> Result<TableDescriptor> {
         attributes.remove(IS_META);
     }
     Ok(TableDescriptor::from_parts(name, attributes, families))
-}
-
-/// A `TableName` message.
-///
-/// # Errors
-/// `Io` if it is none, `IllegalArgument` if no table can have this name.
-pub(super) fn decode_table_name(message: &[u8]) -> Result<TableName> {
-    let (mut namespace, mut qualifier) = (String::new(), String::new());
-    protobuf::read_message(message, |field, value| {
-        match field {
-            1 => namespace = value.as_text(),
-            2 => qualifier = value.as_text(),
-            _ => {}
-        }
-        Ok(())
-    })?;
-    TableName::new(&namespace, &qualifier)
 }
 
 fn decode_family(message: &[u8]) -> Result<ColumnFamilyDescriptor> {

@@ -14,7 +14,7 @@ use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
-use super::descriptor_file::{decode_table_name, encode_table_name};
+use super::descriptor_file::encode_table_name;
 use crate::layout::Layout;
 
 /// `RegionInfo` behind "PBUF", as in hbase:meta.
@@ -36,31 +36,10 @@ fn message(info: &RegionInfo) -> MessageWriter {
 /// What [`encode`] gave.
 ///
 /// # Errors
-/// `Io` if these bytes are no region, `IllegalArgument` if its table can have no such name.
+/// `Io` if these bytes are no region.
 pub(super) fn decode(bytes: &[u8]) -> Result<RegionInfo> {
-    let mut table: Option<TableName> = None;
-    let (mut region_id, mut start_key, mut end_key) = (0, &b""[..], &b""[..]);
-    let (mut is_offline, mut is_split) = (false, false);
-    protobuf::read_message(protobuf::strip_magic(bytes), |field, value| {
-        match field {
-            1 => region_id = value.as_number(),
-            2 => table = Some(decode_table_name(value.as_bytes())?),
-            3 => start_key = value.as_bytes(),
-            4 => end_key = value.as_bytes(),
-            5 => is_offline = value.as_number() != 0,
-            6 => is_split = value.as_number() != 0,
-            _ => {}
-        }
-        Ok(())
-    })?;
-    let table = table.ok_or_else(|| Error::new(Exception::Io, "a region without a table"))?;
-    if table.is_meta() {
-        return Ok(RegionInfo::meta());
-    }
-    let mut info = RegionInfo::new(table, start_key, end_key, region_id);
-    info.is_offline = is_offline;
-    info.is_split = is_split;
-    Ok(info)
+    RegionInfo::from_bytes(bytes)
+        .ok_or_else(|| Error::new(Exception::Io, "these bytes do not describe a region"))
 }
 
 /// The content of `.regioninfo`.

@@ -1,0 +1,168 @@
+//! Opening and closing: one process at a time, damage that is told with its place, recovery.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hblite::{
+    Admin, ColumnFamilyDescriptor, Connection, EngineOptions, ErrorKind, Get, Options, Put, Result,
+    ResultScanner, Scan, Table, TableDescriptor,
+};
+
+fn options() -> Options {
+    Options::new().engine(EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() })
+}
+
+fn store_with_rows(dir: &Path, rows: u32) -> Connection {
+    let connection = options().open(dir).expect("an empty directory opens");
+    let table = TableDescriptor::new("t".parse().expect("a legal name"))
+        .with_family(ColumnFamilyDescriptor::new("f"));
+    connection.admin().create_table(&table).expect("the table is new");
+    let table = connection.table("t").expect("a legal name");
+    for number in 0..rows {
+        let put = Put::new(format!("row-{number:05}")).add("f", "q", "value".repeat(8));
+        table.put(&put).expect("the store takes it");
+    }
+    connection
+}
+
+fn count(connection: &Connection) -> Result<usize> {
+    let mut rows = 0;
+    for row in connection.table("t")?.scan(&Scan::new())? {
+        row?;
+        rows += 1;
+    }
+    Ok(rows)
+}
+
+fn files_below(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).expect("the directory is there").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files_below(&path, wanted));
+        } else if wanted(&path) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn flip_byte(path: &Path, at: usize) {
+    let mut content = fs::read(path).expect("the file is there");
+    content[at] ^= 0x40;
+    fs::write(path, content).expect("the file can be written");
+}
+
+#[test]
+fn handles_may_be_used_from_any_thread() {
+    fn is_send_and_sync<T: Send + Sync>() {}
+    fn is_send<T: Send>() {}
+    is_send_and_sync::<Connection>();
+    is_send_and_sync::<Table>();
+    is_send_and_sync::<Admin>();
+    is_send::<ResultScanner>();
+}
+
+#[test]
+fn a_second_open_names_the_holder_and_succeeds_when_it_is_gone() {
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    let first = store_with_rows(dir.path(), 1);
+    let error = hblite::open(dir.path()).expect_err("the directory is in use");
+    let holder = format!("process {}", std::process::id());
+    assert!(error.message().contains(&holder), "{error}");
+    assert!(error.message().contains(&dir.path().display().to_string()), "{error}");
+    first.close().expect("the store closes");
+    assert_eq!(count(&hblite::open(dir.path()).expect("nobody has it")).expect("readable"), 1);
+}
+
+#[test]
+fn handles_of_a_closed_store_answer_with_an_error() {
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    let connection = store_with_rows(dir.path(), 3);
+    let table = connection.table("t").expect("a legal name");
+    connection.close().expect("the store closes");
+    let error = table.put(&Put::new("late").add("f", "q", "v")).expect_err("the store is closed");
+    assert!(matches!(error.kind(), ErrorKind::Closed | ErrorKind::NotServing), "{error}");
+}
+
+#[test]
+fn a_file_where_the_directory_should_be_is_told() {
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    let path = dir.path().join("file");
+    fs::write(&path, "not a store").expect("the file can be written");
+    let error = hblite::open(&path).expect_err("a file is no directory");
+    assert!(error.message().contains("file"), "{error}");
+    assert_eq!(fs::read(&path).expect("still there"), b"not a store");
+}
+
+#[test]
+fn unflushed_rows_come_back_from_the_log() {
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    drop(store_with_rows(dir.path(), 500));
+    let connection = options().open(dir.path()).expect("the store opens again");
+    assert!(connection.recovery().entries >= 500, "{:?}", connection.recovery());
+    assert_eq!(count(&connection).expect("readable"), 500);
+}
+
+#[test]
+fn a_torn_end_of_the_log_is_told_and_the_rest_is_there() {
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    let connection = store_with_rows(dir.path(), 100);
+    // As if the process had been killed: no orderly end of the log.
+    let copy = tempfile::tempdir().expect("a temporary directory can be made");
+    copy_dir(dir.path(), copy.path());
+    drop(connection);
+    let log = files_below(&copy.path().join("WALs"), &|_| true).pop().expect("there is a log");
+    let content = fs::read(&log).expect("the log can be read");
+    fs::write(&log, &content[..content.len() - 7]).expect("the log can be written");
+    let connection = options().open(copy.path()).expect("a torn tail is no damage");
+    let torn = connection.recovery().torn_tail.as_ref().expect("the tear is told");
+    assert_eq!(torn.file, log);
+    assert_eq!(count(&connection).expect("readable"), 99);
+}
+
+#[test]
+fn damage_in_the_middle_of_the_log_is_an_error_unless_it_is_salvaged() {
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    drop(store_with_rows(dir.path(), 100));
+    let log = files_below(&dir.path().join("WALs"), &|_| true).pop().expect("there is a log");
+    let middle = fs::read(&log).expect("the log can be read").len() / 2;
+    flip_byte(&log, middle);
+    let error = options().open(dir.path()).expect_err("the log is damaged");
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    assert_eq!(error.file(), Some(log.as_path()));
+    assert!(error.offset().is_some_and(|offset| offset > 0), "{error}");
+    let connection = options().salvage(true).open(dir.path()).expect("salvage passes over it");
+    assert_eq!(connection.recovery().salvaged.len(), 1);
+    assert_eq!(count(&connection).expect("readable"), 99);
+}
+
+#[test]
+fn a_damaged_store_file_is_told_with_its_place_and_never_read_as_data() {
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    let connection = store_with_rows(dir.path(), 3_000);
+    connection.admin().flush_table(&"t".parse().expect("a legal name")).expect("flushed");
+    drop(connection);
+    let is_store_file = |path: &Path| path.parent().is_some_and(|parent| parent.ends_with("f"));
+    let data = dir.path().join("data/default/t");
+    let file = files_below(&data, &is_store_file).pop().expect("there is a store file");
+    flip_byte(&file, 1_000);
+    let connection = options().open(dir.path()).expect("blocks are checked when they are read");
+    let error = count(&connection).expect_err("the first block is damaged");
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    assert_eq!((error.file(), error.offset()), (Some(file.as_path()), Some(0)), "{error}");
+    let last = connection.table("t").and_then(|table| table.get(&Get::new("row-02999")));
+    assert!(!last.expect("another block").is_empty());
+}
+
+fn copy_dir(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("the directory is there").flatten() {
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            fs::create_dir_all(&target).expect("the directory can be made");
+            copy_dir(&source, &target);
+        } else {
+            fs::copy(&source, &target).expect("the file can be copied");
+        }
+    }
+}
