@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use hblite::Connection;
+use hblite::{Connection, Options, ReplayReport};
 use hblite_shell::{
     Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
 };
@@ -25,6 +25,9 @@ pub(crate) struct ShellArguments {
     /// Uses an empty store in memory, gone at the end
     #[arg(long, conflicts_with = "dir")]
     memory: bool,
+    /// Passes over damaged records of the log, and says which, instead of refusing to open
+    #[arg(long)]
+    salvage: bool,
     /// Runs this command instead of a script; may be given several times
     #[arg(short, long = "command", value_name = "COMMAND", conflicts_with = "script")]
     commands: Vec<String>,
@@ -99,7 +102,32 @@ fn source(arguments: &ShellArguments) -> io::Result<Source> {
 }
 
 fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
-    if arguments.memory { hblite::open_in_memory() } else { hblite::open(&arguments.dir) }
+    if arguments.memory {
+        return hblite::open_in_memory();
+    }
+    let connection = Options::new().salvage(arguments.salvage).open(&arguments.dir)?;
+    tell_recovery(connection.recovery());
+    Ok(connection)
+}
+
+/// Says what of the log could not be read; nothing after an orderly end.
+fn tell_recovery(recovery: &ReplayReport) {
+    let mut stderr = io::stderr();
+    if let Some(torn) = &recovery.torn_tail {
+        let (file, offset, lost) = (torn.file.display(), torn.offset, torn.bytes_lost);
+        let _ = writeln!(
+            stderr,
+            "hblite: the log broke off at {file}, offset {offset}; {lost} bytes behind are dropped"
+        );
+    }
+    for damage in &recovery.salvaged {
+        let (file, offset, what) = (damage.file.display(), damage.offset, &damage.what);
+        let lost = damage.bytes_lost;
+        let _ = writeln!(
+            stderr,
+            "hblite: passed over {lost} bytes of the log at {file}, offset {offset}: {what}"
+        );
+    }
 }
 
 /// Says what went wrong. Standard error may be closed; there is nothing to be done about that.

@@ -12,7 +12,7 @@
 
 use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, MessageWriter};
-use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
+use hblite_model::{Error, Exception, RegionInfo, Result};
 
 use super::descriptor_file::encode_table_name;
 use crate::layout::Layout;
