@@ -64,3 +64,8 @@ pub use hblite_model::{
 };
 pub use scanner::ResultScanner;
 pub use table::Table;
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -52,14 +52,19 @@ fn write(connection: &Connection, row: &str, told: &mut Acknowledged) -> Result<
     Ok(())
 }
 
-/// Runs until something fails; what was acknowledged is in `told`.
-fn workload(connection: &Connection, told: &mut Acknowledged) -> Result<()> {
-    let admin = connection.admin();
+fn create_table(connection: &Connection, told: &mut Acknowledged) -> Result<()> {
     let table = TableDescriptor::new(table_name())
         .with_family(ColumnFamilyDescriptor::new("a"))
         .with_family(ColumnFamilyDescriptor::new("b"));
-    admin.create_table(&table)?;
+    connection.admin().create_table(&table)?;
     told.is_created = true;
+    Ok(())
+}
+
+/// Runs until something fails; what was acknowledged is in `told`.
+fn workload(connection: &Connection, told: &mut Acknowledged) -> Result<()> {
+    let admin = connection.admin();
+    create_table(connection, told)?;
     for round in 0..3 {
         for number in 0..8 {
             write(connection, &format!("row-{number}-{round}"), told)?;
@@ -145,11 +150,7 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
     let fs = FaultFileSystem::new(Arc::new(hblite_env::MemFileSystem::new()));
     let connection = open(fs.clone()).expect("an empty disk opens");
     let mut told = Acknowledged::default();
-    let table = TableDescriptor::new(table_name())
-        .with_family(ColumnFamilyDescriptor::new("a"))
-        .with_family(ColumnFamilyDescriptor::new("b"));
-    connection.admin().create_table(&table).expect("there is room");
-    told.is_created = true;
+    create_table(&connection, &mut told).expect("there is room");
     fs.limit_space(20_000);
     let refused = (0..10_000)
         .find_map(|number| write(&connection, &format!("row-{number:05}"), &mut told).err());
@@ -169,11 +170,7 @@ fn a_flush_that_fails_loses_nothing_and_is_made_up_for() {
     let fs = FaultFileSystem::new(Arc::new(hblite_env::MemFileSystem::new()));
     let connection = open(fs.clone()).expect("an empty disk opens");
     let mut told = Acknowledged::default();
-    let table = TableDescriptor::new(table_name())
-        .with_family(ColumnFamilyDescriptor::new("a"))
-        .with_family(ColumnFamilyDescriptor::new("b"));
-    connection.admin().create_table(&table).expect("the table is new");
-    told.is_created = true;
+    create_table(&connection, &mut told).expect("the table is new");
     for operation in [Operation::Create, Operation::Write, Operation::Sync, Operation::Rename] {
         write(&connection, &format!("row-{operation:?}"), &mut told).expect("nothing fails yet");
         fs.inject(Fault::on(operation).in_path("/data/default/t/"));
