@@ -12,7 +12,6 @@
 //! As `HRegion.doMiniBatchMutate` does it.
 
 use std::cell::Cell;
-use std::collections::HashSet;
 
 use hblite_model::cell::{TagType, push_tag};
 use hblite_model::{
@@ -66,6 +65,9 @@ impl Region {
         mutations: &[M],
         durability: Option<Durability>,
     ) -> Result<()> {
+        if mutations.is_empty() {
+            return Ok(());
+        }
         let mutations = || mutations.iter().map(AsRef::as_ref);
         self.check_writable()?;
         for mutation in mutations() {
@@ -273,16 +275,42 @@ pub(super) fn mutation_tags(mutation: &Mutation) -> Vec<u8> {
 /// Of cells with the same key only the last may stay: one write has one sequence id, and the
 /// memstore never replaces a cell.
 fn keep_last_of_equal_keys(edit: &mut CellBuffer) {
-    if edit.len() < 2 {
+    let is_ascending =
+        edit.iter().zip(edit.iter().skip(1)).all(|(left, right)| left.key() < right.key());
+    if is_ascending {
         return;
     }
-    let mut seen = HashSet::with_capacity(edit.len());
-    let doubled: Vec<usize> = (0..edit.len())
-        .rev()
-        .filter(|index| edit.get(*index).is_some_and(|cell| !seen.insert(cell.key())))
-        .collect();
-    drop(seen);
+    // Checksum and place of each key: equal keys are among those with equal checksums.
+    let mut places: Vec<(u32, usize)> =
+        edit.iter().map(|cell| crc32fast::hash(cell.key())).zip(0..).collect();
+    places.sort_unstable();
+    let key = |place: usize| edit.get(place).map(|cell| cell.key());
+    let mut doubled = Vec::new();
+    for group in places.chunk_by(|left, right| left.0 == right.0).filter(|group| group.len() > 1) {
+        for (index, (_, place)) in group.iter().enumerate() {
+            if group[index + 1..].iter().any(|(_, later)| key(*later) == key(*place)) {
+                doubled.push(*place);
+            }
+        }
+    }
     if !doubled.is_empty() {
         edit.retain(|index, _| !doubled.contains(&index));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equal_keys_the_last_stays() {
+        let mut edit = CellBuffer::new();
+        let put = CellType::Put.code();
+        for (row, value) in [("b", "1"), ("a", "2"), ("b", "3"), ("c", "4"), ("b", "5")] {
+            edit.push_parts(row.as_bytes(), b"f", b"q", 7, put, value.as_bytes());
+        }
+        keep_last_of_equal_keys(&mut edit);
+        let values: Vec<&[u8]> = edit.iter().map(|cell| cell.value()).collect();
+        assert_eq!(values, [b"2", b"4", b"5"]);
     }
 }

@@ -189,14 +189,20 @@ impl TableHandle {
             let region = self.slot.route(first.row())?;
             let (mine, others): (Vec<&Mutation>, Vec<&Mutation>) =
                 left.iter().partition(|mutation| region.info().contains_row(mutation.row()));
-            let (valid, refused): (Vec<&Mutation>, Vec<&Mutation>) =
-                mine.into_iter().partition(|mutation| region.check_mutation(mutation).is_ok());
-            if let Some(mutation) = refused.first()
-                && let Err(error) = region.check_mutation(mutation)
-            {
-                first_error.get_or_insert(error);
+            let mut written = region.mutate_rows(&mine, None);
+            let mut valid = mine;
+            if written.as_ref().is_err_and(is_of_one_mutation) {
+                // Nothing was written: the others must not suffer for it.
+                valid.retain(|mutation| match region.check_mutation(mutation) {
+                    Ok(()) => true,
+                    Err(error) => {
+                        first_error.get_or_insert(error);
+                        false
+                    }
+                });
+                written = region.mutate_rows(&valid, None);
             }
-            match region.mutate_rows(&valid, None) {
+            match written {
                 Ok(()) => left = others,
                 Err(error) if error.kind() == ErrorKind::NotServing => {
                     left = valid.into_iter().chain(others).collect();
@@ -275,6 +281,11 @@ impl TableHandle {
         }
         Ok(())
     }
+}
+
+/// Whether the error is about one mutation of a list and not about the region.
+fn is_of_one_mutation(error: &Error) -> bool {
+    matches!(error.exception(), Exception::NoSuchColumnFamily | Exception::Io)
 }
 
 impl std::fmt::Debug for TableHandle {
