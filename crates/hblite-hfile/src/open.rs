@@ -125,6 +125,10 @@ fn describe(
     if index.is_some() && !last_key_fits {
         return Err(Damage::new("last key is missing or malformed"));
     }
+    // The trailer has no checksum, the file info has: a trailer that denies the cells is damaged.
+    if index.is_some() != last_key.is_some() || index.is_some() != (trailer.entry_count > 0) {
+        return Err(Damage::new("trailer and file info disagree whether there are cells"));
+    }
     let unsigned = |number: i64| u64::try_from(number).ok();
     Ok(Opened {
         layout: CellLayout { has_tags: info.get(file_info::MAX_TAGS_LENGTH).is_some(), has_mvcc },
