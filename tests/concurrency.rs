@@ -181,3 +181,41 @@ fn verify(connection: &Connection, increments: i64, claims: i64) {
     let text = claimed.value("a", "n").map(String::from_utf8_lossy).expect("claims were made");
     assert_eq!(text.parse::<i64>().expect("a number"), claims);
 }
+
+/// A scan that had read one region met the other one inside the region that both had been merged
+/// into, and read the first half again.
+#[test]
+fn a_merge_or_split_between_two_regions_of_a_scan_repeats_and_loses_no_row() {
+    for is_reversed in [false, true] {
+        for is_merge in [false, true] {
+            let connection = hblite::open_in_memory().expect("memory opens");
+            let admin = connection.admin();
+            let table = TableDescriptor::new(table_name())
+                .with_family(ColumnFamilyDescriptor::new("a"))
+                .with_family(ColumnFamilyDescriptor::new("b"));
+            let borders = [row_name(100).into_bytes(), row_name(200).into_bytes()];
+            admin.create_table_with_splits(&table, &borders).expect("the table is new");
+            let table = connection.table(table_name()).expect("a legal name");
+            for number in 0..300 {
+                table.put(&Put::new(row_name(number)).add("a", "x", "v")).expect("written");
+            }
+            let mut scanner = table.scan(&Scan::new().reversed(is_reversed)).expect("a scan");
+            let mut rows = vec![scanner.next().expect("a row").expect("readable").row().to_vec()];
+            let regions = admin.regions(&table_name()).expect("the table is there");
+            if is_merge {
+                let names: Vec<&str> = regions.iter().map(|info| info.encoded_name()).collect();
+                admin.merge_regions(&names, false).expect("neighbours");
+            } else {
+                for key in [row_name(50), row_name(150), row_name(250)] {
+                    admin.split_table(&table_name(), Some(key.as_bytes())).expect("a new border");
+                }
+            }
+            rows.extend(scanner.map(|row| row.expect("readable").row().to_vec()));
+            let mut expected: Vec<_> = (0..300).map(|n| row_name(n).into_bytes()).collect();
+            if is_reversed {
+                expected.reverse();
+            }
+            assert_eq!(rows, expected, "reversed: {is_reversed}, merge: {is_merge}");
+        }
+    }
+}

@@ -6,6 +6,7 @@
 //!
 //! Threads: not shared; each scan owns one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use hblite_model::cell::CellBuffer;
@@ -39,20 +40,28 @@ struct Current {
     size_bytes: u64,
 }
 
-/// The edge of the key space that is still to be scanned.
+/// Where the next region's scan begins. Regions may have been merged or split since the one
+/// before was found, so the border bounds the scan and not only the search for the region.
 enum Border {
-    /// The region that holds this row; empty: the first (forward) or last (reverse) one.
-    At(Vec<u8>),
-    /// The region that ends at this row.
+    /// Where the scan says.
+    Start,
+    /// At this row (forward).
+    From(Vec<u8>),
+    /// Before this row (reverse).
     Before(Vec<u8>),
 }
 
 impl TableScanner {
     pub(super) fn open(table: TableHandle, scan: Scan) -> Result<Self> {
-        let first = Border::At(scan.start().to_vec());
         let rows_left = u64::try_from(scan.row_limit()).ok();
-        let mut scanner =
-            Self { table, scan, region: None, next: Some(first), rows_left, open_row: None };
+        let mut scanner = Self {
+            table,
+            scan,
+            region: None,
+            next: Some(Border::Start),
+            rows_left,
+            open_row: None,
+        };
         // The first region is opened now: a table that is not there is told at once.
         scanner.open_next_region()?;
         Ok(scanner)
@@ -199,17 +208,15 @@ impl TableScanner {
     }
 
     fn open_region(&self, border: &Border) -> Result<(Arc<Region>, RegionScanner)> {
+        let scan = match border {
+            Border::Start => Cow::Borrowed(&self.scan),
+            Border::From(row) => Cow::Owned(self.scan.clone().start_row(row)),
+            Border::Before(row) => Cow::Owned(self.scan.clone().start_row_exclusive(row)),
+        };
         let mut attempts = 0;
         loop {
-            let slot = &self.table.slot;
-            let region = match (border, self.scan.direction()) {
-                (Border::At(row), Direction::Reverse) if row.is_empty() => {
-                    slot.route_before(b"")?
-                }
-                (Border::At(row), _) => slot.route(row)?,
-                (Border::Before(row), _) => slot.route_before(row)?,
-            };
-            match region.scanner(&self.scan) {
+            let region = self.find_region(border)?;
+            match region.scanner(&scan) {
                 Err(error)
                     if error.kind() == ErrorKind::NotServing && attempts < LOCATE_ATTEMPTS =>
                 {
@@ -221,6 +228,18 @@ impl TableScanner {
         }
     }
 
+    fn find_region(&self, border: &Border) -> Result<Arc<Region>> {
+        let (slot, start) = (&self.table.slot, self.scan.start());
+        match border {
+            Border::Start if self.scan.direction().is_reverse() && start.is_empty() => {
+                slot.route_before(b"")
+            }
+            Border::Start => slot.route(start),
+            Border::From(row) => slot.route(row),
+            Border::Before(row) => slot.route_before(row),
+        }
+    }
+
     fn border_after(&self, region: &Region) -> Option<Border> {
         let (start, end) = (region.info().start_key(), region.info().end_key());
         let stop = self.scan.stop();
@@ -228,7 +247,7 @@ impl TableScanner {
             Direction::Forward => {
                 let is_beyond = !stop.is_empty()
                     && (end > stop || (end == stop && !self.scan.is_stop_inclusive()));
-                (!end.is_empty() && !is_beyond).then(|| Border::At(end.to_vec()))
+                (!end.is_empty() && !is_beyond).then(|| Border::From(end.to_vec()))
             }
             Direction::Reverse => {
                 let is_beyond = !stop.is_empty() && start <= stop;
