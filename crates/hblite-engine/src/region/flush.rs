@@ -41,6 +41,22 @@ impl Region {
     /// # Errors
     /// `Io`: the cells stay in memory and in the log.
     pub(crate) fn flush(&self) -> Result<bool> {
+        // Writers hold the updates lock until they are visible: nothing is under way then.
+        self.flush_with_id(|| self.mvcc.read_point())
+    }
+
+    /// Writes what came back from the log so far, up to `replayed_id`, to files.
+    ///
+    /// The read point is no flush id yet: it covers the store that was flushed furthest, and
+    /// entries up to it are still to come for the others.
+    ///
+    /// # Errors
+    /// As [`Region::flush`].
+    pub(super) fn flush_replayed(&self, replayed_id: u64) -> Result<bool> {
+        self.flush_with_id(|| replayed_id)
+    }
+
+    fn flush_with_id(&self, flush_id: impl FnOnce() -> u64) -> Result<bool> {
         let mut state = self.flush.lock();
         self.is_flush_requested.store(false, Ordering::Release);
         if state.is_discarded {
@@ -48,7 +64,7 @@ impl Region {
         }
         let mut prepared = match state.pending.take() {
             Some(pending) => pending,
-            None => self.prepare_flush(),
+            None => self.prepare_flush(flush_id),
         };
         let has_cells = !prepared.stores.is_empty();
         if let Err(error) = write_and_commit(&mut prepared) {
@@ -63,10 +79,9 @@ impl Region {
         Ok(has_cells)
     }
 
-    fn prepare_flush(&self) -> PreparedFlush {
+    fn prepare_flush(&self, flush_id: impl FnOnce() -> u64) -> PreparedFlush {
         let _updates = self.updates.write();
-        // Writers hold the updates lock until they are visible: nothing is under way now.
-        let flush_id = self.mvcc.read_point();
+        let flush_id = flush_id();
         let stores = self
             .stores
             .iter()

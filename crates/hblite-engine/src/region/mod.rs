@@ -107,7 +107,7 @@ impl Region {
         }
         self.mvcc.advance_to(sequence_id);
         if self.memstore_size_bytes() > self.flush_size_bytes() {
-            self.flush()?;
+            self.flush_replayed(sequence_id)?;
         }
         Ok(())
     }

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::{FileSystem, MemFileSystem};
-use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor};
+use hblite_model::{ColumnFamilyDescriptor, Get, NamespaceDescriptor, Put};
 
-use super::{DIR, has, name, open, put, put_in, rows, starts, table};
-use crate::{Engine, TableState};
+use super::{DIR, env, has, name, open, options, put, put_in, rows, starts, table};
+use crate::{Engine, EngineOptions, TableState};
 
 /// Ends a store like a kill does: memory is lost, files and log stay.
 fn kill(engine: Arc<Engine>) {
@@ -178,4 +178,41 @@ fn a_table_without_descriptor_is_told() {
     let error = open(&fs).map(drop).unwrap_err();
     assert_eq!(error.file(), Some(&*dir));
     assert_eq!(error.kind(), hblite_model::ErrorKind::Corrupt);
+}
+
+/// A kill between the commits of two stores, and another after a recovery that had to flush half
+/// way: the first store's new file must not claim entries that had not come back yet.
+#[test]
+fn a_flush_in_the_middle_of_a_recovery_claims_only_what_came_back() {
+    const ROWS: usize = 2_500;
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    for row in 0..ROWS {
+        let put = Put::new(format!("{row:04}")).add("f", "q", "v").add("g", "q", "v");
+        engine.table(name("t")).mutate(put.as_mutation()).unwrap();
+    }
+    let info = engine.regions(&name("t")).unwrap().remove(0);
+    let region = engine.catalog().region(info.encoded_name()).unwrap();
+    let later_store = &region.stores()[1];
+    let flush = later_store.prepare_flush().unwrap();
+    later_store.write_and_commit(&flush, region.last_sequence_id()).unwrap();
+    drop((flush, region));
+    kill(engine);
+
+    let small = EngineOptions { memstore_flush_size_bytes: 64 << 10, ..options() };
+    let engine = Engine::open(env(Arc::clone(&fs)), Path::new(DIR), small).unwrap();
+    let status = engine.status().unwrap();
+    let region = status.regions.iter().find(|region| region.region.table() == &name("t")).unwrap();
+    assert!(region.store_file_count > 1, "the recovery flushed");
+    assert!(region.memstore_size_bytes > 0, "and not at its end");
+    kill(engine);
+
+    let engine = open(&fs).unwrap();
+    for row in 0..ROWS {
+        for family in ["f", "g"] {
+            let get = Get::new(format!("{row:04}")).family(family);
+            assert!(engine.table(name("t")).exists(&get).unwrap(), "row {row}, family {family}");
+        }
+    }
 }
