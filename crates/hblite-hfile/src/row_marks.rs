@@ -10,6 +10,8 @@
 
 use std::ops::Range;
 
+use hblite_model::cell::key;
+
 /// Cells from one mark to the next.
 const STEP: usize = 8;
 /// Blocks with fewer cells are searched as they are.
@@ -33,8 +35,10 @@ impl RowMarks {
         let (first, last) = (row(0), row(count - 1));
         let shared_length =
             first.iter().zip(last).take_while(|(left, right)| left == right).count();
-        let marks =
-            (0..count).step_by(STEP).map(|cell| mark(&row(cell)[shared_length..])).collect();
+        let marks = (0..count)
+            .step_by(STEP)
+            .map(|cell| key::row_prefix(&row(cell)[shared_length..]))
+            .collect();
         Self { shared_length, marks }
     }
 
@@ -50,7 +54,7 @@ impl RowMarks {
         if self.marks.is_empty() || !row.starts_with(&first_row[..self.shared_length]) {
             return None;
         }
-        let wanted = mark(&row[self.shared_length..]);
+        let wanted = key::row_prefix(&row[self.shared_length..]);
         let below = self.marks.partition_point(|mark| *mark < wanted);
         let not_above =
             below + self.marks[below..].iter().take_while(|mark| **mark == wanted).count();
@@ -61,19 +65,6 @@ impl RowMarks {
     /// Bytes of memory.
     pub(crate) fn heap_size(&self) -> usize {
         size_of_val(&*self.marks)
-    }
-}
-
-/// The first 8 bytes as a number, zeros behind a shorter row.
-#[inline]
-fn mark(row: &[u8]) -> u64 {
-    match row.first_chunk::<8>() {
-        Some(bytes) => u64::from_be_bytes(*bytes),
-        None => {
-            let mut bytes = [0; 8];
-            bytes[..row.len()].copy_from_slice(row);
-            u64::from_be_bytes(bytes)
-        }
     }
 }
 

@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use hblite_model::cell::key;
+
 use crate::region::Region;
 
 /// What a router routes to.
@@ -43,7 +45,7 @@ impl<R: KeyRange> Router<R> {
     /// A router over these regions, in any order.
     pub(crate) fn new(mut regions: Vec<Arc<R>>) -> Self {
         regions.sort_by(|left, right| left.start_key().cmp(right.start_key()));
-        let prefixes = regions.iter().map(|region| prefix(region.start_key())).collect();
+        let prefixes = regions.iter().map(|region| key::row_prefix(region.start_key())).collect();
         Self { prefixes, regions: regions.into_boxed_slice() }
     }
 
@@ -74,23 +76,13 @@ impl<R: KeyRange> Router<R> {
         if self.regions.len() == 1 {
             return 1;
         }
-        let wanted = prefix(row);
+        let wanted = key::row_prefix(row);
         // A smaller prefix is a smaller key; an equal one decides nothing.
         let smaller = self.prefixes.partition_point(|prefix| *prefix < wanted);
         let alike = self.prefixes[smaller..].partition_point(|prefix| *prefix == wanted);
         let alike = &self.regions[smaller..smaller + alike];
         smaller + alike.partition_point(|region| region.start_key() <= row)
     }
-}
-
-#[inline]
-fn prefix(key: &[u8]) -> u64 {
-    if let Some((first, _)) = key.split_first_chunk::<8>() {
-        return u64::from_be_bytes(*first);
-    }
-    let mut bytes = [0; 8];
-    bytes[..key.len()].copy_from_slice(key);
-    u64::from_be_bytes(bytes)
 }
 
 #[cfg(test)]

@@ -38,6 +38,19 @@ pub fn row(key: &[u8]) -> &[u8] {
     &key[2..2 + row_length(key)]
 }
 
+/// The first 8 bytes of a row as a number, zeros behind a shorter row.
+///
+/// A smaller number is a smaller row; equal numbers decide nothing.
+#[inline]
+pub fn row_prefix(row: &[u8]) -> u64 {
+    if let Some(bytes) = row.first_chunk::<8>() {
+        return u64::from_be_bytes(*bytes);
+    }
+    let mut bytes = [0; 8];
+    bytes[..row.len()].copy_from_slice(row);
+    u64::from_be_bytes(bytes)
+}
+
 /// The family.
 #[inline]
 pub fn family(key: &[u8]) -> &[u8] {

@@ -11,7 +11,7 @@
 
 use std::cmp::Ordering;
 
-use hblite_model::cell::CellComparator;
+use hblite_model::cell::{CellComparator, key};
 
 use super::arena::CellPointer;
 
@@ -81,22 +81,11 @@ impl RowOrder {
             return 0;
         }
         match row.strip_prefix(&*self.shared) {
-            Some(rest) => first_bytes(rest),
+            Some(rest) => key::row_prefix(rest),
             None if row < &*self.shared => 0,
             None => u64::MAX,
         }
     }
-}
-
-/// The first 8 bytes as a number that compares as they do, filled up with zeros.
-#[inline]
-fn first_bytes(row: &[u8]) -> u64 {
-    if let Some(bytes) = row.first_chunk::<8>() {
-        return u64::from_be_bytes(*bytes);
-    }
-    let mut bytes = [0; 8];
-    bytes[..row.len()].copy_from_slice(row);
-    u64::from_be_bytes(bytes)
 }
 
 #[cfg(test)]
