@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use hblite_model::bytes;
 use hblite_model::cell::key;
 
 /// Cells from one mark to the next.
@@ -33,8 +34,7 @@ impl RowMarks {
             return Self::default();
         }
         let (first, last) = (row(0), row(count - 1));
-        let shared_length =
-            first.iter().zip(last).take_while(|(left, right)| left == right).count();
+        let shared_length = bytes::common_prefix_length(first, last);
         let marks = (0..count)
             .step_by(STEP)
             .map(|cell| key::row_prefix(&row(cell)[shared_length..]))

@@ -5,6 +5,12 @@
 
 use std::fmt::Write as _;
 
+/// How many bytes both begin with.
+#[inline]
+pub fn common_prefix_length(left: &[u8], right: &[u8]) -> usize {
+    left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
+
 /// The printable form of `bytes`.
 pub fn to_string_binary(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());

@@ -30,7 +30,7 @@ pub use size::MemStoreSize;
 use std::sync::Arc;
 
 use hblite_model::cell::{CellComparator, CellRef};
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{Error, Exception, Result, bytes};
 use parking_lot::RwLock;
 
 use segment::MutableSegment;
@@ -198,8 +198,7 @@ impl Segments {
             && let (Some(first), Some(last)) = (first.current(), last.current())
             && first.row() != last.row()
         {
-            let pairs = first.row().iter().zip(last.row());
-            let length = pairs.take_while(|(left, right)| left == right).count();
+            let length = bytes::common_prefix_length(first.row(), last.row());
             self.shared_row_prefix = first.row()[..length].to_vec();
         }
     }

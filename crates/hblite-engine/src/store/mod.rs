@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use hblite_model::{CellComparator, ColumnFamilyDescriptor, Error, RegionInfo, Result};
+use hblite_model::{CellComparator, ColumnFamilyDescriptor, Error, RegionInfo, Result, bytes};
 use parking_lot::{Mutex, RwLock};
 
 use crate::context::EngineContext;
@@ -166,6 +166,5 @@ impl Store {
 /// What all rows of a region begin with: the common prefix of its first and last possible row.
 fn shared_prefix(region: &RegionInfo) -> &[u8] {
     let (start, end) = (region.start_key(), region.end_key());
-    let common = start.iter().zip(end).take_while(|(left, right)| left == right).count();
-    &start[..common]
+    &start[..bytes::common_prefix_length(start, end)]
 }

@@ -11,6 +11,7 @@
 //! ```
 
 use hblite_model::CellRef;
+use hblite_model::bytes::common_prefix_length;
 use hblite_model::cell::key;
 
 use super::packed::{
@@ -65,11 +66,7 @@ impl FastDiffPacker {
         let (flat_key, value) = (cell.key(), cell.value());
         let timestamp = cell.timestamp().to_be_bytes();
         let previous_timestamp = key::timestamp(&self.previous).to_be_bytes();
-        let timestamp_common = timestamp
-            .iter()
-            .zip(&previous_timestamp)
-            .take_while(|(this, previous)| this == previous)
-            .count()
+        let timestamp_common = common_prefix_length(&timestamp, &previous_timestamp)
             .min(TIMESTAMP_COMMON_MASK as usize);
         let has_same_type = key::type_code(&self.previous) == cell.type_code();
         let has_same_value = self.previous_value == value;

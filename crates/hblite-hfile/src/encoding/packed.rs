@@ -9,6 +9,7 @@
 //! The cells of one block are of one family; the writer sees to that.
 
 use hblite_model::CellRef;
+use hblite_model::bytes::common_prefix_length;
 use hblite_model::cell::key;
 
 use super::cells::CellLayout;
@@ -31,19 +32,19 @@ pub(crate) trait CellPacker: std::fmt::Debug + Send {
 /// How much of `key` is taken from `previous`, timestamp and type apart: all of it up to the end of
 /// the qualifier only if both have the same column.
 pub(crate) fn common_prefix(previous: &[u8], key: &[u8]) -> usize {
-    let common = |left: &[u8], right: &[u8]| {
-        left.iter().zip(right).take_while(|(left, right)| left == right).count()
-    };
     if previous[..key::ROW_LENGTH_SIZE] != key[..key::ROW_LENGTH_SIZE] {
-        return common(&previous[..key::ROW_LENGTH_SIZE], &key[..key::ROW_LENGTH_SIZE]);
+        return common_prefix_length(
+            &previous[..key::ROW_LENGTH_SIZE],
+            &key[..key::ROW_LENGTH_SIZE],
+        );
     }
     let (previous_row, row) = (key::row(previous), key::row(key));
     if previous_row != row {
-        return key::ROW_LENGTH_SIZE + common(previous_row, row);
+        return key::ROW_LENGTH_SIZE + common_prefix_length(previous_row, row);
     }
     let column_start = key::ROW_LENGTH_SIZE + row.len() + key::FAMILY_LENGTH_SIZE;
     let qualifier_start = column_start + key::family(key).len();
-    qualifier_start + common(key::qualifier(previous), key::qualifier(key))
+    qualifier_start + common_prefix_length(key::qualifier(previous), key::qualifier(key))
 }
 
 /// Where the row ends in a flat key.

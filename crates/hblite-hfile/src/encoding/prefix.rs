@@ -5,6 +5,7 @@
 //! ```
 
 use hblite_model::CellRef;
+use hblite_model::bytes::common_prefix_length;
 use hblite_model::cell::key;
 
 use super::packed::{CellPacker, DecodedCells, PackedTrailer, common_prefix};
@@ -48,8 +49,7 @@ impl PrefixPacker {
         if !has_same_column {
             return common;
         }
-        let versions = self.previous[version_start..].iter().zip(&flat_key[version_start..]);
-        common + versions.take_while(|(previous, this)| previous == this).count()
+        common + common_prefix_length(&self.previous[version_start..], &flat_key[version_start..])
     }
 }
 

@@ -10,6 +10,7 @@
 use std::cmp::Ordering;
 
 use hblite_model::CellComparator;
+use hblite_model::bytes;
 use hblite_model::cell::key;
 
 use super::ENTRY_FIXED_SIZE;
@@ -101,23 +102,11 @@ impl IndexNode {
             Ordering::Greater => return Some((self.len(), self.len())),
             Ordering::Equal => {}
         }
-        let prefix = row_prefix(row, self.shared_row.len());
+        let prefix = key::row_prefix(&row[head.len()..]);
         let low = self.prefixes.partition_point(|other| *other < prefix);
         let equal = self.prefixes[low..].partition_point(|other| *other == prefix);
         Some((low, low + equal))
     }
-}
-
-/// Up to eight bytes of `row` from `skip` on, as a number that orders as they do.
-#[inline]
-fn row_prefix(row: &[u8], skip: usize) -> u64 {
-    let rest = row.get(skip..).unwrap_or_default();
-    if let Some(bytes) = rest.first_chunk::<8>() {
-        return u64::from_be_bytes(*bytes);
-    }
-    let mut bytes = [0; 8];
-    bytes[..rest.len()].copy_from_slice(rest);
-    u64::from_be_bytes(bytes)
 }
 
 /// Collects the entries of one node, or of all nodes of one level.
@@ -174,9 +163,11 @@ impl NodeBuilder {
         if comparator == CellComparator::Default {
             let first = key::row(node.key(0));
             let last = key::row(node.key(node.len() - 1));
-            let shared = first.iter().zip(last).take_while(|(l, r)| l == r).count();
+            let shared = bytes::common_prefix_length(first, last);
             let shared_row = Box::from(&first[..shared]);
-            let prefix = |index| row_prefix(key::row(node.key(index)), shared);
+            // The rows between are shorter only in a damaged file.
+            let behind = |row: &[u8]| key::row_prefix(row.get(shared..).unwrap_or_default());
+            let prefix = |index| behind(key::row(node.key(index)));
             node.prefixes = (0..node.len()).map(prefix).collect();
             node.shared_row = shared_row;
         }

@@ -3,6 +3,7 @@
 //! Any key between the last of one block and the first of the next serves the search; HBase takes
 //! one that is short, so that more of them fit. Source: `HFileWriterImpl.getMidpoint`.
 
+use hblite_model::bytes;
 use hblite_model::cell::key;
 use hblite_model::{CellComparator, CellType, LATEST_TIMESTAMP};
 
@@ -34,7 +35,7 @@ pub(crate) fn index_key(comparator: CellComparator, left: &[u8], right: &[u8]) -
 /// A short m with `left < m <= right`; `left` must be smaller.
 fn between(left: &[u8], right: &[u8]) -> Vec<u8> {
     debug_assert!(left < right);
-    let common = left.iter().zip(right).take_while(|(l, r)| l == r).count();
+    let common = bytes::common_prefix_length(left, right);
     let mut middle = left[..common].to_vec();
     match left.get(common) {
         None => middle.push(0),
