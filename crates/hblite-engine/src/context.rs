@@ -21,6 +21,19 @@ pub(crate) struct EngineContext {
     pub(crate) memory: MemoryUse,
 }
 
+impl EngineContext {
+    /// Whether regions are to be flushed because all together hold much memory: from 95 % of the
+    /// limit on (`hbase.regionserver.global.memstore.size.lower.limit`).
+    pub(crate) fn is_memory_short(&self) -> bool {
+        self.memory.bytes() > self.options.memstore_total_size_bytes / 20 * 19
+    }
+
+    /// Whether writes have to wait for memory.
+    pub(crate) fn is_memory_full(&self) -> bool {
+        self.memory.bytes() > self.options.memstore_total_size_bytes
+    }
+}
+
 /// Bytes in the memstores of all regions.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryUse(std::sync::atomic::AtomicUsize);

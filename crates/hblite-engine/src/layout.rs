@@ -6,7 +6,7 @@
 //! <root>/LOCK                                                held by the process that writes
 //! <root>/data/<namespace>/<table>/.tabledesc/.tableinfo.<number>.<length>
 //! <root>/data/<namespace>/<table>/<region>/.regioninfo
-//! <root>/data/<namespace>/<table>/<region>/.tmp/<family>/    files being written
+//! <root>/data/<namespace>/<table>/<region>/.tmp/<family>/    being written; gone after an open
 //! <root>/data/<namespace>/<table>/<region>/<family>/<file>   store files
 //! <root>/archive/data/<namespace>/<table>/<region>/…         what was taken out of service
 //! <root>/WALs/                                               the log
@@ -304,6 +304,18 @@ impl Layout {
             fs.remove_dir_all(dir).map_err(io)?;
         }
         Ok(())
+    }
+
+    /// Removes the files of a region that were being written when a process ended.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn remove_unfinished_files(
+        &self,
+        fs: &dyn FileSystem,
+        region: &RegionInfo,
+    ) -> Result<()> {
+        self.remove_in_place(fs, &self.region_dir(region).join(TEMPORARY_DIR))
     }
 
     /// Removes what earlier removals left behind.

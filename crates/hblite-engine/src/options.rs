@@ -23,8 +23,8 @@ pub struct EngineOptions {
     /// A region that holds this many times its flush size takes no more writes until a flush is
     /// through. Default 4, at least 2 (`hbase.hregion.memstore.block.multiplier`).
     pub memstore_block_multiplier: usize,
-    /// Memory of all regions at which the largest are flushed. Default 512 MiB
-    /// (`hbase.regionserver.global.memstore.size`).
+    /// Memory of all regions at which writes wait; from 95 % of it on the largest regions are
+    /// flushed. Default 512 MiB (`hbase.regionserver.global.memstore.size`).
     pub memstore_total_size_bytes: usize,
     /// How long a write waits for memory before it is refused with `RegionTooBusy`, in
     /// milliseconds. Default 60,000 (`hbase.busy.wait.duration`).
@@ -45,8 +45,8 @@ pub struct EngineOptions {
     /// Files below this size join any compaction. Default 16 MiB
     /// (`hbase.hstore.compaction.min.size`).
     pub compaction_small_file_bytes: u64,
-    /// Files of a store at which its flushes wait for compaction. Default 16
-    /// (`hbase.hstore.blockingStoreFiles`).
+    /// With this many files in a store a compaction takes the cheapest run of them although none
+    /// satisfies the ratio. Default 16 (`hbase.hstore.blockingStoreFiles`).
     pub blocking_store_files: usize,
     /// Whether files are compacted in the background. Default true.
     pub is_compaction_enabled: bool,
@@ -93,6 +93,7 @@ impl EngineOptions {
         let rules = [
             (self.memstore_flush_size_bytes >= 64 * 1024, "memstore_flush_size_bytes >= 65536"),
             (self.memstore_block_multiplier >= 2, "memstore_block_multiplier >= 2"),
+            (self.memstore_total_size_bytes >= 64 * 1024, "memstore_total_size_bytes >= 65536"),
             (self.versions_default >= 1, "versions_default >= 1"),
             (self.compaction_files_min >= 2, "compaction_files_min >= 2"),
             (

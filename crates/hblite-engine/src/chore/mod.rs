@@ -7,10 +7,11 @@
 //! An error of a chore is kept for the store's status and the chore is tried again after a pause:
 //! nothing is lost by waiting, and writers that need memory are told when it takes too long.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hblite_model::{Error, Exception, Result};
 use parking_lot::Mutex;
@@ -85,22 +86,24 @@ struct Worker {
 
 impl Worker {
     fn run(&self, requests: &Receiver<Request>) {
-        let mut failed: Vec<String> = Vec::new();
+        let mut failed = Failed::default();
         loop {
-            let request = if failed.is_empty() {
-                requests.recv().map_err(|_| RecvTimeoutError::Disconnected)
-            } else {
-                requests.recv_timeout(RETRY_PAUSE)
+            let request = match failed.pause() {
+                None => requests.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(pause) => requests.recv_timeout(pause),
             };
             let names = match request {
                 Ok(Request::Region(name)) => vec![name],
                 Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => std::mem::take(&mut failed),
+                Err(RecvTimeoutError::Timeout) => failed.take(),
             };
             for name in names {
+                if failed.contains(&name) {
+                    continue;
+                }
                 if let Err(error) = self.work_on(&name) {
                     *self.last_error.lock() = Some(error.to_string());
-                    failed.push(name);
+                    failed.add(name);
                 }
             }
         }
@@ -117,9 +120,50 @@ impl Worker {
     }
 }
 
+/// The regions whose turn failed, until they are tried again.
+#[derive(Default)]
+struct Failed {
+    names: BTreeSet<String>,
+    retry_at: Option<Instant>,
+}
+
+impl Failed {
+    fn add(&mut self, name: String) {
+        self.names.insert(name);
+        self.retry_at.get_or_insert_with(|| Instant::now() + RETRY_PAUSE);
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// The time until they are to be tried again.
+    fn pause(&self) -> Option<Duration> {
+        self.retry_at.map(|retry_at| retry_at.saturating_duration_since(Instant::now()))
+    }
+
+    fn take(&mut self) -> Vec<String> {
+        self.retry_at = None;
+        std::mem::take(&mut self.names).into_iter().collect()
+    }
+}
+
 fn flush(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
     region.flush()?;
+    free_memory(context, catalog)?;
     release_log(context, catalog)
+}
+
+/// Flushes the largest regions while all together hold too much.
+fn free_memory(context: &EngineContext, catalog: &Catalog) -> Result<()> {
+    while context.is_memory_short() {
+        let regions = catalog.all_regions();
+        let largest = regions.iter().max_by_key(|region| region.memstore_size_bytes());
+        if !largest.map_or(Ok(false), |region| region.flush())? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Lets old segments of the log go. The catalog's own regions hold little and would keep each

@@ -2,12 +2,13 @@
 //!
 //! 1. *prepare*, under the updates lock: every memstore freezes its cells; all of them have ids
 //!    up to the flush id, and no later write does
-//! 2. *write*, without locks: a new file per store
+//! 2. *write*, without locks: a new file per store; of several stores not before the log is
+//!    durable, since a row over two families may get half-way
 //! 3. *commit*: the file enters the store and the snapshot leaves it in one step; then the log
 //!    may forget everything of this region up to the flush id
 //!
-//! A flush that fails keeps its snapshots; the next one takes them up again. Nothing is lost: the
-//! log still has the cells.
+//! A flush that fails keeps its snapshots; the next one takes them up again, and then does its own
+//! work. Nothing is lost: the log still has the cells.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -62,12 +63,34 @@ impl Region {
         if state.is_discarded {
             return Ok(false);
         }
-        let mut prepared = match state.pending.take() {
-            Some(pending) => pending,
-            None => self.prepare_flush(flush_id),
+        let pending = state.pending.take();
+        let had_pending = match pending {
+            Some(pending) => self.finish_flush(pending, &mut state)?,
+            None => false,
         };
+        // What came since a flush failed is not in its snapshots.
+        let prepared = self.prepare_flush(flush_id)?;
+        let has_cells = self.finish_flush(prepared, &mut state)?;
+        Ok(had_pending || has_cells)
+    }
+
+    fn prepare_flush(&self, flush_id: impl FnOnce() -> u64) -> Result<PreparedFlush> {
+        let _updates = self.updates.write();
+        // A write whose log failed is counted and in no memstore: no file may claim its id.
+        self.context.wal.check()?;
+        let flush_id = flush_id();
+        let stores = self
+            .stores
+            .iter()
+            .filter_map(|store| Some((Arc::clone(store), store.prepare_flush()?)))
+            .collect();
+        Ok(PreparedFlush { flush_id, stores })
+    }
+
+    /// Writes and commits. Says whether there was anything.
+    fn finish_flush(&self, mut prepared: PreparedFlush, state: &mut FlushState) -> Result<bool> {
         let has_cells = !prepared.stores.is_empty();
-        if let Err(error) = write_and_commit(&mut prepared) {
+        if let Err(error) = self.write_and_commit(&mut prepared) {
             state.pending = Some(prepared);
             return Err(error);
         }
@@ -79,15 +102,17 @@ impl Region {
         Ok(has_cells)
     }
 
-    fn prepare_flush(&self, flush_id: impl FnOnce() -> u64) -> PreparedFlush {
-        let _updates = self.updates.write();
-        let flush_id = flush_id();
-        let stores = self
-            .stores
-            .iter()
-            .filter_map(|store| Some((Arc::clone(store), store.prepare_flush()?)))
-            .collect();
-        PreparedFlush { flush_id, stores }
+    /// Writes store after store; what is through leaves the list, so that a retry does the rest.
+    fn write_and_commit(&self, prepared: &mut PreparedFlush) -> Result<()> {
+        if prepared.stores.len() > 1 {
+            // A power cut between two commits leaves the rest of a row to the log.
+            self.context.wal.sync_all()?;
+        }
+        while let Some((store, flush)) = prepared.stores.last() {
+            store.write_and_commit(flush, prepared.flush_id)?;
+            prepared.stores.pop();
+        }
+        Ok(())
     }
 
     pub(crate) fn memstore_size_bytes(&self) -> usize {
@@ -103,9 +128,10 @@ impl Region {
             .unwrap_or(self.context.options.memstore_flush_size_bytes)
     }
 
-    /// Rings the flusher when the region is large enough.
+    /// Rings the flusher when the region, or all regions together, are large enough.
     pub(super) fn request_flush_if_large(&self) {
-        if self.active_size_bytes() > self.flush_size_bytes() {
+        let is_large = self.active_size_bytes() > self.flush_size_bytes();
+        if is_large || self.context.is_memory_short() {
             self.request_flush();
         }
     }
@@ -139,9 +165,7 @@ impl Region {
     }
 
     fn is_memory_full(&self) -> bool {
-        let options = &self.context.options;
-        self.memstore_size_bytes() > self.blocking_size_bytes()
-            || self.context.memory.bytes() > options.memstore_total_size_bytes
+        self.memstore_size_bytes() > self.blocking_size_bytes() || self.context.is_memory_full()
     }
 
     fn blocking_size_bytes(&self) -> usize {
@@ -159,13 +183,4 @@ impl Region {
             ),
         )
     }
-}
-
-/// Writes store after store; what is through leaves the list, so that a retry does the rest.
-fn write_and_commit(prepared: &mut PreparedFlush) -> Result<()> {
-    while let Some((store, flush)) = prepared.stores.last() {
-        store.write_and_commit(flush, prepared.flush_id)?;
-        prepared.stores.pop();
-    }
-    Ok(())
 }

@@ -68,6 +68,7 @@ impl Region {
     ) -> Result<Arc<Self>> {
         let is_meta = info.table().is_meta();
         let comparator = if is_meta { CellComparator::Meta } else { CellComparator::Default };
+        context.layout.remove_unfinished_files(context.env.fs.as_ref(), &info)?;
         let mut stores = Vec::with_capacity(descriptor.families().len());
         for family in descriptor.families() {
             stores.push(Arc::new(Store::open(context, &info, family, comparator)?));
@@ -170,7 +171,14 @@ impl Region {
         }
         let env = &self.context.env;
         let (now, seed) = (env.clock.now_millis(), env.random.next_u64());
-        RegionScanner::open(&self.stores, scan, self.comparator, self.mvcc.read_point(), now, seed)
+        RegionScanner::open(
+            &self.stores,
+            scan,
+            self.comparator,
+            || self.mvcc.read_point(),
+            now,
+            seed,
+        )
     }
 
     /// Reads one row, for a get or for a write that depends on it.
@@ -208,16 +216,24 @@ impl Region {
     /// `Io` if the flush fails: the region is back in service then.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_serving();
-        while !self.is_memory_empty() {
-            if let Err(error) = self.flush() {
-                for store in &self.stores {
-                    store.allow_compactions();
-                }
-                self.is_closing.store(false, Ordering::Release);
-                return Err(error);
+        if let Err(error) = self.leave_files_only() {
+            for store in &self.stores {
+                store.allow_compactions();
             }
+            self.is_closing.store(false, Ordering::Release);
+            return Err(error);
         }
-        self.context.wal.region_removed(self.info.encoded_name())
+        // What fails is only the removal of old logs, which the next flush tries again.
+        let _ = self.context.wal.region_removed(self.info.encoded_name());
+        Ok(())
+    }
+
+    /// Brings the directory to what the region is.
+    fn leave_files_only(&self) -> Result<()> {
+        while !self.is_memory_empty() {
+            self.flush()?;
+        }
+        self.stores.iter().try_for_each(|store| store.remove_dead_files())
     }
 
     /// Ends the region's service and forgets what is in memory: its table is gone.

@@ -18,6 +18,7 @@
 //!
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
+mod open;
 mod stop_row;
 #[cfg(test)]
 mod tests;
@@ -29,11 +30,10 @@ use hblite_model::filter::{Filter, FilterState, RowVerdict};
 use hblite_model::{CellComparator, Direction, Error, Exception, Result, Scan};
 
 use self::stop_row::StopRow;
-use crate::store::Store;
-use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner, select_sources};
+use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner};
 use crate::store::matcher::ScanInfo;
 pub(crate) use crate::store::scanner::CellSink;
-use crate::store::scanner::{RowBudget, StoreScanner, is_get};
+use crate::store::scanner::{RowBudget, StoreScanner};
 
 /// What [`RegionScanner::next_row`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,38 +102,6 @@ impl Piece {
             sink.push(&cell);
         }
         NextRow::Row { may_have_more_cells: self.may_have_more_cells }
-    }
-}
-
-impl RegionScanner {
-    /// A scanner over `stores`, which are in the order of their families.
-    ///
-    /// `seed` feeds filters that choose at random.
-    ///
-    /// # Errors
-    /// As [`RegionScanner::new`].
-    pub(crate) fn open(
-        stores: &[Arc<Store>],
-        scan: &Scan,
-        comparator: CellComparator,
-        read_point: u64,
-        now: i64,
-        seed: u64,
-    ) -> Result<Self> {
-        let mut families = Vec::with_capacity(stores.len());
-        for store in stores {
-            let info = store.scan_info();
-            if scan.columns().get(&info.family).is_some() {
-                let (segments, files) = if is_get(scan) {
-                    store.view_of_row(read_point, scan.start())
-                } else {
-                    store.view(read_point)
-                };
-                let sources = select_sources(segments, &files, info, scan, read_point, now)?;
-                families.push(StoreSources { info: Arc::clone(info), sources });
-            }
-        }
-        Self::new(families, scan, comparator, now, seed)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
-use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
+use hblite_hfile::{HFileWriterOptions, StoreFileInfo};
 use hblite_model::Result;
 
 use super::Store;
@@ -30,27 +30,21 @@ impl Store {
     pub(crate) fn write_and_commit(&self, flush: &StoreFlush, flush_id: u64) -> Result<()> {
         let segment = flush.snapshot.segment();
         segment.flatten();
-        let (temporary, name) = self.new_file()?;
-        let options = self.writer_options(segment.has_tags());
-        let fs = self.context.env.fs.as_ref();
-        let mut writer = HFileWriter::create(fs, &temporary, options)?;
-        let mut scanner = CompactionScanner::new(
-            vec![SourceScanner::Memory(segment.scanner(u64::MAX))],
-            &self.scan_info,
-            ScanType::CompactRetainDeletes,
-            flush_id,
-            self.context.env.clock.now_millis(),
-        )?;
-        while let Some(cell) = scanner.next()? {
-            writer.append(&cell)?;
-        }
-        writer.finish(&StoreFileInfo {
-            max_sequence_id: Some(flush_id),
-            ..StoreFileInfo::default()
+        let file = self.create_file(segment.has_tags(), |writer| {
+            let mut scanner = CompactionScanner::new(
+                vec![SourceScanner::Memory(segment.scanner(u64::MAX))],
+                &self.scan_info,
+                ScanType::CompactRetainDeletes,
+                flush_id,
+                self.context.env.clock.now_millis(),
+            )?;
+            while let Some(cell) = scanner.next()? {
+                writer.append(&cell)?;
+            }
+            Ok(Some(StoreFileInfo { max_sequence_id: Some(flush_id), ..StoreFileInfo::default() }))
         })?;
-        let file = self.publish(&temporary, &name)?;
         let mut files = self.files.write();
-        *files = files.iter().cloned().chain([file]).collect();
+        *files = files.iter().cloned().chain(file).collect();
         self.memstore.clear_snapshot(flush.snapshot.id())?;
         drop(files);
         self.discharge_snapshot();

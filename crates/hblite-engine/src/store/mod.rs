@@ -11,16 +11,17 @@ mod flusher;
 pub(crate) mod key_value_heap;
 pub(crate) mod key_value_scanner;
 pub(crate) mod matcher;
+mod new_file;
 pub(crate) mod scanner;
 pub(crate) mod store_file;
 
 pub(crate) use flusher::StoreFlush;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use hblite_model::{CellComparator, ColumnFamilyDescriptor, Error, RegionInfo, Result, bytes};
+use hblite_model::{CellComparator, ColumnFamilyDescriptor, RegionInfo, Result, bytes};
 use parking_lot::{Mutex, RwLock};
 
 use crate::context::EngineContext;
@@ -46,6 +47,8 @@ pub(crate) struct Store {
     /// One compaction at a time.
     compacting: Mutex<()>,
     is_compaction_stopped: AtomicBool,
+    /// Files in the directory that are in no list any more: see `new_file.rs`.
+    dead_files: Mutex<Vec<PathBuf>>,
     /// The highest sequence id in the files that were there when the store was opened.
     sequence_id_max: u64,
 }
@@ -74,6 +77,7 @@ impl Store {
             charged_snapshot: AtomicUsize::new(0),
             compacting: Mutex::new(()),
             is_compaction_stopped: AtomicBool::new(false),
+            dead_files: Mutex::default(),
             sequence_id_max,
         })
     }
@@ -134,32 +138,6 @@ impl Store {
     ) -> (Vec<SegmentScanner>, Arc<[Arc<StoreFile>]>) {
         let files = self.files.read();
         (self.memstore.scanners_of_row(read_point, row), Arc::clone(&files))
-    }
-
-    /// A path for a new file, under the region's `.tmp`, and the name it will have.
-    fn new_file(&self) -> Result<(PathBuf, String)> {
-        let random = &self.context.env.random;
-        let name = format!("{:016x}{:016x}", random.next_u64(), random.next_u64());
-        let dir = self.context.layout.temporary_dir(&self.region_dir, self.family.name());
-        self.create_dir(&dir)?;
-        Ok((dir.join(&name), name))
-    }
-
-    fn create_dir(&self, dir: &Path) -> Result<()> {
-        let fs = &self.context.env.fs;
-        fs.create_dir_all(dir).map_err(|source| Error::io("create directory", dir, source))
-    }
-
-    /// Moves a finished file into the family's directory.
-    fn publish(&self, temporary: &Path, name: &str) -> Result<Arc<StoreFile>> {
-        let fs = &self.context.env.fs;
-        self.create_dir(&self.dir)?;
-        let path = self.dir.join(name);
-        fs.rename(temporary, &path).map_err(|source| Error::io("rename", temporary, source))?;
-        fs.sync_dir(&self.dir).map_err(|source| Error::io("sync", &self.dir, source))?;
-        // The log forgets the cells next: the way to the file must be as safe as the file.
-        self.context.layout.make_durable(fs.as_ref(), &self.dir)?;
-        Ok(Arc::new(StoreFile::open(&self.context, &path)?))
     }
 }
 

@@ -136,6 +136,13 @@ impl Accounting {
         self.closed.drain(..count).map(|segment| segment.number).collect()
     }
 
+    /// Takes back segments that could not be removed.
+    pub(super) fn put_back(&mut self, numbers: &[u64]) {
+        for number in numbers.iter().rev() {
+            self.closed.push_front(ClosedSegment { number: *number, regions: BTreeMap::new() });
+        }
+    }
+
     /// The number of the oldest closed segment that is needed.
     pub(super) fn oldest(&self) -> Option<u64> {
         self.closed.front().map(|segment| segment.number)

@@ -203,6 +203,22 @@ impl Wal {
         }
     }
 
+    /// Makes durable what was found when the log was opened, and what was appended since.
+    ///
+    /// # Errors
+    /// As [`Wal::sync`].
+    pub fn sync_all(&self) -> Result<()> {
+        self.syncer.sync_all()
+    }
+
+    /// An error if the log has failed, and refuses all that follows.
+    ///
+    /// # Errors
+    /// `RegionServerStopped` that says why.
+    pub fn check(&self) -> Result<()> {
+        self.syncer.check()
+    }
+
     /// Begins a new segment, unless the active one has no entries.
     ///
     /// # Errors
@@ -262,8 +278,7 @@ impl Wal {
     pub fn close(&self) -> Result<()> {
         self.background.stop();
         self.syncer.check()?;
-        let appended = self.syncer.tail.lock().appended();
-        self.syncer.reach(appended, Goal::Synced)?;
+        self.sync_all()?;
         self.remove_unneeded()?;
         let tail = self.syncer.tail.lock();
         let Some(active) = tail.active_number() else {
@@ -302,7 +317,13 @@ impl Wal {
             return Ok(());
         }
         self.mark(Goal::Synced)?;
-        self.remove_segments(&removable)
+        for (index, number) in removable.iter().enumerate() {
+            if let Err(error) = self.remove_segments(&[*number]) {
+                self.syncer.accounting.lock().put_back(&removable[index..]);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     fn remove_segments(&self, numbers: &[u64]) -> Result<()> {

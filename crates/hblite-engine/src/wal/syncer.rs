@@ -358,6 +358,21 @@ impl Syncer {
         }
     }
 
+    /// Makes everything durable, segments that were found included.
+    ///
+    /// # Errors
+    /// `RegionServerStopped` if the log failed, now or before.
+    pub(super) fn sync_all(&self) -> Result<()> {
+        let appended = self.tail.lock().appended();
+        self.reach(appended, Goal::Synced)?;
+        // Nothing may have been appended behind the segments that were found.
+        if self.sync_full().is_err() {
+            let _progress = self.progress.lock();
+            self.changed.notify_all();
+        }
+        self.check()
+    }
+
     /// What the background thread does: writes all that was appended, syncs the full segments.
     pub(super) fn catch_up(&self) {
         let appended = self.tail.lock().appended();

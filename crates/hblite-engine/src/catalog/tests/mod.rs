@@ -2,6 +2,7 @@
 
 mod crash;
 mod faults;
+mod flush;
 mod procedures;
 mod reopen;
 

@@ -13,13 +13,12 @@
 
 mod policy;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use hblite_hfile::StoreFileInfo;
 use hblite_hfile::file_info::COMPACTION_EVENT;
-use hblite_hfile::{HFileWriter, StoreFileInfo};
-use hblite_model::{Error, Result, protobuf};
+use hblite_model::{Result, protobuf};
 
 use super::Store;
 use super::key_value_scanner::SourceScanner;
@@ -40,6 +39,8 @@ impl Store {
     /// `Io`, `CorruptHFile`: the store is as it was before.
     pub(crate) fn compact(&self, is_major: bool, read_point: u64) -> Result<bool> {
         let _one = self.compacting.lock();
+        // Only the file that replaced them tells that they are gone, and it may be replaced now.
+        self.remove_dead_files()?;
         let files = self.files();
         let Some(range) = self.choose(&files, is_major) else {
             return Ok(false);
@@ -55,12 +56,7 @@ impl Store {
         list.splice(range, [compacted]);
         *current = list.into();
         drop(current);
-        for file in chosen {
-            self.remove(file.path())?;
-        }
-        // Before the next compaction: only the file that replaced them tells that they are gone.
-        let (fs, dir) = (&self.context.env.fs, &self.dir);
-        fs.sync_dir(dir).map_err(|source| Error::io("sync", dir, source))?;
+        self.remove_files(chosen)?;
         Ok(true)
     }
 
@@ -95,10 +91,7 @@ impl Store {
         is_all: bool,
         read_point: u64,
     ) -> Result<Option<Arc<StoreFile>>> {
-        let (temporary, name) = self.new_file()?;
         let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
-        let fs = self.context.env.fs.as_ref();
-        let mut writer = HFileWriter::create(fs, &temporary, self.writer_options(has_tags))?;
         let source =
             |file: &Arc<StoreFile>| SourceScanner::File(file.scanner(u64::MAX).without_caching());
         // The newest first.
@@ -113,21 +106,20 @@ impl Store {
         if is_all && let Some(sequence_id) = oldest_needed_by_nobody(files, now) {
             scanner = scanner.clearing_sequence_ids(sequence_id.min(read_point));
         }
-        while let Some(cell) = scanner.next()? {
-            writer.append(&cell)?;
-            let is_look_due = writer.cells().is_multiple_of(CELLS_BETWEEN_LOOKS);
-            if is_look_due && self.is_compaction_stopped.load(Ordering::Relaxed) {
-                drop(writer);
-                self.remove(&temporary)?;
-                return Ok(None);
+        self.create_file(has_tags, |writer| {
+            while let Some(cell) = scanner.next()? {
+                writer.append(&cell)?;
+                let is_look_due = writer.cells().is_multiple_of(CELLS_BETWEEN_LOOKS);
+                if is_look_due && self.is_compaction_stopped.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
             }
-        }
-        writer.finish(&StoreFileInfo {
-            max_sequence_id: files.iter().map(|file| file.sequence_id_max()).max(),
-            major_compaction: is_all,
-            compacted_files: files.iter().map(|file| file.name().to_owned()).collect(),
-        })?;
-        self.publish(&temporary, &name).map(Some)
+            Ok(Some(StoreFileInfo {
+                max_sequence_id: files.iter().map(|file| file.sequence_id_max()).max(),
+                major_compaction: is_all,
+                compacted_files: files.iter().map(|file| file.name().to_owned()).collect(),
+            }))
+        })
     }
 
     /// Ends a compaction that is under way and waits for its end; none begins until
@@ -140,11 +132,6 @@ impl Store {
     /// The region is back in service.
     pub(crate) fn allow_compactions(&self) {
         self.is_compaction_stopped.store(false, Ordering::Relaxed);
-    }
-
-    fn remove(&self, path: &Path) -> Result<()> {
-        let fs = &self.context.env.fs;
-        fs.remove_file(path).map_err(|source| Error::io("remove", path, source))
     }
 }
 

@@ -1,0 +1,271 @@
+//! Flushes and compactions that fail in the middle, and what is left when the store is opened
+//! again after them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
+use hblite_model::{
+    CellBuffer, CellComparator, ColumnFamilyDescriptor, Delete, Durability, Put, Result, RowResult,
+    Scan,
+};
+
+use super::{DIR, env, has, name, open, options, put, rows, table};
+use crate::region::scanner::RegionScanner;
+use crate::{Engine, EngineOptions};
+
+const SEEDS: u64 = 6;
+
+/// A store with the table `t` of the families `f` and `g`, and a disk that can be made to fail.
+fn with_faults() -> (Arc<dyn FileSystem>, FaultFileSystem, Arc<Engine>) {
+    let disk: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let fs = FaultFileSystem::new(Arc::clone(&disk));
+    let engine = open(&(Arc::new(fs.clone()) as Arc<dyn FileSystem>)).unwrap();
+    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    (disk, fs, engine)
+}
+
+fn fault_on(operation: Operation) -> Fault {
+    Fault::on(operation).in_path(&format!("{DIR}/data/default/t"))
+}
+
+/// One cell in each family: a row that is torn if only one of them is there.
+fn put_both(engine: &Arc<Engine>, row: &str, durability: Durability) -> Result<()> {
+    let put = Put::new(row).add("f", "q", row).add("g", "q", row).durability(durability);
+    engine.table(name("t")).mutate(put.as_mutation())
+}
+
+fn delete(engine: &Arc<Engine>, row: &str) {
+    engine.table(name("t")).mutate(Delete::new(row).as_mutation()).unwrap();
+}
+
+fn flush(engine: &Arc<Engine>) -> Result<()> {
+    engine.flush_table(&name("t"))
+}
+
+fn assert_no_row_is_torn(engine: &Arc<Engine>, place: &str) {
+    let scanned = engine.table(name("t")).scan(&Scan::new());
+    let mut scanner = scanned.unwrap();
+    let mut row = RowResult::default();
+    while scanner.next_row(&mut row).unwrap() {
+        assert_eq!(row.cells().len(), 2, "{place}: {row:?}");
+    }
+}
+
+/// Names of what lies in the `.tmp` directories of all regions of `t`.
+fn temporary_files(disk: &Arc<dyn FileSystem>) -> Vec<String> {
+    let table = Path::new(DIR).join("data/default/t");
+    let mut names = Vec::new();
+    for region in disk.list_dir(&table).unwrap() {
+        let dir = table.join(&region.name).join(".tmp");
+        if !disk.exists(&dir).unwrap() {
+            continue;
+        }
+        for family in disk.list_dir(&dir).unwrap() {
+            names.extend(
+                disk.list_dir(&dir.join(&family.name)).unwrap().into_iter().map(|e| e.name),
+            );
+        }
+    }
+    names
+}
+
+#[test]
+fn a_flush_that_takes_up_a_failed_one_writes_what_came_since_too() {
+    let (disk, fs, engine) = with_faults();
+    put(&engine, "t", "a").unwrap();
+    fs.inject(fault_on(Operation::Rename));
+    flush(&engine).unwrap_err();
+    put(&engine, "t", "b").unwrap();
+    // It declares the log up to here to be in files, then is cut off.
+    fs.inject(fault_on(Operation::Rename).nth(2).forever());
+    let altered = engine.add_family(&name("t"), &ColumnFamilyDescriptor::new("h"));
+    engine.abandon();
+    drop(engine);
+    let engine = open(&disk).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["a", "b"], "{altered:?}");
+}
+
+/// Whether the row is in the log of this process or in one that a killed process left.
+#[test]
+fn a_power_cut_in_a_flush_of_several_families_tears_no_row() {
+    for is_killed_before in [false, true] {
+        for operations in 0.. {
+            let has_power = cut_power_in_flush(operations, is_killed_before);
+            if has_power {
+                break;
+            }
+        }
+    }
+}
+
+fn cut_power_in_flush(operations: u64, is_killed_before: bool) -> bool {
+    let open_on = |fs: &CrashFileSystem| {
+        let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
+        open(&shared).unwrap()
+    };
+    let mut fs = CrashFileSystem::new();
+    let mut engine = open_on(&fs);
+    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    put_both(&engine, "a", Durability::SyncWal).unwrap();
+    if is_killed_before {
+        engine.abandon();
+        fs = fs.after_kill();
+        engine = open_on(&fs);
+    }
+    let start = fs.operation_count();
+    fs.power_off_after(operations);
+    let is_done = flush(&engine).is_ok();
+    let has_power = is_done && fs.operation_count() - start < operations;
+    engine.abandon();
+    for seed in 0..SEEDS {
+        let engine = open_on(&fs.after_power_cut(seed));
+        assert_no_row_is_torn(&engine, &format!("after {operations} operations, seed {seed}"));
+        assert!(!is_done || has(&engine, "t", "a").unwrap());
+    }
+    has_power
+}
+
+/// Nobody knows whether a write is in the log whose sync failed. A flush must not say so.
+#[test]
+fn after_the_log_failed_nothing_is_flushed() {
+    let (disk, fs, engine) = with_faults();
+    put(&engine, "t", "a").unwrap();
+    fs.inject(Fault::on(Operation::Sync).in_path("WALs"));
+    put_both(&engine, "b", Durability::FsyncWal).unwrap_err();
+    flush(&engine).unwrap_err();
+    engine.abandon();
+    drop(engine);
+    let engine = open(&disk).unwrap();
+    delete(&engine, "a");
+    assert_no_row_is_torn(&engine, "after the log failed");
+}
+
+/// The file was in place when its flush failed, and the flush was done again with another file.
+#[test]
+fn what_a_failed_flush_left_brings_no_cell_back() {
+    for operation in [Operation::SyncDir, Operation::Open] {
+        let (disk, fs, engine) = with_faults();
+        put(&engine, "t", "a").unwrap();
+        fs.inject(fault_on(operation));
+        fs.inject(fault_on(Operation::Remove));
+        flush(&engine).unwrap_err();
+        flush(&engine).unwrap();
+        delete(&engine, "a");
+        flush(&engine).unwrap();
+        engine.compact_table(&name("t"), true).unwrap();
+        engine.abandon();
+        drop(engine);
+        let engine = open(&disk).unwrap();
+        assert_eq!(rows(&engine, "t").unwrap(), [""; 0], "{operation:?}");
+    }
+}
+
+/// A compaction's sources could not be removed; the next compaction replaces the file that names
+/// them.
+#[test]
+fn what_a_failed_compaction_left_brings_no_cell_back() {
+    for operation in [Operation::Remove, Operation::SyncDir, Operation::Open] {
+        for nth in 1..6 {
+            let (disk, fs, engine) = with_faults();
+            for row in ["a", "b"] {
+                put(&engine, "t", row).unwrap();
+                flush(&engine).unwrap();
+            }
+            fs.inject(fault_on(operation).nth(nth));
+            let compacted = engine.compact_table(&name("t"), true);
+            fs.heal();
+            delete(&engine, "a");
+            flush(&engine).unwrap();
+            engine.compact_table(&name("t"), true).unwrap();
+            engine.abandon();
+            drop(engine);
+            let engine = open(&disk).unwrap();
+            assert_eq!(rows(&engine, "t").unwrap(), ["b"], "{operation:?} {nth} {compacted:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_unfinished_is_left_behind() {
+    let (disk, fs, engine) = with_faults();
+    for operation in [Operation::Write, Operation::Sync, Operation::Rename] {
+        put(&engine, "t", "a").unwrap();
+        fs.inject(fault_on(operation));
+        flush(&engine).unwrap_err();
+        assert_eq!(temporary_files(&disk), [""; 0], "flush, {operation:?}");
+        flush(&engine).unwrap();
+        fs.inject(fault_on(operation));
+        engine.compact_table(&name("t"), true).unwrap_err();
+        assert_eq!(temporary_files(&disk), [""; 0], "compaction, {operation:?}");
+    }
+    // A kill cannot be helped; the next open sees to what it left.
+    fs.inject(fault_on(Operation::Rename).forever());
+    fs.inject(fault_on(Operation::Remove).forever());
+    engine.compact_table(&name("t"), true).unwrap_err();
+    assert_eq!(temporary_files(&disk).len(), 1);
+    engine.abandon();
+    drop(engine);
+    let engine = open(&disk).unwrap();
+    assert_eq!(temporary_files(&disk), [""; 0]);
+    assert_eq!(rows(&engine, "t").unwrap(), ["a"]);
+}
+
+/// The region is closed and its cells are in files: that a segment of the log stays longer is no
+/// reason to keep it from being disabled.
+#[test]
+fn a_region_closes_although_old_logs_stay() {
+    let (disk, fs, engine) = with_faults();
+    for round in 0..3 {
+        put(&engine, "t", &format!("row {round}")).unwrap();
+        engine.catalog().context.wal.roll().unwrap();
+    }
+    fs.inject(Fault::on(Operation::Remove).in_path("WALs").forever());
+    let disabled = engine.disable_table(&name("t"));
+    fs.heal();
+    if disabled.is_err() {
+        put(&engine, "t", "in service").unwrap();
+    } else {
+        engine.enable_table(&name("t")).unwrap();
+    }
+    assert!(has(&engine, "t", "row 2").unwrap(), "{disabled:?}");
+    drop((engine, disk));
+}
+
+/// Memory of all regions is full of one that is below its own flush size; a write to another one
+/// must not wait for it in vain.
+#[test]
+fn the_largest_region_is_flushed_when_memory_is_full() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let options =
+        EngineOptions { memstore_total_size_bytes: 1 << 20, busy_wait_ms: 5_000, ..options() };
+    let engine = Engine::open(env(fs), Path::new(DIR), options).unwrap();
+    for table_name in ["large", "small"] {
+        engine.create_table(&table(table_name, &["f"]), &[]).unwrap();
+    }
+    let large = engine.table(name("large"));
+    large.mutate(Put::new("row").add("f", "q", vec![0; 2 << 20]).as_mutation()).unwrap();
+    put(&engine, "small", "row").unwrap();
+    engine.close().unwrap();
+}
+
+/// The flush came between the read point and the list of files, and dropped the version that was
+/// visible at that point.
+#[test]
+fn a_reader_misses_no_row_when_a_flush_comes_between() {
+    let (_disk, _fs, engine) = with_faults();
+    put(&engine, "t", "a").unwrap();
+    let regions = engine.catalog().all_regions();
+    let region = regions.iter().find(|region| *region.info().table() == name("t")).unwrap();
+    let outdated = region.last_sequence_id();
+    put(&engine, "t", "a").unwrap();
+    flush(&engine).unwrap();
+    let present = region.last_sequence_id();
+    let read_points = std::cell::RefCell::new(vec![present, outdated]);
+    let read_point = || read_points.borrow_mut().pop().unwrap();
+    let (scan, comparator) = (Scan::new(), CellComparator::Default);
+    let scanner = RegionScanner::open(region.stores(), &scan, comparator, read_point, 0, 0);
+    let mut cells = CellBuffer::new();
+    scanner.unwrap().next_row(&mut cells).unwrap();
+    assert_eq!(cells.len(), 1);
+}

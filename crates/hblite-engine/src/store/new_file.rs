@@ -1,0 +1,119 @@
+//! How a file enters a store's directory, and how files leave it.
+//!
+//! A new file is written under the region's `.tmp` and moved into place when it is complete. A
+//! file that is in the directory but not in the store's list would be taken for a live one when
+//! the store is opened next, and bring back cells whose deletion was compacted away meanwhile. So
+//! a *dead* file (replaced by a compaction, or published by halves) is remembered until it is
+//! durably gone, and no compaction begins before that.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_hfile::{HFileWriter, StoreFileInfo};
+use hblite_model::{Error, Result};
+
+use super::Store;
+use super::store_file::StoreFile;
+
+impl Store {
+    /// Has a new file written and puts it into its place. `write` says what the file tells of
+    /// itself, or `None` to give it up.
+    ///
+    /// # Errors
+    /// `Io` and those of `write`: nothing of the file is left, or it counts as dead.
+    pub(super) fn create_file(
+        &self,
+        has_tags: bool,
+        write: impl FnOnce(&mut HFileWriter) -> Result<Option<StoreFileInfo>>,
+    ) -> Result<Option<Arc<StoreFile>>> {
+        let (temporary, name) = self.temporary_file()?;
+        let fs = self.context.env.fs.as_ref();
+        let written = HFileWriter::create(fs, &temporary, self.writer_options(has_tags)).and_then(
+            |mut writer| match write(&mut writer)? {
+                Some(info) => writer.finish(&info).map(|_| true),
+                None => Ok(false),
+            },
+        );
+        let published = match written {
+            Ok(true) => self.publish(&temporary, &name).map(Some),
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
+        };
+        if !matches!(published, Ok(Some(_))) {
+            // What cannot be removed now goes when the region is opened next.
+            let _ = fs.remove_file(&temporary);
+        }
+        published
+    }
+
+    /// A path for a new file, under the region's `.tmp`, and the name it will have.
+    fn temporary_file(&self) -> Result<(PathBuf, String)> {
+        let random = &self.context.env.random;
+        let name = format!("{:016x}{:016x}", random.next_u64(), random.next_u64());
+        let dir = self.context.layout.temporary_dir(&self.region_dir, self.family.name());
+        self.create_dir(&dir)?;
+        Ok((dir.join(&name), name))
+    }
+
+    fn create_dir(&self, dir: &Path) -> Result<()> {
+        let fs = &self.context.env.fs;
+        fs.create_dir_all(dir).map_err(|source| Error::io("create directory", dir, source))
+    }
+
+    /// Moves a finished file into the family's directory.
+    fn publish(&self, temporary: &Path, name: &str) -> Result<Arc<StoreFile>> {
+        let path = self.dir.join(name);
+        let published = self.move_into_place(temporary, &path);
+        if published.is_err() {
+            self.dead_files.lock().push(path);
+            // Tried again before the next compaction, which it matters to.
+            let _ = self.remove_dead_files();
+        }
+        published
+    }
+
+    fn move_into_place(&self, temporary: &Path, path: &Path) -> Result<Arc<StoreFile>> {
+        let fs = &self.context.env.fs;
+        self.create_dir(&self.dir)?;
+        fs.rename(temporary, path).map_err(|source| Error::io("rename", temporary, source))?;
+        fs.sync_dir(&self.dir).map_err(|source| Error::io("sync", &self.dir, source))?;
+        // The log forgets the cells next: the way to the file must be as safe as the file.
+        self.context.layout.make_durable(fs.as_ref(), &self.dir)?;
+        Ok(Arc::new(StoreFile::open(&self.context, path)?))
+    }
+
+    /// Takes files out of the directory that left the store's list.
+    ///
+    /// # Errors
+    /// As [`Store::remove_dead_files`].
+    pub(super) fn remove_files(&self, files: &[Arc<StoreFile>]) -> Result<()> {
+        self.dead_files.lock().extend(files.iter().map(|file| file.path().to_path_buf()));
+        self.remove_dead_files()
+    }
+
+    /// Sees to it that dead files do not come back.
+    ///
+    /// # Errors
+    /// `Io`: some may still be there, and are not forgotten.
+    pub(crate) fn remove_dead_files(&self) -> Result<()> {
+        let mut dead = self.dead_files.lock();
+        if dead.is_empty() {
+            return Ok(());
+        }
+        let fs = &self.context.env.fs;
+        for path in dead.iter() {
+            unless_missing(fs.remove_file(path)).map_err(|e| Error::io("remove", path, e))?;
+        }
+        unless_missing(fs.sync_dir(&self.dir)).map_err(|e| Error::io("sync", &self.dir, e))?;
+        dead.clear();
+        Ok(())
+    }
+}
+
+fn unless_missing(result: std::io::Result<()>) -> std::io::Result<()> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
