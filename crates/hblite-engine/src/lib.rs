@@ -28,6 +28,7 @@ mod engine;
 mod layout;
 mod options;
 mod region;
+mod row_hash;
 mod status;
 mod store;
 mod table;

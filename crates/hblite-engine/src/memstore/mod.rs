@@ -90,9 +90,12 @@ impl MemStore {
     ///
     /// Readers whose read point covers a sequence id see the cell when this has returned. Of cells
     /// with the same key and sequence id, readers meet the last added first.
-    pub fn add<'a>(&self, cells: impl IntoIterator<Item = CellRef<'a>>) -> MemStoreSize {
+    pub fn add<'a>(
+        &self,
+        cells: impl IntoIterator<Item = CellRef<'a>, IntoIter: Clone>,
+    ) -> MemStoreSize {
         // Held to the end: a cell added after its segment was frozen would miss the file.
-        self.segments.read().active.add(cells)
+        self.segments.read().active.add(cells.into_iter())
     }
 
     /// What all cells cost, active and snapshot.

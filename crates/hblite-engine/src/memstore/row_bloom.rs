@@ -11,6 +11,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::row_hash::row_hash;
+
 /// Rows that the first layer is made for.
 const FIRST_LAYER_ROWS: usize = 1024;
 /// With 8 layers the last is made for 16 million rows; it takes those beyond, too.
@@ -80,28 +82,11 @@ fn layer_of(row_count: usize) -> usize {
 /// The word of `row` and the bits that the row sets in it.
 #[inline]
 fn locate<'a>(words: &'a [AtomicU64], row: &[u8]) -> (&'a AtomicU64, u64) {
-    let hash = hash(row);
+    let hash = row_hash(row);
     // The number of words is a power of two. The upper bits choose it, the lower ones the mask.
     let index = (hash >> 32) as usize & (words.len() - 1);
     let mask = (0..4).fold(0, |mask, i| mask | 1 << (hash >> (6 * i) & 63));
     (&words[index], mask)
-}
-
-/// A 64-bit hash by folded multiplication, eight bytes at a time.
-#[inline]
-fn hash(row: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |state: u64, word: u64| {
-        let product = u128::from(state ^ word) * u128::from(FACTOR);
-        (product >> 64) as u64 ^ product as u64
-    };
-    let (words, tail) = row.as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..tail.len()].copy_from_slice(tail);
-    let state = words
-        .iter()
-        .fold(row.len() as u64 ^ FACTOR, |state, word| mix(state, u64::from_le_bytes(*word)));
-    mix(mix(state, u64::from_le_bytes(last)), FACTOR.rotate_left(32))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
+use crossbeam_epoch as epoch;
 use hblite_model::cell::{CellComparator, CellRef, CellType};
 use parking_lot::RwLock;
 
@@ -37,22 +38,33 @@ impl MutableSegment {
     }
 
     /// Adds cells, each with the sequence id it carries, and returns what they cost.
-    pub(super) fn add<'a>(&self, cells: impl IntoIterator<Item = CellRef<'a>>) -> MemStoreSize {
-        let mut added = MemStoreSize::default();
-        let mut last_row = None;
+    pub(super) fn add<'a>(&self, cells: impl Iterator<Item = CellRef<'a>> + Clone) -> MemStoreSize {
+        // Before the cells, so that nobody finds a cell and not its row. And apart from them: the
+        // processor then waits for many rows' words at once.
+        let mut added =
+            MemStoreSize { heap_size: self.add_rows(cells.clone()), ..Default::default() };
+        let guard = &epoch::pin();
         for cell in cells {
-            if last_row != Some(cell.row()) {
-                // Before the cell, so that nobody finds the cell and not its row.
-                added.heap_size += self.rows.insert(cell.row());
-                last_row = Some(cell.row());
-            }
             self.statistics.include(&cell);
-            added.heap_size += self.cells.insert(&cell);
+            added.heap_size += self.cells.insert(&cell, guard);
             added.data_size += data_size(&cell);
             added.cell_count += 1;
         }
         self.statistics.data_size.fetch_add(added.data_size, Ordering::Relaxed);
         added
+    }
+
+    /// Enters the rows of cells and returns the heap bytes that takes.
+    fn add_rows<'a>(&self, cells: impl Iterator<Item = CellRef<'a>>) -> usize {
+        let mut heap_size = 0;
+        let mut last_row = None;
+        for cell in cells {
+            if last_row != Some(cell.row()) {
+                heap_size += self.rows.insert(cell.row());
+                last_row = Some(cell.row());
+            }
+        }
+        heap_size
     }
 
     pub(super) fn is_empty(&self) -> bool {

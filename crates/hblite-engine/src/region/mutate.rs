@@ -21,34 +21,25 @@ use hblite_model::{
 use parking_lot::RwLockReadGuard;
 
 use super::Region;
-use crate::wal::WalEdit;
 
 /// Larger buffers are not kept for the next write.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
 thread_local! {
-    static KEPT: Cell<Option<WriteBuffers>> = const { Cell::new(None) };
+    static KEPT: Cell<Option<CellBuffer>> = const { Cell::new(None) };
 }
 
 /// Where a write is put together. Each thread keeps its own from write to write, so that a put
 /// allocates nothing.
-#[derive(Default)]
-pub(super) struct WriteBuffers {
-    pub(super) edit: CellBuffer,
-    wal_edit: WalEdit,
+pub(super) fn take_edit() -> CellBuffer {
+    KEPT.take().unwrap_or_default()
 }
 
-impl WriteBuffers {
-    pub(super) fn take() -> Self {
-        KEPT.take().unwrap_or_default()
-    }
-
-    pub(super) fn give_back(mut self) {
-        if self.edit.size_bytes() <= KEPT_BYTES_MAX {
-            self.edit.clear();
-            self.wal_edit.clear();
-            KEPT.set(Some(self));
-        }
+/// Gives back what [`take_edit`] gave.
+pub(super) fn keep_edit(mut edit: CellBuffer) {
+    if edit.size_bytes() <= KEPT_BYTES_MAX {
+        edit.clear();
+        KEPT.set(Some(edit));
     }
 }
 
@@ -80,13 +71,13 @@ impl Region {
         let _updates = self.enter()?;
 
         let now = self.context.env.clock.now_millis();
-        let mut buffers = WriteBuffers::take();
+        let mut edit = take_edit();
         for mutation in mutations() {
-            self.prepare_cells(mutation, now, &mut buffers.edit)?;
+            self.prepare_cells(mutation, now, &mut edit)?;
         }
         let durability = durability.unwrap_or_else(|| self.durability_of(mutations()));
-        self.write_edit(&mut buffers, durability)?;
-        buffers.give_back();
+        self.write_edit(&mut edit, durability)?;
+        keep_edit(edit);
         self.load.write_requests(mutations().count() as u64);
         Ok(())
     }
@@ -101,18 +92,12 @@ impl Region {
     }
 
     /// Steps 5 to 8. The edit is stamped; the caller holds the rows and the region.
-    pub(super) fn write_edit(
-        &self,
-        buffers: &mut WriteBuffers,
-        durability: Durability,
-    ) -> Result<()> {
-        let WriteBuffers { edit, wal_edit } = buffers;
+    pub(super) fn write_edit(&self, edit: &mut CellBuffer, durability: Durability) -> Result<()> {
         keep_last_of_equal_keys(edit);
         let sequence_id = if durability == Durability::SkipWal {
             self.mvcc.begin()
         } else {
-            wal_edit.extend(&*edit)?;
-            self.log(wal_edit, durability)?
+            self.log(edit, durability)?
         };
         let mut size_bytes = 0;
         for store in &self.stores {
@@ -127,7 +112,7 @@ impl Region {
         Ok(())
     }
 
-    fn log(&self, edit: &WalEdit, durability: Durability) -> Result<u64> {
+    fn log(&self, edit: &CellBuffer, durability: Durability) -> Result<u64> {
         let wal = &self.context.wal;
         let mut sequence_id = 0;
         let now = self.context.env.clock.now_millis();

@@ -15,7 +15,7 @@ use hblite_model::{
 };
 
 use super::Region;
-use super::mutate::{WriteBuffers, mutation_tags};
+use super::mutate::{keep_edit, mutation_tags, take_edit};
 
 impl Region {
     /// Several writes to one row in one step. Gives what increments and appends returned.
@@ -65,18 +65,17 @@ impl Region {
 
     fn mutate_locked_row(&self, mutations: &[Mutation], timestamp_min: i64) -> Result<RowResult> {
         let now = self.context.env.clock.now_millis();
-        let mut buffers = WriteBuffers::take();
-        let edit = &mut buffers.edit;
+        let mut edit = take_edit();
         let mut results = CellBuffer::new();
         for mutation in mutations {
             match mutation.kind() {
                 MutationKind::Put => {
-                    self.prepare_cells(mutation, now.max(timestamp_min), edit)?;
+                    self.prepare_cells(mutation, now.max(timestamp_min), &mut edit)?;
                 }
-                MutationKind::Delete => self.prepare_cells(mutation, now, edit)?,
+                MutationKind::Delete => self.prepare_cells(mutation, now, &mut edit)?,
                 MutationKind::Increment | MutationKind::Append => {
                     let first = edit.len();
-                    self.apply_deltas(mutation, now, edit)?;
+                    self.apply_deltas(mutation, now, &mut edit)?;
                     if mutation.returns_results() {
                         for cell in edit.iter().skip(first) {
                             results.push(&cell);
@@ -86,9 +85,9 @@ impl Region {
             }
         }
         if !edit.is_empty() {
-            self.write_edit(&mut buffers, self.durability_of(mutations.iter()))?;
+            self.write_edit(&mut edit, self.durability_of(mutations.iter()))?;
         }
-        buffers.give_back();
+        keep_edit(edit);
         self.load.write_requests(mutations.len() as u64);
         Ok(RowResult::new(results))
     }

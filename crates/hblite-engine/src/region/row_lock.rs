@@ -6,16 +6,15 @@
 //!
 //! Threads: any.
 
-use std::hash::{BuildHasher as _, RandomState};
-
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::row_hash::row_hash;
 
 const LOCK_COUNT: usize = 512;
 
 #[derive(Debug)]
 pub(crate) struct RowLocks {
     locks: Box<[RwLock<()>]>,
-    hasher: RandomState,
 }
 
 /// Shared locks of some rows.
@@ -26,28 +25,21 @@ pub(crate) enum SharedRows<'a> {
 
 impl RowLocks {
     pub(crate) fn new() -> Self {
-        Self {
-            locks: (0..LOCK_COUNT).map(|_| RwLock::new(())).collect(),
-            hasher: RandomState::new(),
-        }
-    }
-
-    fn index(&self, row: &[u8]) -> usize {
-        self.hasher.hash_one(row) as usize % LOCK_COUNT
+        Self { locks: (0..LOCK_COUNT).map(|_| RwLock::new(())).collect() }
     }
 
     /// Locks rows against read-modify-write.
-    pub(crate) fn shared<'a>(&'a self, rows: impl Iterator<Item = &'a [u8]>) -> SharedRows<'a> {
-        let mut rows = rows.peekable();
-        let first = rows.next().map_or(0, |row| self.index(row));
-        if rows.peek().is_none() {
-            return SharedRows::One { _guard: self.locks[first].read() };
+    pub(crate) fn shared<'a>(
+        &'a self,
+        mut rows: impl ExactSizeIterator<Item = &'a [u8]>,
+    ) -> SharedRows<'a> {
+        if rows.len() == 1
+            && let Some(row) = rows.next()
+        {
+            return SharedRows::One { _guard: self.locks[index(row)].read() };
         }
-        let mut indexes: Vec<usize> = rows.map(|row| self.index(row)).collect();
-        indexes.push(first);
-        indexes.sort_unstable();
-        indexes.dedup();
-        SharedRows::Many { _guards: indexes.into_iter().map(|at| self.locks[at].read()).collect() }
+        let chosen = Chosen::by(rows);
+        SharedRows::Many { _guards: chosen.indexes().map(|at| self.locks[at].read()).collect() }
     }
 
     /// Locks rows against every other write.
@@ -55,9 +47,66 @@ impl RowLocks {
         &'a self,
         rows: impl Iterator<Item = &'a [u8]>,
     ) -> Vec<RwLockWriteGuard<'a, ()>> {
-        let mut indexes: Vec<usize> = rows.map(|row| self.index(row)).collect();
-        indexes.sort_unstable();
-        indexes.dedup();
-        indexes.into_iter().map(|at| self.locks[at].write()).collect()
+        Chosen::by(rows).indexes().map(|at| self.locks[at].write()).collect()
+    }
+}
+
+/// The lock of a row.
+fn index(row: &[u8]) -> usize {
+    row_hash(row) as usize % LOCK_COUNT
+}
+
+/// A set of locks: a bit for each.
+struct Chosen([u64; LOCK_COUNT / 64]);
+
+impl Chosen {
+    fn by<'a>(rows: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut words = [0; LOCK_COUNT / 64];
+        for at in rows.map(index) {
+            words[at / 64] |= 1 << (at % 64);
+        }
+        Self(words)
+    }
+
+    /// The locks in ascending order.
+    fn indexes(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().flat_map(|(place, word)| {
+            let mut left = *word;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                Some(place * 64 + bit)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_locked_and_no_other_lock_is_taken() {
+        let locks = RowLocks::new();
+        for count in [1, 2, 100, 5_000] {
+            let names: Vec<String> = (0..count).map(|row| format!("row {row}")).collect();
+            let rows = || names.iter().map(|name| name.as_bytes());
+            let mut expected: Vec<usize> = rows().map(index).collect();
+            expected.sort_unstable();
+            expected.dedup();
+            let taken = || {
+                let all = locks.locks.iter().enumerate();
+                all.filter(|(_, lock)| lock.is_locked()).map(|(at, _)| at).collect::<Vec<_>>()
+            };
+            let shared = locks.shared(rows());
+            assert_eq!(taken(), expected);
+            assert!(locks.locks.iter().all(|lock| lock.try_read().is_some()));
+            drop(shared);
+            let exclusive = locks.exclusive(rows());
+            assert_eq!(taken(), expected);
+            assert!(expected.iter().all(|at| locks.locks[*at].try_read().is_none()));
+            drop(exclusive);
+            assert_eq!(taken(), []);
+        }
     }
 }

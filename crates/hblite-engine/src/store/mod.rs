@@ -105,7 +105,7 @@ impl Store {
     /// Adds cells that are in the log. Gives their bytes.
     pub(crate) fn add_to_memstore<'a>(
         &self,
-        cells: impl IntoIterator<Item = hblite_model::CellRef<'a>>,
+        cells: impl IntoIterator<Item = hblite_model::CellRef<'a>, IntoIter: Clone>,
     ) -> usize {
         let added = self.memstore.add(cells);
         self.charged_active.fetch_add(added.heap_size, Ordering::Relaxed);

@@ -8,7 +8,7 @@
 //! nothing.
 
 use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
-use hblite_model::{CellRef, Error, Result};
+use hblite_model::{CellBuffer, CellRef, Error, Result};
 
 use super::segment::LogPosition;
 
@@ -29,75 +29,6 @@ const MARK_LENGTH: usize = 1 + 8 + 8 + 8;
 const TAGS_LENGTH_SIZE: usize = 2;
 
 const _: () = assert!(EDIT_LENGTH_MIN == 23 && MARK_LENGTH == 25);
-
-/// The cells of one atomic write to one region, encoded for the log (`WALEdit`).
-///
-/// Filled by one thread before it asks for the log, so that the log's lock is held only for a copy.
-/// Refilled without giving its memory back.
-#[derive(Debug, Clone, Default)]
-pub struct WalEdit {
-    bytes: Vec<u8>,
-    cell_count: u32,
-}
-
-impl WalEdit {
-    /// An edit without cells.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Number of cells.
-    pub fn len(&self) -> usize {
-        self.cell_count as usize
-    }
-
-    /// Whether there is no cell.
-    pub fn is_empty(&self) -> bool {
-        self.cell_count == 0
-    }
-
-    /// Bytes of the encoded cells.
-    pub fn size_bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Forgets the cells, keeps the memory.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.cell_count = 0;
-    }
-
-    /// Appends a cell. Its sequence id is not looked at: the log gives one to the whole edit.
-    ///
-    /// # Errors
-    /// `IllegalArgument` if the tags are longer than 65,535 bytes or the edit would pass 1 GiB; the
-    /// edit is unchanged then.
-    #[inline]
-    pub fn push(&mut self, cell: &CellRef<'_>) -> Result<()> {
-        let (key, value, tags) = (cell.key(), cell.value(), cell.tags());
-        let size = cell.serialized_size() + TAGS_LENGTH_SIZE + tags.len();
-        let Ok(tags_length) = u16::try_from(tags.len()) else {
-            return Err(Error::illegal_argument("tags of a cell are longer than 65535 bytes"));
-        };
-        if size > PAYLOAD_LENGTH_MAX - EDIT_OVERHEAD_MAX - self.bytes.len() {
-            return Err(Error::illegal_argument("a write to the log is larger than 1 GiB"));
-        }
-        self.bytes.reserve(size);
-        self.bytes.extend_from_slice(&(key.len() as u32).to_be_bytes());
-        self.bytes.extend_from_slice(&(value.len() as u32).to_be_bytes());
-        self.bytes.extend_from_slice(key);
-        self.bytes.extend_from_slice(value);
-        self.bytes.extend_from_slice(&tags_length.to_be_bytes());
-        self.bytes.extend_from_slice(tags);
-        self.cell_count += 1;
-        Ok(())
-    }
-
-    /// Appends all of `cells`; see [`WalEdit::push`].
-    pub fn extend<'a>(&mut self, cells: impl IntoIterator<Item = CellRef<'a>>) -> Result<()> {
-        cells.into_iter().try_for_each(|cell| self.push(&cell))
-    }
-}
 
 /// What the log knows about itself at some point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,16 +131,28 @@ impl Place {
     }
 }
 
-/// Appends the record of an edit to `out`; `place` is where it will stand.
+/// Refuses what no record can hold.
+///
+/// # Errors
+/// `IllegalArgument` if the cells are larger than 1 GiB.
+#[inline]
+pub(super) fn check_edit(edit: &CellBuffer) -> Result<()> {
+    if edit.as_bytes().len() > PAYLOAD_LENGTH_MAX - EDIT_OVERHEAD_MAX {
+        return Err(Error::illegal_argument("a write to the log is larger than 1 GiB"));
+    }
+    Ok(())
+}
+
+/// Appends the record of an edit, which was checked, to `out`; `place` is where it will stand.
 pub(super) fn write_edit(
     out: &mut Vec<u8>,
     place: Place,
     region: &str,
     sequence_id: u64,
     write_time: i64,
-    edit: &WalEdit,
+    edit: &CellBuffer,
 ) {
-    let length = 2 + region.len() + EDIT_FIXED_SIZE + edit.bytes.len();
+    let length = 2 + region.len() + EDIT_FIXED_SIZE + edit.as_bytes().len();
     assert!(region.len() <= REGION_NAME_LENGTH_MAX && length <= PAYLOAD_LENGTH_MAX);
     out.reserve(RECORD_HEADER_SIZE + length);
     write_record(out, place, |out| {
@@ -217,8 +160,8 @@ pub(super) fn write_edit(
         out.extend_from_slice(region.as_bytes());
         out.extend_from_slice(&sequence_id.to_be_bytes());
         out.extend_from_slice(&write_time.to_be_bytes());
-        out.extend_from_slice(&edit.cell_count.to_be_bytes());
-        out.extend_from_slice(&edit.bytes);
+        out.extend_from_slice(&(edit.len() as u32).to_be_bytes());
+        out.extend_from_slice(edit.as_bytes());
     });
 }
 

@@ -55,10 +55,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::Env;
-use hblite_model::{Durability, Error, Result};
+use hblite_model::{CellBuffer, Durability, Error, Result};
 
 pub use accounting::WalRegion;
-pub use entry::{WalCells, WalEdit, WalEntry};
+pub use entry::{WalCells, WalEntry};
 pub use replay::{ReplayOptions, ReplayReport, Salvaged, TornTail, replay};
 
 use self::accounting::Accounting;
@@ -150,24 +150,27 @@ impl Wal {
         Ok(self.syncer.accounting.lock().region(encoded_name))
     }
 
-    /// Appends an edit as one record.
+    /// Appends an edit, the cells of one atomic write to one region, as one record. Their own
+    /// sequence ids are not looked at.
     ///
     /// `assign` gives the sequence id. It is called under the log's lock, so that log order is id
     /// order; it must be quick and must not use the log. `write_time` is in milliseconds since
     /// 1970-01-01 UTC. Nothing is promised until [`Wal::sync`].
     ///
     /// # Errors
-    /// `RegionServerStopped` if the log failed before or is closed; `assign` was not called then.
+    /// `RegionServerStopped` if the log failed before or is closed, `IllegalArgument` if the cells
+    /// are larger than 1 GiB; `assign` was not called then.
     /// After `assign` was called an append does not fail.
     #[inline]
     pub fn append(
         &self,
         region: &WalRegion,
         write_time: i64,
-        edit: &WalEdit,
+        edit: &CellBuffer,
         assign: impl FnOnce() -> u64,
     ) -> Result<WalTicket> {
         self.syncer.check()?;
+        entry::check_edit(edit)?;
         let context = self.syncer.context();
         let mut tail = self.syncer.tail.lock();
         let follows_another = tail.append(context, region, write_time, edit, assign);

@@ -7,9 +7,10 @@
 //! Invariant: the order of the records is the order in which `assign` was called.
 
 use hblite_env::Env;
+use hblite_model::CellBuffer;
 
 use super::accounting::{Accounting, WalRegion};
-use super::entry::{self, Mark, Place, WalEdit};
+use super::entry::{self, Mark, Place};
 use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
 
 /// A segment that begins inside the buffer.
@@ -98,7 +99,7 @@ impl Tail {
         context: Context<'_>,
         region: &WalRegion,
         write_time: i64,
-        edit: &WalEdit,
+        edit: &CellBuffer,
         assign: impl FnOnce() -> u64,
     ) -> bool {
         if self.is_mark_due {

@@ -1,10 +1,19 @@
 //! Many cells in one piece of memory.
 //!
-//! A [`CellBuffer`] is what a row is collected into and what a put carries: the serialized
-//! `KeyValue`s (and tags) lie back to back, so that they can be logged or sent as they are. It is
-//! refilled without giving its memory back.
+//! A [`CellBuffer`] is what a row is collected into and what a put carries. It is refilled without
+//! giving its memory back. The cells lie back to back as the log has them, so that logging them is
+//! one copy:
+//!
+//! ```text
+//! u32 key length │ u32 value length │ key │ value │ u16 tags length │ tags
+//! ```
+
+use smallvec::SmallVec;
 
 use super::{CellRef, KEY_VALUE_HEADER_SIZE, key};
+
+/// Bytes of the length in front of a cell's tags.
+const TAGS_LENGTH_SIZE: usize = 2;
 
 /// Where one cell lies in the buffer.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +22,7 @@ struct Span {
     start: usize,
     key_length: u32,
     value_length: u32,
-    tags_length: u32,
+    tags_length: u16,
     sequence_id: u64,
 }
 
@@ -21,7 +30,8 @@ struct Span {
 #[derive(Debug, Clone, Default)]
 pub struct CellBuffer {
     bytes: Vec<u8>,
-    spans: Vec<Span>,
+    /// One in place: most puts have one cell.
+    spans: SmallVec<[Span; 1]>,
 }
 
 impl CellBuffer {
@@ -40,9 +50,14 @@ impl CellBuffer {
         self.spans.is_empty()
     }
 
-    /// Bytes of all cells as serialized, tags included.
+    /// Bytes of all cells: of their `KeyValue`s and tags.
     pub fn size_bytes(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() - TAGS_LENGTH_SIZE * self.spans.len()
+    }
+
+    /// All cells as they lie in the buffer; the head of the module draws them.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Forgets the cells, keeps the memory.
@@ -60,22 +75,27 @@ impl CellBuffer {
     }
 
     /// Appends a copy of `cell`.
+    ///
+    /// # Panics
+    /// If its tags are longer than 65,535 bytes, which their length field cannot say.
     #[inline]
     pub fn push(&mut self, cell: &CellRef<'_>) {
         let start = self.bytes.len();
-        let (key_bytes, value) = (cell.key(), cell.value());
+        let (key_bytes, value, tags) = (cell.key(), cell.value(), cell.tags());
         let (key_length, value_length) = (key_bytes.len() as u32, value.len() as u32);
-        self.bytes.reserve(KEY_VALUE_HEADER_SIZE + key_bytes.len() + value.len());
+        let tags_length = u16::try_from(tags.len()).expect("tags of a cell are under 64 KiB");
+        self.bytes.reserve(cell.serialized_size() + TAGS_LENGTH_SIZE + tags.len());
         self.bytes.extend_from_slice(&key_length.to_be_bytes());
         self.bytes.extend_from_slice(&value_length.to_be_bytes());
         self.bytes.extend_from_slice(key_bytes);
         self.bytes.extend_from_slice(value);
-        self.bytes.extend_from_slice(cell.tags());
+        self.bytes.extend_from_slice(&tags_length.to_be_bytes());
+        self.bytes.extend_from_slice(tags);
         self.spans.push(Span {
             start,
             key_length,
             value_length,
-            tags_length: cell.tags().len() as u32,
+            tags_length,
             sequence_id: cell.sequence_id(),
         });
     }
@@ -96,11 +116,13 @@ impl CellBuffer {
         let start = self.bytes.len();
         let key_length = key::encoded_length(row, family, qualifier) as u32;
         let value_length = value.len() as u32;
-        self.bytes.reserve(KEY_VALUE_HEADER_SIZE + key_length as usize + value.len());
+        let size = KEY_VALUE_HEADER_SIZE + key_length as usize + value.len() + TAGS_LENGTH_SIZE;
+        self.bytes.reserve(size);
         self.bytes.extend_from_slice(&key_length.to_be_bytes());
         self.bytes.extend_from_slice(&value_length.to_be_bytes());
         key::write(&mut self.bytes, row, family, qualifier, timestamp, type_code);
         self.bytes.extend_from_slice(value);
+        self.bytes.extend_from_slice(&[0; TAGS_LENGTH_SIZE]);
         self.spans.push(Span { start, key_length, value_length, tags_length: 0, sequence_id: 0 });
     }
 
@@ -150,10 +172,11 @@ impl CellBuffer {
     fn resolve(&self, span: &Span) -> CellRef<'_> {
         let key_end = span.start + KEY_VALUE_HEADER_SIZE + span.key_length as usize;
         let value_end = key_end + span.value_length as usize;
+        let tags = value_end + TAGS_LENGTH_SIZE;
         CellRef::new(
             &self.bytes[span.start + KEY_VALUE_HEADER_SIZE..key_end],
             &self.bytes[key_end..value_end],
-            &self.bytes[value_end..value_end + span.tags_length as usize],
+            &self.bytes[tags..tags + span.tags_length as usize],
             span.sequence_id,
         )
     }

@@ -4,11 +4,16 @@
 //! (timestamps still to be stamped), and how to write them. The four public types differ in what
 //! can be said with them.
 
+use smallvec::SmallVec;
+
 use super::{Durability, TimeRange};
 use crate::bytes::to_string_binary;
 use crate::cell::key::{FAMILY_LENGTH_MAX, ROW_LENGTH_MAX};
 use crate::cell::{CellBuffer, CellType, LATEST_TIMESTAMP};
 use crate::error::{Error, Result};
+
+/// Rows up to this size are kept without an allocation of their own.
+const ROW_SIZE_IN_PLACE: usize = 24;
 
 /// What kind of write a [`Mutation`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,7 +32,7 @@ pub enum MutationKind {
 #[derive(Debug, Clone)]
 pub struct Mutation {
     kind: MutationKind,
-    row: Vec<u8>,
+    row: SmallVec<[u8; ROW_SIZE_IN_PLACE]>,
     cells: CellBuffer,
     timestamp: i64,
     durability: Durability,
@@ -59,7 +64,7 @@ impl Mutation {
     fn new(kind: MutationKind, row: &[u8]) -> Self {
         Self {
             kind,
-            row: row.to_vec(),
+            row: SmallVec::from_slice(row),
             cells: CellBuffer::new(),
             timestamp: LATEST_TIMESTAMP,
             durability: Durability::UseDefault,

@@ -65,14 +65,13 @@ impl CellList {
             + self.arena.allocated_bytes()
     }
 
-    /// Inserts a copy of `cell` and returns the heap bytes that the list grew by.
+    /// Inserts a copy of `cell` and returns the heap bytes that the list grew by. `guard` is any.
     ///
     /// Of cells with the same key and sequence id (the same column twice in one put) all are kept
     /// and the last inserted sorts first.
-    pub(super) fn insert(&self, cell: &CellRef<'_>) -> usize {
+    pub(super) fn insert(&self, cell: &CellRef<'_>, guard: &epoch::Guard) -> usize {
         let prefix = self.order.prefix(cell.row());
         let (mut stored, grown) = self.arena.store(cell, self.order.comparator());
-        let guard = &epoch::pin();
         loop {
             let key = SegmentKey { prefix, cell: stored.pointer() };
             let entry = self.list.get_or_insert(key, (), guard);

@@ -157,16 +157,3 @@ fn random_bytes_in_a_segment_never_panic() {
         assert!(salvaged.iter().all(|each| writes.contains(each)));
     }
 }
-
-#[test]
-fn an_edit_refuses_what_the_format_cannot_hold() {
-    let key = key::build(b"r", b"f", b"q", 1, CellType::Put.code());
-    let tags = vec![0; 70_000];
-    let mut edit = WalEdit::new();
-    assert!(edit.push(&CellRef::new(&key, b"", &tags, 0)).is_err());
-    assert!(edit.is_empty() && edit.size_bytes() == 0);
-    edit.push(&CellRef::new(&key, b"v", &tags[..65_535], 0)).unwrap();
-    assert_eq!(edit.len(), 1);
-    edit.clear();
-    assert!(edit.is_empty());
-}

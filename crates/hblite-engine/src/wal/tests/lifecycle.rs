@@ -194,7 +194,7 @@ fn threads_share_syncs_and_keep_the_order_of_each_region() {
                 for turn in 0..WRITES {
                     let which = (random.next_u64() % 2) as usize;
                     let region = wal.region(["aa", "bb"][which]).unwrap();
-                    let edit = edit_of(&random_cells(&random, 1));
+                    let edit = random_cells(&random, 1);
                     let assign = || ids[which].fetch_add(1, Ordering::Relaxed);
                     let ticket = wal.append(&region, 0, &edit, assign).unwrap();
                     wal.sync(ticket, durability_of(turn)).unwrap();

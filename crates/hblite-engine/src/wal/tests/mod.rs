@@ -80,16 +80,10 @@ pub(super) fn random_cells(random: &SeededRandom, count: usize) -> CellBuffer {
     cells
 }
 
-pub(super) fn edit_of(cells: &CellBuffer) -> WalEdit {
-    let mut edit = WalEdit::new();
-    edit.extend(cells).unwrap();
-    edit
-}
-
 /// Appends one write and waits for it.
 pub(super) fn write(wal: &Wal, write: &Write, durability: Durability) -> Result<()> {
     let region = wal.region(&write.region)?;
-    let ticket = wal.append(&region, 7, &edit_of(&write.cells), || write.sequence_id)?;
+    let ticket = wal.append(&region, 7, &write.cells, || write.sequence_id)?;
     wal.sync(ticket, durability)
 }
 
