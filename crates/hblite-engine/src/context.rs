@@ -7,6 +7,7 @@ use hblite_hfile::BlockCache;
 
 use crate::chore_queue::ChoreSender;
 use crate::layout::Layout;
+use crate::memstore::ChunkPool;
 use crate::options::EngineOptions;
 use crate::wal::Wal;
 
@@ -19,6 +20,8 @@ pub(crate) struct EngineContext {
     pub(crate) block_cache: Option<Arc<BlockCache>>,
     pub(crate) chores: ChoreSender,
     pub(crate) memory: MemoryUse,
+    /// Memory of memstores that were flushed, for those that fill up next.
+    pub(crate) chunks: Arc<ChunkPool>,
 }
 
 impl EngineContext {

@@ -5,6 +5,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::Arc;
 
 use hblite_engine::memstore::MemStore;
 use hblite_model::cell::{CellBuffer, CellComparator, CellType};
@@ -76,7 +77,7 @@ fn fill_and_flush(cell_count: usize, value_length: usize) {
     put(&mut cells, 0, value_length);
 
     let start = in_use();
-    let memstore = MemStore::new(CellComparator::Default, b"");
+    let memstore = MemStore::new(CellComparator::Default, b"", Arc::default());
     for index in 0..cell_count {
         put(&mut cells, index, value_length);
         memstore.add(&cells);
@@ -94,7 +95,7 @@ fn fill_and_flush(cell_count: usize, value_length: usize) {
 #[test]
 fn the_reported_heap_size_is_within_a_tenth_of_what_is_used() {
     // What a thread sets up on its first use of a skip list is not the memstore's.
-    MemStore::new(CellComparator::Default, b"").add(&one_cell());
+    MemStore::new(CellComparator::Default, b"", Arc::default()).add(&one_cell());
     for cell_count in [1, 10, 100, 1_000, 20_000, 200_000] {
         for value_length in [20, 100, 500, 2_000] {
             if cell_count * value_length <= 20_000_000 {

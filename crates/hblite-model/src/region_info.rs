@@ -123,7 +123,7 @@ impl RegionInfo {
     /// Whether `row` belongs to the region.
     #[inline]
     pub fn contains_row(&self, row: &[u8]) -> bool {
-        row >= self.start_key.as_slice()
+        (self.start_key.is_empty() || row >= self.start_key.as_slice())
             && (self.end_key.is_empty() || row < self.end_key.as_slice())
     }
 

@@ -23,6 +23,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 
+pub use cells::ChunkPool;
 pub use scanner::SegmentScanner;
 pub use segment::FrozenSegment;
 pub use size::MemStoreSize;
@@ -38,6 +39,7 @@ use segment::MutableSegment;
 /// The memstore of one store (HBase's `DefaultMemStore`).
 pub struct MemStore {
     comparator: CellComparator,
+    chunks: Arc<ChunkPool>,
     segments: RwLock<Segments>,
 }
 
@@ -74,11 +76,18 @@ impl MemStore {
     /// `shared_row_prefix` is what the rows are expected to begin with, empty if nothing is known:
     /// the common prefix of a region's start and end key, or of first and last key of its files.
     /// It only matters for speed. After the first snapshot the memstore knows better.
-    pub fn new(comparator: CellComparator, shared_row_prefix: &[u8]) -> Self {
+    /// `chunks` is where the memory comes from and goes to.
+    pub fn new(
+        comparator: CellComparator,
+        shared_row_prefix: &[u8],
+        chunks: Arc<ChunkPool>,
+    ) -> Self {
+        let active = MutableSegment::new(comparator, shared_row_prefix, Arc::clone(&chunks));
         Self {
             comparator,
+            chunks,
             segments: RwLock::new(Segments {
-                active: Arc::new(MutableSegment::new(comparator, shared_row_prefix)),
+                active: Arc::new(active),
                 snapshot: None,
                 last_snapshot_id: 0,
                 shared_row_prefix: shared_row_prefix.to_vec(),
@@ -130,7 +139,8 @@ impl MemStore {
         if segments.snapshot.is_none() && !segments.active.is_empty() {
             let frozen = segments.active.freeze();
             segments.learn_shared_row_prefix(&frozen);
-            let active = MutableSegment::new(self.comparator, &segments.shared_row_prefix);
+            let (prefix, chunks) = (&segments.shared_row_prefix, Arc::clone(&self.chunks));
+            let active = MutableSegment::new(self.comparator, prefix, chunks);
             segments.active = Arc::new(active);
             segments.last_snapshot_id += 1;
             let id = segments.last_snapshot_id;

@@ -13,7 +13,7 @@ use hblite_model::cell::{CellComparator, CellRef, CellType};
 use parking_lot::RwLock;
 
 use super::MemStoreSize;
-use super::cells::{CellArray, CellCursor, CellList};
+use super::cells::{CellArray, CellCursor, CellList, ChunkPool};
 use super::row_bloom::RowBloom;
 use super::scanner::SegmentScanner;
 
@@ -29,9 +29,13 @@ pub(super) struct MutableSegment {
 
 impl MutableSegment {
     /// An empty segment. Rows are expected to begin with `shared_row_prefix`.
-    pub(super) fn new(comparator: CellComparator, shared_row_prefix: &[u8]) -> Self {
+    pub(super) fn new(
+        comparator: CellComparator,
+        shared_row_prefix: &[u8],
+        chunks: Arc<ChunkPool>,
+    ) -> Self {
         Self {
-            cells: Arc::new(CellList::new(comparator, shared_row_prefix)),
+            cells: Arc::new(CellList::new(comparator, shared_row_prefix, chunks)),
             rows: Arc::default(),
             statistics: Arc::default(),
         }

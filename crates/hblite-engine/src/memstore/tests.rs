@@ -60,7 +60,7 @@ fn summary(cells: &[Cell]) -> Vec<String> {
 
 #[test]
 fn equal_keys_come_newest_sequence_id_first_and_all_are_kept() {
-    let memstore = MemStore::new(CellComparator::Default, b"");
+    let memstore = MemStore::new(CellComparator::Default, b"", Arc::default());
     let mut cells =
         vec![put("r", "q", 5, 2, "b"), put("r", "q", 5, 3, "c"), put("r", "q", 5, 1, "a")];
     // The same column and timestamp several times in one write: the last wins.
@@ -79,7 +79,7 @@ fn equal_keys_come_newest_sequence_id_first_and_all_are_kept() {
 
 #[test]
 fn many_copies_of_one_cell_do_not_take_quadratic_time() {
-    let memstore = MemStore::new(CellComparator::Default, b"");
+    let memstore = MemStore::new(CellComparator::Default, b"", Arc::default());
     let cell = put("r", "q", 5, 1, "v");
     memstore.add(std::iter::repeat_n(cell.as_ref(), 50_000));
     assert_eq!(memstore.size().cell_count, 50_000);
@@ -88,7 +88,7 @@ fn many_copies_of_one_cell_do_not_take_quadratic_time() {
 #[test]
 fn rows_of_meta_have_their_own_order() {
     let ascending = ["t,,1", "t,!,1", "t,a,1", "t,a,2", "t,a\u{1},1", "t!,,1"];
-    let memstore = MemStore::new(CellComparator::Meta, b"t");
+    let memstore = MemStore::new(CellComparator::Meta, b"t", Arc::default());
     for row in ascending.iter().rev() {
         add(&memstore, &[put(row, "q", 1, 1, "")]);
     }
@@ -109,7 +109,7 @@ fn rows_of_meta_have_their_own_order() {
 
 #[test]
 fn a_snapshot_is_read_until_it_is_cleared() {
-    let memstore = MemStore::new(CellComparator::Default, b"");
+    let memstore = MemStore::new(CellComparator::Default, b"", Arc::default());
     assert!(memstore.snapshot().is_none() && memstore.is_empty());
     add(&memstore, &[put("user1", "q", 5, 1, "old"), put("user2", "q", 5, 1, "old")]);
     let mut reading = only_scanner(&memstore, u64::MAX);
@@ -142,7 +142,7 @@ fn a_snapshot_is_read_until_it_is_cleared() {
 
 #[test]
 fn a_segment_knows_times_and_tags() {
-    let memstore = MemStore::new(CellComparator::Default, b"");
+    let memstore = MemStore::new(CellComparator::Default, b"", Arc::default());
     add(&memstore, &[put("r", "q", 50, 1, ""), put("r", "q", 70, 1, "")]);
     assert_eq!(only_scanner(&memstore, 1).timestamps(), Some((50, 70)));
     let marker = Cell::new(b"r", b"f", b"", 60, CellType::DeleteFamily, b"");
@@ -156,7 +156,7 @@ fn a_segment_knows_times_and_tags() {
 
 #[test]
 fn what_adds_report_is_what_the_size_grows_by() {
-    let memstore = MemStore::new(CellComparator::Default, b"");
+    let memstore = MemStore::new(CellComparator::Default, b"", Arc::default());
     let mut expected = memstore.size();
     assert_eq!((expected.cell_count, expected.data_size), (0, 0));
     assert!(expected.heap_size < 2048, "an idle memstore takes {} bytes", expected.heap_size);
@@ -259,7 +259,7 @@ proptest! {
         read_point in 0..10_u64,
         shared in prop::sample::select(vec![&b""[..], b"user0000", b"a", b"\xff"]),
     ) {
-        let memstore = MemStore::new(CellComparator::Default, shared);
+        let memstore = MemStore::new(CellComparator::Default, shared, Arc::default());
         let mut model = BTreeMap::new();
         for (i, (row, qualifier, timestamp, sequence_id)) in cells.iter().enumerate() {
             let value = i.to_string();
@@ -300,7 +300,7 @@ fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
     const WRITERS: u64 = 2;
     const ROUNDS: u64 = if cfg!(miri) { 5 } else { 300 };
     const CELLS_PER_ROUND: u64 = 20;
-    let memstore = MemStore::new(CellComparator::Default, b"");
+    let memstore = MemStore::new(CellComparator::Default, b"", Arc::default());
     // Completed rounds of each writer; a writer's sequence ids are its own, as are its rows.
     let completed: [AtomicU64; WRITERS as usize] = Default::default();
     // Stands for the updates lock and for the swap of files: what was flushed so far.

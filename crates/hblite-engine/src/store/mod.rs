@@ -71,7 +71,7 @@ impl Store {
             scan_info: Arc::new(ScanInfo::new(family, comparator)),
             family: family.clone(),
             comparator,
-            memstore: MemStore::new(comparator, shared_prefix(region)),
+            memstore: MemStore::new(comparator, shared_prefix(region), Arc::clone(&context.chunks)),
             files: RwLock::new(files.into()),
             charged_active: AtomicUsize::new(0),
             charged_snapshot: AtomicUsize::new(0),

@@ -9,10 +9,11 @@
 //!
 //! Chunks begin with [`CHUNK_SIZE_MIN`] bytes, so that an idle region costs little, and double up
 //! to [`CHUNK_SIZE_MAX`]. A chunk holds at least four of the cells it was allocated for, which
-//! bounds what is lost at its end to a quarter; greater cells get a chunk of their own.
+//! bounds what is lost at its end to a quarter; greater cells get a chunk of their own. Chunks of
+//! [`CHUNK_SIZE_MAX`] go from one arena to the next through a [`ChunkPool`].
 //!
 //! Invariants:
-//! 1. A chunk neither moves nor is freed before its arena is dropped.
+//! 1. A chunk neither moves nor is freed or used again before its arena is dropped.
 //! 2. A range of a chunk is reserved by one `fetch_add`, so it belongs to one writer, and is
 //!    written before the pointer to it is handed out. Afterwards nobody writes to it.
 //! 3. A [`CellPointer`] is used only while its arena, or the buffer of its search key, is alive.
@@ -25,6 +26,7 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use hblite_model::cell::{CellComparator, CellRef, KEY_VALUE_HEADER_SIZE};
@@ -70,8 +72,43 @@ pub(super) fn write_search_key(
     }
 }
 
+/// Chunks for arenas to come: memory that the process has used before costs a third of what it
+/// costs to have the operating system map it anew (HBase's `ChunkCreator` pools for that reason).
+///
+/// Threads: any.
+#[derive(Default)]
+pub struct ChunkPool {
+    free: Mutex<Vec<Chunk>>,
+    chunks_max: usize,
+}
+
+impl ChunkPool {
+    /// A pool that keeps at most `size_bytes`, rounded down to whole chunks of 1 MiB.
+    pub fn new(size_bytes: usize) -> Self {
+        Self { free: Mutex::default(), chunks_max: size_bytes / CHUNK_SIZE_MAX }
+    }
+
+    /// A chunk of `capacity` bytes, of which none is reserved.
+    fn take(&self, capacity: usize) -> Chunk {
+        let pooled = if capacity == CHUNK_SIZE_MAX { self.free.lock().pop() } else { None };
+        pooled.unwrap_or_else(|| Chunk::allocate(capacity, 0))
+    }
+
+    /// Keeps a chunk that nobody points into any more, or frees it.
+    fn give_back(&self, mut chunk: Chunk) {
+        if chunk.capacity == CHUNK_SIZE_MAX {
+            let mut free = self.free.lock();
+            if free.len() < self.chunks_max {
+                *chunk.used.get_mut() = 0;
+                free.push(chunk);
+            }
+        }
+    }
+}
+
 /// Cells back to back in chunks.
 pub(super) struct Arena {
+    pool: Arc<ChunkPool>,
     /// The chunk that is being filled; null until the first cell arrives.
     current: AtomicPtr<Chunk>,
     chunks: Mutex<Chunks>,
@@ -79,18 +116,22 @@ pub(super) struct Arena {
 }
 
 struct Chunks {
-    /// All chunks, for the drop. Each comes from `Box::leak`.
+    /// All chunks, to be given back. Each comes from `Box::leak`.
     all: Vec<NonNull<Chunk>>,
     /// Bytes of the next shared chunk.
     next_size: usize,
 }
 
+/// Owns its memory.
 struct Chunk {
     start: NonNull<u8>,
     capacity: usize,
     /// Bytes reserved; beyond `capacity` once a reservation has failed.
     used: AtomicUsize,
 }
+
+// SAFETY: a chunk owns the memory that it points to.
+unsafe impl Send for Chunk {}
 
 // SAFETY: the arena owns its chunks. Their bytes are written only through a reservation that no
 // other thread has (invariant 2) and are immutable once they can be read.
@@ -99,9 +140,10 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// An arena without chunks.
-    pub(super) fn new() -> Self {
+    /// An arena without chunks, which gets them from `pool`.
+    pub(super) fn new(pool: Arc<ChunkPool>) -> Self {
         Self {
+            pool,
             current: AtomicPtr::new(ptr::null_mut()),
             chunks: Mutex::new(Chunks { all: Vec::new(), next_size: CHUNK_SIZE_MIN }),
             allocated_bytes: AtomicUsize::new(0),
@@ -165,7 +207,7 @@ impl Arena {
         }
         let capacity = chunks.next_size.max((4 * size).next_power_of_two());
         chunks.next_size = (2 * capacity).min(CHUNK_SIZE_MAX);
-        let (chunk, grown) = self.keep(&mut chunks, Chunk::allocate(capacity, 0));
+        let (chunk, grown) = self.keep(&mut chunks, self.pool.take(capacity));
         self.current.store(chunk.as_ptr(), Ordering::Release);
         grown
     }
@@ -183,12 +225,18 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         for chunk in self.chunks.get_mut().all.drain(..) {
-            // SAFETY: every element comes from `Box::leak` in `keep` and is freed only here; no
-            // reference into the chunk is left, since the arena is borrowed by none.
+            // SAFETY: every element comes from `Box::leak` in `keep` and is taken back only here;
+            // no reference into the chunk is left, since the arena is borrowed by none.
             let chunk = unsafe { Box::from_raw(chunk.as_ptr()) };
-            // SAFETY: `Chunk::allocate` took the memory with this layout.
-            unsafe { dealloc(chunk.start.as_ptr(), Chunk::layout(chunk.capacity)) };
+            self.pool.give_back(*chunk);
         }
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        // SAFETY: `Chunk::allocate` took the memory with this layout, and nobody else owns it.
+        unsafe { dealloc(self.start.as_ptr(), Self::layout(self.capacity)) };
     }
 }
 
@@ -355,7 +403,7 @@ mod tests {
 
     #[test]
     fn cells_stay_where_they_were_stored() {
-        let arena = Arena::new();
+        let arena = Arena::new(Arc::default());
         assert_eq!(arena.allocated_bytes(), 0);
         let lengths = [0, 1, 100, 5_000, 70_000, SHARED_CELL_SIZE_MAX, 3 << 20, 10];
         let stored: Vec<_> = (0..3 * lengths.len())
@@ -375,7 +423,7 @@ mod tests {
 
     #[test]
     fn a_repeat_leaves_the_other_fields_alone() {
-        let arena = Arena::new();
+        let arena = Arena::new(Arc::default());
         let cell = cell("row", 3);
         let (mut stored, grown) = arena.store(&cell.as_ref(), CellComparator::Meta);
         assert_eq!((stored.pointer().repeat(), grown), (0, arena.allocated_bytes()));
@@ -398,7 +446,7 @@ mod tests {
 
     #[test]
     fn writers_never_share_bytes() {
-        let arena = Arena::new();
+        let arena = Arena::new(Arc::default());
         let cells_per_thread = if cfg!(miri) { 50 } else { 5_000 };
         let write = |thread: usize| {
             let cells = (0..cells_per_thread).map(|i| {
@@ -418,8 +466,34 @@ mod tests {
     }
 
     #[test]
+    fn chunks_of_the_largest_size_are_used_again_up_to_the_limit() {
+        let pool = Arc::new(ChunkPool::new(2 * CHUNK_SIZE_MAX + 1));
+        let large = cell("row", 100_000);
+        let fill = || {
+            let arena = Arena::new(Arc::clone(&pool));
+            let stored: Vec<_> = (0..50).map(|_| store(&arena, &large.as_ref())).collect();
+            assert!(stored.iter().all(|pointer| pointer.cell() == large.as_ref()));
+            arena.allocated_bytes()
+        };
+        let pooled = || {
+            let free = pool.free.lock();
+            assert!(free.iter().all(|chunk| chunk.used.load(Ordering::Relaxed) == 0));
+            free.iter().map(|chunk| chunk.start).collect::<Vec<_>>()
+        };
+        let first = fill();
+        let chunks = pooled();
+        assert_eq!(chunks.len(), 2);
+        assert_eq!(fill(), first);
+        assert!(pooled().iter().any(|chunk| chunks.contains(chunk)));
+        let arena = Arena::new(Arc::clone(&pool));
+        let stored: Vec<_> = (0..12).map(|_| store(&arena, &large.as_ref())).collect();
+        assert_eq!(stored.len(), 12);
+        assert!(pooled().len() < 2);
+    }
+
+    #[test]
     fn chunks_grow_with_what_they_hold() {
-        let arena = Arena::new();
+        let arena = Arena::new(Arc::default());
         let mut stored = 0;
         while stored < 200_000 {
             stored += PREAMBLE_SIZE + cell("row", 100).as_ref().serialized_size();

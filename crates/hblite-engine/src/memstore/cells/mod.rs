@@ -17,6 +17,7 @@ mod array;
 mod cursor;
 mod key;
 
+pub use arena::ChunkPool;
 pub(super) use array::CellArray;
 pub(super) use cursor::CellCursor;
 
@@ -44,11 +45,15 @@ pub(super) struct CellList {
 impl CellList {
     /// An empty list. `shared_row_prefix` is what most rows are expected to begin with: a good
     /// guess doubles the speed, a bad one harms nothing else.
-    pub(super) fn new(comparator: CellComparator, shared_row_prefix: &[u8]) -> Self {
+    pub(super) fn new(
+        comparator: CellComparator,
+        shared_row_prefix: &[u8],
+        chunks: Arc<ChunkPool>,
+    ) -> Self {
         Self {
             order: RowOrder::new(comparator, shared_row_prefix),
             list: SkipList::new(epoch::default_collector().clone()),
-            arena: Arc::new(Arena::new()),
+            arena: Arc::new(Arena::new(chunks)),
         }
     }
 
