@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hblite_env::FileSystem;
-use hblite_model::cell::{TagIter, key};
+use hblite_model::cell::{CELL_SIZE_MAX, TagIter, key};
 use hblite_model::{BloomType, CellRef, DataBlockEncoding, Error, Exception, Result};
 
 use crate::block::{BlockPosition, BlockType, BlockWriter, HEADER_SIZE, PAYLOAD_SIZE_MAX};
@@ -23,8 +23,6 @@ use crate::options::{HFileWriterOptions, StoreFileInfo};
 use crate::statistics::Statistics;
 use crate::trailer::{TRAILER_SIZE, Trailer};
 
-/// Key and value of a cell together; more does not fit a block.
-const CELL_SIZE_MAX: usize = 1 << 29;
 /// Bytes of a serialized tag beside its value: length and type.
 const TAG_FIXED_SIZE: usize = 3;
 

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use hblite_model::cell::{Tag, TagIter, TagType, push_tag};
+use hblite_model::cell::{self, Tag, TagIter, TagType, push_tag};
 use hblite_model::filter::CompareOperator;
 use hblite_model::{
     CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult, Condition, Error,
@@ -124,7 +124,11 @@ fn push_new_value(
         (MutationKind::Increment, Some(current)) => {
             counter(current)?.wrapping_add(counter(delta)?).to_be_bytes().to_vec()
         }
-        (_, Some(current)) => [current.value(), delta.value()].concat(),
+        (_, Some(current)) => {
+            let value_length = current.value().len() + delta.value().len();
+            cell::check_size(delta.key().len(), value_length)?;
+            [current.value(), delta.value()].concat()
+        }
         (_, None) => delta.value().to_vec(),
     };
     // A counter always moves forward in time, even when the clock does not.
@@ -184,5 +188,27 @@ fn compare(operator: CompareOperator, ordering: Ordering) -> Result<bool> {
         CompareOperator::GreaterOrEqual => Ok(ordering.is_ge()),
         CompareOperator::Greater => Ok(ordering.is_gt()),
         CompareOperator::NoOp => Err(Error::new(Exception::Io, "Unknown Compare op NO_OP")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hblite_model::Append;
+    use hblite_model::cell::{CELL_SIZE_MAX, key};
+
+    use super::*;
+
+    #[test]
+    fn a_value_does_not_grow_beyond_what_a_file_can_hold() {
+        let append: Mutation = Append::new("r").add("f", "q", "v").into();
+        let delta = append.cells().get(0).unwrap();
+        let mut edit = CellBuffer::new();
+        // Nobody looks at these bytes, so that they take no memory.
+        let huge = vec![0; CELL_SIZE_MAX - delta.key().len()];
+        let key = key::build(b"r", b"f", b"q", 5, CellType::Put.code());
+        let current = CellRef::new(&key, &huge, b"", 0);
+        let error = push_new_value(&append, &delta, Some(current), 7, &mut edit).unwrap_err();
+        assert_eq!(error.message(), "KeyValue size too large");
+        assert!(edit.is_empty());
     }
 }

@@ -25,12 +25,27 @@ pub use tag::{Tag, TagIter, TagType, push_tag};
 use std::fmt;
 
 use crate::bytes::to_string_binary;
+use crate::error::{Error, Result};
 
 /// "Stamp it when it is written": `HConstants.LATEST_TIMESTAMP`.
 pub const LATEST_TIMESTAMP: i64 = i64::MAX;
 
 /// Bytes of the two length fields in front of a serialized cell.
 pub const KEY_VALUE_HEADER_SIZE: usize = 8;
+
+/// Key and value of a cell together, in bytes: a larger cell fits no block of a file.
+pub const CELL_SIZE_MAX: usize = 1 << 29;
+
+/// Refuses a cell that no file could hold, before it is made: key and value in bytes.
+///
+/// # Errors
+/// `IllegalArgument`: `KeyValue size too large`.
+pub fn check_size(key_length: usize, value_length: usize) -> Result<()> {
+    if key_length.saturating_add(value_length) > CELL_SIZE_MAX {
+        return Err(Error::illegal_argument("KeyValue size too large"));
+    }
+    Ok(())
+}
 
 /// A borrowed cell.
 ///
@@ -282,5 +297,17 @@ impl Eq for Cell {}
 impl fmt::Debug for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.as_ref(), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_and_value_together_have_a_limit() {
+        assert!(check_size(12, CELL_SIZE_MAX - 12).is_ok());
+        assert!(check_size(13, CELL_SIZE_MAX - 12).is_err());
+        assert!(check_size(12, usize::MAX).is_err());
     }
 }

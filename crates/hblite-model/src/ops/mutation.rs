@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::{Durability, TimeRange};
 use crate::bytes::to_string_binary;
 use crate::cell::key::{FAMILY_LENGTH_MAX, ROW_LENGTH_MAX};
-use crate::cell::{CellBuffer, CellType, LATEST_TIMESTAMP};
+use crate::cell::{self, CellBuffer, CellType, LATEST_TIMESTAMP, key};
 use crate::error::{Error, Result};
 
 /// Rows up to this size are kept without an allocation of their own.
@@ -90,11 +90,15 @@ impl Mutation {
             self.refuse(format!("Timestamp cannot be negative. ts={timestamp}"));
         } else if family.len() > FAMILY_LENGTH_MAX {
             self.refuse(format!("Family > {FAMILY_LENGTH_MAX}"));
-        } else if qualifier.len() > i32::MAX as usize / 2 || value.len() > i32::MAX as usize / 2 {
-            self.refuse("KeyValue size too large".to_owned());
+        } else if let Err(error) = self.check_size(family, qualifier, value) {
+            self.refuse(error.message().to_owned());
         } else {
             self.cells.push_parts(&self.row, family, qualifier, timestamp, cell_type.code(), value);
         }
+    }
+
+    fn check_size(&self, family: &[u8], qualifier: &[u8], value: &[u8]) -> Result<()> {
+        cell::check_size(key::encoded_length(&self.row, family, qualifier), value.len())
     }
 
     fn refuse(&mut self, message: String) {
@@ -481,3 +485,28 @@ macro_rules! read_modify_write_settings {
 }
 
 read_modify_write_settings! { Increment Append }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::CELL_SIZE_MAX;
+
+    #[test]
+    fn a_cell_that_no_file_could_hold_is_refused() {
+        // Nobody looks at these bytes, so that they take no memory.
+        let huge = vec![0; CELL_SIZE_MAX];
+        let refused: [Mutation; 4] = [
+            Put::new("r").add("f", "q", &huge).into(),
+            Append::new("r")
+                .add("f", "q", &huge[key::encoded_length(b"r", b"f", b"q") - 1..])
+                .into(),
+            Delete::new("r").column("f", &huge).into(),
+            Increment::new("r").add("f", &huge, 1).into(),
+        ];
+        for mutation in refused {
+            let error = mutation.check().unwrap_err();
+            assert_eq!(error.message(), "KeyValue size too large", "{:?}", mutation.kind());
+            assert!(mutation.cells().is_empty());
+        }
+    }
+}
