@@ -202,6 +202,8 @@ impl OffsetsBudget {
 
 #[cfg(test)]
 mod tests {
+    use hblite_model::CellComparator;
+
     use super::*;
     use crate::block::Payload;
     use crate::encoding::cells::CellLayout;
@@ -218,7 +220,7 @@ mod tests {
         );
         let mut cells = Vec::new();
         layout.append(&mut cells, &cell.as_ref());
-        Arc::new(DataBlock::new(Payload::owned(cells), layout).unwrap())
+        Arc::new(DataBlock::new(Payload::owned(cells), layout, CellComparator::Default).unwrap())
     }
 
     #[test]

@@ -17,15 +17,23 @@ pub(crate) struct DataBlock {
     cells: Payload,
     offsets: CellOffsets,
     layout: CellLayout,
+    /// Empty if rows are not ordered as bytes.
     marks: RowMarks,
 }
 
 impl DataBlock {
-    /// Checks all cells.
-    pub(crate) fn new(cells: Payload, layout: CellLayout) -> Parsed<Self> {
+    /// Checks all cells, which are in the order of `comparator`.
+    pub(crate) fn new(
+        cells: Payload,
+        layout: CellLayout,
+        comparator: CellComparator,
+    ) -> Parsed<Self> {
         let offsets = CellOffsets::of(&cells, layout)?;
         let row = |cell| key::row(CellLayout::key(&cells, offsets.get(cell)));
-        let marks = RowMarks::of(offsets.len(), row);
+        let marks = match comparator {
+            CellComparator::Default => RowMarks::of(offsets.len(), row),
+            CellComparator::Meta => RowMarks::default(),
+        };
         Ok(Self { cells, offsets, layout, marks })
     }
 
@@ -50,12 +58,7 @@ impl DataBlock {
     /// The first cell whose key is not below `key`; the number of cells if there is none.
     #[inline]
     pub(crate) fn lower_bound(&self, comparator: CellComparator, key: &[u8]) -> usize {
-        let marked = match comparator {
-            CellComparator::Default => {
-                self.marks.narrow(self.len(), key::row(self.key(0)), key::row(key))
-            }
-            CellComparator::Meta => None,
-        };
+        let marked = self.marks.narrow(self.len(), key::row(self.key(0)), key::row(key));
         let range = marked.unwrap_or(0..self.len());
         self.lower_bound_in(comparator, key, range.start, range.end)
     }

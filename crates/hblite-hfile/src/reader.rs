@@ -361,7 +361,7 @@ impl HFileReader {
                     }
                 }
             };
-            DataBlock::new(cells, layout).map(Arc::new)
+            DataBlock::new(cells, layout, self.comparator()).map(Arc::new)
         };
         parse().map_err(|damage: Damage| self.file.corrupt(offset, &damage))
     }

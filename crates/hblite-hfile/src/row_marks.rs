@@ -5,8 +5,8 @@
 //! the block share, in one small array: the search narrows down there to a few neighbouring cells
 //! first.
 //!
-//! Invariant: rows that are in order have marks in order; a lesser mark means a lesser row. Equal
-//! marks mean nothing.
+//! Invariant: rows that are in order as bytes have marks in order; a lesser mark means a lesser
+//! row. Equal marks mean nothing.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub(crate) struct RowMarks {
 }
 
 impl RowMarks {
-    /// The marks of `count` cells whose rows `row` gives, in order.
+    /// The marks of `count` cells whose rows `row` gives, in order as bytes.
     pub(crate) fn of<'a>(count: usize, row: impl Fn(usize) -> &'a [u8]) -> Self {
         if count < CELLS_MIN {
             return Self::default();
@@ -37,7 +37,8 @@ impl RowMarks {
         let shared_length = bytes::common_prefix_length(first, last);
         let marks = (0..count)
             .step_by(STEP)
-            .map(|cell| key::row_prefix(&row(cell)[shared_length..]))
+            // The rows between are shorter only in a damaged file.
+            .map(|cell| key::row_prefix(row(cell).get(shared_length..).unwrap_or_default()))
             .collect();
         Self { shared_length, marks }
     }

@@ -12,8 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::{FileSystem as _, MemFileSystem};
-use hblite_hfile::{HFileReader, HFileScanner};
-use hblite_model::{Cell, ErrorKind, Result};
+use hblite_hfile::{
+    ChecksumType, HFileReader, HFileScanner, HFileWriter, HFileWriterOptions, StoreFileInfo,
+};
+use hblite_model::{Cell, CellType, ErrorKind, Result};
 use support::{Golden, all};
 
 /// Bytes of the trailer, zero padding included.
@@ -148,4 +150,30 @@ fn damage_under_no_checksum_does_not_panic() {
         }
         assert!(noticed > 0 && passed > 0, "{golden}: {noticed} noticed, {passed} passed");
     }
+}
+
+/// A block whose rows are not in order: its first and last share more bytes than one between has.
+#[test]
+fn a_row_that_became_too_short_does_not_panic() {
+    let fs = MemFileSystem::new();
+    let path = Path::new("unchecked");
+    let options =
+        HFileWriterOptions { checksum: ChecksumType::Null, ..HFileWriterOptions::default() };
+    let mut writer = HFileWriter::create(&fs, path, options).unwrap();
+    let row = |number: u32| [b"ab\x01cdefg".as_slice(), &number.to_be_bytes()].concat();
+    let cells: Vec<Cell> =
+        (0..100).map(|number| Cell::new(&row(number), b"f", b"q", 1, CellType::Put, b"")).collect();
+    for cell in &cells {
+        writer.append(&cell.as_ref()).unwrap();
+    }
+    writer.finish(&StoreFileInfo::default()).unwrap();
+    let mut bytes = fs.read(path).unwrap();
+    for number in (8..96).step_by(8) {
+        let whole = [b"\0\x0c".as_slice(), &row(number)].concat();
+        let at = bytes.windows(whole.len()).position(|window| window == whole).unwrap();
+        // The row is `ab` now, and the family `c`.
+        bytes[at + 1] = 2;
+    }
+    let scanned = read_everything(&bytes, &cells).unwrap();
+    assert_eq!(scanned.iter().filter(|cell| cell.row() == b"ab").count(), 11);
 }

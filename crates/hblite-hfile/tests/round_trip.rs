@@ -17,7 +17,7 @@ use hblite_hfile::{
 };
 use hblite_model::cell::key;
 use hblite_model::{
-    BloomType, Cell, CellComparator, CellRef, Compression, DataBlockEncoding, ErrorKind,
+    BloomType, Cell, CellComparator, CellRef, CellType, Compression, DataBlockEncoding, ErrorKind,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -199,6 +199,23 @@ proptest! {
             check_questions(&reader, &cells);
         }
     }
+}
+
+/// In the order of hbase:meta the first and the last row of a block may share more bytes than a row
+/// between them has.
+#[test]
+fn rows_of_meta_are_found_that_are_out_of_order_as_bytes() {
+    let put = |row: &str| Cell::new(row.as_bytes(), b"f", b"q", 1, CellType::Put, b"v");
+    let mut cells = vec![put("t,a,bbbbbbb"), put("t,a,bbbbbbb,c")];
+    cells.extend((0..60).map(|id| put(&format!("t,a!,{id}"))));
+    let options =
+        HFileWriterOptions { comparator: CellComparator::Meta, ..HFileWriterOptions::default() };
+    prepare(&mut cells, &options);
+    assert_eq!(cells[0].row(), b"t,a,bbbbbbb");
+    assert_eq!(cells[61].row(), b"t,a,bbbbbbb,c");
+    let fs = MemFileSystem::new();
+    write(&fs, &cells, &options);
+    check_positions(&support::open(&fs, Path::new("f")), &cells);
 }
 
 #[test]
