@@ -290,8 +290,8 @@ impl HFileReader {
             && matches!(self.encoding(), DataBlockEncoding::None | DataBlockEncoding::RowIndexV1)
     }
 
-    /// A data block, from memory if it is there. A block that is decoded now goes into the cache
-    /// if `keep`.
+    /// A data block, from memory if it is there. What is learnt about it now, and the block itself
+    /// if it is decoded, stays in memory if `keep`.
     #[inline]
     pub(crate) fn data_block(
         &self,
@@ -306,7 +306,7 @@ impl HFileReader {
         if self.has_plain_cells() {
             let block = self.read_data_block(offset, size, state.is_verified())?;
             state.set_verified();
-            if self.take_offsets(block.offsets_size()) {
+            if keep && self.take_offsets(block.offsets_size()) {
                 // Who comes second gives the same bytes; it counts twice until this is closed.
                 return Ok(state.known.get_or_init(|| block).clone());
             }
@@ -375,5 +375,30 @@ impl Drop for HFileReader {
         {
             cached.cache.evict_file(cached.file);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hblite_env::MemFileSystem;
+    use hblite_model::{Cell, CellType};
+
+    use super::*;
+    use crate::{HFileScanner, HFileWriter, HFileWriterOptions, StoreFileInfo};
+
+    #[test]
+    fn who_reads_everything_once_takes_no_memory_for_offsets() {
+        let (fs, path) = (MemFileSystem::new(), Path::new("f"));
+        let mut writer = HFileWriter::create(&fs, path, HFileWriterOptions::default()).unwrap();
+        writer.append(&Cell::new(b"r", b"f", b"q", 1, CellType::Put, b"v").as_ref()).unwrap();
+        writer.finish(&StoreFileInfo::default()).unwrap();
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        let reader = Arc::new(HFileReader::open(&fs, path, Some(cache)).unwrap());
+        let taken = |reader: &HFileReader| reader.offsets_taken.load(Ordering::Relaxed);
+        let mut scanner = HFileScanner::new(reader.clone()).without_caching();
+        assert!(scanner.seek_first().unwrap());
+        assert_eq!(taken(&reader), 0);
+        assert!(HFileScanner::new(reader.clone()).seek_first().unwrap());
+        assert!(taken(&reader) > 0);
     }
 }

@@ -52,8 +52,8 @@ impl HFileScanner {
         Self { reader, current: None, stats: ScanStats::default(), keep_blocks: true }
     }
 
-    /// The same, but blocks that it decodes are not put into the block cache: for compactions,
-    /// which read everything once.
+    /// The same, but blocks that it reads take no memory of the block cache: for compactions, which
+    /// read everything once.
     #[must_use]
     pub fn without_caching(mut self) -> Self {
         self.keep_blocks = false;
