@@ -275,7 +275,7 @@ impl ReadableFile for CrashFile {
     fn map(&self) -> io::Result<FileBytes> {
         let disk = self.disk.lock();
         disk.check_power()?;
-        Ok(FileBytes::Owned(Arc::from(disk.content(self.inode)?)))
+        Ok(FileBytes::Owned(Arc::new(disk.content(self.inode)?.to_vec())))
     }
 }
 

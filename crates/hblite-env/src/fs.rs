@@ -132,7 +132,7 @@ pub enum FileBytes {
     /// Mapped from the real file system.
     Mapped(Arc<memmap2::Mmap>),
     /// Held in memory.
-    Owned(Arc<[u8]>),
+    Owned(Arc<Vec<u8>>),
 }
 
 impl Deref for FileBytes {

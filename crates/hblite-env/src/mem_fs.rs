@@ -204,6 +204,6 @@ impl ReadableFile for MemReadableFile {
     }
 
     fn map(&self) -> io::Result<FileBytes> {
-        Ok(FileBytes::Owned(Arc::from(self.0.read().as_slice())))
+        Ok(FileBytes::Owned(Arc::new(self.0.read().clone())))
     }
 }

@@ -130,7 +130,7 @@ impl ReadableFile for StdReadableFile {
 
     fn map(&self) -> io::Result<FileBytes> {
         if self.length()? == 0 {
-            return Ok(FileBytes::Owned(Arc::from([])));
+            return Ok(FileBytes::Owned(Arc::default()));
         }
         Ok(FileBytes::Mapped(Arc::new(mapping::map(&self.0)?)))
     }

@@ -39,9 +39,11 @@ pub(crate) struct Payload {
 
 impl Payload {
     /// A payload that was decompressed or decoded.
-    pub(crate) fn owned(bytes: Vec<u8>) -> Self {
+    pub(crate) fn owned(mut bytes: Vec<u8>) -> Self {
+        // Mostly there is no room left over; what there is would not be counted by the cache.
+        bytes.shrink_to_fit();
         let end = bytes.len();
-        Self { bytes: FileBytes::Owned(Arc::from(bytes)), start: 0, end }
+        Self { bytes: FileBytes::Owned(Arc::new(bytes)), start: 0, end }
     }
 
     /// A part of this payload; `range` must lie within it.
