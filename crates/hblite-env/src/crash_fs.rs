@@ -249,10 +249,6 @@ impl WritableFile for CrashFile {
         disk.change()?;
         disk.sync_content(self.inode)
     }
-
-    fn preallocate(&mut self, _length: u64) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 impl ReadableFile for CrashFile {

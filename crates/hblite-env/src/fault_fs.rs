@@ -294,10 +294,6 @@ impl WritableFile for FaultWritableFile {
         check(&self.plan, Operation::Sync, &self.path)?;
         self.inner.sync()
     }
-
-    fn preallocate(&mut self, length: u64) -> io::Result<()> {
-        self.inner.preallocate(length)
-    }
 }
 
 #[derive(Debug)]

@@ -105,10 +105,6 @@ pub trait WritableFile: Send + Debug {
 
     /// Makes what was written survive a power cut (`fdatasync`).
     fn sync(&mut self) -> io::Result<()>;
-
-    /// Asks for `length` bytes of room ahead, without changing what a reader sees as content
-    /// other than zero bytes after it. Does nothing where that is not possible.
-    fn preallocate(&mut self, length: u64) -> io::Result<()>;
 }
 
 /// A file being read.

@@ -179,10 +179,6 @@ impl WritableFile for MemWritableFile {
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }
-
-    fn preallocate(&mut self, _length: u64) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 #[derive(Debug)]

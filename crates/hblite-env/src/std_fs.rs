@@ -110,10 +110,6 @@ impl WritableFile for StdWritableFile {
     fn sync(&mut self) -> io::Result<()> {
         self.0.sync_data()
     }
-
-    fn preallocate(&mut self, _length: u64) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 #[derive(Debug)]

@@ -173,11 +173,6 @@ impl HFileReader {
         bytes.try_into().ok().map(i64::from_be_bytes)
     }
 
-    /// Whether a major compaction wrote it.
-    pub fn is_major_compaction(&self) -> bool {
-        self.opened.info.bool(file_info::MAJOR_COMPACTION)
-    }
-
     /// Number of DeleteFamily and DeleteFamilyVersion cells, if the file says so.
     pub fn delete_family_count(&self) -> Option<u64> {
         self.opened.delete_family_count

@@ -37,7 +37,7 @@ pub enum ErrorKind {
 }
 
 macro_rules! exceptions {
-    ($($(#[$doc:meta])* $name:ident = $class:literal, $kind:ident, $retriable:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $class:literal, $kind:ident;)*) => {
         /// The exception classes of HBase and Java that hblite answers with.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -58,86 +58,81 @@ macro_rules! exceptions {
             pub fn kind(self) -> ErrorKind {
                 match self { $(Self::$name => ErrorKind::$kind,)* }
             }
-
-            /// Whether HBase's client tries again by itself (not a `DoNotRetryIOException`).
-            pub fn is_retriable(self) -> bool {
-                match self { $(Self::$name => $retriable,)* }
-            }
         }
     };
 }
 
 exceptions! {
     /// A plain I/O error; HBase's clients retry it.
-    Io = "java.io.IOException", Io, true;
+    Io = "java.io.IOException", Io;
     /// Stored bytes are damaged.
-    CorruptHFile = "org.apache.hadoop.hbase.io.hfile.CorruptHFileException", Corrupt, false;
+    CorruptHFile = "org.apache.hadoop.hbase.io.hfile.CorruptHFileException", Corrupt;
     /// A log record is damaged.
-    CorruptWal = "org.apache.hadoop.hbase.regionserver.wal.WALHeaderEOFException", Corrupt, false;
+    CorruptWal = "org.apache.hadoop.hbase.regionserver.wal.WALHeaderEOFException", Corrupt;
     /// An I/O error of HBase's client.
-    HBaseIo = "org.apache.hadoop.hbase.HBaseIOException", Io, true;
+    HBaseIo = "org.apache.hadoop.hbase.HBaseIOException", Io;
     /// A regular expression that the Joni engine cannot read.
-    JoniSyntax = "org.joni.exception.SyntaxException", Invalid, false;
+    JoniSyntax = "org.joni.exception.SyntaxException", Invalid;
     /// An argument that makes no sense, found before anything was sent.
-    IllegalArgument = "java.lang.IllegalArgumentException", Invalid, false;
+    IllegalArgument = "java.lang.IllegalArgumentException", Invalid;
     /// A number beyond its range.
-    ArrayIndexOutOfBounds = "java.lang.ArrayIndexOutOfBoundsException", Invalid, false;
+    ArrayIndexOutOfBounds = "java.lang.ArrayIndexOutOfBoundsException", Invalid;
     /// An argument that must not be null.
-    NullPointer = "java.lang.NullPointerException", Invalid, false;
+    NullPointer = "java.lang.NullPointerException", Invalid;
     /// A request that cannot succeed when repeated.
-    DoNotRetryIo = "org.apache.hadoop.hbase.DoNotRetryIOException", Invalid, false;
+    DoNotRetryIo = "org.apache.hadoop.hbase.DoNotRetryIOException", Invalid;
     /// Something that hblite does not do.
-    UnsupportedOperation = "java.lang.UnsupportedOperationException", Unsupported, false;
+    UnsupportedOperation = "java.lang.UnsupportedOperationException", Unsupported;
     /// The table has no such family.
     NoSuchColumnFamily =
-        "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException", NotFound, false;
+        "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException", NotFound;
     /// A family that an alter wants to change is not there.
     InvalidFamilyOperation =
-        "org.apache.hadoop.hbase.InvalidFamilyOperationException", Invalid, false;
+        "org.apache.hadoop.hbase.InvalidFamilyOperationException", Invalid;
     /// A mutation names another row than the call.
-    WrongRow = "org.apache.hadoop.hbase.regionserver.WrongRegionException", NotServing, false;
+    WrongRow = "org.apache.hadoop.hbase.regionserver.WrongRegionException", NotServing;
     /// A mutation inside RowMutations names another row.
-    WrongRowIo = "org.apache.hadoop.hbase.client.WrongRowIOException", Invalid, false;
+    WrongRowIo = "org.apache.hadoop.hbase.client.WrongRowIOException", Invalid;
     /// A check failed its own rules (`CheckAndMutate`, sizes).
     FailedSanityCheck =
-        "org.apache.hadoop.hbase.regionserver.FailedSanityCheckException", Invalid, false;
+        "org.apache.hadoop.hbase.regionserver.FailedSanityCheckException", Invalid;
     /// The table is not there.
-    TableNotFound = "org.apache.hadoop.hbase.TableNotFoundException", NotFound, false;
+    TableNotFound = "org.apache.hadoop.hbase.TableNotFoundException", NotFound;
     /// The table is there already.
-    TableExists = "org.apache.hadoop.hbase.TableExistsException", AlreadyExists, false;
+    TableExists = "org.apache.hadoop.hbase.TableExistsException", AlreadyExists;
     /// The table is disabled.
-    TableNotEnabled = "org.apache.hadoop.hbase.TableNotEnabledException", WrongState, false;
+    TableNotEnabled = "org.apache.hadoop.hbase.TableNotEnabledException", WrongState;
     /// The table is enabled and should not be.
-    TableNotDisabled = "org.apache.hadoop.hbase.TableNotDisabledException", WrongState, false;
+    TableNotDisabled = "org.apache.hadoop.hbase.TableNotDisabledException", WrongState;
     /// The namespace is not there.
-    NamespaceNotFound = "org.apache.hadoop.hbase.NamespaceNotFoundException", NotFound, false;
+    NamespaceNotFound = "org.apache.hadoop.hbase.NamespaceNotFoundException", NotFound;
     /// The namespace is there already.
-    NamespaceExist = "org.apache.hadoop.hbase.NamespaceExistException", AlreadyExists, false;
+    NamespaceExist = "org.apache.hadoop.hbase.NamespaceExistException", AlreadyExists;
     /// A rule of the cluster forbids it (a namespace that is not empty, a reserved one).
-    Constraint = "org.apache.hadoop.hbase.constraint.ConstraintException", Invalid, false;
+    Constraint = "org.apache.hadoop.hbase.constraint.ConstraintException", Invalid;
     /// The region is not served here.
-    NotServingRegion = "org.apache.hadoop.hbase.NotServingRegionException", NotServing, true;
+    NotServingRegion = "org.apache.hadoop.hbase.NotServingRegionException", NotServing;
     /// The region is not known at all.
-    UnknownRegion = "org.apache.hadoop.hbase.UnknownRegionException", NotFound, false;
+    UnknownRegion = "org.apache.hadoop.hbase.UnknownRegionException", NotFound;
     /// Regions that may not be merged or split.
-    MergeRegion = "org.apache.hadoop.hbase.exceptions.MergeRegionException", Invalid, false;
+    MergeRegion = "org.apache.hadoop.hbase.exceptions.MergeRegionException", Invalid;
     /// Too many writes wait for memory.
-    RegionTooBusy = "org.apache.hadoop.hbase.RegionTooBusyException", Busy, true;
+    RegionTooBusy = "org.apache.hadoop.hbase.RegionTooBusyException", Busy;
     /// The scanner was closed or its lease ran out.
-    UnknownScanner = "org.apache.hadoop.hbase.UnknownScannerException", NotFound, false;
+    UnknownScanner = "org.apache.hadoop.hbase.UnknownScannerException", NotFound;
     /// A filter text or filter that cannot be used.
     IncompatibleFilter =
-        "org.apache.hadoop.hbase.filter.IncompatibleFilterException", Invalid, false;
+        "org.apache.hadoop.hbase.filter.IncompatibleFilterException", Invalid;
     /// A family's settings are not allowed together.
     InvalidTableDescriptor = "org.apache.hadoop.hbase.InvalidTableDescriptorException",
-        Invalid, false;
+        Invalid;
     /// The region server ended.
     RegionServerStopped =
-        "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException", Closed, true;
+        "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException", Closed;
     /// A character that no name may have: Java's parse errors of regular expressions.
-    PatternSyntax = "java.util.regex.PatternSyntaxException", Invalid, false;
+    PatternSyntax = "java.util.regex.PatternSyntaxException", Invalid;
     /// Unreadable text, such as a filter that ends too early.
-    CharacterCoding = "java.nio.charset.CharacterCodingException", Invalid, false;
+    CharacterCoding = "java.nio.charset.CharacterCodingException", Invalid;
 }
 
 impl Exception {

@@ -145,12 +145,6 @@ impl<'a> CellRef<'a> {
         Self { sequence_id, ..self }
     }
 
-    /// The same cell with another value (filters that strip values).
-    #[inline]
-    pub fn with_value(self, value: &'a [u8]) -> Self {
-        Self { value, ..self }
-    }
-
     /// The same cell with other tags.
     #[inline]
     pub fn with_tags(self, tags: &'a [u8]) -> Self {

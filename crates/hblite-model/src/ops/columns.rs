@@ -49,9 +49,4 @@ impl ColumnSelection {
     pub fn families(&self) -> impl Iterator<Item = (&[u8], &Qualifiers)> {
         self.0.iter().map(|(family, qualifiers)| (family.as_slice(), qualifiers))
     }
-
-    /// Whether single columns are selected anywhere.
-    pub fn has_columns(&self) -> bool {
-        self.0.values().any(|qualifiers| matches!(qualifiers, Qualifiers::Some(_)))
-    }
 }
