@@ -22,8 +22,13 @@ impl Column {
     /// Whether `cell` is of this column.
     #[inline]
     fn holds(&self, cell: &CellRef<'_>) -> bool {
-        cell.qualifier() == self.qualifier.as_slice() && cell.family() == self.family.as_slice()
+        is_of_column(cell, &self.family, &self.qualifier)
     }
+}
+
+#[inline]
+fn is_of_column(cell: &CellRef<'_>, family: &[u8], qualifier: &[u8]) -> bool {
+    cell.qualifier() == qualifier && cell.family() == family
 }
 
 /// Keeps the cells for which `keep` is true, and copies nothing when that is all of them.
@@ -90,7 +95,6 @@ impl Evaluate for ColumnValue {
 /// `SingleColumnValueFilter` and `SingleColumnValueExcludeFilter`.
 #[derive(Debug)]
 pub(super) struct SingleColumnValue {
-    column: Column,
     test: SingleColumnTest,
     /// Whether the cells of the column are taken out of the row.
     excludes: bool,
@@ -100,8 +104,7 @@ pub(super) struct SingleColumnValue {
 
 impl SingleColumnValue {
     pub(super) fn new(test: SingleColumnTest, excludes: bool) -> Self {
-        let column = Column::new((&test.family, &test.qualifier));
-        Self { column, test, excludes, was_found: false, was_matched: false }
+        Self { test, excludes, was_found: false, was_matched: false }
     }
 }
 
@@ -118,7 +121,7 @@ impl Evaluate for SingleColumnValue {
         if self.test.latest_version_only && self.was_found {
             return Ok(ReturnCode::NextRow);
         }
-        if !self.column.holds(cell) {
+        if !is_of_column(cell, &self.test.family, &self.test.qualifier) {
             return Ok(ReturnCode::Include);
         }
         self.was_found = true;
@@ -133,7 +136,8 @@ impl Evaluate for SingleColumnValue {
 
     fn filter_row_cells(&mut self, cells: &mut CellBuffer) {
         if self.excludes {
-            keep_cells(cells, |cell| !self.column.holds(cell));
+            let (family, qualifier) = (&self.test.family, &self.test.qualifier);
+            keep_cells(cells, |cell| !is_of_column(cell, family, qualifier));
         }
     }
 
