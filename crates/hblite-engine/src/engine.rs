@@ -419,3 +419,36 @@ impl std::fmt::Debug for Engine {
         write!(f, "Engine({})", self.context.layout.root().display())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hblite_env::{ManualClock, MemFileSystem, SeededRandom};
+    use hblite_model::{Compression, Get, Put};
+
+    use super::*;
+
+    #[test]
+    fn a_family_without_block_cache_leaves_nothing_in_it() {
+        for enabled in [false, true] {
+            let env = Env {
+                fs: Arc::new(MemFileSystem::new()),
+                clock: Arc::new(ManualClock::new(1_700_000_000_000)),
+                random: Arc::new(SeededRandom::new(7)),
+            };
+            let engine = Engine::open(env, Path::new("/store"), EngineOptions::default()).unwrap();
+            let name: TableName = "t".parse().unwrap();
+            let family = ColumnFamilyDescriptor::new("f")
+                .with_compression(Compression::Gz)
+                .with_block_cache_enabled(enabled);
+            let descriptor = TableDescriptor::new(name.clone()).with_family(family);
+            engine.create_table(&descriptor, &[]).unwrap();
+            let table = engine.table(name.clone());
+            table.mutate(Put::new("r").add("f", "q", "v").as_mutation()).unwrap();
+            engine.flush_table(&name).unwrap();
+            assert!(table.exists(&Get::new("r")).unwrap());
+            let cached = engine.context.block_cache.as_ref().map(|cache| cache.size_bytes());
+            assert_eq!(cached.is_some_and(|bytes| bytes > 0), enabled);
+            engine.close().unwrap();
+        }
+    }
+}

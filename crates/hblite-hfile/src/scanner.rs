@@ -53,7 +53,7 @@ impl HFileScanner {
     }
 
     /// The same, but blocks that it reads take no memory of the block cache: for compactions, which
-    /// read everything once.
+    /// read everything once, and for families that want no cache.
     #[must_use]
     pub fn without_caching(mut self) -> Self {
         self.keep_blocks = false;

@@ -302,6 +302,12 @@ impl ColumnFamilyDescriptor {
         self.with("KEEP_DELETED_CELLS", keep)
     }
 
+    /// The same with blocks that reads decode kept in memory, or not.
+    #[must_use]
+    pub fn with_block_cache_enabled(self, enabled: bool) -> Self {
+        self.with("BLOCKCACHE", enabled)
+    }
+
     fn number(&self, name: &str) -> i64 {
         self.attributes.get(name).and_then(|value| value.parse().ok()).unwrap_or(0)
     }
@@ -381,7 +387,7 @@ impl ColumnFamilyDescriptor {
         self.number("REPLICATION_SCOPE")
     }
 
-    /// Whether decompressed blocks are cached.
+    /// Whether blocks that reads decode are kept in memory.
     pub fn is_block_cache_enabled(&self) -> bool {
         self.flag("BLOCKCACHE")
     }

@@ -38,7 +38,11 @@ pub(crate) fn select_sources(
     }
     for file in files.iter().rev() {
         if needs.may_want_file(file)? {
-            sources.push(StoreFileScanner::new(file, read_point).into());
+            let mut scanner = StoreFileScanner::new(file, read_point);
+            if !info.is_block_cache_enabled {
+                scanner = scanner.without_caching();
+            }
+            sources.push(scanner.into());
         }
     }
     Ok(sources)

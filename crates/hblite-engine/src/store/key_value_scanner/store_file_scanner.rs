@@ -59,7 +59,8 @@ impl StoreFileScanner {
         }
     }
 
-    /// The same for a compaction, which reads everything once: blocks are not cached.
+    /// The same, but blocks are not cached: for a compaction, which reads everything once, and for
+    /// families that want no cache.
     #[must_use]
     pub(crate) fn without_caching(self) -> Self {
         Self { scanner: self.scanner.without_caching(), ..self }

@@ -2,7 +2,8 @@
 
 use hblite_model::{CellComparator, ColumnFamilyDescriptor, KeepDeletedCells};
 
-/// The settings of a family that decide which of its cells are alive (HBase's `ScanInfo`).
+/// The settings of a family that decide which of its cells are alive, and how they are read
+/// (HBase's `ScanInfo`).
 #[derive(Debug, Clone)]
 pub(crate) struct ScanInfo {
     /// Name of the family.
@@ -22,6 +23,8 @@ pub(crate) struct ScanInfo {
     /// How long a major compaction keeps markers (`hbase.hstore.time.to.purge.deletes`), in
     /// milliseconds.
     pub(crate) time_to_purge_deletes_ms: i64,
+    /// BLOCKCACHE.
+    pub(crate) is_block_cache_enabled: bool,
 }
 
 impl ScanInfo {
@@ -36,6 +39,7 @@ impl ScanInfo {
             keep_deleted_cells: family.keep_deleted_cells(),
             new_version_behavior: family.new_version_behavior(),
             time_to_purge_deletes_ms: 0,
+            is_block_cache_enabled: family.is_block_cache_enabled(),
         }
     }
 

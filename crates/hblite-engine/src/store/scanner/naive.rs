@@ -45,6 +45,7 @@ pub(crate) fn info(family: &str) -> ScanInfo {
         keep_deleted_cells: KeepDeletedCells::False,
         new_version_behavior: false,
         time_to_purge_deletes_ms: 0,
+        is_block_cache_enabled: true,
     }
 }
 
