@@ -181,7 +181,8 @@ fn open_filter(file: &BlockFile, offset: u64, opened: &mut Opened) -> Result<u64
     let (payload, next) = read_next(file, offset, &kinds)?;
     let has_flat_keys =
         block_type == BlockType::GeneralBloomMeta && opened.bloom_type == BloomType::RowCol;
-    let filter = BloomReader::parse(&payload, has_flat_keys, opened.trailer.comparator)
+    let comparator = opened.trailer.comparator;
+    let filter = BloomReader::parse(&payload, has_flat_keys, comparator, file.end())
         .map_err(|damage| file.corrupt(offset, &damage))?;
     if block_type == BlockType::DeleteFamilyBloomMeta {
         opened.delete_family_bloom = Some(filter);

@@ -27,7 +27,7 @@ pub(crate) use block_type::BlockType;
 pub(crate) use header::{BlockHeader, HEADER_SIZE, PAYLOAD_SIZE_MAX};
 pub(crate) use writer::{BlockPosition, BlockWriter};
 
-use crate::error::{Damage, Parsed};
+use crate::error::{Damage, Parsed, ensure};
 
 /// The payload of a block: a part of the mapped file, or memory of its own.
 #[derive(Debug, Clone)]
@@ -60,6 +60,33 @@ impl Deref for Payload {
     #[inline]
     fn deref(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
+    }
+}
+
+/// Looks at the blocks that a list names, which must lie one behind the other within the file: so
+/// a list names no block twice, and never more than the file can have.
+#[derive(Debug)]
+pub(crate) struct BlockOrder {
+    /// Where the block before ends.
+    next: u64,
+    /// Where the blocks of the file end.
+    end: u64,
+}
+
+impl BlockOrder {
+    /// For a list in a file whose blocks end at `end`.
+    pub(crate) fn new(end: u64) -> Self {
+        Self { next: 0, end }
+    }
+
+    /// Looks at the next block of the list.
+    pub(crate) fn check(&mut self, offset: u64, on_disk_size: u32) -> Parsed<()> {
+        ensure(on_disk_size as usize >= HEADER_SIZE, "listed block is smaller than its header")?;
+        ensure(offset >= self.next, "listed blocks do not lie one behind the other")?;
+        let end = offset.saturating_add(u64::from(on_disk_size));
+        ensure(end <= self.end, "listed block lies outside of the file")?;
+        self.next = end;
+        Ok(())
     }
 }
 

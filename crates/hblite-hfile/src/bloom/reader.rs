@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use hblite_model::{CellComparator, Result};
 
 use super::{BloomHash, META_VERSION, positions, write_row_column_key};
-use crate::block::{BlockFile, BlockType, Payload};
+use crate::block::{BlockFile, BlockOrder, BlockType, Payload};
 use crate::error::{Damage, Parsed, ensure};
 use crate::input::Input;
 
@@ -37,11 +37,12 @@ pub(crate) struct BloomReader {
 }
 
 impl BloomReader {
-    /// Takes the payload of a meta block apart.
+    /// Takes the payload of a meta block apart. The blocks of the file end at `blocks_end`.
     pub(crate) fn parse(
         payload: &[u8],
         has_flat_keys: bool,
         comparator: CellComparator,
+        blocks_end: u64,
     ) -> Parsed<Self> {
         let mut input = Input::new(payload);
         ensure(input.i32()? == META_VERSION, "unknown version of Bloom filter")?;
@@ -55,9 +56,11 @@ impl BloomReader {
         let count = input.length()?;
         let _comparator_class = input.byte_array()?;
         let mut chunks = Vec::new();
+        let mut order = BlockOrder::new(blocks_end);
         for _ in 0..count {
             let offset = input.offset()?;
             let on_disk_size = input.length()? as u32;
+            order.check(offset, on_disk_size)?;
             let first_key = input.byte_array()?;
             ensure(
                 !has_flat_keys || hblite_model::cell::key::check(first_key),
@@ -122,5 +125,33 @@ impl Chunk {
             return Err(file.corrupt(self.offset, &Damage::new("Bloom chunk without bits")));
         }
         Ok(self.bits.get_or_init(|| payload))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_that_no_file_can_have_so_are_refused() {
+        let meta = |chunks: &[(u64, u32)]| {
+            let mut payload = META_VERSION.to_be_bytes().to_vec();
+            payload.extend_from_slice(&0_i64.to_be_bytes());
+            payload.extend_from_slice(&[0, 0, 0, 5, 0, 0, 0, 1]);
+            payload.extend_from_slice(&[0; 16]);
+            payload.extend_from_slice(&(chunks.len() as u32).to_be_bytes());
+            payload.push(0);
+            for (offset, size) in chunks {
+                payload.extend_from_slice(&offset.to_be_bytes());
+                payload.extend_from_slice(&size.to_be_bytes());
+                payload.extend_from_slice(b"\x01k");
+            }
+            BloomReader::parse(&payload, false, CellComparator::Default, 200)
+        };
+        assert!(meta(&[(0, 100), (100, 100)]).is_ok());
+        assert!(meta(&[(0, 100), (0, 100)]).is_err());
+        assert!(meta(&[(0, 100), (99, 100)]).is_err());
+        assert!(meta(&[(0, 100), (150, 51)]).is_err());
+        assert!(meta(&[(0, 32)]).is_err());
     }
 }

@@ -4,8 +4,8 @@
 //! taken behind what all rows of the node have in common: a search compares these numbers and looks
 //! at keys only where they are equal.
 //!
-//! Invariants: not empty; offsets ascend strictly, so that no node can point at itself or twice at
-//! one block, and all nodes of a level together cannot hold more entries than the file has bytes.
+//! Invariants: not empty; the blocks that it points at lie one behind the other within the file, so
+//! that all nodes of a level together cannot hold more entries than the file has blocks.
 
 use std::cmp::Ordering;
 
@@ -14,6 +14,7 @@ use hblite_model::bytes;
 use hblite_model::cell::key;
 
 use super::ENTRY_FIXED_SIZE;
+use crate::block::BlockOrder;
 use crate::error::{Damage, Parsed, ensure};
 use crate::input::Input;
 
@@ -38,13 +39,15 @@ pub(crate) struct IndexNode {
 }
 
 impl IndexNode {
-    /// Takes `count` entries in root format from the front of a payload.
+    /// Takes `count` entries in root format from the front of a payload. The blocks of the file end
+    /// at `blocks_end`.
     pub(crate) fn parse_root(
         input: &mut Input<'_>,
         count: usize,
         comparator: CellComparator,
+        blocks_end: u64,
     ) -> Parsed<Self> {
-        let mut builder = NodeBuilder::default();
+        let mut builder = NodeBuilder::new(blocks_end);
         for _ in 0..count {
             let offset = input.offset()?;
             let size = input.length()?;
@@ -110,18 +113,23 @@ impl IndexNode {
 }
 
 /// Collects the entries of one node, or of all nodes of one level.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct NodeBuilder {
     entries: Vec<Entry>,
     keys: Vec<u8>,
+    order: BlockOrder,
 }
 
 impl NodeBuilder {
+    /// No entries yet, in a file whose blocks end at `blocks_end`.
+    pub(crate) fn new(blocks_end: u64) -> Self {
+        Self { entries: Vec::new(), keys: Vec::new(), order: BlockOrder::new(blocks_end) }
+    }
+
     /// Adds an entry.
     pub(crate) fn push(&mut self, key: &[u8], offset: u64, on_disk_size: u32) -> Parsed<()> {
         ensure(key::check(key), "lengths inside an index key do not fit")?;
-        let ascends = self.entries.last().is_none_or(|last| last.offset < offset);
-        ensure(ascends, "offsets in the index do not ascend")?;
+        self.order.check(offset, on_disk_size)?;
         let key_start =
             u32::try_from(self.keys.len()).map_err(|_| Damage::new("index keys of over 4 GiB"))?;
         self.keys.extend_from_slice(key);
@@ -180,7 +188,7 @@ mod tests {
     use super::*;
 
     fn node(rows: &[&str], comparator: CellComparator) -> IndexNode {
-        let mut builder = NodeBuilder::default();
+        let mut builder = NodeBuilder::new(u64::MAX);
         for (position, row) in rows.iter().enumerate() {
             let key = key::build(row.as_bytes(), b"f", b"q", 5, 4);
             builder.push(&key, position as u64 * 100, 100).unwrap();
@@ -229,12 +237,17 @@ mod tests {
     }
 
     #[test]
-    fn offsets_that_do_not_ascend_are_refused() {
+    fn blocks_that_no_file_can_have_so_are_refused() {
         let key = key::build(b"r", b"f", b"q", 5, 4);
-        let mut builder = NodeBuilder::default();
-        builder.push(&key, 7, 1).unwrap();
-        assert!(builder.push(&key, 7, 1).is_err());
-        assert!(builder.push(b"short", 9, 1).is_err());
-        assert!(NodeBuilder::default().finish(CellComparator::Default).is_err());
+        let mut builder = NodeBuilder::new(200);
+        builder.push(&key, 7, 50).unwrap();
+        assert!(builder.push(&key, 7, 50).is_err(), "twice");
+        assert!(builder.push(&key, 56, 50).is_err(), "one in another");
+        assert!(builder.push(&key, 57, 144).is_err(), "behind the end");
+        assert!(builder.push(&key, u64::MAX, 144).is_err(), "behind all ends");
+        assert!(builder.push(&key, 57, 0).is_err(), "nothing");
+        assert!(builder.push(b"short", 57, 50).is_err());
+        builder.push(&key, 57, 143).unwrap();
+        assert!(NodeBuilder::new(200).finish(CellComparator::Default).is_err());
     }
 }

@@ -83,7 +83,7 @@ impl DataIndex {
         count: usize,
         levels: u32,
     ) -> Result<Self> {
-        let (node, mid_key) = parse_root(root, count, levels, comparator)
+        let (node, mid_key) = parse_root(root, count, levels, comparator, file.end())
             .map_err(|damage| file.corrupt(root_offset, &damage))?;
         if levels == 1 {
             let leaves = Box::from([OnceLock::from(Leaf::new(node))]);
@@ -113,7 +113,7 @@ impl DataIndex {
         let (offset, size) = directory.block(leaf);
         let (_, payload) = file.read(offset, &[BlockType::LeafIndex], Some(size))?;
         let parse = || {
-            let mut builder = NodeBuilder::default();
+            let mut builder = NodeBuilder::new(file.end());
             builder.push_node(&payload)?;
             let node = builder.finish(self.comparator)?;
             ensure(node.key(0) == directory.key(leaf), "leaf begins with another key")?;
@@ -228,9 +228,10 @@ fn parse_root(
     count: usize,
     levels: u32,
     comparator: CellComparator,
+    blocks_end: u64,
 ) -> Parsed<(IndexNode, Option<MidKey>)> {
     let mut input = Input::new(payload);
-    let node = IndexNode::parse_root(&mut input, count, comparator)?;
+    let node = IndexNode::parse_root(&mut input, count, comparator, blocks_end)?;
     let mid_key_size = if levels == 1 { 0 } else { MID_KEY_SIZE };
     ensure(input.remaining() == mid_key_size, "root index has not the size of its entries")?;
     if levels == 1 {
@@ -244,7 +245,7 @@ fn parse_root(
 
 /// All entries of the nodes that `level` points at.
 fn children(file: &BlockFile, comparator: CellComparator, level: &IndexNode) -> Result<IndexNode> {
-    let mut builder = NodeBuilder::default();
+    let mut builder = NodeBuilder::new(file.end());
     let mut offset = 0;
     for index in 0..level.len() {
         let size;
