@@ -201,6 +201,54 @@ proptest! {
     }
 }
 
+#[test]
+fn every_codec_gives_back_blocks_of_every_encoding() {
+    let cell = |row: u32| {
+        let (row, value) = (format!("user{row:06}"), vec![row as u8; row as usize % 97]);
+        let flat_key = key::build(row.as_bytes(), b"f", b"q", 5, CellType::Put.code());
+        CellRef::new(&flat_key, &value, b"\0\x02\x08x", 7).to_cell()
+    };
+    let cells: Vec<Cell> = (0..2_000).map(cell).collect();
+    let codecs = [
+        Compression::None,
+        Compression::Gz,
+        Compression::Snappy,
+        Compression::Lz4,
+        Compression::Zstd,
+    ];
+    let encodings = [
+        DataBlockEncoding::None,
+        DataBlockEncoding::Prefix,
+        DataBlockEncoding::Diff,
+        DataBlockEncoding::FastDiff,
+        DataBlockEncoding::RowIndexV1,
+    ];
+    for (compression, encoding) in
+        codecs.iter().flat_map(|codec| encodings.map(|encoding| (*codec, encoding)))
+    {
+        let options = HFileWriterOptions {
+            compression,
+            encoding,
+            include_tags: true,
+            compress_tags: true,
+            block_size: 8_192,
+            ..HFileWriterOptions::default()
+        };
+        let fs = MemFileSystem::new();
+        write(&fs, &cells, &options);
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        let reader = HFileReader::open(&fs, Path::new("f"), Some(cache.clone())).unwrap();
+        let reader = Arc::new(reader);
+        for _ in 0..2 {
+            assert_eq!(support::scan(&reader), cells, "{compression} {encoding}");
+        }
+        check_positions(&reader, &cells);
+        let is_in_place = compression == Compression::None
+            && matches!(encoding, DataBlockEncoding::None | DataBlockEncoding::RowIndexV1);
+        assert_eq!(cache.hits() > 0, !is_in_place, "{compression} {encoding}");
+    }
+}
+
 /// In the order of hbase:meta the first and the last row of a block may share more bytes than a row
 /// between them has.
 #[test]
