@@ -118,12 +118,10 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         )
     }
 
-    /// Whether a filter's hint leads on. HBase's reverse scans only follow hints to other rows.
-    pub(crate) fn is_hint_followed(&self, hint: &[u8]) -> bool {
-        self.direction == Direction::Forward
-            || self
-                .current_key()
-                .is_some_and(|current| self.compare_rows(key::row(hint), key::row(current)).is_gt())
+    /// Whether `key` belongs to the row of the first cell.
+    pub(crate) fn is_in_current_row(&self, key: &[u8]) -> bool {
+        self.current_key()
+            .is_some_and(|current| self.compare_rows(key::row(key), key::row(current)).is_eq())
     }
 
     /// Moves each scanner whose cell is too early. Every move leads forward, so it ends.

@@ -15,7 +15,7 @@ mod plain;
 mod tests;
 
 use hblite_model::cell::{CellBuffer, CellRef, key};
-use hblite_model::filter::FilterState;
+use hblite_model::filter::{FilterState, HintsInRow};
 use hblite_model::{Direction, Error, Qualifiers, Result, Scan};
 
 use self::cursor::StoreCursor;
@@ -271,11 +271,12 @@ impl<S: KeyValueScanner> StoreScanner<S> {
                 return self.finish_row();
             }
             MatchCode::SeekNextUsingHint => {
-                let hint = match (self.cursor.current(), filter) {
+                let hint = match (self.cursor.current(), &mut *filter) {
                     (Some(cell), Some(filter)) => filter.next_cell_hint(&cell),
                     _ => None,
                 };
-                self.cursor.go_to_hint(hint.as_deref())?;
+                let follow = filter.as_ref().map_or(HintsInRow::None, FilterState::hints_in_row);
+                self.cursor.go_to_hint(hint.as_deref(), follow)?;
             }
             MatchCode::Include | MatchCode::Skip => self.cursor.step()?,
         }

@@ -44,7 +44,7 @@ pub use comparator::{BitwiseOperator, Comparator, CompareOperator};
 pub use parse::{ParseFilterError, parse_filter, supported_filters};
 pub use regex::{RegexEngine, RegexFlags, RegexString};
 pub use row_range::RowRange;
-pub use state::{CellValue, FilterState, ReturnCode, RowVerdict};
+pub use state::{CellValue, FilterState, HintsInRow, ReturnCode, RowVerdict};
 
 /// Whether all or one of the filters of a list must pass (`FilterList.Operator`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -383,6 +383,18 @@ impl Filter {
             }
             _ => true,
         }
+    }
+
+    /// Whether cells that are passed by on the way to a hint leave no trace: the filter would say
+    /// the same of each of them, and of those behind the hint, had it seen them or not.
+    pub(crate) fn forgets_passed_cells(&self) -> bool {
+        matches!(
+            self,
+            Self::ColumnPrefix { .. }
+                | Self::MultipleColumnPrefix { .. }
+                | Self::ColumnRange { .. }
+                | Self::ColumnPagination { offset: ColumnOffset::Qualifier(_), .. }
+        )
     }
 
     /// Whether HBase counts this among the filters that seek (`HintingFilter`): an AND list asks

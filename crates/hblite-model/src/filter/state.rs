@@ -119,11 +119,36 @@ pub(super) trait Evaluate: Send + fmt::Debug {
     }
 }
 
+/// Which hints to a cell of the same row a scanner follows.
+///
+/// HBase's reverse scans follow none: they show the filter each cell of a row. Here they do where
+/// the answer is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HintsInRow {
+    /// All, as forward scans do, even past a marker that deletes what comes behind it.
+    All,
+    /// All but those of cells under the empty qualifier: markers of the family are among them.
+    PastFamilyMarkers,
+    /// None.
+    None,
+}
+
+impl HintsInRow {
+    fn of(filter: &Filter, direction: Direction) -> Self {
+        match direction {
+            Direction::Forward => Self::All,
+            Direction::Reverse if filter.forgets_passed_cells() => Self::PastFamilyMarkers,
+            Direction::Reverse => Self::None,
+        }
+    }
+}
+
 /// A [`Filter`] in one region scanner.
 #[derive(Debug)]
 pub struct FilterState {
     root: Box<dyn Evaluate>,
     has_filter_row: bool,
+    hints_in_row: HintsInRow,
 }
 
 impl FilterState {
@@ -131,7 +156,11 @@ impl FilterState {
     /// chooses the same rows.
     pub fn new(filter: &Filter, direction: Direction, seed: u64) -> Self {
         let root = Builder { seed }.build(filter, direction);
-        Self { root, has_filter_row: filter.has_filter_row() }
+        Self {
+            root,
+            has_filter_row: filter.has_filter_row(),
+            hints_in_row: HintsInRow::of(filter, direction),
+        }
     }
 
     /// Forgets the row; called after each row.
@@ -173,6 +202,12 @@ impl FilterState {
     /// forward); the scanner must not go back.
     pub fn next_cell_hint(&mut self, cell: &CellRef<'_>) -> Option<Vec<u8>> {
         self.root.next_cell_hint(cell.key())
+    }
+
+    /// Which hints to a cell of the same row are followed.
+    #[inline]
+    pub fn hints_in_row(&self) -> HintsInRow {
+        self.hints_in_row
     }
 
     /// Whether rows are judged as a whole ([`Filter::has_filter_row`]).

@@ -140,14 +140,23 @@ fn read_table(rows: usize, columns: usize, scan: &Scan) -> (Vec<Vec<Cell>>, u64)
 fn hints_of_filters_are_followed() {
     let range =
         Filter::column_range(Some(b"q00500".to_vec()), true, Some(b"q00503".to_vec()), false);
-    let (rows, examined) = read_table(10, 1000, &Scan::new().filter(range));
-    assert_eq!((rows.len(), rows[9].len()), (10, 3));
-    assert!(examined < 10 * 60, "{examined} of 10,000 cells");
-
     let page = Filter::column_pagination_from(2, "q00800").unwrap();
-    let (rows, examined) = read_table(10, 1000, &Scan::new().filter(page));
-    assert_eq!((rows.len(), rows[0][1].qualifier()), (10, b"q00801".as_slice()));
-    assert!(examined < 10 * 60, "{examined} of 10,000 cells");
+    let prefix = Filter::column_prefix("q0070");
+    let prefixes = Filter::multiple_column_prefix(["q00701", "q00900"]).unwrap();
+    for is_reversed in [false, true] {
+        for (filter, count, qualifier) in [
+            (range.clone(), 3, "q00500"),
+            (page.clone(), 2, "q00800"),
+            (prefix.clone(), 10, "q00700"),
+            (prefixes.clone(), 2, "q00701"),
+        ] {
+            let scan = Scan::new().filter(filter).reversed(is_reversed);
+            let (rows, examined) = read_table(10, 1000, &scan);
+            assert_eq!((rows.len(), rows[9].len()), (10, count), "{scan:?}");
+            assert_eq!(rows[0][0].qualifier(), qualifier.as_bytes());
+            assert!(examined < 10 * 60, "{examined} of 10,000 cells by {scan:?}");
+        }
+    }
 
     let pattern = FuzzyKey { key: b"r??500".to_vec(), mask: vec![0, 1, 1, 0, 0, 0] };
     let fuzzy = Filter::fuzzy_row(vec![pattern]).unwrap();

@@ -2,6 +2,7 @@
 
 use hblite_model::Result;
 use hblite_model::cell::{CellRef, CellType, key};
+use hblite_model::filter::HintsInRow;
 
 use crate::store::key_value_heap::KeyValueHeap;
 use crate::store::key_value_scanner::{KeyValueScanner, write_row_edge};
@@ -161,13 +162,24 @@ impl<S: KeyValueScanner> StoreCursor<S> {
         }
     }
 
-    /// Goes where a filter says, or one cell on. In reverse a hint inside the row is not followed.
-    pub(super) fn go_to_hint(&mut self, hint: Option<&[u8]>) -> Result<()> {
+    /// Goes where a filter says, or one cell on: if there is no hint, if it leads back, or if it
+    /// stays in the row and such hints are not followed.
+    pub(super) fn go_to_hint(&mut self, hint: Option<&[u8]>, follow: HintsInRow) -> Result<()> {
         let has_moved = match hint {
-            Some(key) if self.heap.is_hint_followed(key) => self.heap.reseek(key)?,
+            Some(key) if follow == HintsInRow::All || self.leads_on(key, follow) => {
+                self.heap.reseek(key)?
+            }
             _ => false,
         };
         if has_moved { Ok(()) } else { self.heap.next() }
+    }
+
+    /// Whether a hint that may stay in the row is followed.
+    fn leads_on(&self, hint: &[u8], follow: HintsInRow) -> bool {
+        let is_past_markers =
+            || self.heap.current_key().is_some_and(|current| !key::qualifier(current).is_empty());
+        !self.heap.is_in_current_row(hint)
+            || (follow == HintsInRow::PastFamilyMarkers && is_past_markers())
     }
 
     /// Goes beyond `row`.
