@@ -62,7 +62,7 @@ pub use hblite_model::{
     RowMutations, RowResult, Scan, TableDescriptor, TableName, TimeRange, bytes, descriptor,
     filter, region_split,
 };
-pub use scanner::ResultScanner;
+pub use scanner::{ResultScanner, ScanStep};
 pub use table::Table;
 
 /// Compiles the example of the README.

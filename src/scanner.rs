@@ -1,7 +1,20 @@
 //! Results of a scan, one row after the other.
 
+use std::time::Duration;
+
 use hblite_engine::TableScanner;
 use hblite_model::{CellRef, Result, RowResult};
+
+/// What [`ResultScanner::next_row_within`] found.
+#[derive(Debug)]
+pub enum ScanStep<'a> {
+    /// A row, lent until the next call.
+    Row(&'a RowResult),
+    /// None in time; the scan stands at this row. A scan that starts there goes on from here.
+    Cursor(Vec<u8>),
+    /// Nothing more.
+    End,
+}
 
 /// The rows of a scan.
 ///
@@ -27,6 +40,52 @@ impl ResultScanner {
     pub fn next_row(&mut self) -> Result<Option<&RowResult>> {
         let has_row = self.scanner.next_row(&mut self.row)?;
         Ok(has_row.then_some(&self.row))
+    }
+
+    /// As [`ResultScanner::next_row`], and looks for a row no longer than `limit` (by the store's
+    /// clock, to the millisecond): a scan whose filter rejects much can be shown to be alive, be
+    /// given up, or be taken up again later, from its cursor.
+    ///
+    /// Each call leads on by one row at least. As HBase's heartbeats do
+    /// (`Scan.setNeedCursorResult`).
+    ///
+    /// ```
+    /// use hblite::filter::{Comparator, CompareOperator, Filter};
+    /// use hblite::{ColumnFamilyDescriptor, Put, Scan, ScanStep, TableDescriptor};
+    /// use std::time::Duration;
+    ///
+    /// # fn main() -> hblite::Result<()> {
+    /// let connection = hblite::open_in_memory()?;
+    /// let family = ColumnFamilyDescriptor::new("f");
+    /// let descriptor = TableDescriptor::new("t".parse()?).with_family(family);
+    /// connection.admin().create_table(&descriptor)?;
+    /// let table = connection.table("t")?;
+    /// for row in ["a", "b", "c"] {
+    ///     table.put(&Put::new(row).add("f", "q", row))?;
+    /// }
+    /// let rare = Filter::value(CompareOperator::Equal, Comparator::binary("c"));
+    /// let mut scanner = table.scan(&Scan::new().filter(rare))?;
+    /// let mut cursors = Vec::new();
+    /// loop {
+    ///     match scanner.next_row_within(Duration::ZERO)? {
+    ///         ScanStep::Row(row) => assert_eq!(row.row(), b"c"),
+    ///         ScanStep::Cursor(row) => cursors.push(row),
+    ///         ScanStep::End => break,
+    ///     }
+    /// }
+    /// assert_eq!(cursors, [b"b", b"c"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ResultScanner::next_row`].
+    pub fn next_row_within(&mut self, limit: Duration) -> Result<ScanStep<'_>> {
+        Ok(match self.scanner.next_row_within(&mut self.row, limit)? {
+            hblite_engine::ScanStep::Row => ScanStep::Row(&self.row),
+            hblite_engine::ScanStep::Cursor(row) => ScanStep::Cursor(row),
+            hblite_engine::ScanStep::End => ScanStep::End,
+        })
     }
 
     /// Calls `visit` with every cell that is left, without copying it.

@@ -48,6 +48,7 @@ mod tests;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use hblite_env::Clock;
 use hblite_model::bytes::from_string_binary;
 use hblite_model::name::DEFAULT_NAMESPACE;
 use hblite_model::{
@@ -214,6 +215,11 @@ impl Catalog {
     /// The name of the server that serves the regions: `host,port,start code`.
     pub(crate) fn server_name(&self) -> String {
         self.server.to_string()
+    }
+
+    /// The store's clock.
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.context.env.clock
     }
 
     /// What was found at the open and belonged to no table.

@@ -43,6 +43,8 @@ pub(crate) enum NextRow {
         /// The row goes on in the next piece.
         may_have_more_cells: bool,
     },
+    /// The time was over before a row was found; the next call goes on (a heartbeat in HBase).
+    Paused,
     /// The scan has nothing more in this region.
     End,
 }
@@ -164,10 +166,23 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     /// # Errors
     /// Those of files and filters; the scan is over then.
     pub(crate) fn next_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
+        self.next_row_until(sink, || false)
+    }
+
+    /// As [`RegionScanner::next_row`], and pauses behind a row that was not given when
+    /// `is_time_over`. Each call leads on by one row at least.
+    pub(crate) fn next_row_until<C: CellSink>(
+        &mut self,
+        sink: &mut C,
+        is_time_over: impl FnMut() -> bool,
+    ) -> Result<NextRow> {
         let next = match self.ahead.take() {
             Some(piece) => piece.give(sink),
-            None => self.read_next_row(sink)?,
+            None => self.read_next_row(sink, is_time_over)?,
         };
+        if next == NextRow::Paused {
+            return Ok(next);
+        }
         self.fetched += 1;
         let fills_fetch = self.fetch_max.is_some_and(|max| self.fetched.is_multiple_of(max));
         match next {
@@ -181,25 +196,34 @@ impl<S: KeyValueScanner> RegionScanner<S> {
 
     fn look_ahead(&mut self) -> Result<()> {
         let mut cells = CellBuffer::new();
-        let next = self.read_next_row(&mut cells)?;
+        let next = self.read_next_row(&mut cells, || false)?;
         self.ahead = match next {
             NextRow::Row { may_have_more_cells } => Some(Piece { cells, may_have_more_cells }),
-            NextRow::End => None,
+            NextRow::Paused | NextRow::End => None,
         };
         Ok(())
     }
 
     #[inline]
-    fn read_next_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
+    fn read_next_row<C: CellSink>(
+        &mut self,
+        sink: &mut C,
+        is_time_over: impl FnMut() -> bool,
+    ) -> Result<NextRow> {
         if self.is_done {
             return Ok(NextRow::End);
         }
         let next = match (&self.filter, self.stores.as_mut_slice()) {
-            (None, [_]) => self.next_plain_row(sink),
-            _ => self.next_judged_row(sink),
+            (None, [_]) => self.next_plain_row(sink, is_time_over),
+            _ => self.next_judged_row(sink, is_time_over),
         };
         self.is_done |= matches!(next, Err(_) | Ok(NextRow::End));
         next
+    }
+
+    /// The row that comes next, given or not.
+    pub(crate) fn position(&mut self) -> Option<&[u8]> {
+        self.find_row().then_some(&self.row)
     }
 
     /// Whether the filter wants nothing more, of this region or any other.
@@ -209,8 +233,13 @@ impl<S: KeyValueScanner> RegionScanner<S> {
 
     /// One family and no filter: nothing stands between the store and the sink.
     #[inline]
-    fn next_plain_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
+    fn next_plain_row<C: CellSink>(
+        &mut self,
+        sink: &mut C,
+        mut is_time_over: impl FnMut() -> bool,
+    ) -> Result<NextRow> {
         let mut budget = self.piece;
+        let mut is_first = true;
         loop {
             let store = &mut self.stores[0];
             let is_over = if self.stop.is_open() {
@@ -221,22 +250,34 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             if is_over {
                 return Ok(NextRow::End);
             }
+            if !is_first && is_time_over() {
+                return Ok(NextRow::Paused);
+            }
             let returned = store.next_row(&mut self.filter, &mut budget, sink)?;
             if returned > 0 {
                 self.cells_returned += returned as u64;
                 let may_have_more_cells = budget.is_exhausted() && store.has_rest_of_row();
                 return Ok(NextRow::Row { may_have_more_cells });
             }
+            is_first = false;
         }
     }
 
-    fn next_judged_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
+    fn next_judged_row<C: CellSink>(
+        &mut self,
+        sink: &mut C,
+        mut is_time_over: impl FnMut() -> bool,
+    ) -> Result<NextRow> {
+        let mut is_first = true;
         loop {
+            let may_pause = !std::mem::take(&mut is_first);
             let mut budget = self.piece;
             let found = if self.is_row_joining {
                 self.join_row(sink, &mut budget)?
             } else if !self.find_row() || self.stop.is_beyond(&self.row) {
                 return Ok(NextRow::End);
+            } else if may_pause && is_time_over() {
+                return Ok(NextRow::Paused);
             } else if self.is_row_key_rejected()? {
                 if self.is_filter_done() {
                     return Ok(NextRow::End);

@@ -8,12 +8,13 @@
 
 mod scanner;
 
-pub use scanner::TableScanner;
+pub use scanner::{ScanStep, TableScanner};
 
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hblite_env::Clock;
 use hblite_model::{
     Action, CheckAndMutate, CheckAndMutateResult, Durability, Error, ErrorKind, Exception, Get,
     Increment, Mutation, MutationKind, RegionInfo, Result, RowMutations, RowResult, Scan,
@@ -50,6 +51,11 @@ impl TableHandle {
         let slot = catalog.slot(&name);
         let (catalog, options) = (Arc::clone(catalog), Arc::clone(options));
         Self { catalog, options, name, slot, _store: store }
+    }
+
+    /// The store's clock.
+    fn clock(&self) -> &Arc<dyn Clock> {
+        self.catalog.clock()
     }
 
     /// The name.

@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hblite_model::cell::CellBuffer;
 use hblite_model::{CellRef, Direction, ErrorKind, Result, RowResult, Scan};
@@ -15,6 +16,17 @@ use hblite_model::{CellRef, Direction, ErrorKind, Result, RowResult, Scan};
 use super::{LOCATE_ATTEMPTS, LOCATE_PAUSE, TableHandle};
 use crate::region::Region;
 use crate::region::scanner::{CellSink, NextRow, RegionScanner};
+
+/// What [`TableScanner::next_row_within`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScanStep {
+    /// A row.
+    Row,
+    /// None in time; the scan stands at this row (`Result.isCursor`).
+    Cursor(Vec<u8>),
+    /// Nothing more.
+    End,
+}
 
 /// The rows of a scan.
 pub struct TableScanner {
@@ -72,18 +84,56 @@ impl TableScanner {
     /// # Errors
     /// Whatever reading can fail with; the scan cannot go on then.
     pub fn next_row(&mut self, row: &mut RowResult) -> Result<bool> {
+        Ok(matches!(self.next_row_until(row, || false)?, NextRow::Row { .. }))
+    }
+
+    /// As [`TableScanner::next_row`], and looks for a row no longer than `limit` by the store's
+    /// clock. Each call leads on by one row at least, so it ends for any limit.
+    ///
+    /// # Errors
+    /// As [`TableScanner::next_row`].
+    pub fn next_row_within(&mut self, row: &mut RowResult, limit: Duration) -> Result<ScanStep> {
+        let clock = Arc::clone(self.table.clock());
+        let limit = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
+        let end = clock.now_millis().saturating_add(limit);
+        Ok(match self.next_row_until(row, || clock.now_millis() >= end)? {
+            NextRow::Row { .. } => ScanStep::Row,
+            NextRow::Paused => ScanStep::Cursor(self.position()),
+            NextRow::End => ScanStep::End,
+        })
+    }
+
+    fn next_row_until(
+        &mut self,
+        row: &mut RowResult,
+        is_time_over: impl FnMut() -> bool,
+    ) -> Result<NextRow> {
         let mut cells = std::mem::take(row).into_cells();
         cells.clear();
-        let mut found = self.next_into(&mut cells)?;
-        if found.is_some() && self.is_beyond_limit(&cells) {
+        let mut found = self.next_into(&mut cells, is_time_over)?;
+        if found == NextRow::Paused {
+            *row = RowResult::new(cells);
+            return Ok(found);
+        }
+        if found != NextRow::End && self.is_beyond_limit(&cells) {
             cells.clear();
             self.end();
-            found = None;
+            found = NextRow::End;
         }
-        let has_more = matches!(found, Some(NextRow::Row { may_have_more_cells: true }));
+        let has_more = found == NextRow::Row { may_have_more_cells: true };
         self.open_row = cells.get(0).filter(|_| has_more).map(|cell| cell.row().to_vec());
         *row = RowResult::new(cells).with_more_cells(has_more);
-        Ok(found.is_some())
+        Ok(found)
+    }
+
+    /// The row at which the scan stands, or the border that it is about to cross.
+    fn position(&mut self) -> Vec<u8> {
+        let in_region = self.region.as_mut().and_then(|current| current.scanner.position());
+        match (in_region, &self.next) {
+            (Some(row), _) => row.to_vec(),
+            (None, Some(Border::From(row) | Border::Before(row))) => row.clone(),
+            (None, _) => Vec::new(),
+        }
     }
 
     /// Calls `visit` with every cell that is left, where it lies.
@@ -92,24 +142,29 @@ impl TableScanner {
     /// As [`TableScanner::next_row`].
     pub fn for_each_cell(&mut self, mut visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
         let mut sink = Visitor { visit: &mut visit, cells: 0, size_bytes: 0 };
-        while self.next_into(&mut sink)?.is_some() {}
+        while self.next_into(&mut sink, || false)? != NextRow::End {}
         Ok(())
     }
 
-    fn next_into<S: CellSink + Measured>(&mut self, sink: &mut S) -> Result<Option<NextRow>> {
+    fn next_into<S: CellSink + Measured>(
+        &mut self,
+        sink: &mut S,
+        mut is_time_over: impl FnMut() -> bool,
+    ) -> Result<NextRow> {
         loop {
             if self.rows_left == Some(0) && self.is_limit_reached() {
                 self.end();
-                return Ok(None);
+                return Ok(NextRow::End);
             }
             let Some(current) = &mut self.region else {
                 if !self.open_next_region()? {
-                    return Ok(None);
+                    return Ok(NextRow::End);
                 }
                 continue;
             };
             let before = sink.measure();
-            match current.scanner.next_row(sink)? {
+            match current.scanner.next_row_until(sink, &mut is_time_over)? {
+                NextRow::Paused => return Ok(NextRow::Paused),
                 NextRow::End => {
                     // Limit 0 is no limit, but the client stops after a region with rows. A server
                     // that has no rows because the filter is done ends the whole scan.
@@ -123,6 +178,9 @@ impl TableScanner {
                     }
                     self.count_full_end();
                     self.close_region();
+                    if self.next.is_some() && is_time_over() {
+                        return Ok(NextRow::Paused);
+                    }
                 }
                 row @ NextRow::Row { may_have_more_cells } => {
                     let (cells, size_bytes) = sink.measure();
@@ -137,7 +195,7 @@ impl TableScanner {
                     if !may_have_more_cells && let Some(left) = &mut self.rows_left {
                         *left = left.saturating_sub(1);
                     }
-                    return Ok(Some(row));
+                    return Ok(row);
                 }
             }
         }

@@ -31,7 +31,7 @@ fn read(mut scanner: RegionScanner, batch: Option<usize>) -> (Vec<Vec<Cell>>, u6
         let mut piece = Vec::new();
         let mut push = |cell: &CellRef<'_>| piece.push(cell.to_cell());
         match scanner.next_row(&mut push).unwrap() {
-            NextRow::End => break,
+            NextRow::Paused | NextRow::End => break,
             NextRow::Row { may_have_more_cells } => {
                 assert!(!piece.is_empty() && batch.is_none_or(|batch| piece.len() <= batch));
                 assert!(!may_have_more_cells || batch.is_some());
@@ -269,7 +269,7 @@ fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
     loop {
         let mut cells = 0;
         match scanner.next_row(&mut |_: &CellRef<'_>| cells += 1).unwrap() {
-            NextRow::End => break,
+            NextRow::Paused | NextRow::End => break,
             NextRow::Row { may_have_more_cells } => pieces.push((cells, may_have_more_cells)),
         }
     }
