@@ -58,12 +58,12 @@ pub use hblite_model::{
     Action, Append, BloomType, Cell, CellBuffer, CellRef, CellType, CheckAndMutate,
     CheckAndMutateResult, ColumnFamilyDescriptor, Compression, Condition, DataBlockEncoding,
     Delete, Direction, Durability, Error, ErrorKind, Exception, Get, Increment, KeepDeletedCells,
-    LATEST_TIMESTAMP, Mutation, MutationKind, NamespaceDescriptor, Put, RegionInfo, Result,
+    LATEST_TIMESTAMP, Mutation, MutationKind, NamespaceDescriptor, Nonce, Put, RegionInfo, Result,
     RowMutations, RowResult, Scan, TableDescriptor, TableName, TimeRange, bytes, descriptor,
     filter, region_split,
 };
 pub use scanner::{ResultScanner, ScanStep};
-pub use table::Table;
+pub use table::{Once, Table};
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

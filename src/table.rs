@@ -3,7 +3,8 @@
 use hblite_engine::TableHandle;
 use hblite_model::{
     Action, Append, CheckAndMutate, CheckAndMutateResult, Delete, Durability, Get, Increment,
-    Mutation, Put, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor, TableName,
+    Mutation, Nonce, Put, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor,
+    TableName,
 };
 
 use crate::scanner::ResultScanner;
@@ -100,7 +101,7 @@ impl Table {
 
     /// Adds to counters of one row, all or none, and gives their new values.
     pub fn increment(&self, increment: &Increment) -> Result<RowResult> {
-        self.handle.read_modify_write(increment.as_mutation())
+        self.handle.read_modify_write(increment.as_mutation(), None)
     }
 
     /// Adds to one counter and gives its new value.
@@ -122,13 +123,13 @@ impl Table {
 
     /// Lengthens values of one row, all or none, and gives them.
     pub fn append(&self, append: &Append) -> Result<RowResult> {
-        self.handle.read_modify_write(append.as_mutation())
+        self.handle.read_modify_write(append.as_mutation(), None)
     }
 
     /// Several writes to one row, together or not at all; gives what increments and appends
     /// among them returned.
     pub fn mutate_row(&self, mutations: &RowMutations) -> Result<RowResult> {
-        self.handle.mutate_row(mutations)
+        self.handle.mutate_row(mutations, None)
     }
 
     /// Writes only if a condition on the row holds; both in one step.
@@ -147,7 +148,29 @@ impl Table {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
-        self.handle.check_and_mutate(check)
+        self.handle.check_and_mutate(check, None)
+    }
+
+    /// Names the next write, so that a repeat of it under the same name counts once: for callers
+    /// who try again when they got no answer. What was done is remembered for half an hour (or a
+    /// million later writes) and survives a crash as long as its cells are in the log.
+    ///
+    /// ```
+    /// # use hblite::*;
+    /// # let connection = open_in_memory()?;
+    /// # connection.admin().create_table(&TableDescriptor::new("t".parse()?)
+    /// #     .with_family(ColumnFamilyDescriptor::new("f")))?;
+    /// let table = connection.table("t")?;
+    /// let nonce = Nonce { group: 1, number: 815 };
+    /// let visit = Increment::new("page").add("f", "n", 1);
+    /// for _ in 0..3 {
+    ///     let row = table.once(nonce).increment(&visit)?;
+    ///     assert_eq!(row.value("f", "n"), Some(1i64.to_be_bytes().as_slice()));
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn once(&self, nonce: Nonce) -> Once<'_> {
+        Once { table: self, nonce }
     }
 
     /// Runs actions of many rows; each succeeds or fails for itself, in no promised order among
@@ -158,5 +181,38 @@ impl Table {
     /// actions; errors of the store are in the results.
     pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
         self.handle.batch(actions)
+    }
+}
+
+/// A table for one write that counts once; see [`Table::once`].
+#[derive(Debug)]
+pub struct Once<'t> {
+    table: &'t Table,
+    nonce: Nonce,
+}
+
+/// Each does what its namesake in [`Table`] does, unless it was done before.
+///
+/// # Errors
+/// As in [`Table`]. A write that failed was not done, and a repeat tries it.
+impl Once<'_> {
+    /// Adds to counters.
+    pub fn increment(&self, increment: &Increment) -> Result<RowResult> {
+        self.table.handle.read_modify_write(increment.as_mutation(), Some(self.nonce))
+    }
+
+    /// Lengthens values.
+    pub fn append(&self, append: &Append) -> Result<RowResult> {
+        self.table.handle.read_modify_write(append.as_mutation(), Some(self.nonce))
+    }
+
+    /// Several writes to one row.
+    pub fn mutate_row(&self, mutations: &RowMutations) -> Result<RowResult> {
+        self.table.handle.mutate_row(mutations, Some(self.nonce))
+    }
+
+    /// Writes if a condition holds; one that did not hold is looked at again.
+    pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
+        self.table.handle.check_and_mutate(check, Some(self.nonce))
     }
 }

@@ -8,6 +8,7 @@ use hblite_hfile::BlockCache;
 use crate::chore_queue::ChoreSender;
 use crate::layout::Layout;
 use crate::memstore::ChunkPool;
+use crate::nonces::Nonces;
 use crate::options::EngineOptions;
 use crate::wal::Wal;
 
@@ -19,6 +20,7 @@ pub(crate) struct EngineContext {
     pub(crate) wal: Wal,
     pub(crate) block_cache: Option<Arc<BlockCache>>,
     pub(crate) chores: ChoreSender,
+    pub(crate) nonces: Nonces,
     pub(crate) memory: MemoryUse,
     /// Memory of memstores that were flushed, for those that fill up next.
     pub(crate) chunks: Arc<ChunkPool>,

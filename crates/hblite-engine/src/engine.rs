@@ -22,6 +22,7 @@ use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, MemoryUse};
 use crate::layout::Layout;
 use crate::memstore::ChunkPool;
+use crate::nonces::Nonces;
 use crate::options::EngineOptions;
 use crate::region::Region;
 use crate::status::{RegionLocation, RegionStatus, StoreStatus};
@@ -73,6 +74,7 @@ impl Engine {
             wal,
             block_cache: (cache_size > 0).then(|| Arc::new(BlockCache::new(cache_size))),
             chores: sender,
+            nonces: Nonces::default(),
             memory: MemoryUse::default(),
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
             options: Arc::new(options),

@@ -26,6 +26,7 @@ mod chore_queue;
 mod context;
 mod engine;
 mod layout;
+mod nonces;
 mod options;
 mod region;
 mod row_hash;

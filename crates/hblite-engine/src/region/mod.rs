@@ -18,6 +18,7 @@ pub(crate) mod split;
 
 pub use load::RegionLoad;
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -95,6 +96,9 @@ impl Region {
     /// Takes back one entry of the log: cells that no file has yet. Before the region serves.
     pub(crate) fn replay(&self, entry: &WalEntry<'_>) -> Result<()> {
         let sequence_id = entry.sequence_id;
+        if let Some(nonce) = entry.nonce {
+            self.context.nonces.note(nonce, sequence_id, entry.write_time);
+        }
         if sequence_id <= self.log_skipped_to.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -163,6 +167,12 @@ impl Region {
 
     /// Begins a scan of the rows that are both the scan's and the region's.
     pub(crate) fn scanner(&self, scan: &Scan) -> Result<RegionScanner> {
+        self.scanner_at(scan, || self.mvcc.read_point())
+    }
+
+    /// As [`Region::scanner`], at the first read point of those that `read_point` gives whose
+    /// cells are all still there.
+    fn scanner_at(&self, scan: &Scan, read_point: impl Fn() -> u64) -> Result<RegionScanner> {
         for (family, _) in scan.columns().families() {
             self.check_family(family)?;
         }
@@ -171,20 +181,24 @@ impl Region {
         }
         let env = &self.context.env;
         let (now, seed) = (env.clock.now_millis(), env.random.next_u64());
-        RegionScanner::open(
-            &self.stores,
-            scan,
-            self.comparator,
-            || self.mvcc.read_point(),
-            now,
-            seed,
-        )
+        RegionScanner::open(&self.stores, scan, self.comparator, read_point, now, seed)
     }
 
     /// Reads one row, for a get or for a write that depends on it.
     pub(crate) fn read_row(&self, get: &Get) -> Result<CellBuffer> {
+        self.read_row_from(self.scanner(get.as_scan())?)
+    }
+
+    /// As [`Region::read_row`], as the row was right after the write of this sequence id, if all
+    /// that was visible then is still there.
+    fn read_row_at(&self, get: &Get, sequence_id: u64) -> Result<CellBuffer> {
+        let first = Cell::new(Some(sequence_id));
+        let read_point = || first.take().unwrap_or_else(|| self.mvcc.read_point());
+        self.read_row_from(self.scanner_at(get.as_scan(), read_point)?)
+    }
+
+    fn read_row_from(&self, mut scanner: RegionScanner) -> Result<CellBuffer> {
         let mut cells = CellBuffer::new();
-        let mut scanner = self.scanner(get.as_scan())?;
         let _: NextRow = scanner.next_row(&mut cells)?;
         self.count_read(&scanner, cells.len(), cells.size_bytes());
         Ok(cells)

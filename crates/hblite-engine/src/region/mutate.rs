@@ -16,11 +16,12 @@ use std::cell::Cell;
 use hblite_model::cell::{TagType, push_tag};
 use hblite_model::{
     CellBuffer, CellType, Durability, Error, Exception, Get, LATEST_TIMESTAMP, Mutation,
-    MutationKind, Result,
+    MutationKind, Nonce, Result,
 };
 use parking_lot::RwLockReadGuard;
 
 use super::Region;
+use crate::wal::EditOrigin;
 
 /// Larger buffers are not kept for the next write.
 const KEPT_BYTES_MAX: usize = 1 << 20;
@@ -76,7 +77,7 @@ impl Region {
             self.prepare_cells(mutation, now, &mut edit)?;
         }
         let durability = durability.unwrap_or_else(|| self.durability_of(mutations()));
-        self.write_edit(&mut edit, durability)?;
+        self.write_edit(&mut edit, durability, None)?;
         keep_edit(edit);
         self.load.write_requests(mutations().count() as u64);
         Ok(())
@@ -92,12 +93,18 @@ impl Region {
     }
 
     /// Steps 5 to 8. The edit is stamped; the caller holds the rows and the region.
-    pub(super) fn write_edit(&self, edit: &mut CellBuffer, durability: Durability) -> Result<()> {
+    /// Gives the sequence id.
+    pub(super) fn write_edit(
+        &self,
+        edit: &mut CellBuffer,
+        durability: Durability,
+        nonce: Option<Nonce>,
+    ) -> Result<u64> {
         keep_last_of_equal_keys(edit);
         let sequence_id = if durability == Durability::SkipWal {
             self.mvcc.begin()
         } else {
-            self.log(edit, durability)?
+            self.log(edit, durability, nonce)?
         };
         let mut size_bytes = 0;
         for store in &self.stores {
@@ -109,14 +116,14 @@ impl Region {
         self.load.cells_written(edit.len() as u64);
         self.load.bytes_written(size_bytes as u64);
         self.request_flush_if_large();
-        Ok(())
+        Ok(sequence_id)
     }
 
-    fn log(&self, edit: &CellBuffer, durability: Durability) -> Result<u64> {
+    fn log(&self, edit: &CellBuffer, durability: Durability, nonce: Option<Nonce>) -> Result<u64> {
         let wal = &self.context.wal;
         let mut sequence_id = 0;
-        let now = self.context.env.clock.now_millis();
-        let ticket = wal.append(&self.wal_region, now, edit, || {
+        let origin = EditOrigin { write_time: self.context.env.clock.now_millis(), nonce };
+        let ticket = wal.append(&self.wal_region, origin, edit, || {
             sequence_id = self.mvcc.begin();
             sequence_id
         })?;

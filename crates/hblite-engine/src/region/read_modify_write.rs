@@ -11,11 +11,19 @@ use hblite_model::cell::{self, Tag, TagIter, TagType, push_tag};
 use hblite_model::filter::CompareOperator;
 use hblite_model::{
     CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult, Condition, Error,
-    Exception, Get, Mutation, MutationKind, Result, RowResult,
+    Exception, Get, Mutation, MutationKind, Nonce, Result, RowResult,
 };
 
 use super::Region;
 use super::mutate::{keep_edit, mutation_tags, take_edit};
+use crate::nonces::Turn;
+
+/// A write that was done.
+struct Written {
+    /// What its increments and appends gave.
+    result: RowResult,
+    sequence_id: u64,
+}
 
 impl Region {
     /// Several writes to one row in one step. Gives what increments and appends returned.
@@ -23,14 +31,24 @@ impl Region {
     /// # Errors
     /// As [`Region::mutate_rows`], and `DoNotRetryIo` if a counter is not 8 bytes wide: nothing
     /// was written then.
-    pub(crate) fn mutate_row(&self, row: &[u8], mutations: &[Mutation]) -> Result<RowResult> {
+    pub(crate) fn mutate_row(
+        &self,
+        row: &[u8],
+        mutations: &[Mutation],
+        nonce: Option<Nonce>,
+    ) -> Result<RowResult> {
         self.check_writable()?;
         for mutation in mutations {
             self.check_mutation(mutation)?;
         }
-        let _row = self.row_locks.exclusive(std::iter::once(row));
-        let _updates = self.enter()?;
-        self.mutate_locked_row(mutations, i64::MIN)
+        let write = || {
+            let _row = self.row_locks.exclusive(std::iter::once(row));
+            let _updates = self.enter()?;
+            self.mutate_locked_row(mutations, i64::MIN, nonce).map(Some)
+        };
+        let written =
+            self.once(nonce, write, |id| self.written_by(row, mutations, id).map(Some))?;
+        Ok(written.map(|written| written.result).unwrap_or_default())
     }
 
     /// Writes if the condition holds.
@@ -38,32 +56,98 @@ impl Region {
     /// # Errors
     /// As [`Region::mutate_row`]; a condition that does not hold is no error, whatever the writes
     /// would have been.
-    pub(crate) fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
+    pub(crate) fn check_and_mutate(
+        &self,
+        check: &CheckAndMutate,
+        nonce: Option<Nonce>,
+    ) -> Result<CheckAndMutateResult> {
         let (condition, action) = check.parts()?;
         self.check_writable()?;
-        let get = condition_get(check, condition);
         if let Condition::Column { family, .. } = condition {
             self.check_family(family)?;
         }
+        let mutations = action.mutations();
+        let written = self.once(
+            nonce,
+            || self.mutate_if(check, condition, mutations, nonce),
+            |id| self.written_by(check.row(), mutations, id).map(Some),
+        )?;
+        Ok(written.map_or_else(CheckAndMutateResult::default, |Written { result, .. }| {
+            let result = (!result.is_empty()).then_some(result);
+            CheckAndMutateResult { is_success: true, result }
+        }))
+    }
+
+    /// Nothing if the condition does not hold.
+    fn mutate_if(
+        &self,
+        check: &CheckAndMutate,
+        condition: &Condition,
+        mutations: &[Mutation],
+        nonce: Option<Nonce>,
+    ) -> Result<Option<Written>> {
+        let get = condition_get(check, condition);
         let _row = self.row_locks.exclusive(std::iter::once(check.row()));
         let _updates = self.enter()?;
         let found = self.read_row(&get)?;
         if !holds(condition, &found)? {
-            return Ok(CheckAndMutateResult::default());
+            return Ok(None);
         }
-        for mutation in action.mutations() {
+        for mutation in mutations {
             self.check_mutation(mutation)?;
         }
         // The clock may run backwards: the write must not hide behind what was just seen.
         let seen = found.get(0).map_or(i64::MIN, |cell| cell.timestamp());
-        let result = self.mutate_locked_row(action.mutations(), seen)?;
-        Ok(CheckAndMutateResult {
-            is_success: true,
-            result: (!result.is_empty()).then_some(result),
-        })
+        self.mutate_locked_row(mutations, seen, nonce).map(Some)
     }
 
-    fn mutate_locked_row(&self, mutations: &[Mutation], timestamp_min: i64) -> Result<RowResult> {
+    /// Does `write` unless it was done before under the same nonce; then `read_back` gives what it
+    /// gave, from the sequence id that it has.
+    fn once(
+        &self,
+        nonce: Option<Nonce>,
+        write: impl FnOnce() -> Result<Option<Written>>,
+        read_back: impl FnOnce(u64) -> Result<Option<Written>>,
+    ) -> Result<Option<Written>> {
+        let Some(nonce) = nonce else {
+            return write();
+        };
+        match self.context.nonces.begin(nonce) {
+            Turn::Repeat(sequence_id) => read_back(sequence_id),
+            Turn::First(attempt) => {
+                let written = write()?;
+                if let Some(written) = &written {
+                    attempt.succeeded(written.sequence_id, self.context.env.clock.now_millis());
+                }
+                Ok(written)
+            }
+        }
+    }
+
+    /// What increments and appends gave that were written under this sequence id. If files have
+    /// been written since, older versions may be gone, and it is what there is now: as in HBase.
+    fn written_by(&self, row: &[u8], mutations: &[Mutation], sequence_id: u64) -> Result<Written> {
+        let returning = mutations.iter().filter(|mutation| {
+            matches!(mutation.kind(), MutationKind::Increment | MutationKind::Append)
+                && mutation.returns_results()
+        });
+        let mut get = Get::new(row);
+        for cell in returning.flat_map(|mutation| mutation.cells().iter()) {
+            get = get.column(cell.family(), cell.qualifier());
+        }
+        let result = match get.columns().is_empty() {
+            true => RowResult::default(),
+            false => RowResult::new(self.read_row_at(&get, sequence_id)?),
+        };
+        Ok(Written { result, sequence_id })
+    }
+
+    fn mutate_locked_row(
+        &self,
+        mutations: &[Mutation],
+        timestamp_min: i64,
+        nonce: Option<Nonce>,
+    ) -> Result<Written> {
         let now = self.context.env.clock.now_millis();
         let mut edit = take_edit();
         let mut results = CellBuffer::new();
@@ -84,12 +168,14 @@ impl Region {
                 }
             }
         }
+        let mut sequence_id = self.mvcc.read_point();
         if !edit.is_empty() {
-            self.write_edit(&mut edit, self.durability_of(mutations.iter()))?;
+            let durability = self.durability_of(mutations.iter());
+            sequence_id = self.write_edit(&mut edit, durability, nonce)?;
         }
         keep_edit(edit);
         self.load.write_requests(mutations.len() as u64);
-        Ok(RowResult::new(results))
+        Ok(Written { result: RowResult::new(results), sequence_id })
     }
 
     /// The new cells of an increment or append, in the order of families and qualifiers.

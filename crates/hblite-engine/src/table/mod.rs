@@ -17,7 +17,7 @@ use std::time::Duration;
 use hblite_env::Clock;
 use hblite_model::{
     Action, CheckAndMutate, CheckAndMutateResult, Durability, Error, ErrorKind, Exception, Get,
-    Increment, Mutation, MutationKind, RegionInfo, Result, RowMutations, RowResult, Scan,
+    Increment, Mutation, MutationKind, Nonce, RegionInfo, Result, RowMutations, RowResult, Scan,
     TableDescriptor, TableName,
 };
 
@@ -109,16 +109,20 @@ impl TableHandle {
     pub fn mutate(&self, mutation: &Mutation) -> Result<()> {
         self.check_mutation(mutation)?;
         if matches!(mutation.kind(), MutationKind::Increment | MutationKind::Append) {
-            return self.read_modify_write(mutation).map(drop);
+            return self.read_modify_write(mutation, None).map(drop);
         }
         self.on_region(mutation.row(), |region| region.mutate_rows(&[mutation], None))
     }
 
-    /// Increments or appends.
-    pub fn read_modify_write(&self, mutation: &Mutation) -> Result<RowResult> {
+    /// Increments or appends. A repeat with the same nonce writes nothing and gives the same.
+    pub fn read_modify_write(
+        &self,
+        mutation: &Mutation,
+        nonce: Option<Nonce>,
+    ) -> Result<RowResult> {
         self.check_mutation(mutation)?;
         let mutations = std::slice::from_ref(mutation);
-        self.on_region(mutation.row(), |region| region.mutate_row(mutation.row(), mutations))
+        self.on_region(mutation.row(), |region| region.mutate_row(mutation.row(), mutations, nonce))
     }
 
     /// Adds to one counter.
@@ -135,13 +139,13 @@ impl TableHandle {
             return Err(Error::new(Exception::Io, "Row length is 0"));
         }
         let increment = Increment::new(row).durability(durability).add(family, qualifier, amount);
-        let result = self.read_modify_write(increment.as_mutation())?;
+        let result = self.read_modify_write(increment.as_mutation(), None)?;
         let value = result.value(family, qualifier).and_then(|value| value.try_into().ok());
         Ok(value.map_or(0, i64::from_be_bytes))
     }
 
-    /// Several writes to one row in one step.
-    pub fn mutate_row(&self, mutations: &RowMutations) -> Result<RowResult> {
+    /// Several writes to one row in one step. For the nonce see [`TableHandle::read_modify_write`].
+    pub fn mutate_row(&self, mutations: &RowMutations, nonce: Option<Nonce>) -> Result<RowResult> {
         if mutations.mutations().is_empty() {
             return Err(Error::new(
                 Exception::ArrayIndexOutOfBounds,
@@ -153,16 +157,20 @@ impl TableHandle {
             mutation.check_cell_size(self.options.cell_size_max_bytes)?;
         }
         let row = mutations.row();
-        self.on_region(row, |region| region.mutate_row(row, mutations.mutations()))
+        self.on_region(row, |region| region.mutate_row(row, mutations.mutations(), nonce))
     }
 
-    /// Writes if a condition holds.
-    pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
+    /// Writes if a condition holds. For the nonce see [`TableHandle::read_modify_write`].
+    pub fn check_and_mutate(
+        &self,
+        check: &CheckAndMutate,
+        nonce: Option<Nonce>,
+    ) -> Result<CheckAndMutateResult> {
         let (_, action) = check.parts()?;
         for mutation in action.mutations() {
             mutation.check_cell_size(self.options.cell_size_max_bytes)?;
         }
-        self.on_region(check.row(), |region| region.check_and_mutate(check))
+        self.on_region(check.row(), |region| region.check_and_mutate(check, nonce))
     }
 
     /// Puts and deletes of many rows.
@@ -179,7 +187,7 @@ impl TableHandle {
             .partition(|m| matches!(m.kind(), MutationKind::Put | MutationKind::Delete));
         let mut first_error = self.mutate_plain(&plain).err();
         for mutation in others {
-            if let Err(error) = self.read_modify_write(mutation) {
+            if let Err(error) = self.read_modify_write(mutation, None) {
                 first_error.get_or_insert(error);
             }
         }
@@ -252,13 +260,15 @@ impl TableHandle {
     fn run(&self, action: &Action) -> Result<RowResult> {
         match action {
             Action::Get(get) => self.get(get),
-            Action::RowMutations(mutations) => self.mutate_row(mutations),
+            Action::RowMutations(mutations) => self.mutate_row(mutations, None),
             Action::Mutation(mutation) => match mutation.kind() {
                 MutationKind::Put | MutationKind::Delete => {
                     self.mutate(mutation)?;
                     Ok(RowResult::default())
                 }
-                MutationKind::Increment | MutationKind::Append => self.read_modify_write(mutation),
+                MutationKind::Increment | MutationKind::Append => {
+                    self.read_modify_write(mutation, None)
+                }
             },
         }
     }

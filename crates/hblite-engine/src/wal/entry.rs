@@ -8,7 +8,7 @@
 //! nothing.
 
 use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
-use hblite_model::{CellBuffer, CellRef, Error, Result};
+use hblite_model::{CellBuffer, CellRef, Error, Nonce, Result};
 
 use super::segment::LogPosition;
 
@@ -21,14 +21,26 @@ pub(super) const REGION_NAME_LENGTH_MAX: usize = 64;
 
 const KIND_EDIT: u8 = 1;
 const KIND_MARK: u8 = 2;
+const KIND_EDIT_WITH_NONCE: u8 = 3;
 /// Sequence id, write time and count of cells.
 const EDIT_FIXED_SIZE: usize = 8 + 8 + 4;
 const EDIT_LENGTH_MIN: usize = 1 + 1 + 1 + EDIT_FIXED_SIZE;
-const EDIT_OVERHEAD_MAX: usize = 1 + 1 + REGION_NAME_LENGTH_MAX + EDIT_FIXED_SIZE;
+/// Group and number.
+const NONCE_SIZE: usize = 8 + 8;
+const EDIT_OVERHEAD_MAX: usize = 1 + 1 + REGION_NAME_LENGTH_MAX + EDIT_FIXED_SIZE + NONCE_SIZE;
 const MARK_LENGTH: usize = 1 + 8 + 8 + 8;
 const TAGS_LENGTH_SIZE: usize = 2;
 
 const _: () = assert!(EDIT_LENGTH_MIN == 23 && MARK_LENGTH == 25);
+
+/// When and by whom a write was asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct EditOrigin {
+    /// Milliseconds since 1970-01-01 UTC.
+    pub write_time: i64,
+    /// By which a repeat of the write is known.
+    pub nonce: Option<Nonce>,
+}
 
 /// What the log knows about itself at some point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +60,8 @@ pub struct WalEntry<'a> {
     pub sequence_id: u64,
     /// Milliseconds since 1970-01-01 UTC at the write.
     pub write_time: i64,
+    /// By which a repeat of the write is known.
+    pub nonce: Option<Nonce>,
     /// The number of the segment that it stands in.
     pub segment: u64,
     /// The offset of its record there.
@@ -149,17 +163,23 @@ pub(super) fn write_edit(
     place: Place,
     region: &str,
     sequence_id: u64,
-    write_time: i64,
+    origin: EditOrigin,
     edit: &CellBuffer,
 ) {
-    let length = 2 + region.len() + EDIT_FIXED_SIZE + edit.as_bytes().len();
+    let nonce_size = if origin.nonce.is_some() { NONCE_SIZE } else { 0 };
+    let length = 2 + region.len() + EDIT_FIXED_SIZE + nonce_size + edit.as_bytes().len();
     assert!(region.len() <= REGION_NAME_LENGTH_MAX && length <= PAYLOAD_LENGTH_MAX);
     out.reserve(RECORD_HEADER_SIZE + length);
     write_record(out, place, |out| {
-        out.extend_from_slice(&[KIND_EDIT, region.len() as u8]);
+        let kind = if origin.nonce.is_some() { KIND_EDIT_WITH_NONCE } else { KIND_EDIT };
+        out.extend_from_slice(&[kind, region.len() as u8]);
         out.extend_from_slice(region.as_bytes());
         out.extend_from_slice(&sequence_id.to_be_bytes());
-        out.extend_from_slice(&write_time.to_be_bytes());
+        out.extend_from_slice(&origin.write_time.to_be_bytes());
+        if let Some(Nonce { group, number }) = origin.nonce {
+            out.extend_from_slice(&group.to_be_bytes());
+            out.extend_from_slice(&number.to_be_bytes());
+        }
         out.extend_from_slice(&(edit.len() as u32).to_be_bytes());
         out.extend_from_slice(edit.as_bytes());
     });
@@ -194,10 +214,11 @@ pub(super) fn plausible_payload(bytes: &[u8]) -> Option<&[u8]> {
     let length = u32::from_be_bytes([header[0], header[1], header[2], header[3]]) as usize;
     let (payload, _) = rest.split_at_checked(length)?;
     let plausible = match *payload {
-        [KIND_EDIT, region_length, ..] => {
+        [kind @ (KIND_EDIT | KIND_EDIT_WITH_NONCE), region_length, ..] => {
             let region_length = region_length as usize;
+            let nonce_size = if kind == KIND_EDIT_WITH_NONCE { NONCE_SIZE } else { 0 };
             (1..=REGION_NAME_LENGTH_MAX).contains(&region_length)
-                && length >= EDIT_LENGTH_MIN - 1 + region_length
+                && length >= EDIT_LENGTH_MIN - 1 + region_length + nonce_size
                 && length <= PAYLOAD_LENGTH_MAX
         }
         [KIND_MARK, ..] => length == MARK_LENGTH,
@@ -216,7 +237,8 @@ pub(super) fn valid_payload(bytes: &[u8], place: Place) -> Option<&[u8]> {
 /// Decodes a payload that stands at `position` and whose checksum was right.
 pub(super) fn decode(position: LogPosition, payload: &[u8]) -> Decoded<Payload<'_>> {
     match payload.split_first() {
-        Some((&KIND_EDIT, rest)) => decode_edit(position, rest).map(Payload::Edit),
+        Some((&KIND_EDIT, rest)) => decode_edit(position, false, rest).map(Payload::Edit),
+        Some((&KIND_EDIT_WITH_NONCE, rest)) => decode_edit(position, true, rest).map(Payload::Edit),
         Some((&KIND_MARK, rest)) => {
             decode_mark(rest).map(Payload::Mark).ok_or("malformed mark record")
         }
@@ -224,13 +246,17 @@ pub(super) fn decode(position: LogPosition, payload: &[u8]) -> Decoded<Payload<'
     }
 }
 
-fn decode_edit(position: LogPosition, bytes: &[u8]) -> Decoded<WalEntry<'_>> {
+fn decode_edit(position: LogPosition, has_nonce: bool, bytes: &[u8]) -> Decoded<WalEntry<'_>> {
     const TOO_SHORT: &str = "record is too short for its fields";
     let (&region_length, rest) = bytes.split_first().ok_or(TOO_SHORT)?;
     let (region, rest) = rest.split_at_checked(region_length as usize).ok_or(TOO_SHORT)?;
     let region = std::str::from_utf8(region).map_err(|_| "malformed name of a region")?;
     let (sequence_id, rest) = rest.split_first_chunk().ok_or(TOO_SHORT)?;
     let (write_time, rest) = rest.split_first_chunk().ok_or(TOO_SHORT)?;
+    let (nonce, rest) = match has_nonce {
+        true => decode_nonce(rest).map(|(nonce, rest)| (Some(nonce), rest)).ok_or(TOO_SHORT)?,
+        false => (None, rest),
+    };
     let (cell_count, cells) = rest.split_first_chunk().ok_or(TOO_SHORT)?;
     let cell_count = u32::from_be_bytes(*cell_count);
     let (mut counted, mut rest) = (0, cells);
@@ -244,7 +270,14 @@ fn decode_edit(position: LogPosition, bytes: &[u8]) -> Decoded<WalEntry<'_>> {
     let (sequence_id, write_time) =
         (u64::from_be_bytes(*sequence_id), i64::from_be_bytes(*write_time));
     let LogPosition { segment, offset } = position;
-    Ok(WalEntry { region, sequence_id, write_time, segment, offset, cell_count, cells })
+    Ok(WalEntry { region, sequence_id, write_time, nonce, segment, offset, cell_count, cells })
+}
+
+fn decode_nonce(bytes: &[u8]) -> Option<(Nonce, &[u8])> {
+    let (group, rest) = bytes.split_first_chunk()?;
+    let (number, rest) = rest.split_first_chunk()?;
+    let nonce = Nonce { group: u64::from_be_bytes(*group), number: u64::from_be_bytes(*number) };
+    Some((nonce, rest))
 }
 
 fn decode_mark(bytes: &[u8]) -> Option<Mark> {

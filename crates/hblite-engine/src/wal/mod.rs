@@ -18,6 +18,7 @@
 //! record*  u32 length of payload │ u32 crc32 of payload │ payload
 //!   edit   u8 1 │ u8 length, region │ u64 sequence id │ i64 write time in ms │ u32 cells │ cell*
 //!     cell   u32 key length │ u32 value length │ flat key │ value │ u16 tags length │ tags
+//!   edit with nonce  u8 3 │ … i64 write time in ms │ u64 nonce's group │ u64 number │ u32 cells …
 //!   mark   u8 2 │ u64 segment, u64 offset: synced so far │ u64 oldest segment still needed
 //! ```
 //!
@@ -58,7 +59,7 @@ use hblite_env::Env;
 use hblite_model::{CellBuffer, Durability, Error, Result};
 
 pub use accounting::WalRegion;
-pub use entry::{WalCells, WalEntry};
+pub use entry::{EditOrigin, WalCells, WalEntry};
 pub use replay::{ReplayOptions, ReplayReport, Salvaged, TornTail, replay};
 
 use self::accounting::Accounting;
@@ -154,8 +155,7 @@ impl Wal {
     /// sequence ids are not looked at.
     ///
     /// `assign` gives the sequence id. It is called under the log's lock, so that log order is id
-    /// order; it must be quick and must not use the log. `write_time` is in milliseconds since
-    /// 1970-01-01 UTC. Nothing is promised until [`Wal::sync`].
+    /// order; it must be quick and must not use the log. Nothing is promised until [`Wal::sync`].
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed before or is closed, `IllegalArgument` if the cells
@@ -165,7 +165,7 @@ impl Wal {
     pub fn append(
         &self,
         region: &WalRegion,
-        write_time: i64,
+        origin: EditOrigin,
         edit: &CellBuffer,
         assign: impl FnOnce() -> u64,
     ) -> Result<WalTicket> {
@@ -173,7 +173,7 @@ impl Wal {
         entry::check_edit(edit)?;
         let context = self.syncer.context();
         let mut tail = self.syncer.tail.lock();
-        let follows_another = tail.append(context, region, write_time, edit, assign);
+        let follows_another = tail.append(context, region, origin, edit, assign);
         let (ticket, waiting) = (WalTicket(tail.appended()), tail.unwritten_bytes());
         drop(tail);
         if waiting > self.options.buffer_size_bytes {

@@ -10,7 +10,7 @@ use hblite_env::Env;
 use hblite_model::CellBuffer;
 
 use super::accounting::{Accounting, WalRegion};
-use super::entry::{self, Mark, Place};
+use super::entry::{self, EditOrigin, Mark, Place};
 use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
 
 /// A segment that begins inside the buffer.
@@ -98,7 +98,7 @@ impl Tail {
         &mut self,
         context: Context<'_>,
         region: &WalRegion,
-        write_time: i64,
+        origin: EditOrigin,
         edit: &CellBuffer,
         assign: impl FnOnce() -> u64,
     ) -> bool {
@@ -113,7 +113,7 @@ impl Tail {
         }
         let place = Place { salt: active.salt, offset: active.offset };
         self.append_record(|out| {
-            entry::write_edit(out, place, region.name(), sequence_id, write_time, edit);
+            entry::write_edit(out, place, region.name(), sequence_id, origin, edit);
         });
         is_first && self.previous_end.segment != 0
     }

@@ -125,7 +125,7 @@ fn a_log_inside_a_torn_value_is_not_mistaken_for_records() {
     let mut cells = CellBuffer::new();
     cells.push_parts(b"r", b"f", b"q", 1, CellType::Put.code(), &inner);
     let region = "aa".to_owned();
-    write(&wal, &Write { region, sequence_id: 1, cells }, SYNC).unwrap();
+    write(&wal, &Write { region, sequence_id: 1, nonce: None, cells }, SYNC).unwrap();
     let content = env.fs.read(&segment_path(Path::new(DIR), 1)).unwrap();
     let (replayed, report) = replay_all(&env_with(&[(1, &content[..content.len() - 3])]));
     assert!(replayed.is_empty());

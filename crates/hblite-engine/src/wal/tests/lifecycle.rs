@@ -196,7 +196,8 @@ fn threads_share_syncs_and_keep_the_order_of_each_region() {
                     let region = wal.region(["aa", "bb"][which]).unwrap();
                     let edit = random_cells(&random, 1);
                     let assign = || ids[which].fetch_add(1, Ordering::Relaxed);
-                    let ticket = wal.append(&region, 0, &edit, assign).unwrap();
+                    let origin = EditOrigin { write_time: 0, nonce: None };
+                    let ticket = wal.append(&region, origin, &edit, assign).unwrap();
                     wal.sync(ticket, durability_of(turn)).unwrap();
                 }
             });

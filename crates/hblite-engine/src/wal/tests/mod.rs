@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::{CrashFileSystem, Env, FileSystem, Random as _, SeededRandom};
-use hblite_model::{CellBuffer, CellRef, CellType, Error, cell::key};
+use hblite_model::{CellBuffer, CellRef, CellType, Error, Nonce, cell::key};
 
 use super::*;
 
@@ -23,6 +23,7 @@ pub(super) const DIR: &str = "/db/WALs";
 pub(super) struct Write {
     pub(super) region: String,
     pub(super) sequence_id: u64,
+    pub(super) nonce: Option<Nonce>,
     pub(super) cells: CellBuffer,
 }
 
@@ -48,7 +49,7 @@ pub(super) fn replay_with(env: &Env, salvage: bool) -> Result<(Vec<Write>, Repla
         entry.cells().for_each(|cell| cells.push(&cell));
         assert_eq!(cells.len(), entry.cell_count());
         let region = entry.region.to_owned();
-        writes.push(Write { region, sequence_id: entry.sequence_id, cells });
+        writes.push(Write { region, sequence_id: entry.sequence_id, nonce: entry.nonce, cells });
         Ok(())
     })?;
     Ok((writes, report))
@@ -83,7 +84,8 @@ pub(super) fn random_cells(random: &SeededRandom, count: usize) -> CellBuffer {
 /// Appends one write and waits for it.
 pub(super) fn write(wal: &Wal, write: &Write, durability: Durability) -> Result<()> {
     let region = wal.region(&write.region)?;
-    let ticket = wal.append(&region, 7, &write.cells, || write.sequence_id)?;
+    let origin = EditOrigin { write_time: 7, nonce: write.nonce };
+    let ticket = wal.append(&region, origin, &write.cells, || write.sequence_id)?;
     wal.sync(ticket, durability)
 }
 
@@ -94,7 +96,9 @@ pub(super) fn random_writes(seed: u64, count: usize) -> Vec<Write> {
         .map(|sequence_id| {
             let region = ["1588230740", "aa", "bb"][(random.next_u64() % 3) as usize].to_owned();
             let cells = random_cells(&random, 1 + (random.next_u64() % 3) as usize);
-            Write { region, sequence_id, cells }
+            let number = random.next_u64();
+            let nonce = number.is_multiple_of(3).then_some(Nonce { group: sequence_id, number });
+            Write { region, sequence_id, nonce, cells }
         })
         .collect()
 }

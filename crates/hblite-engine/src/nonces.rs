@@ -1,0 +1,159 @@
+//! Which writes with a nonce were done, so that a repeat of one does nothing.
+//!
+//! A write with a nonce begins by asking for its turn. The first one goes on; a repeat waits until
+//! the first is through, and learns the sequence id under which it was written. One that failed is
+//! forgotten, and its repeat is a first one again.
+//!
+//! What was done is remembered for half an hour, or until a million later ones were done. Nonces
+//! are in the log, too, so they survive a crash as long as their writes are not in files.
+//!
+//! Source: HBase's `ServerNonceManager`.
+//! Threads: any.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+
+use hblite_model::Nonce;
+use parking_lot::{Condvar, Mutex};
+
+/// `hbase.server.hashNonce.gracePeriod`.
+const KEPT_MS: i64 = 30 * 60 * 1000;
+const KEPT_MAX: usize = 1 << 20;
+
+/// The nonces of a store.
+#[derive(Debug, Default)]
+pub(crate) struct Nonces {
+    known: Mutex<Known>,
+    /// A write with a nonce has ended.
+    ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    writes: HashMap<Nonce, Progress>,
+    /// Those that are done, in the order of their times.
+    done: VecDeque<(i64, Nonce)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    UnderWay,
+    /// Under this sequence id.
+    Done(u64),
+}
+
+/// What [`Nonces::begin`] found.
+pub(crate) enum Turn<'n> {
+    /// The write is to be done now.
+    First(Attempt<'n>),
+    /// It was done, under this sequence id.
+    Repeat(u64),
+}
+
+/// A write under way. Dropped without [`Attempt::succeeded`], it has failed.
+pub(crate) struct Attempt<'n> {
+    nonces: &'n Nonces,
+    nonce: Nonce,
+}
+
+impl Nonces {
+    /// Asks for the turn of a write; waits while the same one is under way.
+    pub(crate) fn begin(&self, nonce: Nonce) -> Turn<'_> {
+        let mut known = self.known.lock();
+        loop {
+            match known.writes.entry(nonce) {
+                Entry::Vacant(place) => {
+                    place.insert(Progress::UnderWay);
+                    return Turn::First(Attempt { nonces: self, nonce });
+                }
+                Entry::Occupied(found) => match *found.get() {
+                    Progress::Done(sequence_id) => return Turn::Repeat(sequence_id),
+                    Progress::UnderWay => self.ended.wait(&mut known),
+                },
+            }
+        }
+    }
+
+    /// Notes a write that was done at `time`, by the store's clock.
+    pub(crate) fn note(&self, nonce: Nonce, sequence_id: u64, time: i64) {
+        let mut known = self.known.lock();
+        known.writes.insert(nonce, Progress::Done(sequence_id));
+        known.done.push_back((time, nonce));
+        while known.done.len() > KEPT_MAX
+            || known.done.front().is_some_and(|(then, _)| *then < time.saturating_sub(KEPT_MS))
+        {
+            if let Some((_, nonce)) = known.done.pop_front() {
+                known.writes.remove(&nonce);
+            }
+        }
+    }
+}
+
+impl Attempt<'_> {
+    /// The write was done at `time`.
+    pub(crate) fn succeeded(self, sequence_id: u64, time: i64) {
+        self.nonces.note(self.nonce, sequence_id, time);
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let mut known = self.nonces.known.lock();
+        if known.writes.get(&self.nonce) == Some(&Progress::UnderWay) {
+            known.writes.remove(&self.nonce);
+        }
+        self.nonces.ended.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    const NONCE: Nonce = Nonce { group: 1, number: 2 };
+
+    fn first(nonces: &Nonces, nonce: Nonce) -> Attempt<'_> {
+        match nonces.begin(nonce) {
+            Turn::First(attempt) => attempt,
+            Turn::Repeat(id) => panic!("done before, as {id}"),
+        }
+    }
+
+    fn is_repeat(nonces: &Nonces, nonce: Nonce) -> bool {
+        matches!(nonces.begin(nonce), Turn::Repeat(_))
+    }
+
+    #[test]
+    fn a_failed_write_may_be_repeated_and_one_that_was_done_not() {
+        let nonces = Nonces::default();
+        drop(first(&nonces, NONCE));
+        first(&nonces, NONCE).succeeded(7, 0);
+        assert!(matches!(nonces.begin(NONCE), Turn::Repeat(7)));
+        drop(first(&nonces, Nonce { group: 2, ..NONCE }));
+    }
+
+    #[test]
+    fn a_repeat_waits_for_the_first() {
+        let nonces = Nonces::default();
+        let attempt = first(&nonces, NONCE);
+        thread::scope(|scope| {
+            let repeats: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| is_repeat(&nonces, NONCE))).collect();
+            attempt.succeeded(1, 0);
+            assert!(repeats.into_iter().all(|repeat| repeat.join().unwrap()));
+        });
+    }
+
+    #[test]
+    fn nonces_are_forgotten_after_their_time() {
+        let nonces = Nonces::default();
+        let nonce = |number| Nonce { group: 0, number };
+        nonces.note(nonce(1), 1, 0);
+        nonces.note(nonce(2), 2, KEPT_MS);
+        assert!(is_repeat(&nonces, nonce(1)) && is_repeat(&nonces, nonce(2)));
+        nonces.note(nonce(3), 3, KEPT_MS + 1);
+        assert!(!is_repeat(&nonces, nonce(1)) && is_repeat(&nonces, nonce(2)));
+    }
+}
