@@ -48,6 +48,16 @@ pub struct EngineOptions {
     /// With this many files in a store a compaction takes the cheapest run of them although none
     /// satisfies the ratio. Default 16 (`hbase.hstore.blockingStoreFiles`).
     pub blocking_store_files: usize,
+    /// Size of a store at which its region is split, unless its table's `MAX_FILESIZE` says
+    /// otherwise. Default 10 GiB (`hbase.hregion.max.filesize`).
+    pub region_size_max_bytes: u64,
+    /// The same for the only region of a table, where the split policy makes a difference. Default
+    /// twice the table's `MEMSTORE_FLUSHSIZE`, or 256 MiB
+    /// (`hbase.increasing.policy.initial.size`).
+    pub region_split_first_size_bytes: Option<u64>,
+    /// Whether regions that have grown are split in the background. Default true (the switch of
+    /// `splitormerge_switch`).
+    pub is_split_enabled: bool,
     /// Whether files are compacted in the background. Default true.
     pub is_compaction_enabled: bool,
     /// Memory for decompressed blocks. Default 64 MiB, 0 for none (`hfile.block.cache.size`).
@@ -75,6 +85,9 @@ impl Default for EngineOptions {
             compaction_ratio: 1.2,
             compaction_small_file_bytes: 16 * MIB as u64,
             blocking_store_files: 16,
+            region_size_max_bytes: 10 << 30,
+            region_split_first_size_bytes: None,
+            is_split_enabled: true,
             is_compaction_enabled: true,
             block_cache_size_bytes: 64 * MIB,
             wal: WalOptions::default(),

@@ -3,6 +3,7 @@
 //! Some rules are the Java client's and were checked when the descriptor was built; these are the
 //! server's. A table with `hbase.table.sanity.checks` = `false` passes them all.
 
+use crate::region::split_policy::SplitPolicy;
 use hblite_model::{
     BloomType, ColumnFamilyDescriptor, Compression, Error, Result, TableDescriptor,
 };
@@ -28,6 +29,7 @@ pub(super) fn check(table: &TableDescriptor) -> Result<()> {
             let is_empty = table.families().len() == 0;
             is_empty.then(|| "Table should have at least one column family.".to_owned())
         })
+        .or_else(|| SplitPolicy::of(table).err().map(|error| error.message().to_owned()))
         .or_else(|| replication_problem(table))
         .or_else(|| table.families().find_map(scope_problem))
         .or_else(|| table.families().find_map(bloom_problem))

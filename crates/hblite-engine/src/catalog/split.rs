@@ -11,6 +11,10 @@ use super::table::TableEntry;
 use super::{Catalog, OrphanReport, discard, orphans};
 use crate::region::{Region, split};
 
+/// With so many regions in service none is split by itself
+/// (`hbase.regionserver.regionSplitLimit`).
+const REGIONS_MAX: usize = 1000;
+
 impl Catalog {
     /// Splits the region that holds `split_key` there; without a key, every region of the table at
     /// its middle.
@@ -37,6 +41,30 @@ impl Catalog {
             .find_row(region)
             .ok_or_else(|| Error::illegal_argument(format!("Invalid region: {region}")))?;
         self.split(&row.info, split_key)
+    }
+
+    /// Splits the region if it has grown so large that its table's policy wants it split. Says
+    /// whether it did.
+    ///
+    /// # Errors
+    /// As [`Catalog::split_region`].
+    pub(crate) fn split_if_due(&self, region: &Region) -> Result<bool> {
+        let is_due = self.is_split_due(region) && region.split_point().is_some();
+        if is_due {
+            self.split(region.info(), None)?;
+        }
+        Ok(is_due)
+    }
+
+    /// Whether the region has grown so large, and may be split.
+    pub(crate) fn is_split_due(&self, region: &Region) -> bool {
+        let table = region.info().table();
+        self.context.options.is_split_enabled
+            && !table.is_system()
+            && region.descriptor().is_split_enabled()
+            && !region.has_references()
+            && self.all_regions().len() < REGIONS_MAX
+            && self.entry(table).is_ok_and(|entry| region.is_split_due(entry.regions().len()))
     }
 
     fn split(&self, parent: &RegionInfo, split_key: Option<&[u8]>) -> Result<()> {

@@ -1,6 +1,6 @@
-//! Work in the background: flushes, compactions, old logs.
+//! Work in the background: flushes, compactions, splits, old logs.
 //!
-//! Two threads, one for flushes and one for compactions, so that a long compaction never keeps
+//! Two threads, one for flushes and one for compactions and splits, so that a long compaction never keeps
 //! memory from being freed. Lower layers ring a channel with a region's name and go on; what a
 //! region needs is decided when its turn comes.
 //!
@@ -150,6 +150,9 @@ impl Failed {
 
 fn flush(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
     region.flush()?;
+    if catalog.is_split_due(region) {
+        context.chores.compact(region.info().encoded_name());
+    }
     free_memory(context, catalog)?;
     release_log(context, catalog)
 }
@@ -187,5 +190,6 @@ pub(crate) fn release_log(context: &EngineContext, catalog: &Catalog) -> Result<
 
 fn compact(_context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
     region.compact(false)?;
+    catalog.split_if_due(region)?;
     catalog.clean_parents()
 }

@@ -15,6 +15,7 @@ mod read_modify_write;
 mod row_lock;
 pub(crate) mod scanner;
 pub(crate) mod split;
+pub(crate) mod split_policy;
 
 pub use load::RegionLoad;
 

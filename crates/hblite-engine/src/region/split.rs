@@ -15,7 +15,9 @@ use hblite_model::cell::key;
 use hblite_model::{Error, RegionInfo, Result};
 
 use super::Region;
+use super::split_policy::SplitPolicy;
 use crate::context::EngineContext;
+use crate::store::Store;
 use crate::store::store_file::{Half, StoreFile};
 
 impl Region {
@@ -36,6 +38,18 @@ impl Region {
         let (first, last) = (largest.reader().first_key()?, largest.reader().last_key()?);
         let splits = middle != key::row(first) && middle != key::row(last);
         (splits && middle != self.info.start_key()).then_some(middle)
+    }
+
+    /// Whether one of the stores has grown beyond what the table's split policy allows a region of
+    /// a table with `table_regions`.
+    pub(crate) fn is_split_due(&self, table_regions: usize) -> bool {
+        let size = |store: &Arc<Store>| store.files().iter().map(|f| f.size_bytes()).sum::<u64>();
+        let table = &self.descriptor;
+        // One that cannot be read was refused when the table was made; an old store may have it.
+        let policy = SplitPolicy::of(table).unwrap_or(SplitPolicy::Disabled);
+        policy
+            .size_bytes(table, &self.context.options, table_regions)
+            .is_some_and(|limit| self.stores.iter().any(|store| size(store) > limit))
     }
 
     /// Whether a file of the region is a reference: it cannot be split, and its parent cannot go.

@@ -3,6 +3,7 @@
 mod crash;
 mod faults;
 mod flush;
+mod growth;
 mod procedures;
 mod reopen;
 

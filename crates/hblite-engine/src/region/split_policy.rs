@@ -1,0 +1,125 @@
+//! When a region has grown so large that it is to be split.
+//!
+//! Sizes are those of the largest store of the region, as HBase has it unless
+//! `hbase.hregion.split.overallfiles` says otherwise. HBase changes its largest size by a random
+//! eighth per region, so that regions that grow alike are not all split at once; here they are
+//! split one after the other anyway, and the same load gives the same regions every time.
+
+use hblite_model::{Error, Exception, Result, TableDescriptor};
+
+use crate::options::EngineOptions;
+
+const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.";
+/// The memstore's size that HBase's first regions are measured by (`MEMSTORE_FLUSHSIZE`).
+const FLUSH_SIZE_DEFAULT: u64 = 128 << 20;
+/// With more regions of a table than this only the largest size counts.
+const GROWING_REGIONS_MAX: u64 = 100;
+
+/// The rule of a table (`SPLIT_POLICY`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SplitPolicy {
+    /// The only region of a table early, the others at the largest size. The default.
+    Stepping,
+    /// Early, then later and later: with the third power of the number of regions.
+    IncreasingToUpperBound,
+    /// At the largest size.
+    ConstantSize,
+    /// Never.
+    Disabled,
+}
+
+impl SplitPolicy {
+    /// The policy that the table names, by its class.
+    ///
+    /// # Errors
+    /// `Io`, as in HBase for a class that it does not have.
+    pub(crate) fn of(table: &TableDescriptor) -> Result<Self> {
+        let Some(class) = table.attributes().get("SPLIT_POLICY") else {
+            return Ok(Self::Stepping);
+        };
+        match class.strip_prefix(PACKAGE) {
+            Some("SteppingSplitPolicy") => Ok(Self::Stepping),
+            Some("IncreasingToUpperBoundRegionSplitPolicy") => Ok(Self::IncreasingToUpperBound),
+            Some("ConstantSizeRegionSplitPolicy") => Ok(Self::ConstantSize),
+            Some("DisabledRegionSplitPolicy") => Ok(Self::Disabled),
+            _ => Err(Error::new(
+                Exception::Io,
+                format!(
+                    "Unable to load configured region split policy '{class}' for table '{}'",
+                    table.name()
+                ),
+            )),
+        }
+    }
+
+    /// The size beyond which a region of the table is split; `None` for any size.
+    pub(crate) fn size_bytes(
+        self,
+        table: &TableDescriptor,
+        options: &EngineOptions,
+        table_regions: usize,
+    ) -> Option<u64> {
+        let positive =
+            |name| table.number(name).and_then(|n| u64::try_from(n).ok().filter(|n| *n > 0));
+        let largest = positive("MAX_FILESIZE").unwrap_or(options.region_size_max_bytes);
+        let first = options.region_split_first_size_bytes.unwrap_or_else(|| {
+            positive("MEMSTORE_FLUSHSIZE").unwrap_or(FLUSH_SIZE_DEFAULT).saturating_mul(2)
+        });
+        let regions = table_regions as u64;
+        match self {
+            Self::Stepping if regions == 1 => Some(first),
+            Self::IncreasingToUpperBound if (1..=GROWING_REGIONS_MAX).contains(&regions) => {
+                Some(largest.min(first.saturating_mul(regions.pow(3))))
+            }
+            Self::Stepping | Self::IncreasingToUpperBound | Self::ConstantSize => Some(largest),
+            Self::Disabled => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(attributes: &[(&str, &str)]) -> TableDescriptor {
+        let mut table = TableDescriptor::new("t".parse().unwrap());
+        for (name, value) in attributes {
+            table.set_attribute(name, value).unwrap();
+        }
+        table
+    }
+
+    fn sizes(table: &TableDescriptor, options: &EngineOptions) -> [Option<u64>; 4] {
+        let policy = SplitPolicy::of(table).unwrap();
+        [1, 2, 100, 101].map(|regions| policy.size_bytes(table, options, regions))
+    }
+
+    #[test]
+    fn each_policy_has_the_sizes_of_its_class() {
+        const MIB: u64 = 1 << 20;
+        let options = EngineOptions::default();
+        let largest = Some(10 << 30);
+        let class = |name: &str| format!("{PACKAGE}{name}");
+        assert_eq!(sizes(&table(&[]), &options), [Some(256 * MIB), largest, largest, largest]);
+        let constant = class("ConstantSizeRegionSplitPolicy");
+        let constant = [("SPLIT_POLICY", constant.as_str()), ("MAX_FILESIZE", "5000000")];
+        assert_eq!(sizes(&table(&constant), &options), [Some(5_000_000); 4]);
+        let growing = class("IncreasingToUpperBoundRegionSplitPolicy");
+        let growing = [("SPLIT_POLICY", growing.as_str()), ("MEMSTORE_FLUSHSIZE", "1048576")];
+        let expected = [Some(2 * MIB), Some(16 * MIB), largest, largest];
+        assert_eq!(sizes(&table(&growing), &options), expected);
+        let disabled = class("DisabledRegionSplitPolicy");
+        assert_eq!(sizes(&table(&[("SPLIT_POLICY", &disabled)]), &options), [None; 4]);
+        let early =
+            EngineOptions { region_split_first_size_bytes: Some(1000), ..EngineOptions::default() };
+        assert_eq!(sizes(&table(&[]), &early)[..2], [Some(1000), largest]);
+    }
+
+    #[test]
+    fn a_class_that_is_not_there_is_told() {
+        let error = SplitPolicy::of(&table(&[("SPLIT_POLICY", "com.example.Mine")])).unwrap_err();
+        let message =
+            "Unable to load configured region split policy 'com.example.Mine' for table 't'";
+        assert_eq!(error.message(), message);
+    }
+}
