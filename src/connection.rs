@@ -154,7 +154,8 @@ impl Connection {
 
     /// Ends all work, flushes memory to files and gives the directory free.
     ///
-    /// Handles that are left answer with `Closed` from then on.
+    /// Handles that are left answer reads, writes and changes of tables with `Closed` from then
+    /// on; a scan gives what is left of the region that it is in.
     ///
     /// # Errors
     /// `Io` if a flush fails; nothing is lost then, the log still has it.

@@ -78,11 +78,33 @@ fn a_second_open_names_the_holder_and_succeeds_when_it_is_gone() {
 #[test]
 fn handles_of_a_closed_store_answer_with_an_error() {
     let dir = tempfile::tempdir().expect("a temporary directory can be made");
-    let connection = store_with_rows(dir.path(), 3);
-    let table = connection.table("t").expect("a legal name");
+    // Memory that is flushed on closing, and memory that is not.
+    drop(store_with_rows(dir.path(), 3));
+    let flushed = hblite::open(dir.path()).expect("the store opens");
+    answers_closed_after_closing(flushed);
+    let kept = options().open(dir.path()).expect("the store opens");
+    answers_closed_after_closing(kept);
+}
+
+fn answers_closed_after_closing(connection: Connection) {
+    let (table, admin) = (connection.table("t").expect("a legal name"), connection.admin());
+    let mut scanner = table.scan(&Scan::new()).expect("the table is there");
     connection.close().expect("the store closes");
-    let error = table.put(&Put::new("late").add("f", "q", "v")).expect_err("the store is closed");
-    assert!(matches!(error.kind(), ErrorKind::Closed | ErrorKind::NotServing), "{error}");
+    let new_table = TableDescriptor::new("u".parse().expect("a legal name"))
+        .with_family(ColumnFamilyDescriptor::new("f"));
+    let errors = [
+        table.put(&Put::new("late").add("f", "q", "v")).expect_err("a put"),
+        table.put_all(&[Put::new("late").add("f", "q", "v")]).expect_err("puts"),
+        table.get(&Get::new("row-00000")).expect_err("a get"),
+        table.scan(&Scan::new()).map(drop).expect_err("a scan"),
+        admin.create_table(&new_table).expect_err("a new table"),
+        admin.disable_table(table.name()).expect_err("a change of state"),
+        admin.flush_table(table.name()).expect_err("a flush"),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
+    }
+    assert!(scanner.next_row().expect("what the scan has begun").is_some());
 }
 
 #[test]

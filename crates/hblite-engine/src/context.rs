@@ -1,9 +1,11 @@
 //! What the parts of one open store share.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite_env::Env;
 use hblite_hfile::BlockCache;
+use hblite_model::{Error, Exception, Result};
 
 use crate::chore_queue::ChoreSender;
 use crate::layout::Layout;
@@ -24,9 +26,22 @@ pub(crate) struct EngineContext {
     pub(crate) memory: MemoryUse,
     /// Memory of memstores that were flushed, for those that fill up next.
     pub(crate) chunks: Arc<ChunkPool>,
+    /// Regions that stop serving do not come back: the store is closed or about to be.
+    pub(crate) is_closed: AtomicBool,
 }
 
 impl EngineContext {
+    /// Refuses what comes after the store was closed.
+    ///
+    /// # Errors
+    /// `RegionServerStopped`.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.is_closed.load(Ordering::Acquire) {
+            return Err(Error::new(Exception::RegionServerStopped, "the store is closed"));
+        }
+        Ok(())
+    }
+
     /// Whether regions are to be flushed because all together hold much memory: from 95 % of the
     /// limit on (`hbase.regionserver.global.memstore.size.lower.limit`).
     pub(crate) fn is_memory_short(&self) -> bool {

@@ -7,6 +7,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
@@ -77,6 +78,7 @@ impl Engine {
             nonces: Nonces::default(),
             memory: MemoryUse::default(),
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
+            is_closed: AtomicBool::new(false),
             options: Arc::new(options),
         });
         let engine = Self::recover(context, recovery, receiver, lock)?;
@@ -114,9 +116,12 @@ impl Engine {
         let Some(mut running) = self.running.lock().take() else {
             return Ok(());
         };
+        self.context.is_closed.store(true, Ordering::Release);
         running.chores.stop();
         if self.context.options.is_flushed_on_close {
             self.catalog.close()?;
+        } else {
+            self.catalog.stop_serving();
         }
         self.context.wal.close()
     }

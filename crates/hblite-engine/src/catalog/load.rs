@@ -194,6 +194,12 @@ impl Catalog {
         }
         Ok(())
     }
+
+    /// Ends the service of every region, and leaves in memory what is there.
+    pub(crate) fn stop_serving(&self) {
+        let _procedure = self.procedure.lock();
+        self.all_regions().iter().for_each(|region| region.stop_serving());
+    }
 }
 
 /// hbase:namespace has one region for ever: its name is the same in every store.

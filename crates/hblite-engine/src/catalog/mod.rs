@@ -233,10 +233,12 @@ impl Catalog {
     /// Waits until no other procedure is under way.
     ///
     /// # Errors
-    /// `RegionServerStopped` if a commit failed before. Whether it happened is unknown, and so is
-    /// which files are needed: nothing may be changed until the store is opened again.
+    /// `RegionServerStopped` if the store is closed, or a commit failed before. Whether that
+    /// happened is unknown, and so is which files are needed: nothing may be changed until the
+    /// store is opened again.
     fn begin_procedure(&self) -> Result<MutexGuard<'_, ()>> {
         let guard = self.procedure.lock();
+        self.context.check_open()?;
         self.meta.check()?;
         Ok(guard)
     }

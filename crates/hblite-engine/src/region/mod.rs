@@ -218,6 +218,9 @@ impl Region {
     }
 
     fn not_serving(&self) -> Error {
+        if let Err(closed) = self.context.check_open() {
+            return closed;
+        }
         Error::new(
             Exception::NotServingRegion,
             format!("{} is closing", self.info.region_name_as_string()),
@@ -261,7 +264,8 @@ impl Region {
         self.context.wal.region_removed(self.info.encoded_name())
     }
 
-    fn stop_serving(&self) {
+    /// Answers nobody from now on; waits for writes under way.
+    pub(crate) fn stop_serving(&self) {
         let updates = self.updates.write();
         self.is_closing.store(true, Ordering::Release);
         drop(updates);
