@@ -117,7 +117,8 @@ impl Admin {
     }
 
     /// Splits the region that holds `split_key` there; without a key, every region of the table
-    /// at its middle.
+    /// at the middle of its largest file. A region whose files are too small to have a middle is
+    /// refused then: `DoNotRetryIo`.
     pub fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
         self.engine.split_table(table, split_key)
     }

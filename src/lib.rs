@@ -39,7 +39,10 @@
 //!
 //! An acknowledged write survives a kill of the process ([`Durability::SyncWal`], the default). To
 //! survive a power cut too, ask for [`Durability::FsyncWal`]; to write faster and promise less, for
-//! [`Durability::AsyncWal`] or [`Durability::SkipWal`]. One row is written whole or not at all.
+//! [`Durability::AsyncWal`] or [`Durability::SkipWal`]. A write to one row is there whole or not at
+//! all, except that after a crash of a flush one without log may be there in some families only.
+//!
+//! What is stored, and what reads find of it, is in `docs/data-model.md` of the repository.
 
 #![forbid(unsafe_code)]
 
@@ -69,3 +72,8 @@ pub use table::{Once, Table};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Compiles the examples of the document.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/data-model.md")]
+struct DataModel;

@@ -72,19 +72,22 @@ impl Table {
 
     /// Writes cells to one row, all or none.
     ///
-    /// On `Ok` every later read sees the cells, and they are as safe as the put's durability says.
-    /// Cells without timestamp get the store's clock.
+    /// On `Ok` every later read takes the cells into account, and they are as safe as the put's
+    /// durability says. Cells without timestamp get the store's clock. A cell is one more version,
+    /// or replaces that of the same timestamp; what reads find of it is up to newer versions,
+    /// delete markers and times to live.
     pub fn put(&self, put: &Put) -> Result<()> {
         self.handle.mutate(put.as_mutation())
     }
 
-    /// Writes many rows with one entry of the log per region. Each row is written whole or not at
-    /// all; on an error some rows may have been written.
+    /// Writes many rows with one entry of the log per region. Each put is done whole or not at
+    /// all; on an error some may have been done.
     pub fn put_all(&self, puts: &[Put]) -> Result<()> {
         self.handle.mutate_all(puts)
     }
 
-    /// Deletes versions, columns, families or the row.
+    /// Deletes versions, columns, families or the row: writes markers, which also hide what is put
+    /// later at a timestamp that they cover.
     pub fn delete(&self, delete: &Delete) -> Result<()> {
         self.handle.mutate(delete.as_mutation())
     }
@@ -94,7 +97,8 @@ impl Table {
         self.handle.mutate_all(deletes)
     }
 
-    /// Puts and deletes of many rows in one go; as [`Table::put_all`].
+    /// Writes of many rows in one go; as [`Table::put_all`]. Increments and appends among them are
+    /// done one by one after the puts and deletes.
     pub fn mutate_all(&self, mutations: &[Mutation]) -> Result<()> {
         self.handle.mutate_all(mutations)
     }

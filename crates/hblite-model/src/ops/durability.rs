@@ -6,7 +6,8 @@ pub enum Durability {
     /// What the table says; [`Durability::SyncWal`] if it says nothing.
     #[default]
     UseDefault,
-    /// The write is in memory only until the next flush: a kill loses it.
+    /// The write is in memory only until the next flush: a kill loses it. One that comes while
+    /// the flush writes the files of several families may leave the cells of some of them.
     SkipWal,
     /// The log is written shortly after.
     AsyncWal,

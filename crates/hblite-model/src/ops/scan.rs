@@ -28,8 +28,8 @@ pub enum ReadType {
 /// ```
 /// use hblite_model::Scan;
 /// let scan = Scan::new().start_row("a").stop_row_inclusive("m").column("f", "q").limit(30);
-/// let newest_first = Scan::new().prefix("user1").reversed(false);
-/// # let _ = (scan, newest_first);
+/// let backwards = Scan::new().start_row("m").stop_row("a").reversed(true);
+/// # let _ = (scan, backwards);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scan {
@@ -139,7 +139,7 @@ impl Scan {
     }
 
     /// Only rows with this prefix (`setStartStopRowForPrefixScan`: start and stop row are set for
-    /// a forward scan).
+    /// a forward scan; reversed it finds nothing, as in HBase).
     #[must_use]
     pub fn prefix(self, prefix: impl AsRef<[u8]>) -> Self {
         let stop_row = next_after_prefix(prefix.as_ref());
