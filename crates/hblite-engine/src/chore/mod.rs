@@ -1,8 +1,8 @@
 //! Work in the background: flushes, compactions, splits, old logs.
 //!
-//! Two threads, one for flushes and one for compactions and splits, so that a long compaction never keeps
-//! memory from being freed. Lower layers ring a channel with a region's name and go on; what a
-//! region needs is decided when its turn comes.
+//! Two threads, one for flushes and one for compactions and splits, so that a long compaction
+//! never keeps memory from being freed. Lower layers ring a channel with a region's name and go
+//! on; what a region needs is decided when its turn comes.
 //!
 //! An error of a chore is kept for the store's status and the chore is tried again after a pause:
 //! nothing is lost by waiting, and writers that need memory are told when it takes too long.
