@@ -27,6 +27,7 @@ use crate::nonces::Nonces;
 use crate::options::EngineOptions;
 use crate::region::Region;
 use crate::status::{RegionLocation, RegionStatus, StoreStatus};
+use crate::store::CompactionKind;
 use crate::table::TableHandle;
 use crate::wal::{self, ReplayOptions, ReplayReport, Wal, WalEntry};
 
@@ -151,6 +152,10 @@ impl Engine {
         let store: Arc<Self> = Arc::clone(self);
         TableHandle::new(&self.catalog, &self.context.options, name, store)
     }
+}
+
+fn requested(is_major: bool) -> CompactionKind {
+    if is_major { CompactionKind::Major } else { CompactionKind::Minor }
 }
 
 /// Gives regions back what the log has of them.
@@ -356,14 +361,14 @@ impl Engine {
     pub fn compact_table(&self, table: &TableName, is_major: bool) -> Result<()> {
         self.catalog.descriptor(table)?;
         for region in self.catalog.regions(table) {
-            region.compact(is_major)?;
+            region.compact(requested(is_major))?;
         }
         Ok(())
     }
 
     /// Compacts a region.
     pub fn compact_region(&self, region: &str, is_major: bool) -> Result<()> {
-        self.catalog.known_region(region)?.compact(is_major).map(drop)
+        self.catalog.known_region(region)?.compact(requested(is_major)).map(drop)
     }
 }
 
@@ -409,6 +414,7 @@ impl Engine {
     /// Ends the store as a kill does: what is in memory is lost.
     pub(crate) fn abandon(&self) {
         if let Some(mut running) = self.running.lock().take() {
+            self.context.is_closed.store(true, Ordering::Release);
             running.chores.stop();
         }
     }

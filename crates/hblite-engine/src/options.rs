@@ -58,6 +58,13 @@ pub struct EngineOptions {
     /// Whether regions that have grown are split in the background. Default true (the switch of
     /// `splitormerge_switch`).
     pub is_split_enabled: bool,
+    /// All files of a store are compacted when the oldest is older than this, in milliseconds; 0
+    /// for never. Default seven days (`hbase.hregion.majorcompaction`).
+    pub major_compaction_period_ms: i64,
+    /// How much a compaction that nobody waits for writes, so that the disk is there for others; 0
+    /// for no limit. Default 100 MiB a second
+    /// (`hbase.hstore.compaction.throughput.higher.bound`).
+    pub compaction_bytes_per_second_max: u64,
     /// Whether files are compacted in the background. Default true.
     pub is_compaction_enabled: bool,
     /// Memory for decompressed blocks. Default 64 MiB, 0 for none (`hfile.block.cache.size`).
@@ -88,6 +95,8 @@ impl Default for EngineOptions {
             region_size_max_bytes: 10 << 30,
             region_split_first_size_bytes: None,
             is_split_enabled: true,
+            major_compaction_period_ms: 7 * 24 * 60 * 60 * 1000,
+            compaction_bytes_per_second_max: 100 << 20,
             is_compaction_enabled: true,
             block_cache_size_bytes: 64 * MIB,
             wal: WalOptions::default(),
@@ -114,6 +123,7 @@ impl EngineOptions {
                 "compaction_files_max >= compaction_files_min",
             ),
             (self.compaction_ratio > 0.0, "compaction_ratio > 0"),
+            (self.major_compaction_period_ms >= 0, "major_compaction_period_ms >= 0"),
         ];
         match rules.iter().find(|(holds, _)| !holds) {
             Some((_, rule)) => Err(Error::illegal_argument(format!(

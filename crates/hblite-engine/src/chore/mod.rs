@@ -20,8 +20,13 @@ use crate::catalog::Catalog;
 use crate::chore_queue::{ChoreReceiver, ChoreSender, Request};
 use crate::context::EngineContext;
 use crate::region::Region;
+use crate::store::CompactionKind;
 
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
+/// How often every region has its turn although nothing rang: what is in memory for so long is
+/// flushed (`hbase.regionserver.optionalcacheflushinterval`), and what has become due with time is
+/// compacted.
+const ROUND_PERIOD: Duration = Duration::from_secs(60 * 60);
 
 /// The running workers.
 pub(crate) struct Chores {
@@ -65,7 +70,7 @@ impl Chores {
         self.last_error.lock().clone()
     }
 
-    /// Ends the workers after what they are doing.
+    /// Ends the workers: flushes are finished, compactions given up.
     pub(crate) fn stop(&mut self) {
         let _ = self.sender.flushes.send(Request::Stop);
         let _ = self.sender.compactions.send(Request::Stop);
@@ -88,14 +93,12 @@ impl Worker {
     fn run(&self, requests: &Receiver<Request>) {
         let mut failed = Failed::default();
         loop {
-            let request = match failed.pause() {
-                None => requests.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(pause) => requests.recv_timeout(pause),
-            };
-            let names = match request {
+            let pause = failed.pause();
+            let names = match requests.recv_timeout(pause.unwrap_or(ROUND_PERIOD)) {
                 Ok(Request::Region(name)) => vec![name],
                 Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => failed.take(),
+                Err(RecvTimeoutError::Timeout) if pause.is_some() => failed.take(),
+                Err(RecvTimeoutError::Timeout) => self.all_regions(),
             };
             for name in names {
                 if failed.contains(&name) {
@@ -107,6 +110,11 @@ impl Worker {
                 }
             }
         }
+    }
+
+    fn all_regions(&self) -> Vec<String> {
+        let regions = self.catalog.all_regions();
+        regions.iter().map(|region| region.info().encoded_name().to_owned()).collect()
     }
 
     fn work_on(&self, name: &str) -> Result<()> {
@@ -188,8 +196,10 @@ pub(crate) fn release_log(context: &EngineContext, catalog: &Catalog) -> Result<
     Ok(())
 }
 
-fn compact(_context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
-    region.compact(false)?;
+fn compact(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
+    if context.options.is_compaction_enabled && region.descriptor().is_compaction_enabled() {
+        region.compact(CompactionKind::Background)?;
+    }
     catalog.split_if_due(region)?;
     catalog.clean_parents()
 }

@@ -3,23 +3,23 @@
 use hblite_model::Result;
 
 use super::Region;
+use crate::store::CompactionKind;
 
 impl Region {
-    /// Compacts every store, in the background's way or (major) all files of each. Says whether
-    /// there was anything to do.
+    /// Compacts every store. Says whether there was anything to do.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`: the store in question is as it was before.
-    pub(crate) fn compact(&self, is_major: bool) -> Result<bool> {
+    pub(crate) fn compact(&self, kind: CompactionKind) -> Result<bool> {
         let mut has_compacted = false;
         for store in &self.stores {
             // A store that was far behind may need more than one round.
             loop {
-                if self.is_closing() || !store.compact(is_major, self.mvcc.read_point())? {
+                if self.is_closing() || !store.compact(kind, self.mvcc.read_point())? {
                     break;
                 }
                 has_compacted = true;
-                if is_major {
+                if kind == CompactionKind::Major {
                     break;
                 }
             }

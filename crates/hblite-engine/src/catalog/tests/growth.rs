@@ -1,12 +1,13 @@
-//! Regions that grow are split by their table's policy.
+//! Regions that grow are split by their table's policy; stores that age are compacted.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_env::{FileSystem, MemFileSystem};
-use hblite_model::Put;
+use hblite_env::{Clock, Env, FileSystem, ManualClock, MemFileSystem};
+use hblite_model::{ColumnFamilyDescriptor, Put, TableDescriptor};
 
 use super::{DIR, env, name, options, rows, starts, table};
+use crate::store::CompactionKind;
 use crate::{Engine, EngineOptions};
 
 const CONSTANT: &str = "org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy";
@@ -83,4 +84,36 @@ fn one_row_is_never_split() {
     engine.flush_table(&name("t")).unwrap();
     assert_eq!(split_round(&engine), 0);
     assert_eq!(starts(&engine, "t"), [""]);
+}
+
+/// Files that nobody touched for a week become one, and cells that have outlived their family's
+/// time leave it.
+#[test]
+fn stores_are_compacted_when_their_time_has_come() {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+    let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let env = Env { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..env(fs) };
+    let engine = Engine::open(env, Path::new(DIR), options()).unwrap();
+    let short_lived = ColumnFamilyDescriptor::new("f").with_time_to_live(20 * 24 * 60 * 60);
+    let table = TableDescriptor::new(name("t")).with_family(short_lived);
+    engine.create_table(&table, &[]).unwrap();
+    let regions = engine.catalog().all_regions();
+    let region = regions.iter().find(|region| *region.info().table() == name("t")).unwrap();
+    for row in ["a", "b"] {
+        super::put(&engine, "t", row).unwrap();
+        engine.flush_table(&name("t")).unwrap();
+    }
+    let round = |days: i64| {
+        clock.advance(days * DAY_MS);
+        let has_compacted = region.compact(CompactionKind::Background).unwrap();
+        let files = region.stores()[0].files();
+        let cells: u64 = files.iter().map(|file| file.reader().entries()).sum();
+        (has_compacted, files.len(), cells)
+    };
+    assert_eq!(round(6), (false, 2, 2));
+    assert_eq!(round(2), (true, 1, 2));
+    // Nothing would change: one file, and no cell has expired.
+    assert_eq!(round(8), (false, 1, 2));
+    assert_eq!(round(8), (true, 1, 0));
 }

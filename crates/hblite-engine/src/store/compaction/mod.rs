@@ -11,6 +11,7 @@
 //!
 //! Threads: one compaction of a store at a time; `compacting` sees to it.
 
+mod pace;
 mod policy;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use hblite_hfile::StoreFileInfo;
 use hblite_hfile::file_info::COMPACTION_EVENT;
 use hblite_model::{Result, protobuf};
 
+use self::pace::Pace;
 use super::Store;
 use super::key_value_scanner::SourceScanner;
 use super::scanner::{CompactionScanner, ScanType};
@@ -28,26 +30,38 @@ use super::store_file::StoreFile;
 const COMPACTED_FILE_FIELD: u32 = 1;
 /// Five days.
 const SEQUENCE_IDS_KEPT_MS: i64 = 5 * 24 * 60 * 60 * 1000;
-/// How many cells a compaction writes before it looks whether it is to stop.
-const CELLS_BETWEEN_LOOKS: u64 = 4096;
+/// How many bytes a compaction writes before it looks whether it is to stop or to wait.
+const BYTES_BETWEEN_LOOKS: u64 = 256 << 10;
+
+/// Who wants a compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CompactionKind {
+    /// The store itself: what the policy chooses, or all when the last time is long ago. Leaves
+    /// the disk to others as far as it can.
+    Background,
+    /// Somebody who waits for it: what the policy chooses.
+    Minor,
+    /// Somebody who waits for it: all files.
+    Major,
+}
 
 impl Store {
-    /// Compacts what the policy chooses, or everything if `is_major`. Says whether there was
-    /// anything to do.
+    /// Compacts what `kind` asks for. Says whether there was anything to do.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`: the store is as it was before.
-    pub(crate) fn compact(&self, is_major: bool, read_point: u64) -> Result<bool> {
+    pub(crate) fn compact(&self, kind: CompactionKind, read_point: u64) -> Result<bool> {
         let _one = self.compacting.lock();
         // Only the file that replaced them tells that they are gone, and it may be replaced now.
         self.remove_dead_files()?;
         let files = self.files();
-        let Some(range) = self.choose(&files, is_major) else {
+        let Some(range) = self.choose(&files, kind) else {
             return Ok(false);
         };
         let is_all = range.len() == files.len();
         let chosen = &files[range.clone()];
-        let Some(compacted) = self.merge(chosen, is_all, read_point)? else {
+        let pace = self.pace(kind, files.len());
+        let Some(compacted) = self.merge(chosen, is_all, read_point, pace)? else {
             return Ok(false);
         };
         let mut current = self.files.write();
@@ -62,15 +76,21 @@ impl Store {
 
     /// Whether a compaction has something to do: asked before one is queued.
     pub(crate) fn needs_compaction(&self) -> bool {
-        self.choose(&self.files(), false).is_some()
+        self.choose(&self.files(), CompactionKind::Background).is_some()
     }
 
-    fn choose(&self, files: &[Arc<StoreFile>], is_major: bool) -> Option<std::ops::Range<usize>> {
-        if files.is_empty() || self.is_compaction_stopped.load(Ordering::Relaxed) {
+    fn choose(
+        &self,
+        files: &[Arc<StoreFile>],
+        kind: CompactionKind,
+    ) -> Option<std::ops::Range<usize>> {
+        if files.is_empty() || self.is_compaction_stopped() {
             return None;
         }
         // Halves of a parent's files are rewritten as soon as possible, so that it can go.
-        if is_major || files.iter().any(|file| file.is_reference()) {
+        let is_due = || kind == CompactionKind::Background && self.is_major_compaction_due(files);
+        let has_references = files.iter().any(|file| file.is_reference());
+        if kind == CompactionKind::Major || has_references || is_due() {
             return Some(0..files.len());
         }
         let options = &self.context.options;
@@ -85,11 +105,40 @@ impl Store {
         policy::select(&sizes, &rules)
     }
 
+    /// Whether the store has not been one file for so long, or its only file so many cells that
+    /// have outlived their time, that all of it is to be written anew
+    /// (`SortedCompactionPolicy.shouldPerformMajorCompaction`).
+    fn is_major_compaction_due(&self, files: &[Arc<StoreFile>]) -> bool {
+        let period = self.context.options.major_compaction_period_ms;
+        let now = self.context.env.clock.now_millis();
+        let oldest = files.iter().filter_map(|file| file.reader().create_time()).min();
+        if period == 0 || oldest.is_none_or(|oldest| oldest >= now.saturating_sub(period)) {
+            return false;
+        }
+        let time_to_live = self.scan_info.time_to_live_ms;
+        let first_timestamp = files.iter().map(|file| file.reader().earliest_put()).min();
+        let has_expired = first_timestamp.is_some_and(|first| {
+            time_to_live != i64::MAX && first < now.saturating_sub(time_to_live)
+        });
+        files.len() > 1 || has_expired
+    }
+
+    /// How fast a compaction may write: without limit if somebody waits for it, or if so many
+    /// files, or so little memory, are left that everybody does.
+    fn pace(&self, kind: CompactionKind, file_count: usize) -> Pace {
+        let options = &self.context.options;
+        let is_urgent = kind != CompactionKind::Background
+            || file_count >= options.blocking_store_files
+            || self.context.is_memory_short();
+        Pace::new(if is_urgent { 0 } else { options.compaction_bytes_per_second_max })
+    }
+
     fn merge(
         &self,
         files: &[Arc<StoreFile>],
         is_all: bool,
         read_point: u64,
+        mut pace: Pace,
     ) -> Result<Option<Arc<StoreFile>>> {
         let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
         let source =
@@ -106,13 +155,19 @@ impl Store {
         if is_all && let Some(sequence_id) = oldest_needed_by_nobody(files, now) {
             scanner = scanner.clearing_sequence_ids(sequence_id.min(read_point));
         }
+        let mut unseen = 0;
         self.create_file(has_tags, |writer| {
             while let Some(cell) = scanner.next()? {
                 writer.append(&cell)?;
-                let is_look_due = writer.cells().is_multiple_of(CELLS_BETWEEN_LOOKS);
-                if is_look_due && self.is_compaction_stopped.load(Ordering::Relaxed) {
+                unseen += (cell.serialized_size() + cell.tags().len()) as u64;
+                if unseen < BYTES_BETWEEN_LOOKS {
+                    continue;
+                }
+                let is_stopped = || self.is_compaction_stopped();
+                if is_stopped() || !pace.wait_after(unseen, is_stopped) {
                     return Ok(None);
                 }
+                unseen = 0;
             }
             Ok(Some(StoreFileInfo {
                 max_sequence_id: files.iter().map(|file| file.sequence_id_max()).max(),
@@ -120,6 +175,11 @@ impl Store {
                 compacted_files: files.iter().map(|file| file.name().to_owned()).collect(),
             }))
         })
+    }
+
+    fn is_compaction_stopped(&self) -> bool {
+        self.is_compaction_stopped.load(Ordering::Relaxed)
+            || self.context.is_closed.load(Ordering::Relaxed)
     }
 
     /// Ends a compaction that is under way and waits for its end; none begins until

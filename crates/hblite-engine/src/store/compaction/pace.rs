@@ -1,0 +1,70 @@
+//! How fast a compaction writes.
+//!
+//! A compaction that nobody waits for would otherwise take the disk and the processor's caches for
+//! itself, and the reads and writes of the moment wait for it.
+//!
+//! Source: HBase's `PressureAwareCompactionThroughputController`.
+
+use std::time::{Duration, Instant};
+
+/// The longest sleep between two looks whether to stop.
+const NAP_MAX: Duration = Duration::from_millis(50);
+
+/// Keeps a writer to a number of bytes per second.
+#[derive(Debug)]
+pub(super) struct Pace {
+    /// 0 for no limit.
+    bytes_per_second: u64,
+    began: Instant,
+    bytes: u64,
+}
+
+impl Pace {
+    pub(super) fn new(bytes_per_second: u64) -> Self {
+        Self { bytes_per_second, began: Instant::now(), bytes: 0 }
+    }
+
+    /// Takes note of bytes that were written, and waits as long as they should have taken; false
+    /// if `is_stopped` meanwhile.
+    pub(super) fn wait_after(&mut self, bytes: u64, is_stopped: impl Fn() -> bool) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes);
+        while let Some(left) = self.left() {
+            if is_stopped() {
+                return false;
+            }
+            std::thread::sleep(left.min(NAP_MAX));
+        }
+        true
+    }
+
+    /// The time by which the bytes are early.
+    fn left(&self) -> Option<Duration> {
+        if self.bytes_per_second == 0 {
+            return None;
+        }
+        let seconds = self.bytes as f64 / self.bytes_per_second as f64;
+        // More than a year is not waited for; the writer is asked again anyway.
+        let due = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        due.checked_sub(self.began.elapsed()).filter(|left| !left.is_zero())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_take_their_time_unless_there_is_no_limit() {
+        let mut pace = Pace::new(1_000_000);
+        let began = Instant::now();
+        assert!((0..4).all(|_| pace.wait_after(5_000, || false)));
+        assert!(began.elapsed() >= Duration::from_millis(20));
+        assert!(Pace::new(0).wait_after(u64::MAX, || panic!("nobody waits")));
+    }
+
+    #[test]
+    fn a_wait_ends_when_it_is_stopped() {
+        let mut pace = Pace::new(1);
+        assert!(!pace.wait_after(u64::MAX, || true));
+    }
+}
