@@ -1,0 +1,94 @@
+package hblite.oracle.local;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.LocalHBaseCluster;
+import org.apache.hadoop.hbase.util.JVMClusterUtil;
+import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
+
+/**
+ * A standalone HBase in this process: ZooKeeper, one master and one region server on local files.
+ *
+ * <p>It says on its standard output {@code ZooKeeper at localhost:PORT} when it takes requests, and
+ * stops when its standard input ends, so it never outlives who started it. Its store belongs into an
+ * empty directory that can be thrown away afterwards.
+ */
+public final class LocalHBase {
+  private static final int LOOK_AGAIN_MS = 100;
+  private static final int NEVER_BY_ITSELF = 10_000;
+  private static final int FILES_GO_AFTER_MS = 1_000;
+
+  private LocalHBase() {}
+
+  /**
+   * Runs until the standard input ends. The status is 1 if HBase could not be started.
+   *
+   * @param arguments the directory for the store
+   */
+  public static void main(String[] arguments) {
+    if (arguments.length != 1) {
+      System.err.println("usage: LocalHBase DIRECTORY");
+      System.exit(2);
+    }
+    try {
+      run(Path.of(arguments[0]).toAbsolutePath());
+    } catch (IOException | InterruptedException | RuntimeException | LinkageError e) {
+      e.printStackTrace();
+      System.exit(1);
+    }
+    // Threads of HBase and Hadoop may still be there.
+    System.exit(0);
+  }
+
+  private static void run(Path directory) throws IOException, InterruptedException {
+    Configuration configuration = configuration(directory);
+    MiniZooKeeperCluster zooKeeper = new MiniZooKeeperCluster(configuration);
+    int port = zooKeeper.startup(Files.createDirectories(directory.resolve("zookeeper")).toFile());
+    configuration.setInt(HConstants.ZOOKEEPER_CLIENT_PORT, port);
+    LocalHBaseCluster cluster = new LocalHBaseCluster(configuration, 1, 1);
+    cluster.startup();
+    waitUntilReady(cluster);
+    System.out.println("ZooKeeper at localhost:" + port);
+    System.in.transferTo(OutputStream.nullOutputStream());
+    cluster.shutdown();
+    cluster.join();
+    zooKeeper.shutdown();
+  }
+
+  private static void waitUntilReady(LocalHBaseCluster cluster) throws InterruptedException {
+    JVMClusterUtil.MasterThread master = cluster.getMasters().get(0);
+    while (!master.getMaster().isInitialized()) {
+      if (!master.isAlive()) {
+        throw new IllegalStateException("the master did not start: see its log");
+      }
+      Thread.sleep(LOOK_AGAIN_MS);
+    }
+  }
+
+  private static Configuration configuration(Path directory) {
+    Configuration configuration = HBaseConfiguration.create();
+    configuration.set(HConstants.HBASE_DIR, directory.resolve("hbase").toUri().toString());
+    configuration.set("hadoop.tmp.dir", directory.resolve("hadoop").toString());
+    configuration.set("hbase.tmp.dir", directory.resolve("tmp").toString());
+    configuration.set(HConstants.ZOOKEEPER_QUORUM, "localhost");
+    // The local file system cannot promise what HDFS can.
+    configuration.setBoolean("hbase.unsafe.stream.capability.enforce", false);
+    for (String port : new String[] {HConstants.MASTER_PORT, HConstants.REGIONSERVER_PORT}) {
+      configuration.setInt(port, 0);
+    }
+    for (String noPage : new String[] {"hbase.master.info.port", "hbase.regionserver.info.port"}) {
+      configuration.setInt(noPage, -1);
+    }
+    // Files change only when an operation says so, and what a compaction replaced goes at once:
+    // a region with leftovers can be neither split nor merged.
+    configuration.setInt("hbase.hstore.compaction.min", NEVER_BY_ITSELF);
+    configuration.setInt(HConstants.MAJOR_COMPACTION_PERIOD, 0);
+    configuration.setInt("hbase.hfile.compaction.discharger.interval", FILES_GO_AFTER_MS);
+    return configuration;
+  }
+}

@@ -1,0 +1,85 @@
+package hblite.oracle;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.regex.Pattern;
+import org.apache.hadoop.hbase.NotServingRegionException;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.CompactionState;
+
+/**
+ * Waits for work that HBase does behind its answers: compactions, and the removal of what splits and
+ * merges left behind.
+ */
+final class Patience {
+  /** Something that the server may have to put off. */
+  @FunctionalInterface
+  interface Action {
+    void run() throws Exception;
+  }
+
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final int COMPACTION_PAUSE_MS = 20;
+  private static final int REGION_PAUSE_MS = 200;
+
+  /** How the server says that a region is still busy with its last split or merge. */
+  private static final Pattern NOT_YET =
+      Pattern.compile(
+          "not splittable|not mergeable|reference|merge qualifier|SPLITTING|MERGING",
+          Pattern.CASE_INSENSITIVE);
+
+  private final Admin admin;
+
+  Patience(Admin admin) {
+    this.admin = admin;
+  }
+
+  /**
+   * Returns when no compaction of the table runs.
+   *
+   * @throws IOException what the server says to the question, or that it took too long
+   */
+  void untilCompacted(TableName table) throws IOException, InterruptedException {
+    long start = System.nanoTime();
+    while (admin.getCompactionState(table) != CompactionState.NONE) {
+      if (isOver(start)) {
+        throw new IOException("the compaction of " + table + " does not end");
+      }
+      Thread.sleep(COMPACTION_PAUSE_MS);
+    }
+  }
+
+  /**
+   * Runs a split or merge again while the regions are not ready for it.
+   *
+   * @throws Exception what the server says at last
+   */
+  void untilDone(Action action) throws Exception {
+    long start = System.nanoTime();
+    while (true) {
+      try {
+        action.run();
+        return;
+      } catch (IOException | ExecutionException e) {
+        if (!isForLater(e) || isOver(start)) {
+          throw e;
+        }
+      }
+      // The janitor forgets the parents of splits and merges whose files nobody refers to.
+      admin.runCatalogJanitor();
+      Thread.sleep(REGION_PAUSE_MS);
+    }
+  }
+
+  private static boolean isOver(long start) {
+    return System.nanoTime() - start > LIMIT.toNanos();
+  }
+
+  private static boolean isForLater(Exception thrown) {
+    Throwable cause = thrown instanceof ExecutionException ? thrown.getCause() : thrown;
+    return cause instanceof NotServingRegionException
+        || NOT_YET.matcher(String.valueOf(cause.getMessage())).find();
+  }
+}
