@@ -52,7 +52,7 @@ final class AdminOperations {
   private JsonNode create(JsonNode arguments) throws Exception {
     TableDescriptor table = Descriptors.table(arguments);
     if (arguments.has("splits")) {
-      admin.createTable(table, Arguments.byteLists(arguments.get("splits")));
+      admin.createTable(table, Arguments.byteLists(arguments, "splits"));
     } else {
       admin.createTable(table);
     }
@@ -67,13 +67,13 @@ final class AdminOperations {
 
   private JsonNode addFamily(JsonNode arguments) throws Exception {
     TableName table = Arguments.table(arguments);
-    admin.addColumnFamily(table, Descriptors.family(arguments.get("family")));
+    admin.addColumnFamily(table, Descriptors.family(Arguments.required(arguments, "family")));
     return Answers.ok();
   }
 
   private JsonNode modifyFamily(JsonNode arguments) throws Exception {
     TableName table = Arguments.table(arguments);
-    admin.modifyColumnFamily(table, Descriptors.family(arguments.get("family")));
+    admin.modifyColumnFamily(table, Descriptors.family(Arguments.required(arguments, "family")));
     return Answers.ok();
   }
 

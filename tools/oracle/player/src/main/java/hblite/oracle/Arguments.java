@@ -21,13 +21,34 @@ final class Arguments {
     return ByteStrings.read(arguments.get(name));
   }
 
-  /** The byte strings of a list. */
-  static byte[][] byteLists(JsonNode list) {
+  /** The bytes at a place of a list that must have it; null when null stands there. */
+  static byte[] bytes(JsonNode list, int at) {
+    return ByteStrings.read(item(list, at));
+  }
+
+  /** The byte strings of a list that must be there. */
+  static byte[][] byteLists(JsonNode arguments, String name) {
+    JsonNode list = required(arguments, name);
     byte[][] all = new byte[list.size()][];
     for (int at = 0; at < all.length; at++) {
-      all[at] = ByteStrings.read(list.get(at));
+      all[at] = bytes(list, at);
     }
     return all;
+  }
+
+  /** A number that must be there. */
+  static int integer(JsonNode arguments, String name) {
+    return required(arguments, name).asInt();
+  }
+
+  /** A number that must be there. */
+  static long number(JsonNode arguments, String name) {
+    return required(arguments, name).asLong();
+  }
+
+  /** The number at a place of a list that must have it. */
+  static long number(JsonNode list, int at) {
+    return item(list, at).asLong();
   }
 
   /** A list that is empty when the argument is absent. */
@@ -44,6 +65,11 @@ final class Arguments {
   /** Whether an argument is there and true. */
   static boolean isSet(JsonNode arguments, String name) {
     return arguments.path(name).asBoolean(false);
+  }
+
+  /** Whether true stands at a place of a list that must have it. */
+  static boolean isSet(JsonNode list, int at) {
+    return item(list, at).asBoolean();
   }
 
   /** The table that {@code t} names. */
@@ -63,5 +89,14 @@ final class Arguments {
       throw new BadOperation("no \"" + name + "\" in " + arguments);
     }
     return argument;
+  }
+
+  /** The value at a place of a list that must have it. */
+  static JsonNode item(JsonNode list, int at) {
+    JsonNode item = list.get(at);
+    if (item == null) {
+      throw new BadOperation("no item " + at + " in " + list);
+    }
+    return item;
   }
 }

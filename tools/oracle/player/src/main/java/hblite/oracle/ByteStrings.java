@@ -19,8 +19,8 @@ final class ByteStrings {
       return null;
     }
     if (text.isObject()) {
-      byte[] unit = Bytes.toBytesBinary(text.get("repeat").asText());
-      byte[] all = new byte[Math.multiplyExact(unit.length, text.get("times").asInt())];
+      byte[] unit = Bytes.toBytesBinary(Arguments.text(text, "repeat"));
+      byte[] all = new byte[Math.multiplyExact(unit.length, Arguments.integer(text, "times"))];
       for (int at = 0; at < all.length; at += unit.length) {
         System.arraycopy(unit, 0, all, at, unit.length);
       }

@@ -28,12 +28,12 @@ final class Comparators {
           new BigDecimalComparator(new BigDecimal(Arguments.text(comparator, "value")));
       case "BinaryComparator" -> new BinaryComparator(value);
       case "BinaryComponentComparator" ->
-          new BinaryComponentComparator(value, comparator.get("offset").asInt());
+          new BinaryComponentComparator(value, Arguments.integer(comparator, "offset"));
       case "BinaryPrefixComparator" -> new BinaryPrefixComparator(value);
       case "BitComparator" ->
           new BitComparator(
               value, BitComparator.BitwiseOp.valueOf(Arguments.text(comparator, "bitop")));
-      case "LongComparator" -> new LongComparator(comparator.get("value").asLong());
+      case "LongComparator" -> new LongComparator(Arguments.number(comparator, "value"));
       case "NullComparator" -> new NullComparator();
       case "RegexStringComparator" -> regex(comparator);
       case "SubstringComparator" -> new SubstringComparator(Arguments.text(comparator, "value"));

@@ -9,8 +9,8 @@ import java.util.Set;
 /**
  * Whether an answer is the recorded one.
  *
- * <p>Both are equal, except for what the format leaves open: where an error was thrown, the messages
- * of regular-expression engines, and everything but the failure itself where HBase broke.
+ * <p>Both are equal, except for what the format leaves open: where an error was thrown, the
+ * messages of regular-expression engines, and everything but the failure itself where HBase broke.
  */
 final class Comparison {
   private static final Set<String> OF_REGEX_ENGINES =

@@ -95,7 +95,7 @@ final class DataOperations {
             Arguments.bytes(arguments, "row"),
             Arguments.bytes(arguments, "f"),
             Arguments.bytes(arguments, "q"),
-            Arguments.required(arguments, "amount").asLong()));
+            Arguments.number(arguments, "amount")));
   }
 
   private static JsonNode mutateRow(Table table, JsonNode arguments) throws Exception {

@@ -80,7 +80,8 @@ final class Errors {
   }
 
   private static String simpleName(String className) {
-    return className.substring(Math.max(className.lastIndexOf('.'), className.lastIndexOf('$')) + 1);
+    int lastDot = className.lastIndexOf('.');
+    return className.substring(Math.max(lastDot, className.lastIndexOf('$')) + 1);
   }
 
   /** The message without the prefix of its class and without the server's stack trace. */

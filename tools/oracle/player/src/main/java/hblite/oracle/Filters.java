@@ -52,8 +52,8 @@ final class Filters {
     return switch (type) {
       case "parse" -> new ParseFilter().parseFilterString(Arguments.text(filter, "text"));
       case "FilterList" -> list(filter);
-      case "SkipFilter" -> new SkipFilter(of(filter.get("filter")));
-      case "WhileMatchFilter" -> new WhileMatchFilter(of(filter.get("filter")));
+      case "SkipFilter" -> new SkipFilter(of(Arguments.required(filter, "filter")));
+      case "WhileMatchFilter" -> new WhileMatchFilter(of(Arguments.required(filter, "filter")));
       case "FamilyFilter", "QualifierFilter", "RowFilter", "ValueFilter" -> compare(type, filter);
       case "ColumnValueFilter",
           "DependentColumnFilter",
@@ -73,7 +73,7 @@ final class Filters {
 
   private static Filter list(JsonNode filter) throws Exception {
     List<Filter> filters = new ArrayList<>();
-    for (JsonNode one : filter.get("filters")) {
+    for (JsonNode one : Arguments.required(filter, "filters")) {
       filters.add(of(one));
     }
     return new FilterList(
@@ -127,39 +127,39 @@ final class Filters {
       case "FuzzyRowFilter" -> fuzzy(filter);
       case "InclusiveStopFilter" -> new InclusiveStopFilter(Arguments.bytes(filter, "stop"));
       case "MultiRowRangeFilter" -> rowRanges(filter);
-      case "PageFilter" -> new PageFilter(filter.get("size").asLong());
+      case "PageFilter" -> new PageFilter(Arguments.number(filter, "size"));
       case "PrefixFilter" -> new PrefixFilter(Arguments.bytes(filter, "prefix"));
-      default -> new RandomRowFilter((float) filter.get("chance").asDouble());
+      default -> new RandomRowFilter((float) Arguments.required(filter, "chance").asDouble());
     };
   }
 
   private static Filter fuzzy(JsonNode filter) {
     List<Pair<byte[], byte[]>> keys = new ArrayList<>();
-    for (JsonNode key : filter.get("keys")) {
-      keys.add(new Pair<>(ByteStrings.read(key.get(0)), ByteStrings.read(key.get(1))));
+    for (JsonNode key : Arguments.required(filter, "keys")) {
+      keys.add(new Pair<>(Arguments.bytes(key, 0), Arguments.bytes(key, 1)));
     }
     return new FuzzyRowFilter(keys);
   }
 
   private static Filter rowRanges(JsonNode filter) {
     if (filter.has("prefixes")) {
-      return new MultiRowRangeFilter(Arguments.byteLists(filter.get("prefixes")));
+      return new MultiRowRangeFilter(Arguments.byteLists(filter, "prefixes"));
     }
     List<MultiRowRangeFilter.RowRange> ranges = new ArrayList<>();
-    for (JsonNode range : filter.get("ranges")) {
+    for (JsonNode range : Arguments.required(filter, "ranges")) {
       ranges.add(
           new MultiRowRangeFilter.RowRange(
-              ByteStrings.read(range.get(0)),
-              range.get(1).asBoolean(),
-              ByteStrings.read(range.get(2)),
-              range.get(3).asBoolean()));
+              Arguments.bytes(range, 0),
+              Arguments.isSet(range, 1),
+              Arguments.bytes(range, 2),
+              Arguments.isSet(range, 3)));
     }
     return new MultiRowRangeFilter(ranges);
   }
 
   private static Filter ofCells(String type, JsonNode filter) {
     return switch (type) {
-      case "ColumnCountGetFilter" -> new ColumnCountGetFilter(filter.get("limit").asInt());
+      case "ColumnCountGetFilter" -> new ColumnCountGetFilter(Arguments.integer(filter, "limit"));
       case "ColumnPaginationFilter" -> pagination(filter);
       case "ColumnPrefixFilter" -> new ColumnPrefixFilter(Arguments.bytes(filter, "prefix"));
       case "ColumnRangeFilter" ->
@@ -172,15 +172,15 @@ final class Filters {
       case "FirstKeyValueMatchingQualifiersFilter" -> firstOfQualifiers(filter);
       case "KeyOnlyFilter" -> new KeyOnlyFilter(Arguments.isSet(filter, "len_as_val"));
       case "MultipleColumnPrefixFilter" ->
-          new MultipleColumnPrefixFilter(Arguments.byteLists(filter.get("prefixes")));
+          new MultipleColumnPrefixFilter(Arguments.byteLists(filter, "prefixes"));
       case "TimestampsFilter" -> timestamps(filter);
       default -> throw new BadOperation("unknown filter " + type);
     };
   }
 
   private static Filter pagination(JsonNode filter) {
-    int limit = filter.get("limit").asInt();
-    JsonNode offset = filter.get("offset");
+    int limit = Arguments.integer(filter, "limit");
+    JsonNode offset = Arguments.required(filter, "offset");
     return offset.isTextual()
         ? new ColumnPaginationFilter(limit, ByteStrings.read(offset))
         : new ColumnPaginationFilter(limit, offset.asInt());
@@ -190,13 +190,13 @@ final class Filters {
   @SuppressWarnings("deprecation")
   private static Filter firstOfQualifiers(JsonNode filter) {
     Set<byte[]> qualifiers = new TreeSet<>(Bytes.BYTES_COMPARATOR);
-    qualifiers.addAll(List.of(Arguments.byteLists(filter.get("qualifiers"))));
+    qualifiers.addAll(List.of(Arguments.byteLists(filter, "qualifiers")));
     return new FirstKeyValueMatchingQualifiersFilter(qualifiers);
   }
 
   private static Filter timestamps(JsonNode filter) {
     List<Long> timestamps = new ArrayList<>();
-    for (JsonNode timestamp : filter.get("timestamps")) {
+    for (JsonNode timestamp : Arguments.required(filter, "timestamps")) {
       timestamps.add(timestamp.asLong());
     }
     return new TimestampsFilter(timestamps, Arguments.isSet(filter, "can_hint"));

@@ -32,15 +32,15 @@ final class Mutations {
 
   static Put put(JsonNode arguments) {
     byte[] row = Arguments.bytes(arguments, "row");
-    Put put = arguments.has("ts") ? new Put(row, arguments.get("ts").asLong()) : new Put(row);
+    Put put = arguments.has("ts") ? new Put(row, Arguments.number(arguments, "ts")) : new Put(row);
     for (JsonNode cell : Arguments.list(arguments, "cells")) {
-      byte[] family = ByteStrings.read(cell.get(0));
-      byte[] qualifier = ByteStrings.read(cell.get(1));
-      byte[] value = ByteStrings.read(cell.get(3));
-      if (cell.get(2).isNull()) {
+      byte[] family = Arguments.bytes(cell, 0);
+      byte[] qualifier = Arguments.bytes(cell, 1);
+      byte[] value = Arguments.bytes(cell, 3);
+      if (Arguments.item(cell, 2).isNull()) {
         put.addColumn(family, qualifier, value);
       } else {
-        put.addColumn(family, qualifier, cell.get(2).asLong(), value);
+        put.addColumn(family, qualifier, Arguments.number(cell, 2), value);
       }
     }
     attributes(put, arguments);
@@ -50,10 +50,10 @@ final class Mutations {
   static Delete delete(JsonNode arguments) {
     byte[] row = Arguments.bytes(arguments, "row");
     Delete delete =
-        arguments.has("ts") ? new Delete(row, arguments.get("ts").asLong()) : new Delete(row);
+        arguments.has("ts") ? new Delete(row, Arguments.number(arguments, "ts")) : new Delete(row);
     for (JsonNode marker : Arguments.list(arguments, "del")) {
       if (marker.has("ts")) {
-        addMarkerAt(delete, marker, marker.get("ts").asLong());
+        addMarkerAt(delete, marker, Arguments.number(marker, "ts"));
       } else {
         addMarker(delete, marker);
       }
@@ -91,14 +91,14 @@ final class Mutations {
     Increment increment = new Increment(Arguments.bytes(arguments, "row"));
     for (JsonNode cell : Arguments.list(arguments, "cells")) {
       increment.addColumn(
-          ByteStrings.read(cell.get(0)), ByteStrings.read(cell.get(1)), cell.get(2).asLong());
+          Arguments.bytes(cell, 0), Arguments.bytes(cell, 1), Arguments.number(cell, 2));
     }
     if (arguments.has("ts")) {
-      increment.setTimestamp(arguments.get("ts").asLong());
+      increment.setTimestamp(Arguments.number(arguments, "ts"));
     }
     if (arguments.has("range")) {
       JsonNode range = arguments.get("range");
-      increment.setTimeRange(range.get(0).asLong(), range.get(1).asLong());
+      increment.setTimeRange(Arguments.number(range, 0), Arguments.number(range, 1));
     }
     if (arguments.has("return")) {
       increment.setReturnResults(Arguments.isSet(arguments, "return"));
@@ -111,16 +111,16 @@ final class Mutations {
     Append append = new Append(Arguments.bytes(arguments, "row"));
     for (JsonNode cell : Arguments.list(arguments, "cells")) {
       append.addColumn(
-          ByteStrings.read(cell.get(0)),
-          ByteStrings.read(cell.get(1)),
-          ByteStrings.read(cell.get(2)));
+          Arguments.bytes(cell, 0),
+          Arguments.bytes(cell, 1),
+          Arguments.bytes(cell, 2));
     }
     if (arguments.has("ts")) {
-      append.setTimestamp(arguments.get("ts").asLong());
+      append.setTimestamp(Arguments.number(arguments, "ts"));
     }
     if (arguments.has("range")) {
       JsonNode range = arguments.get("range");
-      append.setTimeRange(range.get(0).asLong(), range.get(1).asLong());
+      append.setTimeRange(Arguments.number(range, 0), Arguments.number(range, 1));
     }
     if (arguments.has("return")) {
       append.setReturnResults(Arguments.isSet(arguments, "return"));
@@ -156,7 +156,7 @@ final class Mutations {
     }
     if (condition.has("range")) {
       JsonNode range = condition.get("range");
-      builder.timeRange(TimeRange.between(range.get(0).asLong(), range.get(1).asLong()));
+      builder.timeRange(TimeRange.between(Arguments.number(range, 0), Arguments.number(range, 1)));
     }
     Row then = action(Arguments.required(arguments, "then"));
     if (then instanceof Put put) {
@@ -175,7 +175,7 @@ final class Mutations {
 
   private static void attributes(Mutation mutation, JsonNode arguments) {
     if (arguments.has("ttl")) {
-      mutation.setTTL(arguments.get("ttl").asLong());
+      mutation.setTTL(Arguments.number(arguments, "ttl"));
     }
     if (arguments.has("durability")) {
       mutation.setDurability(Durability.valueOf(Arguments.text(arguments, "durability")));

@@ -10,8 +10,8 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.CompactionState;
 
 /**
- * Waits for work that HBase does behind its answers: compactions, and the removal of what splits and
- * merges left behind.
+ * Waits for work that HBase does behind its answers: compactions, and the removal of what splits
+ * and merges left behind.
  */
 final class Patience {
   /** Something that the server may have to put off. */

@@ -28,20 +28,20 @@ final class Reads {
     if (isAllVersions(arguments)) {
       get.readAllVersions();
     } else if (arguments.has("versions")) {
-      get.readVersions(arguments.get("versions").asInt());
+      get.readVersions(Arguments.integer(arguments, "versions"));
     }
     if (arguments.has("range")) {
       JsonNode range = arguments.get("range");
-      get.setTimeRange(range.get(0).asLong(), range.get(1).asLong());
+      get.setTimeRange(Arguments.number(range, 0), Arguments.number(range, 1));
     }
     if (arguments.has("ts")) {
-      get.setTimestamp(arguments.get("ts").asLong());
+      get.setTimestamp(Arguments.number(arguments, "ts"));
     }
     if (arguments.has("family_limit")) {
-      get.setMaxResultsPerColumnFamily(arguments.get("family_limit").asInt());
+      get.setMaxResultsPerColumnFamily(Arguments.integer(arguments, "family_limit"));
     }
     if (arguments.has("family_offset")) {
-      get.setRowOffsetPerColumnFamily(arguments.get("family_offset").asInt());
+      get.setRowOffsetPerColumnFamily(Arguments.integer(arguments, "family_offset"));
     }
     if (arguments.has("exists_only")) {
       get.setCheckExistenceOnly(Arguments.isSet(arguments, "exists_only"));
@@ -62,20 +62,20 @@ final class Reads {
     if (isAllVersions(arguments)) {
       scan.readAllVersions();
     } else if (arguments.has("versions")) {
-      scan.readVersions(arguments.get("versions").asInt());
+      scan.readVersions(Arguments.integer(arguments, "versions"));
     }
     if (arguments.has("range")) {
       JsonNode range = arguments.get("range");
-      scan.setTimeRange(range.get(0).asLong(), range.get(1).asLong());
+      scan.setTimeRange(Arguments.number(range, 0), Arguments.number(range, 1));
     }
     if (arguments.has("ts")) {
-      scan.setTimestamp(arguments.get("ts").asLong());
+      scan.setTimestamp(Arguments.number(arguments, "ts"));
     }
     if (arguments.has("family_limit")) {
-      scan.setMaxResultsPerColumnFamily(arguments.get("family_limit").asInt());
+      scan.setMaxResultsPerColumnFamily(Arguments.integer(arguments, "family_limit"));
     }
     if (arguments.has("family_offset")) {
-      scan.setRowOffsetPerColumnFamily(arguments.get("family_offset").asInt());
+      scan.setRowOffsetPerColumnFamily(Arguments.integer(arguments, "family_offset"));
     }
     query(scan, arguments);
     course(scan, arguments);
@@ -85,9 +85,9 @@ final class Reads {
   private static void columns(
       JsonNode arguments, Consumer<byte[]> addFamily, BiConsumer<byte[], byte[]> addColumn) {
     for (JsonNode column : Arguments.list(arguments, "cols")) {
-      byte[] family = ByteStrings.read(column.get(0));
+      byte[] family = Arguments.bytes(column, 0);
       if (column.has(1)) {
-        addColumn.accept(family, ByteStrings.read(column.get(1)));
+        addColumn.accept(family, Arguments.bytes(column, 1));
       } else {
         addFamily.accept(family);
       }
@@ -102,8 +102,8 @@ final class Reads {
     for (Map.Entry<String, JsonNode> range : Arguments.fields(arguments, "family_range")) {
       query.setColumnFamilyTimeRange(
           Bytes.toBytesBinary(range.getKey()),
-          range.getValue().get(0).asLong(),
-          range.getValue().get(1).asLong());
+          Arguments.number(range.getValue(), 0),
+          Arguments.number(range.getValue(), 1));
     }
     if (arguments.has("filter")) {
       query.setFilter(Filters.of(arguments.get("filter")));
@@ -134,16 +134,16 @@ final class Reads {
     scan.setReversed(Arguments.isSet(arguments, "reversed"));
     scan.setRaw(Arguments.isSet(arguments, "raw"));
     if (arguments.has("limit")) {
-      scan.setLimit(arguments.get("limit").asInt());
+      scan.setLimit(Arguments.integer(arguments, "limit"));
     }
     if (Arguments.isSet(arguments, "one_row")) {
       scan.setOneRowLimit();
     }
     if (arguments.has("batch")) {
-      scan.setBatch(arguments.get("batch").asInt());
+      scan.setBatch(Arguments.integer(arguments, "batch"));
     }
     if (arguments.has("caching")) {
-      scan.setCaching(arguments.get("caching").asInt());
+      scan.setCaching(Arguments.integer(arguments, "caching"));
     }
     if (arguments.has("read_type")) {
       scan.setReadType(Scan.ReadType.valueOf(Arguments.text(arguments, "read_type")));

@@ -66,7 +66,7 @@ final class StoreOperations {
 
   private JsonNode merge(JsonNode arguments) throws Exception {
     TableName table = Arguments.table(arguments);
-    byte[][] starts = Arguments.byteLists(Arguments.required(arguments, "starts"));
+    byte[][] starts = Arguments.byteLists(arguments, "starts");
     patience.untilDone(
         () -> await(admin.mergeRegionsAsync(encodedNames(table, starts), false)));
     return regionsAfterCompaction(table);
