@@ -45,10 +45,10 @@ public final class Main {
     return 2;
   }
 
-  private static Configuration configuration(Options options) throws Options.Wrong {
+  private static Configuration configuration(Options options) throws Options.Wrong, IOException {
     Configuration configuration = HBaseConfiguration.create();
     if (options.settings() != null) {
-      configuration.addResource(options.settings().toUri().toString());
+      configuration.addResource(options.settings().toUri().toURL());
     }
     if (options.zooKeeper() != null) {
       int colon = options.zooKeeper().lastIndexOf(':');

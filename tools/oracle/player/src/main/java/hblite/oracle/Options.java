@@ -55,7 +55,7 @@ record Options(boolean records, String zooKeeper, Path settings, List<Path> file
       String argument = rest.pop();
       switch (argument) {
         case "--zookeeper" -> zooKeeper = next(rest, "HOSTS:PORT");
-        case "--settings" -> settings = Path.of(next(rest, "HBASE-SITE.XML"));
+        case "--settings" -> settings = existing(next(rest, "HBASE-SITE.XML"));
         case "--yes-drop-all-tables" -> mayDrop = true;
         default -> files.addAll(filesOf(argument));
       }
@@ -76,11 +76,16 @@ record Options(boolean records, String zooKeeper, Path settings, List<Path> file
     return rest.pop();
   }
 
-  private static List<Path> filesOf(String argument) throws Wrong, IOException {
+  private static Path existing(String argument) throws Wrong {
     Path path = Path.of(argument);
     if (argument.startsWith("--") || !Files.exists(path)) {
       throw new Wrong("no such option or file: " + argument);
     }
+    return path;
+  }
+
+  private static List<Path> filesOf(String argument) throws Wrong, IOException {
+    Path path = existing(argument);
     if (!Files.isDirectory(path)) {
       return List.of(path);
     }

@@ -15,8 +15,8 @@ import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
  * A standalone HBase in this process: ZooKeeper, one master and one region server on local files.
  *
  * <p>It says on its standard output {@code ZooKeeper at localhost:PORT} when it takes requests, and
- * stops when its standard input ends, so it never outlives who started it. Its store belongs into an
- * empty directory that can be thrown away afterwards.
+ * stops when its standard input ends, so it never outlives who started it. Its store belongs into
+ * an empty directory that can be thrown away afterwards.
  */
 public final class LocalHBase {
   private static final int LOOK_AGAIN_MS = 100;
