@@ -1,0 +1,172 @@
+//! Concurrent operations must look as if they had been done one after the other.
+//!
+//! Threads read and write a few rows in every way that the API has, while the store flushes,
+//! compacts, splits, merges and alters. Every call and answer is written down with its time. Then
+//! for every row an order of its operations is looked for that explains all answers and keeps
+//! what was over before what began later: the row is *linearizable*. A scan counts as a read of
+//! each row of its range, also of those that it did not show, some time between its begin and the
+//! moment it gave (or passed) the row. So no row is torn, skipped, shown twice or shown as it
+//! never was. Each round ends with closing and opening the store, and everything is read again.
+//!
+//! `HBLITE_HISTORY_ROUNDS` is how often each kind of round is run, 1 by default, and
+//! `HBLITE_HISTORY_SEED` the seed of what the threads choose to do.
+
+mod history;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Instant;
+
+use hblite::{
+    Clock, ColumnFamilyDescriptor, Connection, EngineOptions, ManualClock, Options,
+    TableDescriptor, TableName,
+};
+use hblite_env::{Random as _, SeededRandom};
+
+use history::client::Client;
+use history::model::{COLUMNS, FAMILIES};
+use history::recorder::{Event, Recorder, by_row};
+use history::report::assert_explained;
+use history::stirrer::{Work, stir};
+use history::workload::{Choice, Time, Worker};
+
+const ROWS: usize = 8;
+const OPERATIONS: usize = 2_400;
+const MILLIS_AT_FIRST: i64 = 1_000_000_000_000;
+
+/// Moves on by a millisecond whenever somebody looks at it.
+#[derive(Debug)]
+struct TickingClock(AtomicI64);
+
+impl Clock for TickingClock {
+    fn now_millis(&self) -> i64 {
+        self.0.fetch_add(1, Ordering::SeqCst)
+    }
+}
+
+struct Round {
+    threads: usize,
+    time: Time,
+    seed: u64,
+}
+
+impl Round {
+    fn options(&self) -> Options {
+        let engine = EngineOptions {
+            memstore_flush_size_bytes: 64 * 1024,
+            compaction_small_file_bytes: 16 * 1024,
+            ..EngineOptions::default()
+        };
+        let clock: Arc<dyn Clock> = match self.time {
+            Time::Moves => Arc::new(TickingClock(AtomicI64::new(MILLIS_AT_FIRST))),
+            Time::Stands => Arc::new(ManualClock::new(MILLIS_AT_FIRST)),
+        };
+        Options::new().engine(engine).clock(clock)
+    }
+
+    fn name(&self) -> String {
+        format!("seed {}, {} threads, time {:?}", self.seed, self.threads, self.time)
+    }
+
+    /// Makes histories and checks them. Gives what the store did meanwhile.
+    fn run(&self) -> Work {
+        let dir = tempfile::tempdir().expect("a temporary directory can be made");
+        let options = self.options();
+        let connection = options.clone().open(dir.path()).expect("an empty directory opens");
+        let families = FAMILIES.map(ColumnFamilyDescriptor::new);
+        let table = TableDescriptor::new(table_name());
+        let table = families.into_iter().fold(table, TableDescriptor::with_family);
+        connection.admin().create_table(&table).expect("the table is new");
+
+        let (rows, time, start) = (row_names(), AtomicU64::new(0), Instant::now());
+        let (mut events, work) = self.make_histories(&connection, &rows, &time);
+        let made = start.elapsed();
+        connection.close().expect("everything can be flushed");
+        let connection = options.open(dir.path()).expect("the store opens again");
+        let mut reader = client(&connection, Recorder::new(&time, self.threads));
+        for row in &rows {
+            reader.get(row, COLUMNS.to_vec());
+        }
+        assert!(reader.recorder.errors.is_empty(), "{:?}", reader.recorder.errors);
+        events.extend(reader.recorder.events);
+
+        let (count, start) = (events.len(), Instant::now());
+        for (row, events) in by_row(events) {
+            assert_explained(&self.name(), &row, &events);
+        }
+        let checked = start.elapsed();
+        println!("{}: {count} events in {made:?}, checked in {checked:?}; {work:?}", self.name());
+        work
+    }
+
+    fn make_histories(
+        &self,
+        connection: &Connection,
+        rows: &[String],
+        time: &AtomicU64,
+    ) -> (Vec<Event>, Work) {
+        let (is_over, admin, name) = (AtomicBool::new(false), connection.admin(), table_name());
+        std::thread::scope(|scope| {
+            let stirrer = scope.spawn(|| stir(&admin, &name, rows, self.seed, &is_over));
+            let workers: Vec<_> = (0..self.threads)
+                .map(|thread| {
+                    let random = SeededRandom::new(self.seed ^ ((thread as u64 + 1) << 32));
+                    let client = client(connection, Recorder::new(time, thread));
+                    let choice = Choice { rows, time: self.time, thread, random, values: 0 };
+                    let mut worker = Worker { client, choice };
+                    scope.spawn(move || {
+                        worker.work(OPERATIONS / self.threads);
+                        worker.client.recorder
+                    })
+                })
+                .collect();
+            let ended: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
+            is_over.store(true, Ordering::Relaxed);
+            let work = stirrer.join().expect("no panic").expect("no error");
+            let mut events = Vec::new();
+            for recorder in ended {
+                let recorder = recorder.expect("no panic");
+                assert!(recorder.errors.is_empty(), "{}: {:?}", self.name(), recorder.errors);
+                events.extend(recorder.events);
+            }
+            (events, work)
+        })
+    }
+}
+
+fn client<'a>(connection: &Connection, recorder: Recorder<'a>) -> Client<'a> {
+    let table = connection.table(table_name()).expect("a legal name");
+    Client { table, recorder }
+}
+
+fn table_name() -> TableName {
+    "t".parse().expect("a legal name")
+}
+
+fn row_names() -> Vec<String> {
+    (0..ROWS).map(|number| format!("row-{number}")).collect()
+}
+
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|value| value.parse().ok())
+}
+
+#[test]
+fn every_row_is_linearizable_and_every_scan_sees_rows_that_were() {
+    let rounds = setting("HBLITE_HISTORY_ROUNDS").unwrap_or(1);
+    let first_seed = setting("HBLITE_HISTORY_SEED")
+        .unwrap_or_else(|| SeededRandom::from_entropy().next_u64() >> 32);
+    let mut total = Work::new();
+    for seed in (0..rounds).map(|round| first_seed + round) {
+        for threads in [2, 4, 8, 16] {
+            for time in [Time::Moves, Time::Stands] {
+                for (kind, count) in (Round { threads, time, seed }).run() {
+                    *total.entry(kind).or_default() += count;
+                }
+            }
+        }
+    }
+    for kind in ["flush", "minor compaction", "major compaction", "split", "merge", "alter"] {
+        assert!(total.contains_key(kind), "there was no {kind}: {total:?}");
+    }
+}
