@@ -6,7 +6,9 @@
 //! what was over before what began later: the row is *linearizable*. A scan counts as a read of
 //! each row of its range, also of those that it did not show, some time between its begin and the
 //! moment it gave (or passed) the row. So no row is torn, skipped, shown twice or shown as it
-//! never was. Each round ends with closing and opening the store, and everything is read again.
+//! never was. Each round ends with closing and opening the store, and everything is read again. In
+//! some rounds the log fails under the writers: what they were not told may have happened or not,
+//! but what they were told must be there.
 //!
 //! `HBLITE_HISTORY_ROUNDS` is how often each kind of round is run, 1 by default, and
 //! `HBLITE_HISTORY_SEED` the seed of what the threads choose to do.
@@ -18,10 +20,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Instant;
 
 use hblite::{
-    Clock, ColumnFamilyDescriptor, Connection, EngineOptions, ManualClock, Options,
+    Clock, ColumnFamilyDescriptor, Connection, EngineOptions, Env, ManualClock, Options,
     TableDescriptor, TableName,
 };
-use hblite_env::{Random as _, SeededRandom};
+use hblite_env::{Fault, FaultFileSystem, MemFileSystem, Operation, Random as _, SeededRandom};
 
 use history::client::Client;
 use history::model::{COLUMNS, FAMILIES};
@@ -48,41 +50,55 @@ struct Round {
     threads: usize,
     time: Time,
     seed: u64,
+    compacts_in_background: bool,
+    /// Which write of the log fails, if one does.
+    failing_write: Option<u64>,
 }
 
 impl Round {
-    fn options(&self) -> Options {
+    fn options(&self, fs: &FaultFileSystem) -> Options {
         let engine = EngineOptions {
             memstore_flush_size_bytes: 64 * 1024,
-            compaction_small_file_bytes: 16 * 1024,
+            // With the background work away, files pile up and are compacted in pairs.
+            is_compaction_enabled: self.compacts_in_background,
+            compaction_files_min: 2,
+            compaction_files_max: if self.compacts_in_background { 10 } else { 2 },
             ..EngineOptions::default()
         };
         let clock: Arc<dyn Clock> = match self.time {
             Time::Moves => Arc::new(TickingClock(AtomicI64::new(MILLIS_AT_FIRST))),
             Time::Stands => Arc::new(ManualClock::new(MILLIS_AT_FIRST)),
         };
-        Options::new().engine(engine).clock(clock)
+        let env = Env::in_memory().with_clock(clock).with_fs(Arc::new(fs.clone()));
+        Options::new().engine(engine).env(env)
     }
 
     fn name(&self) -> String {
-        format!("seed {}, {} threads, time {:?}", self.seed, self.threads, self.time)
+        let Self { threads, time, seed, failing_write, .. } = self;
+        let failure = failing_write.map(|nth| format!(", write {nth} of the log fails"));
+        format!("seed {seed}, {threads} threads, time {time:?}{}", failure.unwrap_or_default())
     }
 
     /// Makes histories and checks them. Gives what the store did meanwhile.
     fn run(&self) -> Work {
-        let dir = tempfile::tempdir().expect("a temporary directory can be made");
-        let options = self.options();
-        let connection = options.clone().open(dir.path()).expect("an empty directory opens");
+        let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+        let options = self.options(&fs);
+        let connection = options.clone().open("/t").expect("an empty directory opens");
         let families = FAMILIES.map(ColumnFamilyDescriptor::new);
         let table = TableDescriptor::new(table_name());
         let table = families.into_iter().fold(table, TableDescriptor::with_family);
         connection.admin().create_table(&table).expect("the table is new");
 
         let (rows, time, start) = (row_names(), AtomicU64::new(0), Instant::now());
+        if let Some(nth) = self.failing_write {
+            fs.inject(Fault::on(Operation::Write).in_path("WALs").nth(nth));
+        }
         let (mut events, work) = self.make_histories(&connection, &rows, &time);
         let made = start.elapsed();
-        connection.close().expect("everything can be flushed");
-        let connection = options.open(dir.path()).expect("the store opens again");
+        let closed = connection.close();
+        assert_eq!(closed.is_err(), self.failing_write.is_some(), "{}: {closed:?}", self.name());
+        fs.heal();
+        let connection = options.open("/t").expect("the store opens again");
         let mut reader = client(&connection, Recorder::new(&time, self.threads));
         for row in &rows {
             reader.get(row, COLUMNS.to_vec());
@@ -122,14 +138,16 @@ impl Round {
                 .collect();
             let ended: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
             is_over.store(true, Ordering::Relaxed);
-            let work = stirrer.join().expect("no panic").expect("no error");
+            let work = stirrer.join().expect("no panic");
+            assert!(work.is_ok() || self.failing_write.is_some(), "{}: {work:?}", self.name());
             let mut events = Vec::new();
             for recorder in ended {
                 let recorder = recorder.expect("no panic");
-                assert!(recorder.errors.is_empty(), "{}: {:?}", self.name(), recorder.errors);
+                let (name, errors) = (self.name(), recorder.errors);
+                assert_eq!(errors.is_empty(), self.failing_write.is_none(), "{name}: {errors:?}");
                 events.extend(recorder.events);
             }
-            (events, work)
+            (events, work.unwrap_or_default())
         })
     }
 }
@@ -151,16 +169,23 @@ fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|value| value.parse().ok())
 }
 
+/// Seeds of as many rounds as are wanted.
+fn seeds() -> impl Iterator<Item = u64> {
+    let first = setting("HBLITE_HISTORY_SEED")
+        .unwrap_or_else(|| SeededRandom::from_entropy().next_u64() >> 32);
+    (0..setting("HBLITE_HISTORY_ROUNDS").unwrap_or(1)).map(move |round| first + round)
+}
+
 #[test]
 fn every_row_is_linearizable_and_every_scan_sees_rows_that_were() {
-    let rounds = setting("HBLITE_HISTORY_ROUNDS").unwrap_or(1);
-    let first_seed = setting("HBLITE_HISTORY_SEED")
-        .unwrap_or_else(|| SeededRandom::from_entropy().next_u64() >> 32);
     let mut total = Work::new();
-    for seed in (0..rounds).map(|round| first_seed + round) {
+    for seed in seeds() {
         for threads in [2, 4, 8, 16] {
             for time in [Time::Moves, Time::Stands] {
-                for (kind, count) in (Round { threads, time, seed }).run() {
+                let compacts_in_background = [2, 8].contains(&threads);
+                let round =
+                    Round { threads, time, seed, compacts_in_background, failing_write: None };
+                for (kind, count) in round.run() {
                     *total.entry(kind).or_default() += count;
                 }
             }
@@ -168,5 +193,15 @@ fn every_row_is_linearizable_and_every_scan_sees_rows_that_were() {
     }
     for kind in ["flush", "minor compaction", "major compaction", "split", "merge", "alter"] {
         assert!(total.contains_key(kind), "there was no {kind}: {total:?}");
+    }
+}
+
+#[test]
+fn every_row_is_linearizable_when_the_log_fails_and_the_store_is_opened_again() {
+    for seed in seeds() {
+        for (threads, time) in [(3, Time::Moves), (8, Time::Stands), (16, Time::Moves)] {
+            let failing_write = Some(1 + SeededRandom::new(seed).next_u64() % 200);
+            Round { threads, time, seed, compacts_in_background: true, failing_write }.run();
+        }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) const COUNTERS: [Column; 2] = ["a:n", "b:n"];
 pub(crate) const LOG: Column = "b:log";
 pub(crate) const COLUMNS: [Column; 6] = ["a:n", "a:x", "a:y", "b:log", "b:n", "b:x"];
 
+const SHOWN_BYTES_MAX: usize = 32;
+
 /// What a write does to a row. Changes of one write are for different columns, so that their
 /// order does not matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,10 +137,14 @@ fn counter(value: &[u8]) -> i64 {
     i64::from_be_bytes(value.try_into().expect("counters are put with 8 bytes"))
 }
 
-/// A value as a person reads it.
+/// A value as a person reads it; of a long one its length and its end.
 pub(crate) fn show(column: Column, value: &[u8]) -> String {
     match <[u8; 8]>::try_from(value) {
         Ok(bytes) if COUNTERS.contains(&column) => i64::from_be_bytes(bytes).to_string(),
+        _ if value.len() > SHOWN_BYTES_MAX => {
+            let end = &value[value.len() - SHOWN_BYTES_MAX..];
+            format!("({} bytes)..{}", value.len(), String::from_utf8_lossy(end))
+        }
         _ => String::from_utf8_lossy(value).into_owned(),
     }
 }

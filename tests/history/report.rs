@@ -28,17 +28,30 @@ pub(crate) struct Unexplained {
 
 impl Unexplained {
     /// Shrinks a history that no order explains beyond the return `at`.
-    pub(crate) fn shrink(start: &Row, events: &[Event], at: u64) -> Self {
+    pub(crate) fn shrink(start: &Row, events: &[Event], mut at: u64) -> Self {
         let mut found = Self { start: start.clone(), events: events.to_vec() };
         found.events.sort_by_key(|event| event.invoked);
-        found.events.retain(|event| event.invoked < at);
-        for event in found.events.iter_mut().filter(|event| event.returned > at) {
-            event.returned = NEVER;
+        found.end_early(at);
+        while let Verdict::Impossible { at: earlier } = check(start, &found.events, STEPS_MAX)
+            && earlier < at
+        {
+            at = earlier;
+            found.end_early(at);
         }
         found.begin_late();
         found.drop_reads();
         found.loosen_writes();
+        // What is left may end even earlier.
+        let returns = found.events.iter().map(|event| event.returned);
+        found.end_early(returns.filter(|at| *at != NEVER).max().unwrap_or(0));
         found
+    }
+
+    fn end_early(&mut self, at: u64) {
+        self.events.retain(|event| event.invoked < at);
+        for event in self.events.iter_mut().filter(|event| event.returned > at) {
+            event.returned = NEVER;
+        }
     }
 
     fn is_impossible(start: &Row, events: &[Event]) -> bool {

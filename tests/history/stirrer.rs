@@ -9,7 +9,7 @@ use hblite_env::{Random as _, SeededRandom};
 /// How often each kind of work was done.
 pub(crate) type Work = BTreeMap<&'static str, usize>;
 
-pub(crate) const REGIONS_MAX: usize = 4;
+const REGIONS_MAX: usize = 4;
 
 /// Works until `is_over`. What needs a state that the table is not in (a split of a region with
 /// references) is refused and not counted.
@@ -26,20 +26,20 @@ pub(crate) fn stir(
     let random = SeededRandom::new(seed);
     let mut work = Work::new();
     while !is_over.load(Ordering::Relaxed) {
-        let kind = match random.next_u64() % 8 {
-            0 | 1 => {
+        let kind = match random.next_u64() % 10 {
+            7.. => {
                 admin.flush_table(table)?;
                 "flush"
             }
-            2 => {
+            0 | 1 => {
                 admin.compact_table(table, false)?;
                 "minor compaction"
             }
-            3 => {
+            2 => {
                 admin.compact_table(table, true)?;
                 "major compaction"
             }
-            4 => {
+            3 => {
                 let mut descriptor = admin.describe_table(table)?;
                 descriptor.set_attribute("stirred", &random.next_u64().to_string())?;
                 admin.modify_table(&descriptor)?;
