@@ -3,8 +3,11 @@
 //! The algorithm of Wing and Gong with Lowe's memory: try operations one after the other on a row
 //! that only the model has, depth first. An operation may be next if none of those that are left
 //! returned before it was called. Where the same operations led to the same row before, there is
-//! nothing new to find. A read that fits is taken at once, without
-//! alternatives: whatever explains the rest explains it with this one first, too.
+//! nothing new to find. Two short cuts keep sixteen threads on one row affordable:
+//!
+//! - A read that fits is taken at once, without alternatives: whatever explains the rest explains
+//!   it with this one first, too.
+//! - A value that is written only once must not go as long as somebody is left who saw it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -179,8 +182,8 @@ impl Search<'_> {
         None
     }
 
-    /// Whether a value went that somebody who is left must see, and will never come again. Gives
-    /// the earliest return of those who cannot be explained any more.
+    /// Whether a value went for ever that somebody who is left must see. Gives the earliest return of
+    /// those who cannot be explained any more.
     fn unseen_return(&self, row_before: &Row) -> Option<u64> {
         let gone = row_before.iter().filter(|(column, value)| self.row.get(*column) != Some(value));
         let seers = gone.filter_map(|(column, value)| self.seers.get(&(*column, value.as_slice())));

@@ -2,8 +2,8 @@
 //!
 //! `model` is one row as an atomic thing; `recorder` writes down what was asked and answered, and
 //! when; `checker` looks for an order that explains a row's history; `report` makes the smallest
-//! unexplainable part of it a table. `client` does operations on a real store and `workload` chooses
-//! them, while `stirrer` makes the store work too.
+//! unexplainable part of it a table. `client` does operations on a real store, `workload` chooses
+//! them, and `stirrer` makes the store work meanwhile.
 
 pub(crate) mod checker;
 pub(crate) mod client;
