@@ -35,14 +35,19 @@ use history::workload::{Choice, Time, Worker};
 const ROWS: usize = 8;
 const OPERATIONS: usize = 2_400;
 const MILLIS_AT_FIRST: i64 = 1_000_000_000_000;
+const LOOKS_BETWEEN_LEAPS: i64 = 1_000;
+/// Six days.
+const LEAP_MS: i64 = 6 * 24 * 60 * 60 * 1000;
 
-/// Moves on by a millisecond whenever somebody looks at it.
-#[derive(Debug)]
+/// Moves on by a millisecond whenever somebody looks at it, and now and then by so many days that
+/// major compactions forget the sequence ids of older files.
+#[derive(Debug, Default)]
 struct TickingClock(AtomicI64);
 
 impl Clock for TickingClock {
     fn now_millis(&self) -> i64 {
-        self.0.fetch_add(1, Ordering::SeqCst)
+        let looks = self.0.fetch_add(1, Ordering::SeqCst);
+        MILLIS_AT_FIRST + looks + looks / LOOKS_BETWEEN_LEAPS * LEAP_MS
     }
 }
 
@@ -66,7 +71,7 @@ impl Round {
             ..EngineOptions::default()
         };
         let clock: Arc<dyn Clock> = match self.time {
-            Time::Moves => Arc::new(TickingClock(AtomicI64::new(MILLIS_AT_FIRST))),
+            Time::Moves => Arc::new(TickingClock::default()),
             Time::Stands => Arc::new(ManualClock::new(MILLIS_AT_FIRST)),
         };
         let env = Env::in_memory().with_clock(clock).with_fs(Arc::new(fs.clone()));
@@ -200,7 +205,7 @@ fn every_row_is_linearizable_and_every_scan_sees_rows_that_were() {
 fn every_row_is_linearizable_when_the_log_fails_and_the_store_is_opened_again() {
     for seed in seeds() {
         for (threads, time) in [(3, Time::Moves), (8, Time::Stands), (16, Time::Moves)] {
-            let failing_write = Some(1 + SeededRandom::new(seed).next_u64() % 200);
+            let failing_write = Some(1 + SeededRandom::new(seed).next_u64() % 400);
             Round { threads, time, seed, compacts_in_background: true, failing_write }.run();
         }
     }

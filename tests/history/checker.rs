@@ -182,8 +182,8 @@ impl Search<'_> {
         None
     }
 
-    /// Whether a value went for ever that somebody who is left must see. Gives the earliest return of
-    /// those who cannot be explained any more.
+    /// Whether a value went for ever that somebody who is left must see. Gives the earliest return
+    /// of those who cannot be explained any more.
     fn unseen_return(&self, row_before: &Row) -> Option<u64> {
         let gone = row_before.iter().filter(|(column, value)| self.row.get(*column) != Some(value));
         let seers = gone.filter_map(|(column, value)| self.seers.get(&(*column, value.as_slice())));
