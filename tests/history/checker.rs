@@ -14,8 +14,8 @@ use std::collections::{HashMap, HashSet};
 use super::model::{Answer, Change, Column, Operation, Row, is_read, step};
 use super::recorder::Event;
 
-/// Steps after which the search gives up.
-pub(crate) const STEPS_MAX: usize = 2_000_000;
+/// Steps after which the search gives up. What can be explained takes a few for each event.
+pub(crate) const STEPS_MAX: usize = 200_000;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -24,8 +24,10 @@ pub(crate) enum Verdict {
     Impossible {
         at: u64,
     },
-    /// The search took too long.
-    GaveUp,
+    /// The search took too long, and did not get past the return at this time.
+    GaveUp {
+        at: u64,
+    },
 }
 
 /// Looks for an order of `events`, all of one row, from `start` on.
@@ -146,7 +148,7 @@ impl Search<'_> {
                 None => return Verdict::Impossible { at: self.furthest },
             }
         }
-        Verdict::GaveUp
+        Verdict::GaveUp { at: self.furthest }
     }
 
     /// Takes an event, if one is possible; those before `from` were tried. Gives where the

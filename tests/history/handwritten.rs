@@ -201,6 +201,6 @@ fn the_report_has_what_matters_and_nothing_else() {
 fn a_search_that_takes_too_long_says_so() {
     let events: Vec<Event> = (0..12).map(|n| put(n, 100 + n, &n.to_string())).collect();
     let events = [events, vec![read(200, 201, "nobody wrote this")]].concat();
-    assert_eq!(check(&Row::default(), &events, 1_000), Verdict::GaveUp);
+    assert_eq!(check(&Row::default(), &events, 1_000), Verdict::GaveUp { at: 201 });
     assert_eq!(verdict(&events), Verdict::Impossible { at: 201 });
 }
