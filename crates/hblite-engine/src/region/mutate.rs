@@ -3,8 +3,8 @@
 //! 1. refuse what cannot be written (read-only, unknown family, memory full)
 //! 2. lock the rows
 //! 3. enter the region: from here on no flush takes its snapshot, and the region stays open
-//! 4. stamp timestamps, under the locks: a write that begins after another has ended never carries an
-//!    earlier time (two plain ones at once share the lock, as in HBase)
+//! 4. stamp timestamps, under the locks: a write that begins after another has ended never carries
+//!    an earlier time (two plain ones at once share the lock, as in HBase)
 //! 5. append to the log; the sequence id is given out inside, so log order is id order
 //! 6. wait for the log as durability asks
 //! 7. insert into the memstores
