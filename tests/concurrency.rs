@@ -97,22 +97,25 @@ fn read_rows(connection: &Connection, seed: u64, is_over: &AtomicBool) -> Result
     Ok(count)
 }
 
-fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<u64> {
+/// How many times something was done, splits and merges among it.
+fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<[u64; 3]> {
     let (random, admin) = (SeededRandom::new(3), connection.admin());
-    let mut count = 0;
-    while !is_over.load(Ordering::Relaxed) {
+    let (mut count, mut splits, mut merges) = (0, 0, 0);
+    // Goes on until each was done, however slow the machine is.
+    while !is_over.load(Ordering::Relaxed) || (count < 1000 && (splits == 0 || merges == 0)) {
         match random.next_u64() % 4 {
             0 => admin.flush_table(&table_name())?,
             1 => admin.compact_table(&table_name(), random.next_u64().is_multiple_of(3))?,
             2 => {
                 let regions = admin.regions(&table_name())?;
-                if regions.len() < 8 {
+                if regions.len() < 3 || (regions.len() < 8 && random.next_u64().is_multiple_of(2)) {
                     let key = row_name(random.next_u64());
                     // A border that is there already, or references not yet compacted.
-                    let _ = admin.split_table(&table_name(), Some(key.as_bytes()));
+                    let split = admin.split_table(&table_name(), Some(key.as_bytes()));
+                    splits += u64::from(split.is_ok());
                 } else if let [first, second, ..] = regions.as_slice() {
-                    let _ =
-                        admin.merge_regions(&[first.encoded_name(), second.encoded_name()], false);
+                    let pair = [first.encoded_name(), second.encoded_name()];
+                    merges += u64::from(admin.merge_regions(&pair, false).is_ok());
                 }
             }
             _ => {
@@ -123,7 +126,7 @@ fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<u64> {
         }
         count += 1;
     }
-    Ok(count)
+    Ok([count, splits, merges])
 }
 
 #[test]
@@ -148,11 +151,14 @@ fn rows_stay_whole_and_counters_count_under_everything_at_once() {
         let workers: Vec<_> = (0..2)
             .map(|seed| scope.spawn(move || write_rows(connection, seed, is_over)))
             .chain((0..2).map(|seed| scope.spawn(move || read_rows(connection, seed, is_over))))
-            .chain([scope.spawn(move || stir(connection, is_over))])
             .collect();
+        let stirrer = scope.spawn(move || stir(connection, is_over));
         let counters: Vec<_> =
             (0..2).map(|_| scope.spawn(move || count_up(connection, is_over))).collect();
-        while start.elapsed() < LENGTH && !workers.iter().any(|worker| worker.is_finished()) {
+        while start.elapsed() < LENGTH
+            && !workers.iter().any(|worker| worker.is_finished())
+            && !stirrer.is_finished()
+        {
             std::thread::sleep(Duration::from_millis(10));
         }
         is_over.store(true, Ordering::Relaxed);
@@ -160,6 +166,8 @@ fn rows_stay_whole_and_counters_count_under_everything_at_once() {
             let count = worker.join().expect("no panic").expect("no error");
             assert!(count > 0, "every thread did something");
         }
+        let stirred = stirrer.join().expect("no panic").expect("no error");
+        assert!(!stirred.contains(&0), "something was never done: {stirred:?}");
         counters
             .into_iter()
             .map(|counter| counter.join().expect("no panic").expect("no error"))

@@ -4,17 +4,19 @@
 //! acknowledged write on its standard output. At a random moment the child is killed with
 //! SIGKILL. Then the store is opened and must hold: every acknowledged row, every row whole, and
 //! counters between what was acknowledged and what was begun. The same directory serves all
-//! rounds, with a small flush size, so that kills also hit flushes, compactions, log rolls and
+//! rounds, and at the end everything that was acknowledged in any of them must still be there;
+//! it is used with a small flush size, so that kills also hit flushes, compactions, log rolls and
 //! recoveries. The number of rounds can be set in `HBLITE_CRASH_ROUNDS`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Get, Options, Put, Result, Scan,
+    ColumnFamilyDescriptor, Connection, EngineOptions, Get, Options, Put, Result, Scan, Table,
     TableDescriptor,
 };
 use hblite_env::{Random as _, SeededRandom};
@@ -22,6 +24,7 @@ use hblite_env::{Random as _, SeededRandom};
 const CHILD_DIR: &str = "HBLITE_CRASH_CHILD_DIR";
 const CHILD_ROUND: &str = "HBLITE_CRASH_CHILD_ROUND";
 const ROUNDS_DEFAULT: u64 = 200;
+const SIGKILL: i32 = 9;
 const WRITERS: u64 = 4;
 const COLUMNS: [(&str, &str); 4] = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "z")];
 
@@ -67,25 +70,27 @@ fn run_child(dir: &Path) -> Result<()> {
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             let table = &table;
-            scope.spawn(move || -> Result<()> {
-                for number in 0.. {
-                    let row = row_name(round, writer, number);
-                    if number % 5 == 4 {
-                        table.increment_column(format!("counter-{writer}"), "a", "n", 1)?;
-                        tell(&format!("{writer} counter"));
-                        continue;
-                    }
-                    let mut put = Put::new(&row);
-                    for (index, (family, qualifier)) in COLUMNS.iter().enumerate() {
-                        put = put.add(family, qualifier, value(&row, index));
-                    }
-                    table.put(&put)?;
-                    tell(&format!("{writer} {number}"));
-                }
-                Ok(())
-            });
+            scope.spawn(move || write(table, round, writer).expect("writes go through"));
         }
     });
+    Ok(())
+}
+
+fn write(table: &Table, round: u64, writer: u64) -> Result<()> {
+    for number in 0.. {
+        let row = row_name(round, writer, number);
+        if number % 5 == 4 {
+            table.increment_column(format!("counter-{writer}"), "a", "n", 1)?;
+            tell(&format!("{writer} counter"));
+            continue;
+        }
+        let mut put = Put::new(&row);
+        for (index, (family, qualifier)) in COLUMNS.iter().enumerate() {
+            put = put.add(family, qualifier, value(&row, index));
+        }
+        table.put(&put)?;
+        tell(&format!("{writer} {number}"));
+    }
     Ok(())
 }
 
@@ -112,11 +117,13 @@ fn run_parent() -> Result<()> {
     connection.close()?;
 
     let mut counters = HashMap::new();
-    let mut acknowledged_total = 0;
+    let (mut acknowledged_rows, mut acknowledged_total) = (HashSet::new(), 0);
     for round in 0..rounds {
         let pause = Duration::from_micros(random.next_u64() % 60_000);
         let acknowledged = run_and_kill(dir.path(), round, pause);
         acknowledged_total += acknowledged.len();
+        let rows = acknowledged.iter().filter_map(|(writer, number)| Some((*writer, (*number)?)));
+        acknowledged_rows.extend(rows.map(|(writer, number)| row_name(round, writer, number)));
         let connection = open(dir.path())?;
         verify_round(&connection, round, &acknowledged)?;
         verify_counters(&connection, &acknowledged, &mut counters)?;
@@ -127,9 +134,14 @@ fn run_parent() -> Result<()> {
     }
     let connection = open(dir.path())?;
     let rows = verify_whole_rows(&connection)?;
+    let lost: Vec<&String> = acknowledged_rows.difference(&rows).collect();
+    assert!(lost.is_empty(), "acknowledged rows were lost later: {lost:?}");
     assert!(acknowledged_total > 0, "the children wrote nothing");
     println!("{rounds} passed, 0 failed");
-    println!("crash test: {acknowledged_total} acknowledged writes kept, {rows} rows whole");
+    println!(
+        "crash test: {acknowledged_total} acknowledged writes kept, {} rows whole",
+        rows.len()
+    );
     Ok(())
 }
 
@@ -149,8 +161,9 @@ fn run_and_kill(dir: &Path, round: u64, pause: Duration) -> Vec<(u64, Option<u64
             let _ = is_ready.recv();
         }
         std::thread::sleep(pause);
-        let _ = child.kill();
-        let _ = child.wait();
+        child.kill().expect("the child can be killed");
+        let status = child.wait().expect("the child ends");
+        assert_eq!(status.signal(), Some(SIGKILL), "the child ended by itself: {status}");
     });
     let mut acknowledged = Vec::new();
     for line in BufReader::new(output).lines().map_while(std::io::Result::ok) {
@@ -166,7 +179,7 @@ fn run_and_kill(dir: &Path, round: u64, pause: Duration) -> Vec<(u64, Option<u64
             }
         }
     }
-    killer.join().expect("the killer thread ends");
+    killer.join().expect("the child lived until it was killed");
     acknowledged
 }
 
@@ -217,15 +230,16 @@ fn verify_counters(
     Ok(())
 }
 
-fn verify_whole_rows(connection: &Connection) -> Result<u64> {
-    let mut rows = 0;
+/// The names of all rows, each of which is whole.
+fn verify_whole_rows(connection: &Connection) -> Result<HashSet<String>> {
+    let mut rows = HashSet::new();
     let table = connection.table("t")?;
     let mut scanner = table.scan(&Scan::new())?;
     while let Some(row) = scanner.next_row()? {
         let name = String::from_utf8_lossy(row.row()).into_owned();
         if !name.starts_with("counter") {
             assert_whole(&name, row);
-            rows += 1;
+            rows.insert(name);
         }
     }
     Ok(rows)

@@ -119,12 +119,15 @@ impl Engine {
         };
         self.context.is_closed.store(true, Ordering::Release);
         running.chores.stop();
-        if self.context.options.is_flushed_on_close {
-            self.catalog.close()?;
-        } else {
-            self.catalog.stop_serving();
-        }
-        self.context.wal.close()
+        let flushed = match self.context.options.is_flushed_on_close {
+            true => self.catalog.close(),
+            false => Ok(()),
+        };
+        // Whatever failed: nobody may write to the log when the directory is given free.
+        self.catalog.stop_serving();
+        let closed = self.context.wal.close();
+        drop(running);
+        flushed.and(closed)
     }
 
     /// What was read back from the log when the store was opened.

@@ -38,8 +38,17 @@ struct Known {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     UnderWay,
-    /// Under this sequence id.
-    Done(u64),
+    /// Under this sequence id, at this time.
+    Done(u64, i64),
+}
+
+impl Progress {
+    fn time(self) -> Option<i64> {
+        match self {
+            Self::UnderWay => None,
+            Self::Done(_, time) => Some(time),
+        }
+    }
 }
 
 /// What [`Nonces::begin`] found.
@@ -67,7 +76,7 @@ impl Nonces {
                     return Turn::First(Attempt { nonces: self, nonce });
                 }
                 Entry::Occupied(found) => match *found.get() {
-                    Progress::Done(sequence_id) => return Turn::Repeat(sequence_id),
+                    Progress::Done(sequence_id, _) => return Turn::Repeat(sequence_id),
                     Progress::UnderWay => self.ended.wait(&mut known),
                 },
             }
@@ -77,12 +86,14 @@ impl Nonces {
     /// Notes a write that was done at `time`, by the store's clock.
     pub(crate) fn note(&self, nonce: Nonce, sequence_id: u64, time: i64) {
         let mut known = self.known.lock();
-        known.writes.insert(nonce, Progress::Done(sequence_id));
+        known.writes.insert(nonce, Progress::Done(sequence_id, time));
         known.done.push_back((time, nonce));
         while known.done.len() > KEPT_MAX
             || known.done.front().is_some_and(|(then, _)| *then < time.saturating_sub(KEPT_MS))
         {
-            if let Some((_, nonce)) = known.done.pop_front() {
+            let Some((then, nonce)) = known.done.pop_front() else { break };
+            // One that was done again since is remembered from then on.
+            if known.writes.get(&nonce).is_some_and(|done| done.time() == Some(then)) {
                 known.writes.remove(&nonce);
             }
         }

@@ -39,7 +39,8 @@ pub(super) enum Safety {
 /// Writes `table` as the newest descriptor in `dir`, which is there, and removes older ones.
 ///
 /// # Errors
-/// `Io`: the descriptor before holds.
+/// `Io`: the descriptor before holds. `RegionServerStopped` if that could not be seen to: which one
+/// holds shows at the next open.
 pub(super) fn write(
     fs: &dyn FileSystem,
     dir: &Path,
@@ -51,14 +52,35 @@ pub(super) fn write(
     let number = older.first().map_or(1, |file| file.number.saturating_add(1));
     let content = encode(table).finish_with_magic();
     let path = dir.join(format!("{FILE_PREFIX}{number:0NUMBER_DIGITS$}.{}", content.len()));
-    match safety {
-        Safety::Durable => fs.write_atomically(&path, &content).map_err(io)?,
-        Safety::Written => fs.create(&path).and_then(|mut f| f.write_all(&content)).map_err(io)?,
+    let written = match safety {
+        Safety::Durable => fs.write_atomically(&path, &content),
+        Safety::Written => fs.create(&path).and_then(|mut file| file.write_all(&content)),
+    };
+    if let Err(error) = written {
+        return Err(match take_back(fs, dir, &path) {
+            Ok(()) => io(error),
+            Err(_) => unknown_outcome(&path, &error),
+        });
     }
     for file in older {
-        fs.remove_file(&file.path).map_err(io)?;
+        // The newest holds whatever else is there; the next write tries again.
+        let _ = fs.remove_file(&file.path);
     }
     Ok(())
+}
+
+/// Sees to it that a file whose writing failed is not there.
+fn take_back(fs: &dyn FileSystem, dir: &Path, path: &Path) -> std::io::Result<()> {
+    match fs.remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => fs.sync_dir(dir),
+    }
+}
+
+fn unknown_outcome(path: &Path, error: &std::io::Error) -> Error {
+    let path = path.display();
+    let message = format!("{path} may hold or not ({error}); open the store again to see");
+    Error::new(Exception::RegionServerStopped, message)
 }
 
 /// The newest descriptor in `dir`; nothing if there is none.

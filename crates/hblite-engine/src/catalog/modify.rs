@@ -110,12 +110,21 @@ impl Catalog {
         sanity::check(&after)?;
         let rows = flush_all(&entry)?;
         self.prepare_new_families(&entry.descriptor, &after, &rows)?;
-        self.write_descriptor(&after)?;
-        // From here on the new settings hold, whatever fails.
+        let written = self.write_descriptor(&after);
+        if let Err(error) = &written
+            && error.exception() != Exception::RegionServerStopped
+        {
+            return written;
+        }
+        // From here on the new settings hold, whatever fails; or may hold after the next open, and
+        // then nothing may be written meanwhile that they do not know.
+        if written.is_err() {
+            self.meta.fail();
+        }
         let regions = entry.regions().to_vec();
         let altered = TableEntry::new(Arc::clone(&after), entry.state, rows, regions);
         self.publish(table, Some(altered));
-        self.reopen_regions(&entry, &after)
+        written.and(self.reopen_regions(&entry, &after))
     }
 
     /// Sees to it that families which come find nothing of earlier ones of their names.
@@ -169,21 +178,26 @@ impl Catalog {
         let layout = &self.context.layout;
         let dir = layout.table_descriptor_dir(table.name());
         let fs = self.context.env.fs.as_ref();
-        descriptor_file::write(fs, &dir, table, Safety::Durable)?;
-        layout.make_durable(fs, &dir)
+        // First, so that nothing can fail once the descriptor is there.
+        layout.make_durable(fs, &dir)?;
+        descriptor_file::write(fs, &dir, table, Safety::Durable)
     }
 
     /// Takes the regions out of service and back, one after the other. One that fails does not
     /// keep the others from it.
     fn reopen_regions(&self, before: &TableEntry, after: &Arc<TableDescriptor>) -> Result<()> {
         let mut first_error = None;
+        let mut left_open = Vec::new();
         for region in before.regions() {
             if let Err(error) = self.reopen_region(region, &before.descriptor, after) {
                 first_error.get_or_insert(error);
+                if !region.is_closing() {
+                    left_open.push(region.info());
+                }
             }
         }
         // Of regions out of service too, what is left of families that went.
-        for row in &before.rows {
+        for row in before.rows.iter().filter(|row| !left_open.contains(&&row.info)) {
             let _ = self.remove_family_dirs(&row.info, after, &before.descriptor);
         }
         first_error.map_or(Ok(()), Err)

@@ -7,7 +7,7 @@
 //! An error of a chore is kept for the store's status and the chore is tried again after a pause:
 //! nothing is lost by waiting, and writers that need memory are told when it takes too long.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
@@ -32,7 +32,7 @@ const ROUND_PERIOD: Duration = Duration::from_secs(60 * 60);
 pub(crate) struct Chores {
     sender: ChoreSender,
     threads: Vec<JoinHandle<()>>,
-    last_error: Arc<Mutex<Option<String>>>,
+    errors: Arc<Mutex<Errors>>,
 }
 
 impl Chores {
@@ -41,7 +41,7 @@ impl Chores {
         catalog: &Arc<Catalog>,
         receiver: ChoreReceiver,
     ) -> Result<Self> {
-        let last_error = Arc::new(Mutex::new(None));
+        let errors = Arc::<Mutex<Errors>>::default();
         let mut threads = Vec::new();
         let works: [(&str, Receiver<Request>, Work); 2] = [
             ("hblite-flusher", receiver.flushes, flush),
@@ -51,7 +51,8 @@ impl Chores {
             let worker = Worker {
                 context: Arc::clone(context),
                 catalog: Arc::clone(catalog),
-                last_error: Arc::clone(&last_error),
+                errors: Arc::clone(&errors),
+                name,
                 work,
             };
             let thread = std::thread::Builder::new()
@@ -62,12 +63,12 @@ impl Chores {
                 })?;
             threads.push(thread);
         }
-        Ok(Self { sender: context.chores.clone(), threads, last_error })
+        Ok(Self { sender: context.chores.clone(), threads, errors })
     }
 
-    /// The last thing that went wrong, if it has not succeeded since.
+    /// Something that went wrong and has not succeeded since.
     pub(crate) fn last_error(&self) -> Option<String> {
-        self.last_error.lock().clone()
+        self.errors.lock().values().next().cloned()
     }
 
     /// Ends the workers: flushes are finished, compactions given up.
@@ -80,34 +81,49 @@ impl Chores {
     }
 }
 
+/// What went wrong, by worker and region, until it succeeds.
+type Errors = BTreeMap<(&'static str, String), String>;
+
 type Work = fn(&EngineContext, &Catalog, &Region) -> Result<()>;
 
 struct Worker {
     context: Arc<EngineContext>,
     catalog: Arc<Catalog>,
-    last_error: Arc<Mutex<Option<String>>>,
+    errors: Arc<Mutex<Errors>>,
+    name: &'static str,
     work: Work,
 }
 
 impl Worker {
     fn run(&self, requests: &Receiver<Request>) {
         let mut failed = Failed::default();
+        let mut next_round = Instant::now() + ROUND_PERIOD;
         loop {
-            let pause = failed.pause();
-            let names = match requests.recv_timeout(pause.unwrap_or(ROUND_PERIOD)) {
-                Ok(Request::Region(name)) => vec![name],
-                Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) if pause.is_some() => failed.take(),
-                Err(RecvTimeoutError::Timeout) => self.all_regions(),
+            let now = Instant::now();
+            let names = if failed.retry_at.is_some_and(|at| at <= now) {
+                failed.take()
+            } else if next_round <= now {
+                next_round = now + ROUND_PERIOD;
+                self.all_regions()
+            } else {
+                let wake = failed.retry_at.map_or(next_round, |at| at.min(next_round));
+                match requests.recv_timeout(wake - now) {
+                    Ok(Request::Region(name)) => vec![name],
+                    Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                    Err(RecvTimeoutError::Timeout) => continue,
+                }
             };
             for name in names {
-                if failed.contains(&name) {
+                if failed.names.contains(&name) {
                     continue;
                 }
-                if let Err(error) = self.work_on(&name) {
-                    *self.last_error.lock() = Some(error.to_string());
-                    failed.add(name);
-                }
+                match self.work_on(&name) {
+                    Ok(()) => self.errors.lock().remove(&(self.name, name)),
+                    Err(error) => {
+                        failed.add(name.clone());
+                        self.errors.lock().insert((self.name, name), error.to_string())
+                    }
+                };
             }
         }
     }
@@ -122,9 +138,7 @@ impl Worker {
         let Some(region) = self.catalog.region(name) else {
             return Ok(());
         };
-        (self.work)(&self.context, &self.catalog, &region)?;
-        *self.last_error.lock() = None;
-        Ok(())
+        (self.work)(&self.context, &self.catalog, &region)
     }
 }
 
@@ -139,15 +153,6 @@ impl Failed {
     fn add(&mut self, name: String) {
         self.names.insert(name);
         self.retry_at.get_or_insert_with(|| Instant::now() + RETRY_PAUSE);
-    }
-
-    fn contains(&self, name: &str) -> bool {
-        self.names.contains(name)
-    }
-
-    /// The time until they are to be tried again.
-    fn pause(&self) -> Option<Duration> {
-        self.retry_at.map(|retry_at| retry_at.saturating_duration_since(Instant::now()))
     }
 
     fn take(&mut self) -> Vec<String> {

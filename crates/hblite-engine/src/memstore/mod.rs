@@ -114,13 +114,9 @@ impl MemStore {
         segments.active.size() + snapshot.unwrap_or_default()
     }
 
-    /// What a flush begun now would write: the snapshot if there is one, else the active segment.
-    pub fn flushable_size(&self) -> MemStoreSize {
-        let segments = self.segments.read();
-        match &segments.snapshot {
-            Some(snapshot) => snapshot.segment.size(),
-            None => segments.active.size(),
-        }
+    /// What the cells cost that are in no snapshot.
+    pub fn active_size(&self) -> MemStoreSize {
+        self.segments.read().active.size()
     }
 
     /// Whether there is no cell at all.
@@ -131,8 +127,7 @@ impl MemStore {
 
     /// Freezes the active segment and begins an empty one. `None` if there is nothing to flush.
     ///
-    /// If the last snapshot was not cleared, because its flush failed or still runs, that one is
-    /// returned and nothing else happens. The caller sees to it that no write is in flight (the
+    /// If the last snapshot was not cleared, that one is returned and nothing else happens. The caller sees to it that no write is in flight (the
     /// region's updates lock).
     pub fn snapshot(&self) -> Option<MemStoreSnapshot> {
         let mut segments = self.segments.write();

@@ -48,7 +48,7 @@ impl RowBloom {
 
     /// Whether `row` may be present; false is certain.
     pub(super) fn may_contain(&self, row: &[u8]) -> bool {
-        self.layers.iter().map_while(OnceLock::get).any(|words| {
+        self.layers.iter().filter_map(OnceLock::get).any(|words| {
             let (word, mask) = locate(words, row);
             word.load(Ordering::Relaxed) & mask == mask
         })

@@ -118,7 +118,7 @@ fn a_snapshot_is_read_until_it_is_cleared() {
     let snapshot = memstore.snapshot().unwrap();
     add(&memstore, &[put("user1", "q", 6, 2, "new")]);
     assert_eq!(memstore.snapshot().unwrap().id(), snapshot.id(), "the first was not cleared");
-    assert_eq!(memstore.flushable_size().cell_count, 2);
+    assert_eq!(memstore.active_size().cell_count, 1);
     assert_eq!(memstore.size().cell_count, 3);
     let values = |scanners: Vec<SegmentScanner>| -> Vec<Vec<String>> {
         scanners.into_iter().map(|mut scanner| summary(&forward(&mut scanner))).collect()

@@ -143,7 +143,7 @@ impl Region {
     }
 
     fn active_size_bytes(&self) -> usize {
-        self.stores.iter().map(|store| store.memstore().flushable_size().heap_size).sum()
+        self.stores.iter().map(|store| store.memstore().active_size().heap_size).sum()
     }
 
     /// Waits while memory is full; refuses the write when that takes too long

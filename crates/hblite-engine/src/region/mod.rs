@@ -51,7 +51,7 @@ pub(crate) struct Region {
     row_locks: RowLocks,
     /// Shared from the log to the memstore, exclusive while a snapshot is taken.
     updates: RwLock<()>,
-    /// Changes only under `updates`.
+    /// Set under `updates`; a close that failed takes it back without.
     is_closing: AtomicBool,
     flush: Mutex<FlushState>,
     is_flush_requested: AtomicBool,

@@ -16,7 +16,7 @@ use std::cell::Cell;
 
 use hblite_model::cell::{TagType, push_tag};
 use hblite_model::{
-    CellBuffer, CellType, Durability, Error, Exception, Get, LATEST_TIMESTAMP, Mutation,
+    CellBuffer, CellRef, CellType, Durability, Error, Exception, Get, LATEST_TIMESTAMP, Mutation,
     MutationKind, Nonce, Result,
 };
 use parking_lot::RwLockReadGuard;
@@ -140,7 +140,8 @@ impl Region {
         if self.descriptor.is_read_only() {
             return Err(Error::do_not_retry("region is read only"));
         }
-        self.wait_for_memory()
+        // The catalog's own writes are few, and what waits for them keeps regions out of service.
+        if self.info.table().is_meta() { Ok(()) } else { self.wait_for_memory() }
     }
 
     /// Refuses a mutation that names what the table does not have.
@@ -187,7 +188,7 @@ impl Region {
             let timestamp = if cell.type_code() == CellType::Delete.code() {
                 let (row, family) = (cell.row().to_vec(), cell.family().to_vec());
                 let qualifier = cell.qualifier().to_vec();
-                let nth = count_same_deletes(edit, first, index);
+                let nth = count_same_deletes(mutation.cells(), index - first);
                 self.newest_timestamp(&row, &family, &qualifier, nth)?.unwrap_or(now)
             } else {
                 now
@@ -238,18 +239,17 @@ fn reads_before_writing(mutation: &Mutation) -> bool {
         })
 }
 
-/// How many deletes of one version of this column stand in the edit up to `index`.
-fn count_same_deletes(edit: &CellBuffer, first: usize, index: usize) -> usize {
-    let Some(cell) = edit.get(index) else { return 1 };
-    edit.iter()
-        .take(index + 1)
-        .skip(first)
-        .filter(|other| {
-            other.type_code() == CellType::Delete.code()
-                && other.family() == cell.family()
-                && other.qualifier() == cell.qualifier()
-        })
-        .count()
+/// How many deletes of the newest version of this column stand in a mutation up to `index`. Those
+/// that name their version do not count (`HRegion.prepareDeleteTimestamps`).
+fn count_same_deletes(cells: &CellBuffer, index: usize) -> usize {
+    let Some(cell) = cells.get(index) else { return 1 };
+    let is_same = |other: &CellRef<'_>| {
+        other.type_code() == CellType::Delete.code()
+            && other.timestamp() == LATEST_TIMESTAMP
+            && other.family() == cell.family()
+            && other.qualifier() == cell.qualifier()
+    };
+    cells.iter().take(index + 1).filter(is_same).count()
 }
 
 pub(super) fn stamp(timestamp: i64, now: i64) -> i64 {
@@ -287,13 +287,36 @@ fn keep_last_of_equal_keys(edit: &mut CellBuffer) {
         }
     }
     if !doubled.is_empty() {
-        edit.retain(|index, _| !doubled.contains(&index));
+        doubled.sort_unstable();
+        edit.retain(|index, _| doubled.binary_search(&index).is_err());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_deletes_of_the_newest_version_count() {
+        let delete = hblite_model::Delete::new("r")
+            .column_at("f", "q", 5)
+            .column("f", "q")
+            .column("f", "other")
+            .column("f", "q");
+        let cells = delete.as_mutation().cells();
+        let counts = [1, 2, 3].map(|index: usize| count_same_deletes(cells, index));
+        assert_eq!(counts, [1, 1, 2]);
+    }
+
+    #[test]
+    fn many_equal_keys_take_no_longer_than_many_others() {
+        let mut edit = CellBuffer::new();
+        for _ in 0..200_000 {
+            edit.push_parts(b"r", b"f", b"q", 7, CellType::Put.code(), b"");
+        }
+        keep_last_of_equal_keys(&mut edit);
+        assert_eq!(edit.len(), 1);
+    }
 
     #[test]
     fn of_equal_keys_the_last_stays() {

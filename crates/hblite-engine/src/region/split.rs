@@ -22,40 +22,53 @@ use crate::store::store_file::{Half, StoreFile};
 
 impl Region {
     /// The row where the region would be split if nobody says: the middle of the largest file of
-    /// the largest store. `None` if there is no row that leaves something on both sides, or a file
-    /// still is a reference.
+    /// the largest store that has such a row. `None` if no store has one that leaves something on
+    /// both sides, or a file still is a reference (`RegionSplitPolicy.getSplitPoint`).
     pub(crate) fn split_point(&self) -> Option<Vec<u8>> {
         if self.has_references() {
             return None;
         }
-        let largest_store = self
-            .stores
-            .iter()
-            .max_by_key(|store| store.files().iter().map(|file| file.size_bytes()).sum::<u64>())?;
-        let files = largest_store.files();
-        let largest = files.iter().max_by_key(|file| file.size_bytes())?;
-        let middle = key::row(&largest.reader().mid_key().ok().flatten()?).to_vec();
-        let (first, last) = (largest.reader().first_key()?, largest.reader().last_key()?);
-        let splits = middle != key::row(first) && middle != key::row(last);
-        (splits && middle != self.info.start_key()).then_some(middle)
+        let mut largest: Option<(u64, Vec<u8>)> = None;
+        for store in &self.stores {
+            let size = store_size(store);
+            if largest.as_ref().is_none_or(|(other, _)| size > *other)
+                && let Some(middle) = middle_row(store)
+                && middle != self.info.start_key()
+            {
+                largest = Some((size, middle));
+            }
+        }
+        largest.map(|(_, middle)| middle)
     }
 
     /// Whether one of the stores has grown beyond what the table's split policy allows a region of
     /// a table with `table_regions`.
     pub(crate) fn is_split_due(&self, table_regions: usize) -> bool {
-        let size = |store: &Arc<Store>| store.files().iter().map(|f| f.size_bytes()).sum::<u64>();
         let table = &self.descriptor;
         // One that cannot be read was refused when the table was made; an old store may have it.
         let policy = SplitPolicy::of(table).unwrap_or(SplitPolicy::Disabled);
         policy
             .size_bytes(table, &self.context.options, table_regions)
-            .is_some_and(|limit| self.stores.iter().any(|store| size(store) > limit))
+            .is_some_and(|limit| self.stores.iter().any(|store| store_size(store) > limit))
     }
 
     /// Whether a file of the region is a reference: it cannot be split, and its parent cannot go.
     pub(crate) fn has_references(&self) -> bool {
         self.stores.iter().any(|store| store.files().iter().any(|file| file.is_reference()))
     }
+}
+
+fn store_size(store: &Store) -> u64 {
+    store.files().iter().map(|file| file.size_bytes()).sum()
+}
+
+/// The middle row of the largest file, unless all its rows are one.
+fn middle_row(store: &Store) -> Option<Vec<u8>> {
+    let files = store.files();
+    let largest = files.iter().max_by_key(|file| file.size_bytes())?;
+    let middle = key::row(&largest.reader().mid_key().ok().flatten()?).to_vec();
+    let (first, last) = (largest.reader().first_key()?, largest.reader().last_key()?);
+    (middle != key::row(first) && middle != key::row(last)).then_some(middle)
 }
 
 /// Makes the directories of the two daughters of a closed region.

@@ -345,16 +345,21 @@ fn give<C: CellSink>(cell: &CellRef<'_>, filter: Option<&FilterState>, sink: &mu
 }
 
 /// Streams the cells that a flush or compaction writes.
-pub(crate) struct CompactionScanner<S> {
+pub(crate) struct CompactionScanner<'s, S> {
     cursor: StoreCursor<S>,
     matcher: CompactionMatcher,
     /// Sequence ids up to this one become 0.
     visible_to_all: Option<u64>,
     /// Where to go from the cell that was returned last.
     pending: Option<MatchCode>,
+    /// Asked now and then whether to give up.
+    is_stopped: Option<&'s dyn Fn() -> bool>,
 }
 
-impl<S: KeyValueScanner> CompactionScanner<S> {
+/// How many cells a compaction looks at before it asks whether to give up.
+const CELLS_BETWEEN_QUESTIONS: u64 = 4096;
+
+impl<'s, S: KeyValueScanner> CompactionScanner<'s, S> {
     /// A scanner over `sources`, the newest first, that writes cells at `now`.
     ///
     /// `smallest_read_point` is the lowest read point of all open scanners: what they may not see
@@ -377,6 +382,7 @@ impl<S: KeyValueScanner> CompactionScanner<S> {
             matcher: CompactionMatcher::new(info, settings),
             visible_to_all: None,
             pending: None,
+            is_stopped: None,
         })
     }
 
@@ -396,6 +402,12 @@ impl<S: KeyValueScanner> CompactionScanner<S> {
         Self { visible_to_all: Some(sequence_id), ..self }
     }
 
+    /// Gives up when `is_stopped`: the stream ends early then.
+    #[must_use]
+    pub(crate) fn stopped_by(self, is_stopped: &'s dyn Fn() -> bool) -> Self {
+        Self { is_stopped: Some(is_stopped), ..self }
+    }
+
     /// The next cell to write, `None` at the end.
     ///
     /// # Errors
@@ -411,6 +423,11 @@ impl<S: KeyValueScanner> CompactionScanner<S> {
                 self.matcher.begin_row();
             }
             self.cursor.cells_examined += 1;
+            if self.cursor.cells_examined.is_multiple_of(CELLS_BETWEEN_QUESTIONS)
+                && self.is_stopped.is_some_and(|is_stopped| is_stopped())
+            {
+                return Ok(None);
+            }
             let code = self.matcher.match_cell(&cell)?;
             if is_include(code) {
                 self.pending = Some(code);

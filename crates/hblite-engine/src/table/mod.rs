@@ -198,8 +198,8 @@ impl TableHandle {
     fn mutate_plain(&self, mutations: &[&Mutation]) -> Result<()> {
         let mut first_error = None;
         let mut left: Vec<&Mutation> = mutations.to_vec();
-        for _ in 0..LOCATE_ATTEMPTS {
-            let Some(first) = left.first() else { break };
+        let mut attempts_left = LOCATE_ATTEMPTS;
+        while let Some(first) = left.first() {
             let region = self.slot.route(first.row())?;
             let (mine, others): (Vec<&Mutation>, Vec<&Mutation>) =
                 left.iter().partition(|mutation| region.info().contains_row(mutation.row()));
@@ -216,29 +216,20 @@ impl TableHandle {
                 });
                 written = region.mutate_rows(&valid, None);
             }
+            left = others;
             match written {
-                Ok(()) => left = others,
-                Err(error) if error.kind() == ErrorKind::NotServing => {
-                    left = valid.into_iter().chain(others).collect();
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::NotServing && attempts_left > 0 => {
+                    attempts_left -= 1;
+                    left.extend(valid);
                     std::thread::sleep(LOCATE_PAUSE);
                 }
                 Err(error) => {
                     first_error.get_or_insert(error);
-                    left = others;
                 }
             }
         }
-        match (first_error, left.first()) {
-            (Some(error), _) => Err(error),
-            (None, Some(mutation)) => self.mutate_plain_once(mutation),
-            (None, None) => Ok(()),
-        }
-    }
-
-    /// Tells what the region says after everything was tried.
-    fn mutate_plain_once(&self, mutation: &Mutation) -> Result<()> {
-        let region = self.slot.route(mutation.row())?;
-        region.mutate_rows(&[mutation], None)
+        first_error.map_or(Ok(()), Err)
     }
 
     /// Runs actions, each for itself.

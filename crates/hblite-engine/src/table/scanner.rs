@@ -131,7 +131,7 @@ impl TableScanner {
         let in_region = self.region.as_mut().and_then(|current| current.scanner.position());
         match (in_region, &self.next) {
             (Some(row), _) => row.to_vec(),
-            (None, Some(Border::From(row) | Border::Before(row))) => row.clone(),
+            (None, Some(Border::From(row))) => row.clone(),
             (None, _) => Vec::new(),
         }
     }
@@ -178,7 +178,8 @@ impl TableScanner {
                     }
                     self.count_full_end();
                     self.close_region();
-                    if self.next.is_some() && is_time_over() {
+                    // In reverse the border is no row to go on from, but the one behind it.
+                    if matches!(self.next, Some(Border::From(_))) && is_time_over() {
                         return Ok(NextRow::Paused);
                     }
                 }

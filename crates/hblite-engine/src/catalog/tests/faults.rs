@@ -1,5 +1,6 @@
 //! Procedures on a disk that fails once, at every operation: an error leaves the store as it was
-//! and in service, and the same procedure succeeds when it is repeated.
+//! and in service, also when it is opened again, and the same procedure succeeds when it is
+//! repeated.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use hblite_model::{ColumnFamilyDescriptor, Result};
 use super::{DIR, name, open, picture, put, table};
 use crate::Engine;
 
-const OPERATIONS: [Operation; 8] = [
+const OPERATIONS: [Operation; 9] = [
     Operation::Create,
     Operation::Open,
     Operation::Read,
@@ -17,6 +18,7 @@ const OPERATIONS: [Operation; 8] = [
     Operation::Sync,
     Operation::SyncDir,
     Operation::Rename,
+    Operation::Remove,
     Operation::List,
 ];
 
@@ -43,7 +45,7 @@ fn check(
     let mut failures = 0;
     for operation in OPERATIONS {
         for nth in 1.. {
-            let (fs, engine) = prepared();
+            let (fs, mut engine) = prepared();
             // Tables only: a log that failed refuses everything, by design.
             let fault = Fault::on(operation).in_path(&format!("{DIR}/data")).nth(nth);
             fs.inject(fault);
@@ -55,6 +57,11 @@ fn check(
             if result.is_err() {
                 failures += 1;
                 verdict(&engine, &before, &place);
+                let told = picture(&engine);
+                engine.abandon();
+                drop(engine);
+                engine = open(&(Arc::new(fs.clone()) as Arc<dyn FileSystem>)).unwrap();
+                assert_eq!(picture(&engine), told, "{place}: opened again");
                 procedure(&engine).unwrap_or_else(|error| panic!("{place}: again: {error}"));
             }
             assert_eq!(picture(&engine), after, "{place}");

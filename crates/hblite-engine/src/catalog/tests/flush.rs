@@ -269,3 +269,38 @@ fn a_reader_misses_no_row_when_a_flush_comes_between() {
     scanner.unwrap().next_row(&mut cells).unwrap();
     assert_eq!(cells.len(), 1);
 }
+
+/// Nobody knows whether a split was committed whose commit failed: its daughters' files are the
+/// parent's, so the parent keeps them.
+#[test]
+fn after_a_commit_of_unknown_outcome_nothing_is_compacted() {
+    for operation in [Operation::Sync, Operation::Write] {
+        let (disk, fs, engine) = with_faults();
+        for row in ["a", "b", "c"] {
+            put(&engine, "t", row).unwrap();
+            flush(&engine).unwrap();
+        }
+        fs.inject(Fault::on(operation).in_path("WALs").nth(1));
+        engine.split_table(&name("t"), Some(b"b")).unwrap_err();
+        fs.heal();
+        engine.compact_table(&name("t"), true).unwrap_err();
+        engine.abandon();
+        drop(engine);
+        let engine = open(&disk).unwrap();
+        assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "c"], "{operation:?}");
+    }
+}
+
+/// A close that fails gives the directory free all the same, so nobody may write any more.
+#[test]
+fn after_a_close_that_failed_nobody_writes() {
+    let (disk, fs, engine) = with_faults();
+    put(&engine, "t", "a").unwrap();
+    fs.inject(fault_on(Operation::Create).forever());
+    engine.close().unwrap_err();
+    fs.heal();
+    put(&engine, "t", "b").unwrap_err();
+    let again = open(&disk).unwrap();
+    assert_eq!(rows(&again, "t").unwrap(), ["a"]);
+    put(&engine, "t", "c").unwrap_err();
+}

@@ -86,6 +86,22 @@ fn one_row_is_never_split() {
     assert_eq!(starts(&engine, "t"), [""]);
 }
 
+/// The largest family is one row; the split goes by the next one.
+#[test]
+fn the_largest_store_that_can_be_split_gives_the_row() {
+    let engine = engine();
+    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    for row in 0..150 {
+        let put = Put::new(format!("{row:05}")).add("f", "q", vec![b'v'; 1000]);
+        engine.table(name("t")).mutate(put.as_mutation()).unwrap();
+    }
+    let put = Put::new("00000").add("g", "q", vec![b'v'; 200_000]);
+    engine.table(name("t")).mutate(put.as_mutation()).unwrap();
+    engine.flush_table(&name("t")).unwrap();
+    assert_eq!(split_round(&engine), 1);
+    assert_eq!(starts(&engine, "t").len(), 2);
+}
+
 /// Files that nobody touched for a week become one, and cells that have outlived their family's
 /// time leave it.
 #[test]

@@ -49,9 +49,12 @@ impl Store {
     /// Compacts what `kind` asks for. Says whether there was anything to do.
     ///
     /// # Errors
-    /// `Io`, `CorruptHFile`: the store is as it was before.
+    /// `Io`, `CorruptHFile`: the store is as it was before, or compacted and with old files that
+    /// could not be removed yet. `RegionServerStopped` if the log failed.
     pub(crate) fn compact(&self, kind: CompactionKind, read_point: u64) -> Result<bool> {
         let _one = self.compacting.lock();
+        // After a commit of unknown outcome the files may be somebody else's.
+        self.context.wal.check()?;
         // Only the file that replaced them tells that they are gone, and it may be replaced now.
         self.remove_dead_files()?;
         let files = self.files();
@@ -149,9 +152,11 @@ impl Store {
             if is_all { ScanType::CompactDropDeletes } else { ScanType::CompactRetainDeletes };
         let now = self.context.env.clock.now_millis();
         let earliest_put = files.iter().map(|file| file.reader().earliest_put()).min();
+        let is_stopped = || self.is_compaction_stopped();
         let mut scanner =
             CompactionScanner::new(sources, &self.scan_info, scan_type, read_point, now)?
-                .with_earliest_put_timestamp(earliest_put.unwrap_or(i64::MAX));
+                .with_earliest_put_timestamp(earliest_put.unwrap_or(i64::MAX))
+                .stopped_by(&is_stopped);
         if is_all && let Some(sequence_id) = oldest_needed_by_nobody(files, now) {
             scanner = scanner.clearing_sequence_ids(sequence_id.min(read_point));
         }
@@ -163,11 +168,13 @@ impl Store {
                 if unseen < BYTES_BETWEEN_LOOKS {
                     continue;
                 }
-                let is_stopped = || self.is_compaction_stopped();
-                if is_stopped() || !pace.wait_after(unseen, is_stopped) {
+                if !pace.wait_after(unseen, is_stopped) {
                     return Ok(None);
                 }
                 unseen = 0;
+            }
+            if is_stopped() {
+                return Ok(None);
             }
             Ok(Some(StoreFileInfo {
                 max_sequence_id: files.iter().map(|file| file.sequence_id_max()).max(),

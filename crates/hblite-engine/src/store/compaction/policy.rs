@@ -23,8 +23,8 @@ pub(crate) fn select(sizes: &[u64], rules: &CompactionRules) -> Option<std::ops:
     let mut best: Option<(std::ops::Range<usize>, u64)> = None;
     let mut smallest: Option<(std::ops::Range<usize>, u64)> = None;
     for start in 0..sizes.len() {
-        let end_max = sizes.len().min(start + rules.files_max);
-        for end in start + rules.files_min..=end_max {
+        let end_max = sizes.len().min(start.saturating_add(rules.files_max));
+        for end in start.saturating_add(rules.files_min)..=end_max {
             let run = &sizes[start..end];
             let total: u64 = run.iter().sum();
             if smallest.as_ref().is_none_or(|(_, least)| total < *least) {
