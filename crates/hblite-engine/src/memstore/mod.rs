@@ -127,8 +127,8 @@ impl MemStore {
 
     /// Freezes the active segment and begins an empty one. `None` if there is nothing to flush.
     ///
-    /// If the last snapshot was not cleared, that one is returned and nothing else happens. The caller sees to it that no write is in flight (the
-    /// region's updates lock).
+    /// If the last snapshot was not cleared, that one is returned and nothing else happens. The
+    /// caller sees to it that no write is in flight (the region's updates lock).
     pub fn snapshot(&self) -> Option<MemStoreSnapshot> {
         let mut segments = self.segments.write();
         if segments.snapshot.is_none() && !segments.active.is_empty() {
