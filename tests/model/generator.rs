@@ -279,10 +279,39 @@ impl Setting<'_> {
     fn writes_of(&self, row: &[u8], choices: &mut Choices<'_>) -> Vec<Write> {
         let count = 1 + choices.below(3);
         let mut writes: Vec<Write> = (0..count).map(|_| self.write_of(row, choices)).collect();
+        self.part_puts_and_markers(&mut writes);
         if choices.once_in(40) {
             writes[0].row = b"other".to_vec();
         }
         writes
+    }
+
+    /// With NEW_VERSION_BEHAVIOR, how many versions a marker of single versions finds depends on
+    /// which of the puts of the same write stand before it in the row. Nobody can mean that, so
+    /// there are none.
+    fn part_puts_and_markers(&self, writes: &mut [Write]) {
+        let has_puts = |writes: &[Write], name: &[u8]| {
+            writes.iter().any(|write| match &write.change {
+                Change::Put { cells, .. } => cells.iter().any(|cell| cell.family == name),
+                Change::Delete { .. } => false,
+                Change::Increment(settings) | Change::Append(settings) => {
+                    settings.deltas.iter().any(|delta| delta.family == name)
+                }
+            })
+        };
+        for family in self.families.iter().filter(|family| family.new_version_behavior) {
+            let is_mixed = has_puts(writes, &family.name);
+            for write in writes.iter_mut().filter(|_| is_mixed) {
+                let Change::Delete { parts, .. } = &mut write.change else { continue };
+                for part in parts.iter_mut().filter(|part| part.family == family.name) {
+                    part.cell_type = match part.cell_type {
+                        CellType::DeleteFamilyVersion => CellType::DeleteFamily,
+                        CellType::Delete => CellType::DeleteColumn,
+                        other => other,
+                    };
+                }
+            }
+        }
     }
 
     /// Puts and deletes in one call. Which error is told first is not promised, so at most one
@@ -295,7 +324,9 @@ impl Setting<'_> {
             let change = if is_put { self.put(choices) } else { self.delete(choices) };
             Write { row, change }
         };
-        (0..count).map(|_| write(choices)).collect()
+        let mut writes: Vec<Write> = (0..count).map(|_| write(choices)).collect();
+        self.part_puts_and_markers(&mut writes);
+        writes
     }
 
     fn checked_writes(&self, choices: &mut Choices<'_>) -> CheckedWrites {

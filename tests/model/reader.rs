@@ -11,7 +11,9 @@
 //!    (with a filter) up to VERSIONS; past the time to live only up to MIN_VERSIONS. Of columns
 //!    that are named, the first expired version at or behind MIN_VERSIONS still passes; with
 //!    NEW_VERSION_BEHAVIOR the last of MIN_VERSIONS, however many are wanted.
-//! 6. The filter is asked; the versions that it lets through are counted again.
+//! 6. The filter is asked; the versions that it lets through are counted again. If it names a
+//!    later column, what lies before that is not looked at, markers neither: those of the family
+//!    may stand behind the puts of the empty qualifier.
 //! 7. Cells are counted over the whole family for offset and limit; the limit ends the row.
 
 use crate::cell::{Family, StoredCell};
@@ -108,7 +110,8 @@ impl<'r> FamilyRead<'r> {
                     }
                     Some(Verdict::Skip) => continue,
                     Some(Verdict::SkipTo(qualifier)) => {
-                        skip_to = Some(qualifier);
+                        // In a reverse scan a hint leads the other way.
+                        skip_to = Some(qualifier).filter(|_| !self.read.is_reversed);
                         continue;
                     }
                     Some(Verdict::EndRow) => return returned,
