@@ -1,6 +1,6 @@
 //! Cells, their order and what markers mask, as the data model tells it.
 
-use hblite::{CellType, KeepDeletedCells};
+use hblite::{BloomType, CellType, DataBlockEncoding, KeepDeletedCells};
 
 /// A stored cell of one family.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +65,15 @@ pub(crate) struct Family {
     pub(crate) time_to_live_ms: Option<i64>,
     pub(crate) keep_deleted_cells: KeepDeletedCells,
     pub(crate) new_version_behavior: bool,
+    pub(crate) files: FileSettings,
+}
+
+/// How a family's files are written: nothing that an answer could depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileSettings {
+    pub(crate) bloom: BloomType,
+    pub(crate) encoding: DataBlockEncoding,
+    pub(crate) block_size_bytes: u32,
 }
 
 impl Family {

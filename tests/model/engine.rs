@@ -256,7 +256,10 @@ fn described(family: &Family) -> Result<ColumnFamilyDescriptor> {
     let mut descriptor = ColumnFamilyDescriptor::new(&family.name)
         .with_versions(family.versions as u32)
         .with_min_versions(family.min_versions as u32)
-        .with_keep_deleted_cells(family.keep_deleted_cells);
+        .with_keep_deleted_cells(family.keep_deleted_cells)
+        .with_bloom(family.files.bloom)
+        .with_data_block_encoding(family.files.encoding)
+        .with_block_size(family.files.block_size_bytes);
     if let Some(time_to_live_ms) = family.time_to_live_ms {
         descriptor = descriptor.with_time_to_live((time_to_live_ms / 1000) as u32);
     }

@@ -5,9 +5,9 @@
 //! meet: six rows, two families, four qualifiers, few timestamps.
 
 use hblite::filter::CompareOperator;
-use hblite::{CellType, KeepDeletedCells};
+use hblite::{BloomType, CellType, DataBlockEncoding, KeepDeletedCells};
 
-use crate::cell::Family;
+use crate::cell::{Family, FileSettings};
 use crate::filter::{FilterSpec, SingleColumn};
 use crate::operation::{
     BatchItem, Change, Check, CheckedWrites, DeletePart, Delta, Operation, PutCell, Read,
@@ -79,6 +79,12 @@ fn family(choices: &mut Choices<'_>, name: &[u8]) -> Family {
         time_to_live_ms: None,
         keep_deleted_cells: KeepDeletedCells::False,
         new_version_behavior: false,
+        files: FileSettings {
+            // Filters take most of the time of a test build, so few families have one.
+            bloom: BloomType::None,
+            encoding: DataBlockEncoding::None,
+            block_size_bytes: 64 * 1024,
+        },
     };
     if choices.once_in(3) {
         family.time_to_live_ms = Some(choices.pick(&[2000, 1000, 5000]));
@@ -93,6 +99,20 @@ fn family(choices: &mut Choices<'_>, name: &[u8]) -> Family {
         6 | 7 => family.new_version_behavior = true,
         _ => {}
     }
+    let files = &mut family.files;
+    match choices.below(10) {
+        8 => files.bloom = BloomType::Row,
+        9 => files.bloom = BloomType::RowCol,
+        _ => {}
+    }
+    files.encoding = choices.pick(&[
+        DataBlockEncoding::None,
+        DataBlockEncoding::FastDiff,
+        DataBlockEncoding::Diff,
+        DataBlockEncoding::Prefix,
+        DataBlockEncoding::RowIndexV1,
+    ]);
+    files.block_size_bytes = choices.pick(&[64 * 1024, 1024]);
     family
 }
 
