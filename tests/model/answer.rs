@@ -61,11 +61,7 @@ impl std::fmt::Debug for AnsweredRow {
 
 impl From<&RowResult> for AnsweredRow {
     fn from(row: &RowResult) -> Self {
-        Self {
-            row: row.row().to_vec(),
-            cells: cells(row),
-            has_more: row.may_have_more_cells(),
-        }
+        Self { row: row.row().to_vec(), cells: cells(row), has_more: row.may_have_more_cells() }
     }
 }
 

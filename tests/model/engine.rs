@@ -188,8 +188,7 @@ impl EngineSide {
                 Ok(Answer::Checked { is_success: found.is_success, cells })
             }
             Operation::Batch(items) => {
-                let actions: Vec<_> =
-                    items.iter().map(|item| item.to_action(durability)).collect();
+                let actions: Vec<_> = items.iter().map(|item| item.to_action(durability)).collect();
                 let results = table.batch(&actions)?.into_iter();
                 let told = results.map(|result| match result {
                     Ok(row) => Ok(cells(&row)),

@@ -108,7 +108,9 @@ pub(crate) struct FilterRun<'s> {
 impl<'s> FilterRun<'s> {
     pub(crate) fn new(spec: &'s FilterSpec) -> Self {
         let parts = match spec {
-            FilterSpec::All(specs) | FilterSpec::Any(specs) => specs.iter().map(Self::new).collect(),
+            FilterSpec::All(specs) | FilterSpec::Any(specs) => {
+                specs.iter().map(Self::new).collect()
+            }
             _ => Vec::new(),
         };
         Self {
@@ -176,12 +178,7 @@ impl<'s> FilterRun<'s> {
         }
     }
 
-    fn judge_single(
-        &mut self,
-        single: &SingleColumn,
-        family: &[u8],
-        cell: &StoredCell,
-    ) -> Verdict {
+    fn judge_single(&mut self, single: &SingleColumn, family: &[u8], cell: &StoredCell) -> Verdict {
         if self.has_matched {
             return Verdict::Include;
         }

@@ -232,7 +232,9 @@ impl Setting<'_> {
             12 | 13 => Change::Increment(self.read_modify(choices, |choices| {
                 (choices.below(4) as i64 - 1).to_be_bytes().to_vec()
             })),
-            _ => Change::Append(self.read_modify(choices, |choices| choices.pick(&VALUES).to_vec())),
+            _ => {
+                Change::Append(self.read_modify(choices, |choices| choices.pick(&VALUES).to_vec()))
+            }
         };
         Write { row: row.to_vec(), change }
     }

@@ -67,11 +67,7 @@ fn trim(present: &mut Vec<&StoredCell>, versions_max: usize) {
 }
 
 /// The markers of one write that count for a put: of those that stand before it.
-fn counting_for<'m>(
-    put: &StoredCell,
-    markers: &[&'m StoredCell],
-    id: u64,
-) -> Vec<&'m StoredCell> {
+fn counting_for<'m>(put: &StoredCell, markers: &[&'m StoredCell], id: u64) -> Vec<&'m StoredCell> {
     let is_up_to = |marker: &StoredCell| {
         matches!(marker.cell_type, CellType::DeleteFamily | CellType::DeleteColumn)
     };

@@ -175,9 +175,15 @@ pub(crate) struct PutCell {
 /// What a write does to its row.
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
-    Put { cells: Vec<PutCell>, time_to_live_ms: Option<i64> },
+    Put {
+        cells: Vec<PutCell>,
+        time_to_live_ms: Option<i64>,
+    },
     /// Without parts the whole row, up to the timestamp.
-    Delete { parts: Vec<DeletePart>, timestamp: Option<i64> },
+    Delete {
+        parts: Vec<DeletePart>,
+        timestamp: Option<i64>,
+    },
     Increment(ReadModify),
     Append(ReadModify),
 }
@@ -265,7 +271,9 @@ fn add_part(delete: Delete, part: &DeletePart) -> Delete {
             delete.family_version(family, timestamp.unwrap_or(1))
         }
         (CellType::DeleteColumn, None) => delete.columns(family, qualifier),
-        (CellType::DeleteColumn, Some(timestamp)) => delete.columns_at(family, qualifier, timestamp),
+        (CellType::DeleteColumn, Some(timestamp)) => {
+            delete.columns_at(family, qualifier, timestamp)
+        }
         (_, None) => delete.column(family, qualifier),
         (_, Some(timestamp)) => delete.column_at(family, qualifier, timestamp),
     }
@@ -337,20 +345,38 @@ pub(crate) enum Operation {
     Scan(Read),
     Write(Write),
     WriteAll(Vec<Write>),
-    RowWrites { row: Vec<u8>, writes: Vec<Write> },
+    RowWrites {
+        row: Vec<u8>,
+        writes: Vec<Write>,
+    },
     CheckedWrites(CheckedWrites),
     Batch(Vec<BatchItem>),
     Flush,
-    Compact { is_major: bool },
-    Split { row: Vec<u8> },
+    Compact {
+        is_major: bool,
+    },
+    Split {
+        row: Vec<u8>,
+    },
     /// Merges the region at this place with the next.
-    Merge { first: usize },
+    Merge {
+        first: usize,
+    },
     /// Changes VERSIONS of a family.
-    Alter { family: Vec<u8>, versions: i32 },
+    Alter {
+        family: Vec<u8>,
+        versions: i32,
+    },
     /// Closes the store and opens it again.
     Reopen,
     /// The process or the power goes, and the store is opened on what is left.
-    Crash { seed: u64 },
+    Crash {
+        seed: u64,
+    },
     /// As `Crash`, after so many steps of the file system in the midst of an operation.
-    CrashDuring { operation: Box<Operation>, steps: u64, seed: u64 },
+    CrashDuring {
+        operation: Box<Operation>,
+        steps: u64,
+        seed: u64,
+    },
 }

@@ -30,11 +30,7 @@ struct Run {
 ///
 /// # Errors
 /// The first difference, and all operations before it.
-pub(crate) fn run(
-    settings: &[u8],
-    operations: &[Vec<u8>],
-    crashes: bool,
-) -> Result<(), String> {
+pub(crate) fn run(settings: &[u8], operations: &[Vec<u8>], crashes: bool) -> Result<(), String> {
     let mut choices = Choices::new(settings);
     let world = world(&mut choices, crashes);
     let families = families(&mut choices);
@@ -54,7 +50,7 @@ pub(crate) fn run(
             };
             let operation = run.within_bounds(setting.operation(&mut choices));
             run.history.push(format!("{}: {operation:?}", run.now()));
-            
+
             run.step(&operation)?;
         }
         run.compare_everything()
@@ -167,12 +163,7 @@ impl Run {
         compare(&told, &wanted).map_err(|difference| format!("in {read:?} {difference}"))
     }
 
-    fn crash_during(
-        &mut self,
-        operation: &Operation,
-        steps: u64,
-        seed: u64,
-    ) -> Result<(), String> {
+    fn crash_during(&mut self, operation: &Operation, steps: u64, seed: u64) -> Result<(), String> {
         let now = self.now();
         self.engine.end_after(steps);
         let told = self.engine.run(operation).map_err(Failure::from);

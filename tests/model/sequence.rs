@@ -93,9 +93,11 @@ impl Sequence {
             text.push_str(&format!("{}\n", hex(bytes)));
         }
         let prefix = kind(crashes);
-        let name = self.operations.iter().flatten().fold(0_u32, |hash, byte| {
-            hash.wrapping_mul(31).wrapping_add(u32::from(*byte))
-        });
+        let name = self
+            .operations
+            .iter()
+            .flatten()
+            .fold(0_u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(u32::from(*byte)));
         let path = folder().join(format!("{prefix}_{name:08x}.txt"));
         std::fs::create_dir_all(folder())?;
         std::fs::write(&path, text)?;

@@ -236,9 +236,8 @@ impl Store {
             let markers: Vec<&StoredCell> = row.iter().filter(|cell| cell.is_marker()).collect();
             let survivors = survivors(&puts, &markers, self.family.versions as usize);
             let min = self.family.min_versions as usize;
-            let is_wanted = |(index, put): &(usize, &&StoredCell)| {
-                *index < min || put.timestamp >= oldest
-            };
+            let is_wanted =
+                |(index, put): &(usize, &&StoredCell)| *index < min || put.timestamp >= oldest;
             let newest = survivors.iter().take(self.family.versions as usize);
             let wanted = newest.enumerate().filter(is_wanted);
             kept.extend(wanted.map(|(_, put)| (*put).clone()));

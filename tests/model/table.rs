@@ -121,7 +121,12 @@ impl Table {
         regions.into_iter().skip_while(is_before_start).collect()
     }
 
-    fn scan_region(&self, region: &Region, read: &Read, now: i64) -> Result<Vec<RowCells>, Failure> {
+    fn scan_region(
+        &self,
+        region: &Region,
+        read: &Read,
+        now: i64,
+    ) -> Result<Vec<RowCells>, Failure> {
         for (family, _) in &read.columns {
             self.check_family(region, family)?;
         }

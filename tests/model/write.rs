@@ -296,7 +296,8 @@ impl Table {
         let stores = region.stores.iter().filter(|store| store.family.name == family);
         let read_store = |store: &crate::store::Store| {
             let settings: &Family = &store.family;
-            FamilyRead::new(read, settings, now).map(|reader| reader.row(store, &read.start, &mut None))
+            FamilyRead::new(read, settings, now)
+                .map(|reader| reader.row(store, &read.start, &mut None))
         };
         stores.filter_map(read_store).flatten().collect()
     }
