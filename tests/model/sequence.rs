@@ -1,7 +1,9 @@
 //! Sequences as bytes: made at random, shrunk when they fail, kept as files.
 //!
 //! A file has the bytes of the settings in its first line, in hexadecimal, and those of an
-//! operation in every other one. Lines that begin with `#` are for people.
+//! operation in every other one. Lines that begin with `#` are for people. Which operation bytes
+//! are depends on the generator: when that changes, a kept sequence becomes another one, and a bug
+//! worth remembering needs a test of its own.
 
 use std::path::{Path, PathBuf};
 
