@@ -165,17 +165,34 @@ impl<'s> FilterRun<'s> {
                 Verdict::Include
             }
             FilterSpec::SingleColumn(single) => self.judge_single(single, family, cell),
-            // Who comes behind a rejection does not see the cell.
-            FilterSpec::All(_) => {
-                let mut verdicts = self.parts.iter_mut().map(|part| part.judge(family, cell));
-                verdicts.find(|verdict| *verdict != Verdict::Include).unwrap_or(Verdict::Include)
-            }
+            FilterSpec::All(_) => self.judge_all(family, cell),
             FilterSpec::Any(_) => {
                 let verdicts = self.parts.iter_mut().map(|part| part.judge(family, cell));
                 verdicts.min().unwrap_or(Verdict::Include)
             }
             _ => Verdict::Include,
         }
+    }
+
+    /// Who comes behind a rejection does not see the cell, unless it can name a later column:
+    /// the latest of those that are named is where to go.
+    fn judge_all(&mut self, family: &[u8], cell: &StoredCell) -> Verdict {
+        let mut verdict = Verdict::Include;
+        let mut latest: Option<Verdict> = None;
+        for part in &mut self.parts {
+            let can_name = matches!(part.spec, FilterSpec::ColumnPrefix(_));
+            if verdict != Verdict::Include && !can_name {
+                continue;
+            }
+            let found = part.judge(family, cell);
+            if matches!(found, Verdict::SkipTo(_)) {
+                latest = latest.max(Some(found.clone()));
+            }
+            if verdict == Verdict::Include {
+                verdict = found;
+            }
+        }
+        latest.unwrap_or(verdict)
     }
 
     fn judge_single(&mut self, single: &SingleColumn, family: &[u8], cell: &StoredCell) -> Verdict {
