@@ -145,6 +145,53 @@ fn acknowledged_rows_survive_a_power_cut_at_any_moment() {
     }
 }
 
+/// A row is written, flushed, deleted and compacted away. The power goes in that compaction, again
+/// in the next one, and a third time when the store was just opened. Each compaction's file tells
+/// which files it replaces, and the first file must not outlive the one that tells of it: the row
+/// would be back.
+#[test]
+fn what_two_compactions_replaced_stays_away_after_a_third_power_cut() {
+    let prepare = || {
+        let fs = CrashFileSystem::new();
+        let connection = open(fs.clone()).expect("an empty disk opens");
+        let mut told = Acknowledged::default();
+        create_table(&connection, &mut told).expect("the table is new");
+        write(&connection, "row", &mut told).expect("nothing fails yet");
+        connection.admin().flush_table(&table_name()).expect("nothing fails yet");
+        let delete = Delete::new("row").durability(Durability::FsyncWal);
+        connection.table("t").and_then(|t| t.delete(&delete)).expect("nothing fails yet");
+        connection.admin().flush_table(&table_name()).expect("nothing fails yet");
+        (fs, connection)
+    };
+    // Where the new file has its name and nobody knows yet whether it keeps it.
+    let is_in_question = |cut: &u64| {
+        let (fs, connection) = prepare();
+        fs.power_off_after(*cut);
+        let cut_short = connection.admin().compact_table(&table_name(), true);
+        cut_short.is_err_and(|error| error.message().starts_with("sync /store/data/default/t"))
+    };
+    let cuts: Vec<u64> = (1..60).filter(is_in_question).collect();
+    assert!(!cuts.is_empty(), "a compaction syncs the directory");
+    for cut in cuts {
+        for seed in 1..100 {
+            let (mut fs, mut connection) = prepare();
+            for compaction in 0..2 {
+                fs.power_off_after(cut);
+                // If the first was through after all, the second has less to do.
+                let _ = connection.admin().compact_table(&table_name(), true);
+                drop(connection);
+                fs = fs.after_power_cut(3 * seed + compaction);
+                connection = open(fs.clone()).expect("the store opens");
+            }
+            drop(connection);
+            let connection = open(fs.after_power_cut(3 * seed + 2)).expect("the store opens");
+            let found = connection.table("t").and_then(|table| table.get(&Get::new("row")));
+            let found = found.expect("the row can be looked for");
+            assert!(found.is_empty(), "cut {cut}, seed {seed}: the row is back: {found:?}");
+        }
+    }
+}
+
 #[test]
 fn a_full_disk_refuses_writes_and_loses_nothing() {
     let fs = FaultFileSystem::new(Arc::new(hblite_env::MemFileSystem::new()));

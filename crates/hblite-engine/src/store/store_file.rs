@@ -16,6 +16,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hblite_env::FileSystem;
 use hblite_hfile::HFileReader;
 use hblite_model::cell::key;
 use hblite_model::protobuf::{self, MessageWriter};
@@ -173,23 +174,52 @@ pub(crate) fn open_all(context: &EngineContext, dir: &Path) -> Result<Vec<Arc<St
     }
     let replaced: HashSet<String> =
         files.iter().flat_map(|file| super::compaction::replaced_files(file)).collect();
-    for path in names() {
-        let is_replaced = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .is_some_and(|name| replaced.contains(name));
-        if is_replaced {
-            // A crash cut the compaction short after its file was in place.
-            fs.remove_file(&path).map_err(|error| Error::io("remove", &path, error))?;
-            files.retain(|file| file.path() != path);
-        } else if split_reference(&path).is_some() {
-            files.push(Arc::new(StoreFile::open(context, &path)?));
-        }
+    let is_replaced = |path: &Path| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| replaced.contains(name))
+    };
+    // A crash cut the compaction short after its file was in place.
+    let gone: Vec<PathBuf> = names().filter(|path| is_replaced(path)).collect();
+    remove_replaced(fs, dir, gone, &files)?;
+    files.retain(|file| !is_replaced(file.path()));
+    for path in names().filter(|path| !is_replaced(path) && split_reference(path).is_some()) {
+        files.push(Arc::new(StoreFile::open(context, &path)?));
     }
     files.sort_by(|left, right| {
         (left.sequence_id_max(), left.path()).cmp(&(right.sequence_id_max(), right.path()))
     });
     Ok(files)
+}
+
+/// Removes files that others replaced. One that itself replaced some of them goes after those:
+/// until their names are gone for good, nothing else tells that they are.
+fn remove_replaced(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    mut gone: Vec<PathBuf>,
+    files: &[Arc<StoreFile>],
+) -> Result<()> {
+    while !gone.is_empty() {
+        let tells_of_others = |path: &PathBuf| {
+            let file = files.iter().find(|file| file.path() == path);
+            let names = file.map(|file| super::compaction::replaced_files(file));
+            let mut others = gone.iter().filter(|other| *other != path);
+            names.is_some_and(|names| others.any(|other| names.iter().any(|n| other.ends_with(n))))
+        };
+        let (later, mut now): (Vec<PathBuf>, Vec<PathBuf>) =
+            gone.iter().cloned().partition(tells_of_others);
+        if now.is_empty() {
+            // Files that name each other: no order is better than another.
+            now = std::mem::take(&mut gone);
+        } else {
+            gone = later;
+        }
+        for path in &now {
+            fs.remove_file(path).map_err(|error| Error::io("remove", path, error))?;
+        }
+        fs.sync_dir(dir).map_err(|error| Error::io("sync", dir, error))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
