@@ -173,7 +173,7 @@ fn what_two_compactions_replaced_stays_away_after_a_third_power_cut() {
     let cuts: Vec<u64> = (1..60).filter(is_in_question).collect();
     assert!(!cuts.is_empty(), "a compaction syncs the directory");
     for cut in cuts {
-        for seed in 1..100 {
+        for seed in 1..60 {
             let (mut fs, mut connection) = prepare();
             for compaction in 0..2 {
                 fs.power_off_after(cut);

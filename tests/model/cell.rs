@@ -20,6 +20,10 @@ impl StoredCell {
         self.cell_type != CellType::Put
     }
 
+    pub(crate) fn is_of_family(&self) -> bool {
+        matches!(self.cell_type, CellType::DeleteFamily | CellType::DeleteFamilyVersion)
+    }
+
     /// Row, qualifier, newest timestamp, highest type; of equal keys the one written last.
     fn order(&self) -> impl Ord + '_ {
         let newest_first = std::cmp::Reverse((self.timestamp, self.cell_type as u8));

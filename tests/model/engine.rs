@@ -7,7 +7,7 @@ use hblite::{
     ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Env, ManualClock, Options,
     RegionInfo, Result, RowResult, TableDescriptor, TableName,
 };
-use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem};
+use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem, SeededRandom};
 
 use crate::answer::{Answer, AnsweredRow, Failure, cells};
 use crate::cell::Family;
@@ -46,20 +46,23 @@ impl FilesFound {
 pub(crate) struct EngineSide {
     world: World,
     disk: Disk,
+    /// Names of files, and what becomes of them in a power cut, are the same in every run.
+    random: Arc<SeededRandom>,
     pub(crate) clock: Arc<ManualClock>,
     connection: Option<Connection>,
     table: TableName,
 }
 
 impl EngineSide {
-    pub(crate) fn new(world: World, families: &[Family]) -> Result<Self> {
+    pub(crate) fn new(world: World, families: &[Family], seed: u64) -> Result<Self> {
         let disk = match world {
             World::Closes { .. } => Disk::Plain(Arc::new(MemFileSystem::new())),
             World::IsKilled | World::LosesPower => Disk::Crashing(CrashFileSystem::new()),
         };
         let clock = Arc::new(ManualClock::new(CLOCK_START));
         let table: TableName = "t".parse()?;
-        let mut side = Self { world, disk, clock, connection: None, table };
+        let random = Arc::new(SeededRandom::new(seed));
+        let mut side = Self { world, disk, random, clock, connection: None, table };
         side.open()?;
         let mut descriptor = TableDescriptor::new(side.table.clone());
         for family in families {
@@ -79,8 +82,9 @@ impl EngineSide {
             ..EngineOptions::default()
         };
         engine.wal.roll_size_bytes = 16 * 1024;
-        let env = Env::in_memory().with_fs(self.file_system());
-        let options = Options::new().engine(engine).env(env).clock(self.clock.clone());
+        let (fs, clock) = (self.file_system(), self.clock.clone());
+        let env = Env { fs, clock, random: self.random.clone() };
+        let options = Options::new().engine(engine).env(env);
         self.connection = Some(options.open(Path::new("/store"))?);
         Ok(())
     }

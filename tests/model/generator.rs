@@ -48,6 +48,11 @@ impl<'b> Choices<'b> {
         usize::from(self.bytes.next().copied().unwrap_or(0)) % count
     }
 
+    /// Any number, out of what is left.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.bytes.by_ref().fold(0, |number, byte| (number << 8) | u64::from(*byte))
+    }
+
     /// True once in `times`; never without bytes.
     fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == times - 1
@@ -222,7 +227,9 @@ impl Setting<'_> {
 
     fn write(&self, choices: &mut Choices<'_>) -> Write {
         let row = choices.pick(&ROWS).to_vec();
-        self.write_of(&row, choices)
+        let mut writes = vec![self.write_of(&row, choices)];
+        self.avoid_lost_markers(&mut writes);
+        writes.remove(0)
     }
 
     fn write_of(&self, row: &[u8], choices: &mut Choices<'_>) -> Write {
@@ -301,38 +308,40 @@ impl Setting<'_> {
     fn writes_of(&self, row: &[u8], choices: &mut Choices<'_>) -> Vec<Write> {
         let count = 1 + choices.below(3);
         let mut writes: Vec<Write> = (0..count).map(|_| self.write_of(row, choices)).collect();
-        self.part_puts_and_markers(&mut writes);
+        self.avoid_lost_markers(&mut writes);
         if choices.once_in(40) {
             writes[0].row = b"other".to_vec();
         }
         writes
     }
 
-    /// With NEW_VERSION_BEHAVIOR, how many versions a marker of single versions finds depends on
-    /// which of the puts of the same write stand before it in the row. Nobody can mean that, so
-    /// there are none.
-    fn part_puts_and_markers(&self, writes: &mut [Write]) {
-        let has_puts = |writes: &[Write], name: &[u8]| {
-            writes.iter().any(|write| match &write.change {
-                Change::Put { cells, .. } => cells.iter().any(|cell| cell.family == name),
-                Change::Delete { .. } => false,
-                Change::Increment(settings) | Change::Append(settings) => {
-                    settings.deltas.iter().any(|delta| delta.family == name)
-                }
-            })
-        };
+    /// With NEW_VERSION_BEHAVIOR HBase keeps markers by their sequence ids, and gets lost when one
+    /// write has several, or when markers of single versions of the family meet others: what is
+    /// found then depends on the order in the row. Nobody can mean that, so of one write a family
+    /// has at most one marker up to a time, those of single versions only without puts, and none
+    /// for single versions of the family.
+    fn avoid_lost_markers(&self, writes: &mut Vec<Write>) {
         for family in self.families.iter().filter(|family| family.new_version_behavior) {
-            let is_mixed = has_puts(writes, &family.name);
-            for write in writes.iter_mut().filter(|_| is_mixed) {
-                let Change::Delete { parts, .. } = &mut write.change else { continue };
-                for part in parts.iter_mut().filter(|part| part.family == family.name) {
+            let name = &family.name;
+            let has_puts = writes.iter().any(|write| puts_into(write, name));
+            let mut has_marker = false;
+            writes.retain_mut(|write| {
+                let Change::Delete { parts, .. } = &mut write.change else { return true };
+                if parts.is_empty() {
+                    return !std::mem::replace(&mut has_marker, true);
+                }
+                parts.retain_mut(|part| {
                     part.cell_type = match part.cell_type {
+                        _ if part.family != *name => return true,
                         CellType::DeleteFamilyVersion => CellType::DeleteFamily,
-                        CellType::Delete => CellType::DeleteColumn,
+                        CellType::Delete if has_puts => CellType::DeleteColumn,
                         other => other,
                     };
-                }
-            }
+                    part.cell_type == CellType::Delete || !std::mem::replace(&mut has_marker, true)
+                });
+                // Without parts it would be the whole row.
+                !parts.is_empty()
+            });
         }
     }
 
@@ -347,14 +356,14 @@ impl Setting<'_> {
             Write { row, change }
         };
         let mut writes: Vec<Write> = (0..count).map(|_| write(choices)).collect();
-        self.part_puts_and_markers(&mut writes);
+        self.avoid_lost_markers(&mut writes);
         writes
     }
 
     fn checked_writes(&self, choices: &mut Choices<'_>) -> CheckedWrites {
         let row = choices.pick(&ROWS).to_vec();
         let check = if choices.once_in(4) {
-            Check::Filter(self.filter(choices, false))
+            Check::Filter(self.filter(choices))
         } else {
             let family = self.family(choices);
             let qualifier = self.qualifier(&family, choices);
@@ -431,7 +440,7 @@ impl Setting<'_> {
             read.family_range = Some((choices.pick(&FAMILIES).to_vec(), self.range(choices)));
         }
         if choices.once_in(4) {
-            read.filter = Some(self.filter(choices, read.is_reversed));
+            read.filter = Some(self.filter(choices));
         }
         if choices.once_in(8) {
             read.family_limit = choices.below(4) as i32;
@@ -439,15 +448,16 @@ impl Setting<'_> {
         }
     }
 
-    fn filter(&self, choices: &mut Choices<'_>, is_reversed: bool) -> FilterSpec {
+    fn filter(&self, choices: &mut Choices<'_>) -> FilterSpec {
         match choices.below(10) {
             0 | 1 => self.cell_filter(choices, 4),
             2 | 3 => self.single_column(choices),
             4 => FilterSpec::Page(choices.below(3) as i64),
             5 => FilterSpec::FirstKeyOnly,
             6 => FilterSpec::KeyOnly { length_as_value: choices.once_in(2) },
-            // A list of which one must pass is lost over hints in a reverse scan.
-            7 => FilterSpec::Any(self.cell_filters(choices, if is_reversed { 3 } else { 4 })),
+            // What hints lead to in a list of which one must pass depends on the direction, and on
+            // which of the others are over.
+            7 => FilterSpec::Any(self.cell_filters(choices, 3)),
             _ => {
                 let mut filters = self.cell_filters(choices, 4);
                 match choices.below(5) {
@@ -485,6 +495,16 @@ impl Setting<'_> {
             filter_if_missing: choices.once_in(2),
             latest_version_only: !choices.once_in(2),
         })
+    }
+}
+
+fn puts_into(write: &Write, family: &[u8]) -> bool {
+    match &write.change {
+        Change::Put { cells, .. } => cells.iter().any(|cell| cell.family == family),
+        Change::Delete { .. } => false,
+        Change::Increment(settings) | Change::Append(settings) => {
+            settings.deltas.iter().any(|delta| delta.family == family)
+        }
     }
 }
 

@@ -4,12 +4,8 @@
 //! one with its timestamp. A marker takes away what it masks of what is there; before it, and at
 //! the end, versions behind the newest VERSIONS go for good. Within one write markers come last.
 //!
-//! HBase tells writes apart by their sequence ids alone. So the puts of one write to a column count
-//! as one version for those behind them; and of the markers of one write that delete a family or
-//! column up to a time, only the last of those that stand before a put counts for it, with the
-//! markers of single versions that stand before the first of them or behind the last.
-
-use hblite::CellType;
+//! HBase tells writes apart by their sequence ids alone: the puts of one write to a column count as
+//! one version for those behind them.
 
 use crate::cell::StoredCell;
 
@@ -23,7 +19,7 @@ pub(crate) fn survivors<'a>(
     let Some(qualifier) = puts.first().map(|put| &put.qualifier) else { return Vec::new() };
     let markers: Vec<&StoredCell> = markers
         .iter()
-        .filter(|marker| is_of_family(marker) || marker.qualifier == *qualifier)
+        .filter(|marker| marker.is_of_family() || marker.qualifier == *qualifier)
         .copied()
         .collect();
     let mut ids: Vec<u64> = puts.iter().map(|put| put.sequence_id).collect();
@@ -36,21 +32,14 @@ pub(crate) fn survivors<'a>(
             present.retain(|other| other.timestamp != put.timestamp);
             present.push(put);
         }
-        if markers.iter().any(|marker| marker.sequence_id == id) {
+        let now: Vec<_> = markers.iter().filter(|marker| marker.sequence_id == id).collect();
+        if !now.is_empty() {
             trim(&mut present, versions_max);
-            let is_masked = |put: &StoredCell| {
-                let counting = counting_for(put, &markers, id);
-                counting.iter().any(|marker| marker.masks(put))
-            };
-            present.retain(|put| !is_masked(put));
+            present.retain(|put| !now.iter().any(|marker| marker.masks(put)));
         }
     }
     trim(&mut present, versions_max);
     present
-}
-
-fn is_of_family(marker: &StoredCell) -> bool {
-    matches!(marker.cell_type, CellType::DeleteFamily | CellType::DeleteFamilyVersion)
 }
 
 /// Leaves the newest versions.
@@ -64,23 +53,4 @@ fn trim(present: &mut Vec<&StoredCell>, versions_max: usize) {
         }
         is_kept
     });
-}
-
-/// The markers of one write that count for a put: of those that stand before it.
-fn counting_for<'m>(put: &StoredCell, markers: &[&'m StoredCell], id: u64) -> Vec<&'m StoredCell> {
-    let is_up_to = |marker: &StoredCell| {
-        matches!(marker.cell_type, CellType::DeleteFamily | CellType::DeleteColumn)
-    };
-    let stands_before =
-        |marker: &&&StoredCell| is_of_family(marker) || marker.timestamp >= put.timestamp;
-    let mut counting: Vec<&StoredCell> = Vec::new();
-    for marker in markers.iter().filter(|m| m.sequence_id == id).filter(stands_before) {
-        if is_up_to(marker)
-            && let Some(place) = counting.iter().position(|other| is_up_to(other))
-        {
-            counting.truncate(place);
-        }
-        counting.push(marker);
-    }
-    counting
 }

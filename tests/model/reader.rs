@@ -104,7 +104,7 @@ impl<'r> FamilyRead<'r> {
                     Some(Verdict::Include) => {
                         progress.passed += 1;
                         if progress.passed > self.result_max {
-                            progress.is_column_over = true;
+                            progress.is_column_over = self.ends_behind_filter(cell);
                             continue;
                         }
                     }
@@ -169,6 +169,18 @@ impl<'r> FamilyRead<'r> {
         let columns = self.columns.as_ref();
         (min..max).contains(&cell.timestamp)
             && columns.is_none_or(|columns| columns.contains(&cell.qualifier.as_slice()))
+    }
+
+    /// Whether the rest of a column is left out when the filter has let enough versions through.
+    /// Where it is not, the filter goes on to see them, and may judge the row by them: those of
+    /// the empty qualifier, for the sake of the markers of the family that may stand among them;
+    /// and those of named columns with NEW_VERSION_BEHAVIOR.
+    fn ends_behind_filter(&self, cell: &StoredCell) -> bool {
+        let is_named = self.columns.is_some();
+        match self.family.new_version_behavior && !self.read.is_raw {
+            true => !is_named,
+            false => is_named || !cell.qualifier.is_empty(),
+        }
     }
 
     /// Counts a version; whether it is one of those that are wanted.

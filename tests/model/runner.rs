@@ -34,7 +34,8 @@ pub(crate) fn run(settings: &[u8], operations: &[Vec<u8>], crashes: bool) -> Res
     let mut choices = Choices::new(settings);
     let world = world(&mut choices, crashes);
     let families = families(&mut choices);
-    let engine = EngineSide::new(world, &families).map_err(|error| error.to_string())?;
+    let engine =
+        EngineSide::new(world, &families, choices.number()).map_err(|error| error.to_string())?;
     let mut history = vec![format!("{world:?}")];
     history.extend(families.iter().map(|family| format!("{family:?}")));
     let mut run = Run { engine, model: Table::new(&families), world, history };

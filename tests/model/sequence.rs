@@ -12,7 +12,7 @@ use hblite_env::{Random, SeededRandom};
 use crate::runner;
 
 const OPERATIONS: usize = 200;
-const SETTINGS_BYTES: usize = 16;
+const SETTINGS_BYTES: usize = 24;
 const OPERATION_BYTES: usize = 32;
 const FOLDER: &str = "tests/model/regressions";
 
