@@ -38,11 +38,13 @@ mod text;
 #[path = "model/write.rs"]
 mod write;
 
-use hblite_env::{Random, SeededRandom};
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
 use crate::sequence::{Sequence, kept};
 
-const SEQUENCES_DEFAULT: usize = 2_000;
+const SEQUENCES_DEFAULT: u32 = 2_000;
+/// Each try runs the sequence again.
+const SHRINK_TRIES_MAX: u32 = 5_000;
 
 /// Runs half of the sequences: libtest runs the two tests side by side.
 fn check(crashes: bool) {
@@ -53,14 +55,23 @@ fn check(crashes: bool) {
     }
     let wanted = std::env::var("HBLITE_MODEL_SEQUENCES").ok();
     let wanted = wanted.and_then(|count| count.parse().ok()).unwrap_or(SEQUENCES_DEFAULT);
-    let random = SeededRandom::from_entropy();
-    for _ in 0..usize::div_ceil(wanted, 2) {
-        let sequence = Sequence::random(&SeededRandom::new(random.next_u64()));
-        if let Err(difference) = sequence.run(crashes) {
-            let (sequence, difference) = sequence.shrunk(difference, crashes);
-            let path = sequence.keep(&difference, crashes).expect("the folder can be written to");
+    let mut runner = TestRunner::new(Config {
+        cases: wanted.div_ceil(2),
+        max_shrink_iters: SHRINK_TRIES_MAX,
+        // What fails is kept as it is, and not as the seed that it came from.
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let outcome =
+        runner.run(&Sequence::any(), |sequence| sequence.run(crashes).map_err(TestCaseError::fail));
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(difference, sequence)) => {
+            let path = sequence.keep(difference.message(), crashes);
+            let path = path.expect("the folder can be written to");
             panic!("kept as {}: {difference}", path.display());
         }
+        Err(TestError::Abort(reason)) => panic!("{reason}"),
     }
 }
 

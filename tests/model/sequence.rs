@@ -7,31 +7,39 @@
 
 use std::path::{Path, PathBuf};
 
-use hblite_env::{Random, SeededRandom};
+use proptest::prelude::*;
 
 use crate::runner;
 
 const OPERATIONS: usize = 200;
-const SETTINGS_BYTES: usize = 24;
-const OPERATION_BYTES: usize = 32;
+const SETTINGS_WORDS: usize = 3;
+const OPERATION_WORDS: usize = 4;
 const FOLDER: &str = "tests/model/regressions";
 
 /// What settings and operations are drawn from.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     settings: Vec<u8>,
     operations: Vec<Vec<u8>>,
 }
 
 impl Sequence {
-    pub(crate) fn random(random: &SeededRandom) -> Self {
-        let bytes = |count: usize| -> Vec<u8> {
-            let words = (0..count.div_ceil(8)).flat_map(|_| random.next_u64().to_le_bytes());
-            words.take(count).collect()
-        };
-        let settings = bytes(SETTINGS_BYTES);
-        let operations = (0..OPERATIONS).map(|_| bytes(OPERATION_BYTES)).collect();
-        Self { settings, operations }
+    /// Sequences of 200 operations. They shrink to some of these: words that shrink would take
+    /// many runs for each operation, also for those that are not there any more.
+    pub(crate) fn any() -> impl Strategy<Value = Self> {
+        let settings = any::<[u64; SETTINGS_WORDS]>().no_shrink();
+        // All are there at first; an operation that shrinks begins with not being there.
+        let words = any::<[u64; OPERATION_WORDS]>().no_shrink();
+        let operation = (proptest::bool::weighted(1.0), words);
+        let operations = proptest::collection::vec(operation, OPERATIONS);
+        (settings, operations).prop_map(|(settings, operations)| Self {
+            settings: bytes(&settings),
+            operations: operations
+                .iter()
+                .filter(|(is_there, _)| *is_there)
+                .map(|(_, words)| bytes(words))
+                .collect(),
+        })
     }
 
     /// Runs it.
@@ -40,51 +48,6 @@ impl Sequence {
     /// The difference that was found.
     pub(crate) fn run(&self, crashes: bool) -> Result<(), String> {
         runner::run(&self.settings, &self.operations, crashes)
-    }
-
-    /// A sequence that fails as well, without what it does not need for that, and its difference.
-    pub(crate) fn shrunk(mut self, mut difference: String, crashes: bool) -> (Self, String) {
-        let mut try_instead = |sequence: &mut Self, other: Self| match other.run(crashes) {
-            Ok(()) => false,
-            Err(found) => {
-                (*sequence, difference) = (other, found);
-                true
-            }
-        };
-        let mut size = self.operations.len().div_ceil(2);
-        while size > 0 {
-            let mut start = self.operations.len();
-            while start > 0 {
-                let end = start.min(self.operations.len());
-                start = end.saturating_sub(size);
-                let mut other = self.clone();
-                other.operations.drain(start..end);
-                try_instead(&mut self, other);
-            }
-            size /= 2;
-        }
-        let zeroed = |bytes: &[u8], place: usize| -> Option<Vec<u8>> {
-            let mut bytes = bytes.to_vec();
-            let byte = bytes.get_mut(place).filter(|byte| **byte > 0)?;
-            *byte = 0;
-            Some(bytes)
-        };
-        for index in 0..self.operations.len() {
-            for place in 0..OPERATION_BYTES {
-                if let Some(bytes) = zeroed(&self.operations[index], place) {
-                    let mut other = self.clone();
-                    other.operations[index] = bytes;
-                    try_instead(&mut self, other);
-                }
-            }
-        }
-        for place in 0..SETTINGS_BYTES {
-            if let Some(settings) = zeroed(&self.settings, place) {
-                let other = Self { settings, ..self.clone() };
-                try_instead(&mut self, other);
-            }
-        }
-        (self, difference)
     }
 
     /// Keeps it for every later run.
@@ -105,6 +68,10 @@ impl Sequence {
         std::fs::write(&path, text)?;
         Ok(path)
     }
+}
+
+fn bytes(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
 fn kind(crashes: bool) -> &'static str {
