@@ -1,7 +1,7 @@
 //! Filters as the operations name them, and what they let through.
 //!
-//! Lists are made of what judges cells one by one, and at most one of the others at their end; lists
-//! of which one must pass have none that name a later column.
+//! Lists are made of what judges cells one by one, and at most one of the others at their end.
+//! Lists of which one must pass have none that name a later column.
 
 use hblite::filter::{Comparator, CompareOperator, Filter, ListOperator, SingleColumnTest};
 
