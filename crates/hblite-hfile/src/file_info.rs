@@ -57,6 +57,13 @@ pub const LAST_BLOOM_KEY: &[u8] = b"LAST_BLOOM_KEY";
 /// Whether the file holds old versions only: bool.
 pub const HISTORICAL: &[u8] = b"HISTORICAL";
 
+/// When a bulk load file was made: i64, milliseconds.
+pub const BULKLOAD_TIMESTAMP: &[u8] = b"BULKLOAD_TIMESTAMP";
+/// What made a bulk load file: text.
+pub const BULKLOAD_SOURCE_TASK: &[u8] = b"BULKLOAD_SOURCE_TASK";
+/// Whether minor compactions leave the file out: bool.
+pub const EXCLUDE_FROM_MINOR_COMPACTION: &[u8] = b"EXCLUDE_FROM_MINOR_COMPACTION";
+
 /// "The cells have an mvcc part": the value of [`KEY_VALUE_VERSION`].
 const KEY_VALUE_VERSION_WITH_MVCC: i32 = 1;
 

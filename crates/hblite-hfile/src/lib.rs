@@ -52,6 +52,7 @@
 #![forbid(unsafe_code)]
 
 pub mod file_info;
+pub mod verify;
 
 mod block;
 mod bloom;
@@ -61,6 +62,7 @@ mod encoding;
 mod error;
 mod index;
 mod input;
+mod inspect;
 mod open;
 mod options;
 mod reader;
@@ -71,9 +73,11 @@ mod trailer;
 mod writer;
 
 pub use block::checksum::ChecksumType;
-pub use bloom::BloomHash;
+pub use block::{BlockHeader, BlockType};
+pub use bloom::{BloomHash, BloomMeta};
 pub use cache::BlockCache;
 pub use file_info::FileInfo;
+pub use inspect::IndexEntry;
 pub use options::{HFileWriterOptions, StoreFileInfo};
 pub use reader::HFileReader;
 pub use scanner::{HFileScanner, ScanStats};

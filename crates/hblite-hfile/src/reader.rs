@@ -18,6 +18,7 @@ use crate::block::{BlockFile, BlockType, Payload};
 use crate::bloom::BloomReader;
 use crate::cache::{BlockCache, BlockKey, OffsetsBudget};
 use crate::data_block::DataBlock;
+use crate::encoding::cells::CellLayout;
 use crate::encoding::{self, PlainCells};
 use crate::error::Damage;
 use crate::file_info::{self, FileInfo};
@@ -253,24 +254,46 @@ impl HFileReader {
     /// # Errors
     /// `Corrupt`.
     pub fn meta_block(&self, name: &[u8]) -> Result<Option<Vec<u8>>> {
-        let (offset, index) = &self.opened.meta_index;
-        let mut input = Input::new(index);
-        let damaged = |damage: Damage| self.file.corrupt(*offset, &damage);
-        for _ in 0..self.opened.trailer.meta_index_count {
-            let block_offset = input.offset().map_err(damaged)?;
-            let size = input.length().map_err(damaged)?;
-            if input.byte_array().map_err(damaged)? == name {
-                let expected = [BlockType::Meta];
-                let (_, payload) = self.file.read(block_offset, &expected, Some(size as u32))?;
+        for entry in self.meta_index() {
+            let (found, offset, size) = entry?;
+            if found == name {
+                let (_, payload) = self.file.read(offset, &[BlockType::Meta], Some(size))?;
                 return Ok(Some(payload.to_vec()));
             }
         }
         Ok(None)
     }
 
+    /// Name, offset and on-disk size of each meta block.
+    pub(crate) fn meta_index(&self) -> impl Iterator<Item = Result<(&[u8], u64, u32)>> {
+        let (offset, index) = &self.opened.meta_index;
+        let mut input = Input::new(index);
+        let mut entry = move || {
+            let (block_offset, size) = (input.offset()?, input.length()? as u32);
+            Ok((input.byte_array()?, block_offset, size))
+        };
+        (0..self.opened.trailer.meta_index_count)
+            .map(move |_| entry().map_err(|damage: Damage| self.file.corrupt(*offset, &damage)))
+    }
+
     #[inline]
     pub(crate) fn file(&self) -> &BlockFile {
         &self.file
+    }
+
+    /// The general Bloom filter and that of family deletes, where they are.
+    pub(crate) fn filters(&self) -> (Option<&BloomReader>, Option<&BloomReader>) {
+        (self.opened.bloom.as_ref(), self.opened.delete_family_bloom.as_ref())
+    }
+
+    /// What the file info says about the general Bloom filter, whether there is one or not.
+    pub(crate) fn described_bloom_type(&self) -> BloomType {
+        self.opened.bloom_type
+    }
+
+    #[inline]
+    pub(crate) fn layout(&self) -> CellLayout {
+        self.opened.layout
     }
 
     #[inline]

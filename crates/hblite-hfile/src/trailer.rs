@@ -104,6 +104,11 @@ impl From<Damage> for TrailerError {
 }
 
 impl Trailer {
+    /// The number that stands for the codec.
+    pub fn compression_codec(&self) -> u64 {
+        compression::code(self.compression)
+    }
+
     /// The trailer as bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let message = MessageWriter::new()
@@ -118,7 +123,7 @@ impl Trailer {
             .number(9, self.first_data_block_offset as u64)
             .number(10, self.last_data_block_offset as u64)
             .bytes(11, self.comparator.class_name())
-            .number(12, compression::code(self.compression))
+            .number(12, self.compression_codec())
             .finish();
         let mut out = Vec::with_capacity(TRAILER_SIZE);
         out.extend_from_slice(MAGIC);

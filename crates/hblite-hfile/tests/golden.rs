@@ -3,6 +3,10 @@
 //! Method: the files of `tests/golden/hfile` are read and compared with their descriptions; then
 //! each is written again from its cells and settings. Byte for byte the same, but for compressed
 //! payloads, which are compared after decompression by reading both files.
+//!
+//! `HBLITE_GOLDEN_HFILES` may name more folders, separated by colons: every HFile in them, and
+//! below them, is verified and read forward, backward and by key, and compared with its description
+//! if that lies beside it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,10 +15,10 @@ mod support;
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_env::{FileSystem as _, MemFileSystem};
+use hblite_env::{FileSystem as _, MemFileSystem, StdFileSystem};
 use hblite_hfile::{BlockCache, HFileReader, HFileScanner};
 use hblite_model::{Cell, CellComparator};
-use support::{Golden, all, digest, hex, open, write};
+use support::{Golden, all, digest, open, write};
 
 #[test]
 fn there_are_all_files() {
@@ -27,7 +31,7 @@ fn forward_scans_give_the_cells() {
         let cells = golden.scan();
         assert_eq!(cells.len() as u64, golden.number("/cell_count"), "{golden}");
         assert_eq!(digest(&cells), golden.text("/digest"), "{golden}");
-        let Some(listed) = golden.listed_cells() else {
+        let Some(listed) = golden.description.cells().unwrap() else {
             continue;
         };
         assert_eq!(cells, listed, "{golden}");
@@ -58,21 +62,48 @@ fn reverse_scans_give_the_same_cells_backwards() {
 fn readers_say_what_the_descriptions_say() {
     for golden in all() {
         let reader = golden.reader();
-        let key = |key: Option<&[u8]>| key.map(hex);
-        assert_eq!(key(reader.first_key()), golden.optional_text("/first_key"), "{golden}");
-        assert_eq!(key(reader.last_key()), golden.optional_text("/last_key"), "{golden}");
-        let mid_key = reader.mid_key().unwrap();
-        assert_eq!(key(mid_key.as_deref()), golden.optional_text("/mid_key"), "{golden}");
-        assert_eq!(reader.entries(), golden.number("/cell_count"), "{golden}");
-        golden.check_trailer(reader.trailer());
-        golden.check_file_info(&reader);
-        for (name, content) in golden.meta_blocks() {
-            assert_eq!(reader.meta_block(&name).unwrap(), Some(content), "{golden}");
+        if let Err(difference) = golden.description.compare(&reader) {
+            panic!("{golden}: {difference}");
         }
         assert_eq!(reader.meta_block(b"absent").unwrap(), None);
-        assert_eq!(reader.encoding().name(), golden.text("/settings/encoding"), "{golden}");
-        let max_sequence_id = Some(golden.number("/settings/max_seq_id"));
-        assert_eq!(reader.max_sequence_id(), max_sequence_id, "{golden}");
+    }
+}
+
+#[test]
+fn files_of_more_folders_are_read_in_all_ways() {
+    let folders = std::env::var_os("HBLITE_GOLDEN_HFILES").unwrap_or_default();
+    let mut read = 0;
+    for folder in std::env::split_paths(&folders).filter(|folder| !folder.as_os_str().is_empty()) {
+        let paths = support::hfiles_below(&folder);
+        assert!(!paths.is_empty(), "no HFile below {}", folder.display());
+        paths.iter().for_each(|path| read_in_all_ways(path));
+        read += paths.len();
+    }
+    println!("{read} files of HBLITE_GOLDEN_HFILES");
+}
+
+fn read_in_all_ways(path: &Path) {
+    let name = path.display();
+    let verified = hblite_hfile::verify::verify(&StdFileSystem, path);
+    let verified = verified.unwrap_or_else(|defect| panic!("{defect}"));
+    let cache = Arc::new(BlockCache::new(64 << 20));
+    let reader = Arc::new(HFileReader::open(&StdFileSystem, path, Some(cache)).unwrap());
+    let cells = support::scan(&reader);
+    assert_eq!(cells.len() as u64, verified.cells, "{name}");
+    let mut scanner = HFileScanner::new(reader.clone());
+    let mut more = scanner.seek_last().unwrap();
+    for cell in cells.iter().rev() {
+        assert!(more && current(&scanner).as_ref() == Some(cell), "{name}: {cell:?}");
+        more = scanner.prev().unwrap();
+    }
+    assert!(!more, "{name}");
+    for key in support::keys_around(&cells, 200) {
+        check_seeks(&name, &mut scanner, reader.comparator(), &cells, &key);
+    }
+    if let Some(description) = support::description_beside(path)
+        && let Err(difference) = description.compare(&reader)
+    {
+        panic!("{name}: {difference}");
     }
 }
 
@@ -116,7 +147,7 @@ fn current(scanner: &HFileScanner) -> Option<Cell> {
 }
 
 fn check_seeks(
-    golden: &Golden,
+    golden: &dyn std::fmt::Display,
     scanner: &mut HFileScanner,
     comparator: CellComparator,
     cells: &[Cell],

@@ -2,7 +2,7 @@
 
 /// What a block holds (`BlockType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BlockType {
+pub enum BlockType {
     /// Cells without encoding.
     Data,
     /// Encoded cells.
@@ -45,9 +45,39 @@ impl BlockType {
     /// Number of types.
     pub(crate) const COUNT: usize = MAGICS.len();
 
-    /// The first bytes of such a block.
-    pub(crate) fn magic(self) -> &'static [u8; MAGIC_SIZE] {
+    /// All types.
+    pub(crate) const ALL: [Self; Self::COUNT] = [
+        Self::Data,
+        Self::EncodedData,
+        Self::LeafIndex,
+        Self::BloomChunk,
+        Self::Meta,
+        Self::IntermediateIndex,
+        Self::RootIndex,
+        Self::FileInfo,
+        Self::GeneralBloomMeta,
+        Self::DeleteFamilyBloomMeta,
+    ];
+
+    /// The first eight bytes of such a block.
+    pub fn magic(self) -> &'static [u8; MAGIC_SIZE] {
         MAGICS[self as usize].1
+    }
+
+    /// HBase's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Data => "DATA",
+            Self::EncodedData => "ENCODED_DATA",
+            Self::LeafIndex => "LEAF_INDEX",
+            Self::BloomChunk => "BLOOM_CHUNK",
+            Self::Meta => "META",
+            Self::IntermediateIndex => "INTERMEDIATE_INDEX",
+            Self::RootIndex => "ROOT_INDEX",
+            Self::FileInfo => "FILE_INFO",
+            Self::GeneralBloomMeta => "GENERAL_BLOOM_META",
+            Self::DeleteFamilyBloomMeta => "DELETE_FAMILY_BLOOM_META",
+        }
     }
 
     /// The type with this magic.
@@ -69,6 +99,7 @@ mod tests {
     fn every_magic_names_its_type() {
         for (position, (block_type, magic)) in MAGICS.iter().enumerate() {
             assert_eq!(*block_type as usize, position);
+            assert_eq!(*block_type, BlockType::ALL[position]);
             assert_eq!(BlockType::from_magic(*magic), Some(*block_type));
         }
         assert_eq!(BlockType::from_magic(b"DATABLK?"), None);

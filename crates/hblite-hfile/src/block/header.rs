@@ -28,16 +28,19 @@ pub(crate) const NO_PREVIOUS: i64 = -1;
 
 /// The fields of a header that passed its checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct BlockHeader {
-    pub(crate) block_type: BlockType,
+pub struct BlockHeader {
+    /// What the block holds.
+    pub block_type: BlockType,
     /// Bytes of the payload as stored.
-    pub(crate) stored_size: usize,
+    pub stored_size: usize,
     /// Bytes of the payload after decompression.
-    pub(crate) uncompressed_size: usize,
-    pub(crate) previous_offset: i64,
-    pub(crate) checksum_type: ChecksumType,
-    /// At least 1.
-    pub(crate) bytes_per_checksum: usize,
+    pub uncompressed_size: usize,
+    /// Where the block before of this type begins, -1 for the first.
+    pub previous_offset: i64,
+    /// How the block is checked.
+    pub checksum_type: ChecksumType,
+    /// Bytes under one checksum, at least 1.
+    pub bytes_per_checksum: usize,
 }
 
 impl BlockHeader {
@@ -67,10 +70,7 @@ impl BlockHeader {
             checksum_type,
             bytes_per_checksum,
         };
-        ensure(
-            on_disk_size == header.on_disk_size() - HEADER_SIZE,
-            "sizes in block header do not agree",
-        )?;
+        ensure(on_disk_size == header.size_without_header(), "sizes in block header do not agree")?;
         Ok(header)
     }
 
@@ -83,7 +83,7 @@ impl BlockHeader {
             i32::try_from(size).expect("block sizes are checked before they are written")
         };
         out.extend_from_slice(self.block_type.magic());
-        out.extend_from_slice(&size(self.on_disk_size() - HEADER_SIZE).to_be_bytes());
+        out.extend_from_slice(&size(self.size_without_header()).to_be_bytes());
         out.extend_from_slice(&size(self.uncompressed_size).to_be_bytes());
         out.extend_from_slice(&self.previous_offset.to_be_bytes());
         out.push(self.checksum_type.code());
@@ -92,12 +92,17 @@ impl BlockHeader {
     }
 
     /// Bytes of header and stored payload.
-    pub(crate) fn data_size(&self) -> usize {
+    pub fn data_size(&self) -> usize {
         HEADER_SIZE + self.stored_size
     }
 
+    /// Bytes of stored payload and checksums.
+    pub fn size_without_header(&self) -> usize {
+        self.on_disk_size() - HEADER_SIZE
+    }
+
     /// Bytes of the whole block: header, stored payload, checksums.
-    pub(crate) fn on_disk_size(&self) -> usize {
+    pub fn on_disk_size(&self) -> usize {
         let chunks = self.data_size().div_ceil(self.bytes_per_checksum);
         self.data_size() + chunks * CHECKSUM_SIZE
     }

@@ -23,8 +23,9 @@ use std::sync::Arc;
 use hblite_env::FileBytes;
 use hblite_model::{Compression, Error, Exception, Result};
 
-pub(crate) use block_type::BlockType;
-pub(crate) use header::{BlockHeader, HEADER_SIZE, PAYLOAD_SIZE_MAX};
+pub use block_type::BlockType;
+pub use header::BlockHeader;
+pub(crate) use header::{HEADER_SIZE, PAYLOAD_SIZE_MAX};
 pub(crate) use writer::{BlockPosition, BlockWriter};
 
 use crate::error::{Damage, Parsed, ensure};

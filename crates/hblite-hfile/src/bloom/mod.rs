@@ -23,6 +23,7 @@ mod reader;
 mod writer;
 
 pub use hash::BloomHash;
+pub use reader::BloomMeta;
 pub(crate) use reader::BloomReader;
 pub(crate) use writer::{BloomWriter, is_family_delete};
 
@@ -46,7 +47,7 @@ pub(crate) enum BloomKey {
 }
 
 /// The key of a ROWCOL filter.
-fn write_row_column_key(out: &mut Vec<u8>, row: &[u8], qualifier: &[u8]) {
+pub(crate) fn write_row_column_key(out: &mut Vec<u8>, row: &[u8], qualifier: &[u8]) {
     key::write(out, row, b"", qualifier, LATEST_TIMESTAMP, CellType::MAXIMUM);
 }
 

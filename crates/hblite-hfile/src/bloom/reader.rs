@@ -25,11 +25,32 @@ struct Chunk {
     bits: OnceLock<Payload>,
 }
 
+/// What a Bloom filter says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BloomMeta {
+    /// Bytes of all chunks.
+    pub bytes: u64,
+    /// Positions per key.
+    pub hash_count: u32,
+    /// Hash function.
+    pub hash: BloomHash,
+    /// Keys that were added.
+    pub keys: u64,
+    /// Keys that all chunks may hold.
+    pub keys_max: u64,
+    /// Number of chunks.
+    pub chunks: usize,
+    /// Whether keys are flat keys (ROWCOL), not rows.
+    pub has_flat_keys: bool,
+}
+
 /// A filter of an open file.
 #[derive(Debug)]
 pub(crate) struct BloomReader {
     hash: BloomHash,
     hash_count: u32,
+    /// Bytes of all chunks, keys, and keys that all chunks may hold.
+    sums: (u64, u64, u64),
     chunks: Box<[Chunk]>,
     /// Keys are flat keys (ROWCOL), not rows.
     has_flat_keys: bool,
@@ -46,13 +67,12 @@ impl BloomReader {
     ) -> Parsed<Self> {
         let mut input = Input::new(payload);
         ensure(input.i32()? == META_VERSION, "unknown version of Bloom filter")?;
-        let _bytes = input.i64()?;
+        let bytes = input.offset()?;
         let hash_count = input.i32()? as u32;
         ensure((1..=HASH_COUNT_MAX).contains(&hash_count), "impossible hash count")?;
         let hash = BloomHash::from_code(input.i32()?)
             .ok_or_else(|| Damage::new("unknown hash of Bloom filter"))?;
-        let _keys = input.i64()?;
-        let _keys_max = input.i64()?;
+        let sums = (bytes, input.offset()?, input.offset()?);
         let count = input.length()?;
         let _comparator_class = input.byte_array()?;
         let mut chunks = Vec::new();
@@ -70,7 +90,26 @@ impl BloomReader {
             chunks.push(Chunk { first_key: first_key.into(), offset, on_disk_size, bits });
         }
         ensure(input.is_empty(), "bytes behind the last Bloom chunk")?;
-        Ok(Self { hash, hash_count, chunks: chunks.into(), has_flat_keys, comparator })
+        Ok(Self { hash, hash_count, sums, chunks: chunks.into(), has_flat_keys, comparator })
+    }
+
+    /// What the filter says about itself.
+    pub(crate) fn meta(&self) -> BloomMeta {
+        let (bytes, keys, keys_max) = self.sums;
+        BloomMeta {
+            bytes,
+            hash_count: self.hash_count,
+            hash: self.hash,
+            keys,
+            keys_max,
+            chunks: self.chunks.len(),
+            has_flat_keys: self.has_flat_keys,
+        }
+    }
+
+    /// Offset, on-disk size and first key of each chunk.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (u64, u32, &[u8])> {
+        self.chunks.iter().map(|chunk| (chunk.offset, chunk.on_disk_size, &*chunk.first_key))
     }
 
     /// Whether `row` (or prefix of a row) may have been added.

@@ -89,6 +89,21 @@ pub(crate) fn decode(
     Ok(PlainCells::Decoded(cells))
 }
 
+/// Whether a payload with row index has the very index that its `cells` give.
+pub(crate) fn has_right_row_index<'a>(
+    layout: CellLayout,
+    cells: impl Iterator<Item = CellRef<'a>>,
+    payload: &[u8],
+) -> bool {
+    let (mut index, mut at, mut expected) = (RowIndexEncoder::default(), 0, Vec::new());
+    for cell in cells {
+        index.note(&cell, at);
+        at += layout.size(&cell);
+    }
+    index.finish(at, &mut expected);
+    payload.get(ID_SIZE + at..) == Some(expected.as_slice())
+}
+
 /// What one encoding remembers of the block so far.
 #[derive(Debug)]
 enum State {

@@ -19,7 +19,7 @@ mod separator;
 mod writer;
 
 pub(crate) use node::{IndexNode, NodeBuilder};
-pub(crate) use reader::{DataBlockPosition, DataIndex};
+pub(crate) use reader::{DataBlockPosition, DataIndex, root_entries};
 pub(crate) use separator::index_key;
 pub(crate) use writer::{FinishedIndex, IndexWriter, write_root_entry};
 

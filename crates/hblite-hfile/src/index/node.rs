@@ -138,6 +138,17 @@ impl NodeBuilder {
         Ok(())
     }
 
+    /// Number of entries so far.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The key of an entry.
+    pub(crate) fn key(&self, index: usize) -> &[u8] {
+        let entry = &self.entries[index];
+        &self.keys[entry.key_start as usize..][..entry.key_length as usize]
+    }
+
     /// Adds all entries of a payload in node format.
     pub(crate) fn push_node(&mut self, payload: &[u8]) -> Parsed<()> {
         let mut input = Input::new(payload);

@@ -223,6 +223,21 @@ impl DataIndex {
     }
 }
 
+/// Key, offset and on-disk size of each entry of a root, as it lies in the file.
+pub(crate) fn root_entries(
+    payload: &[u8],
+    count: usize,
+    comparator: CellComparator,
+    blocks_end: u64,
+) -> Parsed<Vec<(Vec<u8>, u64, u32)>> {
+    let node = IndexNode::parse_root(&mut Input::new(payload), count, comparator, blocks_end)?;
+    let entry = |index| {
+        let (offset, on_disk_size) = node.block(index);
+        (node.key(index).to_vec(), offset, on_disk_size)
+    };
+    Ok((0..node.len()).map(entry).collect())
+}
+
 fn parse_root(
     payload: &[u8],
     count: usize,
@@ -251,7 +266,12 @@ fn children(file: &BlockFile, comparator: CellComparator, level: &IndexNode) -> 
         let size;
         (offset, size) = level.block(index);
         let (_, payload) = file.read(offset, &[BlockType::IntermediateIndex], Some(size))?;
-        builder.push_node(&payload).map_err(|damage| file.corrupt(offset, &damage))?;
+        let mut push = || {
+            let first = builder.len();
+            builder.push_node(&payload)?;
+            ensure(builder.key(first) == level.key(index), "index node begins with another key")
+        };
+        push().map_err(|damage| file.corrupt(offset, &damage))?;
     }
     builder.finish(comparator).map_err(|damage| file.corrupt(offset, &damage))
 }
