@@ -11,6 +11,8 @@ use hblite_shell::{
     Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
 };
 
+use crate::FAILURE;
+use crate::fail;
 use crate::terminal::{Editor, Input, ProgressLine, Screen, color_is_wanted, width};
 
 /// Which store, which input, what on an error.
@@ -51,9 +53,6 @@ it can say otherwise:
   #: allow-error   the next command may fail
 
 'hblite shell -c help' lists the commands.";
-
-/// Status for what the caller did wrong or what the store refused.
-const FAILURE: u8 = 1;
 
 /// Where commands come from.
 enum Source {
@@ -128,12 +127,6 @@ fn tell_recovery(recovery: &ReplayReport) {
             "hblite: passed over {lost} bytes of the log at {file}, offset {offset}: {what}"
         );
     }
-}
-
-/// Says what went wrong. Standard error may be closed; there is nothing to be done about that.
-fn fail(message: &str) -> ExitCode {
-    let _ = writeln!(io::stderr(), "hblite: {message}");
-    ExitCode::from(FAILURE)
 }
 
 /// Runs what `source` gives; gives the exit status.

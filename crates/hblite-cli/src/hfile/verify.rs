@@ -1,0 +1,61 @@
+//! `hblite hfile verify`: whether files are whole, and what they should be.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use hblite_env::StdFileSystem;
+use hblite_hfile::verify::verify;
+
+use super::{Failure, description, open};
+
+/// Which files, and what they should hold.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct VerifyArguments {
+    /// Description that the one file must fit
+    #[arg(long, value_name = "JSON")]
+    json: Option<PathBuf>,
+    /// HFiles
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Looks at all checksums, the order of cells, index, Bloom filters, file info and trailer. The exit
+status is 1 if a file has a defect: the first one is named, with its offset, on standard error.";
+
+pub(super) fn run(arguments: &VerifyArguments) -> Result<ExitCode, Failure> {
+    if arguments.json.is_some() && arguments.files.len() > 1 {
+        return Err(Failure::Input("--json describes one file".to_owned()));
+    }
+    let expected = arguments.json.as_deref().map(description).transpose()?;
+    let mut status = ExitCode::SUCCESS;
+    let mut out = std::io::stdout().lock();
+    for path in &arguments.files {
+        let verified = match verify(&StdFileSystem, path) {
+            Ok(verified) => verified,
+            Err(defect) => {
+                status = crate::fail(&defect.to_string());
+                continue;
+            }
+        };
+        if let Some(expected) = &expected
+            && let Err(difference) = expected.compare(&open(path)?)
+        {
+            status = crate::fail(&format!("{}: {difference}", path.display()));
+            continue;
+        }
+        writeln!(
+            out,
+            "{}: ok, {} cells in {} data blocks, {} blocks, {} bytes",
+            path.display(),
+            verified.cells,
+            verified.data_blocks,
+            verified.blocks,
+            verified.length
+        )?;
+    }
+    Ok(status)
+}
