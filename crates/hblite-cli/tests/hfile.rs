@@ -183,7 +183,7 @@ fn a_printed_description_writes_the_same_file_and_fits_it() {
             serde_json::from_str(&fs::read_to_string(golden(&name, ".json")).unwrap()).unwrap();
         for (member, value) in recorded.as_object().unwrap() {
             match value.as_object().filter(|_| member == "settings") {
-                // What a file does not show is not described; names of filters without keys neither.
+                // What a file does not show is not described, nor filters without keys.
                 Some(settings) if described["cell_count"] != 0 => {
                     for (member, found) in described["settings"].as_object().unwrap() {
                         // Nor whether tags would be compressed if there were some.
