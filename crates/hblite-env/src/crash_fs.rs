@@ -98,10 +98,14 @@ impl FileSystem for CrashFileSystem {
         disk.change()?;
         let (from_slot, to_slot) = (disk.slot(from)?, disk.slot(to)?);
         let inode = disk.at(&from_slot).ok_or_else(|| not_found(from))?;
-        if let Some(replaced) = disk.at(&to_slot)
-            && disk.content(replaced).is_err()
-        {
-            return Err(already_exists(to));
+        if let Some(replaced) = disk.at(&to_slot) {
+            let is_replaceable = match (disk.names(inode), disk.names(replaced)) {
+                (Ok(_), Ok(names)) => names.is_empty(),
+                (from_dir, to_dir) => from_dir.is_err() && to_dir.is_err(),
+            };
+            if !is_replaceable {
+                return Err(already_exists(to));
+            }
         }
         disk.apply(NameChange::Rename { from: from_slot, to: to_slot, inode });
         Ok(())

@@ -16,6 +16,9 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Bytes that are copied in one piece.
+const COPY_SIZE: u64 = 1 << 20;
+
 /// What stands in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirEntry {
@@ -33,7 +36,8 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Opens a file for reading at any place.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>>;
 
-    /// Renames a file or directory; a file at the target is replaced in one step.
+    /// Renames a file or directory; a file at the target, or for a directory an empty one, is
+    /// replaced in one step.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
@@ -54,7 +58,12 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Length of a file in bytes.
     fn file_length(&self, path: &Path) -> io::Result<u64>;
 
-    /// Gives a file a second name.
+    /// Gives a file a second name; one that is taken is an error. What is written through one
+    /// name is seen through both, so this is for files that nobody writes to any more.
+    ///
+    /// # Errors
+    /// `CrossesDevices` and others where the two names cannot share a file: see
+    /// [`FileSystem::copy`].
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Makes the content of a file durable that nobody has open for writing.
@@ -68,6 +77,23 @@ pub trait FileSystem: Send + Sync + Debug {
     /// # Errors
     /// `WouldBlock` if somebody else holds the lock; the message is what they wrote.
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>>;
+
+    /// Makes a durable copy of a file; one that is there is an error. The name is not durable yet.
+    fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let source = self.open(from)?;
+        let length = source.length()?;
+        let mut target = self.create(to)?;
+        let mut buffer = Vec::new();
+        let mut offset = 0;
+        while offset < length {
+            // At most COPY_SIZE, which fits any `usize`.
+            buffer.resize((length - offset).min(COPY_SIZE) as usize, 0);
+            source.read_exact_at(&mut buffer, offset)?;
+            target.write_all(&buffer)?;
+            offset += buffer.len() as u64;
+        }
+        target.sync()
+    }
 
     /// The whole content of a small file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {

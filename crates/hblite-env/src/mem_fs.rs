@@ -33,6 +33,30 @@ impl MemFileSystem {
     }
 }
 
+impl Tree {
+    /// Refuses a name that is taken or whose directory is not there.
+    fn check_free(&self, path: &Path) -> io::Result<()> {
+        if self.files.contains_key(path) || self.dirs.contains(path) {
+            return Err(already_exists(path));
+        }
+        match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() && !self.dirs.contains(parent) => {
+                Err(not_found(parent))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_empty_dir(&self, path: &Path) -> bool {
+        let mut names = self.dirs.iter().chain(self.files.keys());
+        self.dirs.contains(path) && !names.any(|name| name.parent() == Some(path))
+    }
+}
+
+fn already_exists(path: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is there already", path.display()))
+}
+
 fn not_found(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("{} is not there", path.display()))
 }
@@ -40,16 +64,7 @@ fn not_found(path: &Path) -> io::Error {
 impl FileSystem for MemFileSystem {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         let mut tree = self.tree.lock();
-        if tree.files.contains_key(path) || tree.dirs.contains(path) {
-            let message = format!("{} is there already", path.display());
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
-        }
-        if let Some(parent) = path.parent()
-            && !parent.as_os_str().is_empty()
-            && !tree.dirs.contains(parent)
-        {
-            return Err(not_found(parent));
-        }
+        tree.check_free(path)?;
         let content = Content::default();
         tree.files.insert(path.to_path_buf(), content.clone());
         Ok(Box::new(MemWritableFile(content)))
@@ -68,6 +83,9 @@ impl FileSystem for MemFileSystem {
         }
         if !tree.dirs.contains(from) {
             return Err(not_found(from));
+        }
+        if !tree.is_empty_dir(to) {
+            tree.check_free(to)?;
         }
         let moved = |path: &PathBuf| path.strip_prefix(from).ok().map(|rest| to.join(rest));
         let dirs = std::mem::take(&mut tree.dirs);
@@ -128,6 +146,7 @@ impl FileSystem for MemFileSystem {
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut tree = self.tree.lock();
         let content = tree.files.get(from).cloned().ok_or_else(|| not_found(from))?;
+        tree.check_free(to)?;
         tree.files.insert(to.to_path_buf(), content);
         Ok(())
     }

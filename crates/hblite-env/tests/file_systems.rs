@@ -1,0 +1,115 @@
+//! What every file system does alike: links, copies, and what a rename may replace.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_env::{
+    CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation, StdFileSystem,
+};
+
+/// Runs `test` on each kind, below a directory that is there and empty.
+fn on_each(test: impl Fn(&dyn FileSystem, &Path)) {
+    let dir = tempfile::tempdir().unwrap();
+    test(&StdFileSystem, dir.path());
+    let others: [Arc<dyn FileSystem>; 3] = [
+        Arc::new(MemFileSystem::new()),
+        Arc::new(CrashFileSystem::new()),
+        Arc::new(FaultFileSystem::new(Arc::new(MemFileSystem::new()))),
+    ];
+    for fs in others {
+        fs.create_dir_all(Path::new("/d")).unwrap();
+        test(fs.as_ref(), Path::new("/d"));
+    }
+}
+
+fn write(fs: &dyn FileSystem, path: &Path, content: &[u8]) {
+    fs.create(path).unwrap().write_all(content).unwrap();
+}
+
+fn kind<T>(result: std::io::Result<T>) -> Option<ErrorKind> {
+    result.err().map(|error| error.kind())
+}
+
+#[test]
+fn a_link_outlives_the_first_name_and_takes_no_name_that_is_there() {
+    on_each(|fs, dir| {
+        let (a, b) = (dir.join("a"), dir.join("b"));
+        write(fs, &a, b"content");
+        fs.hard_link(&a, &b).unwrap();
+        assert_eq!(kind(fs.hard_link(&a, &b)), Some(ErrorKind::AlreadyExists), "{fs:?}");
+        fs.remove_file(&a).unwrap();
+        assert_eq!(fs.read(&b).unwrap(), b"content");
+        assert_eq!(kind(fs.hard_link(&a, &dir.join("c"))), Some(ErrorKind::NotFound));
+        assert_eq!(kind(fs.hard_link(&b, &dir.join("x/c"))), Some(ErrorKind::NotFound));
+    });
+}
+
+#[test]
+fn a_copy_is_a_file_of_its_own() {
+    on_each(|fs, dir| {
+        let (a, b) = (dir.join("a"), dir.join("b"));
+        let content: Vec<u8> = (0..(2_u32 << 20) + 77).map(|number| (number / 7) as u8).collect();
+        let mut file = fs.create(&a).unwrap();
+        file.write_all(&content).unwrap();
+        fs.copy(&a, &b).unwrap();
+        file.write_all(b"more").unwrap();
+        assert!(fs.read(&b).unwrap() == content, "{fs:?}");
+        assert_eq!(fs.file_length(&a).unwrap(), content.len() as u64 + 4);
+        assert_eq!(kind(fs.copy(&a, &b)), Some(ErrorKind::AlreadyExists), "{fs:?}");
+        assert_eq!(kind(fs.copy(&dir.join("x"), &dir.join("y"))), Some(ErrorKind::NotFound));
+        assert!(!fs.exists(&dir.join("y")).unwrap());
+        write(fs, &dir.join("empty"), b"");
+        fs.copy(&dir.join("empty"), &dir.join("copy")).unwrap();
+        assert_eq!(fs.read(&dir.join("copy")).unwrap(), b"");
+    });
+}
+
+#[test]
+fn a_directory_takes_the_place_of_an_empty_one_only() {
+    on_each(|fs, dir| {
+        let (from, to) = (dir.join("from"), dir.join("to"));
+        fs.create_dir_all(&from).unwrap();
+        write(fs, &from.join("a"), b"x");
+        fs.create_dir_all(&to).unwrap();
+        write(fs, &to.join("old"), b"y");
+        assert!(fs.rename(&from, &to).is_err(), "{fs:?}");
+        assert_eq!(fs.read(&to.join("old")).unwrap(), b"y");
+        fs.remove_file(&to.join("old")).unwrap();
+        fs.rename(&from, &to).unwrap();
+        assert_eq!(fs.read(&to.join("a")).unwrap(), b"x");
+        assert!(!fs.exists(&from).unwrap());
+        write(fs, &dir.join("file"), b"z");
+        assert!(fs.rename(&to, &dir.join("file")).is_err(), "{fs:?}");
+    });
+}
+
+#[test]
+fn a_copy_is_durable_before_its_name_is_and_a_link_as_its_file() {
+    let fs = CrashFileSystem::new();
+    write(&fs, Path::new("a"), b"content");
+    fs.copy(Path::new("a"), Path::new("b")).unwrap();
+    fs.hard_link(Path::new("a"), Path::new("c")).unwrap();
+    fs.sync_dir(Path::new("")).unwrap();
+    let cut = fs.after_power_cut(0);
+    assert_eq!(cut.read(Path::new("b")).unwrap(), b"content");
+    assert_eq!(cut.read(Path::new("c")).unwrap(), b"");
+    fs.sync_file(Path::new("a")).unwrap();
+    assert_eq!(fs.after_power_cut(0).read(Path::new("c")).unwrap(), b"content");
+}
+
+#[test]
+fn links_and_copies_fail_when_told_to() {
+    let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+    write(&fs, Path::new("a"), b"content");
+    fs.inject(Fault::on(Operation::Create).with_kind(ErrorKind::CrossesDevices));
+    let linked = fs.hard_link(Path::new("a"), Path::new("b"));
+    assert_eq!(kind(linked), Some(ErrorKind::CrossesDevices));
+    fs.limit_space(3);
+    assert_eq!(kind(fs.copy(Path::new("a"), Path::new("b"))), Some(ErrorKind::StorageFull));
+    fs.heal();
+    fs.inject(Fault::on(Operation::Sync).in_path("c"));
+    assert!(fs.copy(Path::new("a"), Path::new("c")).is_err());
+}
