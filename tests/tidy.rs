@@ -22,7 +22,7 @@ const FENCED: &[&str] = &[
 /// What is not named (options, context, status) belongs to all.
 const ENGINE_LAYERS: &[&[&str]] = &[
     &["engine"],
-    &["chore"],
+    &["check", "chore"],
     &["table"],
     &["catalog"],
     &["region"],

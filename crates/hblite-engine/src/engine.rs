@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
-    ColumnFamilyDescriptor, Error, Exception, META_ENCODED_NAME, NamespaceDescriptor, RegionInfo,
-    Result, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, META_ENCODED_NAME, NamespaceDescriptor, RegionInfo, Result,
+    TableDescriptor, TableName,
 };
 use parking_lot::Mutex;
 
@@ -61,7 +61,7 @@ impl Engine {
         options.check()?;
         let layout = Layout::new(dir);
         layout.create_root(env.fs.as_ref())?;
-        let lock = lock_directory(&env, &layout)?;
+        let lock = layout.lock(&env)?;
         layout.prepare(&env)?;
 
         let wal_dir = layout.wal_dir();
@@ -205,21 +205,6 @@ fn forget_flushed(
         }
     }
     Ok(())
-}
-
-fn lock_directory(env: &Env, layout: &Layout) -> Result<Box<dyn FileLock>> {
-    let path = layout.lock_file();
-    let holder = format!("process {}", std::process::id());
-    env.fs.lock(&path, &holder).map_err(|error| {
-        if error.kind() == std::io::ErrorKind::WouldBlock {
-            let message = format!(
-                "{} is open in another process or handle ({error}): a store has one at a time",
-                layout.root().display()
-            );
-            return Error::new(Exception::Io, message).with_source(error);
-        }
-        Error::io("lock", &path, error)
-    })
 }
 
 /// Finding regions.

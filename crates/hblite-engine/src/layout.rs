@@ -29,7 +29,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hblite_env::{Env, FileSystem, Random};
+use hblite_env::{Env, FileLock, FileSystem, Random};
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 use parking_lot::Mutex;
@@ -41,7 +41,7 @@ const REGION_INFO_FILE: &str = ".regioninfo";
 /// Name of the directory with a table's descriptor, in its directory.
 const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
 /// Name of directories for files that are being written or removed.
-const TEMPORARY_DIR: &str = ".tmp";
+pub(crate) const TEMPORARY_DIR: &str = ".tmp";
 /// Name of a region's directory with what HBase keeps about its logs.
 pub(crate) const RECOVERED_EDITS_DIR: &str = "recovered.edits";
 
@@ -177,6 +177,25 @@ impl Layout {
         Ok(())
     }
 
+    /// Takes the store's lock, which its directory is there for.
+    ///
+    /// # Errors
+    /// `Io`; if somebody else holds the lock, the message says who.
+    pub(crate) fn lock(&self, env: &Env) -> Result<Box<dyn FileLock>> {
+        let path = self.lock_file();
+        let holder = format!("process {}", std::process::id());
+        env.fs.lock(&path, &holder).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::WouldBlock {
+                let message = format!(
+                    "{} is open in another process or handle ({error}): a store has one at a time",
+                    self.root.display()
+                );
+                return Error::new(Exception::Io, message).with_source(error);
+            }
+            Error::io("lock", &path, error)
+        })
+    }
+
     /// Makes what a new store has, as far as it is not there, and finishes removals.
     ///
     /// Nothing is waited for: the names beside the log become durable with its first file, other
@@ -187,15 +206,14 @@ impl Layout {
     /// `Io`; `UnsupportedOperation` if the directory has another version of HBase's layout.
     pub(crate) fn prepare(&self, env: &Env) -> Result<()> {
         let fs = env.fs.as_ref();
-        self.check_version(fs)?;
+        self.prepare_version(fs)?;
         self.empty_trash(fs)?;
         let path = self.cluster_id_file();
         let io = |error| Error::io("cannot use", &path, error);
-        if fs.exists(&path).map_err(io)? {
-            if is_cluster_id(&fs.read(&path).map_err(io)?) {
-                return Ok(());
-            }
-            fs.remove_file(&path).map_err(io)?;
+        match self.cluster_id_state(fs)? {
+            RootFile::Whole => return Ok(()),
+            RootFile::Unfinished => fs.remove_file(&path).map_err(io)?,
+            RootFile::Missing => {}
         }
         for dir in [self.data_dir(), self.wal_dir()] {
             fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
@@ -205,22 +223,51 @@ impl Layout {
         fs.create(&path).and_then(|mut file| file.write_all(&content)).map_err(io)
     }
 
-    fn check_version(&self, fs: &dyn FileSystem) -> Result<()> {
+    fn prepare_version(&self, fs: &dyn FileSystem) -> Result<()> {
         let path = self.version_file();
         let io = |error| Error::io("cannot use", &path, error);
-        let expected = MessageWriter::new().bytes(1, VERSION).finish_with_magic();
-        if fs.exists(&path).map_err(io)? {
-            let content = fs.read(&path).map_err(io)?;
-            if content == expected {
-                return Ok(());
-            }
-            // Nobody waited for it to be safe: a power cut may have left a part of it, or zeros.
-            if !expected.starts_with(&content) && content.iter().any(|byte| *byte != 0) {
-                return Err(unknown_version(&path, &content));
-            }
-            fs.remove_file(&path).map_err(io)?;
+        match self.version_state(fs)? {
+            RootFile::Whole => return Ok(()),
+            RootFile::Unfinished => fs.remove_file(&path).map_err(io)?,
+            RootFile::Missing => {}
         }
-        fs.create(&path).and_then(|mut file| file.write_all(&expected)).map_err(io)
+        let content = version_content();
+        fs.create(&path).and_then(|mut file| file.write_all(&content)).map_err(io)
+    }
+
+    /// What there is of the file with the version of the layout.
+    ///
+    /// # Errors
+    /// `Io`; `UnsupportedOperation` for another version, `CorruptHFile` for what is none.
+    pub(crate) fn version_state(&self, fs: &dyn FileSystem) -> Result<RootFile> {
+        let path = self.version_file();
+        let io = |error| Error::io("cannot use", &path, error);
+        if !fs.exists(&path).map_err(io)? {
+            return Ok(RootFile::Missing);
+        }
+        let (content, expected) = (fs.read(&path).map_err(io)?, version_content());
+        if content == expected {
+            return Ok(RootFile::Whole);
+        }
+        // Nobody waited for it to be safe: a power cut may have left a part of it, or zeros.
+        if expected.starts_with(&content) || content.iter().all(|byte| *byte == 0) {
+            return Ok(RootFile::Unfinished);
+        }
+        Err(unknown_version(&path, &content))
+    }
+
+    /// What there is of the file with the store's id.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn cluster_id_state(&self, fs: &dyn FileSystem) -> Result<RootFile> {
+        let path = self.cluster_id_file();
+        let io = |error| Error::io("cannot use", &path, error);
+        if !fs.exists(&path).map_err(io)? {
+            return Ok(RootFile::Missing);
+        }
+        let is_whole = is_cluster_id(&fs.read(&path).map_err(io)?);
+        Ok(if is_whole { RootFile::Whole } else { RootFile::Unfinished })
     }
 
     /// Makes the name of `dir` and of all directories above it, up to the store's own, survive a
@@ -332,6 +379,19 @@ impl Layout {
     }
 }
 
+/// What there is of a file that every open makes again if it must.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RootFile {
+    Missing,
+    /// What a power cut may have left of it.
+    Unfinished,
+    Whole,
+}
+
+fn version_content() -> Vec<u8> {
+    MessageWriter::new().bytes(1, VERSION).finish_with_magic()
+}
+
 /// Whether this is the whole content of a cluster's id file.
 fn is_cluster_id(content: &[u8]) -> bool {
     let mut is_there = false;
@@ -387,7 +447,7 @@ fn free_name(fs: &dyn FileSystem, path: &Path) -> std::io::Result<PathBuf> {
 }
 
 /// The name of a family's directory.
-fn family_dir_name(family: &[u8]) -> String {
+pub(crate) fn family_dir_name(family: &[u8]) -> String {
     match std::str::from_utf8(family) {
         Ok(text) => text.to_owned(),
         Err(_) => {

@@ -1,13 +1,14 @@
 //! The storage engine of hblite: one directory, one process.
 //!
 //! ```text
-//! engine > chore > table > catalog > region > store > memstore, wal > layout
+//! engine > check, chore > table > catalog > region > store > memstore, wal > layout
 //! ```
 //!
 //! A module uses what stands right of it, never what stands left. `error` and settings belong to
 //! all.
 //!
 //! - `engine` opens, recovers and closes a directory
+//! - `check` looks at a closed directory, file by file
 //! - `chore` flushes and compacts in the background
 //! - `table` spreads operations over regions
 //! - `catalog` knows tables, regions and namespaces, and keeps them in hbase:meta
@@ -21,6 +22,7 @@ pub mod memstore;
 pub mod wal;
 
 mod catalog;
+mod check;
 mod chore;
 mod chore_queue;
 mod context;
@@ -35,6 +37,7 @@ mod store;
 mod table;
 
 pub use catalog::{OrphanReport, TableState};
+pub use check::{CheckProgress, CheckReport, Finding, FindingKind, check};
 pub use engine::Engine;
 pub use options::EngineOptions;
 pub use region::RegionLoad;

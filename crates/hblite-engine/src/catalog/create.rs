@@ -123,6 +123,6 @@ pub(super) fn new_regions(table: &TableName, split_keys: &[&[u8]], id: i64) -> V
 }
 
 /// A region whose log counts from this id on.
-pub(super) fn new_row(info: RegionInfo, open_sequence_number: u64) -> RegionRow {
+pub(crate) fn new_row(info: RegionInfo, open_sequence_number: u64) -> RegionRow {
     RegionRow { info, open_sequence_number, daughters: Vec::new(), merge_parents: Vec::new() }
 }

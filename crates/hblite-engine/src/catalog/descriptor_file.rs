@@ -87,7 +87,7 @@ fn unknown_outcome(path: &Path, error: &std::io::Error) -> Error {
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` naming the file if the newest is whole and no descriptor.
-pub(super) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Option<TableDescriptor>> {
+pub(crate) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Option<TableDescriptor>> {
     if !fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))? {
         return Ok(None);
     }

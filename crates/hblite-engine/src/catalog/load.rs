@@ -29,7 +29,7 @@ use crate::region::Region;
 const REGIONS_PER_THREAD_MIN: usize = 8;
 
 /// Tables as hbase:meta has them.
-type TableRows = BTreeMap<TableName, (TableState, Vec<RegionRow>)>;
+pub(crate) type TableRows = BTreeMap<TableName, (TableState, Vec<RegionRow>)>;
 
 impl Catalog {
     /// Opens the region of hbase:meta. What the log has of it is for the caller to give back.
@@ -57,9 +57,7 @@ impl Catalog {
         let (_, rows) =
             tables.remove(&namespace_table).unwrap_or_else(|| (TableState::Enabled, Vec::new()));
         let is_known = !rows.is_empty();
-        let namespace_row = rows.into_iter().next().unwrap_or_else(|| {
-            new_row(RegionInfo::new(namespace_table.clone(), b"", b"", NAMESPACE_REGION_ID), 1)
-        });
+        let namespace_row = rows.into_iter().next().unwrap_or_else(namespace_row);
         let namespace_region =
             open_built_in(context, &namespace_row, meta::namespace_descriptor())?;
         let clock = Arc::clone(&context.env.clock);
@@ -205,11 +203,27 @@ impl Catalog {
 /// hbase:namespace has one region for ever: its name is the same in every store.
 const NAMESPACE_REGION_ID: u64 = 1;
 
+/// The row of hbase:meta for hbase:namespace, as every store begins with it.
+pub(crate) fn namespace_row() -> RegionRow {
+    let table = TableName::namespace_table();
+    new_row(RegionInfo::new(table, b"", b"", NAMESPACE_REGION_ID), 1)
+}
+
 fn read_rows(meta_region: &Region) -> Result<TableRows> {
+    let mut rows = Vec::new();
+    for_each_row(meta_region, &Scan::new(), |row| {
+        rows.push(meta::parse(row)?);
+        Ok(())
+    })?;
+    Ok(group_rows(rows))
+}
+
+/// What the rows of hbase:meta say of each table.
+pub(crate) fn group_rows(rows: impl IntoIterator<Item = MetaRow>) -> TableRows {
     let mut states = BTreeMap::new();
     let mut regions: BTreeMap<TableName, Vec<RegionRow>> = BTreeMap::new();
-    for_each_row(meta_region, &Scan::new(), |row| {
-        match meta::parse(row)? {
+    for row in rows {
+        match row {
             MetaRow::Region(row) => {
                 regions.entry(row.info.table().clone()).or_default().push(row);
             }
@@ -218,8 +232,7 @@ fn read_rows(meta_region: &Region) -> Result<TableRows> {
             }
             MetaRow::Other => {}
         }
-        Ok(())
-    })?;
+    }
     let mut tables = TableRows::new();
     for (name, state) in &states {
         tables.insert(name.clone(), (*state, regions.remove(name).unwrap_or_default()));
@@ -229,7 +242,7 @@ fn read_rows(meta_region: &Region) -> Result<TableRows> {
         tables.insert(name, (TableState::Enabled, rows));
     }
     tables.remove(&TableName::meta());
-    Ok(tables)
+    tables
 }
 
 /// Opens a region of a table whose descriptor is `built_in` unless it was altered.

@@ -29,8 +29,8 @@ use super::descriptor_file::decode_pair;
 use super::region_info_file;
 use super::table_state::TableState;
 
-const INFO: &str = "info";
-const TABLE: &str = "table";
+pub(crate) const INFO: &str = "info";
+pub(crate) const TABLE: &str = "table";
 const REPLICATION_BARRIER: &str = "rep_barrier";
 
 const REGION_INFO: &str = "regioninfo";
@@ -67,19 +67,19 @@ impl fmt::Display for ServerName {
 
 /// A region as hbase:meta knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RegionRow {
-    pub(super) info: RegionInfo,
+pub(crate) struct RegionRow {
+    pub(crate) info: RegionInfo,
     /// Entries of the log with lower sequence ids are of no use to the region.
-    pub(super) open_sequence_number: u64,
+    pub(crate) open_sequence_number: u64,
     /// Of a parent of a split: its daughters.
-    pub(super) daughters: Vec<RegionInfo>,
+    pub(crate) daughters: Vec<RegionInfo>,
     /// Of a merged region: the regions that it was made of and still reads from.
-    pub(super) merge_parents: Vec<RegionInfo>,
+    pub(crate) merge_parents: Vec<RegionInfo>,
 }
 
 /// A row of hbase:meta.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum MetaRow {
+pub(crate) enum MetaRow {
     Region(RegionRow),
     Table(TableName, TableState),
     /// Something that only HBase writes.
@@ -106,7 +106,7 @@ pub(crate) fn meta_descriptor() -> TableDescriptor {
 }
 
 /// The table hbase:namespace (`TableDescriptorBuilder.NAMESPACE_TABLEDESC`).
-pub(super) fn namespace_descriptor() -> TableDescriptor {
+pub(crate) fn namespace_descriptor() -> TableDescriptor {
     let info = in_memory(INFO).with_versions(NAMESPACE_VERSIONS).with_block_size(META_BLOCK_SIZE);
     TableDescriptor::new(TableName::namespace_table()).with_family(info)
 }
@@ -241,7 +241,7 @@ pub(super) fn delete_namespace(name: &str, timestamp: i64) -> Mutation {
 ///
 /// # Errors
 /// `Io` that names the row if it makes no sense.
-pub(super) fn parse(row: &RowResult) -> Result<MetaRow> {
+pub(crate) fn parse(row: &RowResult) -> Result<MetaRow> {
     let unreadable = |error: Error| {
         let name = hblite_model::bytes::to_string_binary(row.row());
         Error::new(Exception::Io, format!("hbase:meta, row {name}: {}", error.message()))

@@ -23,18 +23,18 @@
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations that are
 //! under way in the regions it closes; so nothing that a region waits for may wait for a procedure.
 
-mod create;
-mod descriptor_file;
+pub(crate) mod create;
+pub(crate) mod descriptor_file;
 mod drop;
-mod load;
+pub(crate) mod load;
 mod merge;
-mod meta;
+pub(crate) mod meta;
 mod meta_table;
 mod modify;
 mod namespace;
-mod orphans;
+pub(crate) mod orphans;
 mod parents;
-mod region_info_file;
+pub(crate) mod region_info_file;
 mod router;
 mod sanity;
 mod split;

@@ -93,7 +93,7 @@ pub(super) fn retire_one(catalog: &Catalog, dir: &Path) -> Result<()> {
     Ok(())
 }
 
-fn table_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
+pub(crate) fn table_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
     for region in directories(fs, dir)? {
         if region_has_data(fs, &dir.join(region))? {
             return Ok(true);
@@ -103,7 +103,7 @@ fn table_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
 }
 
 /// Whether a family has a file that is no mere reference to another region's.
-fn region_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
+pub(crate) fn region_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
     for family in directories(fs, dir)? {
         let is_store = family != RECOVERED_EDITS_DIR;
         let files = list(fs, &dir.join(family))?;
@@ -115,13 +115,13 @@ fn region_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
 }
 
 /// Names of the directories in a directory, without HBase's own (`.tabledesc`, `.tmp`).
-fn directories(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<String>> {
+pub(crate) fn directories(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<String>> {
     let entries = list(fs, dir)?.into_iter();
     let is_wanted = |entry: &DirEntry| entry.is_dir && !entry.name.starts_with('.');
     Ok(entries.filter(is_wanted).map(|entry| entry.name).collect())
 }
 
-fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
+pub(crate) fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
     match fs.list_dir(dir) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         entries => entries.map_err(|error| Error::io("cannot list", dir, error)),

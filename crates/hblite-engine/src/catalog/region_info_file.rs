@@ -18,7 +18,7 @@ use super::descriptor_file::encode_table_name;
 use crate::layout::Layout;
 
 /// `RegionInfo` behind "PBUF", as in hbase:meta.
-pub(super) fn encode(info: &RegionInfo) -> Vec<u8> {
+pub(crate) fn encode(info: &RegionInfo) -> Vec<u8> {
     message(info).finish_with_magic()
 }
 
@@ -42,8 +42,15 @@ pub(super) fn decode(bytes: &[u8]) -> Result<RegionInfo> {
         .ok_or_else(|| Error::new(Exception::Io, "these bytes do not describe a region"))
 }
 
+/// The region that a `.regioninfo` names; nothing if it names none.
+pub(crate) fn decode_file(content: &[u8]) -> Option<RegionInfo> {
+    let mut message = content.strip_prefix(protobuf::MAGIC.as_slice())?;
+    let length = protobuf::read_varint(&mut message)?;
+    if message.len() as u64 == length { RegionInfo::from_bytes(message) } else { None }
+}
+
 /// The content of `.regioninfo`.
-fn file_content(info: &RegionInfo) -> Vec<u8> {
+pub(crate) fn file_content(info: &RegionInfo) -> Vec<u8> {
     let message = message(info).finish();
     let mut content = protobuf::MAGIC.to_vec();
     protobuf::write_varint(&mut content, message.len() as u64);
@@ -59,9 +66,9 @@ pub(super) fn ensure(fs: &dyn FileSystem, layout: &Layout, info: &RegionInfo) ->
     let path = layout.region_info_file(info);
     let io = |error| Error::io("cannot write", &path, error);
     let content = file_content(info);
-    // A power cut may have left less of it: nobody waited for it to be safe.
-    if let Ok(length) = fs.file_length(&path) {
-        if length == content.len() as u64 {
+    if fs.exists(&path).map_err(io)? {
+        // A power cut may have left a part of it, or zeros: nobody waited for it to be safe.
+        if decode_file(&fs.read(&path).map_err(io)?).is_some() {
             return Ok(());
         }
         fs.remove_file(&path).map_err(io)?;
@@ -111,15 +118,17 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_or_cut_file_is_written_again() {
+    fn a_missing_cut_or_zeroed_file_is_written_again() {
         let fs = MemFileSystem::new();
         let layout = Layout::new(Path::new("/d"));
         let path = layout.region_info_file(&info());
         ensure(&fs, &layout, &info()).unwrap();
         assert_eq!(fs.read(&path).unwrap(), file_content(&info()));
-        fs.remove_file(&path).unwrap();
-        fs.create(&path).unwrap().write_all(b"PBUF").unwrap();
-        ensure(&fs, &layout, &info()).unwrap();
-        assert_eq!(fs.read(&path).unwrap(), file_content(&info()));
+        for left in [b"PBUF".to_vec(), vec![0; file_content(&info()).len()]] {
+            fs.remove_file(&path).unwrap();
+            fs.create(&path).unwrap().write_all(&left).unwrap();
+            ensure(&fs, &layout, &info()).unwrap();
+            assert_eq!(fs.read(&path).unwrap(), file_content(&info()));
+        }
     }
 }

@@ -15,7 +15,7 @@ mod new_file;
 pub(crate) mod scanner;
 pub(crate) mod store_file;
 
-pub(crate) use compaction::CompactionKind;
+pub(crate) use compaction::{CompactionKind, replaced_files};
 pub(crate) use flusher::StoreFlush;
 
 use std::path::PathBuf;

@@ -17,13 +17,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::FileSystem;
-use hblite_hfile::HFileReader;
+use hblite_hfile::{BlockCache, HFileReader};
 use hblite_model::cell::key;
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Error, Exception, Result};
 
 use super::key_value_scanner::StoreFileScanner;
 use crate::context::EngineContext;
+use crate::layout::Layout;
 
 const SPLIT_KEY_FIELD: u32 = 1;
 const RANGE_FIELD: u32 = 2;
@@ -50,6 +51,18 @@ impl Half {
             .bytes(SPLIT_KEY_FIELD, key::first_on_row(row))
             .number(RANGE_FIELD, range)
             .finish_with_magic()
+    }
+
+    /// What the reference at `path` means.
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`.
+    pub(crate) fn read(fs: &dyn FileSystem, path: &Path) -> Result<Self> {
+        let content = fs.read(path).map_err(|source| Error::io("read", path, source))?;
+        Self::decode(&content).ok_or_else(|| {
+            let message = "not a reference to a half of a store file";
+            Error::corrupt(Exception::CorruptHFile, path, 0, message)
+        })
     }
 
     fn decode(content: &[u8]) -> Option<Self> {
@@ -84,17 +97,22 @@ impl StoreFile {
     /// Opens the file or reference at `path`.
     pub(crate) fn open(context: &EngineContext, path: &Path) -> Result<Self> {
         let cache = context.block_cache.clone();
-        let fs = context.env.fs.as_ref();
+        Self::open_with(context.env.fs.as_ref(), &context.layout, cache, path)
+    }
+
+    /// As [`StoreFile::open`], where no store is open.
+    pub(crate) fn open_with(
+        fs: &dyn FileSystem,
+        layout: &Layout,
+        cache: Option<Arc<BlockCache>>,
+        path: &Path,
+    ) -> Result<Self> {
         let Some((name, region)) = split_reference(path) else {
             let reader = Arc::new(HFileReader::open(fs, path, cache)?);
             return Ok(Self { path: path.to_path_buf(), reader, half: None });
         };
-        let content = fs.read(path).map_err(|source| Error::io("read", path, source))?;
-        let half = Half::decode(&content).ok_or_else(|| {
-            let message = "not a reference to a half of a store file";
-            Error::corrupt(Exception::CorruptHFile, path, 0, message)
-        })?;
-        let target = context.layout.referred_file(path, name, region);
+        let half = Half::read(fs, path)?;
+        let target = layout.referred_file(path, name, region);
         let reader = Arc::new(HFileReader::open(fs, &target, cache)?);
         Ok(Self { path: path.to_path_buf(), reader, half: Some(half) })
     }

@@ -213,7 +213,7 @@ fn oldest_needed_by_nobody(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
 }
 
 /// Names of the files that a file says it replaces.
-pub(super) fn replaced_files(file: &StoreFile) -> Vec<String> {
+pub(crate) fn replaced_files(file: &StoreFile) -> Vec<String> {
     let mut names = Vec::new();
     if let Some(event) = file.reader().file_info(COMPACTION_EVENT) {
         // A list that cannot be read names nothing: both generations stay, which is safe.

@@ -1,0 +1,72 @@
+//! The log: whether all of it can be read, and what it has of hbase:meta.
+
+use hblite_model::{CellBuffer, Error, META_ENCODED_NAME};
+
+use super::{Finding, FindingKind, Inspection};
+use crate::wal::{self, ReplayOptions, ReplayReport, Salvaged};
+
+/// An entry of the log for hbase:meta.
+pub(super) struct MetaEntry {
+    pub(super) sequence_id: u64,
+    pub(super) cells: CellBuffer,
+}
+
+impl Inspection<'_> {
+    /// Reads the log; gives what stands in it for hbase:meta.
+    pub(super) fn check_log(&mut self) -> Vec<MetaEntry> {
+        let dir = self.layout.wal_dir();
+        let (mut report, entries) = match self.replay(false) {
+            Ok(replayed) => replayed,
+            Err(first) => match self.replay(true) {
+                Ok((mut report, entries)) => {
+                    self.tell_first(&mut report, &first);
+                    (report, entries)
+                }
+                Err(error) => {
+                    self.failure(FindingKind::Log, &dir, &error);
+                    return Vec::new();
+                }
+            },
+        };
+        for damage in report.salvaged.drain(..) {
+            let Salvaged { file, offset, bytes_lost, what } = damage;
+            let what = format!("{what}: {bytes_lost} bytes");
+            self.report.defects.push(Finding::new(FindingKind::Log, &file, Some(offset), what));
+        }
+        if let Some(torn) = &report.torn_tail {
+            let what = format!("the log ends here; {} bytes follow", torn.bytes_lost);
+            let (file, offset) = (&torn.file, Some(torn.offset));
+            self.report.notes.push(Finding::new(FindingKind::TornTail, file, offset, what));
+        }
+        self.report.log_segments = report.segments;
+        self.report.log_entries = report.entries;
+        self.report.bytes += report.bytes;
+        self.tell(0);
+        entries
+    }
+
+    fn replay(&self, salvage: bool) -> Result<(ReplayReport, Vec<MetaEntry>), Error> {
+        let mut entries = Vec::new();
+        let options = ReplayOptions { salvage };
+        let report = wal::replay(self.env, &self.layout.wal_dir(), options, &mut |entry| {
+            if entry.region == META_ENCODED_NAME {
+                let mut cells = CellBuffer::new();
+                entry.cells().for_each(|cell| cells.push(&cell));
+                entries.push(MetaEntry { sequence_id: entry.sequence_id, cells });
+            }
+            Ok(())
+        })?;
+        Ok((report, entries))
+    }
+
+    /// The error that a reading without salvage ends with must be among what is told.
+    fn tell_first(&mut self, report: &mut ReplayReport, first: &Error) {
+        let is_told = |damage: &Salvaged| {
+            Some(&*damage.file) == first.file() && Some(damage.offset) == first.offset()
+        };
+        if !report.salvaged.iter().any(is_told) {
+            let dir = self.layout.wal_dir();
+            self.failure(FindingKind::Log, &dir, first);
+        }
+    }
+}

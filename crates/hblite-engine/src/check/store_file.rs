@@ -1,0 +1,191 @@
+//! One store file: whether every block can be read, and whether what stands in them belongs there.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_hfile::{HFileReader, HFileScanner};
+use hblite_model::bytes::to_string_binary;
+use hblite_model::{BloomType, CellRef, CellType, Error, RegionInfo, Result};
+
+use super::{Finding, FindingKind};
+
+/// Whose cells a file is to have; what is not known is not asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owner<'a> {
+    pub(super) region: Option<&'a RegionInfo>,
+    pub(super) family: Option<&'a [u8]>,
+}
+
+/// Reads a file from its first cell to its last and gives what is wrong: blocks, index, filters,
+/// the order of cells, their number, and whose they are. `visit` is called with each cell.
+pub(super) fn verify(
+    reader: &Arc<HFileReader>,
+    owner: Owner<'_>,
+    visit: &mut dyn FnMut(),
+) -> Vec<Finding> {
+    let mut findings = Findings::new(reader.path());
+    let mut checks = CellChecks::new(reader, owner);
+    let mut scanner = HFileScanner::new(Arc::clone(reader)).without_caching();
+    let mut is_at_cell = scanner.seek_first();
+    while let (Ok(true), Some(cell)) = (&is_at_cell, scanner.current()) {
+        checks.check(&cell, &mut findings);
+        visit();
+        is_at_cell = scanner.next();
+    }
+    match is_at_cell {
+        Ok(_) => checks.check_end(&mut findings),
+        Err(error) => {
+            findings.error(FindingKind::StoreFile, &error);
+            if let Err(last) = read_backwards(reader) {
+                findings.error(FindingKind::StoreFile, &last);
+            }
+        }
+    }
+    findings.finish()
+}
+
+/// Reads from the last cell to the first: to where the last damage is, if there is any.
+fn read_backwards(reader: &Arc<HFileReader>) -> Result<()> {
+    let mut scanner = HFileScanner::new(Arc::clone(reader)).without_caching();
+    let mut is_at_cell = scanner.seek_last()?;
+    while is_at_cell {
+        is_at_cell = scanner.prev()?;
+    }
+    Ok(())
+}
+
+/// What is checked of each cell, and what of the one before that takes.
+struct CellChecks<'a> {
+    reader: &'a HFileReader,
+    owner: Owner<'a>,
+    count: u64,
+    /// Key and sequence id of the cell before.
+    before: (Vec<u8>, u64),
+}
+
+impl<'a> CellChecks<'a> {
+    fn new(reader: &'a HFileReader, owner: Owner<'a>) -> Self {
+        Self { reader, owner, count: 0, before: (Vec::new(), 0) }
+    }
+
+    fn check(&mut self, cell: &CellRef<'_>, findings: &mut Findings) {
+        let before =
+            (self.count > 0).then(|| CellRef::new(&self.before.0, b"", b"", self.before.1));
+        if before.is_some_and(|before| self.reader.comparator().compare(&before, cell).is_gt()) {
+            findings.cell(FindingKind::CellOrder, "are behind greater ones", cell);
+        }
+        let (oldest, newest) = self.reader.time_range();
+        if !(oldest..=newest).contains(&cell.timestamp()) {
+            let problem = "have a timestamp outside of the file's range";
+            findings.cell(FindingKind::StoreFile, problem, cell);
+        }
+        if self.owner.region.is_some_and(|region| !region.contains_row(cell.row())) {
+            findings.cell(FindingKind::ForeignCell, "are outside of the region's rows", cell);
+        }
+        if self.owner.family.is_some_and(|family| family != cell.family()) {
+            findings.cell(FindingKind::ForeignCell, "are of another family", cell);
+        }
+        let is_new_row = before.is_none_or(|before| before.row() != cell.row());
+        let is_new_column =
+            is_new_row || before.is_none_or(|before| before.qualifier() != cell.qualifier());
+        self.check_filters(cell, is_new_row, is_new_column, findings);
+        self.count += 1;
+        self.before.0.clear();
+        self.before.0.extend_from_slice(cell.key());
+        self.before.1 = cell.sequence_id();
+    }
+
+    fn check_filters(
+        &self,
+        cell: &CellRef<'_>,
+        is_new_row: bool,
+        is_new_column: bool,
+        findings: &mut Findings,
+    ) {
+        let (row, reader) = (cell.row(), self.reader);
+        let mut ask = |answer: Result<bool>, problem| match answer {
+            Ok(true) => {}
+            Ok(false) => findings.cell(FindingKind::Bloom, problem, cell),
+            Err(error) => findings.error(FindingKind::Bloom, &error),
+        };
+        if reader.bloom_type() == BloomType::RowCol {
+            if is_new_column {
+                let answer = reader.may_contain_column(row, cell.qualifier());
+                ask(answer, "are denied by the filter of columns");
+            }
+        } else if is_new_row {
+            ask(reader.may_contain_row(row), "are denied by the filter of rows");
+        }
+        let code = cell.type_code();
+        let is_family_marker = [CellType::DeleteFamily, CellType::DeleteFamilyVersion]
+            .iter()
+            .any(|t| t.code() == code);
+        if is_family_marker {
+            ask(reader.may_contain_delete_family(row), "are denied by the filter of deletes");
+        }
+    }
+
+    /// What can be said after the last cell.
+    fn check_end(&self, findings: &mut Findings) {
+        let (count, told) = (self.count, self.reader.entries());
+        if count != told {
+            findings.file(format!("there are {count} cells, and the trailer says {told}"));
+        }
+        if count > 0 && self.reader.last_key() != Some(&self.before.0) {
+            findings.file("the last cell is not the one that the file info names".to_owned());
+        }
+    }
+}
+
+/// Findings of a file: damage once per place, cells once per problem.
+struct Findings<'a> {
+    path: &'a Path,
+    found: Vec<Finding>,
+    /// Places of damage that are in `found`.
+    places: BTreeSet<Option<u64>>,
+    problems: Vec<Problem>,
+}
+
+/// Cells with the same problem.
+struct Problem {
+    kind: FindingKind,
+    what: &'static str,
+    count: u64,
+    first_row: Vec<u8>,
+}
+
+impl<'a> Findings<'a> {
+    fn new(path: &'a Path) -> Self {
+        Self { path, found: Vec::new(), places: BTreeSet::new(), problems: Vec::new() }
+    }
+
+    fn error(&mut self, kind: FindingKind, error: &Error) {
+        if self.places.insert(error.offset()) {
+            self.found.push(Finding::of_error(kind, self.path, error));
+        }
+    }
+
+    fn file(&mut self, what: String) {
+        self.found.push(Finding::new(FindingKind::StoreFile, self.path, None, what));
+    }
+
+    fn cell(&mut self, kind: FindingKind, what: &'static str, cell: &CellRef<'_>) {
+        match self.problems.iter_mut().find(|known| known.what == what) {
+            Some(known) => known.count += 1,
+            None => {
+                let first_row = cell.row().to_vec();
+                self.problems.push(Problem { kind, what, count: 1, first_row });
+            }
+        }
+    }
+
+    fn finish(mut self) -> Vec<Finding> {
+        for Problem { kind, what, count, first_row } in self.problems {
+            let row = to_string_binary(&first_row);
+            let what = format!("{count} cells {what}, the first in row '{row}'");
+            self.found.push(Finding::new(kind, self.path, None, what));
+        }
+        self.found
+    }
+}

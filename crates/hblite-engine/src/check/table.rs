@@ -1,0 +1,198 @@
+//! A table: its settings, the chain of its regions, and their directories.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use hblite_model::{Error, ErrorKind, RegionInfo, TableDescriptor, TableName};
+
+use super::store_file::Owner;
+use super::{FindingKind, Inspection, chain};
+use crate::catalog::meta::RegionRow;
+use crate::catalog::{descriptor_file, orphans, region_info_file};
+use crate::layout::{RECOVERED_EDITS_DIR, TEMPORARY_DIR, family_dir_name};
+
+impl Inspection<'_> {
+    /// Checks a table whose regions hbase:meta names in `rows`.
+    pub(super) fn check_table(&mut self, table: &TableName, rows: &[RegionRow]) {
+        self.report.tables += 1;
+        let dir = self.layout.table_dir(table);
+        let descriptor = self.read_descriptor(table);
+        let live: Vec<&RegionInfo> =
+            rows.iter().map(|row| &row.info).filter(|info| !info.is_split).collect();
+        for gap in chain::breaks(live.iter().copied()) {
+            let kind = match gap {
+                chain::Break::Hole(..) => FindingKind::Hole,
+                chain::Break::Overlap(..) => FindingKind::Overlap,
+                chain::Break::Reversed(_) => FindingKind::Catalog,
+            };
+            self.defect(kind, &dir, format!("table {table}: {gap}"));
+        }
+        self.report.regions += live.len();
+        // By name: a parent may stand in several rows.
+        let split = rows.iter().map(|row| &row.info).filter(|info| info.is_split);
+        let parents: HashMap<&str, &RegionInfo> = split
+            .chain(rows.iter().flat_map(|row| &row.merge_parents))
+            .map(|info| (info.encoded_name(), info))
+            .collect();
+        for info in &live {
+            self.check_region(info, descriptor.as_ref(), true);
+        }
+        for info in parents.values() {
+            self.check_region(info, descriptor.as_ref(), false);
+        }
+        let mut known: HashSet<&str> = live.iter().map(|info| info.encoded_name()).collect();
+        known.extend(parents.keys());
+        for name in self.directories(&dir) {
+            if !known.contains(name.as_str()) {
+                let path = dir.join(&name);
+                let has_data = orphans::region_has_data(self.fs(), &path);
+                self.unknown_directory(&path, has_data, "region");
+            }
+        }
+    }
+
+    /// Checks the files of a table of whose regions nobody knows.
+    pub(super) fn check_files_of(&mut self, table: &TableName) {
+        self.report.tables += 1;
+        let dir = self.layout.table_dir(table);
+        let descriptor = self.read_descriptor(table);
+        for name in self.directories(&dir) {
+            let path = dir.join(&name);
+            let content = self.fs().read(&path.join(".regioninfo")).unwrap_or_default();
+            let info = region_info_file::decode_file(&content);
+            let info = info.filter(|info| info.encoded_name() == name && info.table() == table);
+            self.report.regions += 1;
+            self.check_region_files(&path, info.as_ref(), descriptor.as_ref());
+        }
+    }
+
+    pub(super) fn unknown_directory(
+        &mut self,
+        path: &Path,
+        has_data: Result<bool, Error>,
+        what: &str,
+    ) {
+        match self.or_failure(FindingKind::Unreadable, path, has_data) {
+            None => {}
+            Some(true) => {
+                let what = format!("has cells of a {what} that hbase:meta does not name");
+                self.defect(FindingKind::UnknownDirectory, path, what);
+            }
+            Some(false) => {
+                let what = format!("of a {what} that hbase:meta does not name, without cells");
+                self.note(FindingKind::UnknownDirectory, path, what);
+            }
+        }
+    }
+
+    /// Names of the directories in one, without those that begin with a dot.
+    pub(super) fn directories(&mut self, dir: &Path) -> Vec<String> {
+        let names = orphans::directories(self.fs(), dir);
+        self.or_failure(FindingKind::Unreadable, dir, names).unwrap_or_default()
+    }
+
+    pub(super) fn read_descriptor(&mut self, table: &TableName) -> Option<TableDescriptor> {
+        let dir = self.layout.table_descriptor_dir(table);
+        let is_built_in = is_built_in(table);
+        let what = match descriptor_file::read(self.fs(), &dir) {
+            Ok(Some(descriptor)) if descriptor.name() == table => return Some(descriptor),
+            Ok(Some(other)) => format!("the settings are those of table {}", other.name()),
+            Ok(None) => format!("table {table} has no settings"),
+            Err(error) if is_built_in && error.kind() == ErrorKind::Corrupt => {
+                error.message().to_owned()
+            }
+            Err(error) => {
+                self.failure(FindingKind::Descriptor, &dir, &error);
+                return None;
+            }
+        };
+        if is_built_in {
+            // An open writes them again.
+            self.note(FindingKind::Descriptor, &dir, what);
+        } else {
+            self.defect(FindingKind::Descriptor, &dir, what);
+        }
+        None
+    }
+
+    fn check_region(
+        &mut self,
+        info: &RegionInfo,
+        descriptor: Option<&TableDescriptor>,
+        is_live: bool,
+    ) {
+        let dir = self.layout.region_dir(info);
+        let exists = self.fs().exists(&dir).map_err(|error| Error::io("look for", &dir, error));
+        let Some(exists) = self.or_failure(FindingKind::Unreadable, &dir, exists) else { return };
+        if exists {
+            self.check_region_info(info);
+            self.check_region_files(&dir, Some(info), descriptor);
+        } else if is_live {
+            let what = format!("the directory of region {info} is not there");
+            if is_built_in(info.table()) {
+                self.note(FindingKind::RegionMissing, &dir, what);
+            } else {
+                self.defect(FindingKind::RegionMissing, &dir, what);
+            }
+        }
+        // A parent without directory is one that nothing refers to, or a reference tells.
+    }
+
+    fn check_region_info(&mut self, info: &RegionInfo) {
+        let path = self.layout.region_info_file(info);
+        let content = match self.fs().read(&path) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return self.note(FindingKind::RegionInfo, &path, "is not there");
+            }
+            Err(error) => {
+                return self.defect(FindingKind::Unreadable, &path, error.to_string());
+            }
+        };
+        match region_info_file::decode_file(&content) {
+            Some(found) if is_same_region(&found, info) => {}
+            Some(found) => {
+                let what = format!("it names {found}, and hbase:meta {info}");
+                self.defect(FindingKind::RegionInfo, &path, what);
+            }
+            // Nobody waited for it to be safe.
+            None => self.note(FindingKind::RegionInfo, &path, "it describes no region"),
+        }
+    }
+
+    /// Checks what stands in a region's directory.
+    fn check_region_files(
+        &mut self,
+        dir: &Path,
+        region: Option<&RegionInfo>,
+        descriptor: Option<&TableDescriptor>,
+    ) {
+        for name in self.directories(dir) {
+            let path = dir.join(&name);
+            let mut families = descriptor.iter().flat_map(|table| table.families());
+            let family = families.find(|family| family_dir_name(family.name()) == name);
+            let family = family.map(|family| family.name());
+            if family.is_some() || (descriptor.is_none() && name != RECOVERED_EDITS_DIR) {
+                self.check_family(&path, Owner { region, family });
+            } else if name != RECOVERED_EDITS_DIR {
+                self.note(FindingKind::Foreign, &path, "is of no family that the table has");
+            }
+        }
+        let temporary = dir.join(TEMPORARY_DIR);
+        if super::size_below(self.fs(), &temporary) > 0 {
+            self.note(FindingKind::LeftOver, &temporary, "files that were being written");
+        }
+    }
+}
+
+/// Whether the table's settings and first region are known without being written down.
+fn is_built_in(table: &TableName) -> bool {
+    table.is_meta() || *table == TableName::namespace_table()
+}
+
+fn is_same_region(left: &RegionInfo, right: &RegionInfo) -> bool {
+    let identity = |info: &RegionInfo| {
+        (info.encoded_name().to_owned(), info.table().clone(), info.end_key().to_vec())
+    };
+    identity(left) == identity(right)
+}
