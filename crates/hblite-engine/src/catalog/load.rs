@@ -254,10 +254,10 @@ fn open_built_in(
     let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
     let dir = layout.table_descriptor_dir(row.info.table());
     let descriptor = match descriptor_file::read(fs, &dir) {
-        Ok(Some(descriptor)) => descriptor,
+        Ok(Some(descriptor)) if has_families_of(&descriptor, &built_in) => descriptor,
         Err(error) if error.kind() != ErrorKind::Corrupt => return Err(error),
         // Nobody waited for the file to be safe: a power cut may have taken it, or its content.
-        Ok(None) | Err(_) => {
+        Ok(_) | Err(_) => {
             fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
             descriptor_file::write(fs, &dir, &built_in, Safety::Written)?;
             built_in
@@ -265,6 +265,12 @@ fn open_built_in(
     };
     region_info_file::ensure(fs, layout, &row.info)?;
     open_region(context, row, &Arc::new(descriptor))
+}
+
+/// Whether a table that the store cannot do without can be used with this descriptor.
+pub(crate) fn has_families_of(table: &TableDescriptor, built_in: &TableDescriptor) -> bool {
+    table.name() == built_in.name()
+        && built_in.families().all(|family| table.has_family(family.name()))
 }
 
 pub(super) fn open_region(

@@ -7,7 +7,8 @@ use hblite_model::{Error, ErrorKind, RegionInfo, TableDescriptor, TableName};
 
 use super::store_file::Owner;
 use super::{FindingKind, Inspection, chain};
-use crate::catalog::meta::RegionRow;
+use crate::catalog::load::has_families_of;
+use crate::catalog::meta::{self, RegionRow};
 use crate::catalog::{descriptor_file, orphans, region_info_file};
 use crate::layout::{RECOVERED_EDITS_DIR, TEMPORARY_DIR, family_dir_name};
 
@@ -95,8 +96,10 @@ impl Inspection<'_> {
         let dir = self.layout.table_descriptor_dir(table);
         let is_built_in = is_built_in(table);
         let what = match descriptor_file::read(self.fs(), &dir) {
-            Ok(Some(descriptor)) if descriptor.name() == table => return Some(descriptor),
-            Ok(Some(other)) => format!("the settings are those of table {}", other.name()),
+            Ok(Some(descriptor)) => match unfitness(table, &descriptor) {
+                None => return Some(descriptor),
+                Some(what) => what,
+            },
             Ok(None) => format!("table {table} has no settings"),
             Err(error) if is_built_in && error.kind() == ErrorKind::Corrupt => {
                 error.message().to_owned()
@@ -183,6 +186,26 @@ impl Inspection<'_> {
             self.note(FindingKind::LeftOver, &temporary, "files that were being written");
         }
     }
+}
+
+/// Why these cannot be the settings of the table, if they cannot.
+fn unfitness(table: &TableName, descriptor: &TableDescriptor) -> Option<String> {
+    if descriptor.name() != table {
+        return Some(format!("the settings are those of table {}", descriptor.name()));
+    }
+    if descriptor.families().len() == 0 {
+        return Some("the settings have no family".to_owned());
+    }
+    if let Some(error) = descriptor.families().find_map(|family| family.check_name().err()) {
+        return Some(format!("the settings have an illegal family: {}", error.message()));
+    }
+    let built_in = match table {
+        table if table.is_meta() => meta::meta_descriptor(),
+        table if is_built_in(table) => meta::namespace_descriptor(),
+        _ => return None,
+    };
+    let is_fit = has_families_of(descriptor, &built_in);
+    (!is_fit).then(|| "the settings lack a family that the store needs".to_owned())
 }
 
 /// Whether the table's settings and first region are known without being written down.

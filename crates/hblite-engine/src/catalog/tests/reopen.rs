@@ -182,6 +182,32 @@ fn a_table_without_descriptor_is_told() {
 
 /// A kill between the commits of two stores, and another after a recovery that had to flush half
 /// way: the first store's new file must not claim entries that had not come back yet.
+/// The settings of hbase:namespace have no checksum: damaged ones can be readable and of no use.
+#[test]
+fn settings_of_hbase_namespace_that_lack_its_family_are_written_again() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    put_namespace(&engine);
+    end(engine, false);
+    let dir = Path::new(DIR).join("data/hbase/namespace/.tabledesc");
+    let path = dir.join(&fs.list_dir(&dir).unwrap()[0].name);
+    let content = fs.read(&path).unwrap();
+    let mut damaged = content.clone();
+    let family = damaged.windows(4).position(|bytes| bytes == b"info").unwrap();
+    damaged[family] ^= 1;
+    fs.remove_file(&path).unwrap();
+    fs.create(&path).unwrap().write_all(&damaged).unwrap();
+    let engine = open(&fs).unwrap();
+    assert!(engine.describe_namespace("n").is_ok());
+    end(engine, false);
+    let path = dir.join(&fs.list_dir(&dir).unwrap()[0].name);
+    assert_eq!(fs.read(&path).unwrap(), content);
+}
+
+fn put_namespace(engine: &Arc<Engine>) {
+    engine.create_namespace(&hblite_model::NamespaceDescriptor::new("n")).unwrap();
+}
+
 #[test]
 fn a_flush_in_the_middle_of_a_recovery_claims_only_what_came_back() {
     const ROWS: usize = 2_500;

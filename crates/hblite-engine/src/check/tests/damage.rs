@@ -274,6 +274,14 @@ fn settings_id_and_version() {
     let content = store.fs.read(&path).unwrap();
     store.change(&path, |content| content[4] = 0xff);
     assert_defect(&store, FindingKind::Descriptor, &path);
+    // A descriptor has no checksum; what cannot be meant is told all the same.
+    store.change(&path, |damaged| {
+        *damaged = content.clone();
+        let family = damaged.windows(3).position(|bytes| bytes == b"\x0a\x01f").unwrap();
+        damaged[family + 2] = b':';
+    });
+    let defect = assert_defect(&store, FindingKind::Descriptor, &dir);
+    assert!(defect.what.contains("illegal family"), "{defect}");
     store.fs.remove_file(&path).unwrap();
     assert_defect(&store, FindingKind::Descriptor, &dir);
     write(&store.fs, &path, &content);
