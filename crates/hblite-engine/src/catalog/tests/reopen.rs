@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_env::{FileSystem, MemFileSystem};
+use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem};
 use hblite_model::{ColumnFamilyDescriptor, Get, NamespaceDescriptor, Put};
 
 use super::{DIR, env, has, name, open, options, put, put_in, rows, starts, table};
@@ -202,6 +202,28 @@ fn settings_of_hbase_namespace_that_lack_its_family_are_written_again() {
     end(engine, false);
     let path = dir.join(&fs.list_dir(&dir).unwrap()[0].name);
     assert_eq!(fs.read(&path).unwrap(), content);
+}
+
+/// Those of hbase:meta are known, whatever the file says.
+#[test]
+fn damaged_settings_of_hbase_meta_hide_no_table() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    end(engine, true);
+    let dir = Path::new(DIR).join("data/hbase/meta/.tabledesc");
+    let path = dir.join(&fs.list_dir(&dir).unwrap()[0].name);
+    let mut damaged = fs.read(&path).unwrap();
+    while let Some(at) = damaged.windows(10).position(|bytes| bytes == b"2147483647") {
+        // A time to live of one second.
+        damaged[at..at + 10].copy_from_slice(b"0000000001");
+    }
+    fs.remove_file(&path).unwrap();
+    fs.create(&path).unwrap().write_all(&damaged).unwrap();
+    let later = Env { clock: Arc::new(ManualClock::new(1_800_000_000_000)), ..env(fs) };
+    let engine = Engine::open(later, Path::new(DIR), options()).unwrap();
+    assert!(engine.table_exists(&name("t")).unwrap());
+    assert_eq!(starts(&engine, "t"), [""]);
 }
 
 fn put_namespace(engine: &Arc<Engine>) {

@@ -41,6 +41,7 @@ proptest! {
         let store = various();
         let files: Vec<_> =
             store.files("").into_iter().filter(|path| !path.ends_with("LOCK")).collect();
+        let sound = store.contents();
         for (file, at, bits, what) in damages {
             let path = file.get(&files);
             if !store.fs.exists(path).unwrap() || store.fs.file_length(path).unwrap() == 0 {
@@ -59,6 +60,7 @@ proptest! {
             }
         }
         let before = store.contents();
+        let damaged: Vec<_> = sound.iter().filter(|file| !before.contains(file)).collect();
         let report = store.check();
         prop_assert!(store.contents() == before);
         let opened = Engine::open(store.env(), Path::new(DIR), store.options.clone());
@@ -67,6 +69,7 @@ proptest! {
             engine.abandon();
             read
         });
-        prop_assert!(read.is_ok() || !report.is_clean(), "{read:?}");
+        let names: Vec<_> = damaged.iter().map(|(path, _)| path).collect();
+        prop_assert!(read.is_ok() || !report.is_clean(), "{names:?}: {read:?}");
     }
 }
