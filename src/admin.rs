@@ -1,8 +1,9 @@
 //! Changing tables, regions and namespaces.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use hblite_engine::{Engine, RegionLocation, StoreStatus, TableState};
+use hblite_engine::{BackupReport, Engine, RegionLocation, StoreStatus, TableState};
 use hblite_model::{
     ColumnFamilyDescriptor, NamespaceDescriptor, RegionInfo, Result, TableDescriptor, TableName,
 };
@@ -157,6 +158,25 @@ impl Admin {
     /// Regions, requests, memory and files.
     pub fn status(&self) -> Result<StoreStatus> {
         self.engine.status()
+    }
+}
+
+/// Copies.
+impl Admin {
+    /// Makes a copy of the store as a new directory `to`, in the file system that the store is in,
+    /// while reads and writes go on. On return the copy is durable; if the call fails, it is not
+    /// there.
+    ///
+    /// The copy is the store at one moment of the call: every write that was acknowledged before
+    /// the call is in it, each row whole. Of writes during the call those without log may be
+    /// missing. Regions are flushed first; tables are not changed until all files are linked, or
+    /// copied if `to` is on another file system.
+    ///
+    /// # Errors
+    /// `Io` if `to` is there and not an empty directory or the file system fails,
+    /// `IllegalArgument` if `to` is within the store.
+    pub fn backup(&self, to: impl AsRef<Path>) -> Result<BackupReport> {
+        self.engine.backup(to.as_ref())
     }
 }
 

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_engine::{Engine, EngineOptions, ReplayReport};
+use hblite_engine::{
+    BackupReport, CheckProgress, CheckReport, Engine, EngineOptions, ReplayReport,
+};
 use hblite_env::Env;
 use hblite_model::{Result, TableName};
 
@@ -32,6 +34,52 @@ pub fn open(dir: impl AsRef<Path>) -> Result<Connection> {
 /// None in practice; the signature is that of [`open`].
 pub fn open_in_memory() -> Result<Connection> {
     Options::new().open_in_memory()
+}
+
+/// Reads every file of the closed store in a directory, and names what is wrong. Nothing is changed
+/// but the lock, which is held meanwhile.
+///
+/// ```no_run
+/// let report = hblite::check("./hblite-data")?;
+/// for defect in &report.defects {
+///     println!("{defect}");
+/// }
+/// # Ok::<(), hblite::Error>(())
+/// ```
+///
+/// # Errors
+/// `Io` if there is no store, or somebody has it open (the message names them): check a backup of
+/// it then. Damage is no error here, it is in the report.
+pub fn check(dir: impl AsRef<Path>) -> Result<CheckReport> {
+    check_with_progress(dir, |_| {})
+}
+
+/// As [`check`], and calls `progress` now and then.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_with_progress(
+    dir: impl AsRef<Path>,
+    mut progress: impl FnMut(CheckProgress),
+) -> Result<CheckReport> {
+    hblite_engine::check(&Env::system(), dir.as_ref(), &mut progress)
+}
+
+/// Makes a copy of the closed store in `dir` as a new directory `to`, which is there as a whole and
+/// durable, or not at all. The files are linked, or copied to another file system.
+///
+/// [`Admin::backup`] makes one of a store that this process has open.
+///
+/// ```no_run
+/// hblite::backup("./hblite-data", "/backups/monday")?;
+/// # Ok::<(), hblite::Error>(())
+/// ```
+///
+/// # Errors
+/// `Io` if there is no store, somebody has it open (the message names them), or `to` is there and
+/// not an empty directory; `IllegalArgument` if `to` is within the store.
+pub fn backup(dir: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupReport> {
+    hblite_engine::backup(&Env::system(), dir.as_ref(), to.as_ref())
 }
 
 /// How to open a store.

@@ -35,6 +35,9 @@
 //! namespaces. Operations ([`Put`], [`Get`], [`Scan`], …) are plain values from `hblite-model`.
 //! All three handles are cheap to clone and may be used from any thread.
 //!
+//! [`check`] reads every file of a closed store and names what is damaged; [`Admin::backup`] and
+//! [`backup`] make a copy of a store. How to use them is in `docs/operations.md` of the repository.
+//!
 //! # What a write promises
 //!
 //! An acknowledged write survives a kill of the process ([`Durability::SyncWal`], the default). To
@@ -52,9 +55,12 @@ mod scanner;
 mod table;
 
 pub use admin::Admin;
-pub use connection::{Connection, Options, open, open_in_memory};
+pub use connection::{
+    Connection, Options, backup, check, check_with_progress, open, open_in_memory,
+};
 pub use hblite_engine::{
-    EngineOptions, RegionLoad, RegionLocation, ReplayReport, StoreStatus, TableState,
+    BackupReport, CheckProgress, CheckReport, EngineOptions, Finding, FindingKind, RegionLoad,
+    RegionLocation, ReplayReport, StoreStatus, TableState,
 };
 pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
 pub use hblite_model::{

@@ -27,7 +27,7 @@ const ENGINE_LAYERS: &[&[&str]] = &[
     &["catalog"],
     &["region"],
     &["store"],
-    &["memstore", "wal"],
+    &["backup", "memstore", "wal"],
     &["layout"],
 ];
 

@@ -17,6 +17,7 @@ use hblite_model::{
 };
 use parking_lot::Mutex;
 
+use crate::backup::BackupReport;
 use crate::catalog::{Catalog, OrphanReport, TableState};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
@@ -357,6 +358,14 @@ impl Engine {
     /// Compacts a region.
     pub fn compact_region(&self, region: &str, is_major: bool) -> Result<()> {
         self.catalog.known_region(region)?.compact(requested(is_major)).map(drop)
+    }
+}
+
+/// Copies.
+impl Engine {
+    /// Makes a copy of the store, as it is at one moment of the call, as a new directory `to`.
+    pub fn backup(&self, to: &Path) -> Result<BackupReport> {
+        self.catalog.backup(to)
     }
 }
 

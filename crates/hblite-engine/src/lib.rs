@@ -1,7 +1,7 @@
 //! The storage engine of hblite: one directory, one process.
 //!
 //! ```text
-//! engine > check, chore > table > catalog > region > store > memstore, wal > layout
+//! engine > check, chore > table > catalog > region > store > backup, memstore, wal > layout
 //! ```
 //!
 //! A module uses what stands right of it, never what stands left. `error` and settings belong to
@@ -14,6 +14,7 @@
 //! - `catalog` knows tables, regions and namespaces, and keeps them in hbase:meta
 //! - `region` is a row range: the write page, flush, scans
 //! - `store` is one family of a region: memory and files, merged by scanners
+//! - `backup` makes a copy of a directory, complete or not at all
 //! - `memstore` and `wal` hold what is not in a file yet
 //!
 //! The engine is synchronous and knows no socket. Applications use the crate `hblite`.
@@ -21,6 +22,7 @@
 pub mod memstore;
 pub mod wal;
 
+mod backup;
 mod catalog;
 mod check;
 mod chore;
@@ -36,6 +38,7 @@ mod status;
 mod store;
 mod table;
 
+pub use backup::{BackupReport, backup};
 pub use catalog::{OrphanReport, TableState};
 pub use check::{CheckProgress, CheckReport, Finding, FindingKind, check};
 pub use engine::Engine;

@@ -18,11 +18,12 @@
 //!   what the small files hold; `meta` what the rows say
 //! - `meta_table` reads and writes the rows, `table` and `router` find regions
 //! - `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `namespace` are the
-//!   procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
+//!   procedures, `backup` copies what they leave alone meanwhile, `sanity` their rules about settings, `parents` tidies up after split and merge
 //!
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations that are
 //! under way in the regions it closes; so nothing that a region waits for may wait for a procedure.
 
+mod backup;
 pub(crate) mod create;
 pub(crate) mod descriptor_file;
 mod drop;

@@ -111,6 +111,14 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Shows the files of one moment to `visit`. None of them is removed before it returns.
+    pub(crate) fn with_files_kept<T>(&self, visit: impl FnOnce(&[Arc<StoreFile>]) -> T) -> T {
+        let _kept = self.dead_files.lock();
+        visit(&self.files())
+    }
+}
+
 fn unless_missing(result: std::io::Result<()>) -> std::io::Result<()> {
     match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

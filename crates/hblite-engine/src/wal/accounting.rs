@@ -148,6 +148,11 @@ impl Accounting {
         self.closed.front().map(|segment| segment.number)
     }
 
+    /// The numbers of the closed segments, oldest first.
+    pub(super) fn closed_numbers(&self) -> Vec<u64> {
+        self.closed.iter().map(|segment| segment.number).collect()
+    }
+
     /// Number of closed segments.
     pub(super) fn closed_count(&self) -> usize {
         self.closed.len()

@@ -43,6 +43,7 @@ mod accounting;
 mod background;
 mod chain;
 mod entry;
+mod hold;
 mod reader;
 mod replay;
 mod segment;
@@ -57,9 +58,11 @@ use std::sync::Arc;
 
 use hblite_env::Env;
 use hblite_model::{CellBuffer, Durability, Error, Result};
+use parking_lot::Mutex;
 
 pub use accounting::WalRegion;
 pub use entry::{EditOrigin, WalCells, WalEntry};
+pub use hold::SegmentHold;
 pub use replay::{ReplayOptions, ReplayReport, Salvaged, TornTail, replay};
 
 use self::accounting::Accounting;
@@ -104,6 +107,14 @@ pub struct Wal {
     syncer: Arc<Syncer>,
     background: Background,
     options: WalOptions,
+    /// Held while segments are removed.
+    removal: Mutex<Removal>,
+}
+
+/// Who wants segments to stay although nobody needs them.
+#[derive(Debug, Default)]
+struct Removal {
+    holds: usize,
 }
 
 impl Wal {
@@ -126,7 +137,12 @@ impl Wal {
         let accounting = Accounting::with_segments(found.segments.iter().cloned());
         let syncer = Syncer::new(env.clone(), dir.to_path_buf(), tail, accounting);
         syncer.add_found(found.ends.iter().copied().filter(|end| *end > found.synced));
-        let wal = Self { syncer: Arc::new(syncer), background: Background::default(), options };
+        let wal = Self {
+            syncer: Arc::new(syncer),
+            background: Background::default(),
+            options,
+            removal: Mutex::default(),
+        };
         if !found.left_over.is_empty() {
             // They may only go when a new segment says durably where the log ended before them.
             wal.mark(Goal::Synced)?;
@@ -315,6 +331,11 @@ impl Wal {
     }
 
     fn remove_unneeded(&self) -> Result<()> {
+        // To the end: who holds segments must find those that are left marked as the oldest.
+        let removal = self.removal.lock();
+        if removal.holds > 0 {
+            return Ok(());
+        }
         let removable = self.syncer.accounting.lock().take_removable();
         if removable.is_empty() {
             return Ok(());

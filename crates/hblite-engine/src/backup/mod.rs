@@ -1,0 +1,58 @@
+//! A copy of a store in another directory: the state of one moment, made of hard links.
+//!
+//! Every file of a store but its lock and the log's last segment is written once and never again,
+//! so a second name is as good as a copy, and takes neither time nor room. Where no link can be
+//! made, as on another file system, the file is copied.
+//!
+//! 1. a directory beside the target, `<target>.partial`, is made and locked
+//! 2. the files get names in it, those that are not durable are made so
+//! 3. its directories are made durable
+//! 4. it takes the target's name, durably
+//!
+//! So the target is whole or not there. What an interruption leaves of the other directory is
+//! removed by the next backup to the same target.
+//!
+//! Here is the copy of a closed store; that of an open one is `catalog/backup.rs`.
+//!
+//! Threads: any. One backup to a target at a time; the lock of the directory sees to it.
+
+mod target;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use hblite_env::{Env, FileSystem};
+use hblite_model::{Error, Exception, Result};
+
+use crate::layout::Layout;
+
+pub use self::target::BackupReport;
+pub(crate) use self::target::Target;
+
+/// Makes a copy of the closed store in `dir` as a new directory `to`.
+///
+/// # Errors
+/// `Io` if there is no store, somebody has it open (the message names them), `to` is there and not
+/// an empty directory, or the file system fails; `IllegalArgument` if `to` is within the store.
+/// There is no `to` then, or it is as it was.
+pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
+    let layout = Layout::new(dir);
+    check_is_store(env.fs.as_ref(), &layout)?;
+    let _lock = layout.lock(env)?;
+    let mut target = Target::begin(env, dir, to)?;
+    target.add_root_files(&layout)?;
+    // What is in the archive belongs to no table.
+    target.add_dir(&layout.data_dir())?;
+    target.add_dir(&layout.wal_dir())?;
+    target.finish()
+}
+
+/// Refuses a directory that has no store: no lock is made there.
+fn check_is_store(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
+    let data = layout.data_dir();
+    if fs.exists(&data).map_err(|error| Error::io("cannot look for", &data, error))? {
+        return Ok(());
+    }
+    Err(Error::new(Exception::Io, format!("{}: no store is there", layout.root().display())))
+}

@@ -1,0 +1,257 @@
+//! The directory that a backup is made in, until it takes its name.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use hblite_env::{Env, FileLock};
+use hblite_model::{Error, Exception, Result};
+
+use crate::layout::{Layout, TEMPORARY_DIR};
+
+/// What the directory has behind the target's name until it is complete.
+const PARTIAL_SUFFIX: &str = ".partial";
+
+/// What a backup consists of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BackupReport {
+    /// Files that have a second name now.
+    pub files_linked: u64,
+    /// Files that could not be linked and were copied.
+    pub files_copied: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// A backup being made. Dropped before its end, it leaves nothing.
+pub(crate) struct Target {
+    env: Env,
+    /// The store that is copied.
+    source: PathBuf,
+    /// Where the files are.
+    partial: Layout,
+    to: PathBuf,
+    /// Directories that were made.
+    dirs: BTreeSet<PathBuf>,
+    report: BackupReport,
+    began: Instant,
+    /// There until the end.
+    lock: Option<Box<dyn FileLock>>,
+}
+
+impl Target {
+    /// Begins a backup of the store in `source`.
+    ///
+    /// # Errors
+    /// `IllegalArgument`, `Io`: nothing was changed.
+    pub(crate) fn begin(env: &Env, source: &Path, to: &Path) -> Result<Self> {
+        let began = Instant::now();
+        check_place(source, to)?;
+        let partial = Layout::new(&partial_path(to)?);
+        check_free(env, to)?;
+        partial.create_root(env.fs.as_ref())?;
+        let lock = partial.lock(env)?;
+        let target = Self {
+            env: env.clone(),
+            source: source.to_path_buf(),
+            dirs: BTreeSet::from([partial.root().to_path_buf()]),
+            partial,
+            to: to.to_path_buf(),
+            report: BackupReport::default(),
+            began,
+            lock: Some(lock),
+        };
+        target.clear()?;
+        Ok(target)
+    }
+
+    /// Removes what an earlier backup left, all but the lock.
+    fn clear(&self) -> Result<()> {
+        let (fs, root) = (self.env.fs.as_ref(), self.partial.root());
+        let entries = fs.list_dir(root).map_err(|error| Error::io("cannot list", root, error))?;
+        for entry in entries {
+            let path = root.join(&entry.name);
+            let removed = match path == self.partial.lock_file() {
+                true => Ok(()),
+                false if entry.is_dir => fs.remove_dir_all(&path),
+                false => fs.remove_file(&path),
+            };
+            removed.map_err(|error| Error::io("cannot remove", &path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the files with the store's id and version.
+    ///
+    /// # Errors
+    /// As [`Target::add_file`].
+    pub(crate) fn add_root_files(&mut self, layout: &Layout) -> Result<()> {
+        for path in [layout.cluster_id_file(), layout.version_file()] {
+            // They are made again if they are missing.
+            if self.exists(&path)? {
+                self.add_file(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a directory of the store with everything below it but files that are being written. One
+    /// that is missing has nothing. Nobody may change it meanwhile.
+    ///
+    /// # Errors
+    /// As [`Target::add_file`].
+    pub(crate) fn add_dir(&mut self, dir: &Path) -> Result<()> {
+        if !self.exists(dir)? {
+            return Ok(());
+        }
+        self.add_empty_dir(dir)?;
+        let entries = self.env.fs.list_dir(dir);
+        for entry in entries.map_err(|error| Error::io("cannot list", dir, error))? {
+            let path = dir.join(&entry.name);
+            if !entry.is_dir {
+                self.add_file(&path)?;
+            } else if entry.name != TEMPORARY_DIR {
+                self.add_dir(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a directory of the store without what is in it.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn add_empty_dir(&mut self, dir: &Path) -> Result<()> {
+        let copy = self.place_of(dir)?;
+        self.make_dir(&copy)
+    }
+
+    /// Adds a file of the store that is never written again.
+    ///
+    /// # Errors
+    /// `Io` if it can be neither linked nor copied.
+    pub(crate) fn add_file(&mut self, path: &Path) -> Result<()> {
+        let copy = self.place_of(path)?;
+        if let Some(parent) = copy.parent() {
+            self.make_dir(parent)?;
+        }
+        let fs = self.env.fs.as_ref();
+        // Before it has two names: as a rule it is durable, and nothing is to be done.
+        fs.sync_file(path).map_err(|error| Error::io("cannot sync", path, error))?;
+        match fs.hard_link(path, &copy) {
+            Ok(()) => self.report.files_linked += 1,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(Error::io("cannot link", path, error));
+            }
+            // Another file system, too many links, no links at all: the reasons are many.
+            Err(_) => {
+                fs.copy(path, &copy).map_err(|error| Error::io("cannot copy", path, error))?;
+                self.report.files_copied += 1;
+            }
+        }
+        let length = fs.file_length(&copy).map_err(|error| Error::io("cannot read", &copy, error));
+        self.report.bytes += length?;
+        Ok(())
+    }
+
+    pub(crate) fn exists(&self, path: &Path) -> Result<bool> {
+        self.env.fs.exists(path).map_err(|error| Error::io("cannot look for", path, error))
+    }
+
+    fn place_of(&self, path: &Path) -> Result<PathBuf> {
+        let below = path.strip_prefix(&self.source).map_err(|_| {
+            let message = format!("{} is no part of the store", path.display());
+            Error::new(Exception::Io, message)
+        })?;
+        Ok(self.partial.root().join(below))
+    }
+
+    fn make_dir(&mut self, dir: &Path) -> Result<()> {
+        if self.dirs.contains(dir) {
+            return Ok(());
+        }
+        let made = self.env.fs.create_dir_all(dir);
+        made.map_err(|error| Error::io("cannot create directory", dir, error))?;
+        let above = dir.ancestors().take_while(|above| above.starts_with(self.partial.root()));
+        self.dirs.extend(above.map(Path::to_path_buf));
+        Ok(())
+    }
+
+    /// Gives the directory its name. Durable on return.
+    ///
+    /// # Errors
+    /// `Io`: the target is not there, or it is not known to be durable.
+    pub(crate) fn finish(mut self) -> Result<BackupReport> {
+        let (fs, from) = (self.env.fs.clone(), self.partial.root().to_path_buf());
+        for dir in &self.dirs {
+            fs.sync_dir(dir).map_err(|error| Error::io("cannot sync directory", dir, error))?;
+        }
+        fs.rename(&from, &self.to).map_err(|error| Error::io("cannot make", &self.to, error))?;
+        self.lock = None;
+        let parent = self.to.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        fs.sync_dir(parent).map_err(|error| Error::io("cannot sync directory", parent, error))?;
+        self.report.duration = self.began.elapsed();
+        Ok(std::mem::take(&mut self.report))
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if let Some(lock) = self.lock.take() {
+            // What cannot be removed now is removed by the next backup to this target.
+            let _ = self.env.fs.remove_dir_all(self.partial.root());
+            drop(lock);
+        }
+    }
+}
+
+/// Where the backup is made: beside the target, so that a rename is all that is left to do.
+fn partial_path(to: &Path) -> Result<PathBuf> {
+    let mut name = to
+        .file_name()
+        .ok_or_else(|| Error::illegal_argument(format!("{} has no name", to.display())))?
+        .to_owned();
+    name.push(PARTIAL_SUFFIX);
+    Ok(to.with_file_name(name))
+}
+
+/// Refuses a target that is there, unless it is an empty directory.
+fn check_free(env: &Env, to: &Path) -> Result<()> {
+    match env.fs.list_dir(to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Ok(entries) if entries.is_empty() => Ok(()),
+        Ok(_) => {
+            let message = format!("{} is there already and not empty", to.display());
+            Err(Error::new(Exception::Io, message))
+        }
+        Err(error) => Err(Error::io("cannot use", to, error)),
+    }
+}
+
+/// Refuses a target within the store.
+fn check_place(source: &Path, to: &Path) -> Result<()> {
+    if resolved(to)?.starts_with(resolved(source)?) {
+        let (source, to) = (source.display(), to.display());
+        return Err(Error::illegal_argument(format!("{to} is within the store {source}")));
+    }
+    Ok(())
+}
+
+/// The path from the root on, without `.` and `..`; links are not followed.
+fn resolved(path: &Path) -> Result<PathBuf> {
+    let path =
+        std::path::absolute(path).map_err(|error| Error::io("cannot resolve", path, error))?;
+    let mut resolved = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            resolved.pop();
+        } else {
+            resolved.push(component);
+        }
+    }
+    Ok(resolved)
+}

@@ -1,0 +1,80 @@
+//! A copy of an open store, while it works.
+//!
+//! 1. every region is flushed: so the copy has what was written without the log, and little log
+//! 2. procedures wait from here on: which regions there are, and their directories, stays as it is
+//! 3. the log keeps its segments
+//! 4. of each store the files of one moment are linked, none of which is removed meanwhile
+//! 5. the log is ended at one moment, after all of that; its segments are linked
+//!
+//! Each store's files are of an earlier moment than the end of the log, and the log still had, when
+//! they were looked at, all that was not in them. So what an open of the copy finds is every store
+//! as it was at that end: as if the process had been killed there. Writers and readers wait for
+//! nothing; flushes and compactions at most for the links of a store.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_model::{RegionInfo, Result};
+
+use super::Catalog;
+use super::table::TableEntry;
+use crate::backup::{BackupReport, Target};
+
+impl Catalog {
+    /// Makes a copy of the store as a new directory `to`.
+    ///
+    /// # Errors
+    /// `Io`, `IllegalArgument` for a target that cannot be used; `RegionServerStopped` if the store
+    /// is closed or its log has failed. There is no `to` then, or it is as it was.
+    pub(crate) fn backup(&self, to: &Path) -> Result<BackupReport> {
+        let context = &self.context;
+        context.check_open()?;
+        let mut target = Target::begin(&context.env, context.layout.root(), to)?;
+        for region in self.all_regions() {
+            region.flush()?;
+        }
+        let procedure = self.begin_procedure()?;
+        let hold = context.wal.hold_segments();
+        target.add_root_files(&context.layout)?;
+        let entries: Vec<Arc<TableEntry>> =
+            self.tables.read().values().filter_map(|slot| slot.entry().ok()).collect();
+        for entry in entries {
+            self.add_table(&mut target, &entry)?;
+        }
+        target.add_empty_dir(&context.layout.wal_dir())?;
+        for segment in hold.seal()? {
+            target.add_file(&segment)?;
+        }
+        drop((hold, procedure));
+        target.finish()
+    }
+
+    fn add_table(&self, target: &mut Target, entry: &TableEntry) -> Result<()> {
+        target.add_dir(&self.context.layout.table_descriptor_dir(entry.descriptor.name()))?;
+        for row in &entry.rows {
+            for info in row.merge_parents.iter().chain([&row.info]) {
+                self.add_region(target, entry, info)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_region(&self, target: &mut Target, entry: &TableEntry, info: &RegionInfo) -> Result<()> {
+        let layout = &self.context.layout;
+        let Some(region) = entry.region(info.encoded_name()) else {
+            // Out of service: nobody changes anything there but procedures.
+            return target.add_dir(&layout.region_dir(info));
+        };
+        target.add_empty_dir(&layout.region_dir(info))?;
+        let info_file = layout.region_info_file(info);
+        if target.exists(&info_file)? {
+            target.add_file(&info_file)?;
+        }
+        for store in region.stores() {
+            store.with_files_kept(|files| {
+                files.iter().try_for_each(|file| target.add_file(file.path()))
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! Holding on to the log while somebody makes a copy of it.
+//!
+//! While a [`SegmentHold`] lives no segment is removed. What it gives are segments that get no more
+//! records: they can be copied or linked at leisure, and are the log up to one moment.
+//!
+//! Threads: any; several holds may live at once.
+
+use std::path::PathBuf;
+
+use hblite_model::Result;
+
+use super::Wal;
+use super::segment::segment_path;
+
+/// Keeps the segments of a log where they are.
+#[derive(Debug)]
+pub struct SegmentHold<'a> {
+    wal: &'a Wal,
+}
+
+impl Wal {
+    /// Keeps all segments that are there, and those to come, until the hold is dropped. Waits for a
+    /// removal that is under way.
+    pub fn hold_segments(&self) -> SegmentHold<'_> {
+        self.removal.lock().holds += 1;
+        SegmentHold { wal: self }
+    }
+}
+
+impl SegmentHold<'_> {
+    /// Ends the active segment and gives the files of the log up to there, oldest first, whole and
+    /// durable. Everything that was appended before the call is in them.
+    ///
+    /// # Errors
+    /// `RegionServerStopped` if the log failed.
+    pub fn seal(&self) -> Result<Vec<PathBuf>> {
+        self.wal.roll()?;
+        let numbers = self.wal.syncer.accounting.lock().closed_numbers();
+        // After the look at the numbers: their records may not have been written so far.
+        self.wal.sync_all()?;
+        let dir = &self.wal.syncer.dir;
+        Ok(numbers.into_iter().map(|number| segment_path(dir, number)).collect())
+    }
+}
+
+impl Drop for SegmentHold<'_> {
+    fn drop(&mut self) {
+        self.wal.removal.lock().holds -= 1;
+        // What fails is tried again after the next flush.
+        let _ = self.wal.remove_unneeded();
+    }
+}
