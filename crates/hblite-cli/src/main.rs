@@ -2,11 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+mod backup;
+mod check;
 mod hfile;
+mod output;
 mod shell;
 mod terminal;
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -23,24 +25,21 @@ struct Cli {
 enum Command {
     /// Reads commands of HBase's shell from a terminal, a script or a pipe.
     Shell(shell::ShellArguments),
-    /// Writes, prints and verifies store files
+    /// Writes, prints and verifies store files.
     #[command(subcommand, name = "hfile")]
     HFile(hfile::HFileCommand),
-}
-
-/// Status for what the caller did wrong or what was refused.
-const FAILURE: u8 = 1;
-
-/// Says what went wrong. Standard error may be closed; there is nothing to be done about that.
-fn fail(message: &str) -> ExitCode {
-    let _ = writeln!(io::stderr(), "hblite: {message}");
-    ExitCode::from(FAILURE)
+    /// Reads every file of a closed store and names what is wrong.
+    Check(check::CheckArguments),
+    /// Makes a copy of a closed store.
+    Backup(backup::BackupArguments),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Shell(arguments) => shell::run(arguments),
         Command::HFile(command) => hfile::run(command),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Backup(arguments) => backup::run(&arguments),
     }
 }
 

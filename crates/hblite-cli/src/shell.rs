@@ -11,8 +11,7 @@ use hblite_shell::{
     Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
 };
 
-use crate::FAILURE;
-use crate::fail;
+use crate::output::{FAILURE, fail};
 use crate::terminal::{Editor, Input, ProgressLine, Screen, color_is_wanted, width};
 
 /// Which store, which input, what on an error.
@@ -65,19 +64,19 @@ pub(crate) fn run(arguments: ShellArguments) -> ExitCode {
     // Before the store: a mistyped script must not leave an empty one behind.
     let source = match source(&arguments) {
         Ok(source) => source,
-        Err(error) => return fail(&error.to_string()),
+        Err(error) => return fail(&error.to_string(), FAILURE),
     };
     let connection = match open(&arguments) {
         Ok(connection) => connection,
-        Err(error) => return fail(error.message()),
+        Err(error) => return fail(error.message(), FAILURE),
     };
     let script = ScriptOptions { keep_going: arguments.keep_going, echo: arguments.echo };
     let result = run_on(&connection, source, script);
     let closed = connection.close();
     match (result, closed) {
         (Err(error), _) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        (Err(error), _) => fail(&error.to_string()),
-        (Ok(_), Err(error)) => fail(error.message()),
+        (Err(error), _) => fail(&error.to_string(), FAILURE),
+        (Ok(_), Err(error)) => fail(error.message(), FAILURE),
         (Ok(status), Ok(())) => ExitCode::from(status),
     }
 }

@@ -17,6 +17,8 @@ use hblite_env::StdFileSystem;
 use hblite_hfile::HFileReader;
 use hblite_hfile_json::Description;
 
+use crate::output::{FAILURE, fail};
+
 /// What to do with a file.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HFileCommand {
@@ -39,7 +41,7 @@ pub(crate) fn run(command: HFileCommand) -> ExitCode {
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
-        Err(failure) => crate::fail(&failure.to_string()),
+        Err(failure) => fail(&failure.to_string(), FAILURE),
     }
 }
 

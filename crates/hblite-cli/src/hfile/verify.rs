@@ -9,6 +9,7 @@ use hblite_env::StdFileSystem;
 use hblite_hfile::verify::verify;
 
 use super::{Failure, description, open};
+use crate::output::{FAILURE, fail};
 
 /// Which files, and what they should hold.
 #[derive(Debug, Args)]
@@ -37,14 +38,14 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<ExitCode, Failure> {
         let verified = match verify(&StdFileSystem, path) {
             Ok(verified) => verified,
             Err(defect) => {
-                status = crate::fail(&defect.to_string());
+                status = fail(&defect.to_string(), FAILURE);
                 continue;
             }
         };
         if let Some(expected) = &expected
             && let Err(difference) = expected.compare(&open(path)?)
         {
-            status = crate::fail(&format!("{}: {difference}", path.display()));
+            status = fail(&format!("{}: {difference}", path.display()), FAILURE);
             continue;
         }
         writeln!(

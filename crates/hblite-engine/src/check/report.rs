@@ -116,15 +116,29 @@ impl Finding {
     }
 }
 
-/// One line: place, kind, what is wrong and what to do.
+/// One line: place, kind, what is wrong and what to do. Control characters, which names of files
+/// can have, are escaped.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.path.display())?;
+        write_in_line(f, &self.path.to_string_lossy())?;
         if let Some(offset) = self.offset {
             write!(f, " at offset {offset}")?;
         }
-        write!(f, ": {}: {} ({})", self.kind.name(), self.what, self.kind.advice())
+        write!(f, ": {}: ", self.kind.name())?;
+        write_in_line(f, &self.what)?;
+        write!(f, " ({})", self.kind.advice())
     }
+}
+
+fn write_in_line(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    for character in text.chars() {
+        if character.is_control() {
+            write!(f, "{}", character.escape_default())?;
+        } else {
+            write!(f, "{character}")?;
+        }
+    }
+    Ok(())
 }
 
 /// How far a check has come.

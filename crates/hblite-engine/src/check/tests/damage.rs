@@ -365,8 +365,10 @@ fn what_an_open_tidies_up_is_a_note() {
     let temporary = region.join(".tmp/f");
     store.fs.create_dir_all(&temporary).unwrap();
     write(&store.fs, &temporary.join("00ff"), b"half of a file");
-    write(&store.fs, &path.with_file_name("README"), b"by hand");
+    write(&store.fs, &path.with_file_name("READ\nME"), b"by hand");
     let report = assert_clean(&store);
+    assert!(report.notes.iter().all(|note| note.to_string().lines().count() == 1));
+    assert!(report.notes.iter().any(|note| note.to_string().contains("READ\\nME: foreign: ")));
     let kinds: Vec<_> = report.notes.iter().map(|note| note.kind).collect();
     assert_eq!(kinds.len(), 2, "{report:?}");
     assert!(kinds.contains(&FindingKind::LeftOver) && kinds.contains(&FindingKind::Foreign));
