@@ -34,11 +34,22 @@ impl SegmentHold<'_> {
     /// # Errors
     /// `RegionServerStopped` if the log failed.
     pub fn seal(&self) -> Result<Vec<PathBuf>> {
-        self.wal.roll()?;
-        let numbers = self.wal.syncer.accounting.lock().closed_numbers();
-        // After the look at the numbers: their records may not have been written so far.
+        let syncer = &self.wal.syncer;
+        syncer.check()?;
+        let mut tail = syncer.tail.lock();
+        if tail.active_number().is_none() && syncer.accounting.lock().closed_count() == 0 {
+            return Ok(Vec::new());
+        }
+        // Without the mark, segments that were removed would be missed: the one that tells that they
+        // are not needed may stand in the next segment.
+        tail.append_mark(syncer.context());
+        tail.request_roll();
+        tail.append_mark(syncer.context());
+        let numbers = syncer.accounting.lock().closed_numbers();
+        drop(tail);
+        // Their records may not have been written so far.
         self.wal.sync_all()?;
-        let dir = &self.wal.syncer.dir;
+        let dir = &syncer.dir;
         Ok(numbers.into_iter().map(|number| segment_path(dir, number)).collect())
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! `format`: every byte of damage is noticed, every cut is a prefix. `crash`: what each durability
 //! promises is there after a kill and a power cut. `lifecycle`: segments, accounting, failures and
-//! threads.
+//! threads. `hold`: the log up to one moment, for a copy.
 
 mod crash;
 mod format;
+mod hold;
 mod lifecycle;
 
 use std::path::Path;
