@@ -83,3 +83,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/data-model.md")]
 struct DataModel;
+
+/// Compiles the examples of the document.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/operations.md")]
+struct Operations;

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &BackupArguments) -> ExitCode {
     match hblite::backup(&arguments.dir, &arguments.to) {
         Ok(report) => {
             print(&format!(
-                "{}: files linked {}, copied {}, {} in {:.1} s\n",
+                "{}: files linked {}, copied {}, {} in {:.2} s\n",
                 arguments.to.display(),
                 report.files_linked,
                 report.files_copied,

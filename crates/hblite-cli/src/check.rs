@@ -54,7 +54,7 @@ fn to_text(report: &CheckReport) -> String {
     let _ = writeln!(
         text,
         "tables {}, regions {}, store files {}, cells {}, log segments {}, log entries {}, {} in \
-         {:.1} s",
+         {:.2} s",
         report.tables,
         report.regions,
         report.files,

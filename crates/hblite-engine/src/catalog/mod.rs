@@ -18,7 +18,8 @@
 //!   what the small files hold; `meta` what the rows say
 //! - `meta_table` reads and writes the rows, `table` and `router` find regions
 //! - `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `namespace` are the
-//!   procedures, `backup` copies what they leave alone meanwhile, `sanity` their rules about settings, `parents` tidies up after split and merge
+//!   procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
+//! - `backup` copies the store while procedures wait
 //!
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations that are
 //! under way in the regions it closes; so nothing that a region waits for may wait for a procedure.

@@ -16,8 +16,9 @@
 //! A *defect* is what an open refuses or what costs cells. A *note* is what an open tidies up or
 //! makes again by itself, as kills and power cuts leave it.
 //!
-//! What no look at a directory can tell: that a store file is gone which nothing refers to. No
-//! list of the files is kept, here or in HBase.
+//! What no look at a directory can tell: that a store file is gone which nothing refers to (no list
+//! of the files is kept, here or in HBase), and a changed value in a table's settings, a file
+//! without checksum.
 //!
 //! Threads: one check of a store at a time; the lock sees to it.
 

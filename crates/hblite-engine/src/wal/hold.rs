@@ -40,8 +40,8 @@ impl SegmentHold<'_> {
         if tail.active_number().is_none() && syncer.accounting.lock().closed_count() == 0 {
             return Ok(Vec::new());
         }
-        // Without the mark, segments that were removed would be missed: the one that tells that they
-        // are not needed may stand in the next segment.
+        // Without this mark removed segments would be missed: the one that tells that they are not
+        // needed may stand in the next segment.
         tail.append_mark(syncer.context());
         tail.request_roll();
         tail.append_mark(syncer.context());
