@@ -18,8 +18,9 @@ const REPLICATION_SCOPES: std::ops::RangeInclusive<i64> = 0..=2;
 /// Refuses settings that HBase's master refuses.
 ///
 /// # Errors
-/// `DoNotRetryIo` with HBase's message.
+/// `DoNotRetryIo` with HBase's message; `IllegalArgument` for a value that is none.
 pub(super) fn check(table: &TableDescriptor) -> Result<()> {
+    table.check_attributes()?;
     if !table.flag(SWITCH, true) {
         return Ok(());
     }
@@ -130,6 +131,17 @@ mod tests {
         let error = check(table).err()?;
         assert_eq!(error.exception(), hblite_model::Exception::DoNotRetryIo);
         Some(error.message().strip_suffix(BYPASS).expect("the way round").to_owned())
+    }
+
+    /// `hbase.table.sanity.checks` is no way round types.
+    #[test]
+    fn values_that_are_none_are_refused() {
+        let keeps_none = ColumnFamilyDescriptor::new("f").with_versions(0);
+        let mut table = TableDescriptor::new("t".parse().unwrap()).with_family(keeps_none);
+        table.set_attribute(SWITCH, "false").unwrap();
+        let error = check(&table).unwrap_err();
+        assert_eq!(error.exception(), hblite_model::Exception::IllegalArgument);
+        assert_eq!(error.message(), "Maximum versions must be positive");
     }
 
     /// Settings and messages as recorded from Apache HBase 2.6.1.

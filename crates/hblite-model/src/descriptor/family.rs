@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::pretty::{FOREVER_SECONDS, format_bytes, format_interval, parse_bytes, parse_interval};
+use super::attribute;
+use super::pretty::{FOREVER_SECONDS, format_bytes, format_interval};
 use crate::bytes::to_string_binary;
 use crate::error::{Error, Result};
 
 /// "Keep every version": `HConstants.ALL_VERSIONS`.
-pub const VERSIONS_ALL: u32 = i32::MAX as u32;
+pub const VERSIONS_ALL: u32 = INT_MAX;
+
+/// The greatest number that an attribute holds, Java's `int` being what HBase reads it as.
+const INT_MAX: u32 = i32::MAX as u32;
 
 macro_rules! named_enum {
     (
@@ -20,6 +24,9 @@ macro_rules! named_enum {
         pub enum $name { $($(#[$variant_doc])* $variant,)* }
 
         impl $name {
+            /// The names of all values.
+            pub(super) const NAMES: &'static [&'static str] = &[$($text,)*];
+
             /// HBase's name for it.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
@@ -184,43 +191,10 @@ impl ColumnFamilyDescriptor {
     /// # Errors
     /// `IllegalArgument` if the value cannot be one of this attribute.
     pub fn set_attribute(&mut self, name: &str, value: &str) -> Result<()> {
-        let stored = match name {
-            "TTL" => number(parse_interval(value), name, value)?,
-            "BLOCKSIZE" => number(parse_bytes(value), name, value)?,
-            "VERSIONS" => {
-                let versions = number(value.parse().ok(), name, value)?;
-                self.check_versions(&versions)?;
-                versions
-            }
-            "MIN_VERSIONS" | "REPLICATION_SCOPE" => number(value.parse().ok(), name, value)?,
-            "BLOOMFILTER" => known(BloomType::from_name(value), name, value)?.name().to_owned(),
-            "COMPRESSION" => match Compression::from_name(value) {
-                Some(compression) => compression.name().to_owned(),
-                None => {
-                    return Err(Error::illegal_argument(format!(
-                        "Compression {} is not supported. Use one of \
-                         LZO GZ ZSTD EnumDesc LZ4 NONE SNAPPY BZIP2",
-                        value.to_ascii_uppercase()
-                    )));
-                }
-            },
-            "DATA_BLOCK_ENCODING" => {
-                known(DataBlockEncoding::from_name(value), name, value)?.name().to_owned()
-            }
-            "KEEP_DELETED_CELLS" => {
-                known(KeepDeletedCells::from_name(value), name, value)?.name().to_owned()
-            }
-            "IN_MEMORY"
-            | "BLOCKCACHE"
-            | "NEW_VERSION_BEHAVIOR"
-            | "CACHE_DATA_ON_WRITE"
-            | "CACHE_INDEX_ON_WRITE"
-            | "CACHE_BLOOMS_ON_WRITE"
-            | "EVICT_BLOCKS_ON_CLOSE"
-            | "PREFETCH_BLOCKS_ON_OPEN"
-            | "COMPRESS_TAGS" => value.eq_ignore_ascii_case("true").to_string(),
-            _ => value.to_owned(),
-        };
+        let stored = attribute::of_family(name, value)?;
+        if name == "VERSIONS" {
+            self.check_versions(&stored)?;
+        }
         self.attributes.insert(name.to_owned(), stored);
         Ok(())
     }
@@ -233,14 +207,10 @@ impl ColumnFamilyDescriptor {
         };
     }
 
-    /// `ColumnFamilyDescriptorBuilder.setMaxVersions` refuses these two.
+    /// `ColumnFamilyDescriptorBuilder.setMaxVersions` compares them.
     fn check_versions(&self, versions: &str) -> Result<()> {
-        let versions: i64 = versions.parse().unwrap_or(0);
-        if versions <= 0 {
-            return Err(Error::illegal_argument("Maximum versions must be positive"));
-        }
-        let versions_min = self.number("MIN_VERSIONS");
-        if versions < versions_min {
+        let versions_min = self.min_versions_raw();
+        if versions.parse().is_ok_and(|versions: i64| versions < versions_min) {
             return Err(Error::illegal_argument(format!(
                 "Set MaxVersion to {versions} while minVersion is {versions_min}. Maximum \
                  versions must be >= minimum versions "
@@ -249,27 +219,36 @@ impl ColumnFamilyDescriptor {
         Ok(())
     }
 
+    /// Checks that every attribute has a value that it may have, however it came here.
+    ///
+    /// # Errors
+    /// `IllegalArgument`, as from [`set_attribute`](Self::set_attribute).
+    pub fn check_attributes(&self) -> Result<()> {
+        let mut attributes = self.attributes.iter();
+        attributes.try_for_each(|(name, value)| attribute::of_family(name, value).map(drop))
+    }
+
     fn with(mut self, name: &str, value: impl fmt::Display) -> Self {
         self.attributes.insert(name.to_owned(), value.to_string());
         self
     }
 
-    /// The same with this many versions kept.
+    /// The same with this many versions kept; [`VERSIONS_ALL`] is the most there is.
     #[must_use]
     pub fn with_versions(self, versions: u32) -> Self {
-        self.with("VERSIONS", versions)
+        self.with("VERSIONS", versions.min(INT_MAX))
     }
 
     /// The same with this many versions kept whatever the time to live says.
     #[must_use]
     pub fn with_min_versions(self, versions: u32) -> Self {
-        self.with("MIN_VERSIONS", versions)
+        self.with("MIN_VERSIONS", versions.min(INT_MAX))
     }
 
-    /// The same with a time to live in seconds.
+    /// The same with a time to live in seconds; `i32::MAX` and more are for ever.
     #[must_use]
     pub fn with_time_to_live(self, seconds: u32) -> Self {
-        self.with("TTL", seconds)
+        self.with("TTL", seconds.min(INT_MAX))
     }
 
     /// The same with this Bloom filter.
@@ -293,7 +272,7 @@ impl ColumnFamilyDescriptor {
     /// The same with this block size in bytes.
     #[must_use]
     pub fn with_block_size(self, bytes: u32) -> Self {
-        self.with("BLOCKSIZE", bytes)
+        self.with("BLOCKSIZE", bytes.min(INT_MAX))
     }
 
     /// The same with this treatment of deleted cells.
@@ -308,17 +287,27 @@ impl ColumnFamilyDescriptor {
         self.with("BLOCKCACHE", enabled)
     }
 
+    /// A number among the attributes; 0 for text that is none, which no setter lets in.
     fn number(&self, name: &str) -> i64 {
-        self.attributes.get(name).and_then(|value| value.parse().ok()).unwrap_or(0)
+        self.number_or(name, 0)
+    }
+
+    fn number_or(&self, name: &str, default: i64) -> i64 {
+        self.attributes.get(name).and_then(|value| value.parse().ok()).unwrap_or(default)
     }
 
     fn flag(&self, name: &str) -> bool {
         self.attributes.get(name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// Versions kept: 1 or more, [`VERSIONS_ALL`] for all.
+    /// Versions kept: 1 or more, [`VERSIONS_ALL`] for all, which is also the answer where a file
+    /// holds what cannot be read: nothing is left out on a guess.
     pub fn versions(&self) -> u32 {
-        u32::try_from(self.number("VERSIONS")).unwrap_or(1)
+        let all = i64::from(VERSIONS_ALL);
+        match self.number_or("VERSIONS", all) {
+            versions if (1..all).contains(&versions) => versions as u32,
+            _ => VERSIONS_ALL,
+        }
     }
 
     /// Versions kept in spite of the time to live, as it was set: may be out of range until the
@@ -329,12 +318,12 @@ impl ColumnFamilyDescriptor {
 
     /// Versions kept in spite of the time to live.
     pub fn min_versions(&self) -> u32 {
-        u32::try_from(self.min_versions_raw()).unwrap_or(0)
+        self.min_versions_raw().clamp(0, i64::from(INT_MAX)) as u32
     }
 
     /// Time to live in seconds as it was set, `2147483647` for ever.
     pub fn time_to_live_seconds(&self) -> i64 {
-        self.number("TTL")
+        self.number_or("TTL", FOREVER_SECONDS)
     }
 
     /// Time to live in milliseconds, `i64::MAX` for ever (`HStore.determineTTLFromFamily`).
@@ -486,16 +475,6 @@ fn java_hash_bucket(key: &str, buckets: usize) -> usize {
     (hash ^ (hash >> 16)) as usize & (buckets - 1)
 }
 
-fn number(parsed: Option<i64>, name: &str, value: &str) -> Result<String> {
-    known(parsed, name, value).map(|number| number.to_string())
-}
-
-fn known<T>(parsed: Option<T>, name: &str, value: &str) -> Result<T> {
-    parsed.ok_or_else(|| {
-        Error::illegal_argument(format!("{value} is not a value of the attribute {name}"))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -530,7 +509,30 @@ mod tests {
         let mut family = ColumnFamilyDescriptor::new("f");
         assert!(family.set_attribute("VERSIONS", "0").is_err());
         assert!(family.set_attribute("COMPRESSION", "NOPE").is_err());
+        family.set_attribute("MIN_VERSIONS", "3").unwrap();
+        assert!(family.set_attribute("VERSIONS", "2").is_err());
         assert!(ColumnFamilyDescriptor::new("a:b").check_name().is_err());
         assert!(ColumnFamilyDescriptor::new("a b").check_name().is_ok());
+    }
+
+    /// A descriptor from a file may hold anything; what cannot be read keeps cells.
+    #[test]
+    fn what_cannot_be_read_loses_nothing() {
+        for versions in ["4294967296", "99999999999999999999", "many", "-1", "0"] {
+            let attributes = [("VERSIONS", versions), ("TTL", "long")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()));
+            let family = ColumnFamilyDescriptor::from_parts(
+                b"f".to_vec(),
+                BTreeMap::from(attributes),
+                BTreeMap::new(),
+            );
+            assert_eq!(family.versions(), VERSIONS_ALL, "{versions}");
+            assert_eq!(family.time_to_live_ms(), i64::MAX);
+            assert!(family.check_attributes().is_err());
+        }
+        let family = ColumnFamilyDescriptor::new("f").with_versions(u32::MAX);
+        assert_eq!(family.versions(), VERSIONS_ALL);
+        family.check_attributes().unwrap();
+        assert!(family.with_versions(0).check_attributes().is_err());
     }
 }

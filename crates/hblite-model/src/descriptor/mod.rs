@@ -5,6 +5,7 @@
 //! acts on. Defaults and texts are those of `TableDescriptorBuilder` and
 //! `ColumnFamilyDescriptorBuilder`.
 
+mod attribute;
 mod family;
 mod pretty;
 mod table;

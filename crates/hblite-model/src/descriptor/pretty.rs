@@ -8,6 +8,15 @@ const INTERVAL_UNITS: [(&str, i64); 4] =
 const SIZE_UNITS: [(&str, i64); 5] =
     [("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1)];
 
+/// How a unit is written: what must stand there and a letter that may follow. `DAY` and `DAYS`,
+/// `K` and `KB`, `B` and nothing.
+fn spelling(unit: &str) -> (&str, char) {
+    match unit.strip_suffix('B') {
+        Some(stem) => (stem, 'B'),
+        None => (unit, 'S'),
+    }
+}
+
 /// `3600` → `3600 SECONDS (1 HOUR)`; `2147483647` → `FOREVER`.
 pub fn format_interval(seconds: i64) -> String {
     if seconds == FOREVER_SECONDS {
@@ -54,21 +63,21 @@ pub fn format_bytes(size: i64) -> String {
 /// Reads an interval in seconds: a number, `FOREVER`, or text such as `1 DAY 2 HOURS`.
 ///
 /// Text that is none of these counts as 0, as in HBase. `None` if the number in front of a
-/// parenthesis contradicts what stands inside it.
+/// parenthesis contradicts what stands inside it, or one does not fit in 64 bits.
 pub fn parse_interval(text: &str) -> Option<i64> {
     if text.eq_ignore_ascii_case("FOREVER") {
         return Some(FOREVER_SECONDS);
     }
-    parse_quantities(text, &INTERVAL_UNITS, true)
+    parse_quantities(text, &INTERVAL_UNITS)
 }
 
-/// Reads a size in bytes: a number, or text such as `64KB` or `1 GB 20 MB`. See
+/// Reads a size in bytes: a number, or text such as `64KB`, `64K` or `1 GB 20 MB`. See
 /// [`parse_interval`].
 pub fn parse_bytes(text: &str) -> Option<i64> {
-    parse_quantities(text, &SIZE_UNITS, false)
+    parse_quantities(text, &SIZE_UNITS)
 }
 
-fn parse_quantities(text: &str, units: &[(&str, i64)], plural: bool) -> Option<i64> {
+fn parse_quantities(text: &str, units: &[(&str, i64)]) -> Option<i64> {
     if let Ok(number) = text.parse() {
         return Some(number);
     }
@@ -82,18 +91,25 @@ fn parse_quantities(text: &str, units: &[(&str, i64)], plural: bool) -> Option<i
     let mut rest = inner.trim();
     while !rest.is_empty() {
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let Ok(count) = rest[..digits].parse::<i64>() else {
+        if digits == 0 {
+            return Some(0);
+        }
+        let count: i64 = rest[..digits].parse().ok()?;
+        let after = rest[digits..].trim_start();
+        let matched = units_left.iter().enumerate().find_map(|(index, (unit, size))| {
+            let (stem, ending) = spelling(unit);
+            let behind = after.strip_prefix(stem)?;
+            let behind = behind.strip_prefix(ending).unwrap_or(behind);
+            // Nothing is left behind the last unit.
+            let fits = index + 1 < units_left.len() || behind.trim().is_empty();
+            fits.then_some((index, *size, behind))
+        });
+        let Some((index, size, behind)) = matched else {
             return Some(0);
         };
-        let unit_text = rest[digits..].trim_start();
-        let matched = units_left.iter().position(|(unit, _)| unit_text.starts_with(unit));
-        let Some(index) = matched else {
-            return Some(0);
-        };
-        let (unit, size) = units_left[index];
-        total = total.saturating_add(count.saturating_mul(size));
+        total = total.checked_add(count.checked_mul(size)?)?;
         units_left = &units_left[index + 1..];
-        rest = unit_text[unit.len()..].trim_start_matches(|c| plural && c == 'S').trim_start();
+        rest = behind.trim_start();
     }
     let expected_number = expected.trim_end_matches(|c: char| !c.is_ascii_digit());
     match expected_number.parse::<i64>() {
@@ -119,6 +135,23 @@ mod tests {
             assert_eq!(parse_bytes(&format_bytes(size)), Some(size));
         }
         assert_eq!(parse_interval("1 day 2 hours"), Some(93_600));
+        assert_eq!(parse_interval("1 MINUTE 5"), Some(0));
+        assert_eq!(parse_interval("99999999999999999999 DAYS"), None);
+        for (text, size) in [
+            ("64K", 65_536),
+            ("64 kb", 65_536),
+            ("64M", 64 << 20),
+            ("10G", 10 << 30),
+            ("1T 1 G 1MB 1k 1", (1 << 40) + (1 << 30) + (1 << 20) + 1_025),
+            ("5 B", 5),
+            ("65536 B (64K)", 65_536),
+            ("1 GB 1 TB", 0),
+            ("1 X", 0),
+            ("1 KBB", 0),
+        ] {
+            assert_eq!(parse_bytes(text), Some(size), "{text}");
+        }
+        assert_eq!(parse_bytes("9223372036854775807 TB"), None);
         assert_eq!(parse_interval("soon"), Some(0));
         assert_eq!(parse_interval("5 SECONDS (1 MINUTE)"), None);
     }

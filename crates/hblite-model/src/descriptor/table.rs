@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::attribute;
 use super::family::ColumnFamilyDescriptor;
-use super::pretty::{format_bytes, parse_bytes};
+use super::pretty::format_bytes;
 use crate::bytes::to_string_binary;
 use crate::error::{Error, Result};
 use crate::name::TableName;
@@ -81,30 +82,21 @@ impl TableDescriptor {
     /// # Errors
     /// `IllegalArgument` if the value cannot be one of this attribute.
     pub fn set_attribute(&mut self, name: &str, value: &str) -> Result<()> {
-        let stored = match name {
-            "MAX_FILESIZE" | "MEMSTORE_FLUSHSIZE" => match parse_bytes(value) {
-                Some(bytes) => bytes.to_string(),
-                None => {
-                    return Err(Error::illegal_argument(format!(
-                        "{value} is not a value of the attribute {name}"
-                    )));
-                }
-            },
-            "READONLY" | "COMPACTION_ENABLED" | "SPLIT_ENABLED" | "MERGE_ENABLED" => {
-                value.eq_ignore_ascii_case("true").to_string()
-            }
-            "DURABILITY" => match Durability::from_name(value) {
-                Some(durability) => durability.name().to_owned(),
-                None => {
-                    return Err(Error::illegal_argument(format!(
-                        "No enum constant org.apache.hadoop.hbase.client.Durability.{value}"
-                    )));
-                }
-            },
-            _ => value.to_owned(),
-        };
+        let stored = attribute::of_table(name, value)?;
         self.attributes.insert(name.to_owned(), stored);
         Ok(())
+    }
+
+    /// Checks that every attribute of the table and its families has a value that it may have,
+    /// however it came here.
+    ///
+    /// # Errors
+    /// `IllegalArgument`, as from [`set_attribute`](Self::set_attribute).
+    pub fn check_attributes(&self) -> Result<()> {
+        for (name, value) in &self.attributes {
+            attribute::of_table(name, value)?;
+        }
+        self.families().try_for_each(ColumnFamilyDescriptor::check_attributes)
     }
 
     /// Removes an attribute.

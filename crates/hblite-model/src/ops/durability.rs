@@ -18,6 +18,10 @@ pub enum Durability {
 }
 
 impl Durability {
+    /// The names of all values.
+    pub(crate) const NAMES: &'static [&'static str] =
+        &["USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL"];
+
     /// HBase's name for it.
     pub fn name(self) -> &'static str {
         match self {
