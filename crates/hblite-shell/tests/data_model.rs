@@ -14,69 +14,26 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::cell::RefCell;
+mod support;
+
 use std::fs;
-use std::io::{self, Write};
 use std::path::PathBuf;
-use std::rc::Rc;
-use std::sync::Arc;
 
 use hblite::filter::{self, Filter};
 use hblite::{
-    CheckAndMutate, ColumnFamilyDescriptor, Connection, Delete, EngineOptions, Get, ManualClock,
-    NamespaceDescriptor, Options, Put, RowMutations, Scan, TableDescriptor, TimeRange,
+    CheckAndMutate, ColumnFamilyDescriptor, Connection, Delete, Get, NamespaceDescriptor, Put,
+    RowMutations, Scan, TableDescriptor, TimeRange,
 };
-use hblite_shell::{NoLines, Outcome, Shell, ShellOptions};
+use hblite_shell::Outcome;
 use regex::Regex;
+use support::Session;
 
 /// 2026-01-01T00:00 UTC.
 const START_MS: i64 = 1_767_225_600_000;
 const PROMPT: &str = "hbase> ";
 
-#[derive(Clone, Default)]
-struct Printed(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Printed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A store whose clock stands, and a shell on it.
-struct Session {
-    clock: Arc<ManualClock>,
-    connection: Connection,
-    printed: Printed,
-    shell: Shell,
-}
-
-impl Session {
-    fn new() -> Self {
-        let clock = Arc::new(ManualClock::new(START_MS));
-        let engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
-        let options = Options::new().clock(clock.clone()).engine(engine);
-        let connection = options.open_in_memory().unwrap();
-        let sleeper = Arc::clone(&clock);
-        let options = ShellOptions {
-            sleep: Box::new(move |duration| sleeper.advance(duration.as_millis() as i64)),
-            ..ShellOptions::default()
-        };
-        let printed = Printed::default();
-        let shell = Shell::new(connection.clone(), Box::new(printed.clone()), options);
-        Self { clock, connection, printed, shell }
-    }
-
-    fn run(&mut self, commands: &str) -> (Outcome, String) {
-        self.clock.advance(1_000);
-        let outcome = self.shell.run_line(commands, &mut NoLines).unwrap();
-        let bytes = std::mem::take(&mut *self.printed.0.borrow_mut());
-        (outcome, String::from_utf8(bytes).unwrap())
-    }
-}
+/// Between one line of commands and the next.
+const STEP_MS: i64 = 1_000;
 
 /// Lines that the document leaves out.
 fn masks() -> Regex {
@@ -148,12 +105,12 @@ fn agrees(expected: &str, actual: &str) -> bool {
 fn blocks_print_what_the_document_says() {
     let masks = masks();
     let mut complaints = Vec::new();
-    let mut session = Session::new();
+    let mut session = Session::new(START_MS, STEP_MS);
     let exchanges = exchanges(&document());
     assert!(exchanges.len() > 50, "the blocks were found");
     for Exchange { line, is_on_fresh_store, commands, expected } in exchanges {
         if is_on_fresh_store {
-            session = Session::new();
+            session = Session::new(START_MS, STEP_MS);
         }
         let (outcome, printed) = session.run(&commands);
         let actual: Vec<&str> = printed.lines().filter(|line| !masks.is_match(line)).collect();
@@ -191,7 +148,7 @@ fn translations(document: &str) -> Vec<Translation> {
 
 #[test]
 fn translations_run_in_the_shell() {
-    let mut session = Session::new();
+    let mut session = Session::new(START_MS, STEP_MS);
     for Translation { line, shell, .. } in translations(&document()) {
         if !shell.is_empty() {
             let (outcome, printed) = session.run(&shell);
@@ -263,7 +220,7 @@ fn rust_column(connection: &Connection) -> hblite::Result<Vec<&'static str>> {
 #[test]
 fn translations_are_rust_that_runs() {
     let without_blanks = |text: &str| text.split_whitespace().collect::<String>();
-    let quoted = rust_column(&Session::new().connection).unwrap();
+    let quoted = rust_column(&Session::new(START_MS, STEP_MS).connection).unwrap();
     let quoted = quoted.into_iter().map(without_blanks);
     let translations = translations(&document());
     assert_eq!(translations.len(), quoted.len(), "rows of the table and pieces of code");

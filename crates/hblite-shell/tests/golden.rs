@@ -20,17 +20,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::cell::RefCell;
+mod support;
+
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
 use std::path::PathBuf;
-use std::rc::Rc;
-use std::sync::Arc;
 
-use hblite::{EngineOptions, ManualClock, Options};
-use hblite_shell::{NoLines, Outcome, ReadLines, ScriptOptions, Shell, ShellOptions};
+use hblite_shell::{Outcome, ReadLines, ScriptOptions};
 use regex::Regex;
+use support::Session;
 
 /// Exchanges that differ on purpose: script, prompt number, why.
 const DIFFERENCES: &[(&str, &str, &str)] = &[
@@ -57,64 +55,13 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
 /// The time at which the recordings were made.
 const START_MS: i64 = 1_795_259_000_000;
 
-#[derive(Clone, Default)]
-struct Transcript(Rc<RefCell<Vec<u8>>>);
+/// Between one command and the next.
+const STEP_MS: i64 = 10;
 
-impl Transcript {
-    fn take(&self) -> String {
-        String::from_utf8(std::mem::take(&mut self.0.borrow_mut())).unwrap()
-    }
-}
-
-impl Write for Transcript {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A store whose clock stands, and a shell on it.
-struct Bench {
-    clock: Arc<ManualClock>,
-    connection: hblite::Connection,
-    transcript: Transcript,
-    shell: Shell,
-}
-
-impl Bench {
-    fn new() -> Self {
-        let clock = Arc::new(ManualClock::new(START_MS));
-        let engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
-        let options = Options::new().clock(clock.clone()).engine(engine);
-        let connection = options.open_in_memory().unwrap();
-        let transcript = Transcript::default();
-        let shell = shell(&clock, &connection, &transcript);
-        Self { clock, connection, transcript, shell }
-    }
-
-    fn restart_shell(&mut self) {
-        self.shell = shell(&self.clock, &self.connection, &self.transcript);
-    }
-
-    fn answer(&mut self, command: &str) -> String {
-        self.clock.advance(10);
-        let outcome = self.shell.run_line(command, &mut NoLines).unwrap();
-        assert_ne!(outcome, Outcome::Incomplete, "{command}");
-        self.transcript.take()
-    }
-}
-
-fn shell(clock: &Arc<ManualClock>, connection: &hblite::Connection, out: &Transcript) -> Shell {
-    let clock = Arc::clone(clock);
-    let options = ShellOptions {
-        user: "root".to_owned(),
-        sleep: Box::new(move |duration| clock.advance(duration.as_millis() as i64)),
-        ..ShellOptions::default()
-    };
-    Shell::new(connection.clone(), Box::new(out.clone()), options)
+fn ask(session: &mut Session, command: &str) -> String {
+    let (outcome, answer) = session.run(command);
+    assert_ne!(outcome, Outcome::Incomplete, "{command}");
+    answer
 }
 
 /// A recorded command, its number and its answer.
@@ -216,13 +163,13 @@ impl Masks {
     }
 }
 
-fn check(bench: &mut Bench, script: &str, form: Form, complaints: &mut Vec<String>) {
+fn check(session: &mut Session, script: &str, form: Form, complaints: &mut Vec<String>) {
     let masks = Masks::new();
     let exchanges = exchanges(script);
     assert!(!exchanges.is_empty());
     for Exchange { number, command, answer } in exchanges {
         let expected = masks.apply(&answer, form);
-        let actual = masks.apply(&bench.answer(&command), form);
+        let actual = masks.apply(&ask(session, &command), form);
         let difference =
             DIFFERENCES.iter().find(|entry| (entry.0, entry.1) == (script, number.as_str()));
         match (difference, expected == actual) {
@@ -241,7 +188,7 @@ fn check(bench: &mut Bench, script: &str, form: Form, complaints: &mut Vec<Strin
 #[test]
 fn commands_of_the_case_studies() {
     let mut complaints = Vec::new();
-    check(&mut Bench::new(), "01_seeds", Form::Client24, &mut complaints);
+    check(&mut Session::new(START_MS, STEP_MS), "01_seeds", Form::Client24, &mut complaints);
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
@@ -249,7 +196,7 @@ fn commands_of_the_case_studies() {
 #[test]
 fn same_answers_as_hbase() {
     let mut complaints = Vec::new();
-    let mut bench = Bench::new();
+    let mut session = Session::new(START_MS, STEP_MS);
     for (script, form) in [
         ("02_seeds_repaired", Form::Client24),
         ("03_data", Form::Client24),
@@ -259,9 +206,9 @@ fn same_answers_as_hbase() {
         ("07_client261", Form::Client26),
     ] {
         if script != "08_objects" {
-            bench.restart_shell();
+            session.restart_shell();
         }
-        check(&mut bench, script, form, &mut complaints);
+        check(&mut session, script, form, &mut complaints);
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
@@ -270,16 +217,16 @@ fn same_answers_as_hbase() {
 /// recording ends where the error stopped it.
 #[test]
 fn a_script_stops_at_its_first_error() {
-    let mut bench = Bench::new();
+    let mut session = Session::new(START_MS, STEP_MS);
     let script = golden("06_errors_n.in");
     let options = ScriptOptions { echo: true, ..ScriptOptions::default() };
     let mut lines = ReadLines::new(script.as_bytes());
-    let error = bench.shell.run_script(&mut lines, options).unwrap_err();
+    let error = session.shell.run_script(&mut lines, options).unwrap_err();
     let line = script.lines().position(|line| line.starts_with("get 'nosuch'")).unwrap() + 1;
     assert_eq!((error.line, error.message.as_str()), (line as u64, "Unknown table nosuch!"));
     let masks = Masks::new();
     assert_eq!(
-        masks.apply(&bench.transcript.take(), Form::Client26),
+        masks.apply(&session.transcript.take(), Form::Client26),
         masks.apply(&golden("06_errors_n.out"), Form::Client26)
     );
 }

@@ -1,0 +1,75 @@
+//! A shell on a store in memory whose clock is the test's.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(dead_code, reason = "not every test needs all of it")]
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use hblite::{Connection, EngineOptions, ManualClock, Options};
+use hblite_shell::{NoLines, Outcome, Shell, ShellOptions};
+
+/// What a shell has printed.
+#[derive(Clone, Default)]
+pub(crate) struct Transcript(Rc<RefCell<Vec<u8>>>);
+
+impl Transcript {
+    pub(crate) fn take(&self) -> String {
+        String::from_utf8(std::mem::take(&mut self.0.borrow_mut())).unwrap()
+    }
+}
+
+impl Write for Transcript {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A store whose clock stands, and a shell on it. Nothing is compacted unless a command says so.
+pub(crate) struct Session {
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) connection: Connection,
+    pub(crate) transcript: Transcript,
+    pub(crate) shell: Shell,
+    /// How far the clock moves before each line.
+    step_ms: i64,
+}
+
+impl Session {
+    pub(crate) fn new(start_ms: i64, step_ms: i64) -> Self {
+        let clock = Arc::new(ManualClock::new(start_ms));
+        let engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
+        let options = Options::new().clock(clock.clone()).engine(engine);
+        let connection = options.open_in_memory().unwrap();
+        let transcript = Transcript::default();
+        let shell = shell(&clock, &connection, &transcript);
+        Self { clock, connection, transcript, shell, step_ms }
+    }
+
+    pub(crate) fn restart_shell(&mut self) {
+        self.shell = shell(&self.clock, &self.connection, &self.transcript);
+    }
+
+    /// Runs a line; gives what became of it and what it printed.
+    pub(crate) fn run(&mut self, line: &str) -> (Outcome, String) {
+        self.clock.advance(self.step_ms);
+        let outcome = self.shell.run_line(line, &mut NoLines).unwrap();
+        (outcome, self.transcript.take())
+    }
+}
+
+fn shell(clock: &Arc<ManualClock>, connection: &Connection, out: &Transcript) -> Shell {
+    let clock = Arc::clone(clock);
+    let options = ShellOptions {
+        user: "root".to_owned(),
+        sleep: Box::new(move |duration| clock.advance(duration.as_millis() as i64)),
+        ..ShellOptions::default()
+    };
+    Shell::new(connection.clone(), Box::new(out.clone()), options)
+}
