@@ -26,13 +26,15 @@ pub(crate) struct ShellArguments {
     /// Uses an empty store in memory, gone at the end
     #[arg(long, conflicts_with = "dir")]
     memory: bool,
-    /// Passes over damaged records of the log, and says which, instead of refusing to open
+    /// Skips damaged records of the log, and says which, instead of refusing to open
     #[arg(long)]
     salvage: bool,
-    /// Runs this command instead of a script; may be given several times
+    /// Runs this command instead of a script; may be given several times, each a statement of its
+    /// own
     #[arg(short, long = "command", value_name = "COMMAND", conflicts_with = "script")]
     commands: Vec<String>,
-    /// Goes on after an error of a script; the exit status is 0 then
+    /// Goes on after an error of a script. The exit status is 0 then; errors stand among the
+    /// results, and their number on standard error at the end
     #[arg(long)]
     keep_going: bool,
     /// Treats a terminal as a script: no prompt, no editing, ends at the first error
@@ -57,6 +59,8 @@ it can say otherwise:
 enum Source {
     /// A script and its name in messages.
     Lines(Box<dyn Lines>, String),
+    /// Commands of the command line.
+    Commands(Vec<String>),
     Terminal,
 }
 
@@ -83,8 +87,7 @@ pub(crate) fn run(arguments: ShellArguments) -> ExitCode {
 
 fn source(arguments: &ShellArguments) -> io::Result<Source> {
     if !arguments.commands.is_empty() {
-        let text = io::Cursor::new(arguments.commands.join("\n"));
-        return Ok(Source::Lines(Box::new(ReadLines::new(text)), "command".to_owned()));
+        return Ok(Source::Commands(arguments.commands.clone()));
     }
     if let Some(path) = arguments.script.as_ref().filter(|path| path.as_os_str() != "-") {
         let name = path.display().to_string();
@@ -123,7 +126,7 @@ fn tell_recovery(recovery: &ReplayReport) {
         let lost = damage.bytes_lost;
         let _ = writeln!(
             stderr,
-            "hblite: passed over {lost} bytes of the log at {file}, offset {offset}: {what}"
+            "hblite: skipped {lost} bytes of the log at {file}, offset {offset}: {what}"
         );
     }
 }
@@ -142,32 +145,79 @@ fn run_on(connection: &Connection, source: Source, script: ScriptOptions) -> io:
     };
     let mut shell = Shell::new(connection.clone(), Box::new(Screen::new(progress)), options);
     match source {
-        Source::Lines(mut lines, name) => run_script(&mut shell, lines.as_mut(), script, &name),
+        Source::Lines(mut lines, name) => {
+            let end =
+                run_script(&mut shell, lines.as_mut(), script, &|line| format!("{name}:{line}"))?;
+            end.status(&name)
+        }
+        Source::Commands(commands) => run_commands(&mut shell, &commands, script),
         Source::Terminal => interact(&mut shell),
     }
 }
 
+/// How a script ended.
+enum End {
+    /// Of itself, or with `exit`.
+    Reached(ScriptReport),
+    /// With an error, which was told.
+    Failed,
+}
+
+impl End {
+    /// The exit status. Says how many commands of `name` failed.
+    fn status(self, name: &str) -> io::Result<u8> {
+        match self {
+            Self::Failed => Ok(FAILURE),
+            Self::Reached(ScriptReport { exit: Some(status), .. }) => Ok(exit_status(status)),
+            Self::Reached(ScriptReport { failures: 0, .. }) => Ok(0),
+            Self::Reached(ScriptReport { failures, .. }) => {
+                writeln!(io::stderr(), "hblite: {name}: failed commands: {failures}")?;
+                Ok(0)
+            }
+        }
+    }
+}
+
+/// Runs a script; `place` names one of its lines in messages.
 fn run_script(
     shell: &mut Shell,
     lines: &mut dyn Lines,
     options: ScriptOptions,
-    name: &str,
-) -> io::Result<u8> {
+    place: &dyn Fn(u64) -> String,
+) -> io::Result<End> {
     match shell.run_script(lines, options) {
-        Ok(ScriptReport { exit: Some(status), .. }) => Ok(exit_status(status)),
-        Ok(ScriptReport { failures: 0, .. }) => Ok(0),
-        Ok(ScriptReport { failures, .. }) => {
-            writeln!(io::stderr(), "hblite: {name}: failed commands: {failures}")?;
-            Ok(0)
-        }
+        Ok(report) => Ok(End::Reached(report)),
         Err(error) => match error.source {
             Some(source) if source.kind() == io::ErrorKind::BrokenPipe => Err(source),
             _ => {
-                writeln!(io::stderr(), "{name}:{}: ERROR: {}", error.line, error.message)?;
-                Ok(FAILURE)
+                writeln!(io::stderr(), "{}: ERROR: {}", place(error.line), error.message)?;
+                Ok(End::Failed)
             }
         },
     }
+}
+
+/// Runs commands of the command line, each a script of its own: none completes the one before.
+fn run_commands(shell: &mut Shell, commands: &[String], options: ScriptOptions) -> io::Result<u8> {
+    let mut total = ScriptReport::default();
+    for (number, command) in (1..).zip(commands) {
+        let place = |line| match command.trim_end().contains('\n') {
+            true => format!("-c {number}:{line}"),
+            false => format!("-c {number}"),
+        };
+        let mut lines = ReadLines::new(command.as_bytes());
+        match run_script(shell, &mut lines, options, &place)? {
+            End::Failed => return Ok(FAILURE),
+            End::Reached(report) => {
+                total.failures += report.failures;
+                total.exit = report.exit;
+            }
+        }
+        if total.exit.is_some() {
+            break;
+        }
+    }
+    End::Reached(total).status("commands")
 }
 
 /// The status as the operating system keeps it: its low eight bits.
@@ -189,11 +239,11 @@ fn interact(shell: &mut Shell) -> io::Result<u8> {
             }
             Input::End => return Ok(0),
         };
-        let text = strip_prompt(&line);
+        let text = strip_prompt(&line, &source).to_owned();
         if source.is_empty() && text.trim().is_empty() {
             continue;
         }
-        source.push_str(text);
+        source.push_str(&text);
         match shell.run_line(&source, &mut editor)? {
             Outcome::Incomplete => source.push('\n'),
             Outcome::Exit(status) => return Ok(exit_status(status)),

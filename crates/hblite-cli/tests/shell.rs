@@ -95,6 +95,27 @@ fn statuses_of_exit_unfinished_text_and_bad_directives() {
 }
 
 #[test]
+fn commands_of_the_command_line_are_statements_of_their_own() {
+    let run = |commands: &[&str]| {
+        let arguments: Vec<_> = commands.iter().flat_map(|command| ["-c", *command]).collect();
+        hblite(&[&["--memory"], &arguments[..]].concat(), "")
+    };
+    let output = run(&["create 't',", "'f'"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stderr);
+    assert!(told.starts_with("-c 1: ERROR: SyntaxError: syntax error, unexpected end-"), "{told}");
+    let output = run(&["list", "get 'nosuch', 'r'", "puts 'more'"]);
+    assert_eq!(text(&output.stderr), "-c 2: ERROR: Unknown table nosuch!\n");
+    let output = run(&["list", "puts 'a'\nget 'nosuch', 'r'"]);
+    assert_eq!(text(&output.stderr), "-c 2:2: ERROR: Unknown table nosuch!\n");
+    let output = run(&["t = create 'a', 'f'", "disable_all 'a'\ny", "exit 3", "nosuch"]);
+    assert_eq!(output.status.code(), Some(3));
+    let output = hblite(&["--memory", "--keep-going", "-c", "nosuch", "-c", "nosuch"], "");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stderr), "hblite: commands: failed commands: 2\n");
+}
+
+#[test]
 fn a_script_that_is_not_there_makes_no_store() {
     let dir = TempDir::new().unwrap();
     let dir = dir.path().join("store");

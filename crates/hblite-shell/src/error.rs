@@ -13,15 +13,23 @@ pub(crate) struct SyntaxError {
     at: usize,
     /// Whether more text could make it right.
     is_incomplete: bool,
+    /// Where the string begins, behind its quote, that no other quote closes.
+    quote_at: Option<usize>,
 }
 
 impl SyntaxError {
     pub(crate) fn new(message: impl Into<String>, at: usize) -> Self {
-        Self { message: message.into(), at, is_incomplete: false }
+        Self { message: message.into(), at, is_incomplete: false, quote_at: None }
     }
 
     pub(crate) fn incomplete(message: &str, at: usize) -> Self {
         Self { is_incomplete: true, ..Self::new(message, at) }
+    }
+
+    /// Text that ends inside the string that begins at `quote_at`.
+    pub(crate) fn open_string(quote_at: usize, at: usize) -> Self {
+        let message = "unterminated string meets end of file";
+        Self { quote_at: Some(quote_at), ..Self::incomplete(message, at) }
     }
 
     pub(crate) fn unexpected(what: &str, at: usize) -> Self {
@@ -30,6 +38,11 @@ impl SyntaxError {
 
     pub(crate) fn is_incomplete(&self) -> bool {
         self.is_incomplete
+    }
+
+    /// Where the string begins, behind its quote, that the text ends in.
+    pub(crate) fn quote_at(&self) -> Option<usize> {
+        self.quote_at
     }
 
     /// The failure as the Ruby console prints it: file and line, the source line and a caret.
@@ -41,7 +54,8 @@ impl SyntaxError {
         let column = before[line_start..].chars().count().saturating_sub(1);
         Failure::Ruby {
             class: "SyntaxError",
-            message: format!("(hbase):{line_number}: {}", self.message),
+            message: self.message.clone(),
+            line: Some(line_number),
             picture: Some(format!("{line}\n{:column$}^", "")),
         }
     }
@@ -58,6 +72,8 @@ pub(crate) enum Failure {
         class: &'static str,
         /// Its message.
         message: String,
+        /// The line that it is about, if it is about one.
+        line: Option<u64>,
         /// The offending line with a caret under it.
         picture: Option<String>,
     },
@@ -74,11 +90,15 @@ impl Failure {
     }
 
     pub(crate) fn name_error(message: impl Into<String>) -> Self {
-        Self::Ruby { class: "NameError", message: message.into(), picture: None }
+        Self::ruby("NameError", message.into())
     }
 
     pub(crate) fn no_method(message: impl Into<String>) -> Self {
-        Self::Ruby { class: "NoMethodError", message: message.into(), picture: None }
+        Self::ruby("NoMethodError", message.into())
+    }
+
+    pub(crate) fn ruby(class: &'static str, message: String) -> Self {
+        Self::Ruby { class, message, line: None, picture: None }
     }
 }
 

@@ -42,7 +42,7 @@ inside double quotes, in hexadecimal or octal digits; inside single quotes nothi
   hbase> get 't1', \"key\\003\\023\\011\"
 
 What a command returns can be kept in a variable (t = get_table 't1'; t.scan). Several commands
-on a line are parted by ';', comments begin with '#', unfinished lines go on in the next one.
+on a line are separated by ';', comments begin with '#', unfinished lines go on in the next one.
 'exit' ends the shell.
 
 In a script, comments of these forms say something about what follows: '#: echo' prints each line

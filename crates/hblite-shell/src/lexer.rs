@@ -154,12 +154,18 @@ impl Lexer<'_> {
             ':' => self.symbol()?,
             c if c.is_ascii_digit() => self.number(start)?,
             c if is_name_start(c) => self.name(start),
+            // The line goes on in the next one, which is not here yet.
+            '\\' if self.peek().is_none() => {
+                let message = "syntax error, unexpected end-of-file";
+                return Err(SyntaxError::incomplete(message, self.at));
+            }
             c => return Err(SyntaxError::unexpected(&format!("'{c}'"), self.at)),
         })
     }
 
     /// Inside single quotes only `\'` and `\\` are escapes.
     fn single_quoted(&mut self, is_end: impl Fn(char) -> bool) -> Result<Vec<u8>, SyntaxError> {
+        let start = self.at;
         let mut bytes = Vec::new();
         while let Some(character) = self.take() {
             if is_end(character) {
@@ -173,10 +179,11 @@ impl Lexer<'_> {
                 push_char(&mut bytes, character);
             }
         }
-        Err(SyntaxError::incomplete("unterminated string meets end of file", self.at))
+        Err(SyntaxError::open_string(start, self.at))
     }
 
     fn double_quoted(&mut self, is_end: impl Fn(char) -> bool) -> Result<Vec<u8>, SyntaxError> {
+        let start = self.at;
         let mut bytes = Vec::new();
         while let Some(character) = self.take() {
             match character {
@@ -188,7 +195,7 @@ impl Lexer<'_> {
                 c => push_char(&mut bytes, c),
             }
         }
-        Err(SyntaxError::incomplete("unterminated string meets end of file", self.at))
+        Err(SyntaxError::open_string(start, self.at))
     }
 
     /// What follows a backslash inside double quotes.
@@ -396,8 +403,10 @@ mod tests {
             let error = tokenize(source).unwrap_err();
             assert!(!error.is_incomplete(), "{source}: {error:?}");
         }
-        for source in ["'abc", "\"abc\\", "‘abc"] {
+        for source in ["'abc", "\"abc\\", "‘abc", "list \\", "\\"] {
             assert!(tokenize(source).unwrap_err().is_incomplete(), "{source}");
         }
+        assert_eq!(kinds("list \\\n 'a'"), kinds("list 'a'"));
+        assert!(!tokenize("list \\ 'a'").unwrap_err().is_incomplete());
     }
 }

@@ -68,6 +68,32 @@ pub(crate) fn parse(source: &str) -> Result<Vec<Expression>, SyntaxError> {
     }
 }
 
+/// Where the innermost bracket stands, or the string begins, that `source` leaves open.
+pub(crate) fn opening_of(source: &str) -> Option<usize> {
+    let tokens = match tokenize(source) {
+        Ok(tokens) => tokens,
+        Err(error) => return error.quote_at(),
+    };
+    let mut open = Vec::new();
+    for token in &tokens {
+        match token.kind {
+            TokenKind::ParenOpen | TokenKind::BraceOpen | TokenKind::BracketOpen => {
+                open.push(token.span.start);
+            }
+            TokenKind::ParenClose | TokenKind::BraceClose | TokenKind::BracketClose => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    open.pop()
+}
+
+/// Whether `source` ends inside a string.
+pub(crate) fn ends_in_string(source: &str) -> bool {
+    tokenize(source).is_err_and(|error| error.quote_at().is_some())
+}
+
 struct Parser {
     tokens: Vec<Token>,
     at: usize,
@@ -102,7 +128,19 @@ impl Parser {
 
     /// The error for the token that stands here.
     fn unexpected(&self) -> SyntaxError {
-        let token = self.token();
+        Self::unexpected_token(self.token())
+    }
+
+    /// The error for what follows the item that begins at `start`, or at the end of the text for
+    /// the item: nothing that comes later makes it right.
+    fn unexpected_after(&self, start: usize) -> SyntaxError {
+        match self.peek() {
+            TokenKind::End => Self::unexpected_token(&self.tokens[start]),
+            _ => self.unexpected(),
+        }
+    }
+
+    fn unexpected_token(token: &Token) -> SyntaxError {
         let what = match &token.kind {
             TokenKind::End => {
                 return SyntaxError::incomplete(
@@ -243,9 +281,10 @@ impl Parser {
             if self.take_if(&TokenKind::BraceClose) {
                 break;
             }
+            let start = self.at;
             let (key, value) = self.item()?;
             let Some(key) = key else {
-                return Err(self.unexpected());
+                return Err(self.unexpected_after(start));
             };
             pairs.push((key, value));
             self.skip_newlines();
@@ -330,11 +369,12 @@ impl Parser {
     }
 
     fn push_item(&mut self, items: &mut List) -> Result<(), SyntaxError> {
+        let start = self.at;
         match self.item()? {
             (Some(key), value) => items.pairs.push((key, value)),
             (None, value) if items.pairs.is_empty() => items.values.push(value),
             // After a pair only pairs may follow.
-            (None, _) => return Err(self.unexpected()),
+            (None, _) => return Err(self.unexpected_after(start)),
         }
         Ok(())
     }
@@ -435,11 +475,11 @@ mod tests {
         let source = "scan { STARTROW => 'FixedWidthUsername' LIMIT => 30}";
         let error = parse(source).unwrap_err();
         assert!(!error.is_incomplete());
-        let Failure::Ruby { class, message, picture } = error.explain(source, 1) else {
+        let Failure::Ruby { class, message, line, picture } = error.explain(source, 1) else {
             panic!("{error:?}");
         };
-        assert_eq!(class, "SyntaxError");
-        assert_eq!(message, "(hbase):1: syntax error, unexpected '=>'");
+        assert_eq!((class, line), ("SyntaxError", Some(1)));
+        assert_eq!(message, "syntax error, unexpected '=>'");
         assert_eq!(picture, Some(format!("{source}\n{:17}^", "")));
     }
 
@@ -451,6 +491,36 @@ mod tests {
         for source in ["create 't' 'f'", "a)", "=> 1", "a 'b' => 1, 'c'", "{1}", "a b: "] {
             let error = parse(source);
             assert!(error.is_err(), "{source}");
+        }
+    }
+
+    /// A line that is wrong whatever follows it does not wait for what follows.
+    #[test]
+    fn a_finished_line_that_is_wrong_does_not_ask_for_more() {
+        for (source, unexpected) in [
+            ("scan 't', LIMIT => 1, {COLUMNS => 'f'}", "'{'"),
+            ("put 't', A => 1, 'r'", "tSTRING_BEG"),
+            ("get 't', {'f'", "tSTRING_BEG"),
+        ] {
+            let error = parse(source).unwrap_err();
+            assert!(!error.is_incomplete(), "{source}");
+            let Failure::Ruby { message, .. } = error.explain(source, 1) else {
+                panic!("{error:?}")
+            };
+            assert_eq!(message, format!("syntax error, unexpected {unexpected}"), "{source}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_open_is_found() {
+        for (source, at) in [
+            ("create 't',", None),
+            ("create 't', {A => 'f'", Some(12)),
+            ("a(['b', {}", Some(2)),
+            ("put 'r', \"x", Some(10)),
+            ("put 'r',\n 'y", Some(11)),
+        ] {
+            assert_eq!(opening_of(source), at, "{source}");
         }
     }
 

@@ -3,12 +3,15 @@
 use std::io::{self, BufRead, Read as _};
 
 use crate::error::ScriptError;
+use crate::parser::{ends_in_string, opening_of};
 use crate::shell::{Outcome, Shell};
 
 /// Bytes of a line beyond which it is refused.
 const LINE_SIZE_MAX: u64 = 16 << 20;
 /// Lines of a statement beyond which it is refused: each new line reads the statement anew.
 const STATEMENT_LINES_MAX: u64 = 2_000;
+/// Bytes of a statement beyond which it takes no further line, for the same reason.
+const STATEMENT_SIZE_MAX: usize = 1 << 20;
 
 /// Where lines come from: a script, a terminal.
 pub trait Lines {
@@ -86,8 +89,15 @@ pub struct ScriptReport {
 }
 
 /// `line` without a prompt that was pasted with it: `hbase> `, `hbase(main):001:0> `,
-/// `hbase:001:0> `.
-pub fn strip_prompt(line: &str) -> &str {
+/// `hbase:001:0> `. `pending` is the unfinished statement that stands before it; where that ends
+/// inside a string, the line is the string's and stays as it is.
+pub fn strip_prompt<'a>(line: &'a str, pending: &str) -> &'a str {
+    let stripped = without_prompt(line);
+    let is_changed = stripped.len() < line.len();
+    if is_changed && ends_in_string(pending) { line } else { stripped }
+}
+
+fn without_prompt(line: &str) -> &str {
     let text = line.trim_start();
     let Some(rest) = text.strip_prefix("hbase") else {
         return line;
@@ -143,6 +153,7 @@ impl Shell {
         };
         let result = runner.run();
         self.prints_errors = true;
+        self.script_line = None;
         let report = result?;
         // Comments that were echoed after the last statement.
         self.out.flush().map_err(|source| io_error(0, source))?;
@@ -180,8 +191,8 @@ impl Runner<'_> {
                 self.direct(directive.trim())?;
                 continue;
             }
-            self.echo(&line, 0)?;
-            let text = strip_prompt(&line);
+            self.echo(&line, "")?;
+            let text = strip_prompt(&line, "");
             if text.trim().is_empty() || text.trim_start().starts_with('#') {
                 continue;
             }
@@ -216,19 +227,21 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn echo(&mut self, line: &str, pending: usize) -> Result<(), ScriptError> {
+    fn echo(&mut self, line: &str, pending: &str) -> Result<(), ScriptError> {
         if !self.options.echo {
             return Ok(());
         }
-        let text = strip_prompt(line);
+        let text = strip_prompt(line, pending);
         let is_comment = text.trim().is_empty() || text.trim_start().starts_with('#');
-        let prompt = if is_comment { String::new() } else { self.shell.prompt(pending) };
+        let pending_lines = pending.lines().count();
+        let prompt = if is_comment { String::new() } else { self.shell.prompt(pending_lines) };
         let at = self.lines.count;
         self.shell.out.line(&format!("{prompt}{text}")).map_err(|source| io_error(at, source))
     }
 
     /// Runs the statement that begins with `source`, reading the lines that complete it.
     fn run_statement(&mut self, mut source: String, start: u64) -> Result<Outcome, ScriptError> {
+        self.shell.script_line = Some(start);
         self.shell.prints_errors =
             self.options.keep_going || self.expectation != Expectation::Success;
         loop {
@@ -240,16 +253,21 @@ impl Runner<'_> {
                 return Ok(outcome);
             }
             if self.lines.count - start >= STATEMENT_LINES_MAX {
-                let message = format!("a statement of more than {STATEMENT_LINES_MAX} lines");
-                return Err(error(start, message));
+                let size = format!("{STATEMENT_LINES_MAX} lines");
+                return Err(too_long(&source, start, &size));
             }
             let Some(line) = self.next_line()? else {
                 let given_up = self.shell.give_up(&source);
                 return given_up.map_err(|source| io_error(start, source));
             };
-            self.echo(&line, source.lines().count())?;
+            if source.len() + line.len() >= STATEMENT_SIZE_MAX {
+                let size = format!("{STATEMENT_SIZE_MAX} bytes on several lines");
+                return Err(too_long(&source, start, &size));
+            }
+            self.echo(&line, &source)?;
+            let text = strip_prompt(&line, &source).to_owned();
             source.push('\n');
-            source.push_str(strip_prompt(&line));
+            source.push_str(&text);
         }
     }
 
@@ -271,6 +289,24 @@ impl Runner<'_> {
     }
 }
 
+/// Refuses the unfinished statement `source`, which begins on the line `start`.
+fn too_long(source: &str, start: u64, size: &str) -> ScriptError {
+    let what_is_open = match opening_of(source) {
+        Some(at) => {
+            let line = start + source[..at].matches('\n').count() as u64;
+            let opening = match source[at..].chars().next() {
+                Some(bracket @ ('(' | '[' | '{')) if !ends_in_string(source) => {
+                    format!("the '{bracket}'")
+                }
+                _ => "the quote".to_owned(),
+            };
+            format!(": {opening} of line {line} is not closed")
+        }
+        None => String::new(),
+    };
+    error(start, format!("a statement of more than {size}{what_is_open}"))
+}
+
 fn error(line: u64, message: String) -> ScriptError {
     ScriptError { line, message, source: None }
 }
@@ -286,11 +322,12 @@ mod tests {
     #[test]
     fn pasted_prompts_are_skipped() {
         for line in ["list", "hbase> list", "  hbase>list", "hbase(main):001:0> list"] {
-            assert_eq!(strip_prompt(line), "list");
+            assert_eq!(strip_prompt(line, ""), "list");
         }
-        assert_eq!(strip_prompt("hbase:012:0* 'x'"), "'x'");
+        assert_eq!(strip_prompt("hbase:012:0* 'x'", "put 't',\n"), "'x'");
+        assert_eq!(strip_prompt("hbase:012:0* x'", "put 'r"), "hbase:012:0* x'");
         for line in ["hbase = 1", "hbasex> a", "scan 'hbase> '"] {
-            assert_eq!(strip_prompt(line), line);
+            assert_eq!(strip_prompt(line, ""), line);
         }
     }
 

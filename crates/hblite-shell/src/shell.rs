@@ -26,7 +26,8 @@ use crate::value::{Hash, Value};
 pub enum Outcome {
     /// All of it was done.
     Done,
-    /// An error, which was printed; here is its message.
+    /// An error, which was printed; here is its message, with the place in the text for one of
+    /// the language.
     Failed(String),
     /// More lines are needed: brackets or quotes are open. Nothing was done.
     Incomplete,
@@ -91,6 +92,8 @@ pub struct Shell {
     variables: BTreeMap<String, Value>,
     /// Lines read so far, for prompts and messages.
     line_number: u64,
+    /// The line of a script on which the statement that runs begins, counted from 1.
+    pub(crate) script_line: Option<u64>,
     /// Whether errors are printed; a script that stops at its first error gives it back instead.
     pub(crate) prints_errors: bool,
 }
@@ -110,6 +113,7 @@ impl Shell {
             options,
             variables: BTreeMap::new(),
             line_number: 0,
+            script_line: None,
             prints_errors: true,
         }
     }
@@ -146,7 +150,7 @@ impl Shell {
     pub fn run_line(&mut self, source: &str, answers: &mut dyn Lines) -> io::Result<Outcome> {
         let result = match parse(source) {
             Err(error) if error.is_incomplete() => return Ok(Outcome::Incomplete),
-            Err(error) => Err(error.explain(source, self.line_number + 1)),
+            Err(error) => Err(error.explain(source, self.first_line())),
             Ok(statements) => self.run_statements(&statements, answers),
         };
         self.count_lines(source);
@@ -166,9 +170,13 @@ impl Shell {
         let Err(error) = parse(source) else {
             return Ok(Outcome::Done);
         };
-        let failure = error.explain(source, self.line_number + 1);
+        let failure = error.explain(source, self.first_line());
         self.count_lines(source);
         self.tell(failure)
+    }
+
+    fn first_line(&self) -> u64 {
+        self.script_line.unwrap_or(self.line_number + 1)
     }
 
     fn count_lines(&mut self, source: &str) {
@@ -181,11 +189,13 @@ impl Shell {
             Failure::Output(error) => Err(error),
             // Printed by the command that failed, before its time.
             Failure::Command(message) => Ok(Outcome::Failed(message)),
-            Failure::Ruby { class, message, picture } => {
+            Failure::Ruby { class, message, line, picture } => {
                 if self.prints_errors {
-                    self.out.traceback(class, &message, picture.as_deref())?;
+                    let place = line.map(|line| format!("(hbase):{line}: ")).unwrap_or_default();
+                    self.out.traceback(class, &format!("{place}{message}"), picture.as_deref())?;
                 }
-                Ok(Outcome::Failed(format!("{class}: {message}")))
+                let picture = picture.map(|picture| format!("\n{picture}")).unwrap_or_default();
+                Ok(Outcome::Failed(format!("{class}: {message}{picture}")))
             }
         }
     }
@@ -287,6 +297,7 @@ impl Shell {
         match call.name.as_str() {
             "exit" | "quit" => Err(Failure::Exit(match values.first() {
                 Some(Value::Integer(status)) => i32::try_from(*status).unwrap_or(1),
+                Some(Value::Bool(false)) => 1,
                 _ => 0,
             })),
             "sleep" => {
@@ -304,8 +315,13 @@ impl Shell {
             "help" => self.help(values.first().unwrap_or(&Value::Nil)),
             "tools" => self.help(&Value::from("tools")),
             "puts" => {
-                let line = values.iter().map(Value::to_text).collect::<Vec<_>>().join("\n");
-                self.out.line(&line)?;
+                let lines = flat(values);
+                if values.is_empty() {
+                    self.out.line("")?;
+                }
+                for line in lines {
+                    self.out.line(&line.to_text())?;
+                }
                 Ok(Value::Nil)
             }
             name if call.arguments.is_some() => {
@@ -367,6 +383,18 @@ fn help_or_method(name: &str) -> Option<Option<&'static Command>> {
     command::find(name).filter(|command| command.is_table_method).map(Some)
 }
 
+/// The values with the items of arrays in place of the arrays, as `puts` prints them.
+fn flat(values: &[Value]) -> Vec<&Value> {
+    let mut all = Vec::new();
+    for value in values {
+        match value {
+            Value::Array(items) => all.extend(flat(items)),
+            value => all.push(value),
+        }
+    }
+    all
+}
+
 fn element(value: &Value, index: &Value) -> Result<Value, Failure> {
     match (value, index) {
         (Value::Array(items), Value::Integer(index)) => {
@@ -390,11 +418,10 @@ fn no_method(name: &str, receiver: &Value) -> Failure {
 /// Methods of values, those of Ruby and those of the Java objects that commands return.
 fn method(receiver: &Value, name: &str, arguments: &[Value]) -> Result<Value, Failure> {
     if !arguments.is_empty() {
-        return Err(Failure::Ruby {
-            class: "ArgumentError",
-            message: format!("wrong number of arguments (given {}, expected 0)", arguments.len()),
-            picture: None,
-        });
+        return Err(Failure::ruby(
+            "ArgumentError",
+            format!("wrong number of arguments (given {}, expected 0)", arguments.len()),
+        ));
     }
     let value = match (receiver, name) {
         (_, "to_s") => Some(Value::from(receiver.to_text())),

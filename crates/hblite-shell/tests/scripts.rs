@@ -1,0 +1,88 @@
+//! Scripts: statements over several lines, their limits, and how errors in them are told.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use hblite_shell::{Outcome, ReadLines, ScriptError, ScriptOptions, ScriptReport};
+use support::Session;
+
+fn run(script: &str, options: ScriptOptions) -> (Result<ScriptReport, ScriptError>, String) {
+    let mut session = Session::new(1_000, 10);
+    let mut lines = ReadLines::new(script.as_bytes());
+    let result = session.shell.run_script(&mut lines, options);
+    (result, session.transcript.take())
+}
+
+fn printed(script: &str) -> String {
+    let (result, printed) = run(script, ScriptOptions::default());
+    result.unwrap_or_else(|error| panic!("{script}: {error}"));
+    printed
+}
+
+fn error(script: &str) -> (u64, String) {
+    let error = run(script, ScriptOptions::default()).0.unwrap_err();
+    (error.line, error.message)
+}
+
+#[test]
+fn a_backslash_joins_lines() {
+    for end in ["\n", "\r\n"] {
+        let script = ["puts \\", "  'one', \\", "  'two'", "puts 'three'", ""].join(end);
+        assert_eq!(printed(&script), "one\ntwo\nthree\n", "{end:?}");
+    }
+    let (line, message) = error("puts 'a'\nputs \\");
+    assert!(line == 2 && message.contains("unexpected end-of-file"), "{message}");
+}
+
+#[test]
+fn a_wrong_line_does_not_swallow_the_next_one() {
+    let script = "create 't', 'f'\nscan 't', LIMIT => 1, {COLUMNS => 'f'}\nputs 'next'\n";
+    let (result, printed) = run(script, ScriptOptions { keep_going: true, echo: false });
+    assert_eq!(result.unwrap().failures, 1);
+    assert!(printed.ends_with("next\n"), "{printed}");
+}
+
+#[test]
+fn a_prompt_inside_a_string_is_text() {
+    let script = "puts 'a\nhbase> b'\nputs ['c',\nhbase:002:0* 'd']\n";
+    assert_eq!(printed(script), "a\nhbase> b\nc\nd\n");
+}
+
+/// The line of the script, once, and the picture of the place.
+#[test]
+fn errors_of_the_language_have_one_line_number() {
+    let script = "# a comment\n\nputs 'a',\n  'b' 'c'\n";
+    let picture = "  'b' 'c'\n      ^";
+    let (line, message) = error(script);
+    assert_eq!(line, 3);
+    let expected = format!("SyntaxError: syntax error, unexpected tSTRING_BEG\n{picture}");
+    assert_eq!(message.replace("        ^", "      ^"), expected);
+    let (_, printed) = run(script, ScriptOptions { keep_going: true, echo: false });
+    assert!(printed.contains("SyntaxError ((hbase):4: syntax error"), "{printed}");
+}
+
+#[test]
+fn endless_statements_say_what_is_open() {
+    let lines = "x\n".repeat(2_100);
+    let (line, message) = error(&format!("# head\nputs 'a',\n 'b{lines}"));
+    assert_eq!(line, 2);
+    assert_eq!(message, "a statement of more than 2000 lines: the quote of line 3 is not closed");
+    let (_, message) = error(&format!("puts [1,\n [\n{}", "1,\n".repeat(2_100)));
+    assert_eq!(message, "a statement of more than 2000 lines: the '[' of line 2 is not closed");
+    let wide = format!("'{}',\n", "x".repeat(250 << 10));
+    let (line, message) = error(&format!("puts [\n{}", wide.repeat(5)));
+    assert_eq!(line, 1);
+    assert!(message.ends_with("bytes on several lines: the '[' of line 1 is not closed"));
+    // A long line alone is no endless statement.
+    assert_eq!(printed(&format!("puts '{}'", "x".repeat(2 << 20))).len(), (2 << 20) + 1);
+}
+
+#[test]
+fn statuses_and_lists() {
+    for (text, status) in [("exit", 0), ("exit false", 1), ("exit true", 0), ("exit 7", 7)] {
+        let (outcome, _) = Session::new(0, 1).run(text);
+        assert_eq!(outcome, Outcome::Exit(status), "{text}");
+    }
+    assert_eq!(printed("puts [1, [2, 'c']], 4\nputs\nputs []\n"), "1\n2\nc\n4\n\n");
+}
