@@ -144,6 +144,17 @@ impl Admin {
         self.engine.flush_region(region)
     }
 
+    /// Writes what one family of a table holds in memory to files. The log keeps what it has of
+    /// the other families, and with it of this one.
+    pub fn flush_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
+        self.engine.flush_family(table, family)
+    }
+
+    /// Writes what one family of a region holds in memory to a file; as [`Admin::flush_family`].
+    pub fn flush_region_family(&self, region: &str, family: &[u8]) -> Result<()> {
+        self.engine.flush_region_family(region, family)
+    }
+
     /// Merges files of a table as the policy chooses, or all of them if `is_major`. Returns when
     /// it is done.
     pub fn compact_table(&self, table: &TableName, is_major: bool) -> Result<()> {
@@ -153,6 +164,16 @@ impl Admin {
     /// Merges files of a region; as [`Admin::compact_table`].
     pub fn compact_region(&self, region: &str, is_major: bool) -> Result<()> {
         self.engine.compact_region(region, is_major)
+    }
+
+    /// Merges files of one family of a table; as [`Admin::compact_table`].
+    pub fn compact_family(&self, table: &TableName, family: &[u8], is_major: bool) -> Result<()> {
+        self.engine.compact_family(table, family, is_major)
+    }
+
+    /// Merges files of one family of a region; as [`Admin::compact_table`].
+    pub fn compact_region_family(&self, region: &str, family: &[u8], is_major: bool) -> Result<()> {
+        self.engine.compact_region_family(region, family, is_major)
     }
 
     /// Regions, requests, memory and files.

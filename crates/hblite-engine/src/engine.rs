@@ -346,6 +346,17 @@ impl Engine {
         self.catalog.known_region(region)?.flush().map(drop)
     }
 
+    /// Writes what a family of a table holds in memory to files.
+    pub fn flush_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
+        let regions = self.catalog.enabled_regions(table)?;
+        regions.iter().try_for_each(|region| region.flush_family(family).map(drop))
+    }
+
+    /// Writes what a family of a region holds in memory to a file.
+    pub fn flush_region_family(&self, region: &str, family: &[u8]) -> Result<()> {
+        self.catalog.known_region(region)?.flush_family(family).map(drop)
+    }
+
     /// Compacts a table. One that is disabled has nothing to do.
     pub fn compact_table(&self, table: &TableName, is_major: bool) -> Result<()> {
         self.catalog.descriptor(table)?;
@@ -358,6 +369,19 @@ impl Engine {
     /// Compacts a region.
     pub fn compact_region(&self, region: &str, is_major: bool) -> Result<()> {
         self.catalog.known_region(region)?.compact(requested(is_major)).map(drop)
+    }
+
+    /// Compacts a family of a table.
+    pub fn compact_family(&self, table: &TableName, family: &[u8], is_major: bool) -> Result<()> {
+        self.catalog.descriptor(table)?;
+        let regions = self.catalog.regions(table);
+        let kind = requested(is_major);
+        regions.iter().try_for_each(|region| region.compact_family(kind, family).map(drop))
+    }
+
+    /// Compacts a family of a region.
+    pub fn compact_region_family(&self, region: &str, family: &[u8], major: bool) -> Result<()> {
+        self.catalog.known_region(region)?.compact_family(requested(major), family).map(drop)
     }
 }
 

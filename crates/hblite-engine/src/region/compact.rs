@@ -1,9 +1,9 @@
 //! Compaction of a region: of each of its stores.
 
-use hblite_model::Result;
+use hblite_model::{Error, Exception, Result};
 
 use super::Region;
-use crate::store::CompactionKind;
+use crate::store::{CompactionKind, Store};
 
 impl Region {
     /// Compacts every store. Says whether there was anything to do.
@@ -13,19 +13,44 @@ impl Region {
     pub(crate) fn compact(&self, kind: CompactionKind) -> Result<bool> {
         let mut has_compacted = false;
         for store in &self.stores {
-            // A store that was far behind may need more than one round.
-            loop {
-                if self.is_closing() || !store.compact(kind, self.mvcc.read_point())? {
-                    break;
-                }
-                has_compacted = true;
-                if kind == CompactionKind::Major {
-                    break;
-                }
-            }
+            has_compacted |= self.compact_store(store, kind)?;
         }
         if has_compacted {
             self.load.compactions(1);
+        }
+        Ok(has_compacted)
+    }
+
+    /// Compacts the store of one family. Says whether there was anything to do.
+    ///
+    /// # Errors
+    /// `NoSuchColumnFamily`; and as [`Region::compact`].
+    pub(crate) fn compact_family(&self, kind: CompactionKind, family: &[u8]) -> Result<bool> {
+        let store = self.store_of(family).ok_or_else(|| {
+            Error::new(
+                Exception::NoSuchColumnFamily,
+                format!(
+                    "column family {} does not exist in region {}",
+                    String::from_utf8_lossy(family),
+                    self.info.region_name_as_string()
+                ),
+            )
+        })?;
+        let has_compacted = self.compact_store(store, kind)?;
+        if has_compacted {
+            self.load.compactions(1);
+        }
+        Ok(has_compacted)
+    }
+
+    fn compact_store(&self, store: &Store, kind: CompactionKind) -> Result<bool> {
+        let mut has_compacted = false;
+        // A store that was far behind may need more than one round.
+        while !self.is_closing() && store.compact(kind, self.mvcc.read_point())? {
+            has_compacted = true;
+            if kind == CompactionKind::Major {
+                break;
+            }
         }
         Ok(has_compacted)
     }

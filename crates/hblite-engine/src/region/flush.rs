@@ -33,6 +33,8 @@ pub(super) struct FlushState {
 struct PreparedFlush {
     /// The highest sequence id in the snapshots.
     flush_id: u64,
+    /// Whether it is of all stores: only then may the log forget.
+    is_whole: bool,
     stores: Vec<(Arc<Store>, StoreFlush)>,
 }
 
@@ -43,7 +45,26 @@ impl Region {
     /// `Io`: the cells stay in memory and in the log.
     pub(crate) fn flush(&self) -> Result<bool> {
         // Writers hold the updates lock until they are visible: nothing is under way then.
-        self.flush_with_id(|| self.mvcc.read_point())
+        self.flush_with_id(|| self.mvcc.read_point(), None)
+    }
+
+    /// Writes what one family has in memory to a file; the log keeps all of the region's entries.
+    /// Says whether there was anything.
+    ///
+    /// # Errors
+    /// `NoSuchColumnFamily`; and as [`Region::flush`].
+    pub(crate) fn flush_family(&self, family: &[u8]) -> Result<bool> {
+        if self.store_of(family).is_none() {
+            return Err(Error::new(
+                Exception::NoSuchColumnFamily,
+                format!(
+                    "Column families [{}] don't exist in table {}",
+                    String::from_utf8_lossy(family),
+                    self.info.table()
+                ),
+            ));
+        }
+        self.flush_with_id(|| self.mvcc.read_point(), Some(family))
     }
 
     /// Writes what came back from the log so far, up to `replayed_id`, to files.
@@ -54,12 +75,15 @@ impl Region {
     /// # Errors
     /// As [`Region::flush`].
     pub(super) fn flush_replayed(&self, replayed_id: u64) -> Result<bool> {
-        self.flush_with_id(|| replayed_id)
+        self.flush_with_id(|| replayed_id, None)
     }
 
-    fn flush_with_id(&self, flush_id: impl FnOnce() -> u64) -> Result<bool> {
+    /// Flushes all families, or one.
+    fn flush_with_id(&self, flush_id: impl FnOnce() -> u64, family: Option<&[u8]>) -> Result<bool> {
         let mut state = self.flush.lock();
-        self.is_flush_requested.store(false, Ordering::Release);
+        if family.is_none() {
+            self.is_flush_requested.store(false, Ordering::Release);
+        }
         if state.is_discarded {
             return Ok(false);
         }
@@ -69,12 +93,16 @@ impl Region {
             None => false,
         };
         // What came since a flush failed is not in its snapshots.
-        let prepared = self.prepare_flush(flush_id)?;
+        let prepared = self.prepare_flush(flush_id, family)?;
         let has_cells = self.finish_flush(prepared, &mut state)?;
         Ok(had_pending || has_cells)
     }
 
-    fn prepare_flush(&self, flush_id: impl FnOnce() -> u64) -> Result<PreparedFlush> {
+    fn prepare_flush(
+        &self,
+        flush_id: impl FnOnce() -> u64,
+        family: Option<&[u8]>,
+    ) -> Result<PreparedFlush> {
         let _updates = self.updates.write();
         // A write whose log failed is counted and in no memstore: no file may claim its id.
         self.context.wal.check()?;
@@ -82,9 +110,10 @@ impl Region {
         let stores = self
             .stores
             .iter()
+            .filter(|store| family.is_none_or(|family| store.family().name() == family))
             .filter_map(|store| Some((Arc::clone(store), store.prepare_flush()?)))
             .collect();
-        Ok(PreparedFlush { flush_id, stores })
+        Ok(PreparedFlush { flush_id, is_whole: family.is_none(), stores })
     }
 
     /// Writes and commits. Says whether there was anything.
@@ -94,7 +123,9 @@ impl Region {
             state.pending = Some(prepared);
             return Err(error);
         }
-        self.context.wal.region_flushed(self.info.encoded_name(), prepared.flush_id)?;
+        if prepared.is_whole {
+            self.context.wal.region_flushed(self.info.encoded_name(), prepared.flush_id)?;
+        }
         if has_cells {
             self.load.flushes(1);
             self.request_compaction();
@@ -104,8 +135,10 @@ impl Region {
 
     /// Writes store after store; what is through leaves the list, so that a retry does the rest.
     fn write_and_commit(&self, prepared: &mut PreparedFlush) -> Result<()> {
-        if prepared.stores.len() > 1 {
-            // A power cut between two commits leaves the rest of a row to the log.
+        let is_part = !prepared.is_whole && self.stores.len() > 1;
+        if is_part || prepared.stores.len() > 1 {
+            // A power cut between two commits leaves the rest of a row to the log, and so does a
+            // flush of some families.
             self.context.wal.sync_all()?;
         }
         while let Some((store, flush)) = prepared.stores.last() {

@@ -15,7 +15,7 @@ pub(super) const COMMANDS: &[Command] = &[
         is_table_method: false,
         usage: "\
 Merges files of a table or region as the compaction policy chooses, and returns when that is
-done. A family may be named; the others are compacted with it.
+done. A family may be named; the others stay as they are.
 
   hbase> compact 't1'
   hbase> compact 'REGION_NAME'
@@ -28,10 +28,11 @@ done. A family may be named; the others are compacted with it.
         arity: (1, 2),
         is_table_method: true,
         usage: "\
-Writes what a table or region holds in memory to files. A family may be named; the others are
-flushed with it.
+Writes what a table or region holds in memory to files. A family may be named; the others stay
+in memory.
 
   hbase> flush 't1'
+  hbase> flush 't1', 'f1'
   hbase> flush 'REGION_NAME'
   hbase> flush 'ENCODED_REGION_NAME'
   hbase> t.flush",
@@ -44,9 +45,10 @@ flushed with it.
         is_table_method: false,
         usage: "\
 Merges all files of each family of a table or region into one, leaves out what is deleted or too
-old, and returns when that is done.
+old, and returns when that is done. A family may be named; the others stay as they are.
 
   hbase> major_compact 't1'
+  hbase> major_compact 't1', 'f1'
   hbase> major_compact 'REGION_NAME'",
         run: |context, arguments| compact(context, &arguments, true),
     },
@@ -107,9 +109,12 @@ fn target(context: &Context<'_>, arguments: &Arguments) -> Result<Target, Failur
 
 fn flush(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let admin = context.connection.admin();
-    match target(context, &arguments)? {
-        Target::Table(table) => admin.flush_table(&table)?,
-        Target::Region(region) => admin.flush_region(&region)?,
+    let family = arguments.get(1).map(Value::to_bytes);
+    match (target(context, &arguments)?, family) {
+        (Target::Table(table), None) => admin.flush_table(&table)?,
+        (Target::Table(table), Some(family)) => admin.flush_family(&table, &family)?,
+        (Target::Region(region), None) => admin.flush_region(&region)?,
+        (Target::Region(region), Some(family)) => admin.flush_region_family(&region, &family)?,
     }
     Ok(Value::Nil)
 }
@@ -119,9 +124,14 @@ fn compact(context: &mut Context<'_>, arguments: &Arguments, is_major: bool) -> 
         return Err(Failure::refused("only NORMAL is accepted for type: there are no MOB files"));
     }
     let admin = context.connection.admin();
-    match target(context, arguments)? {
-        Target::Table(table) => admin.compact_table(&table, is_major)?,
-        Target::Region(region) => admin.compact_region(&region, is_major)?,
+    let family = arguments.get(1).map(Value::to_bytes);
+    match (target(context, arguments)?, family) {
+        (Target::Table(table), None) => admin.compact_table(&table, is_major)?,
+        (Target::Table(table), Some(family)) => admin.compact_family(&table, &family, is_major)?,
+        (Target::Region(region), None) => admin.compact_region(&region, is_major)?,
+        (Target::Region(region), Some(family)) => {
+            admin.compact_region_family(&region, &family, is_major)?;
+        }
     }
     Ok(Value::Nil)
 }

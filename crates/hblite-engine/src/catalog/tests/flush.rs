@@ -127,6 +127,73 @@ fn cut_power_in_flush(operations: u64, is_killed_before: bool) -> bool {
 }
 
 /// Nobody knows whether a write is in the log whose sync failed. A flush must not say so.
+/// Files in the stores of `f` and `g`.
+fn files_of(engine: &Arc<Engine>) -> [usize; 2] {
+    let regions = engine.catalog().regions(&name("t"));
+    [0, 1].map(|at| regions[0].stores()[at].files().len())
+}
+
+#[test]
+fn one_family_is_flushed_and_compacted_alone() {
+    let (disk, _, engine) = with_faults();
+    let t = name("t");
+    for row in ["a", "b"] {
+        put_both(&engine, row, Durability::SyncWal).unwrap();
+        engine.flush_family(&t, b"g").unwrap();
+    }
+    assert_eq!(files_of(&engine), [0, 2]);
+    engine.compact_family(&t, b"g", true).unwrap();
+    assert_eq!(files_of(&engine), [0, 1]);
+    for error in [
+        engine.flush_family(&t, b"h").unwrap_err(),
+        engine.compact_family(&t, b"h", true).unwrap_err(),
+    ] {
+        assert_eq!(error.exception(), hblite_model::Exception::NoSuchColumnFamily, "{error}");
+    }
+    engine.abandon();
+    // What was not flushed comes back from the log, what was from the file, each once.
+    let engine = open(&disk).unwrap();
+    assert_no_row_is_torn(&engine, "opened again");
+    assert_eq!(rows(&engine, "t").unwrap(), ["a", "b"]);
+    flush(&engine).unwrap();
+    assert_eq!(files_of(&engine), [1, 1]);
+}
+
+/// A flush of one family that failed does not make the log forget the others.
+#[test]
+fn a_failed_flush_of_one_family_keeps_the_log() {
+    let (disk, fs, engine) = with_faults();
+    put_both(&engine, "a", Durability::SyncWal).unwrap();
+    fs.inject(fault_on(Operation::Rename));
+    engine.flush_family(&name("t"), b"f").unwrap_err();
+    engine.flush_family(&name("t"), b"f").unwrap();
+    assert_eq!(files_of(&engine), [1, 0]);
+    engine.abandon();
+    assert_no_row_is_torn(&open(&disk).unwrap(), "opened again");
+}
+
+/// The file of one family must not be on the disk while the log, with the other one, is not.
+#[test]
+fn a_power_cut_after_a_flush_of_one_family_tears_no_row() {
+    for operations in 0..40 {
+        let fs = CrashFileSystem::new();
+        let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
+        let engine = open(&shared).unwrap();
+        engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+        put_both(&engine, "a", Durability::AsyncWal).unwrap();
+        fs.power_off_after(operations);
+        let is_done = engine.flush_family(&name("t"), b"f").is_ok();
+        engine.abandon();
+        for seed in 0..SEEDS {
+            let left: Arc<dyn FileSystem> = Arc::new(fs.after_power_cut(seed));
+            let engine = open(&left).unwrap();
+            let place = format!("after {operations} operations, seed {seed}");
+            assert_no_row_is_torn(&engine, &place);
+            assert!(!is_done || has(&engine, "t", "a").unwrap(), "{place}");
+        }
+    }
+}
+
 #[test]
 fn after_the_log_failed_nothing_is_flushed() {
     let (disk, fs, engine) = with_faults();
