@@ -1,6 +1,6 @@
 //! `create` and `alter`: table and family settings from the hashes that they take.
 
-use std::fs;
+use std::{fs, io};
 
 use hblite::region_split::SplitAlgorithm;
 use hblite::{ColumnFamilyDescriptor, TableDescriptor};
@@ -124,6 +124,17 @@ fn add_family(
 }
 
 pub(super) fn alter(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    change(context, &arguments)?;
+    context.out.line("Updating all regions with the new schema...")?;
+    print_updated(context, &arguments)
+}
+
+pub(super) fn alter_async(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    change(context, &arguments)?;
+    Ok(Value::Nil)
+}
+
+fn change(context: &mut Context<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let name = arguments.table_name(0)?;
     let admin = context.connection.admin();
     if !admin.table_exists(&name)? {
@@ -144,9 +155,7 @@ pub(super) fn alter(context: &mut Context<'_>, arguments: Arguments) -> CommandR
         };
         apply(context, &mut table, settings)?;
     }
-    admin.modify_table(&table)?;
-    context.out.line("Updating all regions with the new schema...")?;
-    print_updated(context, &arguments)
+    Ok(admin.modify_table(&table)?)
 }
 
 pub(super) fn alter_status(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
@@ -258,7 +267,7 @@ fn family(
     }
     for key in FAMILY_ATTRIBUTES {
         if let Some(value) = settings.remove(key) {
-            family.set_attribute(key, &value.to_text())?;
+            family.set_attribute(key, &setting_text(&value))?;
         }
     }
     for (key, value) in pairs(&mut settings, "METADATA")? {
@@ -275,11 +284,19 @@ fn family(
     Ok(family)
 }
 
+/// A setting as text. `nil` is no text, and the refusal is to name it.
+fn setting_text(value: &Value) -> String {
+    match value {
+        Value::Nil => value.inspect(),
+        value => value.to_text(),
+    }
+}
+
 /// Takes attributes of the table out of `settings` and sets them.
 fn set_table_attributes(table: &mut TableDescriptor, settings: &mut Hash) -> Result<(), Failure> {
     for key in TABLE_ATTRIBUTES {
         if let Some(value) = settings.remove(key) {
-            table.set_attribute(key, &value.to_text())?;
+            table.set_attribute(key, &setting_text(&value))?;
         }
     }
     for group in ["METADATA", "CONFIGURATION"] {
@@ -301,12 +318,19 @@ fn pairs(settings: &mut Hash, key: &str) -> Result<Vec<(String, String)>, Failur
     }
 }
 
+fn splits_file_error(path: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("Splits file {path} doesn't exist"),
+        _ => format!("Splits file {path}: {error}"),
+    }
+}
+
 /// Takes what says where to split out of `settings`; `None` if nothing does.
 fn split_keys(settings: &mut Hash) -> Result<Option<Vec<Vec<u8>>>, Failure> {
     if let Some(path) = settings.remove("SPLITS_FILE") {
         let path = path.to_text();
         let text = fs::read_to_string(&path)
-            .map_err(|error| Failure::refused(format!("Splits file {path}: {error}")))?;
+            .map_err(|error| Failure::refused(splits_file_error(&path, &error)))?;
         settings.remove("SPLITS");
         return Ok(Some(text.lines().map(|line| key_from_text(line.into())).collect()));
     }

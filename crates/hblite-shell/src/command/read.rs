@@ -24,9 +24,40 @@ fn refuse_unsupported(options: &Hash) -> Result<(), Failure> {
     }
 }
 
+/// Options whose values HBase's client checks, and which change nothing here.
+const NAMES: [(&str, &str, &[&str]); 3] = [
+    ("CONSISTENCY", "org.apache.hadoop.hbase.client.Consistency", &["STRONG", "TIMELINE"]),
+    (
+        "ISOLATION_LEVEL",
+        "org.apache.hadoop.hbase.client.IsolationLevel",
+        &["READ_COMMITTED", "READ_UNCOMMITTED"],
+    ),
+    ("READ_TYPE", "org.apache.hadoop.hbase.client.Scan.ReadType", &["DEFAULT", "STREAM", "PREAD"]),
+];
+
+/// Refuses a name that HBase does not know, in Java's words.
+fn check_names(options: &Hash) -> Result<(), Failure> {
+    for (key, class, names) in NAMES {
+        if let Some(value) = options.truthy(key)
+            && !names.contains(&value.to_text().as_str())
+        {
+            let value = value.to_text();
+            return Err(Failure::refused(format!("No enum constant {class}.{value}")));
+        }
+    }
+    match options.get("CACHE_BLOCKS") {
+        None | Some(Value::Nil | Value::Bool(_)) => Ok(()),
+        Some(other) => {
+            let shown = other.inspect();
+            Err(Failure::refused(format!("CACHE_BLOCKS must be true or false, not {shown}")))
+        }
+    }
+}
+
 /// A scan and how to print columns that name a converter.
 pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failure> {
     refuse_unsupported(options)?;
+    check_names(options)?;
     let columns = parse_columns(options.truthy("COLUMNS").or_else(|| options.truthy("COLUMN")))?;
     let mut scan = columns.iter().fold(Scan::new(), SelectColumn::select);
     if let Some(row) = options.truthy("STARTROW") {
@@ -81,6 +112,7 @@ pub(super) fn get_from_arguments(
     options: &Hash,
 ) -> Result<(Get, Converters), Failure> {
     refuse_unsupported(options)?;
+    check_names(options)?;
     let get = Get::new(row);
     if !matches!(arguments.first(), Some(Value::Hash(_))) {
         let columns = arguments.iter().map(|value| Column::parse(value));

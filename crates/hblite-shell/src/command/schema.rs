@@ -12,7 +12,7 @@ use crate::value::Value;
 pub(super) const COMMANDS: &[Command] = &[
     Command {
         name: "alter",
-        aliases: &["alter_async"],
+        aliases: &[],
         arity: (1, MANY),
         is_table_method: false,
         usage: "\
@@ -20,15 +20,27 @@ Changes a table: adds or changes families, deletes them, sets or removes attribu
 changes may follow one another. The table stays in service.
 
   hbase> alter 't1', NAME => 'f1', VERSIONS => 5
-  hbase> alter 't1', 'f1', {NAME => 'f2', IN_MEMORY => true}, {NAME => 'f3', MIN_VERSIONS => 2}
+  hbase> alter 't1', 'f1', {NAME => 'f2', TTL => '1 DAY'}, {NAME => 'f3', MIN_VERSIONS => 2}
   hbase> alter 't1', NAME => 'f1', METHOD => 'delete'
   hbase> alter 't1', 'delete' => 'f1'
   hbase> alter 't1', MAX_FILESIZE => '134217728', DURABILITY => 'FSYNC_WAL'
   hbase> alter 't1', METADATA => {'owner' => 'johndoe'}
-  hbase> alter 't1', CONFIGURATION => {'hbase.hstore.blockingStoreFiles' => '10'}
+  hbase> alter 't1', CONFIGURATION => {'hbase.table.sanity.checks' => 'false'}
   hbase> alter 't1', METHOD => 'table_att_unset', NAME => 'MAX_FILESIZE'
-  hbase> alter 't1', METHOD => 'table_conf_unset', NAME => 'hbase.hstore.blockingStoreFiles'",
+  hbase> alter 't1', METHOD => 'table_conf_unset', NAME => 'hbase.table.sanity.checks'",
         run: alter::alter,
+    },
+    Command {
+        name: "alter_async",
+        aliases: &[],
+        arity: (1, MANY),
+        is_table_method: false,
+        usage: "\
+Changes a table as alter does, and prints nothing. The change is made when it returns.
+
+  hbase> alter_async 't1', NAME => 'f1', VERSIONS => 5
+  hbase> alter_status 't1'",
+        run: alter::alter_async,
     },
     Command {
         name: "alter_status",
@@ -292,7 +304,8 @@ impl Pattern {
     }
 }
 
-/// User tables whose names match the argument at `at`.
+/// User tables whose names match the first argument, those of the default namespace with its name
+/// or without (`HMaster.filterTablesByRegex`).
 fn matching_tables(
     context: &Context<'_>,
     arguments: &Arguments,
@@ -300,7 +313,11 @@ fn matching_tables(
     let pattern = Pattern::whole(arguments, 0)?;
     let tables = context.connection.admin().list_tables(false)?;
     let names = tables.iter().map(|table| table.name().clone());
-    Ok(names.filter(|name| pattern.matches(&name.to_string())).collect())
+    let is_match = |name: &TableName| {
+        pattern.matches(&name.to_string())
+            || pattern.matches(&format!("{}:{}", name.namespace(), name.qualifier()))
+    };
+    Ok(names.filter(is_match).collect())
 }
 
 /// Refuses a table that is not there, in the words of HBase's shell.

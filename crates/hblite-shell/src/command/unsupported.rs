@@ -24,23 +24,45 @@ unsupported! {
         "delete_table_snapshots" "list_snapshots" "list_table_snapshots" "list_snapshot_sizes"
         "snapshot_cleanup_switch" "snapshot_cleanup_enabled";
     "there is one server, so regions stay where they are":
-        "assign" "balancer" "balance_switch" "balancer_enabled" "close_region" "move" "normalize"
-        "normalizer_switch" "normalizer_enabled" "unassign" "rit" "stop_master"
-        "stop_regionserver" "list_deadservers" "list_liveservers" "clear_deadservers"
+        "assign" "balancer" "balance_switch" "balancer_enabled" "close_region" "move" "unassign"
+        "rit" "get_balancer_decisions" "get_balancer_rejections";
+    "there is no normalizer":
+        "normalize" "normalizer_switch" "normalizer_enabled";
+    "there is one server, this process, which ends with 'exit'":
+        "stop_master" "stop_regionserver" "is_in_maintenance_mode";
+    "there is one server, this process":
+        "list_deadservers" "list_liveservers" "clear_deadservers"
         "list_decommissioned_regionservers" "decommission_regionservers"
         "recommission_regionserver" "list_rsgroups" "get_rsgroup" "add_rsgroup" "remove_rsgroup"
         "balance_rsgroup" "move_servers_rsgroup" "move_tables_rsgroup" "move_namespaces_rsgroup"
         "move_servers_tables_rsgroup" "move_servers_namespaces_rsgroup" "get_server_rsgroup"
         "get_table_rsgroup" "remove_servers_rsgroup" "rename_rsgroup" "alter_rsgroup_config"
-        "show_rsgroup_config" "get_namespace_rsgroup" "zk_dump";
-    "it has no chores to switch":
+        "show_rsgroup_config" "get_namespace_rsgroup";
+    "there is no ZooKeeper":
+        "zk_dump";
+    "work in the background needs no switch and no start":
         "catalogjanitor_run" "catalogjanitor_switch" "catalogjanitor_enabled"
-        "cleaner_chore_run" "cleaner_chore_switch" "cleaner_chore_enabled" "hbck_chore_run"
-        "compaction_switch" "compaction_state" "compact_rs" "clear_compaction_queues"
-        "clear_block_cache" "splitormerge_switch" "splitormerge_enabled" "wal_roll"
-        "is_in_maintenance_mode" "regioninfo" "processlist" "trace" "list_procedures"
-        "list_locks" "get_slowlog_responses" "get_largelog_responses" "clear_slowlog_responses"
-        "get_balancer_decisions" "get_balancer_rejections" "update_config" "update_all_config";
+        "cleaner_chore_run" "cleaner_chore_switch" "cleaner_chore_enabled" "hbck_chore_run";
+    "alter tables with COMPACTION_ENABLED instead":
+        "compaction_switch";
+    "alter tables with SPLIT_ENABLED and MERGE_ENABLED instead":
+        "splitormerge_switch" "splitormerge_enabled";
+    "compactions that are asked for are done when the command returns, and no others are told of":
+        "compaction_state" "clear_compaction_queues";
+    "compact and major_compact take a table or region":
+        "compact_rs";
+    "the block cache lives and ends with the process":
+        "clear_block_cache";
+    "the log is rolled when it is large enough, not by hand":
+        "wal_roll" "hlog_roll";
+    "list_regions and locate_region tell of regions":
+        "regioninfo";
+    "what is under way is not told":
+        "processlist" "trace" "list_procedures" "list_locks";
+    "slow calls are not recorded":
+        "get_slowlog_responses" "get_largelog_responses" "clear_slowlog_responses";
+    "options are those with which the store was opened":
+        "update_config" "update_all_config";
     "there is no replication":
         "add_peer" "remove_peer" "list_peers" "enable_peer" "disable_peer"
         "set_peer_replicate_all" "set_peer_serial" "set_peer_namespaces"

@@ -1,0 +1,136 @@
+//! Commands beyond the recordings: refusals of values, patterns over names, one family.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use hblite_shell::Outcome;
+use support::Session;
+
+fn session() -> Session {
+    let mut session = Session::new(1_000, 10);
+    done(&mut session, "create 't', 'f', 'g'");
+    session
+}
+
+fn done(session: &mut Session, line: &str) -> String {
+    let (outcome, printed) = session.run(line);
+    assert_eq!(outcome, Outcome::Done, "{line}: {printed}");
+    printed
+}
+
+fn refusal(session: &mut Session, line: &str) -> String {
+    match session.run(line) {
+        (Outcome::Failed(message), _) => message,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+/// No number becomes another one on the way: what is kept is what was asked for.
+#[test]
+fn settings_that_do_not_fit_are_refused() {
+    let mut session = session();
+    for setting in ["VERSIONS", "MIN_VERSIONS", "TTL", "BLOCKSIZE", "REPLICATION_SCOPE"] {
+        let line = format!("create 'u', {{NAME => 'f', {setting} => 4294967296}}");
+        let message = refusal(&mut session, &line);
+        let expected = format!("4294967296 is not a value of the attribute {setting}, a number");
+        assert!(message.starts_with(&expected), "{message}");
+    }
+    let message = refusal(&mut session, "alter 't', NAME => 'f', VERSIONS => nil");
+    assert!(message.starts_with("nil is not a value of the attribute VERSIONS"), "{message}");
+    refusal(&mut session, "alter 't', NAME => 'f', DFS_REPLICATION => -1");
+    refusal(&mut session, "alter 't', NAME => 'f', DATA_BLOCK_ENCODING => 'diff'");
+    refusal(&mut session, "alter 't', DURABILITY => 'fsync_wal'");
+    refusal(&mut session, "alter 't', PRIORITY => 2147483648");
+    assert!(done(&mut session, "exists 'u'").contains("does not exist"));
+    assert_eq!(
+        refusal(&mut session, "create 'u', 'f', SPLITS_FILE => 'no/such/file'"),
+        "Splits file no/such/file doesn't exist"
+    );
+    done(&mut session, "create 'u', {NAME => 'f', VERSIONS => 2, BLOCKSIZE => '8K'}");
+    assert!(done(&mut session, "describe 'u'").contains("BLOCKSIZE => '8192 B (8KB)'"));
+}
+
+#[test]
+fn options_of_reads_are_checked_although_they_change_nothing() {
+    let mut session = session();
+    for (option, class) in [
+        ("ISOLATION_LEVEL", "IsolationLevel"),
+        ("CONSISTENCY", "Consistency"),
+        ("READ_TYPE", "Scan.ReadType"),
+    ] {
+        let message = refusal(&mut session, &format!("scan 't', {option} => 'x'"));
+        let expected = format!("No enum constant org.apache.hadoop.hbase.client.{class}.x");
+        assert_eq!(message, expected);
+    }
+    refusal(&mut session, "get 't', 'r', {COLUMN => 'f', CONSISTENCY => 'weak'}");
+    refusal(&mut session, "scan 't', CACHE_BLOCKS => 'no'");
+    done(&mut session, "scan 't', CACHE_BLOCKS => false, READ_TYPE => 'PREAD'");
+    done(&mut session, "scan 't', ISOLATION_LEVEL => 'READ_UNCOMMITTED'");
+    done(&mut session, "get 't', 'r', {CONSISTENCY => 'TIMELINE'}");
+}
+
+#[test]
+fn patterns_match_names_with_and_without_the_default_namespace() {
+    let mut session = session();
+    done(&mut session, "create_namespace 'ns'");
+    done(&mut session, "create 'ns:t', 'f'");
+    for (pattern, tables) in [
+        ("default:t", r#"["t"]"#),
+        ("default:.*", r#"["t"]"#),
+        (".*:t", r#"["t", "ns:t"]"#),
+        ("t", r#"["t"]"#),
+        ("ns:.*", r#"["ns:t"]"#),
+        ("default.t", r#"["t"]"#),
+        ("efault:t", "[]"),
+    ] {
+        let printed = done(&mut session, &format!("list '{pattern}'"));
+        assert!(printed.ends_with(&format!("=> {tables}\n")), "{pattern}: {printed}");
+    }
+}
+
+#[test]
+fn alter_async_prints_nothing() {
+    let mut session = session();
+    let printed = done(&mut session, "alter_async 't', NAME => 'f', VERSIONS => 3");
+    assert!(printed.starts_with("Took ") && printed.lines().count() == 1, "{printed}");
+    assert!(done(&mut session, "describe 't'").contains("VERSIONS => '3'"));
+}
+
+#[test]
+fn families_are_flushed_and_compacted_alone() {
+    let mut session = session();
+    let files = |session: &mut Session| {
+        let status = session.connection.admin().status().unwrap();
+        let is_user_table = |region: &&hblite::RegionStatus| !region.region.table().is_system();
+        status.regions.iter().find(is_user_table).unwrap().store_file_count
+    };
+    for row in ["a", "b"] {
+        done(&mut session, &format!("put 't', '{row}', 'f:q', 1; put 't', '{row}', 'g:q', 1"));
+        done(&mut session, "flush 't', 'f'");
+    }
+    assert_eq!(files(&mut session), 2);
+    done(&mut session, "major_compact 't', 'g'");
+    assert_eq!(files(&mut session), 2);
+    done(&mut session, "major_compact 't', 'f'");
+    assert_eq!(files(&mut session), 1);
+    for command in ["flush", "compact", "major_compact"] {
+        let message = refusal(&mut session, &format!("{command} 't', 'h'"));
+        assert!(message.contains("NoSuchColumnFamilyException"), "{message}");
+    }
+}
+
+#[test]
+fn what_is_not_there_says_why() {
+    let mut session = session();
+    for (command, why) in [
+        ("wal_roll 's'", "the log is rolled"),
+        ("hlog_roll 's'", "the log is rolled"),
+        ("regioninfo 'r'", "list_regions"),
+        ("zk_dump", "no ZooKeeper"),
+        ("update_all_config", "options are those"),
+    ] {
+        let message = refusal(&mut session, command);
+        assert!(message.contains(" is not supported by hblite: ") && message.contains(why));
+    }
+}
