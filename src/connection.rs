@@ -239,6 +239,12 @@ impl IntoTableName for &str {
     }
 }
 
+impl IntoTableName for String {
+    fn into_table_name(self) -> Result<TableName> {
+        self.as_str().into_table_name()
+    }
+}
+
 impl IntoTableName for &String {
     fn into_table_name(self) -> Result<TableName> {
         self.as_str().into_table_name()

@@ -56,20 +56,21 @@ mod table;
 
 pub use admin::Admin;
 pub use connection::{
-    Connection, Options, backup, check, check_with_progress, open, open_in_memory,
+    Connection, IntoTableName, Options, backup, check, check_with_progress, open, open_in_memory,
 };
 pub use hblite_engine::{
     BackupReport, CheckProgress, CheckReport, EngineOptions, Finding, FindingKind, RegionLoad,
-    RegionLocation, ReplayReport, StoreStatus, TableState,
+    RegionLocation, RegionStatus, ReplayReport, Salvaged, StoreStatus, TableState, TornTail,
+    WalOptions,
 };
 pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
 pub use hblite_model::{
     Action, Append, BloomType, Cell, CellBuffer, CellRef, CellType, CheckAndMutate,
-    CheckAndMutateResult, ColumnFamilyDescriptor, Compression, Condition, DataBlockEncoding,
-    Delete, Direction, Durability, Error, ErrorKind, Exception, Get, Increment, KeepDeletedCells,
-    LATEST_TIMESTAMP, Mutation, MutationKind, NamespaceDescriptor, Nonce, Put, RegionInfo, Result,
-    RowMutations, RowResult, Scan, TableDescriptor, TableName, TimeRange, bytes, descriptor,
-    filter, region_split,
+    CheckAndMutateResult, ColumnFamilyDescriptor, ColumnSelection, Compression, Condition,
+    DataBlockEncoding, Delete, Direction, Durability, Error, ErrorKind, Exception, Get, Increment,
+    KeepDeletedCells, LATEST_TIMESTAMP, Mutation, MutationKind, NamespaceDescriptor, Nonce, Put,
+    Qualifiers, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor, TableName,
+    TimeRange, bytes, descriptor, filter, region_split,
 };
 pub use scanner::{ResultScanner, ScanStep};
 pub use table::{Once, Table};

@@ -63,6 +63,27 @@ fn handles_may_be_used_from_any_thread() {
     is_send::<ResultScanner>();
 }
 
+/// Whatever the interface takes and gives has a name in it.
+#[test]
+fn names_are_taken_as_they_come_and_types_have_names() {
+    let connection = hblite::open_in_memory().expect("an empty store opens");
+    for table in [connection.table("t"), connection.table("t".to_owned())] {
+        assert_eq!(table.expect("a legal name").name().to_string(), "t");
+    }
+    let options: hblite::WalOptions = hblite::EngineOptions::default().wal;
+    assert!(options.roll_size_bytes > 0);
+    let recovery = connection.recovery();
+    let (torn, salvaged): (&Option<hblite::TornTail>, &[hblite::Salvaged]) =
+        (&recovery.torn_tail, &recovery.salvaged);
+    assert!(torn.is_none() && salvaged.is_empty());
+    let scan = hblite::Scan::new().family("f");
+    let columns: &hblite::ColumnSelection = scan.columns();
+    let _: Option<&hblite::Qualifiers> = columns.get(b"f");
+    let status: Vec<hblite::RegionStatus> =
+        connection.admin().status().expect("an open store").regions;
+    assert!(!status.is_empty());
+}
+
 #[test]
 fn a_second_open_names_the_holder_and_succeeds_when_it_is_gone() {
     let dir = tempfile::tempdir().expect("a temporary directory can be made");

@@ -46,4 +46,4 @@ pub use options::EngineOptions;
 pub use region::RegionLoad;
 pub use status::{RegionLocation, RegionStatus, StoreStatus};
 pub use table::{ScanStep, TableHandle, TableScanner};
-pub use wal::ReplayReport;
+pub use wal::{ReplayReport, Salvaged, TornTail, WalOptions};

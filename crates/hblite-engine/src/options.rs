@@ -17,7 +17,7 @@ const MIB: usize = 1024 * 1024;
 /// ```
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
-    /// Memory of a region at which it is flushed; a table's `MEMSTORE_FLUSHSIZE` goes before it.
+    /// Memory of a region at which it is flushed; a table's `MEMSTORE_FLUSHSIZE` takes precedence.
     /// Default 32 MiB, at least 64 KiB (`hbase.hregion.memstore.flush.size`).
     pub memstore_flush_size_bytes: usize,
     /// A region that holds this many times its flush size takes no more writes until a flush is
@@ -32,8 +32,6 @@ pub struct EngineOptions {
     /// Largest cell that a client may write, 0 for no limit. Default 10 MiB
     /// (`hbase.client.keyvalue.maxsize`).
     pub cell_size_max_bytes: usize,
-    /// Versions that a new family keeps if it does not say. Default 1 (`hbase.column.max.version`).
-    pub versions_default: u32,
     /// Files of a store that make a compaction worth while. Default 3, at least 2
     /// (`hbase.hstore.compaction.min`).
     pub compaction_files_min: usize,
@@ -86,7 +84,6 @@ impl Default for EngineOptions {
             memstore_total_size_bytes: 512 * MIB,
             busy_wait_ms: 60_000,
             cell_size_max_bytes: 10 * MIB,
-            versions_default: 1,
             compaction_files_min: 3,
             compaction_files_max: 10,
             compaction_ratio: 1.2,
@@ -116,7 +113,6 @@ impl EngineOptions {
             (self.memstore_flush_size_bytes >= 64 * 1024, "memstore_flush_size_bytes >= 65536"),
             (self.memstore_block_multiplier >= 2, "memstore_block_multiplier >= 2"),
             (self.memstore_total_size_bytes >= 64 * 1024, "memstore_total_size_bytes >= 65536"),
-            (self.versions_default >= 1, "versions_default >= 1"),
             (self.compaction_files_min >= 2, "compaction_files_min >= 2"),
             (
                 self.compaction_files_max >= self.compaction_files_min,

@@ -29,7 +29,7 @@ pub use error::{Error, ErrorKind, Exception, Result};
 pub use name::{NamespaceDescriptor, TableName};
 pub use ops::{
     Action, Append, CheckAndMutate, CheckAndMutateResult, ColumnSelection, Condition, Delete,
-    Durability, Get, Increment, Mutation, MutationKind, Nonce, Put, Qualifiers, ReadType,
-    RowMutations, RowResult, Scan, TimeRange,
+    Durability, Get, Increment, Mutation, MutationKind, Nonce, Put, Qualifiers, RowMutations,
+    RowResult, Scan, TimeRange,
 };
 pub use region_info::{META_ENCODED_NAME, RegionInfo};

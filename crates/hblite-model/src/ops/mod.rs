@@ -23,7 +23,7 @@ pub use mutation::{Append, Delete, Increment, Mutation, MutationKind, Put};
 pub use nonce::Nonce;
 pub use row_mutations::RowMutations;
 pub use row_result::RowResult;
-pub use scan::{ReadType, Scan};
+pub use scan::Scan;
 pub use time_range::TimeRange;
 
 /// One action of a batch.

@@ -9,18 +9,6 @@ use crate::direction::Direction;
 use crate::error::{Error, Exception, Result};
 use crate::filter::Filter;
 
-/// How a scan reads files (`Scan.ReadType`); a hint that never changes the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ReadType {
-    /// The store decides.
-    #[default]
-    Default,
-    /// For long scans.
-    Stream,
-    /// For short scans.
-    Pread,
-}
-
 /// Reads rows in the order of their keys, or against it.
 ///
 /// A reversed scan starts at `start_row` and goes down to `stop_row`.
@@ -52,7 +40,6 @@ pub struct Scan {
     family_offset: i32,
     allows_partial_results: bool,
     loads_families_on_demand: bool,
-    read_type: ReadType,
     is_get: bool,
 }
 
@@ -78,7 +65,6 @@ impl Default for Scan {
             family_offset: 0,
             allows_partial_results: false,
             loads_families_on_demand: true,
-            read_type: ReadType::Default,
             is_get: false,
         }
     }
@@ -253,12 +239,6 @@ impl Scan {
     pub fn load_families_on_demand(self, on_demand: bool) -> Self {
         Self { loads_families_on_demand: on_demand, ..self }
     }
-
-    /// How files are read.
-    #[must_use]
-    pub fn read_type(self, read_type: ReadType) -> Self {
-        Self { read_type, ..self }
-    }
 }
 
 /// Reading a scan's settings.
@@ -352,11 +332,6 @@ impl Scan {
     /// Whether families are loaded on demand.
     pub fn is_on_demand(&self) -> bool {
         self.loads_families_on_demand
-    }
-
-    /// How files are to be read.
-    pub fn wanted_read_type(&self) -> ReadType {
-        self.read_type
     }
 
     /// Whether the scan answers a get.
