@@ -43,7 +43,7 @@
 //! An acknowledged write survives a kill of the process ([`Durability::SyncWal`], the default). To
 //! survive a power cut too, ask for [`Durability::FsyncWal`]; to write faster and promise less, for
 //! [`Durability::AsyncWal`] or [`Durability::SkipWal`]. A write to one row is there whole or not at
-//! all, except that after a crash of a flush one without log may be there in some families only.
+//! all, except that after a crash one without log may be there in the flushed families only.
 //!
 //! What is stored, and what reads find of it, is in `docs/data-model.md` of the repository.
 

@@ -1,8 +1,8 @@
 //! HBase's data model as values.
 //!
 //! Cells and their order, the operations of the client API and their results, filters, table
-//! descriptors, names and errors. Nothing here does I/O: the engine, the wire protocols and the
-//! client API share these types and none of each other.
+//! descriptors, names and errors. Nothing here does I/O: the files, the engine and the client API
+//! share these types.
 
 #![forbid(unsafe_code)]
 

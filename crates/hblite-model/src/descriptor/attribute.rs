@@ -154,7 +154,8 @@ fn one_of(
 ) -> Result<&'static str> {
     names.iter().copied().find(|known| is_it(known)).ok_or_else(|| match name {
         "COMPRESSION" => Error::illegal_argument(format!(
-            "Compression {} is not supported. Use one of LZO GZ ZSTD EnumDesc LZ4 NONE SNAPPY BZIP2",
+            "Compression {} is not supported. Use one of \
+             LZO GZ ZSTD EnumDesc LZ4 NONE SNAPPY BZIP2",
             value.to_ascii_uppercase()
         )),
         "DURABILITY" => Error::illegal_argument(format!(
@@ -236,6 +237,17 @@ mod tests {
             refusal(of_table("DURABILITY", "fsync_wal")),
             "No enum constant org.apache.hadoop.hbase.client.Durability.fsync_wal"
         );
+    }
+
+    /// The tables of names are those that the values know themselves.
+    #[test]
+    fn names_are_those_of_the_values() {
+        for name in Durability::NAMES {
+            assert_eq!(Durability::from_name(name).map(Durability::name), Some(*name));
+        }
+        for name in DataBlockEncoding::NAMES {
+            assert_eq!(DataBlockEncoding::from_name(name).map(|known| known.name()), Some(*name));
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod columns;
 mod data;
 mod general;
 mod namespace;
+mod pattern;
 mod read;
 mod region;
 mod schema;

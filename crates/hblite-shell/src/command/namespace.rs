@@ -2,7 +2,7 @@
 
 use hblite::NamespaceDescriptor;
 
-use super::schema::Pattern;
+use super::pattern::Pattern;
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
 use crate::value::Value;
 

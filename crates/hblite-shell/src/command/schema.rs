@@ -3,9 +3,9 @@
 use hblite::bytes::from_string_binary;
 use hblite::filter::supported_filters;
 use hblite::{RegionInfo, TableName};
-use regex::Regex;
 
 use super::alter;
+use super::pattern::{Deed, for_all, matching_tables};
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY, region};
 use crate::value::Value;
 
@@ -270,56 +270,6 @@ Lists the filters that FILTER => \"...\" knows.
     },
 ];
 
-/// A regular expression over names.
-pub(super) struct Pattern(Regex);
-
-impl Pattern {
-    /// One that the whole name must match; the argument may be left out for all names.
-    fn whole(arguments: &Arguments, at: usize) -> Result<Self, Failure> {
-        Self::new(arguments, at, |text| format!("^(?:{text})$"))
-    }
-
-    /// One that some part of the name must match.
-    pub(super) fn searching(arguments: &Arguments, at: usize) -> Result<Self, Failure> {
-        Self::new(arguments, at, |text| text)
-    }
-
-    fn new(
-        arguments: &Arguments,
-        at: usize,
-        wrap: impl Fn(String) -> String,
-    ) -> Result<Self, Failure> {
-        let text = arguments.name_if_given(at, "A regular expression")?;
-        let text = text.unwrap_or_else(|| ".*".to_owned());
-        Regex::new(&wrap(text.clone())).map(Self).map_err(|error| {
-            // Its last line says what is wrong; those before draw the pattern.
-            let reason = error.to_string();
-            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            Failure::refused(format!("'{text}' is not a regular expression: {reason}"))
-        })
-    }
-
-    pub(super) fn matches(&self, name: &str) -> bool {
-        self.0.is_match(name)
-    }
-}
-
-/// User tables whose names match the first argument, those of the default namespace with its name
-/// or without (`HMaster.filterTablesByRegex`).
-fn matching_tables(
-    context: &Context<'_>,
-    arguments: &Arguments,
-) -> Result<Vec<TableName>, Failure> {
-    let pattern = Pattern::whole(arguments, 0)?;
-    let tables = context.connection.admin().list_tables(false)?;
-    let names = tables.iter().map(|table| table.name().clone());
-    let is_match = |name: &TableName| {
-        pattern.matches(&name.to_string())
-            || pattern.matches(&format!("{}:{}", name.namespace(), name.qualifier()))
-    };
-    Ok(names.filter(is_match).collect())
-}
-
 /// Refuses a table that is not there, in the words of HBase's shell.
 fn check_exists(context: &Context<'_>, table: &TableName) -> Result<(), Failure> {
     if context.connection.admin().table_exists(table)? {
@@ -420,54 +370,6 @@ fn drop_table(context: &mut Context<'_>, arguments: Arguments) -> CommandResult 
         return Err(Failure::refused(format!("Table {table} is enabled. Disable it first.")));
     }
     admin.drop_table(&table)?;
-    Ok(Value::Nil)
-}
-
-/// What is done to all tables of a pattern.
-#[derive(Debug, Clone, Copy)]
-enum Deed {
-    Enable,
-    Disable,
-    Drop,
-}
-
-fn for_all(context: &mut Context<'_>, arguments: &Arguments, deed: Deed) -> CommandResult {
-    let tables = matching_tables(context, arguments)?;
-    for table in &tables {
-        context.out.row(&table.to_string())?;
-    }
-    if tables.is_empty() {
-        let pattern = arguments.subject();
-        context.out.line(&format!("No tables matched the regex {pattern}"))?;
-        return Ok(Value::Nil);
-    }
-    let (verb, done) = match deed {
-        Deed::Enable => ("Enable", "enabled"),
-        Deed::Disable => ("Disable", "disabled"),
-        Deed::Drop => ("Drop", "dropped"),
-    };
-    if !context.is_confirmed(&format!("{verb} the above {} tables", tables.len()))? {
-        return Ok(Value::Nil);
-    }
-    let admin = context.connection.admin();
-    let mut failed = Vec::new();
-    for table in &tables {
-        let result = match deed {
-            Deed::Enable => admin.enable_table(table),
-            Deed::Disable => admin.disable_table(table),
-            Deed::Drop => admin.drop_table(table),
-        };
-        if let Err(error) = result {
-            context.out.line(&format!("table:{table}, error:{error}"))?;
-            failed.push(table.to_string());
-        }
-    }
-    let succeeded = tables.len() - failed.len();
-    context.out.line(&format!("{succeeded} tables successfully {done}"))?;
-    if !failed.is_empty() {
-        let (count, names) = (failed.len(), failed.join(","));
-        context.out.line(&format!("{count} tables not {done} due to an exception: {names}"))?;
-    }
     Ok(Value::Nil)
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hblite_env::{CrashFileSystem, FileSystem};
 use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor, Result};
 
-use super::{name, open, picture, put, put_in, rows, table};
+use super::{name, open, picture, prepared, put, put_in, rows, table};
 use crate::Engine;
 
 const SEEDS: u64 = 3;
@@ -23,13 +23,7 @@ fn picture_of(fs: CrashFileSystem) -> (Arc<Engine>, String) {
 }
 
 fn check(prepare: impl Fn(&Arc<Engine>), procedure: impl Fn(&Arc<Engine>) -> Result<()>) {
-    let prepared = || {
-        let fs = CrashFileSystem::new();
-        let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
-        let engine = open(&shared).unwrap();
-        prepare(&engine);
-        (fs, engine)
-    };
+    let prepared = || prepared(CrashFileSystem::new(), &prepare);
     let (_, engine) = prepared();
     let before = picture(&engine);
     procedure(&engine).unwrap();

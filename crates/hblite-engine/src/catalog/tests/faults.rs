@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hblite_env::{Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
 use hblite_model::{ColumnFamilyDescriptor, Result};
 
-use super::{DIR, name, open, picture, put, table};
+use super::{DIR, name, open, picture, prepared, put, table};
 use crate::Engine;
 
 const OPERATIONS: [Operation; 9] = [
@@ -30,13 +30,7 @@ fn check(
     procedure: impl Fn(&Arc<Engine>) -> Result<()>,
     verdict: Verdict,
 ) {
-    let prepared = || {
-        let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
-        let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
-        let engine = open(&shared).unwrap();
-        prepare(&engine);
-        (fs, engine)
-    };
+    let prepared = || prepared(FaultFileSystem::new(Arc::new(MemFileSystem::new())), &prepare);
     let (_, engine) = prepared();
     let before = picture(&engine);
     procedure(&engine).unwrap();

@@ -37,6 +37,17 @@ fn open(fs: &Arc<dyn FileSystem>) -> Result<Arc<Engine>> {
     Engine::open(env(Arc::clone(fs)), Path::new(DIR), options())
 }
 
+/// A store on `fs` with what `prepare` does to it, and the handle to `fs`.
+fn prepared<F: FileSystem + Clone + 'static>(
+    fs: F,
+    prepare: impl Fn(&Arc<Engine>),
+) -> (F, Arc<Engine>) {
+    let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
+    let engine = open(&shared).unwrap();
+    prepare(&engine);
+    (fs, engine)
+}
+
 fn name(name: &str) -> TableName {
     name.parse().unwrap()
 }
