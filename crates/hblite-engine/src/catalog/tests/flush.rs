@@ -12,7 +12,7 @@ use hblite_model::{
 
 use super::{DIR, env, has, name, open, options, put, rows, table};
 use crate::region::scanner::RegionScanner;
-use crate::{Engine, EngineOptions};
+use crate::{Engine, EngineOptions, WalOptions};
 
 const SEEDS: u64 = 6;
 
@@ -157,6 +157,28 @@ fn one_family_is_flushed_and_compacted_alone() {
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b"]);
     flush(&engine).unwrap();
     assert_eq!(files_of(&engine), [1, 1]);
+}
+
+/// Old segments of the log go when nobody needs them; the family that was not flushed does.
+#[test]
+fn a_flush_of_one_family_lets_no_segment_of_the_others_go() {
+    let disk: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let wal = WalOptions { roll_size_bytes: 1 << 10, ..WalOptions::default() };
+    let small_log = EngineOptions { wal, ..options() };
+    let engine = Engine::open(env(Arc::clone(&disk)), Path::new(DIR), small_log).unwrap();
+    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    let names: Vec<String> = (0..100).map(|number| format!("row-{number:03}")).collect();
+    for row in &names {
+        put_both(&engine, row, Durability::SyncWal).unwrap();
+    }
+    engine.flush_family(&name("t"), b"f").unwrap();
+    engine.create_table(&table("other", &["f"]), &[]).unwrap();
+    put(&engine, "other", "a").unwrap();
+    engine.flush_table(&name("other")).unwrap();
+    engine.abandon();
+    let engine = open(&disk).unwrap();
+    assert_no_row_is_torn(&engine, "opened again");
+    assert_eq!(rows(&engine, "t").unwrap(), names);
 }
 
 /// A flush of one family that failed does not make the log forget the others.
