@@ -232,7 +232,7 @@ impl Table {
     }
 
     /// Deleting one version without a timestamp means the newest that is there; asked for several
-    /// times, the next one.
+    /// times, the next one. Deletes that name their version do not count.
     fn prepare_delete(&self, region: &Region, write: &Write, now: i64, edit: &mut Edit) {
         let markers = delete_parts(write);
         for (index, (family, qualifier, timestamp, cell_type)) in markers.iter().enumerate() {
@@ -240,8 +240,11 @@ impl Table {
                 if *cell_type != CellType::Delete {
                     return now;
                 }
-                let is_same = |(other, name, _, kind): &&Marker| {
-                    other == family && name == qualifier && *kind == CellType::Delete
+                let is_same = |(other, name, named, kind): &&Marker| {
+                    other == family
+                        && name == qualifier
+                        && named.is_none()
+                        && *kind == CellType::Delete
                 };
                 let nth = markers[..=index].iter().filter(is_same).count();
                 let mut read = Read::of_row(&write.row);
