@@ -182,7 +182,8 @@ fn calls_go_down_the_layers() {
                 path.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("")
             });
             let points_up = |module| level(module).is_some_and(|used_level| used_level < own_level);
-            let names_own_types = line.contains("use crate::{") && !path.contains("/tests/");
+            let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
+            let names_own_types = line.contains("use crate::{") && !is_test;
             if used.any(points_up) || names_own_types {
                 found.push(format!("{name}:{}: {}", index + 1, line.trim()));
             }
