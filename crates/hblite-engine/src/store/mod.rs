@@ -47,6 +47,8 @@ pub(crate) struct Store {
     charged_snapshot: AtomicUsize,
     /// One compaction at a time.
     compacting: Mutex<()>,
+    /// How many threads wait for it: one that takes its time is to hurry then.
+    compaction_waiters: AtomicUsize,
     is_compaction_stopped: AtomicBool,
     /// Files in the directory that are in no list any more: see `new_file.rs`.
     dead_files: Mutex<Vec<PathBuf>>,
@@ -77,6 +79,7 @@ impl Store {
             charged_active: AtomicUsize::new(0),
             charged_snapshot: AtomicUsize::new(0),
             compacting: Mutex::new(()),
+            compaction_waiters: AtomicUsize::new(0),
             is_compaction_stopped: AtomicBool::new(false),
             dead_files: Mutex::default(),
             sequence_id_max,

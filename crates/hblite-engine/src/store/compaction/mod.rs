@@ -20,6 +20,7 @@ use std::sync::atomic::Ordering;
 use hblite_hfile::StoreFileInfo;
 use hblite_hfile::file_info::COMPACTION_EVENT;
 use hblite_model::{Result, protobuf};
+use parking_lot::MutexGuard;
 
 use self::pace::Pace;
 use super::Store;
@@ -52,7 +53,7 @@ impl Store {
     /// `Io`, `CorruptHFile`: the store is as it was before, or compacted and with old files that
     /// could not be removed yet. `RegionServerStopped` if the log failed.
     pub(crate) fn compact(&self, kind: CompactionKind, read_point: u64) -> Result<bool> {
-        let _one = self.compacting.lock();
+        let _one = self.wait_for_compaction();
         // After a commit of unknown outcome the files may be somebody else's.
         self.context.wal.check()?;
         // Only the file that replaced them tells that they are gone, and it may be replaced now.
@@ -168,7 +169,8 @@ impl Store {
                 if unseen < BYTES_BETWEEN_LOOKS {
                     continue;
                 }
-                if !pace.wait_after(unseen, is_stopped) {
+                let is_hurried = || self.compaction_waiters.load(Ordering::Relaxed) > 0;
+                if !pace.wait_after(unseen, is_stopped, is_hurried) {
                     return Ok(None);
                 }
                 unseen = 0;
@@ -184,6 +186,14 @@ impl Store {
         })
     }
 
+    /// Waits for a compaction that is under way, which hurries meanwhile.
+    fn wait_for_compaction(&self) -> MutexGuard<'_, ()> {
+        self.compaction_waiters.fetch_add(1, Ordering::Relaxed);
+        let guard = self.compacting.lock();
+        self.compaction_waiters.fetch_sub(1, Ordering::Relaxed);
+        guard
+    }
+
     fn is_compaction_stopped(&self) -> bool {
         self.is_compaction_stopped.load(Ordering::Relaxed)
             || self.context.is_closed.load(Ordering::Relaxed)
@@ -193,7 +203,7 @@ impl Store {
     /// [`Store::allow_compactions`]. Before the store's directory changes hands.
     pub(crate) fn stop_compactions(&self) {
         self.is_compaction_stopped.store(true, Ordering::Relaxed);
-        drop(self.compacting.lock());
+        drop(self.wait_for_compaction());
     }
 
     /// The region is back in service.

@@ -7,8 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The longest sleep between two looks whether to stop.
-const NAP_MAX: Duration = Duration::from_millis(50);
+/// The longest sleep between two looks whether to stop or to hurry.
+const NAP_MAX: Duration = Duration::from_millis(5);
 
 /// Keeps a writer to a number of bytes per second.
 #[derive(Debug)]
@@ -24,13 +24,21 @@ impl Pace {
         Self { bytes_per_second, began: Instant::now(), bytes: 0 }
     }
 
-    /// Takes note of bytes that were written, and waits as long as they should have taken; false
-    /// if `is_stopped` meanwhile.
-    pub(super) fn wait_after(&mut self, bytes: u64, is_stopped: impl Fn() -> bool) -> bool {
+    /// Takes note of bytes that were written, and waits as long as they should have taken, or
+    /// until `is_hurried`; false if `is_stopped` meanwhile.
+    pub(super) fn wait_after(
+        &mut self,
+        bytes: u64,
+        is_stopped: impl Fn() -> bool,
+        is_hurried: impl Fn() -> bool,
+    ) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
         while let Some(left) = self.left() {
             if is_stopped() {
                 return false;
+            }
+            if is_hurried() {
+                break;
             }
             std::thread::sleep(left.min(NAP_MAX));
         }
@@ -57,14 +65,15 @@ mod tests {
     fn bytes_take_their_time_unless_there_is_no_limit() {
         let mut pace = Pace::new(1_000_000);
         let began = Instant::now();
-        assert!((0..4).all(|_| pace.wait_after(5_000, || false)));
+        assert!((0..4).all(|_| pace.wait_after(5_000, || false, || false)));
         assert!(began.elapsed() >= Duration::from_millis(20));
-        assert!(Pace::new(0).wait_after(u64::MAX, || panic!("nobody waits")));
+        assert!(Pace::new(0).wait_after(u64::MAX, || panic!("nobody waits"), || false));
+        assert!(Pace::new(1).wait_after(u64::MAX, || false, || true));
     }
 
     #[test]
     fn a_wait_ends_when_it_is_stopped() {
         let mut pace = Pace::new(1);
-        assert!(!pace.wait_after(u64::MAX, || true));
+        assert!(!pace.wait_after(u64::MAX, || true, || false));
     }
 }
