@@ -26,7 +26,8 @@ pub(crate) struct EngineContext {
     pub(crate) memory: MemoryUse,
     /// Memory of memstores that were flushed, for those that fill up next.
     pub(crate) chunks: Arc<ChunkPool>,
-    /// Regions that stop serving do not come back: the store is closed or about to be.
+    /// Regions that stop serving do not come back: the store is closed or about to be, or what is
+    /// on its disk is unknown until it is opened again.
     pub(crate) is_closed: AtomicBool,
 }
 

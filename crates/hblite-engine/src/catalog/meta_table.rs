@@ -74,11 +74,6 @@ impl MetaTables {
         })
     }
 
-    /// Refuses everything from now on: something failed of which nobody knows whether it happened.
-    pub(super) fn fail(&self) {
-        self.has_failed.store(true, Ordering::Release);
-    }
-
     /// Refuses everything after a write failed of which nobody knows whether it happened.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 //! flushed and hbase:meta says from which id on their logs count.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hblite_model::{
     ColumnFamilyDescriptor, Error, Exception, RegionInfo, Result, TableDescriptor, TableName,
@@ -110,21 +111,20 @@ impl Catalog {
         sanity::check(&after)?;
         let rows = flush_all(&entry)?;
         self.prepare_new_families(&entry.descriptor, &after, &rows)?;
-        let written = self.write_descriptor(&after);
-        if let Err(error) = &written
-            && error.exception() != Exception::RegionServerStopped
-        {
-            return written;
+        if let Err(error) = self.write_descriptor(&after) {
+            if error.exception() == Exception::RegionServerStopped {
+                // Either settings may hold after the next open: nothing may be written or removed
+                // that one of them does not know.
+                self.context.is_closed.store(true, Ordering::Release);
+                entry.regions().iter().for_each(|region| region.stop_serving());
+            }
+            return Err(error);
         }
-        // From here on the new settings hold, whatever fails; or may hold after the next open, and
-        // then nothing may be written meanwhile that they do not know.
-        if written.is_err() {
-            self.meta.fail();
-        }
+        // From here on the new settings hold, whatever fails.
         let regions = entry.regions().to_vec();
         let altered = TableEntry::new(Arc::clone(&after), entry.state, rows, regions);
         self.publish(table, Some(altered));
-        written.and(self.reopen_regions(&entry, &after))
+        self.reopen_regions(&entry, &after)
     }
 
     /// Sees to it that families which come find nothing of earlier ones of their names.

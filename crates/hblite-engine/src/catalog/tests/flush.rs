@@ -39,6 +39,13 @@ fn delete(engine: &Arc<Engine>, row: &str) {
     engine.table(name("t")).mutate(Delete::new(row).as_mutation()).unwrap();
 }
 
+/// The store as the next process finds it.
+fn killed_and_opened(engine: Arc<Engine>, disk: &Arc<dyn FileSystem>) -> Arc<Engine> {
+    engine.abandon();
+    drop(engine);
+    open(disk).unwrap()
+}
+
 fn flush(engine: &Arc<Engine>) -> Result<()> {
     engine.flush_table(&name("t"))
 }
@@ -80,9 +87,7 @@ fn a_flush_that_takes_up_a_failed_one_writes_what_came_since_too() {
     // It declares the log up to here to be in files, then is cut off.
     fs.inject(fault_on(Operation::Rename).nth(2).forever());
     let altered = engine.add_family(&name("t"), &ColumnFamilyDescriptor::new("h"));
-    engine.abandon();
-    drop(engine);
-    let engine = open(&disk).unwrap();
+    let engine = killed_and_opened(engine, &disk);
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b"], "{altered:?}");
 }
 
@@ -223,9 +228,7 @@ fn after_the_log_failed_nothing_is_flushed() {
     fs.inject(Fault::on(Operation::Sync).in_path("WALs"));
     put_both(&engine, "b", Durability::FsyncWal).unwrap_err();
     flush(&engine).unwrap_err();
-    engine.abandon();
-    drop(engine);
-    let engine = open(&disk).unwrap();
+    let engine = killed_and_opened(engine, &disk);
     delete(&engine, "a");
     assert_no_row_is_torn(&engine, "after the log failed");
 }
@@ -243,9 +246,7 @@ fn what_a_failed_flush_left_brings_no_cell_back() {
         delete(&engine, "a");
         flush(&engine).unwrap();
         engine.compact_table(&name("t"), true).unwrap();
-        engine.abandon();
-        drop(engine);
-        let engine = open(&disk).unwrap();
+        let engine = killed_and_opened(engine, &disk);
         assert_eq!(rows(&engine, "t").unwrap(), [""; 0], "{operation:?}");
     }
 }
@@ -293,9 +294,7 @@ fn nothing_unfinished_is_left_behind() {
     fs.inject(fault_on(Operation::Remove).forever());
     engine.compact_table(&name("t"), true).unwrap_err();
     assert_eq!(temporary_files(&disk).len(), 1);
-    engine.abandon();
-    drop(engine);
-    let engine = open(&disk).unwrap();
+    let engine = killed_and_opened(engine, &disk);
     assert_eq!(temporary_files(&disk), [""; 0]);
     assert_eq!(rows(&engine, "t").unwrap(), ["a"]);
 }
@@ -373,9 +372,7 @@ fn after_a_commit_of_unknown_outcome_nothing_is_compacted() {
         engine.split_table(&name("t"), Some(b"b")).unwrap_err();
         fs.heal();
         engine.compact_table(&name("t"), true).unwrap_err();
-        engine.abandon();
-        drop(engine);
-        let engine = open(&disk).unwrap();
+        let engine = killed_and_opened(engine, &disk);
         assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "c"], "{operation:?}");
     }
 }
@@ -392,4 +389,35 @@ fn after_a_close_that_failed_nobody_writes() {
     let again = open(&disk).unwrap();
     assert_eq!(rows(&again, "t").unwrap(), ["a"]);
     put(&engine, "t", "c").unwrap_err();
+}
+
+/// The new settings are in place, the disk would neither promise it nor take them back: whichever
+/// hold after a power cut, nothing that was acknowledged is lost.
+#[test]
+fn an_alter_of_unknown_outcome_loses_nothing() {
+    let disk = CrashFileSystem::new();
+    let fs = FaultFileSystem::new(Arc::new(disk.clone()));
+    let engine = open(&(Arc::new(fs.clone()) as Arc<dyn FileSystem>)).unwrap();
+    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    put_both(&engine, "a", Durability::FsyncWal).unwrap();
+    let in_descriptors = |operation| Fault::on(operation).in_path(".tabledesc");
+    fs.inject(in_descriptors(Operation::SyncDir));
+    fs.inject(in_descriptors(Operation::Remove).forever());
+    engine.delete_family(&name("t"), b"g").unwrap_err();
+    fs.heal();
+    put_both(&engine, "b", Durability::FsyncWal).unwrap_err();
+    engine.abandon();
+    let mut outcomes = [false; 2];
+    for seed in 0..8 * SEEDS {
+        let left: Arc<dyn FileSystem> = Arc::new(disk.after_power_cut(seed));
+        let engine = open(&left).unwrap();
+        let families = engine.describe_table(&name("t")).unwrap().families().len();
+        outcomes[families - 1] = true;
+        let mut scanner = engine.table(name("t")).scan(&Scan::new()).unwrap();
+        let mut row = RowResult::default();
+        assert!(scanner.next_row(&mut row).unwrap());
+        assert_eq!(row.cells().len(), families, "seed {seed}");
+        assert!(!scanner.next_row(&mut row).unwrap());
+    }
+    assert_eq!(outcomes, [true; 2], "both outcomes are met");
 }
