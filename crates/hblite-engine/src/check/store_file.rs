@@ -1,9 +1,14 @@
-//! One store file: whether every block can be read, and whether what stands in them belongs there.
+//! One store file: whether every block can be read, whether what stands in them belongs there, and
+//! whether the file's parts agree.
+//!
+//! The first pass goes on after a defect, to name all. A file that comes through it is looked at as
+//! a whole by [`hblite_hfile::verify`], which tells the first thing that does not fit.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use hblite_hfile::verify::{DefectKind, verify_reader};
 use hblite_hfile::{HFileReader, HFileScanner};
 use hblite_model::bytes::to_string_binary;
 use hblite_model::{BloomType, CellRef, CellType, Error, RegionInfo, Result};
@@ -18,7 +23,8 @@ pub(super) struct Owner<'a> {
 }
 
 /// Reads a file from its first cell to its last and gives what is wrong: blocks, index, filters,
-/// the order of cells, their number, and whose they are. `visit` is called with each cell.
+/// the order of cells, what the file says of them, and whose they are. `visit` is called with each
+/// cell.
 pub(super) fn verify(
     reader: &Arc<HFileReader>,
     owner: Owner<'_>,
@@ -34,7 +40,7 @@ pub(super) fn verify(
         is_at_cell = scanner.next();
     }
     match is_at_cell {
-        Ok(_) => checks.check_end(&mut findings),
+        Ok(_) => findings.look_at_whole(reader),
         Err(error) => {
             findings.error(FindingKind::StoreFile, &error);
             if let Err(last) = read_backwards(reader) {
@@ -59,26 +65,21 @@ fn read_backwards(reader: &Arc<HFileReader>) -> Result<()> {
 struct CellChecks<'a> {
     reader: &'a HFileReader,
     owner: Owner<'a>,
-    count: u64,
+    is_first: bool,
     /// Key and sequence id of the cell before.
     before: (Vec<u8>, u64),
 }
 
 impl<'a> CellChecks<'a> {
     fn new(reader: &'a HFileReader, owner: Owner<'a>) -> Self {
-        Self { reader, owner, count: 0, before: (Vec::new(), 0) }
+        Self { reader, owner, is_first: true, before: (Vec::new(), 0) }
     }
 
     fn check(&mut self, cell: &CellRef<'_>, findings: &mut Findings) {
         let before =
-            (self.count > 0).then(|| CellRef::new(&self.before.0, b"", b"", self.before.1));
+            (!self.is_first).then(|| CellRef::new(&self.before.0, b"", b"", self.before.1));
         if before.is_some_and(|before| self.reader.comparator().compare(&before, cell).is_gt()) {
             findings.cell(FindingKind::CellOrder, "are behind greater ones", cell);
-        }
-        let (oldest, newest) = self.reader.time_range();
-        if !(oldest..=newest).contains(&cell.timestamp()) {
-            let problem = "have a timestamp outside of the file's range";
-            findings.cell(FindingKind::StoreFile, problem, cell);
         }
         if self.owner.region.is_some_and(|region| !region.contains_row(cell.row())) {
             findings.cell(FindingKind::ForeignCell, "are outside of the region's rows", cell);
@@ -90,7 +91,7 @@ impl<'a> CellChecks<'a> {
         let is_new_column =
             is_new_row || before.is_none_or(|before| before.qualifier() != cell.qualifier());
         self.check_filters(cell, is_new_row, is_new_column, findings);
-        self.count += 1;
+        self.is_first = false;
         self.before.0.clear();
         self.before.0.extend_from_slice(cell.key());
         self.before.1 = cell.sequence_id();
@@ -125,17 +126,6 @@ impl<'a> CellChecks<'a> {
             ask(reader.may_contain_delete_family(row), "are denied by the filter of deletes");
         }
     }
-
-    /// What can be said after the last cell.
-    fn check_end(&self, findings: &mut Findings) {
-        let (count, told) = (self.count, self.reader.entries());
-        if count != told {
-            findings.file(format!("there are {count} cells, and the trailer says {told}"));
-        }
-        if count > 0 && self.reader.last_key() != Some(&self.before.0) {
-            findings.file("the last cell is not the one that the file info names".to_owned());
-        }
-    }
 }
 
 /// Findings of a file: damage once per place, cells once per problem.
@@ -166,8 +156,19 @@ impl<'a> Findings<'a> {
         }
     }
 
-    fn file(&mut self, what: String) {
-        self.found.push(Finding::new(FindingKind::StoreFile, self.path, None, what));
+    /// Looks at the file as a whole, unless something was found.
+    fn look_at_whole(&mut self, reader: &HFileReader) {
+        if !self.found.is_empty() || !self.problems.is_empty() {
+            return;
+        }
+        if let Err(defect) = verify_reader(reader) {
+            let kind = match defect.kind() {
+                DefectKind::Cells => FindingKind::CellOrder,
+                DefectKind::Bloom => FindingKind::Bloom,
+                _ => FindingKind::StoreFile,
+            };
+            self.error(kind, &defect.into());
+        }
     }
 
     fn cell(&mut self, kind: FindingKind, what: &'static str, cell: &CellRef<'_>) {

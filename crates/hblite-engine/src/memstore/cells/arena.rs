@@ -72,8 +72,8 @@ pub(super) fn write_search_key(
     }
 }
 
-/// Chunks for arenas to come: memory that the process has used before costs a third of what it
-/// costs to have the operating system map it anew (HBase's `ChunkCreator` pools for that reason).
+/// Chunks for arenas to come: memory that the process has used before need not be mapped and zeroed
+/// by the operating system again (HBase's `ChunkCreator` pools for that reason).
 ///
 /// Threads: any.
 #[derive(Default)]
