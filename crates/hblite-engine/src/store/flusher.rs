@@ -52,7 +52,7 @@ impl Store {
     }
 
     /// How new files of this family are written.
-    pub(super) fn writer_options(&self, include_tags: bool) -> HFileWriterOptions {
+    pub(crate) fn writer_options(&self, include_tags: bool) -> HFileWriterOptions {
         let family = &self.family;
         let compress_tags =
             family.attributes().get("COMPRESS_TAGS").is_none_or(|value| value != "false");

@@ -8,6 +8,7 @@
 
 mod compaction;
 mod flusher;
+pub(crate) mod foreign_file;
 pub(crate) mod key_value_heap;
 pub(crate) mod key_value_scanner;
 pub(crate) mod matcher;
