@@ -59,7 +59,10 @@ pub(crate) fn run(arguments: &LoadHFilesArguments) -> ExitCode {
                 ExitCode::SUCCESS
             } else {
                 let folder = arguments.folder.display();
-                fail(&format!("{folder} has no file to load, looked for as <family>/<file>"), FAILURE)
+                fail(
+                    &format!("{folder} has no file to load, looked for as <family>/<file>"),
+                    FAILURE,
+                )
             }
         }
         Err(error) => fail(error.message(), FAILURE),

@@ -47,7 +47,7 @@ impl FileGate {
     pub(crate) fn enter(&self) -> u64 {
         loop {
             let count = self.0.load(Ordering::Acquire);
-            if count % 2 == 0 {
+            if count.is_multiple_of(2) {
                 return count;
             }
             std::thread::yield_now();
@@ -168,8 +168,7 @@ impl Region {
         if flush.is_discarded {
             return Err(self.not_serving());
         }
-        let sequence_id =
-            if assign_sequence_id { self.flush_and_take_id(&mut flush)? } else { 0 };
+        let sequence_id = if assign_sequence_id { self.flush_and_take_id(&mut flush)? } else { 0 };
         // Files that are older than others do not come last in a list.
         let without_compactions: Vec<_> = match assign_sequence_id {
             true => Vec::new(),
@@ -179,9 +178,8 @@ impl Region {
         let name = staging.file_name().unwrap_or_default().to_string_lossy();
         let bulk_dir = self.context.layout.region_dir(&self.info).join(BULK_LOAD_DIR);
         let committed = bulk_dir.join(loaded_name(&name, sequence_id));
-        let moved = self
-            .commit_name(staging, &bulk_dir, &committed)
-            .map(|()| self.take_in(&committed));
+        let moved =
+            self.commit_name(staging, &bulk_dir, &committed).map(|()| self.take_in(&committed));
         drop(without_compactions);
         match moved {
             Ok(Some(())) => Ok(()),
@@ -308,6 +306,8 @@ fn move_files(
         }
         let to = layout.family_dir(info, family);
         fs.create_dir_all(&to).map_err(|error| Error::io("cannot create", &to, error))?;
+        // First: a file that has left the one directory must be found in the other.
+        layout.make_durable(fs, &to)?;
         let entries = fs.list_dir(&from).map_err(|error| Error::io("cannot list", &from, error))?;
         for entry in entries {
             let (path, target) =
@@ -317,7 +317,6 @@ fn move_files(
         }
         sync_dir(fs, &to)?;
         sync_dir(fs, &from)?;
-        layout.make_durable(fs, &to)?;
     }
     // Empty, but for families that the table does not have any more. If a power cut brings it back,
     // the next open removes it.

@@ -17,8 +17,7 @@ use crate::region::Region;
 use crate::store::foreign_file::ForeignFile;
 
 /// What the parts of a file say of themselves as the whole did.
-const KEPT: [&[u8]; 3] =
-    [BULKLOAD_TIMESTAMP, BULKLOAD_SOURCE_TASK, EXCLUDE_FROM_MINOR_COMPACTION];
+const KEPT: [&[u8]; 3] = [BULKLOAD_TIMESTAMP, BULKLOAD_SOURCE_TASK, EXCLUDE_FROM_MINOR_COMPACTION];
 
 impl Catalog {
     /// Cuts the file into parts in `scratch`, one for each of these regions that has rows of it.

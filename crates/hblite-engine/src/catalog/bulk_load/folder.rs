@@ -1,8 +1,8 @@
 //! What stands in a folder that is to be loaded: `<folder>/<family>/<file>`.
 //!
-//! Passed over without a word: names that begin with `_` or `.`, as jobs leave them. Passed over and
-//! told: what is no directory, or in one no file; references to files of other regions. What is no
-//! HFile is refused later, when it is opened.
+//! Passed over without a word: names that begin with `_` or `.`, as jobs leave them. Passed over
+//! and told: what is no directory, or in one no file; references to files of other regions. What
+//! is no HFile is refused later, when it is opened.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -43,6 +43,9 @@ struct Staged {
     last_row: Vec<u8>,
 }
 
+/// Regions by encoded name, with the files that are theirs.
+type Groups = BTreeMap<String, (Arc<Region>, Vec<Staged>)>;
+
 impl Catalog {
     /// Loads files into one region, each into the family beside it. Says whether it did: if not,
     /// one of them has rows of other regions.
@@ -161,7 +164,8 @@ impl Catalog {
         while !staged.is_empty() {
             let entry = self.enabled_entry(table)?;
             if round >= ROUNDS_MIN.max(entry.regions().len() + 1) {
-                let message = format!("Retry attempted {round} times without completing, bailing out");
+                let message =
+                    format!("Retry attempted {round} times without completing, bailing out");
                 return Err(Error::new(Exception::Io, message));
             }
             round += 1;
@@ -186,12 +190,7 @@ impl Catalog {
     }
 
     /// Files by the region that holds their rows; those of several regions are cut.
-    fn group(
-        &self,
-        entry: &TableEntry,
-        staged: Vec<Staged>,
-        scratch: &Path,
-    ) -> Result<BTreeMap<String, (Arc<Region>, Vec<Staged>)>> {
+    fn group(&self, entry: &TableEntry, staged: Vec<Staged>, scratch: &Path) -> Result<Groups> {
         let mut whole = Vec::new();
         for file in staged {
             let region = entry.router.find(&file.first_row);
@@ -200,16 +199,14 @@ impl Catalog {
                 continue;
             }
             let fs = self.context.env.fs.as_ref();
-            let source =
-                ForeignFile::open(fs, &file.path, &file.family, CellComparator::Default)?;
+            let source = ForeignFile::open(fs, &file.path, &file.family, CellComparator::Default)?;
             whole.extend(self.cut(&source, &file.family, entry.regions(), scratch)?);
         }
-        let mut groups: BTreeMap<String, (Arc<Region>, Vec<Staged>)> = BTreeMap::new();
+        let mut groups = Groups::new();
         for file in whole {
             let region = entry.router.find(&file.first_row);
-            let region = region.ok_or_else(|| {
-                table::no_region(entry.descriptor.name(), &file.first_row)
-            })?;
+            let region =
+                region.ok_or_else(|| table::no_region(entry.descriptor.name(), &file.first_row))?;
             let name = region.info().encoded_name().to_owned();
             groups.entry(name).or_insert_with(|| (Arc::clone(region), Vec::new())).1.push(file);
         }
@@ -244,8 +241,7 @@ impl Catalog {
         paths: impl Iterator<Item = &'p PathBuf>,
         options: &BulkLoadOptions,
     ) -> Vec<PathBuf> {
-        let fs: &dyn FileSystem =
-            options.source.as_deref().unwrap_or(self.context.env.fs.as_ref());
+        let fs: &dyn FileSystem = options.source.as_deref().unwrap_or(self.context.env.fs.as_ref());
         paths.filter(|path| fs.remove_file(path).is_err()).cloned().collect()
     }
 }

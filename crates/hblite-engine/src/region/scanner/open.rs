@@ -19,8 +19,8 @@ pub(crate) struct ScanSources<'a> {
 }
 
 impl RegionScanner {
-    /// A scanner of what is in `from`, whose stores are in the order of their families, at the region's present
-    /// `read_point`.
+    /// A scanner of what is in `from`, whose stores are in the order of their families, at the
+    /// region's present `read_point`.
     ///
     /// `seed` feeds filters that choose at random.
     ///

@@ -69,7 +69,7 @@ impl Store {
             return Ok(false);
         };
         let mut current = self.files.write();
-        // Flushes and loads only append while this runs, so the chosen files stand where they stood.
+        // Flushes and loads only append meanwhile: the chosen files stand where they stood.
         let mut list: Vec<_> = current.to_vec();
         list.splice(range, [compacted]);
         *current = list.into();

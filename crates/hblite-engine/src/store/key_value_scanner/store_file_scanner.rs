@@ -1,8 +1,8 @@
 //! A store file as a source of cells.
 //!
 //! Of a reference to a half only that half's cells are there. Cells that the read point does not
-//! cover are passed by; most files have none, and then nothing is compared. All cells of a file that
-//! came by bulk load have the sequence id that it was loaded with.
+//! cover are passed by; most files have none, and then nothing is compared. All cells of a file
+//! that came by bulk load have the sequence id that it was loaded with.
 
 use std::sync::Arc;
 
