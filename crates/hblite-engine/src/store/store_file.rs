@@ -21,7 +21,7 @@ use hblite_env::FileSystem;
 use hblite_hfile::{BlockCache, HFileReader, file_info};
 use hblite_model::cell::key;
 use hblite_model::protobuf::{self, MessageWriter};
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result};
 
 use super::key_value_scanner::StoreFileScanner;
 use crate::context::EngineContext;
@@ -100,10 +100,20 @@ pub(crate) struct StoreFile {
 }
 
 impl StoreFile {
-    /// Opens the file or reference at `path`.
-    pub(crate) fn open(context: &EngineContext, path: &Path) -> Result<Self> {
+    /// Opens the file or reference at `path`, of `family`.
+    pub(crate) fn open(
+        context: &EngineContext,
+        family: &ColumnFamilyDescriptor,
+        path: &Path,
+    ) -> Result<Self> {
         let cache = context.block_cache.clone();
-        Self::open_with(context.env.fs.as_ref(), &context.layout, cache, path)
+        let fs = context.env.fs.as_ref();
+        let file = Self::open_reader(fs, &context.layout, cache, path, family.is_in_memory())?;
+        if family.prefetches_blocks_on_open() {
+            // What is damaged shows when somebody wants it.
+            let _ = file.reader.fill_cache();
+        }
+        Ok(file)
     }
 
     /// As [`StoreFile::open`], where no store is open.
@@ -113,14 +123,26 @@ impl StoreFile {
         cache: Option<Arc<BlockCache>>,
         path: &Path,
     ) -> Result<Self> {
-        let Some((name, region)) = split_reference(path) else {
+        Self::open_reader(fs, layout, cache, path, false)
+    }
+
+    fn open_reader(
+        fs: &dyn FileSystem,
+        layout: &Layout,
+        cache: Option<Arc<BlockCache>>,
+        path: &Path,
+        is_in_memory: bool,
+    ) -> Result<Self> {
+        let open = |path: &Path| {
             let reader = HFileReader::open(fs, path, cache)?;
-            return Ok(Self::new(path, reader, None));
+            Ok::<_, Error>(if is_in_memory { reader.preferred() } else { reader })
+        };
+        let Some((name, region)) = split_reference(path) else {
+            return Ok(Self::new(path, open(path)?, None));
         };
         let half = Half::read(fs, path)?;
         let target = layout.referred_file(path, name, region);
-        let reader = HFileReader::open(fs, &target, cache)?;
-        Ok(Self::new(path, reader, Some(half)))
+        Ok(Self::new(path, open(&target)?, Some(half)))
     }
 
     fn new(path: &Path, reader: HFileReader, half: Option<Half>) -> Self {
@@ -229,7 +251,11 @@ pub(crate) fn loaded_sequence_id(name: &str) -> Option<u64> {
 }
 
 /// Opens the files of a family's directory, oldest first. A directory that is missing has none.
-pub(crate) fn open_all(context: &EngineContext, dir: &Path) -> Result<Vec<Arc<StoreFile>>> {
+pub(crate) fn open_all(
+    context: &EngineContext,
+    family: &ColumnFamilyDescriptor,
+    dir: &Path,
+) -> Result<Vec<Arc<StoreFile>>> {
     let fs = context.env.fs.as_ref();
     let entries = match fs.list_dir(dir) {
         Ok(entries) => entries,
@@ -243,7 +269,7 @@ pub(crate) fn open_all(context: &EngineContext, dir: &Path) -> Result<Vec<Arc<St
     let mut files = Vec::new();
     // References last: one that was replaced may refer to a file that is gone.
     for path in names().filter(|path| split_reference(path).is_none()) {
-        files.push(Arc::new(StoreFile::open(context, &path)?));
+        files.push(Arc::new(StoreFile::open(context, family, &path)?));
     }
     let replaced: HashSet<String> =
         files.iter().flat_map(|file| super::compaction::replaced_files(file)).collect();
@@ -256,7 +282,7 @@ pub(crate) fn open_all(context: &EngineContext, dir: &Path) -> Result<Vec<Arc<St
     remove_replaced(fs, dir, gone, &files)?;
     files.retain(|file| !is_replaced(file.path()));
     for path in names().filter(|path| !is_replaced(path) && split_reference(path).is_some()) {
-        files.push(Arc::new(StoreFile::open(context, &path)?));
+        files.push(Arc::new(StoreFile::open(context, family, &path)?));
     }
     files.sort_by(|left, right| left.compare_age(right));
     Ok(files)
