@@ -5,6 +5,7 @@
 mod backup;
 mod check;
 mod hfile;
+mod load_hfiles;
 mod output;
 mod shell;
 mod terminal;
@@ -30,6 +31,9 @@ enum Command {
     HFile(hfile::HFileCommand),
     /// Reads every file of a closed store and names what is wrong.
     Check(check::CheckArguments),
+    /// Loads a folder of HFiles into a table.
+    #[command(alias = "completebulkload")]
+    LoadHfiles(load_hfiles::LoadHFilesArguments),
     /// Makes a copy of a closed store.
     Backup(backup::BackupArguments),
 }
@@ -39,6 +43,7 @@ fn main() -> ExitCode {
         Command::Shell(arguments) => shell::run(arguments),
         Command::HFile(command) => hfile::run(command),
         Command::Check(arguments) => check::run(&arguments),
+        Command::LoadHfiles(arguments) => load_hfiles::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),
     }
 }
