@@ -8,6 +8,7 @@ mod hfile;
 mod output;
 mod shell;
 mod terminal;
+mod transfer;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,10 @@ enum Command {
     Check(check::CheckArguments),
     /// Makes a copy of a closed store.
     Backup(backup::BackupArguments),
+    /// Writes the lines of a CSV, TSV or JSON lines file into a table.
+    Import(transfer::import::ImportArguments),
+    /// Writes the rows of a table as CSV, TSV, JSON lines, or HFiles for a bulk load.
+    Export(transfer::export::ExportArguments),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +45,8 @@ fn main() -> ExitCode {
         Command::HFile(command) => hfile::run(command),
         Command::Check(arguments) => check::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),
+        Command::Import(arguments) => transfer::import::run(&arguments),
+        Command::Export(arguments) => transfer::export::run(&arguments),
     }
 }
 
