@@ -8,7 +8,7 @@
 //! memory is its own: this program starts itself again with the name of the phase.
 //!
 //! ```text
-//! load     an empty store; N cells in random order of their rows; wait until compactions rest; close
+//! load     an empty store; N cells, rows in random order; wait until compactions rest; close
 //! reopen   open; gets that hit and miss, scans both ways; close
 //! fill     open; cells that stay in memory and log; killed
 //! recover  open, with the log to read back; close

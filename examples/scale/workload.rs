@@ -1,7 +1,7 @@
 //! The table: rows of 24 bytes in random order, one cell each with a value of 100 bytes.
 //!
-//! A row is `user:` with the sixteen hex digits of a mixed counter and `:id`; a value is half random
-//! and half not, as fields of records are.
+//! A row is `user:` with the sixteen hex digits of a mixed counter and `:id`; a value is half
+//! random and half not, as fields of records are.
 
 use hblite::{ColumnFamilyDescriptor, Connection, Get, Put, Table, TableDescriptor};
 
