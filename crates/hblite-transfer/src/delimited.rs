@@ -149,6 +149,16 @@ impl<R: Read> DelimitedReader<R> {
         Ok(put)
     }
 
+    /// The line on which the record begins that was just read. Its own position is that of the end of
+    /// the record before: empty lines, and half of a `\r\n`, lie between.
+    fn line(&self) -> u64 {
+        let end = self.input.position();
+        let last_byte = end.byte().checked_sub(1).and_then(|at| self.input.get_ref().byte_at(at));
+        let own = u64::from(last_byte == Some(b'\n'));
+        let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
+        end.line().saturating_sub(own + inside)
+    }
+
     /// Fewer fields than columns are allowed as long as none is missing that says how to take the
     /// others.
     fn check_field_count(&self, count: usize) -> Result<(), String> {
@@ -178,7 +188,7 @@ impl<R: Read> RowReader for DelimitedReader<R> {
         if !read(&mut self.input, &mut self.record)? {
             return Ok(Step::End);
         }
-        let line = self.record.position().map_or(0, csv::Position::line);
+        let line = self.line();
         Ok(match self.parse() {
             Ok(put) => {
                 into.push(put.into());

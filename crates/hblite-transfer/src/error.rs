@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use hblite::ErrorKind;
+
 /// A line of the input that is no row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
@@ -56,6 +58,10 @@ impl fmt::Display for TransferError {
             Self::Invalid(message) | Self::Unwritable(message) => f.write_str(message),
             Self::Read(error) => write!(f, "reading: {error}"),
             Self::Write(error) => write!(f, "writing: {error}"),
+            // HBase's message is a bare name then.
+            Self::Store(error) if error.kind() == ErrorKind::NotFound => {
+                write!(f, "{}: {}", error.exception().simple_name(), error.message())
+            }
             Self::Store(error) => f.write_str(error.message()),
         }
     }

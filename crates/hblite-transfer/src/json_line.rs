@@ -62,7 +62,10 @@ pub(crate) fn parse(
     durability: Durability,
     into: &mut Vec<Mutation>,
 ) -> Result<(), String> {
-    let line: RowLine<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    // The reader counts lines; this one is all that the parser sees.
+    let reason =
+        |error: serde_json::Error| error.to_string().replace(" at line 1 column ", ", column ");
+    let line: RowLine<'_> = serde_json::from_slice(line).map_err(reason)?;
     let mut builder = RowBuilder {
         row: from_string_binary(&line.row),
         durability,

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::io::Read;
+
 use hblite::{ColumnFamilyDescriptor, Connection, Scan, Table, TableDescriptor};
 use hblite_transfer::{
     BadLine, Columns, DelimitedFormat, DelimitedReader, ImportOptions, ImportReport,
@@ -82,6 +84,46 @@ fn the_first_bad_line_ends_the_import_and_those_before_are_there() {
     let error = result.unwrap_err();
     assert_eq!(error.to_string(), "line 4: No delimiter", "a quoted field goes over two lines");
     assert_eq!(rows(&table), ["a", "b\nb"]);
+}
+
+#[test]
+fn lines_are_counted_as_an_editor_counts_them() {
+    let lines = ["good,1", "", "", "bad", "\"good\n\n,\",2", "bad", "good,3", "", "bad"];
+    let expected = [4, 8, 11];
+    for end in ["\n", "\r\n"] {
+        for start in ["", "\u{feff}"] {
+            let text = format!("{start}{}", lines.join(end));
+            for text in [text.clone(), format!("{text}{end}")] {
+                let (_store, table) = table();
+                let columns = "HBASE_ROW_KEY,f:q";
+                // Also with the borders of reads at every place.
+                for read_size in [1, 2, 3, 7, 1 << 16] {
+                    let input = SmallReads { bytes: text.as_bytes(), read_size };
+                    let columns = Some(Columns::parse(columns).unwrap());
+                    let format = DelimitedFormat::CSV;
+                    let mut reader =
+                        DelimitedReader::new(input, format, columns, false, &skipping()).unwrap();
+                    let report = import(&table, &mut reader, &skipping(), &mut |_| {}).unwrap();
+                    let found: Vec<u64> =
+                        report.bad_lines_kept.iter().map(|bad| bad.line).collect();
+                    assert_eq!(found, expected, "{text:?} by {read_size}");
+                }
+            }
+        }
+    }
+}
+
+/// Gives a few bytes at a time.
+struct SmallReads<'a> {
+    bytes: &'a [u8],
+    read_size: usize,
+}
+
+impl Read for SmallReads<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let size = self.read_size.min(buffer.len());
+        self.bytes.by_ref().take(size as u64).read(buffer)
+    }
 }
 
 #[test]
