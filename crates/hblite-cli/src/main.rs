@@ -9,6 +9,7 @@ mod load_hfiles;
 mod output;
 mod shell;
 mod terminal;
+mod transfer;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,10 @@ enum Command {
     LoadHfiles(load_hfiles::LoadHFilesArguments),
     /// Makes a copy of a closed store.
     Backup(backup::BackupArguments),
+    /// Writes the lines of a CSV, TSV or JSON lines file into a table.
+    Import(transfer::import::ImportArguments),
+    /// Writes the rows of a table as CSV, TSV, JSON lines, or HFiles for a bulk load.
+    Export(transfer::export::ExportArguments),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +50,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::LoadHfiles(arguments) => load_hfiles::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),
+        Command::Import(arguments) => transfer::import::run(&arguments),
+        Command::Export(arguments) => transfer::export::run(&arguments),
     }
 }
 
