@@ -21,6 +21,9 @@ pub(crate) struct Arguments {
     /// Attribute of the family, such as COMPRESSION=SNAPPY; may be given several times
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) settings: Vec<String>,
+    /// MiB for decoded blocks and, a quarter of it, offsets of cells: block_cache_size_bytes
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(..=1 << 20))]
+    pub(crate) block_cache_mib: u64,
     /// Random gets of each kind
     #[arg(long, default_value_t = 200_000)]
     pub(crate) gets: u64,
@@ -74,6 +77,7 @@ impl Arguments {
         let numbers = [
             ("--cells", self.cells),
             ("--regions", self.regions),
+            ("--block-cache-mib", self.block_cache_mib),
             ("--gets", self.gets),
             ("--unflushed", self.unflushed),
         ];

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hblite::{Connection, Put, Scan, Table};
+use hblite::{Connection, EngineOptions, Options, Put, Scan, Table};
 
 use crate::arguments::{Arguments, Phase};
 use crate::process::{bytes_written, descriptors_and_maps, memory};
@@ -39,7 +39,7 @@ fn tell_memory(phase: &str) -> Result<()> {
 }
 
 fn load(arguments: &Arguments) -> Result<()> {
-    let connection = hblite::open(arguments.store_dir())?;
+    let connection = store(arguments)?;
     workload::create(&connection, arguments)?;
     let table = workload::table(&connection)?;
     let begun = Instant::now();
@@ -109,10 +109,16 @@ fn wait_for_rest(connection: &Connection, table: &Table) -> Result<Duration> {
     Ok(changed - begun)
 }
 
+fn store(arguments: &Arguments) -> Result<Connection> {
+    let block_cache_size_bytes = usize::try_from(arguments.block_cache_mib << 20)?;
+    let engine = EngineOptions { block_cache_size_bytes, ..EngineOptions::default() };
+    Ok(Options::new().engine(engine).open(arguments.store_dir())?)
+}
+
 /// Opens the store and answers a get; tells the milliseconds under `name`.
 fn open(arguments: &Arguments, name: &str) -> Result<(Connection, Table)> {
     let begun = Instant::now();
-    let connection = hblite::open(arguments.store_dir())?;
+    let connection = store(arguments)?;
     let opened = begun.elapsed();
     let table = workload::table(&connection)?;
     if table.get(&workload::get(0))?.is_empty() {

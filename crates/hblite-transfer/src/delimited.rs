@@ -149,8 +149,8 @@ impl<R: Read> DelimitedReader<R> {
         Ok(put)
     }
 
-    /// The line on which the record begins that was just read. Its own position is that of the end of
-    /// the record before: empty lines, and half of a `\r\n`, lie between.
+    /// The line on which the record begins that was just read. Its own position is that of the end
+    /// of the record before: empty lines, and half of a `\r\n`, lie between.
     fn line(&self) -> u64 {
         let end = self.input.position();
         let last_byte = end.byte().checked_sub(1).and_then(|at| self.input.get_ref().byte_at(at));

@@ -220,3 +220,20 @@ fn what_a_format_cannot_say_is_an_error() {
     let error = export(&from, &Scan::new(), &mut writer, &mut |_| {}).unwrap_err();
     assert!(error.to_string().starts_with("row r: f:a holds a separator"), "{error}");
 }
+
+#[test]
+fn a_filter_of_whole_rows_sees_a_wide_row_whole() {
+    let (_store, from) = table();
+    for column in 0..60 {
+        let put = Put::new("wide").add_at("f", format!("{column:04}"), 1, vec![b'v'; 50_000]);
+        from.put(&put).unwrap();
+    }
+    from.put(&Put::new("wide").add_at("f", "z", 1, "last column")).unwrap();
+    for (wanted, rows) in [("last column", 1), ("another", 0)] {
+        let text = format!("SingleColumnValueFilter('f', 'z', =, 'binary:{wanted}', true, true)");
+        let scan = Scan::new().filter(hblite::filter::parse_filter(text).unwrap());
+        let mut writer = JsonLinesWriter::new(Vec::new());
+        let report = export(&from, &scan, &mut writer, &mut |_| {}).unwrap();
+        assert_eq!((report.rows, report.cells), (rows, rows * 61), "{wanted}");
+    }
+}
