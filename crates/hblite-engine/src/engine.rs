@@ -28,6 +28,7 @@ use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
 use crate::region::Region;
+use crate::snapshot::{SnapshotDescription, SnapshotOptions};
 use crate::status::{RegionLocation, RegionStatus, StoreStatus};
 use crate::store::CompactionKind;
 use crate::table::TableHandle;
@@ -415,6 +416,34 @@ impl Engine {
     /// Makes a copy of the store, as it is at one moment of the call, as a new directory `to`.
     pub fn backup(&self, to: &Path) -> Result<BackupReport> {
         self.catalog.backup(to)
+    }
+}
+
+/// Snapshots.
+impl Engine {
+    /// Takes a snapshot of a table.
+    pub fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
+        self.catalog.snapshot(name, table, options)
+    }
+
+    /// All snapshots, by name.
+    pub fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
+        self.catalog.list_snapshots()
+    }
+
+    /// Makes a new table of a snapshot.
+    pub fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+        self.catalog.clone_snapshot(name, table)
+    }
+
+    /// Makes a disabled table what it was when the snapshot was taken.
+    pub fn restore_snapshot(&self, name: &str, take_fail_safe: bool) -> Result<()> {
+        self.catalog.restore_snapshot(name, take_fail_safe)
+    }
+
+    /// Removes a snapshot.
+    pub fn delete_snapshot(&self, name: &str) -> Result<()> {
+        self.catalog.delete_snapshot(name)
     }
 }
 
