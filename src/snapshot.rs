@@ -53,8 +53,8 @@ impl Admin {
     /// other does.
     ///
     /// # Errors
-    /// `SnapshotDoesNotExist`, `SnapshotTtlExpired`, `TableExists`, `NamespaceNotFound`: there is no
-    /// such table then.
+    /// `SnapshotDoesNotExist`, `SnapshotTtlExpired`, `TableExists`, `NamespaceNotFound`: there is
+    /// no such table then.
     pub fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
         self.engine.clone_snapshot(name, table)
     }
@@ -66,8 +66,8 @@ impl Admin {
     /// `hbase-failsafe-<name>-<time>` of what the table was, until it is done.
     ///
     /// # Errors
-    /// `RestoreSnapshot` if there is no such snapshot, `SnapshotTtlExpired`, `TableNotDisabled`: the
-    /// table is as it was.
+    /// `RestoreSnapshot` if there is no such snapshot, `SnapshotTtlExpired`, `TableNotDisabled`:
+    /// the table is as it was.
     pub fn restore_snapshot(&self, name: &str, take_fail_safe: bool) -> Result<()> {
         self.engine.restore_snapshot(name, take_fail_safe)
     }

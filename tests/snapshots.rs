@@ -1,7 +1,7 @@
 //! Snapshots: what they hold, what they refuse, that crashes leave them whole or away, and that a
 //! restore happens as a whole or not at all.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -457,4 +457,58 @@ fn a_snapshot_under_load_has_one_moment_of_a_region() {
         }
         is_over.store(true, Ordering::Relaxed);
     });
+}
+
+/// Everything below a directory.
+fn files_below(fs: &dyn FileSystem, dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs.list_dir(dir).expect("it is there") {
+        let path = dir.join(&entry.name);
+        if entry.is_dir { files.extend(files_below(fs, &path)) } else { files.push(path) }
+    }
+    files
+}
+
+#[test]
+fn a_check_names_what_a_snapshot_lacks() {
+    let fs = MemFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty store");
+    create(&connection, "t").expect("a new table");
+    put(&connection, "t", "c", "1").expect("it takes it");
+    snapshot(&connection, "s", "t").expect("a snapshot");
+    connection.close().expect("nothing fails");
+    check(&fs, "a sound one");
+    let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
+    let dir = Path::new("/store/.hbase-snapshot/s");
+    for path in files_below(&fs, dir) {
+        let content = fs.read(&path).expect("it is there");
+        let is_store_file = !path.to_string_lossy().contains("/.");
+        let mut damaged = content.clone();
+        if is_store_file {
+            damaged[40] ^= 1;
+        } else {
+            damaged.clear();
+        }
+        fs.remove_file(&path).expect("it is there");
+        fs.create(&path).and_then(|mut file| file.write_all(&damaged)).expect("room");
+        let report = hblite_engine::check(&env, Path::new(STORE), &mut |_| {}).expect("a store");
+        assert_eq!(report.defects.len(), 1, "{}: {:?}", path.display(), report.defects);
+        fs.remove_file(&path).expect("it is there");
+        fs.create(&path).and_then(|mut file| file.write_all(&content)).expect("room");
+    }
+    check(&fs, "mended");
+}
+
+#[test]
+fn a_backup_has_the_snapshots_in_it() {
+    let fs = MemFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty store");
+    create(&connection, "t").expect("a new table");
+    put(&connection, "t", "c", "1").expect("it takes it");
+    snapshot(&connection, "s", "t").expect("a snapshot");
+    connection.admin().backup("/copy").expect("room");
+    let env = Env::in_memory().with_fs(Arc::new(fs));
+    let copy = Options::new().env(env).open("/copy").expect("it opens");
+    copy.admin().clone_snapshot("s", &name("again")).expect("it is there");
+    assert_eq!(rows(&copy, "again"), pairs(&[("c", "1")]));
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use hblite_env::FileSystem;
 use hblite_model::{Error, Result};
 
-/// Gives a file a second name, or copies it where no link can be made: another file system, too many
-/// links, no links at all. Its content is durable then, its new name not yet.
+/// Gives a file a second name, or copies it where no link can be made: another file system, too
+/// many links, no links at all. Its content is durable then, its new name not yet.
 ///
 /// # Errors
 /// `Io`.

@@ -23,13 +23,13 @@ mod take;
 
 use hblite_model::{Error, Exception, Result};
 
-use self::stored::StoredSnapshot;
 use super::Catalog;
 use crate::files::sync_dir;
 use crate::snapshot::SnapshotDescription;
 
 pub(crate) use self::restore::settle;
-pub(crate) use self::stored::snapshots;
+pub(crate) use self::stored::StoredSnapshot;
+use self::stored::snapshots;
 
 impl Catalog {
     /// All snapshots, by name.
@@ -66,7 +66,7 @@ impl Catalog {
     pub(crate) fn remove_expired_snapshots(&self) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let now = self.context.env.clock.now_millis();
-        // One that cannot be read says so when it is asked for, and keeps nobody from anything else.
+        // One that cannot be read says so when it is asked for, and is in nobody's way else.
         let Ok(mut expired) = snapshots(fs, layout) else { return Ok(()) };
         expired.retain(|snapshot| snapshot.has_expired(now));
         if expired.is_empty() {

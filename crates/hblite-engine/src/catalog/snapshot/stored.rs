@@ -10,11 +10,11 @@ use crate::layout::{Layout, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPT
 use crate::snapshot::SnapshotDescription;
 
 /// A snapshot with what it holds.
-pub(super) struct StoredSnapshot {
-    pub(super) description: SnapshotDescription,
-    pub(super) table: TableDescriptor,
+pub(crate) struct StoredSnapshot {
+    pub(crate) description: SnapshotDescription,
+    pub(crate) table: TableDescriptor,
     /// The regions that the table had, and their directories, by start key.
-    pub(super) regions: Vec<(RegionInfo, PathBuf)>,
+    pub(crate) regions: Vec<(RegionInfo, PathBuf)>,
 }
 
 impl StoredSnapshot {
@@ -22,7 +22,7 @@ impl StoredSnapshot {
     ///
     /// # Errors
     /// `Io`; `CorruptHFile` if a part is missing or makes no sense.
-    pub(super) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Self> {
+    pub(crate) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Self> {
         let description = read_description(fs, dir)?;
         let table = descriptor_file::read(fs, &dir.join(TABLE_DESCRIPTOR_DIR))?;
         let table = table.ok_or_else(|| corrupt(dir, "the snapshot has no table descriptor"))?;
