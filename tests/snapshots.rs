@@ -10,7 +10,7 @@ use hblite::{
     FindingKind, Get, ManualClock, Options, Put, Result, Scan, SnapshotKind, SnapshotOptions,
     TableDescriptor, TableName,
 };
-use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem};
+use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
 
 const STORE: &str = "/store";
 const FAMILIES: [&str; 2] = ["a", "b"];
@@ -409,6 +409,75 @@ fn a_crash_leaves_a_snapshot_there_or_deletes_it() {
             left.is_empty()
         },
     );
+}
+
+/// Each operation of a snapshot, a clone and a restore fails once, and the process lives on: it can
+/// be done again, or the store must be opened again first.
+#[test]
+fn what_failed_half_way_can_be_done_again() {
+    let expected = pairs(&[("c", "old"), ("x", "old")]);
+    let steps: [fn(&Connection) -> Result<()>; 3] = [
+        |connection| snapshot(connection, "s", "t"),
+        |connection| connection.admin().clone_snapshot("kept", &name("copy")),
+        |connection| connection.admin().restore_snapshot("kept", true),
+    ];
+    let operations = [
+        Operation::Create,
+        Operation::Write,
+        Operation::Sync,
+        Operation::SyncDir,
+        Operation::Rename,
+    ];
+    let mut refused = 0;
+    for (number, step) in steps.iter().enumerate() {
+        for operation in operations {
+            for nth in 0.. {
+                let context = format!("step {number}, {operation:?} {nth}");
+                let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+                let clock = clock();
+                let connection = open_at(fs.clone(), clock.clone()).expect("an empty store");
+                create(&connection, "t").expect("a new table");
+                for row in ["c", "x"] {
+                    put(&connection, "t", row, "old").expect("it takes it");
+                }
+                snapshot(&connection, "kept", "t").expect("a snapshot");
+                let is_restore = number == 2;
+                if is_restore {
+                    put(&connection, "t", "c", "new").expect("it takes it");
+                    connection.admin().disable_table(&name("t")).expect("enabled");
+                }
+                let before = fs.count(operation);
+                fs.inject(Fault::on(operation).nth(nth));
+                let outcome = step(&connection);
+                let is_over = fs.count(operation) - before <= nth && outcome.is_ok();
+                fs.heal();
+                refused += u64::from(outcome.is_err());
+                clock.advance(1);
+                let is_closed =
+                    outcome.as_ref().is_err_and(|e| e.kind() == hblite::ErrorKind::Closed);
+                let connection = if is_closed {
+                    drop(connection);
+                    open_at(fs, clock).unwrap_or_else(|error| panic!("{context}: {error}"))
+                } else {
+                    connection
+                };
+                let again = outcome.is_err().then(|| step(&connection)).transpose();
+                if let Err(error) = again {
+                    // What was of unknown end has happened.
+                    assert!(is_closed, "{context}: again: {error}");
+                }
+                if is_restore {
+                    connection.admin().enable_table(&name("t")).expect("disabled");
+                }
+                let table = if number == 1 { "copy" } else { "t" };
+                assert_eq!(rows(&connection, table), expected, "{context}");
+                if is_over {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(refused > 50, "{refused}");
 }
 
 /// A writer writes rows in order; a snapshot of the only region has all up to some row, each whole,
