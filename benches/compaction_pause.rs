@@ -1,5 +1,5 @@
-//! What gets and puts wait for while files are compacted: their latencies without a compaction, with
-//! one in the background (paced), and with one that somebody waits for (unpaced).
+//! What gets and puts wait for while files are compacted: their latencies without a compaction,
+//! with one in the background (paced), and with one that somebody waits for (unpaced).
 //!
 //! ```sh
 //! cargo bench --bench compaction_pause                # ten files of 200,000 rows

@@ -5,7 +5,9 @@
 //! Closing:  stop the workers, flush every region, hbase:meta last, then the log may go.
 //! Threads:  any.
 
-use std::path::{Path, PathBuf};
+mod files;
+
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,8 +19,6 @@ use hblite_model::{
 };
 use parking_lot::Mutex;
 
-use crate::backup::BackupReport;
-use crate::bulk_load::{BulkLoadOptions, BulkLoadReport};
 use crate::catalog::{Catalog, OrphanReport, TableState};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
@@ -383,38 +383,6 @@ impl Engine {
     /// Compacts a family of a region.
     pub fn compact_region_family(&self, region: &str, family: &[u8], major: bool) -> Result<()> {
         self.catalog.known_region(region)?.compact_family(requested(major), family).map(drop)
-    }
-}
-
-/// Files that come from outside.
-impl Engine {
-    /// Loads a folder of HFiles, `<folder>/<family>/<file>`, into a table.
-    pub fn bulk_load(
-        &self,
-        table: &TableName,
-        folder: &Path,
-        options: &BulkLoadOptions,
-    ) -> Result<BulkLoadReport> {
-        self.catalog.bulk_load(table, folder, options)
-    }
-
-    /// Loads HFiles into one region, each into the family beside it, all or none. False, and
-    /// nothing was loaded, if one of them has rows of other regions.
-    pub fn bulk_load_region(
-        &self,
-        region: &str,
-        files: &[(Vec<u8>, PathBuf)],
-        options: &BulkLoadOptions,
-    ) -> Result<bool> {
-        self.catalog.bulk_load_region(region, files, options)
-    }
-}
-
-/// Copies.
-impl Engine {
-    /// Makes a copy of the store, as it is at one moment of the call, as a new directory `to`.
-    pub fn backup(&self, to: &Path) -> Result<BackupReport> {
-        self.catalog.backup(to)
     }
 }
 

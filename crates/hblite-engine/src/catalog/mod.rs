@@ -19,7 +19,8 @@
 //! - `meta_table` reads and writes the rows, `table` and `router` find regions
 //! - `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `namespace` are the
 //!   procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
-//! - `backup` copies the store while procedures wait; `bulk_load` gives regions whole files
+//! - `backup` copies the store while procedures wait; `bulk_load` gives regions whole files;
+//!   `snapshot` keeps a table's files and makes tables of them
 //!
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations that are
 //! under way in the regions it closes; so nothing that a region waits for may wait for a procedure.
@@ -40,6 +41,7 @@ mod parents;
 pub(crate) mod region_info_file;
 mod router;
 mod sanity;
+pub(crate) mod snapshot;
 mod split;
 mod state;
 mod table;
