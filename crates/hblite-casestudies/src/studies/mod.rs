@@ -1,0 +1,26 @@
+//! The studies, one file or folder each.
+
+pub mod log_data;
+
+use crate::error::{Error, Result};
+use crate::study::Study;
+
+/// All studies, in the order of the documents.
+pub fn studies() -> Vec<Box<dyn Study>> {
+    vec![Box::new(log_data::LogData)]
+}
+
+/// The study of this name.
+///
+/// # Errors
+/// `Unknown` with the names that there are.
+pub fn study(name: &str) -> Result<Box<dyn Study>> {
+    let mut studies = studies();
+    match studies.iter().position(|study| study.name() == name) {
+        Some(index) => Ok(studies.swap_remove(index)),
+        None => {
+            let known: Vec<&str> = studies.iter().map(|study| study.name()).collect();
+            Err(Error::Unknown { what: format!("study {name}"), known: known.join(", ") })
+        }
+    }
+}
