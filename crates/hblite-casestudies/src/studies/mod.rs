@@ -1,13 +1,27 @@
 //! The studies, one file or folder each.
 
+pub mod connected_cars;
+pub mod contacts;
 pub mod log_data;
+pub mod recent_operations;
+pub mod risk_control;
+pub mod trading;
+pub mod web_pages;
 
 use crate::error::{Error, Result};
 use crate::study::Study;
 
 /// All studies, in the order of the documents.
 pub fn studies() -> Vec<Box<dyn Study>> {
-    vec![Box::new(log_data::LogData)]
+    vec![
+        Box::new(log_data::LogData),
+        Box::new(trading::Trading),
+        Box::new(risk_control::RiskControl),
+        Box::new(connected_cars::ConnectedCars),
+        Box::new(recent_operations::RecentOperations),
+        Box::new(contacts::Contacts),
+        Box::new(web_pages::WebPages),
+    ]
 }
 
 /// The study of this name.
