@@ -5,6 +5,7 @@ pub mod contacts;
 pub mod log_data;
 pub mod recent_operations;
 pub mod risk_control;
+pub mod time_series;
 pub mod trading;
 pub mod web_pages;
 
@@ -15,6 +16,7 @@ use crate::study::Study;
 pub fn studies() -> Vec<Box<dyn Study>> {
     vec![
         Box::new(log_data::LogData),
+        Box::new(time_series::TimeSeries),
         Box::new(trading::Trading),
         Box::new(risk_control::RiskControl),
         Box::new(connected_cars::ConnectedCars),
