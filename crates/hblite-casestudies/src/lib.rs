@@ -19,7 +19,7 @@ pub use ids::IdTable;
 pub use keyed::{KeyedDesign, Kind, Record};
 pub use merged::{MergedRows, merged};
 pub use studies::{studies, study};
-pub use study::{DataSet, Design, Question, RecordId, Session, Study, Write};
+pub use study::{DataSet, Design, Question, RecordId, Session, Skew, Study, Write};
 pub use trace::{Access, Cost, Row, Step, TableReader, Trace, TracedScan};
 
 /// A table with families of the default settings.

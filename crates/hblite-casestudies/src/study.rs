@@ -44,12 +44,32 @@ pub struct DataSet {
     pub records: u64,
     /// How many entities they belong to.
     pub entities: u64,
+    /// How records are given to entities.
+    pub skew: Skew,
+}
+
+/// How records are given to entities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Skew {
+    /// Each entity is as likely.
+    Uniform,
+    /// The likelihood of an entity falls as 1 / its number, in steps: each octave of numbers gets
+    /// as many records. A few have very many, most have few.
+    PowerLaw,
 }
 
 impl DataSet {
     /// The record of this number, of an entity drawn at random.
     pub fn record(&self, index: u64) -> RecordId {
-        let entity = Random::of(self.seed ^ 0x656e_7469_7479, index).below(self.entities.max(1));
+        let mut random = Random::of(self.seed ^ 0x656e_7469_7479, index);
+        let entities = self.entities.max(1);
+        let entity = match self.skew {
+            Skew::Uniform => random.below(entities),
+            Skew::PowerLaw => {
+                let octave = 1 << random.below(u64::from(entities.ilog2()) + 1);
+                (octave + random.below(octave) - 1).min(entities - 1)
+            }
+        };
         RecordId { seed: self.seed, index, entity }
     }
 
@@ -116,7 +136,8 @@ pub trait Study: Send + Sync {
 
     /// The data of a size.
     fn data(&self, records: u64, seed: u64) -> DataSet {
-        DataSet { seed, records, entities: self.entities(records).max(1) }
+        let entities = self.entities(records).max(1);
+        DataSet { seed, records, entities, skew: Skew::Uniform }
     }
 
     /// The design of this name.

@@ -59,6 +59,26 @@ pub struct KeyedDesign<R> {
 pub(crate) struct KeyTable {
     pub(crate) name: &'static str,
     pub(crate) key: hblite_rowkey::Design,
+    /// If not every record is kept here: the field that says which, and its value for those that
+    /// are.
+    pub(crate) only: Option<(&'static str, u64)>,
+}
+
+impl KeyTable {
+    /// Whether a record is kept here.
+    pub(crate) fn holds<R: Record>(&self, record: &R) -> bool {
+        self.only.is_none_or(|(field, only)| {
+            record.value(field).and_then(|value| value.as_number()) == Some(i128::from(only))
+        })
+    }
+
+    /// Whether records that a query asks for may be kept here.
+    pub(crate) fn may_hold(&self, query: &Query) -> bool {
+        self.only.is_none_or(|(field, only)| {
+            let mut conditions = query.conditions().iter().filter(|(name, _)| name == field);
+            conditions.all(|(_, condition)| condition.holds(&Value::Unsigned(only)))
+        })
+    }
 }
 
 /// The table with the numbers of names.
@@ -80,7 +100,16 @@ impl<R: Record> KeyedDesign<R> {
     /// Keeps every record in one more table, by another key.
     pub(crate) fn and_table(mut self, table: &'static str, key: &str) -> Self {
         let key = hblite_rowkey::Design::parse(key).expect("keys of the studies are tested");
-        self.tables.push(KeyTable { name: table, key });
+        self.tables.push(KeyTable { name: table, key, only: None });
+        self
+    }
+
+    /// Keeps in the table named last only records with this value of a field. Together the tables
+    /// must hold every record once.
+    pub(crate) fn only(mut self, field: &'static str, value: u64) -> Self {
+        if let Some(table) = self.tables.last_mut() {
+            table.only = Some((field, value));
+        }
         self
     }
 
@@ -96,9 +125,11 @@ impl<R: Record> KeyedDesign<R> {
 
     /// Whether a key shows a field as it is.
     fn is_shown(&self, table: &KeyTable, field: &str) -> bool {
+        let is_said = table.only.is_some_and(|(name, _)| name == field);
         let is_numbered = self.numbered.iter().any(|(name, _)| *name == field);
         let mut fields = table.key.fields().iter();
-        !is_numbered && fields.any(|own| own.name == field && own.encoding.is_reversible())
+        is_said
+            || !is_numbered && fields.any(|own| own.name == field && own.encoding.is_reversible())
     }
 }
 
@@ -137,7 +168,9 @@ impl<R: Record> Design for KeyedDesign<R> {
         let record = R::generate(id);
         // Any number that names can be told apart by stands in for the one of the lookup table.
         let stand_in = |_: u8, name: &[u8]| Ok(hblite_rowkey::salt_hash(name) >> 48);
-        session::encode(&self.tables[0].key, &record, &self.numbered, id, &stand_in)
+        let table = self.tables.iter().find(|table| table.holds(&record));
+        let key = &table.unwrap_or(&self.tables[0]).key;
+        session::encode(key, &record, &self.numbered, id, &stand_in)
     }
 
     fn open(&self, connection: &Connection) -> Result<Box<dyn Session>> {

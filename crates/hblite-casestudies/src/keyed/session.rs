@@ -79,31 +79,36 @@ impl<R: Record> KeyedSession<R> {
         })
     }
 
-    /// The table that answers a query at the least cost, with the plan; nothing if no row can
-    /// fulfil it.
-    fn plan(&self, query: &Query) -> Result<Option<(usize, Plan)>> {
+    /// The tables to read for a query, with plans: the one that answers it at the least cost, or,
+    /// of tables that share the records, all that may hold some.
+    fn plans(&self, query: &Query) -> Result<Vec<(usize, Plan)>> {
+        let mut plans = Vec::new();
+        for (index, table) in self.keys.iter().enumerate() {
+            if table.may_hold(query) {
+                plans.extend(self.plan(&table.key, query)?.map(|plan| (index, plan)));
+            }
+        }
+        if self.keys.iter().all(|table| table.only.is_none()) {
+            plans.sort_by_key(|(_, plan)| rank(plan));
+            plans.truncate(1);
+        }
+        Ok(plans)
+    }
+
+    /// The plan of one table; nothing if no row can fulfil the query.
+    fn plan(&self, key: &hblite_rowkey::Design, query: &Query) -> Result<Option<Plan>> {
         let number = |kind: u8, name: &[u8]| match &self.ids {
             Some(ids) => ids.find(kind, name),
             None => Ok(None),
         };
-        let mut best: Option<(usize, Plan)> = None;
-        for (index, table) in self.keys.iter().enumerate() {
-            let Some(asked) = for_key(query, &table.key, &self.numbered, &number)? else {
-                return Ok(None);
-            };
-            let left_out = query.conditions().len() - asked.conditions().len();
-            let mut plan = table.key.plan(&asked)?;
-            plan.is_in_order &= (asked.order() == &Order::Any) == (query.order() == &Order::Any);
-            if left_out > 0 {
-                // Rows will be dropped after they were read: no scan may stop early.
-                plan.limit = None;
-            }
-            let is_better = best.as_ref().is_none_or(|(_, other)| rank(&plan) < rank(other));
-            if is_better {
-                best = Some((index, plan));
-            }
+        let Some(asked) = for_key(query, key, &self.numbered, &number)? else { return Ok(None) };
+        let mut plan = key.plan(&asked)?;
+        plan.is_in_order &= (asked.order() == &Order::Any) == (query.order() == &Order::Any);
+        if asked.conditions().len() < query.conditions().len() {
+            // Rows will be dropped after they were read: no scan may stop early.
+            plan.limit = None;
         }
-        Ok(best)
+        Ok(Some(plan))
     }
 
     /// The record that a row holds.
@@ -113,6 +118,9 @@ impl<R: Record> KeyedSession<R> {
         let value = |field: &str| -> Option<Value<'static>> {
             if let Some((_, kind)) = self.columns[table].iter().find(|(name, _)| *name == field) {
                 return row.value(FAMILY, field).and_then(|bytes| column_value(*kind, bytes));
+            }
+            if let Some((_, only)) = self.keys[table].only.filter(|(name, _)| *name == field) {
+                return Some(Value::Unsigned(only));
             }
             let index = key.field_index(field).ok()?;
             shown.get(index).cloned().map(Value::into_owned)
@@ -161,6 +169,9 @@ impl<R: Record> Session for KeyedSession<R> {
         };
         let mut writes = Vec::with_capacity(self.keys.len());
         for (table, (key, columns)) in self.keys.iter().zip(&self.columns).enumerate() {
+            if !key.holds(&record) {
+                continue;
+            }
             let row = encode(&key.key, &record, &self.numbered, id, &number)?;
             let mut put = Put::new(row);
             for (field, _) in columns {
@@ -184,23 +195,27 @@ impl<R: Record> Session for KeyedSession<R> {
     ) -> Result<()> {
         let query = &question.query;
         let limit = query.row_limit().unwrap_or(u64::MAX);
-        let Some((table, plan)) = self.plan(query)? else { return Ok(()) };
+        let plans = self.plans(query)?;
         let mut found = Vec::new();
         let mut count = 0;
-        let is_sorted_here = !plan.is_in_order;
-        for row in merged(&self.tables[table], &plan, trace) {
-            let record = self.read(table, &row?.0)?;
-            if !query.matches(|field| record.value(field)) {
-                continue;
-            }
-            if is_sorted_here {
-                found.push(record);
-                continue;
-            }
-            visit(&record);
-            count += 1;
-            if count >= limit {
-                break;
+        let is_ordered = query.order() != &Order::Any;
+        let is_sorted_here =
+            plans.iter().any(|(_, plan)| !plan.is_in_order) || (is_ordered && plans.len() > 1);
+        for (table, plan) in &plans {
+            for row in merged(&self.tables[*table], plan, trace) {
+                let record = self.read(*table, &row?.0)?;
+                if !query.matches(|field| record.value(field)) {
+                    continue;
+                }
+                if is_sorted_here {
+                    found.push(record);
+                    continue;
+                }
+                visit(&record);
+                count += 1;
+                if count >= limit {
+                    return Ok(());
+                }
             }
         }
         sort(&mut found, query);

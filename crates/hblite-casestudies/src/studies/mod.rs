@@ -3,6 +3,7 @@
 pub mod connected_cars;
 pub mod contacts;
 pub mod log_data;
+pub mod orders;
 pub mod recent_operations;
 pub mod risk_control;
 pub mod time_series;
@@ -17,6 +18,10 @@ pub fn studies() -> Vec<Box<dyn Study>> {
     vec![
         Box::new(log_data::LogData),
         Box::new(time_series::TimeSeries),
+        Box::new(orders::customer_order::CustomerOrder),
+        Box::new(orders::customer_plus_plus::CustomerPlusPlus),
+        Box::new(orders::order_object::OrderObject),
+        Box::new(orders::joins::Joins),
         Box::new(trading::Trading),
         Box::new(risk_control::RiskControl),
         Box::new(connected_cars::ConnectedCars),

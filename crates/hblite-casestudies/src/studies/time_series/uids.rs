@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use hblite::{Get, Put, Table};
-use hblite_rowkey::Ids;
+use hblite_rowkey::{IdStore, Ids};
 
 use crate::error::{Error, Result};
 use crate::ids::IdTable;
@@ -24,34 +24,52 @@ const BY_NUMBER: u8 = 0xFF;
 /// A number of three bytes.
 pub(super) type Uid = [u8; 3];
 
+/// Numbers of the table. The name of a number is written before the number can be found by
+/// anybody; who comes second at registering leaves the name of a number that nobody uses.
+struct UidTable {
+    table: Table,
+    ids: IdTable,
+}
+
+impl IdStore for UidTable {
+    type Error = Error;
+
+    fn find(&self, kind: u8, name: &[u8]) -> Result<Option<u64>> {
+        self.ids.find(kind, name)
+    }
+
+    fn next_number(&self, kind: u8) -> Result<u64> {
+        self.ids.next_number(kind)
+    }
+
+    fn register_if_absent(&self, kind: u8, name: &[u8], number: u64) -> Result<bool> {
+        let row = row(kind, to_uid(number, name)?);
+        self.table.put(&Put::new(row).add(FAMILY, NAME, name))?;
+        self.ids.register_if_absent(kind, name, number)
+    }
+}
+
 /// Numbers for names, and names for numbers.
 pub(super) struct Uids {
-    table: Table,
-    ids: Ids<IdTable>,
+    ids: Ids<UidTable>,
     names: RwLock<HashMap<(u8, Uid), String>>,
 }
 
 impl Uids {
     pub(super) fn new(table: Table) -> Self {
-        let ids = Ids::new(IdTable::new(table.clone(), FAMILY));
-        Self { table, ids, names: RwLock::default() }
+        let ids = IdTable::new(table.clone(), FAMILY);
+        Self { ids: Ids::new(UidTable { table, ids }), names: RwLock::default() }
     }
 
     /// The number of a name, which is registered if it has none.
     pub(super) fn register(&self, kind: u8, name: &str) -> Result<Uid> {
-        if let Some(uid) = self.find(kind, name)? {
-            return Ok(uid);
-        }
-        let uid = to_uid(self.ids.id(kind, name.as_bytes())?, name)?;
-        // Whoever registers a name writes its row, before a point can have its number.
-        self.table.put(&Put::new(row(kind, uid)).add(FAMILY, NAME, name))?;
-        Ok(uid)
+        to_uid(self.ids.id(kind, name.as_bytes())?, name.as_bytes())
     }
 
     /// The number of a name, if it has one.
     pub(super) fn find(&self, kind: u8, name: &str) -> Result<Option<Uid>> {
         let number = self.ids.find(kind, name.as_bytes())?;
-        number.map(|number| to_uid(number, name)).transpose()
+        number.map(|number| to_uid(number, name.as_bytes())).transpose()
     }
 
     /// The name of a number.
@@ -62,7 +80,7 @@ impl Uids {
         }
         drop(known);
         let row = row(kind, uid);
-        let found = self.table.get(&Get::new(&row))?;
+        let found = self.ids.store().table.get(&Get::new(&row))?;
         let name = found.value(FAMILY, NAME).and_then(|name| std::str::from_utf8(name).ok());
         let name = name.ok_or_else(|| Error::row(&row, "the number has no name"))?.to_owned();
         let mut known = self.names.write().unwrap_or_else(PoisonError::into_inner);
@@ -75,9 +93,9 @@ fn row(kind: u8, uid: Uid) -> Vec<u8> {
     [&[kind, BY_NUMBER], &uid[..]].concat()
 }
 
-fn to_uid(number: u64, name: &str) -> Result<Uid> {
+fn to_uid(number: u64, name: &[u8]) -> Result<Uid> {
     match number.to_be_bytes() {
         [0, 0, 0, 0, 0, a, b, c] => Ok([a, b, c]),
-        _ => Err(Error::row(name.as_bytes(), "all numbers of three bytes are taken")),
+        _ => Err(Error::row(name, "all numbers of three bytes are taken")),
     }
 }
