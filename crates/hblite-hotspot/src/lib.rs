@@ -1,0 +1,13 @@
+//! Where the load of a row-key design lands, and what reading back costs.
+//!
+//! - [`condition`]: conditions over named figures, for tests in a build
+//! - [`figures`]: how evenly loads are spread, per time window and in total
+//! - [`generate`]: which entity each request is about, and when it arrives
+//! - [`simulate`]: the stream of requests on a number of region servers
+
+#![forbid(unsafe_code)]
+
+pub mod condition;
+pub mod figures;
+pub mod generate;
+pub mod simulate;
