@@ -3,6 +3,7 @@
 //! - [`condition`]: conditions over named figures, for tests in a build
 //! - [`figures`]: how evenly loads are spread, per time window and in total
 //! - [`generate`]: which entity each request is about, and when it arrives
+//! - [`result`]: what a run came to, as a file
 //! - [`simulate`]: the stream of requests on a number of region servers
 
 #![forbid(unsafe_code)]
@@ -10,4 +11,5 @@
 pub mod condition;
 pub mod figures;
 pub mod generate;
+pub mod result;
 pub mod simulate;
