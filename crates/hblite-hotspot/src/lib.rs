@@ -4,7 +4,9 @@
 //! - [`figures`]: how evenly loads are spread, per time window and in total
 //! - [`generate`]: which entity each request is about, and when it arrives
 //! - [`result`]: what a run came to, as a file
+//! - [`run`]: runs a candidate on a store and counts
 //! - [`simulate`]: the stream of requests on a number of region servers
+//! - [`study`]: workloads with candidate keys and queries
 
 #![forbid(unsafe_code)]
 
@@ -12,4 +14,6 @@ pub mod condition;
 pub mod figures;
 pub mod generate;
 pub mod result;
+pub mod run;
 pub mod simulate;
+pub mod study;

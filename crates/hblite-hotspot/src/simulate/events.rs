@@ -156,6 +156,7 @@ impl<'s> Simulation<'s> {
     fn arrival_ns(&self, request: &Request) -> u64 {
         match self.pace {
             Pace::Arrivals => request.arrival_ns,
+            Pace::Faster(factor) => (request.arrival_ns as f64 / factor) as u64,
             Pace::Saturating => 0,
         }
     }

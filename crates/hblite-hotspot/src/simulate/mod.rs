@@ -19,6 +19,7 @@ mod tests;
 
 pub use balancer::Balancer;
 pub use events::run;
+pub(crate) use outcome::Latencies;
 pub use outcome::{Latency, Outcome, ServerLoad};
 pub use service::{Service, ServiceTime};
 
@@ -107,10 +108,12 @@ impl Default for Cluster {
 }
 
 /// When the requests of a stream arrive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
     /// As the stream says.
     Arrivals,
+    /// So many times as fast as the stream says.
+    Faster(f64),
     /// All at once: the clients send as fast as they are answered. The throughput is then what the
     /// servers can sustain. Needs a number of clients.
     Saturating,
