@@ -5,6 +5,7 @@
 mod backup;
 mod check;
 mod hfile;
+mod hotspot;
 mod output;
 mod shell;
 mod terminal;
@@ -32,6 +33,9 @@ enum Command {
     Check(check::CheckArguments),
     /// Makes a copy of a closed store.
     Backup(backup::BackupArguments),
+    /// Shows where the load of row keys lands, and what reading back costs.
+    #[command(subcommand)]
+    Hotspot(hotspot::HotspotCommand),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +44,7 @@ fn main() -> ExitCode {
         Command::HFile(command) => hfile::run(command),
         Command::Check(arguments) => check::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),
+        Command::Hotspot(command) => hotspot::run(command),
     }
 }
 

@@ -28,13 +28,21 @@ pub(crate) fn size(bytes: u64) -> String {
 
 /// A bar on standard error for so many bytes; nothing is shown if that is no terminal.
 pub(crate) fn byte_bar() -> ProgressBar {
+    bar("{bar:30} {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta}")
+}
+
+/// The same for so many records.
+pub(crate) fn record_bar() -> ProgressBar {
+    bar("{bar:30} {human_pos}/{human_len} records, {eta}")
+}
+
+fn bar(template: &str) -> ProgressBar {
     let target = if io::stderr().is_terminal() {
         ProgressDrawTarget::stderr_with_hz(10)
     } else {
         ProgressDrawTarget::hidden()
     };
     let bar = ProgressBar::with_draw_target(Some(0), target);
-    let template = "{bar:30} {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta}";
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("=> "));
     }

@@ -194,7 +194,8 @@ pub(crate) fn short(value: f64) -> String {
         size if size >= 10.0 => 1,
         size if size >= 1.0 => 2,
         size if size >= 0.01 => 3,
-        _ => return format!("{value:.2e}"),
+        size if size >= 0.000_1 => 5,
+        _ => return format!("{value:.1e}"),
     };
     let text = format!("{value:.digits$}");
     if text.contains('.') {
@@ -265,23 +266,24 @@ fn comparison(text: &str, rest: &str) -> Result<(Token, usize), BadCondition> {
         ("<", Comparison::Less),
     ];
     let found = signs.into_iter().find(|(sign, _)| rest.starts_with(sign));
-    found.map(|(sign, comparison)| (Token::Comparison(comparison), sign.len())).ok_or_else(|| {
-        BadCondition(format!("{text:?}: a comparison is one of > >= < <= == !="))
-    })
+    found
+        .map(|(sign, comparison)| (Token::Comparison(comparison), sign.len()))
+        .ok_or_else(|| BadCondition(format!("{text:?}: a comparison is one of > >= < <= == !=")))
 }
 
 fn number(text: &str, rest: &str) -> Result<(Token, usize), BadCondition> {
     let is_end = |c: char| !c.is_ascii_digit() && !"._-".contains(c);
     let digits = rest.find(is_end).unwrap_or(rest.len());
-    let value: f64 = rest[..digits].replace('_', "").parse().map_err(|_| {
-        BadCondition(format!("{text:?}: {:?} is no number", &rest[..digits]))
-    })?;
+    let value: f64 = rest[..digits]
+        .replace('_', "")
+        .parse()
+        .map_err(|_| BadCondition(format!("{text:?}: {:?} is no number", &rest[..digits])))?;
     let after = rest[digits..].trim_start();
     let units = [("%", 0.01), ("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
     let is_unit = |unit: &str| {
-        after.strip_prefix(unit).is_some_and(|next| {
-            unit == "%" || !next.starts_with(|c: char| c.is_alphanumeric())
-        })
+        after
+            .strip_prefix(unit)
+            .is_some_and(|next| unit == "%" || !next.starts_with(|c: char| c.is_alphanumeric()))
     };
     let unit = units.into_iter().find(|(unit, _)| is_unit(unit));
     let (factor, length) = match unit {
@@ -432,7 +434,7 @@ mod tests {
         assert_eq!(finding.reason, "writes windowed max/mean is 12, which is > 2");
         let condition = Condition::parse("not p99 > 1 s").expect("good");
         let finding = condition.evaluate(&figures()).expect("known");
-        assert_eq!(finding.reason, "p99 is 4.00e-3, which is not > 1 s");
+        assert_eq!(finding.reason, "p99 is 0.004, which is not > 1 s");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! - [`condition`]: conditions over named figures, for tests in a build
 //! - [`figures`]: how evenly loads are spread, per time window and in total
 //! - [`generate`]: which entity each request is about, and when it arrives
+//! - [`report`]: a page, pictures and tables of results
 //! - [`result`]: what a run came to, as a file
 //! - [`run`]: runs a candidate on a store and counts
 //! - [`simulate`]: the stream of requests on a number of region servers
@@ -13,6 +14,7 @@
 pub mod condition;
 pub mod figures;
 pub mod generate;
+pub mod report;
 pub mod result;
 pub mod run;
 pub mod simulate;

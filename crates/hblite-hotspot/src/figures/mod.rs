@@ -166,10 +166,8 @@ mod tests {
         close(figures.coefficient_of_variation, 9.5f64.sqrt() / 5.0);
         // Differences of pairs 5+7+8+2+3+1 = 26, twice, over 2·4²·5.
         close(figures.gini, 52.0 / 160.0);
-        let entropy = -(0.5 * 0.5f64.ln()
-            + 0.25 * 0.25f64.ln()
-            + 0.15 * 0.15f64.ln()
-            + 0.1 * 0.1f64.ln());
+        let entropy =
+            -(0.5 * 0.5f64.ln() + 0.25 * 0.25f64.ln() + 0.15 * 0.15f64.ln() + 0.1 * 0.1f64.ln());
         close(figures.normalised_entropy, entropy / 4f64.ln());
         close(figures.effective_count, 1.0 / (0.25 + 0.0625 + 0.0225 + 0.01));
     }

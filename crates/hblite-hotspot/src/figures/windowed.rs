@@ -35,8 +35,7 @@ impl Windowed {
             let Some(figures) = Figures::of(loads) else { continue };
             let weight: f64 = loads.iter().map(|&load| load as f64).sum();
             total += weight;
-            let windowed =
-                sum.get_or_insert(Self { mean: zero(), worst: figures, windows: 0 });
+            let windowed = sum.get_or_insert(Self { mean: zero(), worst: figures, windows: 0 });
             windowed.windows += 1;
             for (name, value) in figures.named() {
                 windowed.mean.set(name, windowed.mean.get(name) + weight * value);

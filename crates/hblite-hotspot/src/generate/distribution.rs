@@ -119,7 +119,9 @@ fn name_and_argument(part: &str) -> Result<(&str, Option<f64>), BadDistribution>
     let number = rest.strip_suffix(')').and_then(|number| number.trim().parse::<f64>().ok());
     match number.filter(|number| number.is_finite()) {
         Some(number) => Ok((name, Some(number))),
-        None => Err(BadDistribution(format!("{part}: a number in brackets is expected, {name}(1.5)"))),
+        None => {
+            Err(BadDistribution(format!("{part}: a number in brackets is expected, {name}(1.5)")))
+        }
     }
 }
 

@@ -33,7 +33,7 @@ enum Law {
     Uniform,
     Zipfian { ranks: Zipf<f64>, permutation: Permutation },
     Latest { theta: f64 },
-    PowerLaw(WeightedAliasIndex<f64>),
+    Weighted(WeightedAliasIndex<f64>),
 }
 
 impl Entities {
@@ -49,7 +49,7 @@ impl Entities {
                 permutation: Permutation::new(count, &mut generator),
             },
             EntityLaw::Latest { theta } => Law::Latest { theta },
-            EntityLaw::PowerLaw { alpha } => Law::PowerLaw(
+            EntityLaw::PowerLaw { alpha } => Law::Weighted(
                 WeightedAliasIndex::new(weights(alpha, count, seed))
                     .expect("weights are positive and finite"),
             ),
@@ -69,7 +69,7 @@ impl Entities {
                 let rank = zipf(population, *theta).sample(&mut self.random) as u64;
                 population - rank
             }
-            Law::PowerLaw(weights) => weights.sample(&mut self.random) as u64,
+            Law::Weighted(weights) => weights.sample(&mut self.random) as u64,
         };
         self.drawn += 1;
         entity

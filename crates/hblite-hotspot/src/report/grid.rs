@@ -11,7 +11,6 @@ pub(super) struct Grid {
     pub(super) rows: usize,
     /// Column by column.
     counts: Vec<u64>,
-    pub(super) max: u64,
 }
 
 impl Grid {
@@ -21,15 +20,13 @@ impl Grid {
         let rows = counts.final_regions().len();
         let extents = counts.extents();
         let mut cells = vec![0; counts.windows.len() * rows];
-        let mut max = 0;
         for (window, column) in counts.windows.iter().zip(cells.chunks_mut(rows.max(1))) {
             for (&region, &count) in counts.layouts[window.layout].iter().zip(window.of(metric)) {
                 let (from, to) = extents[region as usize];
                 column[from..to].fill(count);
-                max = max.max(count);
             }
         }
-        Self { columns: counts.windows.len(), rows, counts: cells, max }
+        Self { columns: counts.windows.len(), rows, counts: cells }
     }
 
     pub(super) fn count(&self, column: usize, row: usize) -> u64 {
@@ -83,8 +80,7 @@ mod tests {
         let grid = grid(&windows);
         for (width, height) in [(1, 1), (7, 13), (99, 101), (100, 100), (640, 480)] {
             let pixels = (0..width).flat_map(|x| (0..height).map(move |y| (x, y)));
-            let hot =
-                pixels.filter(|(x, y)| grid.pixel(*x, *y, width, height) == 1000).count();
+            let hot = pixels.filter(|(x, y)| grid.pixel(*x, *y, width, height) == 1000).count();
             assert!(hot > 0, "{width} × {height}");
         }
         assert_eq!(grid.pixel(0, 0, 1, 1), 1000);

@@ -66,15 +66,13 @@ fn subtitle(result: &RunResult) -> String {
 
 /// First keys of regions, as many as there is room for.
 fn keys(drawing: &mut Drawing, result: &RunResult, height: f64) {
-    let regions = result.counts.final_regions();
-    let row = height / regions.len() as f64;
+    let labels = super::keys::labels(&result.counts, 22);
+    let row = height / labels.len() as f64;
     let every = (18.0 / row).ceil().max(1.0) as usize;
-    for (position, &region) in regions.iter().enumerate().step_by(every) {
-        let start = &result.counts.regions[region as usize].start;
-        let text = if start.is_empty() { "(first key)".to_owned() } else { cut(start, 22) };
+    for (position, text) in labels.iter().enumerate().step_by(every) {
         let y = TOP + row * position as f64;
         drawing.line((LEFT - 5.0, y), (LEFT, y), drawing.theme.faint, 1.0);
-        drawing.text((LEFT - 9.0, (y + 4.0).max(TOP + 10.0)), 11.0, Anchor::End, &text);
+        drawing.text((LEFT - 9.0, (y + 4.0).max(TOP + 10.0)), 11.0, Anchor::End, text);
     }
     drawing.upwards((20.0, TOP + height / 2.0), 12.5, "first key of the region");
 }

@@ -32,15 +32,17 @@ fn round_step(value: f64) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// Powers of ten, or of ten times 2 and 5 if there would be few, that cover a range above 0.
+/// Powers of ten within a range above 0, and numbers between them if there would be few.
 pub(super) fn logarithmic_ticks(from: f64, to: f64) -> Vec<f64> {
     let powers = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
     let of = |factors: &[f64]| -> Vec<f64> {
-        let all = powers.clone().flat_map(|power| factors.iter().map(move |f| f * 10f64.powi(power)));
+        let all =
+            powers.clone().flat_map(|power| factors.iter().map(move |f| f * 10f64.powi(power)));
         all.filter(|tick| *tick >= from * 0.999 && *tick <= to * 1.001).collect()
     };
-    let tens = of(&[1.0]);
-    if tens.len() >= 4 { tens } else { of(&[1.0, 2.0, 5.0]) }
+    let choices: [&[f64]; 3] = [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]];
+    let enough = choices.iter().map(|factors| of(factors)).find(|ticks| ticks.len() >= 4);
+    enough.unwrap_or_else(|| of(choices[2]))
 }
 
 /// A number as people read it: 1.2k, 35M, 0.25.
@@ -71,7 +73,11 @@ pub(super) fn duration(nanos: f64) -> String {
 /// A share as a percentage.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent > 0.0 && percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    if percent > 0.0 && percent < 9.95 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.0} %")
+    }
 }
 
 #[cfg(test)]

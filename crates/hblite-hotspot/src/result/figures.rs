@@ -164,7 +164,8 @@ impl RunResult {
     /// The mean over the queries, each counting the same.
     pub fn read_cost(&self) -> ReadCost {
         let count = self.queries.len().max(1) as f64;
-        let mean = |of: fn(&super::QueryCost) -> f64| self.queries.iter().map(of).sum::<f64>() / count;
+        let mean =
+            |of: fn(&super::QueryCost) -> f64| self.queries.iter().map(of).sum::<f64>() / count;
         ReadCost {
             scans: mean(|query| query.scans),
             regions: mean(|query| query.regions),

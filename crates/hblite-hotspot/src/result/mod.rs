@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use counts::{Counts, Metric, Region, WindowCounts};
 pub use figures::{Spread, SpreadOf};
+pub(crate) use file::file_name;
 pub use file::{ResultError, read, read_all, write};
 
 use crate::figures::balancer::Imbalance;
@@ -140,15 +141,13 @@ pub struct QueryCost {
     pub latency: Latency,
 }
 
-/// The stream on region servers under one balancer.
+/// The writes of the stream on region servers under one balancer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Simulation {
     /// Servers, clients, balancer.
     pub cluster: Cluster,
     /// Mean time of a put that was simulated, in nanoseconds.
     pub write_service_ns: f64,
-    /// Mean time of a read of one region that was simulated, in nanoseconds.
-    pub read_service_ns: f64,
     /// All clients send as fast as they are answered: what the servers sustain.
     pub saturated: Outcome,
     /// What one server sustains, in requests a second.

@@ -15,6 +15,8 @@ pub enum RunError {
     Design(String),
     /// The store.
     Store(hblite::Error),
+    /// A file that keys are written to.
+    Output(std::io::Error),
 }
 
 impl fmt::Display for RunError {
@@ -22,6 +24,7 @@ impl fmt::Display for RunError {
         match self {
             Self::Settings(reason) | Self::Design(reason) => f.write_str(reason),
             Self::Store(error) => f.write_str(error.message()),
+            Self::Output(error) => error.fmt(f),
         }
     }
 }

@@ -10,6 +10,7 @@
 //! work; `sample` turns counters into counts; `simulation` puts the stream on region servers.
 
 mod error;
+mod export;
 mod options;
 mod read;
 mod sample;
@@ -25,6 +26,7 @@ use hblite::{
 };
 
 pub use error::RunError;
+pub use export::export_keys;
 pub use options::{RunOptions, ServiceLaw, Splits};
 pub use stream::Stream;
 
@@ -85,9 +87,9 @@ pub fn run(
 
     for (index, window) in stream.windows().iter().enumerate() {
         writer.write(stream, window)?;
-        let reads = reader.ask(&connection, index)?;
+        reader.ask(&connection, index)?;
         sampler.sample(window)?;
-        let sent = traffic.window(window, sampler.layout(), &reads)?;
+        let sent = traffic.window(window, sampler.layout())?;
         sampler.settle(&sent);
         progress(Progress {
             records: window.records.end as u64,
@@ -96,7 +98,7 @@ pub fn run(
     }
     let storage = finish_storage(&connection, &table_name, &writer, &sampler)?;
     let (counts, writes_of_split_regions) = sampler.finish();
-    let service = simulation::service(options, writer.single_ns(), reader.region_ns());
+    let service = simulation::service(options, writer.single_ns());
     let simulations = traffic.simulate(&counts, &service, options)?;
     Ok(RunResult {
         version: VERSION,

@@ -16,9 +16,6 @@ use crate::study::{Candidate, Question, Record, mixed};
 
 /// How often a question that reads the whole table is asked.
 const FULL_SCANS_MAX: u64 = 3;
-/// Times that are kept.
-const SAMPLES_MAX: usize = 4096;
-
 /// Asks questions and adds up costs.
 pub(super) struct Reader<'r> {
     candidate: &'r Candidate,
@@ -26,7 +23,6 @@ pub(super) struct Reader<'r> {
     stream: &'r Stream,
     options: &'r RunOptions,
     asked: Vec<Asked>,
-    region_ns: Vec<u64>,
 }
 
 /// Sums over the runs of a question.
@@ -48,8 +44,8 @@ pub(super) struct Answer {
     pub(super) rows: Vec<(Vec<u8>, RowResult)>,
     pub(super) scans: u64,
     pub(super) rows_read: u64,
-    /// A key of each region that was looked into, once for each scan.
-    pub(super) touched: Vec<Vec<u8>>,
+    /// Regions that were looked into, once for each scan.
+    pub(super) regions: u64,
 }
 
 impl<'r> Reader<'r> {
@@ -71,20 +67,14 @@ impl<'r> Reader<'r> {
             latencies: Latencies::new(),
         };
         let asked = candidate.study().questions.iter().map(asked).collect();
-        Self { candidate, table, stream, options, asked, region_ns: Vec::new() }
+        Self { candidate, table, stream, options, asked }
     }
 
-    /// Asks the share of questions of a window, about records that were written by then. Gives a
-    /// key of each region that was looked into.
-    pub(super) fn ask(
-        &mut self,
-        connection: &Connection,
-        window: usize,
-    ) -> Result<Vec<Vec<u8>>, RunError> {
-        let mut touched = Vec::new();
+    /// Asks the share of questions of a window, about records that were written by then.
+    pub(super) fn ask(&mut self, connection: &Connection, window: usize) -> Result<(), RunError> {
         let written = self.stream.windows()[window].records.end;
         if written == 0 || self.options.reads == 0 {
-            return Ok(touched);
+            return Ok(());
         }
         let start_keys: Vec<Vec<u8>> =
             self.table.regions()?.iter().map(|region| region.start_key().to_vec()).collect();
@@ -93,24 +83,24 @@ impl<'r> Reader<'r> {
             let question = self.asked[index].question;
             for run in self.runs(index, window) {
                 let (query, record) = self.query(question, index, run, written);
-                let plan = self.candidate.design.plan(&self.candidate.translate(&query, &record))?;
+                let plan =
+                    self.candidate.design.plan(&self.candidate.translate(&query, &record))?;
                 self.asked[index].is_full_scan |= plan.access == Access::Table;
                 let started = Instant::now();
-                let answer =
-                    answer(self.candidate, self.table, &plan, &query, &start_keys)?;
+                let answer = answer(self.candidate, self.table, &plan, &query, &start_keys)?;
                 self.note(index, &answer, started.elapsed());
-                touched.extend(answer.touched);
             }
             let cells = cells_examined(connection, self.table.name())?;
             self.asked[index].cells_examined += cells.saturating_sub(cells_before);
         }
-        Ok(touched)
+        Ok(())
     }
 
     /// The runs of a question that fall into a window.
     fn runs(&self, index: usize, window: usize) -> std::ops::Range<u64> {
         let is_full_scan = self.is_full_scan(index);
-        let total = if is_full_scan { FULL_SCANS_MAX.min(self.options.reads) } else { self.options.reads };
+        let total =
+            if is_full_scan { FULL_SCANS_MAX.min(self.options.reads) } else { self.options.reads };
         let at = |window: usize| total * window as u64 / self.options.windows as u64;
         at(window)..at(window + 1)
     }
@@ -124,7 +114,13 @@ impl<'r> Reader<'r> {
         plan.is_ok_and(|plan| plan.access == Access::Table)
     }
 
-    fn query(&self, question: &Question, index: usize, run: u64, written: usize) -> (Query, Record) {
+    fn query(
+        &self,
+        question: &Question,
+        index: usize,
+        run: u64,
+        written: usize,
+    ) -> (Query, Record) {
         let random = mixed(self.options.seed ^ mixed(run << 8 | index as u64));
         let (_, record) = self.stream.record((random % written as u64) as usize);
         let query = question.fill(self.candidate.study(), &record, self.stream.duration_ms());
@@ -133,22 +129,13 @@ impl<'r> Reader<'r> {
 
     fn note(&mut self, index: usize, answer: &Answer, latency: Duration) {
         let latency_ns = latency.as_nanos() as u64;
-        let regions = answer.touched.len() as u64;
-        if self.region_ns.len() < SAMPLES_MAX {
-            self.region_ns.push(latency_ns / regions.max(1));
-        }
         let asked = &mut self.asked[index];
         asked.runs += 1;
         asked.scans += answer.scans;
-        asked.regions += regions;
+        asked.regions += answer.regions;
         asked.rows_read += answer.rows_read;
         asked.rows_returned += answer.rows.len() as u64;
         asked.latencies.record(latency_ns);
-    }
-
-    /// How long the read of one region took, in nanoseconds.
-    pub(super) fn region_ns(&self) -> &[u64] {
-        &self.region_ns
     }
 
     pub(super) fn finish(self) -> Vec<QueryCost> {
@@ -229,12 +216,13 @@ pub(super) fn answer(
     let mut answer = Answer { scans: plan.ranges.len() as u64, ..Answer::default() };
     let limit = query.row_limit().map_or(usize::MAX, |limit| limit as usize);
     // Rows that come in the wanted order are enough when the limit is reached.
-    let is_in_order = plan.is_in_order && (query.order() == &Order::Any || plan_has_order(candidate, query));
+    let is_in_order =
+        plan.is_in_order && (query.order() == &Order::Any || plan_has_order(candidate, query));
     let enough = if is_in_order { limit } else { usize::MAX };
     if plan.access == Access::Rows {
         for range in &plan.ranges {
             let row = table.get(&Get::new(&range.start).family(FAMILY))?;
-            answer.touched.push(range.start.clone());
+            answer.regions += 1;
             answer.rows_read += u64::from(!row.is_empty());
             if !row.is_empty() {
                 keep(candidate, query, row, &mut answer)?;
@@ -264,7 +252,7 @@ pub(super) fn answer(
         for (range, progress) in plan.ranges.iter().zip(progress) {
             let progress = progress.into_inner();
             answer.rows_read += progress.rows;
-            touch(range, &progress, plan.is_reversed, start_keys, &mut answer.touched);
+            answer.regions += regions(range, &progress, plan.is_reversed, start_keys);
         }
     }
     if !is_in_order {
@@ -348,16 +336,15 @@ fn sort(
     Ok(())
 }
 
-/// The regions that a range was read in.
-fn touch(
+/// How many regions a range was read in.
+fn regions(
     range: &KeyRange,
     progress: &ReadSoFar,
     is_reversed: bool,
     start_keys: &[Vec<u8>],
-    touched: &mut Vec<Vec<u8>>,
-) {
+) -> u64 {
     if progress.rows == 0 && !progress.is_at_end {
-        return;
+        return 0;
     }
     let mut first = position_of(start_keys, &range.start);
     let mut last = if range.stop.is_empty() {
@@ -370,5 +357,5 @@ fn touch(
         let reached = position_of(start_keys, &progress.last);
         if is_reversed { first = reached } else { last = reached }
     }
-    touched.extend(start_keys.get(first..=last.max(first)).unwrap_or(&[]).iter().cloned());
+    last.max(first) as u64 - first as u64 + 1
 }

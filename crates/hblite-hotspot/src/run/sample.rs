@@ -28,10 +28,7 @@ pub(super) struct Sampler<'s> {
 }
 
 impl<'s> Sampler<'s> {
-    pub(super) fn new(
-        connection: &'s Connection,
-        table: &'s TableName,
-    ) -> Result<Self, RunError> {
+    pub(super) fn new(connection: &'s Connection, table: &'s TableName) -> Result<Self, RunError> {
         let mut sampler = Self {
             connection,
             table,

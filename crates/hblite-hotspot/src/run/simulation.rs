@@ -1,4 +1,7 @@
-//! The stream that was written and asked, as the simulation takes it.
+//! The stream that was written, as the simulation takes it.
+//!
+//! Queries are left out: what they cost depends on how often they are asked, and a single one that
+//! reads the whole table outweighs a thousand writes. Their costs stand for themselves.
 
 use super::error::RunError;
 use super::options::{RunOptions, ServiceLaw};
@@ -30,13 +33,11 @@ impl<'t> TrafficBuilder<'t> {
         Self { candidate, stream, requests, windows: Vec::new() }
     }
 
-    /// Adds a window: its records, and reads that each look into the region of a key, spread over
-    /// the window. Gives how many writes went to each region of the layout.
+    /// Adds the records of a window. Gives how many of them went to each region of the layout.
     pub(super) fn window(
         &mut self,
         window: &WindowOfStream,
         (start_keys, numbers): (&[Vec<u8>], &[u32]),
-        reads: &[Vec<u8>],
     ) -> Result<Vec<u64>, RunError> {
         let first_request = self.requests.len();
         self.windows.push(Window { first_request, regions: numbers.to_vec() });
@@ -53,16 +54,6 @@ impl<'t> TrafficBuilder<'t> {
                 kind: Kind::Write,
             });
         }
-        let duration_ns = window.end_ns - window.start_ns;
-        for (index, key) in reads.iter().enumerate() {
-            let share = (index as f64 + 0.5) / reads.len() as f64;
-            self.requests.push(Request {
-                arrival_ns: window.start_ns + (duration_ns as f64 * share) as u64,
-                region: numbers[position_of(start_keys, key)],
-                kind: Kind::Read,
-            });
-        }
-        self.requests[first_request..].sort_by_key(|request| request.arrival_ns);
         Ok(sent)
     }
 
@@ -99,7 +90,6 @@ impl<'t> TrafficBuilder<'t> {
             let open = Cluster { clients: None, queue_max: usize::MAX, ..cluster.clone() };
             simulations.push(Simulation {
                 write_service_ns: service.write.mean_ns(),
-                read_service_ns: service.read.mean_ns(),
                 speed_up: saturated.throughput / one_server.throughput.max(1e-9),
                 saturated,
                 one_server_throughput: one_server.throughput,
@@ -112,14 +102,11 @@ impl<'t> TrafficBuilder<'t> {
     }
 }
 
-/// The service times: as given, or as measured.
-pub(super) fn service(options: &RunOptions, write_ns: &[u64], read_ns: &[u64]) -> Service {
+/// The service times of puts: as given, or as measured.
+pub(super) fn service(options: &RunOptions, write_ns: &[u64]) -> Service {
     match &options.service {
         ServiceLaw::Given(time) => Service::alike(time.clone()),
-        ServiceLaw::Measured => {
-            let measured = |times: &[u64]| ServiceTime::Measured(without_outliers(times));
-            Service { write: measured(write_ns), read: measured(read_ns) }
-        }
+        ServiceLaw::Measured => Service::alike(ServiceTime::Measured(without_outliers(write_ns))),
     }
 }
 

@@ -81,9 +81,11 @@ impl<'w> Writer<'w> {
             let (moment, record) = stream.record(index);
             self.candidate.encode_into(&record, moment.random(SALT), &mut key)?;
             let timestamp = i64::try_from(moment.millis()).unwrap_or(i64::MAX);
-            let mut put = Put::at(&key, timestamp)
-                .durability(Durability::SkipWal)
-                .add(FAMILY, VALUE, &self.value);
+            let mut put = Put::at(&key, timestamp).durability(Durability::SkipWal).add(
+                FAMILY,
+                VALUE,
+                &self.value,
+            );
             for (name, value) in self.candidate.columns(&record) {
                 put = put.add(FAMILY, name, value);
             }
@@ -129,9 +131,7 @@ impl<'w> Writer<'w> {
     }
 }
 
-fn join<T>(
-    handle: std::thread::ScopedJoinHandle<'_, Result<T, RunError>>,
-) -> Result<T, RunError> {
+fn join<T>(handle: std::thread::ScopedJoinHandle<'_, Result<T, RunError>>) -> Result<T, RunError> {
     match handle.join() {
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),

@@ -92,12 +92,7 @@ struct Simulation<'s> {
 }
 
 impl<'s> Simulation<'s> {
-    fn new(
-        traffic: Traffic<'s>,
-        service: &'s Service,
-        cluster: &'s Cluster,
-        pace: Pace,
-    ) -> Self {
+    fn new(traffic: Traffic<'s>, service: &'s Service, cluster: &'s Cluster, pace: Pace) -> Self {
         let region_count = traffic.parents.len();
         let server = || Server {
             handlers: (0..cluster.handlers).map(|_| Reverse(0)).collect(),

@@ -34,6 +34,32 @@ pub fn key_text(key: &str, buckets: usize) -> String {
     key.replace("{n}", &buckets.to_string())
 }
 
+/// The designs of a list: commas in brackets or quotes belong to a key.
+///
+/// ```
+/// use hblite_hotspot::study::split_designs;
+/// assert_eq!(split_designs("md5, bucket(ts, 4)|ts:timestamp"), ["md5", "bucket(ts, 4)|ts:timestamp"]);
+/// ```
+pub fn split_designs(list: &str) -> Vec<String> {
+    let mut designs = vec![String::new()];
+    let mut depth = 0;
+    let mut is_quoted = false;
+    for c in list.chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            '(' if !is_quoted => depth += 1,
+            ')' if !is_quoted => depth -= 1,
+            _ => {}
+        }
+        if c == ',' && depth <= 0 && !is_quoted {
+            designs.push(String::new());
+        } else if let Some(last) = designs.last_mut() {
+            last.push(c);
+        }
+    }
+    designs.iter().map(|design| design.trim().to_owned()).collect()
+}
+
 impl Candidate {
     /// A candidate by its name, or by its key in the language of `hblite-rowkey` over the study's
     /// fields. `buckets` is the number of salts and buckets of named candidates.
@@ -57,8 +83,7 @@ impl Candidate {
                 )));
             }
         };
-        let design =
-            Design::parse(&key).map_err(|error| BadStudy(error.pointing_into(&key)))?;
+        let design = Design::parse(&key).map_err(|error| BadStudy(error.pointing_into(&key)))?;
         Self::of_design(study, text.to_owned(), key, design)
     }
 

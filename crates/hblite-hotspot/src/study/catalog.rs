@@ -4,7 +4,11 @@ use super::question::Ask::{Around, Begins, Labels, Same};
 use super::question::Question;
 use super::{Study, records};
 
-const fn question(name: &'static str, about: &'static str, asks: &'static [super::Ask]) -> Question {
+const fn question(
+    name: &'static str,
+    about: &'static str,
+    asks: &'static [super::Ask],
+) -> Question {
     Question { name, about, asks, newest_by: None, limit: None }
 }
 
@@ -18,17 +22,8 @@ const fn newest(
 }
 
 /// All studies, in the order of the guide.
-pub(super) const STUDIES: &[Study] = &[
-    SALTING,
-    LOG_DATA,
-    ORDERS,
-    TRADING,
-    RISK,
-    CARS,
-    RECENT,
-    WEB,
-    LISTS,
-];
+pub(super) const STUDIES: &[Study] =
+    &[SALTING, LOG_DATA, ORDERS, TRADING, RISK, CARS, RECENT, WEB, LISTS];
 
 const SALTING: Study = Study {
     name: "salting",
@@ -72,13 +67,22 @@ const LOG_DATA: Study = Study {
     ],
     questions: &[
         question("all in time", "all hosts in 1 % of the time", &[Around("ts", 10)]),
-        question("host in time", "one host in 10 % of the time", &[Same("host"), Around("ts", 100)]),
+        question(
+            "host in time",
+            "one host in 10 % of the time",
+            &[Same("host"), Around("ts", 100)],
+        ),
         question(
             "event in time",
             "one event of one host in 10 % of the time",
             &[Same("host"), Same("event"), Around("ts", 100)],
         ),
-        newest("latest 10", "the newest of one event of one host", &[Same("host"), Same("event")], 10),
+        newest(
+            "latest 10",
+            "the newest of one event of one host",
+            &[Same("host"), Same("event")],
+            10,
+        ),
     ],
     record: records::log,
 };
@@ -269,8 +273,12 @@ mod tests {
                     .unwrap_or_else(|error| panic!("{} {design}: {error}", study.name));
                 let mut key = Vec::new();
                 for sequence in 0..100 {
-                    let moment =
-                        Moment { entity: sequence % 7, sequence, arrival_ns: sequence << 20, seed: 1 };
+                    let moment = Moment {
+                        entity: sequence % 7,
+                        sequence,
+                        arrival_ns: sequence << 20,
+                        seed: 1,
+                    };
                     let record = study.record(&moment);
                     assert_eq!(record.len(), study.fields.len(), "{}", study.name);
                     candidate

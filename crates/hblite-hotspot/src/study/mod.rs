@@ -12,7 +12,7 @@ mod records;
 
 use std::fmt;
 
-pub use candidate::{Candidate, key_text};
+pub use candidate::{Candidate, key_text, split_designs};
 pub use question::{Ask, Question};
 pub(crate) use records::mixed;
 pub use records::{EPOCH_MS, Moment, Record};
