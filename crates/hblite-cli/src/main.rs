@@ -5,6 +5,7 @@
 mod backup;
 mod check;
 mod hfile;
+mod hotspot;
 mod load_hfiles;
 mod output;
 mod shell;
@@ -41,6 +42,9 @@ enum Command {
     Import(transfer::import::ImportArguments),
     /// Writes the rows of a table as CSV, TSV, JSON lines, or HFiles for a bulk load.
     Export(transfer::export::ExportArguments),
+    /// Shows where the load of row keys lands, and what reading back costs.
+    #[command(subcommand)]
+    Hotspot(hotspot::HotspotCommand),
 }
 
 fn main() -> ExitCode {
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
         Command::Backup(arguments) => backup::run(&arguments),
         Command::Import(arguments) => transfer::import::run(&arguments),
         Command::Export(arguments) => transfer::export::run(&arguments),
+        Command::Hotspot(command) => hotspot::run(command),
     }
 }
 
