@@ -95,7 +95,7 @@ exceptions! {
     WrongRowIo = "org.apache.hadoop.hbase.client.WrongRowIOException", Invalid;
     /// A check failed its own rules (`CheckAndMutate`, sizes).
     FailedSanityCheck =
-        "org.apache.hadoop.hbase.regionserver.FailedSanityCheckException", Invalid;
+        "org.apache.hadoop.hbase.exceptions.FailedSanityCheckException", Invalid;
     /// The table is not there.
     TableNotFound = "org.apache.hadoop.hbase.TableNotFoundException", NotFound;
     /// The table is there already.

@@ -1,0 +1,2 @@
+//! Stands in for an HBase cluster.
+#![forbid(unsafe_code)]
