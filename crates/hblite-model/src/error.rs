@@ -186,6 +186,11 @@ impl Error {
         }))
     }
 
+    /// The operating system failed while `doing` something that has no file.
+    pub fn io_of(doing: &str, source: std::io::Error) -> Self {
+        Self::new(Exception::Io, format!("{doing}: {source}")).with_source(source)
+    }
+
     /// Damaged bytes in `file` at `offset`.
     pub fn corrupt(
         exception: Exception,

@@ -26,6 +26,7 @@ pub mod class {
     pub const SCANNER_RESET: &str = "org.apache.hadoop.hbase.exceptions.ScannerResetException";
     pub const OUT_OF_ORDER_SCANNER_NEXT: &str =
         "org.apache.hadoop.hbase.exceptions.OutOfOrderScannerNextException";
+    pub const LEASE: &str = "org.apache.hadoop.hbase.regionserver.LeaseException";
     pub const TIMEOUT_IO: &str = "org.apache.hadoop.hbase.exceptions.TimeoutIOException";
     pub const UNKNOWN_PROTOCOL: &str =
         "org.apache.hadoop.hbase.exceptions.UnknownProtocolException";
@@ -49,6 +50,7 @@ const DO_NOT_RETRY: &[&str] = &[
     class::REQUEST_TOO_BIG,
     class::SCANNER_RESET,
     class::OUT_OF_ORDER_SCANNER_NEXT,
+    class::LEASE,
     class::UNKNOWN_PROTOCOL,
     class::FATAL_CONNECTION,
     class::WRONG_VERSION,
@@ -235,8 +237,10 @@ mod tests {
         let response = RemoteException::moved("h", 7, 8, 9).to_response();
         assert_eq!((response.hostname.as_deref(), response.port), (Some("h"), Some(7)));
         let text = response.stack_trace.unwrap();
-        assert!(text.ends_with(
-            "Region moved to: hostname=h port=7 startCode=8. As of locationSeqNum=9."
-        ));
+        assert!(
+            text.ends_with(
+                "Region moved to: hostname=h port=7 startCode=8. As of locationSeqNum=9."
+            )
+        );
     }
 }

@@ -32,10 +32,10 @@ impl Request {
     /// # Errors
     /// `DoNotRetryIo` if they make no sense, with the call's id if so much could be read.
     pub fn parse(mut frame: Bytes) -> std::result::Result<Self, (u32, Error)> {
-        let malformed = |id: u32, what: &str| {
-            (id, Error::do_not_retry(format!("this is no request: {what}")))
-        };
-        let header = take_delimited(&mut frame).ok_or_else(|| malformed(NO_CALL_ID, "no header"))?;
+        let malformed =
+            |id: u32, what: &str| (id, Error::do_not_retry(format!("this is no request: {what}")));
+        let header =
+            take_delimited(&mut frame).ok_or_else(|| malformed(NO_CALL_ID, "no header"))?;
         let header = pb::RequestHeader::decode(header)
             .map_err(|error| malformed(NO_CALL_ID, &error.to_string()))?;
         let id = header.call_id.unwrap_or(NO_CALL_ID);
@@ -106,9 +106,10 @@ pub struct Response {
 impl Response {
     /// An answer.
     pub fn new(call_id: u32, message: &impl Message, cells: Bytes) -> Self {
-        let cell_block_meta = (!cells.is_empty())
-            .then(|| pb::CellBlockMeta { length: Some(cells.len() as u32) });
-        let header = pb::ResponseHeader { call_id: Some(call_id), exception: None, cell_block_meta };
+        let cell_block_meta =
+            (!cells.is_empty()).then(|| pb::CellBlockMeta { length: Some(cells.len() as u32) });
+        let header =
+            pb::ResponseHeader { call_id: Some(call_id), exception: None, cell_block_meta };
         let mut head = BytesMut::new();
         put_head(&mut head, &header, message.encoded_len(), cells.len());
         // A buffer that grows takes every message.
@@ -151,7 +152,8 @@ mod tests {
     use super::*;
 
     /// gohbase's probe of hbase:meta.
-    const PROBE: &[u8] = b"\x09\x08\x01\x1a\x03Get\x20\x01\x2c\x0a\x11\x08\x01\x12\x0dhbase:meta,,1\
+    const PROBE: &[u8] =
+        b"\x09\x08\x01\x1a\x03Get\x20\x01\x2c\x0a\x11\x08\x01\x12\x0dhbase:meta,,1\
         \x12\x17\x0a\x11\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x2a\x00\x50\x01";
 
     #[test]

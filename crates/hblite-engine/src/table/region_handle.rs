@@ -62,6 +62,11 @@ impl RegionHandle {
         self.region.is_closing()
     }
 
+    /// Whether a write might have to wait, for memory or for the disk.
+    pub fn may_have_to_wait(&self) -> bool {
+        self.region.may_have_to_wait()
+    }
+
     /// Whether this and `other` are the same opening of the same region.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.region, &other.region)

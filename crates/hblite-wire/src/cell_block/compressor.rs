@@ -32,8 +32,8 @@ impl Compressor {
     /// The compressor with the name of this Java class, of Hadoop or of HBase's own codecs.
     pub fn from_class_name(name: &str) -> Option<Self> {
         let simple = name.rsplit('.').next()?;
-        let is_known = name.starts_with(PACKAGE)
-            || name.starts_with("org.apache.hadoop.hbase.io.compress.");
+        let is_known =
+            name.starts_with(PACKAGE) || name.starts_with("org.apache.hadoop.hbase.io.compress.");
         match simple {
             "GzipCodec" if is_known => Some(Self::Gzip),
             "SnappyCodec" if is_known => Some(Self::Snappy),

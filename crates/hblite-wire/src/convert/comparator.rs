@@ -42,9 +42,7 @@ pub(super) fn comparator(message: &pb::Comparator) -> Result<Comparator> {
             })?;
             Comparator::Long(i64::from_be_bytes(number))
         }
-        "BigDecimalComparator" => {
-            Comparator::BigDecimal(BigDecimal::from_bytes(&value(bytes)?)?)
-        }
+        "BigDecimalComparator" => Comparator::BigDecimal(BigDecimal::from_bytes(&value(bytes)?)?),
         "BitComparator" => {
             let message: pb::BitComparator = decode(bytes)?;
             let value = message.comparable.value.unwrap_or_default().to_vec();

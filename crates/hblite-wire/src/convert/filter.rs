@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use hblite_model::filter::{
-    CompareOperator, Comparator, Filter, FuzzyKey, ListOperator, RowRange, SingleColumnTest,
+    Comparator, CompareOperator, Filter, FuzzyKey, ListOperator, RowRange, SingleColumnTest,
 };
 use hblite_model::{Error, Exception, Result};
 
@@ -219,9 +219,12 @@ mod tests {
             operator: 2,
             filters: vec![
                 message("PrefixFilter", &prefix),
-                message("WhileMatchFilter", &pb::FilterOfFilter {
-                    filter: message("PageFilter", &pb::PageFilter { page_size: 3 }),
-                }),
+                message(
+                    "WhileMatchFilter",
+                    &pb::FilterOfFilter {
+                        filter: message("PageFilter", &pb::PageFilter { page_size: 3 }),
+                    },
+                ),
             ],
         };
         let page = Filter::while_match(Filter::page(3).unwrap());

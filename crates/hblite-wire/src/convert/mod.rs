@@ -21,9 +21,7 @@ pub use mutation::{condition, condition_time_range, mutation};
 pub use names::{region_info, region_info_from, table_name, table_name_from};
 pub use read::{ScanSettings, get, scan};
 pub use result::{ResultWriter, cell};
-pub use schema::{
-    family, family_from, namespace, namespace_from, table_schema, table_schema_from,
-};
+pub use schema::{family, family_from, namespace, namespace_from, table_schema, table_schema_from};
 
 use hblite_model::{Error, Result, TimeRange};
 

@@ -39,8 +39,8 @@ pub fn mutation(message: &pb::MutationProto, cells: &mut CellReader<'_>) -> Resu
         }
     }
     let ttl = attribute(&message.attribute, "_ttl").and_then(|value| value.try_into().ok());
-    let returns_results =
-        attribute(&message.attribute, "_rr_").is_none_or(|value| value.is_empty() || is_true(value));
+    let returns_results = attribute(&message.attribute, "_rr_")
+        .is_none_or(|value| value.is_empty() || is_true(value));
     let mutation = Mutation::from_cells(kind, &row, buffer)
         .with_timestamp(timestamp)
         .with_durability(durability(message.durability.unwrap_or(0)))
@@ -147,8 +147,7 @@ fn push_value(
 /// As [`filter()`]; `DoNotRetryIo` if it is incomplete, or compares by another comparator than
 /// `BinaryComparator`.
 pub fn condition(message: &pb::Condition) -> Result<CheckAndMutate> {
-    let check =
-        CheckAndMutate::new(&message.row).time_range(condition_time_range(message)?);
+    let check = CheckAndMutate::new(&message.row).time_range(condition_time_range(message)?);
     if let Some(message) = &message.filter {
         return Ok(check.if_filter(filter(message)?));
     }
@@ -195,10 +194,8 @@ mod tests {
             timestamp: Some(7),
             ..QualifierValue::default()
         };
-        let column = pb::mutation_proto::ColumnValue {
-            family: "f".into(),
-            qualifier_value: vec![value],
-        };
+        let column =
+            pb::mutation_proto::ColumnValue { family: "f".into(), qualifier_value: vec![value] };
         let message = pb::MutationProto {
             row: Some("r".into()),
             mutate_type: Some(2),

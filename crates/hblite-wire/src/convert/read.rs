@@ -130,8 +130,7 @@ mod tests {
     #[test]
     fn an_empty_time_range_is_all_time() {
         let range = pb::TimeRange::default();
-        let message =
-            pb::Get { row: "r".into(), time_range: Some(range), ..pb::Get::default() };
+        let message = pb::Get { row: "r".into(), time_range: Some(range), ..pb::Get::default() };
         let get = get(&message).unwrap();
         assert!(get.as_scan().time_range_of(b"f").is_all());
     }

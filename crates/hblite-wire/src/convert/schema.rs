@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use hblite_model::{
-    ColumnFamilyDescriptor, Error, NamespaceDescriptor, Result, TableDescriptor,
-};
+use hblite_model::{ColumnFamilyDescriptor, Error, NamespaceDescriptor, Result, TableDescriptor};
 
 use super::names::{table_name, table_name_from};
 use crate::pb;
