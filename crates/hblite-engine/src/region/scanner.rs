@@ -19,6 +19,7 @@
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
 mod open;
+mod piece;
 mod stop_row;
 #[cfg(test)]
 mod tests;
@@ -219,32 +220,6 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         };
         self.is_done |= matches!(next, Err(_) | Ok(NextRow::End));
         next
-    }
-
-    /// As [`RegionScanner::next_row_until`], cut as a server cuts: at `size_limit_bytes`, if there
-    /// is one, and without a look at what follows a batch.
-    pub(crate) fn next_piece<C: CellSink>(
-        &mut self,
-        sink: &mut C,
-        size_limit_bytes: Option<u64>,
-        is_time_over: impl FnMut() -> bool,
-    ) -> Result<NextRow> {
-        self.piece.limit_bytes(size_limit_bytes);
-        self.read_next_row(sink, is_time_over)
-    }
-
-    /// Whether the region may have more for this scan: HBase's `moreRows`.
-    pub(crate) fn may_have_more(&mut self) -> bool {
-        if self.is_done {
-            return false;
-        }
-        if let (None, [store]) = (&self.filter, self.stores.as_mut_slice()) {
-            return match self.stop.is_open() {
-                true => store.is_at_cell(),
-                false => store.row().is_some_and(|row| !self.stop.is_beyond(row)),
-            };
-        }
-        self.is_row_joining || (self.find_row() && !self.stop.is_beyond(&self.row))
     }
 
     /// The row that comes next, given or not.

@@ -1,7 +1,7 @@
 //! hbase:meta as a client sees it: the store's rows, with this cluster's servers in them.
 //!
-//! The store writes the same placeholder for every region. What a client reads says where the region
-//! is, under the host by which this very client came.
+//! The store writes the same placeholder for every region. What a client reads says where the
+//! region is, under the host by which this very client came.
 
 use hblite_model::cell::key;
 use hblite_model::{CellRef, TableName};

@@ -179,10 +179,12 @@ impl Scanners {
 
 fn unknown_scanner(id: u64) -> RemoteException {
     let message = format!(
-        "Unknown scanner '{id}'. This can happen due to any of the following reasons: a) Scanner id \
-         given is wrong, b) Scanner lease expired because of long wait between consecutive client \
-         checkins, c) Server may be closing down, d) RegionServer restart during upgrade.\nIf the \
-         issue is due to reason (b), a possible fix would be increasing the value \
+        "Unknown scanner '{id}'. This can happen due to any of the following reasons: \
+         a) Scanner id given is wrong, \
+         b) Scanner lease expired because of long wait between consecutive client checkins, \
+         c) Server may be closing down, \
+         d) RegionServer restart during upgrade.\n\
+         If the issue is due to reason (b), a possible fix would be increasing the value \
          of'hbase.client.scanner.timeout.period' configuration."
     );
     RemoteException::new(class::UNKNOWN_SCANNER, message)

@@ -194,8 +194,8 @@ fn fuzzy_row(message: pb::FuzzyRowFilter) -> Result<Filter> {
     let free = if message.is_mask_v2.unwrap_or(false) { 2 } else { 0 };
     let keys = message.fuzzy_keys_data.into_iter().map(|pair| {
         let is_prepared = pair.mask.iter().all(|byte| *byte == 0xff || *byte == free);
-        let is_free = |byte: u8| if is_prepared { byte == free } else { byte == 1 || byte == free };
-        let is_free = |byte: u8| is_free(byte) && !(byte == 0 && !is_prepared);
+        let is_free =
+            |byte: u8| byte == if is_prepared { free } else { 1 } || (byte == 2 && free == 2);
         let mask = pair.mask.iter().map(|byte| u8::from(is_free(*byte))).collect();
         FuzzyKey { key: pair.key.to_vec(), mask }
     });

@@ -1,9 +1,9 @@
 //! `Scan`: opening a scanner, the next rows of one, renewing and closing it.
 //!
 //! The rules are those of `RSRpcServices.scan`. An answer ends with the region, with the number of
-//! rows that was asked for, with the client's or the server's limit of bytes, or with the time: then
-//! it is a heartbeat, which says "still looking". A row that does not fit is cut if the client can
-//! put rows together.
+//! rows that was asked for, with the client's or the server's limit of bytes, or with the time:
+//! then it is a heartbeat, which says "still looking". A row that does not fit is cut if the client
+//! can put rows together.
 
 mod rows;
 

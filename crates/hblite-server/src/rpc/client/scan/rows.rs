@@ -127,7 +127,8 @@ pub(super) fn read_rows(
 }
 
 impl Rows {
-    /// Takes the row that was just read as a result. `false` if it is the last one, or one too many.
+    /// Takes the row that was just read as a result. `false` if it is the last one, or one too
+    /// many.
     fn take(
         &mut self,
         request: &Request,
