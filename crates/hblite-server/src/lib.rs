@@ -6,8 +6,11 @@
 //! - `server` opens ports and starts threads
 //! - `cluster` is what clients believe in: servers, and which regions are on them
 //! - `rpc` is connections, calls and services
+//! - [`zookeeper`] is what clients look up first
 
 #![forbid(unsafe_code)]
+
+pub mod zookeeper;
 
 mod cluster;
 mod options;
