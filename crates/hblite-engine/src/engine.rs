@@ -146,6 +146,11 @@ impl Engine {
         &self.context.options
     }
 
+    /// Files, clock and randomness of the store.
+    pub fn env(&self) -> &Env {
+        &self.context.env
+    }
+
     /// The time that cells are stamped with.
     pub fn now_millis(&self) -> i64 {
         self.context.env.clock.now_millis()

@@ -9,9 +9,10 @@ use hblite::Connection;
 use hblite_model::{Error, Result};
 use tokio::runtime::Runtime;
 
-use crate::cluster::{Cluster, Role};
+use crate::cluster::{Cluster, Role, ZooKeeperView};
 use crate::options::ServerOptions;
 use crate::rpc::{Dispatcher, Listener, accept};
+use crate::zookeeper::Shim;
 
 /// Most region servers that one process shows.
 const REGION_SERVERS_MAX: usize = 100;
@@ -75,8 +76,9 @@ impl Server {
         for index in 0..options.region_servers {
             region_servers.push(bind(&options, port_of(&options, index)?)?);
         }
+        let zookeeper = options.zookeeper_port.map(|port| bind(&options, port)).transpose()?;
         let ports = ServerPorts {
-            zookeeper: None,
+            zookeeper: zookeeper.as_ref().map(|(_, port)| *port),
             master: master.1,
             region_servers: region_servers.iter().map(|(_, port)| *port).collect(),
         };
@@ -84,6 +86,10 @@ impl Server {
         let cluster = Cluster::new(engine, options, ports.master, &ports.region_servers)?;
         let cluster = Arc::new(cluster);
         let dispatcher = Arc::new(Dispatcher::new(Arc::clone(&cluster)));
+        if let Some((listener, _)) = zookeeper {
+            let shim = Shim::new(ZooKeeperView(Arc::clone(&cluster)), cluster.engine.env().clone());
+            runtime.spawn(shim.serve(listener.into_inner()));
+        }
         runtime.spawn(accept(master.0, Arc::clone(&dispatcher), Role::Master));
         for (index, (listener, _)) in region_servers.into_iter().enumerate() {
             let role = Role::RegionServer(index);

@@ -9,7 +9,9 @@ mod assignment;
 pub(crate) mod meta_view;
 mod procedures;
 mod switches;
+mod zookeeper_view;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hblite_engine::{Engine, RegionHandle};
@@ -18,11 +20,13 @@ use hblite_model::{META_ENCODED_NAME, RegionInfo, Result, TableName};
 use hblite_wire::RemoteException;
 use hblite_wire::exception::class;
 use hblite_wire::pb;
+use tokio::sync::watch;
 
 use self::assignment::Assignments;
 pub(crate) use self::assignment::Place;
 pub(crate) use self::procedures::Procedures;
 pub(crate) use self::switches::{Switch, Switches};
+pub(crate) use self::zookeeper_view::ZooKeeperView;
 use crate::options::ServerOptions;
 use crate::rpc::scanners::Scanners;
 
@@ -72,6 +76,8 @@ pub(crate) struct Cluster {
     pub(crate) procedures: Procedures,
     pub(crate) switches: Switches,
     pub(crate) scanners: Scanners,
+    /// Counts changes of tables, namespaces, places and switches.
+    pub(crate) changes: watch::Sender<u64>,
 }
 
 impl Cluster {
@@ -98,8 +104,22 @@ impl Cluster {
             procedures: Procedures::default(),
             switches: Switches::default(),
             scanners: Scanners::new(&options.limits),
+            changes: watch::Sender::new(0),
             options,
         })
+    }
+
+    /// Something changed that clients may look up.
+    pub(crate) fn note_change(&self) {
+        self.changes.send_modify(|number| *number += 1);
+    }
+
+    /// The host that a client is told of that reached us at this address.
+    pub(crate) fn host_for(&self, reached: SocketAddr) -> String {
+        match &self.options.advertise {
+            Some(host) => host.clone(),
+            None => reached.ip().to_canonical().to_string(),
+        }
     }
 
     pub(crate) fn identity(&self, role: Role) -> ServerIdentity {

@@ -21,7 +21,7 @@ macro_rules! switches {
 
 switches! {
     balancer = true,
-    normalizer = true,
+    normalizer = false,
     split = true,
     merge = true,
     catalog_janitor = true,

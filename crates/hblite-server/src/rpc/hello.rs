@@ -100,9 +100,6 @@ fn client_of(
         .version_info
         .as_ref()
         .map(|version| (version.version_major.unwrap_or(0), version.version_minor.unwrap_or(0)));
-    let host = match &cluster.options.advertise {
-        Some(host) => host.clone(),
-        None => stream.local_addr().ok()?.ip().to_canonical().to_string(),
-    };
+    let host = cluster.host_for(stream.local_addr().ok()?);
     Some(Client { role, service, codec, compressor, version, host })
 }

@@ -34,6 +34,11 @@ impl Listener {
         Ok(Self { listener: TcpListener::from_std(listener)? })
     }
 
+    /// The socket.
+    pub(crate) fn into_inner(self) -> TcpListener {
+        self.listener
+    }
+
     /// Where it listens.
     ///
     /// # Errors

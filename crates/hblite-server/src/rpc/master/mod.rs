@@ -52,6 +52,8 @@ fn procedure(
 ) -> Answer {
     let now_ms = cluster.engine.now_millis();
     let work = || work().map(|()| Vec::new()).map_err(RemoteException::from);
-    let id = cluster.procedures.run(nonce, now_ms, work)?;
+    let id = cluster.procedures.run(nonce, now_ms, work);
+    cluster.note_change();
+    let id = id?;
     call.answer(&pb::ProcedureResponse { proc_id: Some(id) })
 }

@@ -84,6 +84,7 @@ fn move_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
     };
     if server != place.server {
         cluster.assignments.move_to(region.encoded_name(), server);
+        cluster.note_change();
     }
     call.answer_empty()
 }
@@ -112,6 +113,7 @@ fn set_closed(cluster: &Cluster, call: &Call<'_>, is_closed: bool) -> Answer {
         return Err(RemoteException::do_not_retry(message));
     }
     cluster.assignments.set_closed(region.encoded_name(), is_closed);
+    cluster.note_change();
     call.answer_empty()
 }
 

@@ -19,6 +19,7 @@ macro_rules! switch {
         |cluster, call| {
             let request: pb::SwitchRequest = call.parameter()?;
             let before = cluster.switches.$name.set(request.on);
+            cluster.note_change();
             call.answer(&pb::SwitchResponse { value: Some(before) })
         }
     };
@@ -65,6 +66,7 @@ fn is_split_or_merge_enabled(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn set_split_or_merge_enabled(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::SetSplitOrMergeEnabledRequest = call.parameter()?;
     let set = |number: &i32| of_type(&cluster.switches, *number).set(request.enabled);
-    let prev_value = request.switch_types.iter().map(set).collect();
+    let prev_value: Vec<bool> = request.switch_types.iter().map(set).collect();
+    cluster.note_change();
     call.answer(&pb::SetSplitOrMergeEnabledResponse { prev_value })
 }
