@@ -8,6 +8,7 @@ mod hfile;
 mod hotspot;
 mod load_hfiles;
 mod output;
+mod serve;
 mod shell;
 mod terminal;
 mod transfer;
@@ -31,6 +32,8 @@ enum Command {
     /// Writes, prints and verifies store files.
     #[command(subcommand, name = "hfile")]
     HFile(hfile::HFileCommand),
+    /// Stands in for an HBase cluster: unmodified HBase clients connect.
+    Serve(serve::ServeArguments),
     /// Reads every file of a closed store and names what is wrong.
     Check(check::CheckArguments),
     /// Loads a folder of HFiles into a table.
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Shell(arguments) => shell::run(arguments),
         Command::HFile(command) => hfile::run(command),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::LoadHfiles(arguments) => load_hfiles::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),

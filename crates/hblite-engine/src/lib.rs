@@ -50,5 +50,7 @@ pub use options::EngineOptions;
 pub use region::RegionLoad;
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 pub use status::{RegionLocation, RegionStatus, StoreStatus};
-pub use table::{ScanStep, TableHandle, TableScanner};
+pub use table::{
+    RegionHandle, RegionScan, RegionStep, ScanStep, StoreFiles, TableHandle, TableScanner,
+};
 pub use wal::{ReplayReport, Salvaged, TornTail, WalOptions};
