@@ -38,7 +38,7 @@ fn main() {
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     let (default, quiet) = if is_measured { (ROWS_PER_FILE, QUIET) } else { (BATCH, SHORTEST) };
     let rows = rows.unwrap_or(default);
-    println!("{:<36}{:>10}{:>9}{:>9}{:>9}{:>9}", "", "count", "p50", "p99", "p99.9", "max");
+    println!("{:<36}{:>10}{:>13}{:>13}{:>13}{:>13}", "", "count", "p50", "p99", "p99.9", "max");
     let mut numbers = FILES * rows..;
     let store = Filled::new(rows);
     let alone = measure(&store.table, FILES * rows, &mut numbers, |began| began.elapsed() > quiet);
@@ -157,7 +157,7 @@ fn print(phase: &str, latencies: &Latencies) {
         };
         let name = format!("{what}, {phase}");
         println!(
-            "{name:<36}{:>10}{:>9}{:>9}{:>9}{:>9}",
+            "{name:<36}{:>10}{:>13}{:>13}{:>13}{:>13}",
             times.len(),
             at(0.5),
             at(0.99),
