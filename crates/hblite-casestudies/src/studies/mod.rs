@@ -6,6 +6,7 @@ pub mod log_data;
 pub mod orders;
 pub mod recent_operations;
 pub mod risk_control;
+pub mod shapes;
 pub mod time_series;
 pub mod trading;
 pub mod web_pages;
@@ -22,6 +23,9 @@ pub fn studies() -> Vec<Box<dyn Study>> {
         Box::new(orders::customer_plus_plus::CustomerPlusPlus),
         Box::new(orders::order_object::OrderObject),
         Box::new(orders::joins::Joins),
+        Box::new(shapes::rows_versions::RowsVersions),
+        Box::new(shapes::rows_columns::RowsColumns),
+        Box::new(shapes::lists::Lists),
         Box::new(trading::Trading),
         Box::new(risk_control::RiskControl),
         Box::new(connected_cars::ConnectedCars),
