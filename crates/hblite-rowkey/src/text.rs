@@ -166,10 +166,10 @@ impl Text {
             End::Escaped if !is_last => unescape(key)?,
             End::Delimiter(_) | End::Escaped | End::Rest => (Cow::Borrowed(key), &[]),
         };
-        Ok((self.to_value(bytes)?, rest))
+        Ok((self.value_of(bytes)?, rest))
     }
 
-    fn to_value<'k>(&self, bytes: Cow<'k, [u8]>) -> Result<Value<'k>, String> {
+    fn value_of<'k>(&self, bytes: Cow<'k, [u8]>) -> Result<Value<'k>, String> {
         if !self.is_text {
             return Ok(Value::Bytes(bytes));
         }
