@@ -205,3 +205,75 @@ fn compressed_blocks_go_both_ways() {
         assert_eq!(compressor.decompress(&answer.cells, 1000).unwrap(), expected, "{codec}");
     }
 }
+
+/// A filter of HBase by the name of its class.
+fn filter(name: &str, message: &impl prost::Message) -> pb::Filter {
+    pb::Filter {
+        name: format!("org.apache.hadoop.hbase.filter.{name}"),
+        serialized_filter: Some(message.encode_to_vec().into()),
+    }
+}
+
+/// Filters of more bytes than a row or a column can have.
+fn long_filters() -> Vec<pb::Filter> {
+    let long = || bytes::Bytes::from(vec![b'a'; 70_000]);
+    let range = pb::RowRange {
+        start_row: Some(long()),
+        start_row_inclusive: Some(false),
+        stop_row: None,
+        stop_row_inclusive: Some(true),
+    };
+    let fuzzy = pb::BytesBytesPairOfFuzzyRow { key: long(), mask: vec![0xff; 70_000].into() };
+    let fuzzy = pb::FuzzyRowFilter { fuzzy_keys_data: vec![fuzzy], is_mask_v2: Some(true) };
+    let columns =
+        pb::ColumnRangeFilter { min_column: Some(long()), ..pb::ColumnRangeFilter::default() };
+    let page = pb::ColumnPaginationFilter { limit: 1, offset: None, column_offset: Some(long()) };
+    let ranges = pb::MultiRowRangeFilter { row_range_list: vec![range] };
+    vec![
+        filter("PrefixFilter", &pb::PrefixFilter { prefix: Some(long()) }),
+        filter("MultiRowRangeFilter", &ranges),
+        filter("FuzzyRowFilter", &fuzzy),
+        filter("ColumnPrefixFilter", &pb::ColumnPrefixFilter { prefix: long() }),
+        filter("ColumnRangeFilter", &columns),
+        filter("ColumnPaginationFilter", &page),
+        filter("InclusiveStopFilter", &pb::InclusiveStopFilter { stop_row_key: Some(long()) }),
+    ]
+}
+
+#[test]
+fn rows_and_filters_longer_than_any_key_do_no_harm() {
+    let server = TestServer::start().unwrap();
+    let name = create_table(&server, "t", &[]).remove(0);
+    let table = server.connection().table("t").unwrap();
+    table.put(&hblite::Put::new("r").add("f", "q", "v")).unwrap();
+    let mut client = Client::data(&server);
+    for reversed in [false, true] {
+        for filter in long_filters() {
+            let class = filter.name.clone();
+            let scan =
+                pb::Scan { filter: Some(filter), reversed: Some(reversed), ..pb::Scan::default() };
+            let request = pb::ScanRequest {
+                region: Some(region(&name)),
+                scan: Some(scan),
+                number_of_rows: Some(10),
+                close_scanner: Some(true),
+                ..pb::ScanRequest::default()
+            };
+            let answer = client.call("Scan", &request);
+            if answer.header.exception.is_some() {
+                let text = answer.exception_text();
+                assert!(!text.contains("failed in the server"), "{class}: {text}");
+            }
+        }
+    }
+    let mut closest = get(support::META, &"t".repeat(70_000));
+    for before in [false, true] {
+        closest.get.closest_row_before = Some(before);
+        let answer = client.call("Get", &closest);
+        assert!(!answer.exception_text().contains("failed"), "{}", answer.exception_text());
+    }
+    let mut none = get(&name, "r");
+    let column = pb::Column { family: vec![b'f'; 300].into(), qualifier: vec!["q".into()] };
+    none.get.column = vec![column];
+    assert_eq!(client.call("Get", &none).exception().0, "NoSuchColumnFamilyException");
+}
