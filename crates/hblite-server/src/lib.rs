@@ -1,0 +1,5 @@
+//! Speaks HBase's protocols over sockets, so that unmodified HBase clients use hblite.
+
+#![forbid(unsafe_code)]
+
+pub mod zookeeper;

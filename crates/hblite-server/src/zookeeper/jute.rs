@@ -1,0 +1,213 @@
+//! Jute, the encoding of ZooKeeper's messages: big-endian numbers, lengths before bytes.
+//!
+//! Decoding borrows from the frame, never allocates what a length merely announces, and answers
+//! [`Malformed`] to whatever does not fit. A length of -1 is "null" and read as empty.
+
+use std::fmt;
+
+/// Bytes that are not the message that they should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Malformed {
+    /// What was being read.
+    pub(super) what: &'static str,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no {} where one should be", self.what)
+    }
+}
+
+/// Reads the fields of one frame in their order.
+#[derive(Debug, Clone)]
+pub(super) struct Decoder<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) fn new(frame: &'a [u8]) -> Self {
+        Self { rest: frame }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Malformed> {
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Malformed { what })?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Malformed> {
+        let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(Malformed { what })?;
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    pub(super) fn int(&mut self) -> Result<i32, Malformed> {
+        self.array("int").map(i32::from_be_bytes)
+    }
+
+    pub(super) fn long(&mut self) -> Result<i64, Malformed> {
+        self.array("long").map(i64::from_be_bytes)
+    }
+
+    pub(super) fn boolean(&mut self) -> Result<bool, Malformed> {
+        self.array::<1>("boolean").map(|[byte]| byte != 0)
+    }
+
+    /// Bytes with their length before them.
+    pub(super) fn buffer(&mut self) -> Result<&'a [u8], Malformed> {
+        match self.int()? {
+            -1 => Ok(&[]),
+            length => {
+                let length = usize::try_from(length)
+                    .map_err(|_| Malformed { what: "length of a buffer" })?;
+                self.take(length, "buffer")
+            }
+        }
+    }
+
+    pub(super) fn string(&mut self) -> Result<&'a str, Malformed> {
+        std::str::from_utf8(self.buffer()?).map_err(|_| Malformed { what: "text in UTF-8" })
+    }
+
+    /// A vector of which each element is read by `element`.
+    pub(super) fn vector<T>(
+        &mut self,
+        mut element: impl FnMut(&mut Self) -> Result<T, Malformed>,
+    ) -> Result<Vec<T>, Malformed> {
+        let count = self.int()?;
+        // Grows with what is really there: the count alone proves nothing.
+        let mut elements = Vec::new();
+        for _ in 0..count.max(0) {
+            if self.is_empty() {
+                return Err(Malformed { what: "element of a vector" });
+            }
+            elements.push(element(self)?);
+        }
+        Ok(elements)
+    }
+
+    /// The entries of an access control list, which nothing here needs.
+    pub(super) fn skip_access_control_list(&mut self) -> Result<(), Malformed> {
+        self.vector(|entry| {
+            entry.int()?;
+            entry.string()?;
+            entry.string().map(|_| ())
+        })
+        .map(|_| ())
+    }
+}
+
+/// Writes the fields of messages one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Encoder {
+    bytes: Vec<u8>,
+}
+
+impl Encoder {
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    pub(super) fn int(&mut self, value: i32) -> &mut Self {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn long(&mut self, value: i64) -> &mut Self {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn boolean(&mut self, value: bool) -> &mut Self {
+        self.bytes.push(u8::from(value));
+        self
+    }
+
+    pub(super) fn buffer(&mut self, value: &[u8]) -> &mut Self {
+        self.int(length(value.len()));
+        self.bytes.extend_from_slice(value);
+        self
+    }
+
+    pub(super) fn string(&mut self, value: &str) -> &mut Self {
+        self.buffer(value.as_bytes())
+    }
+
+    pub(super) fn strings<'a>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = &'a str>,
+    ) -> &mut Self {
+        self.int(length(values.len()));
+        for value in values {
+            self.string(value);
+        }
+        self
+    }
+
+    /// Writes a frame: its length, then what `body` writes.
+    pub(super) fn frame(&mut self, body: impl FnOnce(&mut Self)) {
+        let start = self.bytes.len();
+        self.int(0);
+        body(self);
+        let count = length(self.bytes.len() - start - 4);
+        self.bytes[start..start + 4].copy_from_slice(&count.to_be_bytes());
+    }
+
+    /// Writes bytes as they are.
+    pub(super) fn raw(&mut self, bytes: &[u8]) -> &mut Self {
+        self.bytes.extend_from_slice(bytes);
+        self
+    }
+
+    /// Takes back everything from `position` on.
+    pub(super) fn truncate(&mut self, position: usize) {
+        self.bytes.truncate(position);
+    }
+}
+
+fn length(count: usize) -> i32 {
+    i32::try_from(count).expect("answers are far smaller than 2 GiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut encoder = Encoder::default();
+        encoder.int(-2).long(1 << 40).boolean(true).buffer(b"\0\xff").string("/hbase");
+        encoder.strings(["a", "b"].into_iter());
+        let mut decoder = Decoder::new(encoder.as_slice());
+        assert_eq!(decoder.int(), Ok(-2));
+        assert_eq!(decoder.long(), Ok(1 << 40));
+        assert_eq!(decoder.boolean(), Ok(true));
+        assert_eq!(decoder.buffer(), Ok(&b"\0\xff"[..]));
+        assert_eq!(decoder.string(), Ok("/hbase"));
+        assert_eq!(decoder.vector(|each| each.string()), Ok(vec!["a", "b"]));
+        assert!(decoder.is_empty());
+    }
+
+    #[test]
+    fn lengths_that_lie_are_refused_without_memory() {
+        let huge = [0x7f, 0xff, 0xff, 0xff];
+        assert_eq!(Decoder::new(&huge).buffer(), Err(Malformed { what: "buffer" }));
+        let elements = Decoder::new(&huge).vector(|each| each.int());
+        assert_eq!(elements, Err(Malformed { what: "element of a vector" }));
+        let negative = [0xff, 0xff, 0xff, 0xfe];
+        assert_eq!(Decoder::new(&negative).buffer(), Err(Malformed { what: "length of a buffer" }));
+        assert_eq!(Decoder::new(&[0xff; 4]).buffer(), Ok(&[][..]));
+    }
+}

@@ -1,0 +1,265 @@
+//! Connections: frames in, frames out, and what ends one.
+//!
+//! A connection ends when its client closes its session, is silent for longer than the session's
+//! time-out, does not take its answers for as long, sends what is no frame, or attaches to the
+//! session anew elsewhere. Dropping the future of [`Shim::serve`] ends them all.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::conversation::{Conversation, Next};
+use super::jute::{Decoder, Encoder, Malformed};
+use super::sessions::{Detached, SessionName};
+use super::{FRAME_BYTES_MAX, Shim, words};
+
+/// More connections than this are closed at once.
+const CONNECTIONS_MAX: usize = 10_000;
+/// A client says within this time who it is.
+const HELLO_WITHIN: Duration = Duration::from_secs(10);
+/// Answers to pipelined requests are sent at the latest when they are this long.
+const SEND_FROM_BYTES: usize = 256 * 1024;
+/// What `accept` waits after it failed, as it does without file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+impl Shim {
+    /// Answers clients until the future is dropped.
+    pub async fn serve(self: Arc<Self>, listener: TcpListener) {
+        let mut connections = JoinSet::new();
+        loop {
+            while connections.try_join_next().is_some() {}
+            match listener.accept().await {
+                Ok((stream, _)) if connections.len() < CONNECTIONS_MAX => {
+                    connections.spawn(connection(Arc::clone(&self), stream));
+                }
+                Ok(_) => {}
+                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            }
+        }
+    }
+}
+
+/// Counts a connection as long as it lives.
+struct Counted(Arc<Shim>);
+
+impl Counted {
+    fn new(shim: Arc<Shim>) -> Self {
+        shim.connection_count.fetch_add(1, Ordering::Relaxed);
+        Self(shim)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.connection_count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A connection has nobody to tell of its end but the client.
+async fn connection(shim: Arc<Shim>, stream: TcpStream) {
+    let counted = Counted::new(Arc::clone(&shim));
+    let _ = converse(shim, stream).await;
+    drop(counted);
+}
+
+async fn converse(shim: Arc<Shim>, stream: TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let reached = stream.local_addr()?;
+    let mut frames = Frames { stream, bytes: Vec::new() };
+    let hello = timeout(HELLO_WITHIN, frames.hello()).await.map_err(|_| timed_out())??;
+    let Some(hello) = hello else {
+        return tell_word(&shim, frames, reached).await;
+    };
+    let Some((session, detached)) = connect(&shim, &mut frames, &hello).await? else {
+        return Ok(());
+    };
+    Client { conversation: Conversation::new(Arc::clone(&shim), reached), shim, frames, session }
+        .run(detached)
+        .await
+}
+
+fn timed_out() -> io::Error {
+    io::Error::from(io::ErrorKind::TimedOut)
+}
+
+fn malformed(malformed: Malformed) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, malformed.to_string())
+}
+
+async fn tell_word(shim: &Shim, mut frames: Frames, reached: SocketAddr) -> io::Result<()> {
+    let word = frames.bytes.first_chunk::<4>().copied().unwrap_or_default();
+    if let Some(text) = words::answer(word, &shim.figures(reached)) {
+        timeout(HELLO_WITHIN, frames.stream.write_all(text.as_bytes()))
+            .await
+            .map_err(|_| timed_out())??;
+    }
+    frames.stream.shutdown().await
+}
+
+/// Reads the `ConnectRequest` and answers it; `None` if there is no session for the client.
+async fn connect(
+    shim: &Shim,
+    frames: &mut Frames,
+    hello: &[u8],
+) -> io::Result<Option<(SessionName, Detached)>> {
+    let mut request = Decoder::new(hello);
+    let mut read = || {
+        request.int()?;
+        request.long()?;
+        let wanted_ms = request.int()?;
+        let id = request.long()?;
+        let password = request.buffer()?;
+        // Clients before ZooKeeper 3.4, and today's of Go, do not say whether they only read.
+        let says_read_only = !request.is_empty();
+        Ok((wanted_ms, id, password, says_read_only))
+    };
+    let (wanted_ms, id, password, says_read_only) = read().map_err(malformed)?;
+    let wanted = Duration::from_millis(u64::try_from(wanted_ms).unwrap_or(0));
+    let session = {
+        let mut sessions = shim.sessions.lock();
+        match id {
+            0 => sessions.open(wanted, &*shim.env.random),
+            _ => sessions.attach(id, password, wanted),
+        }
+    };
+    if session.is_none() && id == 0 {
+        // Too many: the client tries again later.
+        return Ok(None);
+    }
+    let mut answer = Encoder::default();
+    answer.frame(|out| {
+        // Time-out and id 0 say that the session has expired.
+        let name = session.as_ref().map(|(name, _)| *name);
+        out.int(0);
+        out.int(name.map_or(0, |name| i32::try_from(name.timeout.as_millis()).unwrap_or(0)));
+        out.long(name.map_or(0, |name| name.id));
+        out.buffer(&name.map_or([0; 16], |name| name.password));
+        if says_read_only {
+            out.boolean(false);
+        }
+    });
+    timeout(HELLO_WITHIN, frames.stream.write_all(answer.as_slice()))
+        .await
+        .map_err(|_| timed_out())??;
+    Ok(session)
+}
+
+/// A connection with its session.
+struct Client {
+    shim: Arc<Shim>,
+    frames: Frames,
+    session: SessionName,
+    conversation: Conversation,
+}
+
+impl Client {
+    async fn run(mut self, mut detached: Detached) -> io::Result<()> {
+        let mut changes = self.shim.changes.clone();
+        let mut silent_until = Instant::now() + self.session.timeout;
+        loop {
+            tokio::select! {
+                _ = &mut detached => return Ok(()),
+                received = timeout_at(silent_until, self.frames.receive()) => {
+                    received.map_err(|_| timed_out())??;
+                    self.shim.sessions.lock().touch(self.session.id);
+                    silent_until = Instant::now() + self.session.timeout;
+                }
+                changed = changes.changed() => match changed {
+                    Ok(()) => self.conversation.look_again(),
+                    // The cluster is gone, and the server with it.
+                    Err(_) => return Ok(()),
+                },
+            }
+            let next = self.answer_frames().await?;
+            self.send().await?;
+            if next == Next::SessionEnds {
+                self.shim.sessions.lock().close(self.session.id);
+            }
+            if next != Next::GoOn {
+                return self.frames.stream.shutdown().await;
+            }
+        }
+    }
+
+    /// Answers all frames that are there.
+    async fn answer_frames(&mut self) -> io::Result<Next> {
+        let mut next = Next::GoOn;
+        while next == Next::GoOn
+            && let Some(frame) = self.frames.frame()?
+        {
+            self.shim.received.fetch_add(1, Ordering::Relaxed);
+            next = self.conversation.answer(&frame).map_err(malformed)?;
+            self.shim.sent.fetch_add(1, Ordering::Relaxed);
+            if self.conversation.out.len() >= SEND_FROM_BYTES {
+                self.send().await?;
+            }
+        }
+        Ok(next)
+    }
+
+    async fn send(&mut self) -> io::Result<()> {
+        let out = &mut self.conversation.out;
+        if !out.as_slice().is_empty() {
+            let sending = self.frames.stream.write_all(out.as_slice());
+            timeout(self.session.timeout, sending).await.map_err(|_| timed_out())??;
+            out.clear();
+        }
+        Ok(())
+    }
+}
+
+/// The bytes that came, cut into frames.
+struct Frames {
+    stream: TcpStream,
+    bytes: Vec<u8>,
+}
+
+impl Frames {
+    /// The first frame; `None` if a word came in its place, which stays in `bytes`.
+    async fn hello(&mut self) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            if let Some(word) = self.bytes.first_chunk::<4>()
+                && word.iter().all(u8::is_ascii_lowercase)
+            {
+                return Ok(None);
+            }
+            if let Some(frame) = self.frame()? {
+                return Ok(Some(frame));
+            }
+            self.receive().await?;
+        }
+    }
+
+    /// Waits for more bytes. Nothing is lost if it is cancelled.
+    async fn receive(&mut self) -> io::Result<()> {
+        if self.stream.read_buf(&mut self.bytes).await? == 0 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+        }
+        Ok(())
+    }
+
+    /// Takes the next whole frame.
+    fn frame(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let Some((length, rest)) = self.bytes.split_first_chunk::<4>() else {
+            return Ok(None);
+        };
+        let length = u32::from_be_bytes(*length) as usize;
+        if length > FRAME_BYTES_MAX {
+            let text = format!("a frame of {length} bytes; {FRAME_BYTES_MAX} are taken");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        let Some(frame) = rest.get(..length) else {
+            return Ok(None);
+        };
+        let frame = frame.to_vec();
+        self.bytes.drain(..4 + length);
+        Ok(Some(frame))
+    }
+}

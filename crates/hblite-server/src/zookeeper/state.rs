@@ -1,0 +1,77 @@
+//! What the shim has to be told of the cluster. The rest of the server implements [`Cluster`].
+
+use std::net::SocketAddr;
+
+use tokio::sync::watch;
+
+/// A server of the cluster as clients are to reach it (`ServerName`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerName {
+    /// Name or address, as the client can resolve it.
+    pub host: String,
+    /// Port of its RPC.
+    pub port: u16,
+    /// When it started, in milliseconds: another one means that the server was restarted.
+    pub start_code: u64,
+}
+
+/// The state of a table, with HBase's numbers (`TableState.State`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableState {
+    /// Takes requests.
+    Enabled = 0,
+    /// Takes none.
+    Disabled = 1,
+    /// On the way to [`TableState::Disabled`].
+    Disabling = 2,
+    /// On the way to [`TableState::Enabled`].
+    Enabling = 3,
+}
+
+/// The cluster at one moment, as one client is to see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterState {
+    /// The UUID of the cluster as text.
+    pub cluster_id: String,
+    /// When the cluster started, as text for people.
+    pub start_date: String,
+    /// The active master; `None` while there is none.
+    pub master: Option<ServerName>,
+    /// Who serves hbase:meta; `None` while it is being moved or its server is gone.
+    pub meta: Option<ServerName>,
+    /// The region servers that are alive.
+    pub region_servers: Vec<ServerName>,
+    /// Names of the namespaces.
+    pub namespaces: Vec<String>,
+    /// The tables with their namespaces (`ns:table`, or `table` in the default one).
+    pub tables: Vec<(String, TableState)>,
+    /// Switches of the master.
+    pub switches: Switches,
+}
+
+/// Switches of the master that older clients look up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is named after what it switches")]
+pub struct Switches {
+    pub balancer: bool,
+    pub normalizer: bool,
+    pub split: bool,
+    pub merge: bool,
+    pub snapshot_cleanup: bool,
+}
+
+impl Default for Switches {
+    /// What a fresh HBase 2.6 has.
+    fn default() -> Self {
+        Self { balancer: true, normalizer: false, split: true, merge: true, snapshot_cleanup: true }
+    }
+}
+
+/// The cluster behind the shim. Called from tasks of the runtime, so it must answer at once.
+pub trait Cluster: Send + Sync + 'static {
+    /// The cluster as the client is to see it that reached us at `reached`, one of our addresses.
+    fn state(&self, reached: SocketAddr) -> ClusterState;
+
+    /// A number that is another one after each change of what [`Cluster::state`] answers.
+    fn changes(&self) -> watch::Receiver<u64>;
+}

@@ -1,0 +1,208 @@
+//! The tree of znodes: what an HBase 2.6 without security keeps in ZooKeeper, made from the state.
+//!
+//! Every path of `ZNodePaths` is here that a client, the shell or a tool reads. What has no meaning
+//! in one process (replication, draining) is there and empty. `/hbase/root-region-server` is not
+//! there: asynchbase concludes from it that this is no HBase 0.94.
+
+use std::collections::BTreeMap;
+
+use prost::Message;
+
+use super::messages::{
+    Master, MetaRegionServer, OneState, OneSwitch, OneText, RegionServerInfo, ServerNameMessage,
+};
+use super::state::{ClusterState, ServerName};
+
+/// `RegionState.State.OPEN`.
+const REGION_IS_OPEN: i32 = 3;
+/// The port that stands for "no web page" (-1 in HBase).
+const NO_INFO_PORT: u32 = u32::MAX;
+/// Who wrote a node, after the mark of HBase's data: any bytes, their length before them.
+const WRITER: &[u8] = b"master:hblite";
+
+/// The nodes that are there and empty.
+const EMPTY_NODES: &[&str] = &[
+    "/",
+    "/zookeeper",
+    "/zookeeper/config",
+    "/zookeeper/quota",
+    "/hbase",
+    "/hbase/backup-masters",
+    "/hbase/draining",
+    "/hbase/flush-table-proc",
+    "/hbase/flush-table-proc/abort",
+    "/hbase/flush-table-proc/acquired",
+    "/hbase/flush-table-proc/reached",
+    "/hbase/master-maintenance",
+    "/hbase/namespace",
+    "/hbase/online-snapshot",
+    "/hbase/online-snapshot/abort",
+    "/hbase/online-snapshot/acquired",
+    "/hbase/online-snapshot/reached",
+    "/hbase/replication",
+    "/hbase/replication/hfile-refs",
+    "/hbase/replication/peers",
+    "/hbase/replication/rs",
+    "/hbase/rs",
+    "/hbase/splitWAL",
+    "/hbase/switch",
+    "/hbase/table",
+];
+
+/// All nodes with their data, by path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tree {
+    nodes: BTreeMap<String, Vec<u8>>,
+}
+
+impl Tree {
+    /// The tree that `state` asks for.
+    pub(super) fn of(state: &ClusterState) -> Self {
+        let mut tree =
+            Self { nodes: EMPTY_NODES.iter().map(|path| ((*path).to_owned(), vec![])).collect() };
+        tree.add("/hbase/hbaseid", &OneText { text: state.cluster_id.clone() });
+        tree.add("/hbase/running", &OneText { text: state.start_date.clone() });
+        if let Some(meta) = &state.meta {
+            let message = MetaRegionServer {
+                server: ServerNameMessage::from(meta),
+                rpc_version: Some(0),
+                state: Some(REGION_IS_OPEN),
+            };
+            tree.add("/hbase/meta-region-server", &message);
+        }
+        if let Some(master) = &state.master {
+            let message = Master {
+                master: ServerNameMessage::from(master),
+                rpc_version: Some(0),
+                info_port: Some(NO_INFO_PORT),
+            };
+            tree.add("/hbase/master", &message);
+        }
+        for server in &state.region_servers {
+            let path = format!("/hbase/rs/{}", text_of(server));
+            tree.add(&path, &RegionServerInfo { info_port: Some(-1) });
+        }
+        for namespace in &state.namespaces {
+            let message = OneText { text: namespace.clone() };
+            tree.add(&format!("/hbase/namespace/{namespace}"), &message);
+        }
+        for (table, table_state) in &state.tables {
+            let message = OneState { state: *table_state as i32 };
+            tree.add(&format!("/hbase/table/{table}"), &message);
+        }
+        let switches = &state.switches;
+        for (path, is_on) in [
+            ("/hbase/balancer", switches.balancer),
+            ("/hbase/normalizer", switches.normalizer),
+            ("/hbase/snapshot-cleanup", switches.snapshot_cleanup),
+            ("/hbase/switch/merge", switches.merge),
+            ("/hbase/switch/split", switches.split),
+        ] {
+            tree.add(path, &OneSwitch { is_on: Some(is_on) });
+        }
+        tree
+    }
+
+    fn add(&mut self, path: &str, message: &impl Message) {
+        let mut data = Vec::with_capacity(5 + WRITER.len() + 4 + message.encoded_len());
+        data.push(0xff);
+        data.extend_from_slice(&(WRITER.len() as u32).to_be_bytes());
+        data.extend_from_slice(WRITER);
+        data.extend_from_slice(b"PBUF");
+        data.extend_from_slice(&message.encode_to_vec());
+        self.nodes.insert(path.to_owned(), data);
+    }
+
+    /// The data of a node, `None` without one.
+    pub(super) fn data(&self, path: &str) -> Option<&[u8]> {
+        self.nodes.get(path).map(Vec::as_slice)
+    }
+
+    /// Whether there is such a node.
+    pub(super) fn contains(&self, path: &str) -> bool {
+        self.nodes.contains_key(path)
+    }
+
+    /// All paths with their data.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.nodes.iter().map(|(path, data)| (path.as_str(), data.as_slice()))
+    }
+
+    /// How many nodes there are.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The names of the nodes directly below `path`, in order.
+    pub(super) fn children(&self, path: &str) -> Vec<&str> {
+        self.below(path).filter(|name| !name.contains('/')).collect()
+    }
+
+    /// How many nodes are below `path`, at any depth.
+    pub(super) fn descendant_count(&self, path: &str) -> usize {
+        self.below(path).count()
+    }
+
+    /// The paths below `path`, relative to it.
+    fn below<'a>(&'a self, path: &str) -> impl Iterator<Item = &'a str> + use<'a> {
+        let prefix = if path == "/" { path.to_owned() } else { format!("{path}/") };
+        let from = prefix.clone();
+        self.nodes.range(from..).map_while(move |(each, _)| each.strip_prefix(&prefix)).filter(
+            // The root begins with its own prefix.
+            |name| !name.is_empty(),
+        )
+    }
+}
+
+/// Whether the node would vanish with a session in a real HBase.
+pub(super) fn is_ephemeral(path: &str) -> bool {
+    path == "/hbase/master" || path.starts_with("/hbase/rs/")
+}
+
+/// The path above, `None` for the root.
+pub(super) fn parent(path: &str) -> Option<&str> {
+    match path.rsplit_once('/')? {
+        ("", "") => None,
+        ("", _) => Some("/"),
+        (parent, _) => Some(parent),
+    }
+}
+
+/// `host,port,start code`, which is how HBase writes a server's name.
+fn text_of(server: &ServerName) -> String {
+    format!("{},{},{}", server.host, server.port, server.start_code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::cluster_state;
+    use super::*;
+
+    #[test]
+    fn nodes_hold_what_clients_of_hbase_decode() {
+        let tree = Tree::of(&cluster_state());
+        let data = tree.data("/hbase/meta-region-server").expect("meta is somewhere");
+        assert_eq!(&data[..5], &[0xff, 0, 0, 0, 13]);
+        assert_eq!(&data[18..22], b"PBUF");
+        // server { "localhost", 16020, start code }, rpc_version 0, state OPEN: bytes of HBase.
+        let expected =
+            b"\x0a\x15\x0a\x09localhost\x10\x94\x7d\x18\xcb\xa1\xdc\xed\x9f\x34\x10\0\x18\x03";
+        assert_eq!(&data[22..], expected);
+        assert!(tree.data("/hbase/table/t1").expect("a table").ends_with(b"PBUF\x08\0"));
+        assert!(tree.data("/hbase/table/n:t2").expect("a table").ends_with(b"PBUF\x08\x01"));
+        assert!(!tree.contains("/hbase/root-region-server"));
+    }
+
+    #[test]
+    fn children_are_the_names_directly_below() {
+        let tree = Tree::of(&cluster_state());
+        assert_eq!(tree.children("/"), ["hbase", "zookeeper"]);
+        assert_eq!(tree.children("/hbase/switch"), ["merge", "split"]);
+        assert_eq!(tree.children("/hbase/rs"), ["localhost,16020,1795257995467"]);
+        assert!(tree.children("/hbase/hbaseid").is_empty());
+        assert_eq!(tree.descendant_count("/"), tree.len() - 1);
+        assert_eq!(parent("/hbase/rs/x"), Some("/hbase/rs"));
+        assert_eq!(parent("/hbase"), Some("/"));
+        assert_eq!(parent("/"), None);
+    }
+}
