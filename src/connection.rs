@@ -185,6 +185,11 @@ impl Connection {
         Admin::new(Arc::clone(&self.engine))
     }
 
+    /// The engine underneath, for servers: their clients address regions and not tables.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
     /// The directory of the store.
     pub fn dir(&self) -> &Path {
         &self.dir

@@ -6,6 +6,7 @@ mod backup;
 mod check;
 mod hfile;
 mod output;
+mod serve;
 mod shell;
 mod terminal;
 
@@ -28,6 +29,8 @@ enum Command {
     /// Writes, prints and verifies store files.
     #[command(subcommand, name = "hfile")]
     HFile(hfile::HFileCommand),
+    /// Stands in for an HBase cluster: unmodified HBase clients connect.
+    Serve(serve::ServeArguments),
     /// Reads every file of a closed store and names what is wrong.
     Check(check::CheckArguments),
     /// Makes a copy of a closed store.
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Shell(arguments) => shell::run(arguments),
         Command::HFile(command) => hfile::run(command),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),
     }

@@ -29,7 +29,7 @@ use crate::options::EngineOptions;
 use crate::region::Region;
 use crate::status::{RegionLocation, RegionStatus, StoreStatus};
 use crate::store::CompactionKind;
-use crate::table::TableHandle;
+use crate::table::{RegionHandle, TableHandle};
 use crate::wal::{self, ReplayOptions, ReplayReport, Wal, WalEntry};
 
 /// The name of the server that an embedded store stands for.
@@ -146,6 +146,11 @@ impl Engine {
         &self.context.options
     }
 
+    /// Files, clock and randomness of the store.
+    pub fn env(&self) -> &Env {
+        &self.context.env
+    }
+
     /// The time that cells are stamped with.
     pub fn now_millis(&self) -> i64 {
         self.context.env.clock.now_millis()
@@ -210,6 +215,24 @@ fn forget_flushed(
 
 /// Finding regions.
 impl Engine {
+    /// The region in service with this full name, for servers, whose clients name regions.
+    pub fn region(&self, name: &[u8]) -> Option<RegionHandle> {
+        self.catalog.region_by_name(name).map(RegionHandle::new)
+    }
+
+    /// Every region in service.
+    pub fn online_regions(&self) -> Vec<RegionHandle> {
+        self.catalog.all_regions().into_iter().map(RegionHandle::new).collect()
+    }
+
+    /// The id of the store (`ClusterId`), a UUID that it keeps.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn cluster_id(&self) -> Result<String> {
+        self.context.layout.cluster_id(self.context.env.fs.as_ref())
+    }
+
     /// The regions of a table; none if it is not there.
     pub fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
         Ok(self.catalog.region_infos(table))

@@ -69,6 +69,21 @@ impl Layout {
         self.root.join("hbase.id")
     }
 
+    /// The store's id.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn cluster_id(&self, fs: &dyn FileSystem) -> Result<String> {
+        let path = self.cluster_id_file();
+        let content = fs.read(&path).map_err(|error| Error::io("cannot read", &path, error))?;
+        let mut id = String::new();
+        protobuf::read_message(protobuf::strip_magic(&content), |_, value| {
+            id = value.as_text();
+            Ok(())
+        })?;
+        Ok(id)
+    }
+
     /// The file with the version of this layout.
     pub(crate) fn version_file(&self) -> PathBuf {
         self.root.join("hbase.version")

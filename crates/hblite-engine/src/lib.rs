@@ -45,5 +45,5 @@ pub use engine::Engine;
 pub use options::EngineOptions;
 pub use region::RegionLoad;
 pub use status::{RegionLocation, RegionStatus, StoreStatus};
-pub use table::{ScanStep, TableHandle, TableScanner};
+pub use table::{RegionHandle, RegionScan, RegionStep, ScanStep, TableHandle, TableScanner};
 pub use wal::{ReplayReport, Salvaged, TornTail, WalOptions};

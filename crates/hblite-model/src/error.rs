@@ -95,7 +95,7 @@ exceptions! {
     WrongRowIo = "org.apache.hadoop.hbase.client.WrongRowIOException", Invalid;
     /// A check failed its own rules (`CheckAndMutate`, sizes).
     FailedSanityCheck =
-        "org.apache.hadoop.hbase.regionserver.FailedSanityCheckException", Invalid;
+        "org.apache.hadoop.hbase.exceptions.FailedSanityCheckException", Invalid;
     /// The table is not there.
     TableNotFound = "org.apache.hadoop.hbase.TableNotFoundException", NotFound;
     /// The table is there already.
@@ -184,6 +184,11 @@ impl Error {
             offset: None,
             source: Some(Box::new(source)),
         }))
+    }
+
+    /// The operating system failed while `doing` something that has no file.
+    pub fn io_of(doing: &str, source: std::io::Error) -> Self {
+        Self::new(Exception::Io, format!("{doing}: {source}")).with_source(source)
     }
 
     /// Damaged bytes in `file` at `offset`.

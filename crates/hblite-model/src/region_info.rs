@@ -115,6 +115,24 @@ impl RegionInfo {
         name
     }
 
+    /// Whether this is the full name of the region.
+    pub fn is_named(&self, name: &[u8]) -> bool {
+        // Half of the names that are compared are right, so none is built to compare with.
+        let encoded = self.encoded_name.as_bytes();
+        if self.table.is_meta() {
+            return name == self.region_name();
+        }
+        let front = name.strip_suffix(b".").and_then(|name| name.strip_suffix(encoded));
+        let Some(front) = front.and_then(|front| front.strip_suffix(b".")) else {
+            return false;
+        };
+        let id = self.region_id.to_string();
+        let front = front.strip_suffix(id.as_bytes()).and_then(|front| front.strip_suffix(b","));
+        front.and_then(|front| front.strip_suffix(self.start_key.as_slice())).is_some_and(|table| {
+            table.strip_suffix(b",").is_some_and(|table| table == self.table.to_string().as_bytes())
+        })
+    }
+
     /// The full name in printable form.
     pub fn region_name_as_string(&self) -> String {
         to_string_binary(&self.region_name())

@@ -126,6 +126,17 @@ impl Catalog {
         self.regions.read().get(encoded_name).cloned()
     }
 
+    /// The region in service with exactly this full name.
+    pub(crate) fn region_by_name(&self, name: &[u8]) -> Option<Arc<Region>> {
+        let encoded = match name.strip_suffix(b".") {
+            Some(rest) => rest.rsplit(|byte| *byte == b'.').next()?,
+            None if name == b"hbase:meta,,1" => hblite_model::META_ENCODED_NAME.as_bytes(),
+            None => return None,
+        };
+        let region = self.region(std::str::from_utf8(encoded).ok()?)?;
+        region.info().is_named(name).then_some(region)
+    }
+
     /// The region in service with this full or encoded name.
     ///
     /// # Errors

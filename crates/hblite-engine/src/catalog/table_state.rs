@@ -19,7 +19,7 @@ impl TableState {
     const ALL: [Self; 4] = [Self::Enabled, Self::Disabled, Self::Disabling, Self::Enabling];
 
     /// The number that hbase:meta has for it.
-    pub(super) fn code(self) -> u64 {
+    pub fn code(self) -> u64 {
         self as u64
     }
 

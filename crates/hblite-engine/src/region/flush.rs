@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{Durability, Error, Exception, Result};
 
 use super::Region;
 use crate::store::{Store, StoreFlush};
@@ -195,6 +195,11 @@ impl Region {
             std::thread::sleep(MEMORY_POLL);
         }
         Ok(())
+    }
+
+    /// Whether a write might have to wait: for memory, or for the disk.
+    pub(crate) fn may_have_to_wait(&self) -> bool {
+        self.is_memory_full() || self.descriptor.durability() == Durability::FsyncWal
     }
 
     fn is_memory_full(&self) -> bool {

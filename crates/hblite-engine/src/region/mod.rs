@@ -185,6 +185,21 @@ impl Region {
         RegionScanner::open(&self.stores, scan, self.comparator, read_point, now, seed)
     }
 
+    /// Begins a scan as a server does: at `read_point` if everything that was visible there still
+    /// is, else at the present one. Gives the read point.
+    pub(crate) fn scanner_for_client(
+        &self,
+        scan: &Scan,
+        read_point: Option<u64>,
+    ) -> Result<(RegionScanner, u64)> {
+        let (first, used) = (Cell::new(read_point), Cell::new(0));
+        let scanner = self.scanner_at(scan, || {
+            used.set(first.take().unwrap_or_else(|| self.mvcc.read_point()));
+            used.get()
+        })?;
+        Ok((scanner, used.get()))
+    }
+
     /// Reads one row, for a get or for a write that depends on it.
     pub(crate) fn read_row(&self, get: &Get) -> Result<CellBuffer> {
         self.read_row_from(self.scanner(get.as_scan())?)

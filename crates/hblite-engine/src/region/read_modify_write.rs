@@ -252,15 +252,16 @@ fn condition_get(check: &CheckAndMutate, condition: &Condition) -> Get {
 }
 
 fn holds(condition: &Condition, found: &CellBuffer) -> Result<bool> {
-    let (operator, value) = match condition {
+    let (operator, comparator) = match condition {
         Condition::Filter(_) => return Ok(!found.is_empty()),
-        Condition::Column { operator, value, .. } => (*operator, value.as_slice()),
+        Condition::Column { operator, comparator, .. } => (*operator, comparator),
     };
+    let value = comparator.value();
     let is_unequal = operator == CompareOperator::NotEqual;
     match found.get(0) {
         None => Ok(value.is_empty() && !is_unequal),
         Some(cell) if value.is_empty() => Ok(cell.value().is_empty() != is_unequal),
-        Some(cell) => compare(operator, value.cmp(cell.value())),
+        Some(cell) => compare(operator, comparator.compare(cell.value())?),
     }
 }
 

@@ -19,6 +19,7 @@
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
 mod open;
+mod piece;
 mod stop_row;
 #[cfg(test)]
 mod tests;

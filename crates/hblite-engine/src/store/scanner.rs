@@ -67,6 +67,11 @@ impl RowBudget {
         self.cells_left != usize::MAX && self.bytes_left == u64::MAX
     }
 
+    /// Sets the limit of bytes; `None` is no limit.
+    pub(crate) fn limit_bytes(&mut self, bytes: Option<u64>) {
+        self.bytes_left = bytes.unwrap_or(u64::MAX);
+    }
+
     /// Leaves only the limit of cells.
     pub(crate) fn forget_bytes(&mut self) {
         self.bytes_left = u64::MAX;

@@ -6,8 +6,10 @@
 //!
 //! Threads: any.
 
+mod region_handle;
 mod scanner;
 
+pub use region_handle::{RegionHandle, RegionScan, RegionStep};
 pub use scanner::{ScanStep, TableScanner};
 
 use std::any::Any;

@@ -2,14 +2,14 @@
 
 use super::{Mutation, RowMutations, RowResult, TimeRange};
 use crate::error::{Error, Result};
-use crate::filter::{CompareOperator, Filter};
+use crate::filter::{Comparator, CompareOperator, Filter};
 
 /// What must hold of the row.
 #[derive(Debug, Clone)]
 pub enum Condition {
     /// A column compared with a value: *given operator stored*, as HBase has it (`LESS "a"` holds
-    /// if `"a"` is less than what is stored). An empty value with `Equal` also holds for a column
-    /// that is not there.
+    /// if `"a"` is less than what is stored). A comparator without a value holds with `Equal` for
+    /// a column that is not there, too.
     Column {
         /// The family.
         family: Vec<u8>,
@@ -18,7 +18,7 @@ pub enum Condition {
         /// How to compare.
         operator: CompareOperator,
         /// With what.
-        value: Vec<u8>,
+        comparator: Comparator,
     },
     /// A filter lets something of the row through.
     Filter(Filter),
@@ -77,11 +77,23 @@ impl CheckAndMutate {
         operator: CompareOperator,
         value: impl AsRef<[u8]>,
     ) -> Self {
+        self.if_compares(family, qualifier, operator, Comparator::binary(value.as_ref()))
+    }
+
+    /// If *comparator operator stored* holds.
+    #[must_use]
+    pub fn if_compares(
+        self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        operator: CompareOperator,
+        comparator: Comparator,
+    ) -> Self {
         let condition = Condition::Column {
             family: family.as_ref().to_vec(),
             qualifier: qualifier.as_ref().to_vec(),
             operator,
-            value: value.as_ref().to_vec(),
+            comparator,
         };
         Self { condition: Some(condition), ..self }
     }

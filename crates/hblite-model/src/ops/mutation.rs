@@ -4,6 +4,8 @@
 //! (timestamps still to be stamped), and how to write them. The four public types differ in what
 //! can be said with them.
 
+mod from_cells;
+
 use smallvec::SmallVec;
 
 use super::{Durability, TimeRange};

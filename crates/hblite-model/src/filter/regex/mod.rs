@@ -71,6 +71,7 @@ pub struct RegexString {
     pattern: String,
     flags: RegexFlags,
     engine: RegexEngine,
+    is_latin1: bool,
     regex: ::regex::Regex,
 }
 
@@ -90,7 +91,19 @@ impl RegexString {
                 Error::new(Exception::JoniSyntax, error.message()).with_source(error)
             }
         })?;
-        Ok(Self { pattern: pattern.to_owned(), flags, engine, regex })
+        Ok(Self { pattern: pattern.to_owned(), flags, engine, is_latin1: false, regex })
+    }
+
+    /// The same for text whose every byte is a character (`ISO-8859-1`), in place of UTF-8: what
+    /// patterns over bytes are written for.
+    #[must_use]
+    pub fn over_latin1(self) -> Self {
+        Self { is_latin1: true, ..self }
+    }
+
+    /// Whether text is read as `ISO-8859-1`.
+    pub fn is_over_latin1(&self) -> bool {
+        self.is_latin1
     }
 
     /// The pattern as it was given.
@@ -111,6 +124,10 @@ impl RegexString {
     /// Whether the pattern matches somewhere in `bytes`, read as UTF-8; what is not UTF-8 is
     /// read as replacement characters, and only then the bytes are copied.
     pub fn is_found_in(&self, bytes: &[u8]) -> bool {
+        if self.is_latin1 && !bytes.is_ascii() {
+            let text: String = bytes.iter().copied().map(char::from).collect();
+            return self.regex.is_match(&text);
+        }
         match std::str::from_utf8(bytes) {
             Ok(text) => self.regex.is_match(text),
             Err(_) => self.regex.is_match(&String::from_utf8_lossy(bytes)),
@@ -120,7 +137,8 @@ impl RegexString {
 
 impl PartialEq for RegexString {
     fn eq(&self, other: &Self) -> bool {
-        (&self.pattern, self.flags, self.engine) == (&other.pattern, other.flags, other.engine)
+        (&self.pattern, self.flags, self.engine, self.is_latin1)
+            == (&other.pattern, other.flags, other.engine, other.is_latin1)
     }
 }
 

@@ -1,0 +1,136 @@
+//! `hblite serve`: a store behind the ports of an HBase cluster.
+//!
+//! One line of JSON on stdout says that the ports are open and which they are; the port file, if
+//! one is wanted, has the same. SIGTERM and SIGINT end the server: memory is flushed, exit code 0.
+
+use std::fs;
+use std::io::Write as _;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use hblite::Connection;
+use hblite_server::{Server, ServerOptions, ServerPorts};
+use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::output::{FAILURE, fail};
+
+/// Where the store is, and how clients reach it.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// The directory of the store; it is made if it is not there.
+    #[arg(long, value_name = "DIR", default_value = "hblite-data", conflicts_with = "memory")]
+    dir: PathBuf,
+    /// Keep everything in memory; it is gone when the server ends.
+    #[arg(long)]
+    memory: bool,
+    /// The address to listen on. Nobody is asked for a password.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    bind: IpAddr,
+    /// Port of the ZooKeeper shim; 0 for any that is free.
+    #[arg(long, value_name = "PORT", default_value_t = 2181)]
+    zookeeper_port: u16,
+    /// Port of the master's RPC; 0 for any that is free.
+    #[arg(long, value_name = "PORT", default_value_t = 16000)]
+    rpc_port: u16,
+    /// Port of the first region server's RPC, the others follow; 0 for any that are free. Free ones
+    /// as well if --rpc-port is 0.
+    #[arg(long, value_name = "PORT")]
+    region_server_port: Option<u16>,
+    /// How many region servers there seem to be.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    region_servers: usize,
+    /// The host that clients are told to connect to, instead of the address by which they came.
+    #[arg(long, value_name = "HOST")]
+    advertise: Option<String>,
+    /// A file that gets the line with the ports when they are open.
+    #[arg(long, value_name = "FILE")]
+    port_file: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &ServeArguments) -> ExitCode {
+    match serve(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => fail(&message, FAILURE),
+    }
+}
+
+fn serve(arguments: &ServeArguments) -> Result<(), String> {
+    // Before the ports are open: who has seen the line may end the server at once.
+    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| error.to_string())?;
+    let text = |error: hblite::Error| error.message().to_owned();
+    let connection = match arguments.memory {
+        true => hblite::open_in_memory(),
+        false => hblite::open(&arguments.dir),
+    }
+    .map_err(text)?;
+    let server = Server::start(&connection, options(arguments)).map_err(text)?;
+    announce(arguments, &server)?;
+    let _ = signals.forever().next();
+    end(server, connection).map_err(text)
+}
+
+fn options(arguments: &ServeArguments) -> ServerOptions {
+    let defaults = ServerOptions::default();
+    let region_server_port = match (arguments.region_server_port, arguments.rpc_port) {
+        (Some(port), _) => port,
+        (None, 0) => 0,
+        (None, _) => defaults.region_server_port,
+    };
+    ServerOptions {
+        bind: arguments.bind,
+        master_port: arguments.rpc_port,
+        region_server_port,
+        region_servers: arguments.region_servers,
+        zookeeper_port: Some(arguments.zookeeper_port),
+        advertise: arguments.advertise.clone(),
+        ..defaults
+    }
+}
+
+/// Says that the server is ready.
+fn announce(arguments: &ServeArguments, server: &Server) -> Result<(), String> {
+    if !arguments.bind.is_loopback() {
+        let warning = format!(
+            "warning: {} is reachable from other machines, and nobody is asked for a password",
+            arguments.bind
+        );
+        let _ = writeln!(std::io::stderr(), "{warning}");
+    }
+    let line = ready_line(server.ports());
+    if let Some(file) = &arguments.port_file {
+        write_whole(file, &line)?;
+    }
+    let mut stdout = std::io::stdout().lock();
+    // Whoever started the server may have closed its end; the server serves anyhow.
+    let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    Ok(())
+}
+
+fn ready_line(ports: &ServerPorts) -> String {
+    json!({
+        "ready": true,
+        "zookeeper_port": ports.zookeeper,
+        "rpc_port": ports.master,
+        "region_server_ports": ports.region_servers,
+        "pid": std::process::id(),
+    })
+    .to_string()
+}
+
+/// Whoever waits for the file never sees a part of it.
+fn write_whole(file: &Path, line: &str) -> Result<(), String> {
+    let mut unfinished = file.as_os_str().to_owned();
+    unfinished.push(".tmp");
+    fs::write(&unfinished, format!("{line}\n"))
+        .and_then(|()| fs::rename(&unfinished, file))
+        .map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+fn end(server: Server, connection: Connection) -> hblite::Result<()> {
+    server.stop();
+    connection.close()
+}

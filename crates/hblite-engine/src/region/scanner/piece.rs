@@ -1,0 +1,34 @@
+//! Reading as a server reads for its clients: rows are cut at what is left of one answer.
+
+use hblite_model::Result;
+
+use super::{CellSink, NextRow, RegionScanner};
+use crate::store::key_value_scanner::KeyValueScanner;
+
+impl<S: KeyValueScanner> RegionScanner<S> {
+    /// As [`RegionScanner::next_row_until`], cut as a server cuts: at `size_limit_bytes`, if there
+    /// is one, and without a look at what follows a batch.
+    pub(crate) fn next_piece<C: CellSink>(
+        &mut self,
+        sink: &mut C,
+        size_limit_bytes: Option<u64>,
+        is_time_over: impl FnMut() -> bool,
+    ) -> Result<NextRow> {
+        self.piece.limit_bytes(size_limit_bytes);
+        self.read_next_row(sink, is_time_over)
+    }
+
+    /// Whether the region may have more for this scan: HBase's `moreRows`.
+    pub(crate) fn may_have_more(&mut self) -> bool {
+        if self.is_done {
+            return false;
+        }
+        if let (None, [store]) = (&self.filter, self.stores.as_mut_slice()) {
+            return match self.stop.is_open() {
+                true => store.is_at_cell(),
+                false => store.row().is_some_and(|row| !self.stop.is_beyond(row)),
+            };
+        }
+        self.is_row_joining || (self.find_row() && !self.stop.is_beyond(&self.row))
+    }
+}

@@ -1,0 +1,265 @@
+//! A region as its server's clients see it: addressed by name, one call at a time.
+//!
+//! A table finds its regions and tries again when one has closed. A client of a server does that
+//! itself, by what it read in hbase:meta: here a region that is closed answers
+//! `NotServingRegion`, and a row that is not the region's `WrongRow`.
+//!
+//! Threads: any; a [`RegionScan`] belongs to one at a time.
+
+use std::sync::Arc;
+
+use hblite_model::bytes::to_string_binary;
+use hblite_model::{
+    CellRef, CheckAndMutate, CheckAndMutateResult, Error, Exception, Get, Mutation, Nonce,
+    RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor,
+};
+
+use crate::region::scanner::{NextRow, RegionScanner};
+use crate::region::{Region, RegionLoad};
+
+/// A region that was in service when it was looked up. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct RegionHandle {
+    region: Arc<Region>,
+}
+
+/// What [`RegionScan::next`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegionStep {
+    /// A row, or a piece of one.
+    Row {
+        /// Limits cut the row before what may be its end.
+        may_have_more_cells: bool,
+    },
+    /// The time was over before a row was found.
+    Paused,
+    /// Nothing more in this region.
+    End,
+}
+
+impl RegionHandle {
+    pub(crate) fn new(region: Arc<Region>) -> Self {
+        Self { region }
+    }
+
+    /// The identity.
+    pub fn info(&self) -> &RegionInfo {
+        self.region.info()
+    }
+
+    /// The settings of the table.
+    pub fn descriptor(&self) -> &Arc<TableDescriptor> {
+        self.region.descriptor()
+    }
+
+    /// Requests since it was opened.
+    pub fn load(&self) -> RegionLoad {
+        self.region.load()
+    }
+
+    /// Whether it answers no more.
+    pub fn is_closed(&self) -> bool {
+        self.region.is_closing()
+    }
+
+    /// Whether a write might have to wait, for memory or for the disk.
+    pub fn may_have_to_wait(&self) -> bool {
+        self.region.may_have_to_wait()
+    }
+
+    /// Whether this and `other` are the same opening of the same region.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.region, &other.region)
+    }
+
+    /// The sequence id of the latest write.
+    pub fn last_sequence_id(&self) -> u64 {
+        self.region.last_sequence_id()
+    }
+
+    /// Bytes in memory.
+    pub fn memstore_size_bytes(&self) -> usize {
+        self.region.memstore_size_bytes()
+    }
+
+    /// Number of files and their bytes, of each family.
+    pub fn store_files(&self) -> Vec<(Vec<u8>, usize, u64)> {
+        let stores = self.region.stores().iter().map(|store| {
+            let files = store.files();
+            let bytes = files.iter().map(|file| file.size_bytes()).sum();
+            (store.family().name().to_vec(), files.len(), bytes)
+        });
+        stores.collect()
+    }
+
+    /// The key at which it would be split by itself; nothing if it cannot be.
+    pub fn split_point(&self) -> Option<Vec<u8>> {
+        self.region.split_point()
+    }
+
+    /// Whether it still reads from files of the regions that it was made of, and so may neither be
+    /// split nor merged.
+    pub fn has_references(&self) -> bool {
+        self.region.has_references()
+    }
+
+    fn check_row(&self, row: &[u8], doing: &str) -> Result<()> {
+        if self.info().contains_row(row) {
+            return Ok(());
+        }
+        let info = self.info();
+        Err(Error::new(
+            Exception::WrongRow,
+            format!(
+                "Requested row out of range for {doing} on HRegion {}, startKey='{}', \
+                 getEndKey()='{}', row='{}'",
+                info.region_name_as_string(),
+                to_string_binary(info.start_key()),
+                to_string_binary(info.end_key()),
+                to_string_binary(row)
+            ),
+        ))
+    }
+
+    /// Reads one row.
+    ///
+    /// # Errors
+    /// `NotServingRegion`, `WrongRow`, `NoSuchColumnFamily`, those of files and filters.
+    pub fn get(&self, get: &Get) -> Result<RowResult> {
+        self.check_row(get.row(), "Get")?;
+        self.region.read_row(get).map(RowResult::new)
+    }
+
+    /// Begins a scan, of the rows that are this region's: at the read point `at`, if all that was
+    /// visible there still is.
+    ///
+    /// # Errors
+    /// `NotServingRegion`, `NoSuchColumnFamily`, `DoNotRetryIo`.
+    pub fn scan(&self, scan: &Scan, at: Option<u64>) -> Result<RegionScan> {
+        let (scanner, read_point) = self.region.scanner_for_client(scan, at)?;
+        let region = Arc::clone(&self.region);
+        Ok(RegionScan { region, scanner, read_point, cells: 0, size_bytes: 0 })
+    }
+
+    /// Refuses a mutation that names what is not here.
+    ///
+    /// # Errors
+    /// `WrongRow`, `NoSuchColumnFamily`.
+    pub fn check_mutation(&self, mutation: &Mutation) -> Result<()> {
+        self.check_row(mutation.row(), "mutation")?;
+        self.region.check_mutation(mutation)
+    }
+
+    /// Writes puts and deletes, in one entry of the log: all or none.
+    ///
+    /// # Errors
+    /// `NotServingRegion`, `WrongRow`, `NoSuchColumnFamily`, `DoNotRetryIo` (read-only),
+    /// `RegionTooBusy`: nothing was written. `RegionServerStopped`: the log failed.
+    pub fn mutate<M: AsRef<Mutation>>(&self, mutations: &[M]) -> Result<()> {
+        mutations.iter().try_for_each(|one| self.check_row(one.as_ref().row(), "mutation"))?;
+        self.region.mutate_rows(mutations, None)
+    }
+
+    /// Several writes to one row in one step. Gives what increments and appends returned; a repeat
+    /// with the same nonce writes nothing and gives the same.
+    ///
+    /// # Errors
+    /// As [`RegionHandle::mutate`].
+    pub fn mutate_row(&self, mutations: &RowMutations, nonce: Option<Nonce>) -> Result<RowResult> {
+        self.check_row(mutations.row(), "mutation")?;
+        self.region.mutate_row(mutations.row(), mutations.mutations(), nonce)
+    }
+
+    /// Writes if a condition holds. For the nonce see [`RegionHandle::mutate_row`].
+    ///
+    /// # Errors
+    /// As [`RegionHandle::mutate`].
+    pub fn check_and_mutate(
+        &self,
+        check: &CheckAndMutate,
+        nonce: Option<Nonce>,
+    ) -> Result<CheckAndMutateResult> {
+        self.check_row(check.row(), "checkAndMutate")?;
+        self.region.check_and_mutate(check, nonce)
+    }
+}
+
+/// A scan of one region: HBase's `RegionScanner` as a server drives it.
+pub struct RegionScan {
+    region: Arc<Region>,
+    scanner: RegionScanner,
+    read_point: u64,
+    cells: usize,
+    size_bytes: usize,
+}
+
+impl RegionScan {
+    /// What it sees up to.
+    pub fn read_point(&self) -> u64 {
+        self.read_point
+    }
+
+    /// The identity of the region.
+    pub fn info(&self) -> &RegionInfo {
+        self.region.info()
+    }
+
+    /// Lends the cells of the next row to `visit`. A row is cut by the scan's batch limit, and at
+    /// `size_limit_bytes` if that is given; looking for a row pauses when `is_time_over`.
+    ///
+    /// # Errors
+    /// Those of files and filters; the scan is over then.
+    pub fn next(
+        &mut self,
+        size_limit_bytes: Option<u64>,
+        is_time_over: impl FnMut() -> bool,
+        mut visit: impl FnMut(&CellRef<'_>),
+    ) -> Result<RegionStep> {
+        let (mut cells, mut size_bytes) = (0, 0);
+        let mut sink = |cell: &CellRef<'_>| {
+            cells += 1;
+            size_bytes += cell.serialized_size();
+            visit(cell);
+        };
+        let next = self.scanner.next_piece(&mut sink, size_limit_bytes, is_time_over)?;
+        self.cells += cells;
+        self.size_bytes += size_bytes;
+        Ok(match next {
+            NextRow::Row { may_have_more_cells } => RegionStep::Row { may_have_more_cells },
+            NextRow::Paused => RegionStep::Paused,
+            NextRow::End => RegionStep::End,
+        })
+    }
+
+    /// Whether the region may have more for this scan.
+    pub fn may_have_more(&mut self) -> bool {
+        self.scanner.may_have_more()
+    }
+
+    /// The row that comes next, given or not.
+    pub fn position(&mut self) -> Option<&[u8]> {
+        self.scanner.position()
+    }
+
+    /// Whether the filter wants nothing more, of this region or any other.
+    pub fn is_filter_done(&self) -> bool {
+        self.scanner.is_filter_done()
+    }
+
+    /// Whether the region closed since the scan began; what it saw can still be read.
+    pub fn is_region_closed(&self) -> bool {
+        self.region.is_closing()
+    }
+}
+
+impl Drop for RegionScan {
+    fn drop(&mut self) {
+        self.region.count_read(&self.scanner, self.cells, self.size_bytes);
+    }
+}
+
+impl std::fmt::Debug for RegionScan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RegionScan({})", self.region.info().region_name_as_string())
+    }
+}

@@ -1,0 +1,52 @@
+//! Mutations of cells that came from a client.
+
+use super::{Mutation, MutationKind};
+use crate::cell::CellBuffer;
+use crate::ops::{Durability, TimeRange};
+
+/// Building a mutation from cells that were made elsewhere, as a server does.
+///
+/// ```
+/// use hblite_model::{CellBuffer, CellType, LATEST_TIMESTAMP, Mutation, MutationKind};
+/// let mut cells = CellBuffer::new();
+/// cells.push_parts(b"row", b"f", b"q", LATEST_TIMESTAMP, CellType::Put.code(), b"value");
+/// let put = Mutation::from_cells(MutationKind::Put, b"row", cells);
+/// assert!(put.check().is_ok());
+/// ```
+impl Mutation {
+    /// A write of these cells, which all have this row.
+    pub fn from_cells(kind: MutationKind, row: &[u8], cells: CellBuffer) -> Self {
+        Self { cells, ..Self::new(kind, row) }
+    }
+
+    /// The same with a timestamp for the whole mutation.
+    #[must_use]
+    pub fn with_timestamp(mut self, timestamp: i64) -> Self {
+        self.set_timestamp(timestamp);
+        self
+    }
+
+    /// The same, acknowledged so.
+    #[must_use]
+    pub fn with_durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// The same with a time to live of its cells, in milliseconds.
+    #[must_use]
+    pub fn with_time_to_live_ms(self, time_to_live_ms: Option<i64>) -> Self {
+        Self { time_to_live_ms, ..self }
+    }
+
+    /// The same, looking for present values in this time range only.
+    #[must_use]
+    pub fn with_time_range(self, time_range: TimeRange) -> Self {
+        Self { time_range, ..self }
+    }
+
+    /// The same, giving new values back or not.
+    #[must_use]
+    pub fn with_returned_results(self, returns_results: bool) -> Self {
+        Self { returns_results, ..self }
+    }
+}

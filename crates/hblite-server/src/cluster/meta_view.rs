@@ -1,0 +1,84 @@
+//! hbase:meta as a client sees it: the store's rows, with this cluster's servers in them.
+//!
+//! The store writes the same placeholder for every region. What a client reads says where the
+//! region is, under the host by which this very client came.
+
+use hblite_model::cell::key;
+use hblite_model::{CellRef, TableName};
+
+use super::{Cluster, Place, Role};
+
+const INFO: &[u8] = b"info";
+/// What the store has for the server of every region.
+const PLACEHOLDER: &[u8] = b"localhost:16020";
+
+/// Shows rows of hbase:meta to one client.
+#[derive(Debug)]
+pub(crate) struct MetaView<'c> {
+    cluster: &'c Cluster,
+    host: &'c str,
+    /// The last row, and where its region is; `None` for a row that is no region of the store.
+    row: Vec<u8>,
+    place: Option<Place>,
+}
+
+impl<'c> MetaView<'c> {
+    pub(crate) fn new(cluster: &'c Cluster, host: &'c str) -> Self {
+        Self { cluster, host, row: Vec::new(), place: None }
+    }
+
+    /// Gives the cell, or what stands for it, to `give`.
+    pub(crate) fn show(&mut self, cell: &CellRef<'_>, give: impl FnOnce(&CellRef<'_>)) {
+        match self.value_for(cell) {
+            None => give(cell),
+            Some(value) => {
+                let (row, family) = (cell.row(), cell.family());
+                let (qualifier, time) = (cell.qualifier(), cell.timestamp());
+                let key = key::build(row, family, qualifier, time, cell.type_code());
+                give(&CellRef::new(&key, &value, cell.tags(), cell.sequence_id()));
+            }
+        }
+    }
+
+    fn value_for(&mut self, cell: &CellRef<'_>) -> Option<Vec<u8>> {
+        if cell.family() != INFO || cell.is_delete() {
+            return None;
+        }
+        let qualifier = cell.qualifier();
+        if !matches!(qualifier, b"server" | b"sn" | b"serverstartcode" | b"seqnumDuringOpen") {
+            return None;
+        }
+        if self.row != cell.row() {
+            self.row = cell.row().to_vec();
+            self.place = self.find_place();
+        }
+        let place = self.place?;
+        let server = self.cluster.identity(Role::RegionServer(place.server));
+        match qualifier {
+            // What a client wrote there itself stays.
+            b"server" if cell.value() != PLACEHOLDER => None,
+            b"server" => Some(host_and_port(self.host, server.port).into_bytes()),
+            b"sn" => Some(server.text(self.host).into_bytes()),
+            b"serverstartcode" => Some(server.start_code.to_be_bytes().to_vec()),
+            _ => {
+                let number = u64::from_be_bytes(cell.value().try_into().ok()?);
+                Some(number.saturating_add(place.moves).to_be_bytes().to_vec())
+            }
+        }
+    }
+
+    fn find_place(&self) -> Option<Place> {
+        let comma = self.row.iter().position(|byte| *byte == b',')?;
+        let table: TableName = std::str::from_utf8(&self.row[..comma]).ok()?.parse().ok()?;
+        if !self.cluster.engine.table_exists(&table).ok()? {
+            return None;
+        }
+        let encoded = self.row.strip_suffix(b".")?.rsplit(|byte| *byte == b'.').next()?;
+        Some(self.cluster.assignments.place_of(std::str::from_utf8(encoded).ok()?))
+    }
+}
+
+/// As hbase:meta has it; an IPv6 address in brackets.
+pub(crate) fn host_and_port(host: &str, port: u16) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+}

@@ -1,0 +1,208 @@
+//! The cluster that clients believe in: a master and region servers over one store.
+//!
+//! The store knows regions and nothing of servers. Which region server a region seems to be on is
+//! decided here (`assignment`), and put into what clients read of hbase:meta (`meta_view`).
+//!
+//! Threads: any.
+
+mod assignment;
+pub(crate) mod meta_view;
+mod procedures;
+mod switches;
+mod zookeeper_view;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use hblite_engine::{Engine, RegionHandle};
+use hblite_model::bytes::to_string_binary;
+use hblite_model::{META_ENCODED_NAME, RegionInfo, Result, TableName};
+use hblite_wire::RemoteException;
+use hblite_wire::exception::class;
+use hblite_wire::pb;
+use tokio::sync::watch;
+
+use self::assignment::Assignments;
+pub(crate) use self::assignment::Place;
+pub(crate) use self::procedures::Procedures;
+pub(crate) use self::switches::{Switch, Switches};
+pub(crate) use self::zookeeper_view::ZooKeeperView;
+use crate::options::ServerOptions;
+use crate::rpc::scanners::Scanners;
+
+/// The number of a region server, from 0.
+pub(crate) type ServerIndex = usize;
+
+/// Who answers on a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Master,
+    RegionServer(ServerIndex),
+}
+
+/// A server as it is known, host apart: that one depends on who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ServerIdentity {
+    pub(crate) port: u16,
+    /// When it started, in milliseconds.
+    pub(crate) start_code: u64,
+}
+
+impl ServerIdentity {
+    pub(crate) fn message(self, host: &str) -> pb::ServerName {
+        pb::ServerName {
+            host_name: host.to_owned(),
+            port: Some(u32::from(self.port)),
+            start_code: Some(self.start_code),
+        }
+    }
+
+    /// `host,port,start code`, as HBase writes it.
+    pub(crate) fn text(self, host: &str) -> String {
+        format!("{host},{},{}", self.port, self.start_code)
+    }
+}
+
+/// Everything that the services share.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) id: String,
+    pub(crate) options: ServerOptions,
+    pub(crate) started_at_ms: i64,
+    pub(crate) master: ServerIdentity,
+    pub(crate) region_servers: Vec<ServerIdentity>,
+    pub(crate) assignments: Assignments,
+    pub(crate) procedures: Procedures,
+    pub(crate) switches: Switches,
+    pub(crate) scanners: Scanners,
+    /// Counts changes of tables, namespaces, places and switches.
+    pub(crate) changes: watch::Sender<u64>,
+}
+
+impl Cluster {
+    /// A cluster whose servers listen on these ports.
+    ///
+    /// # Errors
+    /// `Io` if the store's id cannot be read.
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        options: ServerOptions,
+        master_port: u16,
+        region_server_ports: &[u16],
+    ) -> Result<Self> {
+        let started_at_ms = engine.now_millis();
+        let start_code = u64::try_from(started_at_ms).unwrap_or(0);
+        let identity = |port| ServerIdentity { port, start_code };
+        Ok(Self {
+            id: engine.cluster_id()?,
+            engine,
+            started_at_ms,
+            master: identity(master_port),
+            region_servers: region_server_ports.iter().copied().map(identity).collect(),
+            assignments: Assignments::new(region_server_ports.len()),
+            procedures: Procedures::default(),
+            switches: Switches::default(),
+            scanners: Scanners::new(&options.limits),
+            changes: watch::Sender::new(0),
+            options,
+        })
+    }
+
+    /// Something changed that clients may look up.
+    pub(crate) fn note_change(&self) {
+        self.changes.send_modify(|number| *number += 1);
+    }
+
+    /// The host that a client is told of that reached us at this address.
+    pub(crate) fn host_for(&self, reached: SocketAddr) -> String {
+        match &self.options.advertise {
+            Some(host) => host.clone(),
+            None => reached.ip().to_canonical().to_string(),
+        }
+    }
+
+    pub(crate) fn identity(&self, role: Role) -> ServerIdentity {
+        match role {
+            Role::Master => self.master,
+            Role::RegionServer(index) => {
+                self.region_servers.get(index).copied().unwrap_or(self.master)
+            }
+        }
+    }
+
+    /// Where a region is, in service or not.
+    pub(crate) fn place_of(&self, info: &RegionInfo) -> Place {
+        self.assignments.place_of(info.encoded_name())
+    }
+
+    /// The region that a client of `role` names, if that server has it.
+    ///
+    /// # Errors
+    /// `NotServingRegion`, `RegionMoved`.
+    pub(crate) fn region(
+        &self,
+        role: Role,
+        host: &str,
+        specifier: &pb::RegionSpecifier,
+    ) -> std::result::Result<RegionHandle, RemoteException> {
+        // The type of the specifier means nothing to HBase's region servers either.
+        let name = specifier.value.as_ref();
+        let not_online = || {
+            let server = self.identity(role).text(host);
+            let message = format!("{} is not online on {server}", to_string_binary(name));
+            RemoteException::new(class::NOT_SERVING_REGION, message)
+        };
+        let region = self.engine.region(name).ok_or_else(not_online)?;
+        let place = self.place_of(region.info());
+        if role == Role::RegionServer(place.server) && !place.is_closed {
+            return Ok(region);
+        }
+        if !place.is_closed && place.came_from.map(Role::RegionServer) == Some(role) {
+            let to = self.identity(Role::RegionServer(place.server));
+            let sequence_number = region.last_sequence_id();
+            return Err(RemoteException::moved(host, to.port, to.start_code, sequence_number));
+        }
+        Err(not_online())
+    }
+
+    /// The region with this full or encoded name, in service or not.
+    pub(crate) fn find_region(&self, name: &[u8]) -> Result<Option<RegionInfo>> {
+        if name == META_ENCODED_NAME.as_bytes() || name == b"hbase:meta,,1" {
+            return Ok(Some(RegionInfo::meta()));
+        }
+        for table in self.engine.list_tables(true)? {
+            let regions = self.engine.regions(table.name())?;
+            let is_it =
+                |info: &RegionInfo| info.encoded_name().as_bytes() == name || info.is_named(name);
+            if let Some(info) = regions.into_iter().find(is_it) {
+                return Ok(Some(info));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Forgets where regions were that are no more.
+    pub(crate) fn tidy_assignments(&self) {
+        self.assignments.tidy(|name| {
+            // What cannot be looked up now is kept.
+            !matches!(self.find_region(name.as_bytes()), Ok(None))
+        });
+    }
+
+    /// Regions in service by server, those of `table` or all.
+    pub(crate) fn regions_on(
+        &self,
+        server: ServerIndex,
+        table: Option<&TableName>,
+    ) -> Vec<RegionHandle> {
+        let mut regions = self.engine.online_regions();
+        regions.retain(|region| {
+            let place = self.place_of(region.info());
+            place.server == server
+                && !place.is_closed
+                && table.is_none_or(|table| region.info().table() == table)
+        });
+        regions
+    }
+}

@@ -1,0 +1,126 @@
+//! Procedures: what the master does for a client, and what became of it.
+//!
+//! HBase gives out the id of a procedure at once, and the client asks until it is done. Here it is
+//! done when the id is given out; a repeat with the same nonce gets the same id and does nothing.
+//!
+//! Threads: any. A repeat waits for the first.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use hblite_model::Nonce;
+use hblite_wire::RemoteException;
+use parking_lot::Mutex;
+
+/// How many procedures are remembered.
+const KEPT_MAX: usize = 10_000;
+
+/// What became of a procedure.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    /// When it was done, in milliseconds.
+    pub(crate) time_ms: i64,
+    pub(crate) result: Result<Vec<u8>, RemoteException>,
+}
+
+/// A nonce's place: empty while its first call is under way.
+type NoncePlace = Arc<Mutex<Option<Result<u64, RemoteException>>>>;
+
+/// All procedures that are remembered.
+#[derive(Debug, Default)]
+pub(crate) struct Procedures {
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    last_id: u64,
+    outcomes: HashMap<u64, Outcome>,
+    nonces: HashMap<Nonce, NoncePlace>,
+    /// In order, to be forgotten.
+    ids: VecDeque<u64>,
+    nonce_order: VecDeque<Nonce>,
+}
+
+impl Procedures {
+    /// Does `work` unless it was done under this nonce. Gives the procedure's id.
+    ///
+    /// # Errors
+    /// What `work` returns.
+    pub(crate) fn run(
+        &self,
+        nonce: Option<Nonce>,
+        now_ms: i64,
+        work: impl FnOnce() -> Result<Vec<u8>, RemoteException>,
+    ) -> Result<u64, RemoteException> {
+        let Some(nonce) = nonce else {
+            return work().map(|result| self.note(now_ms, Ok(result)));
+        };
+        let place = self.place_of(nonce);
+        let mut done = place.lock();
+        if let Some(Ok(id)) = done.as_ref() {
+            return Ok(*id);
+        }
+        let result = work().map(|result| self.note(now_ms, Ok(result)));
+        *done = Some(result.clone());
+        result
+    }
+
+    fn place_of(&self, nonce: Nonce) -> NoncePlace {
+        let mut known = self.known.lock();
+        let place = known.nonces.entry(nonce).or_default();
+        let place = Arc::clone(place);
+        known.nonce_order.push_back(nonce);
+        if known.nonce_order.len() > KEPT_MAX
+            && let Some(oldest) = known.nonce_order.pop_front()
+        {
+            known.nonces.remove(&oldest);
+        }
+        place
+    }
+
+    /// Remembers a procedure that is done. Gives its id.
+    pub(crate) fn note(&self, time_ms: i64, result: Result<Vec<u8>, RemoteException>) -> u64 {
+        let mut known = self.known.lock();
+        known.last_id += 1;
+        let id = known.last_id;
+        known.outcomes.insert(id, Outcome { time_ms, result });
+        known.ids.push_back(id);
+        if known.ids.len() > KEPT_MAX
+            && let Some(oldest) = known.ids.pop_front()
+        {
+            known.outcomes.remove(&oldest);
+        }
+        id
+    }
+
+    /// What became of a procedure.
+    pub(crate) fn outcome(&self, id: u64) -> Option<Outcome> {
+        self.known.lock().outcomes.get(&id).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeat_does_nothing_and_gets_the_same_id() {
+        let procedures = Procedures::default();
+        let nonce = Some(Nonce { group: 1, number: 2 });
+        let first = procedures.run(nonce, 5, || Ok(b"done".to_vec())).unwrap();
+        let again = procedures.run(nonce, 6, || panic!("done before")).unwrap();
+        assert_eq!(first, again);
+        assert_eq!(procedures.outcome(first).unwrap().result.unwrap(), b"done");
+        assert!(procedures.outcome(first + 1).is_none());
+    }
+
+    #[test]
+    fn one_that_failed_may_be_tried_again() {
+        let procedures = Procedures::default();
+        let nonce = Some(Nonce { group: 1, number: 2 });
+        let failed = procedures.run(nonce, 5, || Err(RemoteException::do_not_retry("no")));
+        assert!(failed.is_err());
+        assert!(procedures.run(nonce, 5, || Ok(Vec::new())).is_ok());
+    }
+}

@@ -1,0 +1,63 @@
+//! The cluster as ZooKeeper's clients see it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::{Cluster, Role, ServerIdentity};
+use crate::zookeeper::{self, ClusterState, ServerName, TableState};
+
+/// Shows a cluster to the shim.
+#[derive(Debug)]
+pub(crate) struct ZooKeeperView(pub(crate) Arc<Cluster>);
+
+impl zookeeper::Cluster for ZooKeeperView {
+    fn state(&self, reached: SocketAddr) -> ClusterState {
+        let cluster = &self.0;
+        let host = cluster.host_for(reached);
+        let name = |identity: ServerIdentity| ServerName {
+            host: host.clone(),
+            port: identity.port,
+            start_code: identity.start_code,
+        };
+        let meta = cluster.place_of(&hblite_model::RegionInfo::meta());
+        // What cannot be listed now is listed by the next look.
+        let tables = cluster.engine.list_tables(true).unwrap_or_default();
+        let state = |table: &hblite_model::TableName| {
+            let state = cluster.engine.table_state(table).ok()?;
+            Some((table.to_string(), state_of(state)))
+        };
+        let namespaces = cluster.engine.list_namespaces().unwrap_or_default();
+        ClusterState {
+            cluster_id: cluster.id.clone(),
+            start_date: cluster.started_at_ms.to_string(),
+            master: Some(name(cluster.master)),
+            meta: Some(name(cluster.identity(Role::RegionServer(meta.server)))),
+            region_servers: cluster.region_servers.iter().copied().map(name).collect(),
+            namespaces: namespaces.into_iter().map(|namespace| namespace.name).collect(),
+            tables: tables.iter().filter_map(|table| state(table.name())).collect(),
+            switches: zookeeper::Switches {
+                balancer: cluster.switches.balancer.is_on(),
+                normalizer: cluster.switches.normalizer.is_on(),
+                split: cluster.switches.split.is_on(),
+                merge: cluster.switches.merge.is_on(),
+                snapshot_cleanup: cluster.switches.snapshot_cleanup.is_on(),
+            },
+        }
+    }
+
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changes.subscribe()
+    }
+}
+
+fn state_of(state: hblite_engine::TableState) -> TableState {
+    use hblite_engine::TableState as Stored;
+    match state {
+        Stored::Enabled => TableState::Enabled,
+        Stored::Disabled => TableState::Disabled,
+        Stored::Disabling => TableState::Disabling,
+        Stored::Enabling => TableState::Enabling,
+    }
+}

@@ -1,0 +1,107 @@
+//! Every setting of a server, with its default and HBase's name for it.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+const MIB: usize = 1024 * 1024;
+
+/// Where a server listens, what it calls itself and what it lets clients do.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// The address that all ports are opened on. Default 127.0.0.1: nobody is asked for a password,
+    /// so think twice before you open it to others.
+    pub bind: IpAddr,
+    /// Port of the master's RPC; 0 for any that is free. Default 16000 (`hbase.master.port`).
+    pub master_port: u16,
+    /// Port of the first region server's RPC, the others follow; 0 for any that are free. Default
+    /// 16020 (`hbase.regionserver.port`).
+    pub region_server_port: u16,
+    /// How many region servers there seem to be. Default 1, at most 100.
+    pub region_servers: usize,
+    /// Port of the ZooKeeper shim; 0 for any that is free, `None` for no shim. Default 2181
+    /// (`hbase.zookeeper.property.clientPort`).
+    pub zookeeper_port: Option<u16>,
+    /// The host that clients are told to connect to. Default: the address by which the client in
+    /// question reached this server.
+    pub advertise: Option<String>,
+    /// What clients may do.
+    pub limits: Limits,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            master_port: 16000,
+            region_server_port: 16020,
+            region_servers: 1,
+            zookeeper_port: Some(2181),
+            advertise: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl ServerOptions {
+    /// The defaults on ports that are free.
+    pub fn on_free_ports() -> Self {
+        Self { master_port: 0, region_server_port: 0, zookeeper_port: Some(0), ..Self::default() }
+    }
+}
+
+/// Limits that keep one client from taking what others need.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Connections at once, over all ports; more are closed at once. Default 10,000.
+    pub connections_max: usize,
+    /// Longest frame. Default 256 MiB (`hbase.ipc.max.request.size`).
+    pub frame_size_max_bytes: usize,
+    /// Calls of all clients that wait for a thread; more are answered with `CallQueueTooBig`.
+    /// Default 1,000 (`hbase.ipc.server.max.callqueue.length`, 10 for each handler).
+    pub queued_calls_max: usize,
+    /// Bytes of these calls. Default 1 GiB (`hbase.ipc.server.max.callqueue.size`).
+    pub queued_bytes_max: usize,
+    /// Calls of one connection without an answer; further ones are not read until one is there.
+    /// Default 1,000.
+    pub connection_calls_max: usize,
+    /// Bytes of answers that one connection has not taken; until it does nothing is read from it.
+    /// Default 64 MiB.
+    pub connection_unsent_max_bytes: usize,
+    /// Threads for calls that may take long. Default 30 (`hbase.regionserver.handler.count`).
+    pub handlers: usize,
+    /// Scanners at once. Default 100,000.
+    pub scanners_max: usize,
+    /// After this time without a call a scanner is closed. Default 60 s, by the store's clock
+    /// (`hbase.client.scanner.timeout.period`).
+    pub scanner_lease: Duration,
+    /// Bytes of cells in one answer. Default 100 MiB (`hbase.server.scanner.max.result.size`).
+    pub result_size_max_bytes: usize,
+    /// Largest cell that a client may write, 0 for no limit. Default 10 MiB
+    /// (`hbase.server.keyvalue.maxsize`).
+    pub cell_size_max_bytes: usize,
+    /// A connection that has not said within this time what it wants is closed. Default 20 s.
+    pub hello_timeout: Duration,
+    /// A connection that stops in the middle of a frame, or takes no byte of an answer, for this
+    /// time is closed. Default 60 s.
+    pub stall_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections_max: 10_000,
+            frame_size_max_bytes: 256 * MIB,
+            queued_calls_max: 1_000,
+            queued_bytes_max: 1024 * MIB,
+            connection_calls_max: 1_000,
+            connection_unsent_max_bytes: 64 * MIB,
+            handlers: 30,
+            scanners_max: 100_000,
+            scanner_lease: Duration::from_secs(60),
+            result_size_max_bytes: 100 * MIB,
+            cell_size_max_bytes: 10 * MIB,
+            hello_timeout: Duration::from_secs(20),
+            stall_timeout: Duration::from_secs(60),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! AdminService: what a region server does to its regions.
+
+use hblite_engine::RegionHandle;
+use hblite_wire::RemoteException;
+use hblite_wire::convert;
+use hblite_wire::pb;
+
+use super::call::{Answer, Call};
+use super::dispatch::no_such_method;
+use super::master::region_load;
+use crate::cluster::{Cluster, Role};
+
+/// `GetRegionInfoResponse.CompactionState.NONE`: a compaction is over when its call is answered.
+const NO_COMPACTION: i32 = 0;
+
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    match call.request.method() {
+        "GetRegionInfo" => region_info(cluster, call),
+        "GetOnlineRegion" => online_regions(cluster, call),
+        "GetRegionLoad" => region_loads(cluster, call),
+        "FlushRegion" => flush(cluster, call),
+        "CompactRegion" => compact(cluster, call),
+        "CompactionSwitch" => {
+            let request: pb::CompactionSwitchRequest = call.parameter()?;
+            let prev_state = cluster.switches.compaction.set(request.enabled);
+            call.answer(&pb::CompactionSwitchResponse { prev_state })
+        }
+        "GetServerInfo" => {
+            let server_name = cluster.identity(call.client.role).message(&call.client.host);
+            let server_info = pb::ServerInfo { server_name, webui_port: Some(0) };
+            call.answer(&pb::GetServerInfoResponse { server_info })
+        }
+        "GetStoreFile" => store_files(cluster, call),
+        "ClearRegionBlockCache" => call.answer(&pb::ClearRegionBlockCacheResponse {
+            stats: pb::CacheEvictionStats::default(),
+        }),
+        // Nothing to report or to do: logs roll by themselves, compactions do not queue.
+        "RollWALWriter"
+        | "ClearCompactionQueues"
+        | "UpdateConfiguration"
+        | "GetSpaceQuotaSnapshots"
+        | "GetCachedFilesList"
+        | "ClearSlowLogsResponses"
+        | "GetLogEntries" => call.answer_empty(),
+        _ => Err(no_such_method(call)),
+    }
+}
+
+fn named(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    specifier: &pb::RegionSpecifier,
+) -> Result<RegionHandle, RemoteException> {
+    // Unlike data calls these may come with an encoded name.
+    let full = match cluster.find_region(&specifier.value)? {
+        Some(info) => info.region_name().into(),
+        None => specifier.value.clone(),
+    };
+    let specifier = pb::RegionSpecifier { value: full, ..specifier.clone() };
+    cluster.region(call.client.role, &call.client.host, &specifier)
+}
+
+fn region_info(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::GetRegionInfoRequest = call.parameter()?;
+    let region = named(cluster, call, &request.region)?;
+    let is_whole = !region.has_references();
+    let wants_split_row = request.best_split_row == Some(true);
+    let best_split_row = wants_split_row.then(|| region.split_point()).flatten();
+    call.answer(&pb::GetRegionInfoResponse {
+        region_info: convert::region_info(region.info()),
+        compaction_state: (request.compaction_state == Some(true)).then_some(NO_COMPACTION),
+        splittable: Some(is_whole && !region.info().table().is_meta()),
+        mergeable: Some(is_whole && !region.info().table().is_meta()),
+        best_split_row: best_split_row.map(Into::into),
+    })
+}
+
+fn regions_here(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    table: Option<&hblite_model::TableName>,
+) -> Vec<RegionHandle> {
+    match call.client.role {
+        Role::Master => Vec::new(),
+        Role::RegionServer(server) => cluster.regions_on(server, table),
+    }
+}
+
+fn online_regions(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let regions = regions_here(cluster, call, None);
+    let region_info = regions.iter().map(|region| convert::region_info(region.info())).collect();
+    call.answer(&pb::GetOnlineRegionResponse { region_info })
+}
+
+fn region_loads(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::GetRegionLoadRequest = call.parameter()?;
+    let table = request.table_name.as_ref().map(convert::table_name_from).transpose()?;
+    let regions = regions_here(cluster, call, table.as_ref());
+    let region_loads = regions.iter().map(region_load).collect();
+    call.answer(&pb::GetRegionLoadResponse { region_loads })
+}
+
+fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::FlushRegionRequest = call.parameter()?;
+    let region = named(cluster, call, &request.region)?;
+    let had_cells = region.memstore_size_bytes() > 0;
+    let name = region.info().encoded_name();
+    match request.family.as_deref().filter(|family| !family.is_empty()) {
+        Some(family) => cluster.engine.flush_region_family(name, family)?,
+        None => cluster.engine.flush_region(name)?,
+    }
+    call.answer(&pb::FlushRegionResponse {
+        last_flush_time: u64::try_from(cluster.engine.now_millis()).unwrap_or(0),
+        flushed: Some(had_cells),
+        wrote_flush_wal_marker: Some(false),
+    })
+}
+
+fn compact(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::CompactRegionRequest = call.parameter()?;
+    let region = named(cluster, call, &request.region)?;
+    let (name, is_major) = (region.info().encoded_name(), request.major.unwrap_or(false));
+    match request.family.as_deref().filter(|family| !family.is_empty()) {
+        Some(family) => cluster.engine.compact_region_family(name, family, is_major)?,
+        None => cluster.engine.compact_region(name, is_major)?,
+    }
+    call.answer_empty()
+}
+
+fn store_files(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::GetStoreFileRequest = call.parameter()?;
+    named(cluster, call, &request.region)?;
+    Err(RemoteException::unsupported("GetStoreFile: the names of store files"))
+}

@@ -1,0 +1,61 @@
+//! ClientService: reads and writes of regions.
+
+mod get;
+mod multi;
+mod mutate;
+mod scan;
+
+use hblite_engine::RegionHandle;
+use hblite_model::Mutation;
+use hblite_wire::frame::Request;
+use hblite_wire::{RemoteException, pb};
+
+use super::call::{Answer, Call, Client, Service};
+use super::dispatch::no_such_method;
+use crate::cluster::Cluster;
+
+/// Whether the call is one that takes microseconds as a rule.
+pub(super) fn is_quick(client: &Client, request: &Request) -> bool {
+    client.service == Service::Client && matches!(request.method(), "Get" | "Mutate")
+}
+
+/// Does a quick call, unless it turns out that it would have to wait.
+pub(super) fn try_quick(cluster: &Cluster, call: &Call<'_>) -> Option<Answer> {
+    match call.request.method() {
+        "Get" => Some(get::answer(cluster, call)),
+        _ => mutate::answer(cluster, call),
+    }
+}
+
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    match call.request.method() {
+        "Get" => get::answer(cluster, call),
+        "Mutate" => mutate::answer(cluster, call).unwrap_or_else(|| Err(no_such_method(call))),
+        "Multi" => multi::answer(cluster, call),
+        "Scan" => scan::answer(cluster, call),
+        _ => Err(no_such_method(call)),
+    }
+}
+
+/// The region that the call is for.
+fn region(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    specifier: &pb::RegionSpecifier,
+) -> Result<RegionHandle, RemoteException> {
+    cluster.region(call.client.role, &call.client.host, specifier)
+}
+
+/// Refuses cells over the limit (`RSRpcServices.checkCellSizeLimit`).
+fn check_cell_sizes(cluster: &Cluster, mutation: &Mutation) -> Result<(), RemoteException> {
+    let max = cluster.options.limits.cell_size_max_bytes;
+    // What Java counts: serialized, with a length in front.
+    let size = |cell: &hblite_model::CellRef<'_>| cell.serialized_size() + size_of::<u32>();
+    match mutation.cells().iter().find(|cell| max > 0 && size(cell) > max) {
+        None => Ok(()),
+        Some(cell) => Err(RemoteException::do_not_retry(format!(
+            "Cell[{cell}] with size {} exceeds limit of {max} bytes",
+            size(&cell)
+        ))),
+    }
+}

@@ -1,0 +1,244 @@
+//! `Multi`: actions on many rows, region by region, each for itself or all of a row together.
+//!
+//! Results are in the order of the actions, which asynchbase relies on. Puts and deletes that
+//! follow one another are one entry of the log; a get, an increment or an append between them sees
+//! what came before it.
+
+use hblite_engine::RegionHandle;
+use hblite_model::{Mutation, MutationKind, Result, RowMutations};
+use hblite_wire::cell_block::CellReader;
+use hblite_wire::convert::{self, ResultWriter};
+use hblite_wire::exception::class;
+use hblite_wire::{RemoteException, pb};
+
+use super::mutate::{check_and_mutate, nonce, push_row, read_modify_write};
+use super::{check_cell_sizes, get, region};
+use crate::cluster::Cluster;
+use crate::rpc::call::{Answer, Call};
+
+type RemoteResult<T> = std::result::Result<T, RemoteException>;
+
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let mut request: pb::MultiRequest = call.parameter()?;
+    let cells = call.cells(cluster.options.limits.frame_size_max_bytes)?;
+    let mut multi = Multi {
+        cluster,
+        call,
+        cells: CellReader::new(&cells),
+        results: call.results(),
+        nonce_group: request.nonce_group,
+    };
+    // How clients before 2.4 send a condition.
+    let is_old_condition = request.condition.is_some();
+    if let (Some(condition), Some(first)) =
+        (request.condition.take(), request.region_action.first_mut())
+    {
+        first.condition.get_or_insert(condition);
+    }
+    let mut response = pb::MultiResponse::default();
+    for action in &request.region_action {
+        let result = multi.region_action(action);
+        if is_old_condition || action.atomic == Some(true) {
+            response.processed = result.processed.or(response.processed);
+        }
+        response.region_action_result.push(result);
+    }
+    if is_old_condition && request.region_action.is_empty() {
+        response.processed = Some(true);
+    }
+    call.answer_with(&response, multi.results)
+}
+
+struct Multi<'m> {
+    cluster: &'m Cluster,
+    call: &'m Call<'m>,
+    cells: CellReader<'m>,
+    results: ResultWriter,
+    nonce_group: Option<u64>,
+}
+
+/// Puts and deletes that wait to be written together, and the places of their results.
+#[derive(Default)]
+struct Batch {
+    mutations: Vec<Mutation>,
+    places: Vec<usize>,
+}
+
+impl Multi<'_> {
+    fn region_action(&mut self, action: &pb::RegionAction) -> pb::RegionActionResult {
+        let region = match region(self.cluster, self.call, &action.region) {
+            Ok(region) => region,
+            Err(exception) => {
+                let counts = action.action.iter().map(count_cells);
+                // What is missing at the end is missed by the next region's actions.
+                let _ = self.cells.skip(counts.sum());
+                return failed(&exception);
+            }
+        };
+        if action.condition.is_some() || action.atomic == Some(true) {
+            return self.atomic(&region, action).unwrap_or_else(|exception| failed(&exception));
+        }
+        self.one_by_one(&region, &action.action)
+    }
+
+    /// Actions on one row, all or none, perhaps under a condition.
+    fn atomic(
+        &mut self,
+        region: &RegionHandle,
+        action: &pb::RegionAction,
+    ) -> RemoteResult<pb::RegionActionResult> {
+        let mutations = self.mutations_of(action)?;
+        let numbers = action.action.iter().filter_map(|one| one.mutation.as_ref()?.nonce);
+        let nonce = nonce(self.nonce_group, numbers.last());
+        let (is_success, row) = match &action.condition {
+            Some(_) if mutations.is_empty() => (true, None),
+            Some(condition) => {
+                let checked = check_and_mutate(region, condition, mutations, nonce)?;
+                (checked.is_success, checked.result)
+            }
+            None => {
+                let row = mutations.first().map(|first| first.row().to_vec()).unwrap_or_default();
+                let all = mutations.into_iter().fold(RowMutations::new(row), RowMutations::add);
+                all.check()?;
+                let row = region.mutate_row(&all, nonce)?;
+                (true, Some(row).filter(|row| !row.is_empty()))
+            }
+        };
+        let mut results: Vec<pb::ResultOrException> = (0..action.action.len())
+            .map(|index| pb::ResultOrException {
+                index: Some(index as u32),
+                result: Some(pb::Result::default()),
+                ..pb::ResultOrException::default()
+            })
+            .collect();
+        if let (Some(row), Some(first)) = (row, results.first_mut()) {
+            // Java looks for these cells in the message, whatever codec it has.
+            first.result = Some(push_row(&row, &mut ResultWriter::new(None)));
+        }
+        Ok(pb::RegionActionResult {
+            result_or_exception: results,
+            processed: Some(is_success),
+            exception: None,
+        })
+    }
+
+    fn mutations_of(&mut self, action: &pb::RegionAction) -> RemoteResult<Vec<Mutation>> {
+        let mut mutations = Vec::with_capacity(action.action.len());
+        let mut first_error = None;
+        for one in &action.action {
+            // All are read, so that the cells of the next region are found.
+            match self.mutation_of(one) {
+                Ok(mutation) => mutations.push(mutation),
+                Err(exception) => {
+                    first_error.get_or_insert(exception);
+                }
+            }
+        }
+        first_error.map_or(Ok(mutations), Err)
+    }
+
+    fn mutation_of(&mut self, action: &pb::Action) -> RemoteResult<Mutation> {
+        let Some(message) = &action.mutation else {
+            let message = "Atomic put and/or delete only, not a Get";
+            return Err(RemoteException::do_not_retry(message));
+        };
+        let mutation = self.read_mutation(message)?;
+        check_cell_sizes(self.cluster, &mutation)?;
+        Ok(mutation)
+    }
+
+    /// The mutation in a message. Its cells are taken from the block whatever is wrong with them.
+    fn read_mutation(&mut self, message: &pb::MutationProto) -> Result<Mutation> {
+        let mut mine = self.cells.clone();
+        let mutation = convert::mutation(message, &mut mine);
+        let count = usize::try_from(message.associated_cell_count.unwrap_or(0)).unwrap_or(0);
+        self.cells.skip(count)?;
+        mutation
+    }
+
+    fn one_by_one(
+        &mut self,
+        region: &RegionHandle,
+        actions: &[pb::Action],
+    ) -> pb::RegionActionResult {
+        let mut results: Vec<pb::ResultOrException> = Vec::with_capacity(actions.len());
+        let mut batch = Batch::default();
+        for action in actions {
+            let done = self.action(region, action, &mut batch, &mut results);
+            let index = Some(action.index.unwrap_or(0));
+            let mut result = pb::ResultOrException { index, ..pb::ResultOrException::default() };
+            match done {
+                Ok(given) => result.result = Some(given),
+                Err(exception) => result.exception = Some(exception.to_pair()),
+            }
+            results.push(result);
+        }
+        write_batch(region, &mut batch, &mut results);
+        pb::RegionActionResult { result_or_exception: results, ..Default::default() }
+    }
+
+    fn action(
+        &mut self,
+        region: &RegionHandle,
+        action: &pb::Action,
+        batch: &mut Batch,
+        results: &mut [pb::ResultOrException],
+    ) -> RemoteResult<pb::Result> {
+        if self.results.size_bytes() > self.cluster.options.limits.result_size_max_bytes {
+            self.cells.skip(count_cells(action))?;
+            let size = self.results.size_bytes();
+            let message = format!("Max size exceeded CellSize: {size} BlockSize: 0");
+            return Err(RemoteException::new(class::MULTI_ACTION_RESULT_TOO_LARGE, message));
+        }
+        if let Some(message) = &action.get {
+            write_batch(region, batch, results);
+            return Ok(get::read(self.cluster, self.call, region, message, &mut self.results)?);
+        }
+        let Some(message) = &action.mutation else {
+            return Err(RemoteException::unsupported("calls of coprocessors in a Multi"));
+        };
+        let mutation = self.read_mutation(message)?;
+        check_cell_sizes(self.cluster, &mutation)?;
+        match mutation.kind() {
+            MutationKind::Put | MutationKind::Delete => {
+                region.check_mutation(&mutation)?;
+                batch.places.push(results.len());
+                batch.mutations.push(mutation);
+                Ok(pb::Result::default())
+            }
+            MutationKind::Increment | MutationKind::Append => {
+                write_batch(region, batch, results);
+                let nonce = nonce(self.nonce_group, message.nonce);
+                let row = read_modify_write(region, &mutation, nonce)?;
+                Ok(push_row(&row, &mut self.results))
+            }
+        }
+    }
+}
+
+fn count_cells(action: &pb::Action) -> usize {
+    let count = action.mutation.as_ref().and_then(|mutation| mutation.associated_cell_count);
+    usize::try_from(count.unwrap_or(0)).unwrap_or(0)
+}
+
+fn failed(exception: &RemoteException) -> pb::RegionActionResult {
+    pb::RegionActionResult { exception: Some(exception.to_pair()), ..Default::default() }
+}
+
+/// Writes what has been collected. If that fails, it fails for each of them.
+fn write_batch(region: &RegionHandle, batch: &mut Batch, results: &mut [pb::ResultOrException]) {
+    let Batch { mutations, places } = std::mem::take(batch);
+    if mutations.is_empty() {
+        return;
+    }
+    let Err(error) = region.mutate(&mutations) else {
+        return;
+    };
+    let exception = RemoteException::from(error).to_pair();
+    for place in places {
+        if let Some(result) = results.get_mut(place) {
+            result.result = None;
+            result.exception = Some(exception.clone());
+        }
+    }
+}

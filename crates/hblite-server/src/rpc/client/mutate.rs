@@ -1,0 +1,100 @@
+//! `Mutate`: one write to one row, perhaps under a condition.
+
+use hblite_engine::RegionHandle;
+use hblite_model::{CheckAndMutateResult, Durability, Mutation, MutationKind, Nonce, Result};
+use hblite_model::{RowMutations, RowResult};
+use hblite_wire::cell_block::CellReader;
+use hblite_wire::convert::{self, ResultWriter};
+use hblite_wire::{RemoteException, pb};
+
+use super::{check_cell_sizes, region};
+use crate::cluster::Cluster;
+use crate::rpc::call::{Answer, Call};
+
+/// `None` if the call is to be quick, and is not.
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Option<Answer> {
+    let prepared = match prepare(cluster, call) {
+        Ok(prepared) => prepared,
+        Err(exception) => return Some(Err(exception)),
+    };
+    let may_wait = prepared.mutation.durability() == Durability::FsyncWal
+        || prepared.region.may_have_to_wait();
+    if call.is_quick && may_wait {
+        return None;
+    }
+    Some(write(call, &prepared))
+}
+
+struct Prepared {
+    region: RegionHandle,
+    mutation: Mutation,
+    condition: Option<pb::Condition>,
+    nonce: Option<Nonce>,
+}
+
+fn prepare(cluster: &Cluster, call: &Call<'_>) -> std::result::Result<Prepared, RemoteException> {
+    let request: pb::MutateRequest = call.parameter()?;
+    let region = region(cluster, call, &request.region)?;
+    let cells = call.cells(cluster.options.limits.frame_size_max_bytes)?;
+    let mutation = convert::mutation(&request.mutation, &mut CellReader::new(&cells))?;
+    check_cell_sizes(cluster, &mutation)?;
+    let nonce = nonce(request.nonce_group, request.mutation.nonce);
+    Ok(Prepared { region, mutation, condition: request.condition, nonce })
+}
+
+fn write(call: &Call<'_>, prepared: &Prepared) -> Answer {
+    let Prepared { region, mutation, condition, nonce } = prepared;
+    let mut results = call.results();
+    if let Some(condition) = condition {
+        let checked = check_and_mutate(region, condition, vec![mutation.clone()], *nonce)?;
+        let result = checked.result.map(|row| push_row(&row, &mut results));
+        let processed = Some(checked.is_success);
+        return call.answer_with(&pb::MutateResponse { result, processed }, results);
+    }
+    match mutation.kind() {
+        MutationKind::Put | MutationKind::Delete => {
+            region.mutate(std::slice::from_ref(mutation))?;
+            call.answer(&pb::MutateResponse { result: None, processed: Some(true) })
+        }
+        MutationKind::Increment | MutationKind::Append => {
+            let row = read_modify_write(region, mutation, *nonce)?;
+            let result = Some(push_row(&row, &mut results));
+            call.answer_with(&pb::MutateResponse { result, processed: None }, results)
+        }
+    }
+}
+
+/// The name of a write, if it has one.
+pub(super) fn nonce(group: Option<u64>, number: Option<u64>) -> Option<Nonce> {
+    let number = number.filter(|number| *number != 0)?;
+    Some(Nonce { group: group.unwrap_or(0), number })
+}
+
+/// An increment or append.
+pub(super) fn read_modify_write(
+    region: &RegionHandle,
+    mutation: &Mutation,
+    nonce: Option<Nonce>,
+) -> Result<RowResult> {
+    let mutations = RowMutations::new(mutation.row()).add(mutation.clone());
+    region.mutate_row(&mutations, nonce)
+}
+
+/// Writes if the condition holds.
+pub(super) fn check_and_mutate(
+    region: &RegionHandle,
+    condition: &pb::Condition,
+    mutations: Vec<Mutation>,
+    nonce: Option<Nonce>,
+) -> Result<CheckAndMutateResult> {
+    let check = convert::condition(condition)?;
+    let actions = RowMutations::new(check.row());
+    let actions = mutations.into_iter().fold(actions, RowMutations::add);
+    region.check_and_mutate(&check.then_mutate_row(actions), nonce)
+}
+
+/// Gives the cells of a row that was written.
+pub(super) fn push_row(row: &RowResult, results: &mut ResultWriter) -> pb::Result {
+    row.cells().for_each(|cell| results.push(&cell));
+    results.finish()
+}

@@ -1,0 +1,176 @@
+//! `Scan`: opening a scanner, the next rows of one, renewing and closing it.
+//!
+//! The rules are those of `RSRpcServices.scan`. An answer ends with the region, with the number of
+//! rows that was asked for, with the client's or the server's limit of bytes, or with the time:
+//! then it is a heartbeat, which says "still looking". A row that does not fit is cut if the client
+//! can put rows together.
+
+mod rows;
+
+use std::time::{Duration, Instant};
+
+use hblite_model::Exception;
+use hblite_wire::convert;
+use hblite_wire::exception::class;
+use hblite_wire::{RemoteException, pb};
+
+use self::rows::{Request, Rows, read_rows};
+use super::region;
+use crate::cluster::Cluster;
+use crate::rpc::call::{Answer, Call};
+use crate::rpc::scanners::{OpenScanner, Taken};
+
+type RemoteResult<T> = std::result::Result<T, RemoteException>;
+
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::ScanRequest = call.parameter()?;
+    let mut response = pb::ScanResponse::default();
+    let now_ms = cluster.engine.now_millis();
+    let (id, mut scanner) = match request.scanner_id {
+        None => open(cluster, call, &request, &mut response)?,
+        Some(id) => {
+            response.scanner_id = Some(id);
+            match cluster.scanners.take(id, request.next_call_seq, now_ms)? {
+                Taken::AlreadyClosed => return call.answer(&response),
+                Taken::Scanner(scanner) => (id, scanner),
+            }
+        }
+    };
+    if let Err(exception) = check_region(cluster, &scanner) {
+        cluster.scanners.close(id, scanner);
+        return Err(exception);
+    }
+    if let Err(exception) = check_call_sequence(&mut scanner, request.next_call_seq) {
+        cluster.scanners.put(id, scanner, now_ms);
+        return Err(exception);
+    }
+    if request.renew == Some(true) {
+        cluster.scanners.put(id, scanner, now_ms);
+        return call.answer(&response);
+    }
+    let is_opening = request.scanner_id.is_none();
+    let rows = match read(cluster, call, &request, &mut scanner) {
+        Ok(rows) => rows,
+        Err(exception) => {
+            cluster.scanners.close(id, scanner);
+            return Err(if is_opening { exception } else { reset(call, exception) });
+        }
+    };
+    let results = rows.fill(&mut response);
+    if request.close_scanner == Some(true)
+        || response.more_results == Some(false)
+        || response.more_results_in_region == Some(false)
+    {
+        cluster.scanners.close(id, scanner);
+    } else {
+        cluster.scanners.put(id, scanner, cluster.engine.now_millis());
+    }
+    call.answer_with(&response, results)
+}
+
+fn open(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    request: &pb::ScanRequest,
+    response: &mut pb::ScanResponse,
+) -> RemoteResult<(u64, Box<OpenScanner>)> {
+    let (Some(specifier), Some(message)) = (&request.region, &request.scan) else {
+        return Err(RemoteException::do_not_retry("Missing required input: scannerId or scan"));
+    };
+    let region = region(cluster, call, specifier)?;
+    let (scan, settings) = convert::scan(message)?;
+    let scan = region.scan(&scan, settings.read_point)?;
+    let id = cluster.scanners.new_id(cluster.started_at_ms)?;
+    response.scanner_id = Some(id);
+    response.mvcc_read_point = Some(scan.read_point());
+    response.ttl = u32::try_from(cluster.scanners.lease_ms()).ok();
+    let role = call.client.role;
+    let scanner = OpenScanner { scan, role, settings, next_call_sequence: 0, open_row: None };
+    Ok((id, Box::new(scanner)))
+}
+
+/// Refuses to go on in a region that this server does not have any more.
+fn check_region(cluster: &Cluster, scanner: &OpenScanner) -> RemoteResult<()> {
+    use crate::cluster::Role;
+    let info = scanner.scan.info();
+    let place = cluster.place_of(info);
+    let is_here = scanner.role == Role::RegionServer(place.server) && !place.is_closed;
+    if is_here && !scanner.scan.is_region_closed() {
+        return Ok(());
+    }
+    let name = info.region_name_as_string();
+    let message = format!("Region has changed on the scanner: regionName={name}");
+    Err(RemoteException::new(class::NOT_SERVING_REGION, message))
+}
+
+fn check_call_sequence(scanner: &mut OpenScanner, given: Option<u64>) -> RemoteResult<()> {
+    let Some(given) = given else {
+        return Ok(());
+    };
+    let expected = scanner.next_call_sequence;
+    if given != expected {
+        return Err(RemoteException::new(
+            class::OUT_OF_ORDER_SCANNER_NEXT,
+            format!(
+                "Expected nextCallSeq: {expected} But the nextCallSeq got from client: {given}; \
+                 region={}",
+                scanner.scan.info().region_name_as_string()
+            ),
+        ));
+    }
+    scanner.next_call_sequence += 1;
+    Ok(())
+}
+
+fn read(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    request: &pb::ScanRequest,
+    scanner: &mut OpenScanner,
+) -> RemoteResult<Rows> {
+    let is_closing = request.close_scanner == Some(true);
+    let rows_max = request.number_of_rows.unwrap_or(u32::from(!is_closing));
+    let handles_partials = request.client_handles_partials == Some(true);
+    let allows_heartbeats = handles_partials && request.client_handles_heartbeats == Some(true);
+    let server_max = cluster.options.limits.result_size_max_bytes as u64;
+    let size_max = scanner.settings.size_max_bytes.map_or(server_max, |max| max.min(server_max));
+    let limits = Request {
+        rows_max,
+        rows_left: request.limit_of_rows.filter(|rows| *rows > 0),
+        size_max,
+        allows_partials: handles_partials,
+        time_limit: allows_heartbeats.then(|| time_limit(cluster, call)),
+        tracks_metrics: request.track_scan_metrics == Some(true),
+    };
+    Ok(read_rows(cluster, call, &limits, scanner)?)
+}
+
+/// Half of what the lease and the client's patience leave.
+fn time_limit(cluster: &Cluster, call: &Call<'_>) -> Instant {
+    let lease = u64::try_from(cluster.scanners.lease_ms()).unwrap_or(u64::MAX);
+    let now = Instant::now();
+    let mut limit = Duration::from_millis(lease);
+    if let Some(deadline) = call.deadline {
+        limit = limit.min(deadline.saturating_duration_since(now));
+    }
+    now + limit / 2
+}
+
+/// What a client is told whose scanner failed on the way: to open another one behind the last row
+/// that it has, unless that would fail again.
+fn reset(call: &Call<'_>, exception: RemoteException) -> RemoteException {
+    if exception.is_do_not_retry()
+        || exception.class_name == Exception::NotServingRegion.class_name()
+    {
+        return exception;
+    }
+    if call.client.has_version(1, 4) {
+        let message = format!("Scanner is closed on the server-side: {exception}");
+        return RemoteException::new(class::SCANNER_RESET, message);
+    }
+    let message = format!(
+        "Throwing UnknownScannerException to reset the client scanner state for clients older than \
+         1.3.: {exception}"
+    );
+    RemoteException::new(class::UNKNOWN_SCANNER, message)
+}

@@ -1,0 +1,158 @@
+//! From a request to its service.
+//!
+//! Quick calls are done where they were read: handing them to another thread would take longer than
+//! they do. The others wait for one of a bounded number of threads; when too many wait, they are
+//! refused (`CallQueueTooBigException`) and the client comes again.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use hblite_model::Error;
+use hblite_wire::RemoteException;
+use hblite_wire::exception::class;
+use hblite_wire::frame::{Request, Response};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::call::{Answer, Call, Client, Service};
+use super::connection::Outbox;
+use super::{admin, client, master, registry};
+use crate::cluster::Cluster;
+use crate::options::Limits;
+
+/// Does calls, and counts what waits.
+#[derive(Debug)]
+pub(crate) struct Dispatcher {
+    cluster: Arc<Cluster>,
+    connections: Arc<Semaphore>,
+    queued_calls: AtomicUsize,
+    queued_bytes: AtomicUsize,
+}
+
+impl Dispatcher {
+    pub(crate) fn new(cluster: Arc<Cluster>) -> Self {
+        let connections = Arc::new(Semaphore::new(cluster.options.limits.connections_max));
+        let (queued_calls, queued_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { cluster, connections, queued_calls, queued_bytes }
+    }
+
+    pub(super) fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.cluster.options.limits
+    }
+
+    /// A place for one more connection, if there is one.
+    pub(super) fn admit_connection(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.connections).try_acquire_owned().ok()
+    }
+
+    /// Does the call, or sees to it that `outbox` gets the answer.
+    pub(super) fn dispatch(
+        self: &Arc<Self>,
+        client: &Arc<Client>,
+        request: Result<Request, (u32, Error)>,
+        outbox: &Arc<Outbox>,
+    ) -> Option<Response> {
+        let request = match request {
+            Ok(request) => request,
+            Err((id, error)) => return Some(Response::of_exception(id, &error.into())),
+        };
+        let deadline = deadline_of(&request);
+        if client::is_quick(client, &request) {
+            let call = Call { client, request: &request, deadline, is_quick: true };
+            if let Some(answer) = client::try_quick(&self.cluster, &call) {
+                return Some(finish(answer, &request));
+            }
+        }
+        self.hand_over(client, request, deadline, outbox)
+    }
+
+    fn hand_over(
+        self: &Arc<Self>,
+        client: &Arc<Client>,
+        request: Request,
+        deadline: Option<Instant>,
+        outbox: &Arc<Outbox>,
+    ) -> Option<Response> {
+        let size_bytes = request.message.len() + request.cells.len();
+        let calls = self.queued_calls.fetch_add(1, Ordering::AcqRel);
+        let bytes = self.queued_bytes.fetch_add(size_bytes, Ordering::AcqRel);
+        let waiting = Waiting { dispatcher: Arc::clone(self), size_bytes };
+        let limits = self.limits();
+        if calls >= limits.queued_calls_max
+            || bytes.saturating_add(size_bytes) > limits.queued_bytes_max.max(size_bytes)
+        {
+            drop(waiting);
+            let server = self.cluster.identity(client.role).text(&client.host);
+            let message = format!("Call queue is full on {server}, too many items queued ?");
+            let exception = RemoteException::new(class::CALL_QUEUE_TOO_BIG, message);
+            return Some(Response::of_exception(request.call_id(), &exception));
+        }
+        outbox.begin();
+        let (cluster, client) = (Arc::clone(&self.cluster), Arc::clone(client));
+        let outbox = Arc::clone(outbox);
+        tokio::task::spawn_blocking(move || {
+            drop(waiting);
+            if deadline.is_some_and(|deadline| deadline < Instant::now()) {
+                // The client has given up, and would not know what to do with an answer.
+                outbox.end(None);
+                return;
+            }
+            let call = Call { client: &client, request: &request, deadline, is_quick: false };
+            // A fault of ours must not leave the client waiting.
+            let answer =
+                catch_unwind(AssertUnwindSafe(|| answer(&cluster, &call))).unwrap_or_else(|_| {
+                    let message = format!("{} failed in the server", request.method());
+                    Err(RemoteException::do_not_retry(message))
+                });
+            outbox.end(Some(finish(answer, &request)));
+        });
+        None
+    }
+}
+
+/// A call that waits for a thread.
+struct Waiting {
+    dispatcher: Arc<Dispatcher>,
+    size_bytes: usize,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.dispatcher.queued_calls.fetch_sub(1, Ordering::AcqRel);
+        self.dispatcher.queued_bytes.fetch_sub(self.size_bytes, Ordering::AcqRel);
+    }
+}
+
+fn finish(answer: Answer, request: &Request) -> Response {
+    answer.unwrap_or_else(|exception| Response::of_exception(request.call_id(), &exception))
+}
+
+fn deadline_of(request: &Request) -> Option<Instant> {
+    let timeout = request.header.timeout.filter(|millis| *millis > 0)?;
+    Instant::now().checked_add(Duration::from_millis(u64::from(timeout)))
+}
+
+fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    match call.client.service {
+        Service::Client => client::answer(cluster, call),
+        Service::Admin => admin::answer(cluster, call),
+        Service::Master => master::answer(cluster, call),
+        Service::ClientMeta | Service::BootstrapNode => registry::answer(cluster, call),
+        Service::Lock | Service::Hbck => Err(no_such_method(call)),
+    }
+}
+
+/// What HBase says of a method that it does not have.
+pub(super) fn no_such_method(call: &Call<'_>) -> RemoteException {
+    let method = call.request.method();
+    let service = call.client.service;
+    RemoteException::do_not_retry(format!(
+        "hblite does not answer {method} of its {service:?} service; see docs/compatibility.md: \
+         java.lang.UnsupportedOperationException: {method}"
+    ))
+}

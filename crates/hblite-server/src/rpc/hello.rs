@@ -1,0 +1,105 @@
+//! How a connection begins: the preamble, and the header that says who wants what.
+
+use hblite_wire::cell_block::{Codec, Compressor};
+use hblite_wire::exception::class;
+use hblite_wire::frame::{NO_CALL_ID, Response, decode_connection_header};
+use hblite_wire::preamble::{PREAMBLE_SIZE, Preamble, SWITCH_TO_SIMPLE, parse};
+use hblite_wire::{RemoteException, pb};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::call::{Client, Service};
+use crate::cluster::{Cluster, Role};
+
+/// Longest connection header.
+const HEADER_SIZE_MAX: usize = 1024 * 1024;
+
+/// Reads what a client sends first. `None` if it has had its answer, or gets none.
+///
+/// # Errors
+/// Those of the socket.
+pub(super) async fn shake_hands(
+    stream: &mut TcpStream,
+    cluster: &Cluster,
+    role: Role,
+) -> std::io::Result<Option<Client>> {
+    let peer = stream.peer_addr()?.to_string();
+    let mut has_asked_for_principal = false;
+    loop {
+        let mut bytes = [0; PREAMBLE_SIZE];
+        stream.read_exact(&mut bytes).await?;
+        match parse(bytes, &peer) {
+            Err(exception) => {
+                let response = Response::of_exception(NO_CALL_ID, &exception);
+                stream.write_all(&response.head).await?;
+                return Ok(None);
+            }
+            Ok(Preamble::ConnectionRegistry) => {
+                let answer = pb::GetConnectionRegistryResponse { cluster_id: cluster.id.clone() };
+                let response = Response::new(NO_CALL_ID, &answer, bytes::Bytes::new());
+                stream.write_all(&response.head).await?;
+                return Ok(None);
+            }
+            Ok(Preamble::SecurityPreamble) if !has_asked_for_principal => {
+                has_asked_for_principal = true;
+                let exception =
+                    RemoteException::new(class::SECURITY_NOT_ENABLED, "security is not enabled");
+                let response = Response::of_exception(NO_CALL_ID, &exception);
+                stream.write_all(&response.head).await?;
+            }
+            Ok(Preamble::SecurityPreamble) => return Ok(None),
+            Ok(Preamble::Simple) => break,
+            Ok(Preamble::Sasl) => {
+                stream.write_all(&SWITCH_TO_SIMPLE).await?;
+                // The client's first message of SASL.
+                if read_block(stream).await?.is_none() {
+                    return Ok(None);
+                }
+                break;
+            }
+        }
+    }
+    let Some(header) = read_block(stream).await? else {
+        return Ok(None);
+    };
+    let Ok(header) = decode_connection_header(&header) else {
+        return Ok(None);
+    };
+    Ok(client_of(&header, cluster, role, stream))
+}
+
+/// Reads a length and as many bytes; `None` if they are too many.
+async fn read_block(stream: &mut TcpStream) -> std::io::Result<Option<Vec<u8>>> {
+    let length = stream.read_u32().await? as usize;
+    if length > HEADER_SIZE_MAX {
+        return Ok(None);
+    }
+    let mut block = vec![0; length];
+    stream.read_exact(&mut block).await?;
+    Ok(Some(block))
+}
+
+/// The client with this header; `None` if it wants what hblite does not have. HBase, too, closes
+/// the connection then without a word.
+fn client_of(
+    header: &pb::ConnectionHeader,
+    cluster: &Cluster,
+    role: Role,
+    stream: &TcpStream,
+) -> Option<Client> {
+    let service = Service::of_name(header.service_name.as_deref().unwrap_or_default(), role)?;
+    let codec = match header.cell_block_codec_class.as_deref() {
+        None | Some("") => None,
+        Some(name) => Some(Codec::from_class_name(name)?),
+    };
+    let compressor = match header.cell_block_compressor_class.as_deref() {
+        None | Some("") => None,
+        Some(name) => Some(Compressor::from_class_name(name)?),
+    };
+    let version = header
+        .version_info
+        .as_ref()
+        .map(|version| (version.version_major.unwrap_or(0), version.version_minor.unwrap_or(0)));
+    let host = cluster.host_for(stream.local_addr().ok()?);
+    Some(Client { role, service, codec, compressor, version, host })
+}

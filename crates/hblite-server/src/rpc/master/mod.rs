@@ -1,0 +1,59 @@
+//! MasterService: tables, namespaces, regions, switches, status.
+//!
+//! What HBase does in a procedure is done here when its id is given out.
+
+mod namespaces;
+mod procedures;
+mod regions;
+mod status;
+mod switches;
+mod tables;
+
+pub(super) use self::status::region_load;
+
+use hblite_model::{Nonce, Result};
+use hblite_wire::{RemoteException, pb};
+
+use super::call::{Answer, Call};
+use super::dispatch::no_such_method;
+use crate::cluster::Cluster;
+
+/// A method of the master, if it is one of the part that is asked.
+type Method = fn(&Cluster, &Call<'_>) -> Answer;
+
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let name = call.request.method();
+    let parts = [
+        tables::method,
+        namespaces::method,
+        regions::method,
+        status::method,
+        switches::method,
+        procedures::method,
+    ];
+    match parts.iter().find_map(|part| part(name)) {
+        Some(method) => method(cluster, call),
+        None => Err(no_such_method(call)),
+    }
+}
+
+/// The name of a change, if its client gave it one.
+fn nonce(group: Option<u64>, number: Option<u64>) -> Option<Nonce> {
+    let number = number.filter(|number| *number != 0)?;
+    Some(Nonce { group: group.unwrap_or(0), number })
+}
+
+/// Does a change as a procedure, and answers with its id.
+fn procedure(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    nonce: Option<Nonce>,
+    work: impl FnOnce() -> Result<()>,
+) -> Answer {
+    let now_ms = cluster.engine.now_millis();
+    let work = || work().map(|()| Vec::new()).map_err(RemoteException::from);
+    let id = cluster.procedures.run(nonce, now_ms, work);
+    cluster.note_change();
+    let id = id?;
+    call.answer(&pb::ProcedureResponse { proc_id: Some(id) })
+}

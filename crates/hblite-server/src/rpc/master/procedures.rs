@@ -1,0 +1,83 @@
+//! What became of procedures, and procedures by name.
+
+use hblite_wire::RemoteException;
+use hblite_wire::pb;
+
+use super::Method;
+use crate::cluster::Cluster;
+use crate::rpc::call::{Answer, Call};
+
+/// `GetProcedureResultResponse.State`.
+const NOT_FOUND: i32 = 0;
+const FINISHED: i32 = 2;
+/// How long a client waits for a procedure by name before it asks, in milliseconds.
+const EXPECTED_TIMEOUT_MS: i64 = 60_000;
+/// How the shell of HBase 2.4 and Java before 2.6 flush a table.
+const FLUSH_TABLE: &str = "flush-table-proc";
+/// How a client asks for a roll of the logs of all servers; it belongs to backups.
+const LOG_ROLL: &str = "rolllog-proc";
+
+pub(super) fn method(name: &str) -> Option<Method> {
+    Some(match name {
+        "getProcedureResult" => result,
+        "AbortProcedure" => {
+            |_, call| call.answer(&pb::AbortProcedureResponse { is_procedure_aborted: false })
+        }
+        "ExecProcedure" | "ExecProcedureWithRet" => execute,
+        "IsProcedureDone" => is_done,
+        // None is ever under way.
+        "GetProcedures" | "GetLocks" => |_, call| call.answer_empty(),
+        _ => return None,
+    })
+}
+
+fn result(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::GetProcedureResultRequest = call.parameter()?;
+    let Some(outcome) = cluster.procedures.outcome(request.proc_id) else {
+        let response = pb::GetProcedureResultResponse { state: NOT_FOUND, ..Default::default() };
+        return call.answer(&response);
+    };
+    let time = u64::try_from(outcome.time_ms).ok();
+    let (result, exception) = match outcome.result {
+        Ok(result) => (Some(result), None),
+        Err(exception) => (None, Some(exception.to_foreign())),
+    };
+    call.answer(&pb::GetProcedureResultResponse {
+        state: FINISHED,
+        submitted_time: time,
+        last_update: time,
+        result: result.filter(|result| !result.is_empty()).map(Into::into),
+        exception,
+    })
+}
+
+fn execute(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::ProcedureRequest = call.parameter()?;
+    let Some(procedure) = request.procedure else {
+        return Err(RemoteException::do_not_retry("a request without a procedure"));
+    };
+    match procedure.signature.as_str() {
+        FLUSH_TABLE => {
+            let table = procedure.instance.unwrap_or_default().parse()?;
+            let is_family = |pair: &&pb::NameStringPair| pair.name == "family";
+            match procedure.configuration.iter().find(is_family) {
+                Some(family) => cluster.engine.flush_family(&table, family.value.as_bytes())?,
+                None => cluster.engine.flush_table(&table)?,
+            }
+        }
+        LOG_ROLL => {}
+        other => {
+            let message = format!("The procedure is not registered: {other}");
+            return Err(RemoteException::do_not_retry(message));
+        }
+    }
+    call.answer(&pb::ExecProcedureResponse {
+        expected_timeout: Some(EXPECTED_TIMEOUT_MS),
+        return_data: None,
+    })
+}
+
+fn is_done(_: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::ProcedureRequest = call.parameter()?;
+    call.answer(&pb::IsProcedureDoneResponse { done: Some(true), snapshot: request.procedure })
+}

@@ -1,0 +1,167 @@
+//! Regions: split, merge, move, balance, assign.
+
+use hblite_model::{Error, Exception, RegionInfo, Result};
+use hblite_wire::convert;
+use hblite_wire::exception::class;
+use hblite_wire::{RemoteException, pb};
+
+use super::{Method, nonce, procedure};
+use crate::cluster::{Cluster, ServerIndex};
+use crate::rpc::call::{Answer, Call};
+
+pub(super) fn method(name: &str) -> Option<Method> {
+    Some(match name {
+        "SplitRegion" => split,
+        "MergeTableRegions" => merge,
+        "MoveRegion" => move_region,
+        "AssignRegion" => |c, call| set_closed(c, call, false),
+        "UnassignRegion" | "OfflineRegion" => |c, call| set_closed(c, call, true),
+        "Balance" => balance,
+        "getLastMajorCompactionTimestamp" | "getLastMajorCompactionTimestampForRegion" => {
+            last_major_compaction
+        }
+        _ => return None,
+    })
+}
+
+/// The region that a client names by its full or encoded name.
+fn named(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> Result<RegionInfo> {
+    cluster.find_region(&specifier.value)?.ok_or_else(|| {
+        let name = hblite_model::bytes::to_string_binary(&specifier.value);
+        Error::new(Exception::UnknownRegion, name)
+    })
+}
+
+fn split(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::SplitTableRegionRequest = call.parameter()?;
+    let parent = convert::region_info_from(&request.region_info)?;
+    if !cluster.switches.split.is_on() {
+        let name = parent.encoded_name();
+        let message = format!("Split is disabled: split switch is off, region {name}");
+        return Err(RemoteException::do_not_retry(message));
+    }
+    let key = request.split_row.as_deref().filter(|key| !key.is_empty());
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        let place = cluster.place_of(&parent);
+        cluster.engine.split_region(parent.encoded_name(), key)?;
+        // The daughters stay where the parent was.
+        for region in cluster.engine.regions(parent.table())? {
+            let starts = region.start_key() == parent.start_key();
+            let ends = region.end_key() == parent.end_key();
+            if starts || ends {
+                cluster.assignments.put_beside(region.encoded_name(), place);
+            }
+        }
+        Ok(())
+    })
+}
+
+fn merge(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::MergeTableRegionsRequest = call.parameter()?;
+    if !cluster.switches.merge.is_on() {
+        return Err(RemoteException::do_not_retry("Merge is disabled: merge switch is off"));
+    }
+    let names: Vec<String> = request
+        .region
+        .iter()
+        .map(|region| String::from_utf8_lossy(&region.value).into_owned())
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let is_forced = request.forcible.unwrap_or(false);
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        cluster.engine.merge_regions(&names, is_forced)
+    })
+}
+
+/// Moves a region to the server that is named, or to the next one.
+fn move_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::MoveRegionRequest = call.parameter()?;
+    let region = named(cluster, &request.region)?;
+    let place = cluster.place_of(&region);
+    let server = match &request.dest_server_name {
+        Some(name) => server_named(cluster, name)?,
+        None => (place.server + 1) % cluster.region_servers.len().max(1),
+    };
+    if server != place.server {
+        cluster.assignments.move_to(region.encoded_name(), server);
+        cluster.note_change();
+    }
+    call.answer_empty()
+}
+
+/// The server of this name. Its port says enough: no two have the same, and hosts have many names.
+fn server_named(
+    cluster: &Cluster,
+    name: &pb::ServerName,
+) -> std::result::Result<ServerIndex, RemoteException> {
+    let is_it = |server: &crate::cluster::ServerIdentity| {
+        name.port == Some(u32::from(server.port))
+            && name.start_code.is_none_or(|code| code == server.start_code)
+    };
+    cluster.region_servers.iter().position(is_it).ok_or_else(|| {
+        let (host, port) = (&name.host_name, name.port.unwrap_or(0));
+        let message = format!("{host}:{port} is not the name of a server of this cluster");
+        RemoteException::new(class::DO_NOT_RETRY_IO, message)
+    })
+}
+
+fn set_closed(cluster: &Cluster, call: &Call<'_>, is_closed: bool) -> Answer {
+    let request: pb::RegionRequest = call.parameter()?;
+    let region = named(cluster, &request.region)?;
+    if region.table().is_meta() && is_closed {
+        let message = "hblite does not take hbase:meta out of service";
+        return Err(RemoteException::do_not_retry(message));
+    }
+    cluster.assignments.set_closed(region.encoded_name(), is_closed);
+    cluster.note_change();
+    call.answer_empty()
+}
+
+/// Moves regions from servers with many to servers with few, until no two differ by more than one.
+fn balance(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::BalanceRequest = call.parameter()?;
+    let is_dry_run = request.dry_run.unwrap_or(false);
+    if !cluster.switches.balancer.is_on() && !is_dry_run {
+        return call.answer(&balance_response(false, 0, 0));
+    }
+    let mut loads: Vec<Vec<RegionInfo>> = (0..cluster.region_servers.len())
+        .map(|server| {
+            let regions = cluster.regions_on(server, None);
+            let movable = regions.iter().filter(|region| !region.info().table().is_meta());
+            movable.map(|region| region.info().clone()).collect()
+        })
+        .collect();
+    let mut moves = 0;
+    loop {
+        let by_load = |server: &usize| loads[*server].len();
+        let servers = 0..loads.len();
+        let (Some(most), Some(least)) =
+            (servers.clone().max_by_key(by_load), servers.min_by_key(by_load))
+        else {
+            break;
+        };
+        if loads[most].len() <= loads[least].len() + 1 {
+            break;
+        }
+        let Some(region) = loads[most].pop() else { break };
+        if !is_dry_run {
+            cluster.assignments.move_to(region.encoded_name(), least);
+        }
+        loads[least].push(region);
+        moves += 1;
+    }
+    call.answer(&balance_response(true, moves, if is_dry_run { 0 } else { moves }))
+}
+
+fn balance_response(has_run: bool, calculated: u32, executed: u32) -> pb::BalanceResponse {
+    pb::BalanceResponse {
+        balancer_ran: has_run,
+        moves_calculated: Some(calculated),
+        moves_executed: Some(executed),
+    }
+}
+
+/// Not known: 0, as HBase says before the first one.
+fn last_major_compaction(_: &Cluster, call: &Call<'_>) -> Answer {
+    call.answer(&pb::MajorCompactionTimestampResponse { compaction_timestamp: 0 })
+}

@@ -1,0 +1,165 @@
+//! What the master tells of itself, of servers and of regions.
+
+use hblite_engine::{RegionHandle, TableState};
+use hblite_model::Result;
+use hblite_wire::convert;
+use hblite_wire::pb;
+
+use super::Method;
+use crate::cluster::{Cluster, Role, ServerIndex};
+use crate::rpc::call::{Answer, Call};
+
+/// The version of HBase that hblite answers as.
+const HBASE_VERSION: &str = "2.6.1";
+/// `RegionSpecifierType.REGION_NAME`.
+const REGION_NAME: i32 = 1;
+/// `SecurityCapabilitiesResponse.Capability.SIMPLE_AUTHENTICATION`.
+const SIMPLE_AUTHENTICATION: i32 = 0;
+/// "No web page".
+const NO_INFO_PORT: i32 = -1;
+const MIB: u64 = 1024 * 1024;
+
+pub(super) fn method(name: &str) -> Option<Method> {
+    Some(match name {
+        "IsMasterRunning" => {
+            |_, call| call.answer(&pb::IsMasterRunningResponse { is_master_running: true })
+        }
+        "GetClusterStatus" => cluster_status,
+        "getSecurityCapabilities" => |_, call| {
+            let capabilities = vec![SIMPLE_AUTHENTICATION];
+            call.answer(&pb::SecurityCapabilitiesResponse { capabilities })
+        },
+        "IsInMaintenanceMode" => |_, call| call.answer(&pb::SwitchResponse { value: Some(false) }),
+        // Empty lists, and messages without a field that must be there.
+        "ListDecommissionedRegionServers"
+        | "ListReplicationPeers"
+        | "ClearDeadServers"
+        | "GetQuotaStates"
+        | "GetSpaceQuotaRegionSizes"
+        | "GetCompletedSnapshots" => |_, call| call.answer_empty(),
+        _ => return None,
+    })
+}
+
+/// The parts of the answer (`ClusterStatus.Option`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Version = 0,
+    ClusterId = 1,
+    LiveServers = 2,
+    Master = 4,
+    BalancerOn = 8,
+    MasterInfoPort = 9,
+    ServersName = 10,
+    TableRegions = 11,
+}
+
+fn cluster_status(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::GetClusterStatusRequest = call.parameter()?;
+    let wants = |part: Part| request.options.is_empty() || request.options.contains(&(part as i32));
+    let host = call.client.host.as_str();
+    let servers = || 0..cluster.region_servers.len();
+    let name = |server: ServerIndex| cluster.identity(Role::RegionServer(server)).message(host);
+    let mut status = pb::ClusterStatus::default();
+    if wants(Part::Version) {
+        let version = HBASE_VERSION.to_owned();
+        status.hbase_version = Some(pb::HBaseVersionFileContent { version });
+    }
+    if wants(Part::ClusterId) {
+        status.cluster_id = Some(pb::ClusterId { cluster_id: cluster.id.clone() });
+    }
+    if wants(Part::LiveServers) {
+        let live = |server| pb::LiveServerInfo {
+            server: name(server),
+            server_load: server_load(cluster, server),
+        };
+        status.live_servers = servers().map(live).collect();
+    }
+    if wants(Part::Master) {
+        status.master = Some(cluster.master.message(host));
+    }
+    if wants(Part::BalancerOn) {
+        status.balancer_on = Some(cluster.switches.balancer.is_on());
+    }
+    if wants(Part::MasterInfoPort) {
+        status.master_info_port = Some(NO_INFO_PORT);
+    }
+    if wants(Part::ServersName) {
+        status.servers_name = servers().map(name).collect();
+    }
+    if wants(Part::TableRegions) {
+        status.table_region_states_count = table_regions(cluster)?;
+    }
+    call.answer(&pb::GetClusterStatusResponse { cluster_status: status })
+}
+
+fn server_load(cluster: &Cluster, server: ServerIndex) -> pb::ServerLoad {
+    let regions = cluster.regions_on(server, None);
+    let requests = |region: &RegionHandle| {
+        let load = region.load();
+        load.read_requests + load.write_requests
+    };
+    let now = u64::try_from(cluster.engine.now_millis()).unwrap_or(0);
+    pb::ServerLoad {
+        number_of_requests: Some(0),
+        total_number_of_requests: Some(regions.iter().map(requests).sum()),
+        used_heap_mb: Some(0),
+        max_heap_mb: Some(0),
+        region_loads: regions.iter().map(region_load).collect(),
+        report_start_time: u64::try_from(cluster.started_at_ms).ok(),
+        report_end_time: Some(now),
+        info_server_port: Some(0),
+    }
+}
+
+/// What a server tells of one region.
+pub(in crate::rpc) fn region_load(region: &RegionHandle) -> pb::RegionLoad {
+    let files = region.store_files();
+    let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let mib = |bytes: u64| u32::try_from(bytes / MIB).unwrap_or(u32::MAX);
+    let file_bytes: u64 = files.iter().map(|(_, _, bytes)| bytes).sum();
+    let load = region.load();
+    pb::RegionLoad {
+        region_specifier: pb::RegionSpecifier {
+            r#type: REGION_NAME,
+            value: region.info().region_name().into(),
+        },
+        stores: Some(count(files.len())),
+        storefiles: Some(count(files.iter().map(|(_, count, _)| count).sum())),
+        store_uncompressed_size_mb: Some(mib(file_bytes)),
+        storefile_size_mb: Some(mib(file_bytes)),
+        mem_store_size_mb: Some(mib(region.memstore_size_bytes() as u64)),
+        storefile_index_size_kb: Some(0),
+        read_requests_count: Some(load.read_requests),
+        write_requests_count: Some(load.write_requests),
+        total_compacting_kvs: Some(0),
+        current_compacted_kvs: Some(0),
+        complete_sequence_id: Some(region.last_sequence_id()),
+        data_locality: Some(1.0),
+        last_major_compaction_ts: Some(0),
+        filtered_read_requests_count: Some(0),
+    }
+}
+
+fn table_regions(cluster: &Cluster) -> Result<Vec<pb::TableRegionStatesCount>> {
+    let mut counts = Vec::new();
+    for table in cluster.engine.list_tables(true)? {
+        let regions = cluster.engine.regions(table.name())?;
+        let is_enabled = cluster.engine.table_state(table.name())? == TableState::Enabled;
+        let closed =
+            |region: &&hblite_model::RegionInfo| !is_enabled || cluster.place_of(region).is_closed;
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let closed = regions.iter().filter(closed).count();
+        counts.push(pb::TableRegionStatesCount {
+            table_name: convert::table_name(table.name()),
+            region_states_count: pb::RegionStatesCount {
+                open_regions: count(regions.len() - closed),
+                split_regions: 0,
+                closed_regions: count(closed),
+                regions_in_transition: 0,
+                total_regions: count(regions.len()),
+            },
+        });
+    }
+    Ok(counts)
+}

@@ -1,0 +1,235 @@
+//! Creating, changing and listing tables.
+
+use hblite_engine::TableState;
+use hblite_model::{Error, Exception, Result, TableDescriptor, TableName};
+use hblite_wire::convert;
+use hblite_wire::{RemoteException, pb};
+use regex::Regex;
+
+use super::{Method, nonce, procedure};
+use crate::cluster::Cluster;
+use crate::rpc::call::{Answer, Call};
+
+pub(super) fn method(name: &str) -> Option<Method> {
+    Some(match name {
+        "CreateTable" => create,
+        "DeleteTable" => |c, call| change(c, call, |c, table| c.engine.drop_table(table)),
+        "EnableTable" => |c, call| change(c, call, |c, table| c.engine.enable_table(table)),
+        "DisableTable" => |c, call| change(c, call, |c, table| c.engine.disable_table(table)),
+        "truncateTable" => truncate,
+        "ModifyTable" => modify,
+        "AddColumn" => |c, call| change_family(c, call, true),
+        "ModifyColumn" => |c, call| change_family(c, call, false),
+        "DeleteColumn" => delete_family,
+        "FlushTable" => flush,
+        "ModifyTableStoreFileTracker" | "ModifyColumnStoreFileTracker" => modify_file_tracker,
+        "GetTableDescriptors" => describe,
+        "GetTableNames" => list,
+        "ListTableDescriptorsByState" => describe_by_state,
+        "ListTableNamesByState" => list_by_state,
+        "GetTableState" => state,
+        "GetSchemaAlterStatus" => alter_status,
+        _ => return None,
+    })
+}
+
+fn create(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::CreateTableRequest = call.parameter()?;
+    let table = convert::table_schema_from(&request.table_schema)?;
+    let keys: Vec<Vec<u8>> = request.split_keys.iter().map(|key| key.to_vec()).collect();
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        cluster.engine.create_table(&table, &keys)
+    })
+}
+
+fn change(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    work: fn(&Cluster, &TableName) -> Result<()>,
+) -> Answer {
+    let request: pb::TableRequest = call.parameter()?;
+    let table = convert::table_name_from(&request.table_name)?;
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || work(cluster, &table))
+}
+
+fn truncate(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::TruncateTableRequest = call.parameter()?;
+    let table = convert::table_name_from(&request.table_name)?;
+    let preserves_splits = request.preserve_splits.unwrap_or(false);
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        cluster.engine.truncate_table(&table, preserves_splits)
+    })
+}
+
+fn modify(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::ModifyTableRequest = call.parameter()?;
+    let name = convert::table_name_from(&request.table_name)?;
+    let table = convert::table_schema_from(&request.table_schema)?.with_name(name);
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        cluster.engine.modify_table(&table)
+    })
+}
+
+fn change_family(cluster: &Cluster, call: &Call<'_>, is_new: bool) -> Answer {
+    let request: pb::ColumnRequest = call.parameter()?;
+    let table = convert::table_name_from(&request.table_name)?;
+    let family = convert::family_from(&request.column_families);
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || match is_new {
+        true => cluster.engine.add_family(&table, &family),
+        false => cluster.engine.modify_family(&table, &family),
+    })
+}
+
+fn delete_family(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::DeleteColumnRequest = call.parameter()?;
+    let table = convert::table_name_from(&request.table_name)?;
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        cluster.engine.delete_family(&table, &request.column_name)
+    })
+}
+
+fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::FlushTableRequest = call.parameter()?;
+    let table = convert::table_name_from(&request.table_name)?;
+    let families = &request.column_family;
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        if families.is_empty() {
+            return cluster.engine.flush_table(&table);
+        }
+        families.iter().try_for_each(|family| cluster.engine.flush_family(&table, family))
+    })
+}
+
+/// The one that hblite has is the default one.
+fn modify_file_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::ModifyStoreFileTrackerRequest = call.parameter()?;
+    let table = convert::table_name_from(&request.table_name)?;
+    let wanted = request.dst_sft.unwrap_or_default();
+    if !wanted.eq_ignore_ascii_case("DEFAULT") {
+        return Err(RemoteException::unsupported(&format!("the store file tracker {wanted}")));
+    }
+    procedure(cluster, call, None, || cluster.engine.describe_table(&table).map(drop))
+}
+
+/// What of the tables a request asks for.
+struct Wanted<'r> {
+    regex: Option<&'r str>,
+    includes_system: bool,
+    namespace: Option<&'r str>,
+}
+
+/// Tables in the order of `TreeMap`s of names: as HBase lists them.
+fn wanted_tables(cluster: &Cluster, wanted: &Wanted<'_>) -> Result<Vec<TableDescriptor>> {
+    let regex = wanted.regex.filter(|regex| !regex.is_empty()).map(pattern).transpose()?;
+    let namespace = wanted.namespace.filter(|namespace| !namespace.is_empty());
+    if let Some(namespace) = namespace {
+        cluster.engine.describe_namespace(namespace)?;
+    }
+    let mut tables = cluster.engine.list_tables(wanted.includes_system)?;
+    tables.retain(|table| {
+        let name = table.name();
+        namespace.is_none_or(|namespace| name.namespace() == namespace)
+            && regex.as_ref().is_none_or(|regex| is_match(regex, name))
+    });
+    Ok(tables)
+}
+
+/// A regular expression over whole names.
+fn pattern(text: &str) -> Result<Regex> {
+    Regex::new(&format!("^(?:{text})$")).map_err(|error| {
+        Error::new(Exception::PatternSyntax, format!("{text}: {error}")).with_source(error)
+    })
+}
+
+/// Names of the default namespace are matched with and without it (`MasterServices`).
+fn is_match(regex: &Regex, name: &TableName) -> bool {
+    let is_default = name.namespace() == hblite_model::name::DEFAULT_NAMESPACE;
+    regex.is_match(&name.to_string())
+        || (is_default && regex.is_match(&format!("{}:{}", name.namespace(), name.qualifier())))
+}
+
+fn describe(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::GetTableDescriptorsRequest = call.parameter()?;
+    let mut tables = Vec::new();
+    if request.table_names.is_empty() {
+        tables = wanted_tables(
+            cluster,
+            &Wanted {
+                regex: request.regex.as_deref(),
+                includes_system: request.include_sys_tables.unwrap_or(false),
+                namespace: request.namespace.as_deref(),
+            },
+        )?;
+    }
+    for name in &request.table_names {
+        // What is not there is left out.
+        tables.extend(cluster.engine.describe_table(&convert::table_name_from(name)?));
+    }
+    answer_descriptors(call, &tables)
+}
+
+fn answer_descriptors(call: &Call<'_>, tables: &[TableDescriptor]) -> Answer {
+    let table_schema = tables.iter().map(convert::table_schema).collect();
+    call.answer(&pb::TableDescriptorsResponse { table_schema })
+}
+
+fn answer_names(call: &Call<'_>, tables: &[TableDescriptor]) -> Answer {
+    let table_names = tables.iter().map(|table| convert::table_name(table.name())).collect();
+    call.answer(&pb::TableNamesResponse { table_names })
+}
+
+fn list(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::GetTableNamesRequest = call.parameter()?;
+    let tables = wanted_tables(
+        cluster,
+        &Wanted {
+            regex: request.regex.as_deref(),
+            includes_system: request.include_sys_tables.unwrap_or(false),
+            namespace: request.namespace.as_deref(),
+        },
+    )?;
+    answer_names(call, &tables)
+}
+
+fn tables_by_state(cluster: &Cluster, call: &Call<'_>) -> Result<Vec<TableDescriptor>> {
+    let request: pb::TablesByStateRequest = call.parameter()?;
+    let wanted = if request.is_enabled { TableState::Enabled } else { TableState::Disabled };
+    let mut tables = cluster.engine.list_tables(true)?;
+    tables.retain(|table| {
+        let state = cluster.engine.table_state(table.name());
+        state.is_ok_and(|state| state == wanted) && !table.name().is_meta()
+    });
+    Ok(tables)
+}
+
+fn describe_by_state(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    answer_descriptors(call, &tables_by_state(cluster, call)?)
+}
+
+fn list_by_state(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    answer_names(call, &tables_by_state(cluster, call)?)
+}
+
+fn state(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::GetTableStateRequest = call.parameter()?;
+    let table = convert::table_name_from(&request.table_name)?;
+    let state = cluster.engine.table_state(&table).map_err(|error| match error.exception() {
+        Exception::TableNotFound => {
+            Error::new(Exception::TableNotFound, format!("No state found for {table}"))
+        }
+        _ => error,
+    })?;
+    let state = pb::TableState { state: i32::try_from(state.code()).unwrap_or(0) };
+    call.answer(&pb::GetTableStateResponse { table_state: state })
+}
+
+/// A change is done when it is answered.
+fn alter_status(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::GetSchemaAlterStatusRequest = call.parameter()?;
+    let table = convert::table_name_from(&request.table_name)?;
+    let count = cluster.engine.regions(&table)?.len();
+    call.answer(&pb::GetSchemaAlterStatusResponse {
+        yet_to_update_regions: Some(0),
+        total_regions: Some(u32::try_from(count).unwrap_or(u32::MAX)),
+    })
+}

@@ -1,0 +1,191 @@
+//! Open scanners: their ids, and the leases without which they would stay for ever.
+//!
+//! A call takes its scanner out and puts it back when it is done, so that one call has it at a
+//! time. Leases follow the store's clock; they are looked at when a scanner is asked for, and once
+//! a second to free what nobody asks for any more.
+//!
+//! Ids of scanners that were closed a moment ago are remembered, because clients of older versions
+//! close what the server has closed itself.
+//!
+//! Threads: any.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hblite_engine::RegionScan;
+use hblite_wire::RemoteException;
+use hblite_wire::convert::ScanSettings;
+use hblite_wire::exception::class;
+use parking_lot::Mutex;
+
+use crate::cluster::Role;
+use crate::options::Limits;
+
+/// How many closed scanners are remembered.
+const CLOSED_MAX: usize = 10_000;
+
+/// A scanner between two calls.
+#[derive(Debug)]
+pub(crate) struct OpenScanner {
+    pub(crate) scan: RegionScan,
+    pub(crate) role: Role,
+    pub(crate) settings: ScanSettings,
+    /// What the next call must have, if it counts.
+    pub(crate) next_call_sequence: u64,
+    /// The row of the last result, if that was not whole.
+    pub(crate) open_row: Option<Vec<u8>>,
+}
+
+#[derive(Debug)]
+enum Slot {
+    /// It may be used until the lease ends, by the store's clock.
+    Free(Box<OpenScanner>, i64),
+    /// A call has it.
+    Busy,
+}
+
+/// All scanners of all servers.
+#[derive(Debug)]
+pub(crate) struct Scanners {
+    known: Mutex<Known>,
+    last_id: AtomicU64,
+    lease_ms: i64,
+    scanners_max: usize,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    slots: HashMap<u64, Slot>,
+    /// Closed ones with their last call sequence, in order.
+    closed: HashMap<u64, u64>,
+    closed_order: VecDeque<u64>,
+}
+
+/// What [`Scanners::take`] found.
+pub(crate) enum Taken {
+    Scanner(Box<OpenScanner>),
+    /// It was closed a moment ago.
+    AlreadyClosed,
+}
+
+impl Scanners {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let lease_ms = i64::try_from(limits.scanner_lease.as_millis()).unwrap_or(i64::MAX);
+        Self {
+            known: Mutex::default(),
+            last_id: AtomicU64::new(0),
+            lease_ms,
+            scanners_max: limits.scanners_max,
+        }
+    }
+
+    /// How long a scanner lives without a call.
+    pub(crate) fn lease_ms(&self) -> i64 {
+        self.lease_ms
+    }
+
+    /// An id that no scanner of this server has, nor one of `started_at_ms` another time.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo` if there are too many scanners.
+    pub(crate) fn new_id(&self, started_at_ms: i64) -> Result<u64, RemoteException> {
+        if self.known.lock().slots.len() >= self.scanners_max {
+            let message = format!("more than {} scanners are open", self.scanners_max);
+            return Err(RemoteException::new(class::CALL_QUEUE_TOO_BIG, message));
+        }
+        let number = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        // The middle of the clock: another start of the server gives other ids.
+        Ok((started_at_ms as u64 & 0x7fff_ffff) << 32 | (number & 0xffff_ffff))
+    }
+
+    /// Takes a scanner for a call.
+    ///
+    /// # Errors
+    /// `UnknownScanner`, `OutOfOrderScannerNext` (of one that is closed), `Lease` if another call
+    /// has it.
+    pub(crate) fn take(
+        &self,
+        id: u64,
+        call_sequence: Option<u64>,
+        now_ms: i64,
+    ) -> Result<Taken, RemoteException> {
+        let mut known = self.known.lock();
+        match known.slots.insert(id, Slot::Busy) {
+            Some(Slot::Free(scanner, until)) if until > now_ms => Ok(Taken::Scanner(scanner)),
+            Some(Slot::Busy) => {
+                let message = format!("lease '{id}' does not exist");
+                Err(RemoteException::new(class::LEASE, message))
+            }
+            _ => {
+                known.slots.remove(&id);
+                match known.closed.get(&id) {
+                    None => Err(unknown_scanner(id)),
+                    Some(last) if call_sequence.is_some_and(|given| given != last + 1) => {
+                        let message = format!(
+                            "Expected nextCallSeq for closed request: {} But the nextCallSeq got \
+                             from client: {}",
+                            last + 1,
+                            call_sequence.unwrap_or(0)
+                        );
+                        Err(RemoteException::new(class::OUT_OF_ORDER_SCANNER_NEXT, message))
+                    }
+                    Some(_) => Ok(Taken::AlreadyClosed),
+                }
+            }
+        }
+    }
+
+    /// Gives a scanner back, or in for the first time. Its lease begins.
+    pub(crate) fn put(&self, id: u64, scanner: Box<OpenScanner>, now_ms: i64) {
+        let until = now_ms.saturating_add(self.lease_ms);
+        self.known.lock().slots.insert(id, Slot::Free(scanner, until));
+    }
+
+    /// Ends a scanner that was taken.
+    pub(crate) fn close(&self, id: u64, scanner: Box<OpenScanner>) {
+        let mut known = self.known.lock();
+        known.slots.remove(&id);
+        known.closed.insert(id, scanner.next_call_sequence.saturating_sub(1));
+        known.closed_order.push_back(id);
+        if known.closed_order.len() > CLOSED_MAX
+            && let Some(oldest) = known.closed_order.pop_front()
+        {
+            known.closed.remove(&oldest);
+        }
+        drop(known);
+        // Its files go outside the lock.
+        drop(scanner);
+    }
+
+    /// Ends scanners whose lease is over, and those whose region is closed.
+    pub(crate) fn expire(&self, now_ms: i64) {
+        let mut known = self.known.lock();
+        let over: Vec<u64> = known
+            .slots
+            .iter()
+            .filter(|(_, slot)| matches!(slot, Slot::Free(_, until) if *until <= now_ms))
+            .map(|(id, _)| *id)
+            .collect();
+        let ended: Vec<Slot> = over.iter().filter_map(|id| known.slots.remove(id)).collect();
+        drop(known);
+        drop(ended);
+    }
+
+    /// How many are open.
+    pub(crate) fn len(&self) -> usize {
+        self.known.lock().slots.len()
+    }
+}
+
+fn unknown_scanner(id: u64) -> RemoteException {
+    let message = format!(
+        "Unknown scanner '{id}'. This can happen due to any of the following reasons: \
+         a) Scanner id given is wrong, \
+         b) Scanner lease expired because of long wait between consecutive client checkins, \
+         c) Server may be closing down, \
+         d) RegionServer restart during upgrade.\n\
+         If the issue is due to reason (b), a possible fix would be increasing the value \
+         of'hbase.client.scanner.timeout.period' configuration."
+    );
+    RemoteException::new(class::UNKNOWN_SCANNER, message)
+}

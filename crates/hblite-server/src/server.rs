@@ -1,0 +1,161 @@
+//! A server: the ports of a cluster over one store, until it is stopped.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hblite::Connection;
+use hblite_model::{Error, Result};
+use tokio::runtime::Runtime;
+
+use crate::cluster::{Cluster, Role, ZooKeeperView};
+use crate::options::ServerOptions;
+use crate::rpc::{Dispatcher, Listener, accept};
+use crate::zookeeper::Shim;
+
+/// Most region servers that one process shows.
+const REGION_SERVERS_MAX: usize = 100;
+/// How often scanners are looked through for those whose lease is over.
+const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
+/// How long calls under way may take when the server is stopped.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The ports that a server has open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerPorts {
+    /// The ZooKeeper shim's, if there is one.
+    pub zookeeper: Option<u16>,
+    /// The master's.
+    pub master: u16,
+    /// The region servers'.
+    pub region_servers: Vec<u16>,
+}
+
+/// Answers HBase's clients over the network, for a store of this process.
+///
+/// ```no_run
+/// use hblite_server::{Server, ServerOptions};
+/// let connection = hblite::open_in_memory()?;
+/// let server = Server::start(&connection, ServerOptions::on_free_ports())?;
+/// println!("hbase.client.bootstrap.servers=localhost:{}", server.ports().master);
+/// server.stop();
+/// # Ok::<(), hblite::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    runtime: Option<Runtime>,
+    ports: ServerPorts,
+    cluster: Arc<Cluster>,
+}
+
+impl Server {
+    /// Opens the ports and answers on them, from threads of its own. The store stays the caller's
+    /// to close.
+    ///
+    /// # Errors
+    /// `Io` if a port cannot be opened (the message names it), `IllegalArgument` for settings out
+    /// of range.
+    pub fn start(connection: &Connection, options: ServerOptions) -> Result<Self> {
+        if !(1..=REGION_SERVERS_MAX).contains(&options.region_servers) {
+            return Err(Error::illegal_argument(format!(
+                "there can be 1 to {REGION_SERVERS_MAX} region servers, not {}",
+                options.region_servers
+            )));
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .thread_name("hblite-rpc")
+            .max_blocking_threads(options.limits.handlers.max(1))
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(|error| Error::io_of("cannot start threads", error))?;
+        let guard = runtime.enter();
+        let master = bind(&options, options.master_port)?;
+        let mut region_servers = Vec::with_capacity(options.region_servers);
+        for index in 0..options.region_servers {
+            region_servers.push(bind(&options, port_of(&options, index)?)?);
+        }
+        let zookeeper = options.zookeeper_port.map(|port| bind(&options, port)).transpose()?;
+        let ports = ServerPorts {
+            zookeeper: zookeeper.as_ref().map(|(_, port)| *port),
+            master: master.1,
+            region_servers: region_servers.iter().map(|(_, port)| *port).collect(),
+        };
+        let engine = Arc::clone(connection.engine());
+        let cluster = Cluster::new(engine, options, ports.master, &ports.region_servers)?;
+        let cluster = Arc::new(cluster);
+        let dispatcher = Arc::new(Dispatcher::new(Arc::clone(&cluster)));
+        if let Some((listener, _)) = zookeeper {
+            let shim = Shim::new(ZooKeeperView(Arc::clone(&cluster)), cluster.engine.env().clone());
+            runtime.spawn(shim.serve(listener.into_inner()));
+        }
+        runtime.spawn(accept(master.0, Arc::clone(&dispatcher), Role::Master));
+        for (index, (listener, _)) in region_servers.into_iter().enumerate() {
+            let role = Role::RegionServer(index);
+            runtime.spawn(accept(listener, Arc::clone(&dispatcher), role));
+        }
+        runtime.spawn(tidy(Arc::clone(&cluster)));
+        drop(guard);
+        Ok(Self { runtime: Some(runtime), ports, cluster })
+    }
+
+    /// The ports that are open.
+    pub fn ports(&self) -> &ServerPorts {
+        &self.ports
+    }
+
+    /// The id by which clients know the cluster.
+    pub fn cluster_id(&self) -> &str {
+        &self.cluster.id
+    }
+
+    /// How many scanners clients have open.
+    pub fn open_scanners(&self) -> usize {
+        self.cluster.scanners.len()
+    }
+
+    /// Closes the ports and waits some seconds for calls under way.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(STOP_TIMEOUT);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn port_of(options: &ServerOptions, index: usize) -> Result<u16> {
+    if options.region_server_port == 0 {
+        return Ok(0);
+    }
+    let offset = u16::try_from(index).unwrap_or(u16::MAX);
+    options.region_server_port.checked_add(offset).ok_or_else(|| {
+        Error::illegal_argument(format!("there is no port for region server {}", index + 1))
+    })
+}
+
+fn bind(options: &ServerOptions, port: u16) -> Result<(Listener, u16)> {
+    let address = SocketAddr::new(options.bind, port);
+    let failed = |error: io::Error| Error::io_of(&format!("cannot listen on {address}"), error);
+    let listener = Listener::bind(address).map_err(failed)?;
+    let port = listener.port().map_err(failed)?;
+    Ok((listener, port))
+}
+
+async fn tidy(cluster: Arc<Cluster>) {
+    let mut period = tokio::time::interval(EXPIRE_PERIOD);
+    loop {
+        period.tick().await;
+        cluster.scanners.expire(cluster.engine.now_millis());
+        cluster.tidy_assignments();
+    }
+}

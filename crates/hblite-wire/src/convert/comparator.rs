@@ -1,0 +1,87 @@
+//! Comparators by class name and serialized form.
+
+use bytes::Bytes;
+use hblite_model::filter::{
+    BigDecimal, BitwiseOperator, Comparator, CompareOperator, RegexEngine, RegexFlags, RegexString,
+};
+use hblite_model::{Error, Result};
+
+use super::no_such;
+use crate::frame::decode;
+use crate::pb;
+
+/// Where Java has filters and comparators.
+pub(super) const PACKAGE: &str = "org.apache.hadoop.hbase.filter.";
+
+/// The operator with this number.
+pub(super) fn compare_operator(number: i32) -> Result<CompareOperator> {
+    let index = usize::try_from(number).ok();
+    let operator = index.and_then(|index| CompareOperator::ALL.get(index));
+    operator.copied().ok_or_else(|| no_such("compare operator", number))
+}
+
+/// What Java says of a class that it cannot load.
+pub(super) fn class_not_found(name: &str) -> Error {
+    Error::do_not_retry(format!("java.lang.ClassNotFoundException: {name}"))
+}
+
+/// The comparator in a message.
+///
+/// # Errors
+/// `DoNotRetryIo` for an unknown class or bytes that are not of it; what its constructor refuses.
+pub(super) fn comparator(message: &pb::Comparator) -> Result<Comparator> {
+    let bytes = message.serialized_comparator.clone().unwrap_or_default();
+    let simple = message.name.strip_prefix(PACKAGE).unwrap_or_default();
+    Ok(match simple {
+        "BinaryComparator" => Comparator::Binary(value(bytes)?),
+        "BinaryPrefixComparator" => Comparator::BinaryPrefix(value(bytes)?),
+        "LongComparator" => {
+            let value = value(bytes)?;
+            let number = value.as_slice().try_into().map_err(|_| {
+                Error::do_not_retry(format!("{} bytes are not a long", value.len()))
+            })?;
+            Comparator::Long(i64::from_be_bytes(number))
+        }
+        "BigDecimalComparator" => Comparator::BigDecimal(BigDecimal::from_bytes(&value(bytes)?)?),
+        "BitComparator" => {
+            let message: pb::BitComparator = decode(bytes)?;
+            let value = message.comparable.value.unwrap_or_default().to_vec();
+            let operator = match message.bitwise_op {
+                1 => BitwiseOperator::And,
+                2 => BitwiseOperator::Or,
+                3 => BitwiseOperator::Xor,
+                other => return Err(no_such("bitwise operator", other)),
+            };
+            Comparator::Bit { value, operator }
+        }
+        "BinaryComponentComparator" => {
+            let message: pb::BinaryComponentComparator = decode(bytes)?;
+            let offset = message.offset as usize;
+            Comparator::BinaryComponent { value: message.value.to_vec(), offset }
+        }
+        "NullComparator" => Comparator::Null,
+        "RegexStringComparator" => Comparator::Regex(regex(bytes)?),
+        "SubstringComparator" => {
+            Comparator::substring(&decode::<pb::SubstringComparator>(bytes)?.substr)
+        }
+        _ => return Err(class_not_found(&message.name)),
+    })
+}
+
+fn value(bytes: Bytes) -> Result<Vec<u8>> {
+    let message: pb::BinaryComparator = decode(bytes)?;
+    Ok(message.comparable.value.unwrap_or_default().to_vec())
+}
+
+fn regex(bytes: Bytes) -> Result<RegexString> {
+    let message: pb::RegexStringComparator = decode(bytes)?;
+    let engine = match message.engine.as_deref() {
+        Some("JONI") => RegexEngine::Joni,
+        _ => RegexEngine::Java,
+    };
+    let regex = RegexString::new(&message.pattern, RegexFlags(message.pattern_flags), engine)?;
+    let is_latin1 = ["ISO-8859-1", "ISO8859_1", "ISO_8859_1", "LATIN1", "US-ASCII"]
+        .iter()
+        .any(|name| message.charset.eq_ignore_ascii_case(name));
+    Ok(if is_latin1 { regex.over_latin1() } else { regex })
+}

@@ -1,0 +1,137 @@
+//! Gets and scans.
+
+use bytes::Bytes;
+use hblite_model::{Error, Exception, Get, Result, Scan};
+
+use super::{attribute, filter, java_int, time_range};
+use crate::pb;
+
+/// The get in a message.
+///
+/// # Errors
+/// As [`filter()`] and [`time_range`]; those of [`Get::check`].
+pub fn get(message: &pb::Get) -> Result<Get> {
+    let mut get = Get::new(&message.row).versions(message.max_versions.map_or(1, |max| max as i32));
+    for column in &message.column {
+        if column.qualifier.is_empty() {
+            get = get.family(&column.family);
+        }
+        for qualifier in &column.qualifier {
+            get = get.column(&column.family, qualifier);
+        }
+    }
+    if message.time_range.is_some() {
+        get = get.time_range(time_range(message.time_range.as_ref())?);
+    }
+    for range in &message.cf_time_range {
+        get = get.family_time_range(&range.column_family, time_range(Some(&range.time_range))?);
+    }
+    if let Some(message) = &message.filter {
+        get = get.filter(filter(message)?);
+    }
+    if let Some(limit) = message.store_limit {
+        get = get.family_limit(limit as i32);
+    }
+    if let Some(offset) = message.store_offset {
+        get = get.family_offset(offset as i32);
+    }
+    get.check()?;
+    Ok(get)
+}
+
+/// What a scan's message says to the server and not to the region.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScanSettings {
+    /// Bytes in one answer, if the client has an opinion.
+    pub size_max_bytes: Option<u64>,
+    /// Where it saw the region before, if it goes on.
+    pub read_point: Option<u64>,
+    /// Whether heartbeats say where the scan stands.
+    pub needs_cursor: bool,
+    /// Whether the scan ends with the first answer in which nothing more is to come: clients
+    /// before 2.0.
+    pub is_small: bool,
+}
+
+/// The scan in a message.
+///
+/// # Errors
+/// As [`filter()`] and [`time_range`]; `IncompatibleFilter` for a batch with a filter of rows,
+/// `DoNotRetryIo` for rows that cannot be.
+pub fn scan(message: &pb::Scan) -> Result<(Scan, ScanSettings)> {
+    let row = |row: &Option<Bytes>| row.clone().unwrap_or_default();
+    let (start, stop) = (row(&message.start_row), row(&message.stop_row));
+    let includes_start = message.include_start_row.unwrap_or(true);
+    // Clients before 2.0 mean one row when both are the same.
+    let includes_stop =
+        message.include_stop_row.unwrap_or_else(|| !start.is_empty() && start == stop);
+    let mut scan = Scan::new()
+        .start_row_with(&start, includes_start)
+        .stop_row_with(&stop, includes_stop)
+        .reversed(message.reversed.unwrap_or(false))
+        .versions(message.max_versions.map_or(1, |max| max as i32))
+        .raw(attribute(&message.attribute, "_raw_").is_some_and(is_true))
+        .batch(java_int(message.batch_size))
+        .family_limit(java_int(message.store_limit))
+        .family_offset(message.store_offset.map_or(0, |offset| offset as i32))
+        .load_families_on_demand(message.load_column_families_on_demand.unwrap_or(true));
+    for column in &message.column {
+        if column.qualifier.is_empty() {
+            scan = scan.family(&column.family);
+        }
+        for qualifier in &column.qualifier {
+            scan = scan.column(&column.family, qualifier);
+        }
+    }
+    if message.time_range.is_some() {
+        scan = scan.time_range(time_range(message.time_range.as_ref())?);
+    }
+    for range in &message.cf_time_range {
+        scan = scan.family_time_range(&range.column_family, time_range(Some(&range.time_range))?);
+    }
+    if let Some(message) = &message.filter {
+        scan = scan.filter(filter(message)?);
+    }
+    scan.check().map_err(|error| match error.exception() {
+        Exception::IncompatibleFilter => error,
+        _ => Error::do_not_retry(error.to_string()),
+    })?;
+    let settings = ScanSettings {
+        size_max_bytes: message.max_result_size.filter(|size| *size > 0 && *size < 1 << 62),
+        read_point: message.mvcc_read_point.filter(|point| *point > 0 && *point < 1 << 62),
+        needs_cursor: message.need_cursor_result.unwrap_or(false),
+        is_small: message.small.unwrap_or(false),
+    };
+    Ok((scan, settings))
+}
+
+/// How Java writes a boolean (`Bytes.toBytes(boolean)`).
+pub(super) fn is_true(value: &[u8]) -> bool {
+    value.len() == 1 && value[0] != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_row_is_meant_when_both_ends_are_it() {
+        let message = pb::Scan {
+            start_row: Some("r".into()),
+            stop_row: Some("r".into()),
+            ..pb::Scan::default()
+        };
+        let (old, _) = scan(&message).unwrap();
+        assert!(old.is_start_inclusive() && old.is_stop_inclusive());
+        let (new, _) = scan(&pb::Scan { include_stop_row: Some(false), ..message }).unwrap();
+        assert!(!new.is_stop_inclusive());
+    }
+
+    #[test]
+    fn an_empty_time_range_is_all_time() {
+        let range = pb::TimeRange::default();
+        let message = pb::Get { row: "r".into(), time_range: Some(range), ..pb::Get::default() };
+        let get = get(&message).unwrap();
+        assert!(get.as_scan().time_range_of(b"f").is_all());
+    }
+}
