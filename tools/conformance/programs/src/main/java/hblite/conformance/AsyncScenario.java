@@ -80,11 +80,13 @@ final class AsyncScenario implements Scenario {
         () -> store.async.getTable(TableName.valueOf("nowhere")).get(new Get(row)).get());
     answers.ask("buffered",
         () -> {
+          List<CompletableFuture<Void>> puts = new ArrayList<>();
           try (var mutator = store.async.getBufferedMutator(name)) {
             for (int each = 0; each < 100; each++) {
-              mutator.mutate(Store.put("o%03d".formatted(each), "q", 1, "v"));
+              puts.add(mutator.mutate(Store.put("o%03d".formatted(each), "q", 1, "v")));
             }
           }
+          CompletableFuture.allOf(puts.toArray(CompletableFuture[]::new)).get();
           return table.scanAll(new Scan().setStartStopRowForPrefixScan(bytes("o"))).get().size();
         });
     answers.ask("where it is",

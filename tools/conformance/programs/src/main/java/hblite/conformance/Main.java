@@ -115,6 +115,9 @@ public final class Main {
         answers.scenario(name.toLowerCase(Locale.ROOT));
         try (Store store = new Store(connection, async)) {
           scenario.run(store, answers);
+        } catch (IOException e) {
+          // The questions that follow in this scenario have no answer then.
+          answers.ask("broke off", () -> e);
         }
       }
     }
