@@ -67,7 +67,11 @@ public final class Run extends RunListener {
   }
 
   private static String nameOf(Description test) {
-    return test.getMethodName() == null ? "class" : test.getMethodName().replaceAll("\\s", "_");
+    String name = test.getMethodName();
+    // Parameters of a test are named at length.
+    return name == null
+        ? "class"
+        : name.replaceAll("\\s", "_").replace("class_org.apache.hadoop.hbase.client.", "");
   }
 
   private void note(Description test, String word, Throwable why) {
