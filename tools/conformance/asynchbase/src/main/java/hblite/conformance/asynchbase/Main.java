@@ -157,6 +157,7 @@ public final class Main {
     check("scan", ROWS, () -> {
       Scanner scanner = scanner();
       scanner.setStartKey(bytes("s"));
+      scanner.setStopKey(bytes("t"));
       scanner.setMaxNumRows(64);
       return rows(scanner).size();
     });
@@ -181,6 +182,7 @@ public final class Main {
     check("qualifiers", ROWS, () -> {
       Scanner scanner = scanner();
       scanner.setStartKey(bytes("s"));
+      scanner.setStopKey(bytes("t"));
       scanner.setFilter(new QualifierFilter(CompareOp.EQUAL, new BinaryPrefixComparator(Q)));
       return rows(scanner).size();
     });
