@@ -39,7 +39,8 @@ fn region_field(name: &[u8]) -> Vec<u8> {
 fn table_with_r1(server: &TestServer) -> Vec<u8> {
     let name = create_table(server, "t", &[]).remove(0);
     let put = hblite::Put::at("r1", 1000).add("f", "q", "v1");
-    server.connection().table("t").unwrap().put(&put).unwrap();
+    let table = server.connection().table("t").expect("a name");
+    table.put(&put).expect("written");
     name
 }
 

@@ -64,7 +64,8 @@ impl Dispatcher {
         let deadline = deadline_of(&request);
         if client::is_quick(client, &request) {
             let call = Call { client, request: &request, deadline, is_quick: true };
-            if let Some(answer) = client::try_quick(&self.cluster, &call) {
+            let answer = without_panic(&request, || client::try_quick(&self.cluster, &call));
+            if let Some(answer) = answer.unwrap_or_else(|exception| Some(Err(exception))) {
                 return Some(finish(answer, &request));
             }
         }
@@ -103,12 +104,7 @@ impl Dispatcher {
                 return;
             }
             let call = Call { client: &client, request: &request, deadline, is_quick: false };
-            // A fault of ours must not leave the client waiting.
-            let answer =
-                catch_unwind(AssertUnwindSafe(|| answer(&cluster, &call))).unwrap_or_else(|_| {
-                    let message = format!("{} failed in the server", request.method());
-                    Err(RemoteException::do_not_retry(message))
-                });
+            let answer = without_panic(&request, || answer(&cluster, &call)).and_then(|done| done);
             outbox.end(Some(finish(answer, &request)));
         });
         None
@@ -126,6 +122,14 @@ impl Drop for Waiting {
         self.dispatcher.queued_calls.fetch_sub(1, Ordering::AcqRel);
         self.dispatcher.queued_bytes.fetch_sub(self.size_bytes, Ordering::AcqRel);
     }
+}
+
+/// A fault of ours must neither leave the client waiting nor end its connection.
+fn without_panic<T>(request: &Request, work: impl FnOnce() -> T) -> Result<T, RemoteException> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
+        let message = format!("{} failed in the server", request.method());
+        RemoteException::do_not_retry(message)
+    })
 }
 
 fn finish(answer: Answer, request: &Request) -> Response {

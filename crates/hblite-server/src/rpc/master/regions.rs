@@ -5,6 +5,7 @@ use hblite_wire::convert;
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
+use super::status::major_compacted_at;
 use super::{Method, nonce, procedure};
 use crate::cluster::{Cluster, ServerIndex};
 use crate::rpc::call::{Answer, Call};
@@ -17,15 +18,14 @@ pub(super) fn method(name: &str) -> Option<Method> {
         "AssignRegion" => |c, call| set_closed(c, call, false),
         "UnassignRegion" | "OfflineRegion" => |c, call| set_closed(c, call, true),
         "Balance" => balance,
-        "getLastMajorCompactionTimestamp" | "getLastMajorCompactionTimestampForRegion" => {
-            last_major_compaction
-        }
+        "getLastMajorCompactionTimestamp" => last_compaction_of_table,
+        "getLastMajorCompactionTimestampForRegion" => last_compaction_of_region,
         _ => return None,
     })
 }
 
 /// The region that a client names by its full or encoded name.
-fn named(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> Result<RegionInfo> {
+pub(super) fn named(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> Result<RegionInfo> {
     cluster.find_region(&specifier.value)?.ok_or_else(|| {
         let name = hblite_model::bytes::to_string_binary(&specifier.value);
         Error::new(Exception::UnknownRegion, name)
@@ -43,6 +43,9 @@ fn split(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let key = request.split_row.as_deref().filter(|key| !key.is_empty());
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
         let place = cluster.place_of(&parent);
+        if key.is_none() {
+            cluster.flush_for_split_point(&parent)?;
+        }
         cluster.engine.split_region(parent.encoded_name(), key)?;
         // The daughters stay where the parent was.
         for region in cluster.engine.regions(parent.table())? {
@@ -90,7 +93,7 @@ fn move_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
 }
 
 /// The server of this name. Its port says enough: no two have the same, and hosts have many names.
-fn server_named(
+pub(super) fn server_named(
     cluster: &Cluster,
     name: &pb::ServerName,
 ) -> std::result::Result<ServerIndex, RemoteException> {
@@ -131,10 +134,11 @@ fn balance(cluster: &Cluster, call: &Call<'_>) -> Answer {
             movable.map(|region| region.info().clone()).collect()
         })
         .collect();
+    let decommissioned = cluster.assignments.decommissioned();
     let mut moves = 0;
     loop {
         let by_load = |server: &usize| loads[*server].len();
-        let servers = 0..loads.len();
+        let servers = (0..loads.len()).filter(|server| !decommissioned.contains(server));
         let (Some(most), Some(least)) =
             (servers.clone().max_by_key(by_load), servers.min_by_key(by_load))
         else {
@@ -161,7 +165,21 @@ fn balance_response(has_run: bool, calculated: u32, executed: u32) -> pb::Balanc
     }
 }
 
-/// Not known: 0, as HBase says before the first one.
-fn last_major_compaction(_: &Cluster, call: &Call<'_>) -> Answer {
-    call.answer(&pb::MajorCompactionTimestampResponse { compaction_timestamp: 0 })
+fn last_compaction_of_table(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::MajorCompactionTimestampRequest = call.parameter()?;
+    let table = convert::table_name_from(&request.table_name)?;
+    let regions = cluster.engine.regions(&table)?;
+    let handles = regions.iter().filter_map(|info| cluster.engine.region(&info.region_name()));
+    answer_time(call, handles.map(|region| major_compacted_at(&region)).min())
+}
+
+fn last_compaction_of_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::MajorCompactionTimestampForRegionRequest = call.parameter()?;
+    let region = cluster.engine.region(&request.region.value);
+    answer_time(call, region.map(|region| major_compacted_at(&region)))
+}
+
+fn answer_time(call: &Call<'_>, time: Option<u64>) -> Answer {
+    let compaction_timestamp = time.and_then(|time| i64::try_from(time).ok()).unwrap_or(0);
+    call.answer(&pb::MajorCompactionTimestampResponse { compaction_timestamp })
 }
