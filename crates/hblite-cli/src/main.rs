@@ -3,9 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod backup;
+mod casestudy;
 mod check;
 mod hfile;
 mod output;
+mod rowkey;
 mod shell;
 mod terminal;
 
@@ -32,6 +34,12 @@ enum Command {
     Check(check::CheckArguments),
     /// Makes a copy of a closed store.
     Backup(backup::BackupArguments),
+    /// Runs the schemas of HBase's case studies.
+    #[command(subcommand, name = "casestudy")]
+    CaseStudy(casestudy::CaseStudyCommand),
+    /// Tells what a row key does, from its design.
+    #[command(name = "rowkey")]
+    RowKey(rowkey::RowKeyArguments),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +48,8 @@ fn main() -> ExitCode {
         Command::HFile(command) => hfile::run(command),
         Command::Check(arguments) => check::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),
+        Command::CaseStudy(command) => casestudy::run(command),
+        Command::RowKey(arguments) => rowkey::run(&arguments),
     }
 }
 
