@@ -53,7 +53,7 @@ impl Record for LogEvent {
             host: format!("{role}{}.mycompany.com", id.entity),
             event,
             ts: EPOCH_MS + id.index * STEP_MS + random.below(STEP_MS),
-            message: format!("{event} of session {:06}", random.below(1_000_000)),
+            message: format!("session {:06}", random.below(1_000_000)),
         }
     }
 
