@@ -2,8 +2,8 @@
 //!
 //! HBase has one index, the row key, and keeps rows in the order of its bytes. What comes first in
 //! it decides which region takes a write, and what a question must know to be a short scan. This
-//! crate makes such keys from typed fields, and plans the scans of a query. It does no I/O and needs
-//! no store: what it gives are bytes, for hblite as for any HBase.
+//! crate makes such keys from typed fields, and plans the scans of a query. It does no I/O and
+//! needs no store: what it gives are bytes, for hblite as for any HBase.
 //!
 //! ```
 //! use hblite_rowkey::{Design, Merge, Query, Value};
@@ -14,7 +14,8 @@
 //! assert_eq!(key, b"\x03\x00\x00\x00\x00Yh/\x07web1");
 //!
 //! // A period of all hosts, newest first, is four reversed scans, merged behind the bucket.
-//! let query = Query::new().range("ts", 1_500_000_000_u64..1_500_000_060).descending("ts").limit(9);
+//! let period = Query::new().range("ts", 1_500_000_000_u64..1_500_000_060);
+//! let query = period.descending("ts").limit(9);
 //! let plan = design.plan(&query)?;
 //! assert_eq!((plan.ranges.len(), plan.is_reversed, plan.merge_skip), (4, true, Some(1)));
 //! let bounds = plan.ranges[3].scan(plan.is_reversed);
@@ -50,10 +51,10 @@
 //! | `h:md5` | 16 | the MD5 digest of the value, which cannot be read back |
 //! | `h:md5hex(6)` | 6 | the beginning of it in hexadecimal |
 //! | `salt(16)` | 1, or 2 above 256 | one of 16 numbers, at random |
-//! | `salt(16, h)` `salt(16, *)` | 1 or 2 | [`salt_hash`] of fields, or of all that follows, modulo 16 |
+//! | `salt(16, h)` `salt(16, *)` | 1 or 2 | [`salt_hash`] of fields, or of what follows, mod 16 |
 //! | `salt("a-", "b-")` | 2 | one of these |
 //! | `bucket(ts, 16)` | 1 or 2 | ts modulo 16 |
-//! | `md5hex(h, 6)` `md5(h, 4)` | 6, 4 | the beginning of the MD5 of fields, hexadecimal or as bytes |
+//! | `md5hex(h, 6)` `md5(h, 4)` | 6, 4 | the beginning of the MD5 of fields |
 //! | `"text\x00"` | its length | the same in every key |
 //!
 //! Hashes are taken of a field as it stands in the key, without delimiter and filling.
@@ -62,8 +63,8 @@
 //!
 //! [`Design`] encodes, decodes, plans ([`Design::plan`]), says what it is good for
 //! ([`Design::support_matrix`], [`Design::spread`]) and where to split a table
-//! ([`Design::natural_splits`], [`quantile_splits`]). [`Merge`] makes one ordered stream of the scans
-//! of a plan. [`Ids`] keeps short numbers for long names in a table.
+//! ([`Design::natural_splits`], [`quantile_splits`]). [`Merge`] makes one ordered stream of the
+//! scans of a plan. [`Ids`] keeps short numbers for long names in a table.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
 //! LOG_DATA: host, time, event and message, and what the row key is to be.
 //!
 //! Time first makes every write go to the last region. Buckets of the time spread it, and cost a
-//! scan each. Host first spreads as well as the hosts do, and reads one host in one scan. Long names
-//! in every key are replaced by hashes or numbers; the originals stay as columns.
+//! scan each. Host first spreads as well as the hosts do, and reads one host in one scan. Long
+//! names in every key are replaced by hashes or numbers; the originals stay as columns.
 
 use std::fmt;
 
