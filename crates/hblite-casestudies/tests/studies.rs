@@ -5,7 +5,7 @@ use hblite::Connection;
 use hblite_casestudies::{DataSet, Design, Question, RecordId, Session, Study, Trace, studies};
 use hblite_rowkey::{Order, quantile_splits};
 
-const RECORDS: u64 = 1_200;
+const RECORDS: u64 = 600;
 
 fn answer(session: &dyn Session, question: &Question) -> (Vec<String>, Trace) {
     let trace = Trace::new();

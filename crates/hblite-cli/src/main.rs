@@ -3,11 +3,13 @@
 #![forbid(unsafe_code)]
 
 mod backup;
+mod casestudy;
 mod check;
 mod hfile;
 mod hotspot;
 mod load_hfiles;
 mod output;
+mod rowkey;
 mod serve;
 mod shell;
 mod terminal;
@@ -48,6 +50,12 @@ enum Command {
     /// Shows where the load of row keys lands, and what reading back costs.
     #[command(subcommand)]
     Hotspot(hotspot::HotspotCommand),
+    /// Runs the schemas of HBase's case studies.
+    #[command(subcommand, name = "casestudy")]
+    CaseStudy(casestudy::CaseStudyCommand),
+    /// Tells what a row key does, from its design.
+    #[command(name = "rowkey")]
+    RowKey(rowkey::RowKeyArguments),
 }
 
 fn main() -> ExitCode {
@@ -61,6 +69,8 @@ fn main() -> ExitCode {
         Command::Import(arguments) => transfer::import::run(&arguments),
         Command::Export(arguments) => transfer::export::run(&arguments),
         Command::Hotspot(command) => hotspot::run(command),
+        Command::CaseStudy(command) => casestudy::run(command),
+        Command::RowKey(arguments) => rowkey::run(&arguments),
     }
 }
 

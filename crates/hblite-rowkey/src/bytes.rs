@@ -38,7 +38,8 @@ pub struct KeyRange {
     pub stop: Vec<u8>,
 }
 
-/// A scan's ends as HBase's `Scan` takes them: where it starts is the greater key if it is reversed.
+/// A scan's ends as HBase's `Scan` takes them: where it starts is the greater key if it is
+/// reversed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ScanBounds {
     /// Where the scan starts; empty: at the end of the table that comes first.

@@ -98,7 +98,8 @@ where
     /// the key come in the order of their streams, or against it if reversed.
     pub fn new(streams: impl IntoIterator<Item = I>, skip: usize, is_reversed: bool) -> Self {
         let streams: Vec<I> = streams.into_iter().collect();
-        let unread = (0..streams.len()).collect();
+        // Taken from the end.
+        let unread = (0..streams.len()).rev().collect();
         Self { streams, heads: BinaryHeap::new(), unread, skip, is_reversed, has_failed: false }
     }
 

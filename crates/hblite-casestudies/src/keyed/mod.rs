@@ -204,13 +204,16 @@ pub(crate) fn sort<R: Record>(records: &mut [R], query: &Query) {
     }
 }
 
+/// Finds the number of a name of a kind, if it has one.
+pub(crate) type FindNumber<'f> = dyn Fn(u8, &[u8]) -> Result<Option<u64>> + 'f;
+
 /// The query as a key can be asked: without conditions on what it does not have, and with numbers
 /// in place of names. Nothing if a name has no number, so that no row has it.
 pub(crate) fn for_key(
     query: &Query,
     key: &hblite_rowkey::Design,
     numbered: &[(&'static str, u8)],
-    number: &dyn Fn(u8, &[u8]) -> Result<Option<u64>>,
+    number: &FindNumber<'_>,
 ) -> Result<Option<Query>> {
     let has = |field: &str| key.fields().iter().any(|own| own.name == field);
     let mut asked = Query::new();

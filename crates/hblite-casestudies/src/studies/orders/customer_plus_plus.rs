@@ -74,7 +74,7 @@ pub(super) fn order_of(id: &RecordId) -> SalesOrder {
 /// Whether a record is a customer. Every twentieth is, so that a customer is there before most of
 /// its orders whatever the size of the data.
 pub(super) fn is_customer(id: &RecordId) -> bool {
-    id.index % RECORDS_PER_CUSTOMER == 0
+    id.index.is_multiple_of(RECORDS_PER_CUSTOMER)
 }
 
 impl Record for Entry {

@@ -1,8 +1,8 @@
 //! Rows or columns: a million rows of one column, or one row of a million columns.
 //!
-//! Both keep the same cells, and every cell has its whole row key either way. What differs is what a
-//! region can split, what a get reads at once, and what changes together: a row changes as a whole.
-//! In between lie rows as columns: so many records in each row.
+//! Both keep the same cells, and every cell has its whole row key either way. What differs is what
+//! a region can split, what a get reads at once, and what changes together: a row changes as a
+//! whole. In between lie rows as columns: so many records in each row.
 
 use std::fmt;
 use std::marker::PhantomData;

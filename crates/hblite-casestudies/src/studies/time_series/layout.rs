@@ -107,7 +107,7 @@ impl fmt::Display for Number {
 /// assert_eq!(qualifier(74_500, 0), [0xF0, 0x48, 0xC1, 0x00]); // 74.5 seconds
 /// ```
 pub fn qualifier(offset_ms: u64, flags: u8) -> Vec<u8> {
-    if offset_ms % 1_000 == 0 {
+    if offset_ms.is_multiple_of(1_000) {
         let bits = ((offset_ms / 1_000) as u16) << 4 | u16::from(flags & 0x0F);
         bits.to_be_bytes().to_vec()
     } else {
@@ -162,7 +162,7 @@ pub fn encode_compacted(points: &[Placed]) -> (Vec<u8>, Vec<u8>) {
         let (value, flags) = number.encode();
         qualifiers.extend_from_slice(&qualifier(*offset_ms, flags));
         values.extend_from_slice(&value);
-        seconds += usize::from(offset_ms % 1_000 == 0);
+        seconds += usize::from(offset_ms.is_multiple_of(1_000));
     }
     if points.len() > 1 {
         values.push(u8::from(seconds != 0 && seconds != points.len()));

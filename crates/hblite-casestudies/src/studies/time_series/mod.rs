@@ -60,8 +60,8 @@ impl Study for TimeSeries {
             Box::new(Packed::new(
                 "opentsdb",
                 Packing::OpenTsdb,
-                "13 bytes of key for an hour; all hosts of a metric in one scan; each hour's \
-                 columns are rewritten into one",
+                "13 bytes of key for an hour; all hosts of a metric in one scan, and so one host \
+                 reads past the others; each hour's columns are rewritten into one",
             )),
         ]
     }

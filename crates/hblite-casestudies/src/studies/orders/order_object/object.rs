@@ -109,7 +109,7 @@ impl Order {
 
 /// Whether an order was written before orders had gift notes.
 pub(super) fn is_first_version(id: &RecordId) -> bool {
-    id.index % 3 == 0
+    id.index.is_multiple_of(3)
 }
 
 impl fmt::Display for ShippingLocation {
