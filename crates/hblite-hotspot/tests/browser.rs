@@ -30,8 +30,7 @@ fn main() -> Done {
     let screenshots = std::env::var_os("HBLITE_SCREENSHOTS").map(PathBuf::from);
     let dir = tempfile::tempdir()?;
     let designs = ["timestamp-lead", "bucketed", "host-lead"];
-    let small: Vec<RunResult> =
-        designs.into_iter().map(small_result).collect::<Result<_, _>>()?;
+    let small: Vec<RunResult> = designs.into_iter().map(small_result).collect::<Result<_, _>>()?;
     let large = [large_result(small[0].clone())];
     let (small_file, large_file) = (dir.path().join("small.html"), dir.path().join("large.html"));
     std::fs::write(&small_file, page(&small))?;
@@ -48,10 +47,10 @@ fn main() -> Done {
 }
 
 fn small_result(design: &str) -> Done<RunResult> {
-    let study = Study::find("log-data")?;
+    let study = Study::find("log-keys")?;
     let options = RunOptions { records: 20_000, windows: 40, reads: 20, ..RunOptions::default() };
-    let stream = Stream::new(study, &options)?;
     let candidate = Candidate::new(study, design, options.regions)?;
+    let stream = Stream::new(&candidate, &options)?;
     Ok(run(&candidate, &stream, &options, |_| {})?)
 }
 
