@@ -10,7 +10,8 @@ use hblite_hotspot::generate::Distribution;
 use hblite_hotspot::report::{Colours, greatest, terminal_heat_map};
 use hblite_hotspot::result::{self, Metric, RunResult};
 use hblite_hotspot::run::{
-    RunOptions, ServiceLaw, Splits, Stream, Target, export_keys, run as run_design, targets,
+    RunOptions, ServiceLaw, Splits, Stream, Target, export_keys, run as run_design, settings,
+    targets,
 };
 use hblite_hotspot::study::split_designs;
 
@@ -158,6 +159,8 @@ fn run_all(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
         return Err("--keys-out writes the keys of one design: name it with --design".to_owned());
     }
     let stream = Stream::new(&**first, &options).map_err(|error| error.to_string())?;
+    result::check_same_run(&arguments.out, first.study(), &settings(&stream, &options))
+        .map_err(|error| error.to_string())?;
     let mut results = Vec::new();
     for design in &designs {
         let result = run_one(arguments, &**design, &stream, &options)

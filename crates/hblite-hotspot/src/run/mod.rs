@@ -173,7 +173,8 @@ fn finish_storage(
     })
 }
 
-fn settings(stream: &Stream, options: &RunOptions) -> Settings {
+/// The settings as results keep them.
+pub fn settings(stream: &Stream, options: &RunOptions) -> Settings {
     Settings {
         records: options.records,
         entities: stream.entities(),
