@@ -1,5 +1,6 @@
 //! `hblite hotspot`: where the load of row keys lands, and what reading back costs.
 
+mod advise;
 mod run;
 
 use std::path::PathBuf;
@@ -24,6 +25,8 @@ pub(crate) enum HotspotCommand {
     Report(ReportArguments),
     /// Shows the figures of results side by side.
     Compare(CompareArguments),
+    /// Proposes a key and regions for a sample of keys and the queries wanted.
+    Advise(advise::AdviseArguments),
 }
 
 /// Which results.
@@ -67,6 +70,7 @@ pub(crate) fn run(command: HotspotCommand) -> ExitCode {
         HotspotCommand::Run(arguments) => run::run(&arguments),
         HotspotCommand::Report(arguments) => make_report(&arguments),
         HotspotCommand::Compare(arguments) => compare(&arguments),
+        HotspotCommand::Advise(arguments) => advise::run(&arguments),
     }
 }
 
@@ -82,6 +86,15 @@ fn studies() -> String {
         for (index, question) in study.questions.iter().enumerate() {
             let head = if index == 0 { "queries" } else { "" };
             text.push_str(&format!("  {head:8} {:20} {}\n", question.name, question.about));
+        }
+        text.push('\n');
+    }
+    for study in hblite_casestudies::studies() {
+        text.push_str(&format!("{}: {} (case study)\n", study.name(), study.title()));
+        for (index, design) in study.designs().iter().enumerate() {
+            let head = if index == 0 { "designs" } else { "" };
+            let key = design.pictures().first().cloned().unwrap_or_default();
+            text.push_str(&format!("  {head:8} {:20} {key}\n", design.name()));
         }
         text.push('\n');
     }

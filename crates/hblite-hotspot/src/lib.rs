@@ -1,5 +1,6 @@
 //! Where the load of a row-key design lands, and what reading back costs.
 //!
+//! - [`advise`]: from sampled keys and wanted queries to a design
 //! - [`condition`]: conditions over named figures, for tests in a build
 //! - [`figures`]: how evenly loads are spread, per time window and in total
 //! - [`generate`]: which entity each request is about, and when it arrives
@@ -11,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advise;
 pub mod condition;
 pub mod figures;
 pub mod generate;

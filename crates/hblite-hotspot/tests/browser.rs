@@ -47,10 +47,10 @@ fn main() -> Done {
 }
 
 fn small_result(design: &str) -> Done<RunResult> {
-    let study = Study::find("log-data")?;
+    let study = Study::find("log-keys")?;
     let options = RunOptions { records: 20_000, windows: 40, reads: 20, ..RunOptions::default() };
-    let stream = Stream::new(study, &options)?;
     let candidate = Candidate::new(study, design, options.regions)?;
+    let stream = Stream::new(&candidate, &options)?;
     Ok(run(&candidate, &stream, &options, |_| {})?)
 }
 

@@ -9,8 +9,11 @@ use clap::Args;
 use hblite_hotspot::generate::Distribution;
 use hblite_hotspot::report::{Colours, greatest, terminal_heat_map};
 use hblite_hotspot::result::{self, Metric, RunResult};
-use hblite_hotspot::run::{RunOptions, ServiceLaw, Splits, Stream, export_keys, run as run_design};
-use hblite_hotspot::study::{Candidate, Study, split_designs};
+use hblite_hotspot::run::{
+    RunOptions, ServiceLaw, Splits, Stream, Target, export_keys, run as run_design, settings,
+    targets,
+};
+use hblite_hotspot::study::split_designs;
 
 use super::{FailIf, judge, print_tables};
 use crate::output::{FAILURE, fail, print, record_bar};
@@ -37,7 +40,7 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     entities: Option<u64>,
     /// Regions of the table
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = 16)]
     regions: usize,
     /// Salts or buckets of the study's designs [default: as many as regions]
     #[arg(long)]
@@ -148,25 +151,20 @@ pub(crate) fn run(arguments: &RunArguments) -> ExitCode {
 fn run_all(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
     let options = arguments.options();
     options.check().map_err(|error| error.to_string())?;
-    let study = Study::find(&arguments.study).map_err(|error| error.to_string())?;
     let buckets = arguments.buckets.unwrap_or(arguments.regions);
-    let names = match &arguments.design {
-        Some(text) => split_designs(text),
-        None => study.designs.iter().map(|(name, ..)| (*name).to_owned()).collect(),
-    };
-    let candidates: Vec<Candidate> = names
-        .iter()
-        .map(|name| Candidate::new(study, name, buckets))
-        .collect::<Result<_, _>>()
-        .map_err(|error| error.to_string())?;
-    if arguments.keys_out.is_some() && candidates.len() != 1 {
+    let names = arguments.design.as_deref().map(split_designs).unwrap_or_default();
+    let designs = targets(&arguments.study, &names, buckets).map_err(|error| error.to_string())?;
+    let [first, ..] = designs.as_slice() else { return Err("there is no design".to_owned()) };
+    if arguments.keys_out.is_some() && designs.len() != 1 {
         return Err("--keys-out writes the keys of one design: name it with --design".to_owned());
     }
-    let stream = Stream::new(study, &options).map_err(|error| error.to_string())?;
+    let stream = Stream::new(&**first, &options).map_err(|error| error.to_string())?;
+    result::check_same_run(&arguments.out, first.study(), &settings(&stream, &options))
+        .map_err(|error| error.to_string())?;
     let mut results = Vec::new();
-    for candidate in &candidates {
-        let result = run_one(arguments, candidate, &stream, &options)
-            .map_err(|reason| format!("{}: {reason}", candidate.name))?;
+    for design in &designs {
+        let result = run_one(arguments, &**design, &stream, &options)
+            .map_err(|reason| format!("{}: {reason}", design.name()))?;
         results.push(result);
     }
     Ok(results)
@@ -174,12 +172,12 @@ fn run_all(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
 
 fn run_one(
     arguments: &RunArguments,
-    candidate: &Candidate,
+    design: &dyn Target,
     stream: &Stream,
     options: &RunOptions,
 ) -> Result<RunResult, String> {
     let bar = record_bar();
-    let result = run_design(candidate, stream, options, |progress| {
+    let result = run_design(design, stream, options, |progress| {
         bar.set_length(progress.records_total);
         bar.set_position(progress.records);
     });
@@ -188,7 +186,7 @@ fn run_one(
     result::write(&arguments.out, &result).map_err(|error| error.to_string())?;
     if let Some(path) = &arguments.keys_out {
         let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        export_keys(candidate, stream, options, &mut BufWriter::new(file))
+        export_keys(design, stream, options, &mut BufWriter::new(file))
             .map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(result)

@@ -10,6 +10,8 @@ mod scale;
 mod svg;
 mod table;
 mod terminal;
+#[cfg(test)]
+mod tests;
 mod trade_off;
 
 use std::fs;

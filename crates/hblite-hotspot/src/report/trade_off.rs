@@ -109,7 +109,7 @@ pub(super) fn svg(results: &[RunResult], cost: Cost, theme: Theme) -> Option<Str
         .map(|point| frame.place(point.cost, point.heat))
         .collect();
     drawing.dashed(&best, drawing.theme.accent);
-    labels(&mut drawing, &frame, &points);
+    labels(&mut drawing, &frame, &points, &best);
     for point in &points {
         let title = format!(
             "{}: max/mean {}, {} {}",
@@ -189,7 +189,7 @@ impl Taken {
 }
 
 /// Names beside their points, where nothing is in the way; a line leads to those that had to move.
-fn labels(drawing: &mut Drawing, frame: &Frame, points: &[Point]) {
+fn labels(drawing: &mut Drawing, frame: &Frame, points: &[Point], line: &[(f64, f64)]) {
     const SIZE: f64 = 12.5;
     let around = |(x, y): (f64, f64), by: f64| Taken {
         left: x - by,
@@ -199,6 +199,14 @@ fn labels(drawing: &mut Drawing, frame: &Frame, points: &[Point]) {
     };
     let mut taken: Vec<Taken> =
         points.iter().map(|point| around(frame.place(point.cost, point.heat), 8.0)).collect();
+    for pair in line.windows(2) {
+        let steps = 60;
+        taken.extend((0..=steps).map(|step| {
+            let share = f64::from(step) / f64::from(steps);
+            let between = |from: f64, to: f64| from + (to - from) * share;
+            around((between(pair[0].0, pair[1].0), between(pair[0].1, pair[1].1)), 2.0)
+        }));
+    }
     for point in points {
         let (x, y) = frame.place(point.cost, point.heat);
         let name = cut(&point.name, 44);
@@ -248,7 +256,7 @@ mod tests {
         };
         let points: Vec<Point> = (0..8).map(point).collect();
         let mut drawing = Drawing::new(WIDTH, HEIGHT, Theme::LIGHT);
-        labels(&mut drawing, &Frame::new(&points), &points);
+        labels(&mut drawing, &Frame::new(&points), &points, &[]);
         let svg = drawing.finish("");
         let places: Vec<&str> = svg.split("<text ").skip(1).collect();
         let y =

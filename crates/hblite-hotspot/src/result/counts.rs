@@ -46,6 +46,9 @@ pub struct WindowCounts {
     pub bytes: Vec<u64>,
 }
 
+/// The most windows times final regions: what a picture can be made of.
+pub const CELLS_MAX: usize = 20_000_000;
+
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
@@ -110,6 +113,9 @@ impl Counts {
                 return Err(format!("window {index} has not one count for each of its regions"));
             }
         }
+        if self.windows.len().saturating_mul(self.final_regions().len()) > CELLS_MAX {
+            return Err(format!("its windows and regions make more than {CELLS_MAX} cells"));
+        }
         Ok(())
     }
 
@@ -146,7 +152,8 @@ impl Counts {
                 let (from, to) = extents[region as usize];
                 let parts = (to - from) as u64;
                 for (position, total) in (0..parts).zip(&mut totals[from..to]) {
-                    *total += count / parts + u64::from(position < count % parts);
+                    let share = count / parts + u64::from(position < count % parts);
+                    *total = total.saturating_add(share);
                 }
             }
         }
@@ -155,7 +162,8 @@ impl Counts {
 
     /// The sum over everything.
     pub fn sum(&self, metric: Metric) -> u64 {
-        self.windows.iter().map(|window| window.of(metric).iter().sum::<u64>()).sum()
+        let counts = self.windows.iter().flat_map(|window| window.of(metric));
+        counts.fold(0, |sum, count| sum.saturating_add(*count))
     }
 }
 

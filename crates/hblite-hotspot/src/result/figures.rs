@@ -56,7 +56,8 @@ impl Imbalances {
         let mut weight_sum = 0.0;
         for window in &counts.windows {
             let imbalance = of_regions(&window.writes, &window.reads, servers);
-            let weight = window.writes.iter().chain(&window.reads).sum::<u64>() as f64;
+            let requests = window.writes.iter().chain(&window.reads);
+            let weight: f64 = requests.map(|count| *count as f64).sum();
             weight_sum += weight;
             sum.region_count_cost += imbalance.region_count_cost * weight;
             sum.write_request_cost += imbalance.write_request_cost * weight;

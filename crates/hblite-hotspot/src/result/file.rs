@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{RunResult, VERSION};
+use super::{RunResult, Settings, VERSION};
 
 /// Why results cannot be read or written.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub enum ResultError {
     Version(PathBuf, u32),
     /// The directory has none.
     None(PathBuf),
+    /// The directory has a result of a run with another study or other settings.
+    OtherRun(PathBuf),
 }
 
 impl fmt::Display for ResultError {
@@ -34,6 +36,12 @@ impl fmt::Display for ResultError {
                 f,
                 "{} has version {version} of the format; this hblite reads version {VERSION}: run \
                  it again",
+                path.display()
+            ),
+            Self::OtherRun(path) => write!(
+                f,
+                "{} is of a run with another study or other settings, which cannot be compared: \
+                 take another --out, or remove it",
                 path.display()
             ),
             Self::None(path) => write!(
@@ -95,11 +103,35 @@ pub fn read(path: &Path) -> Result<RunResult, ResultError> {
     Ok(result)
 }
 
+/// Looks whether results in a directory, if there are any, are of runs like this one.
+///
+/// # Errors
+/// [`ResultError::OtherRun`] if not, and those of [`read`].
+pub fn check_same_run(dir: &Path, study: &str, settings: &Settings) -> Result<(), ResultError> {
+    if !dir.exists() {
+        return Ok(());
+    }
+    for path in files(dir)? {
+        let other = read(&path)?;
+        if other.study != study || other.settings != *settings {
+            return Err(ResultError::OtherRun(path));
+        }
+    }
+    Ok(())
+}
+
 /// Reads all results of a directory, in the order in which they were written.
 ///
 /// # Errors
 /// [`ResultError`]; also if there are none.
 pub fn read_all(dir: &Path) -> Result<Vec<RunResult>, ResultError> {
+    let results: Vec<RunResult> =
+        files(dir)?.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+    if results.is_empty() { Err(ResultError::None(dir.to_path_buf())) } else { Ok(results) }
+}
+
+/// The files of results, in the order in which they were written.
+fn files(dir: &Path) -> Result<Vec<PathBuf>, ResultError> {
     let io_error = |error| ResultError::Io(dir.to_path_buf(), error);
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(io_error)? {
@@ -110,7 +142,38 @@ pub fn read_all(dir: &Path) -> Result<Vec<RunResult>, ResultError> {
         }
     }
     files.sort();
-    let results: Vec<RunResult> =
-        files.iter().map(|(_, path)| read(path)).collect::<Result<_, _>>()?;
-    if results.is_empty() { Err(ResultError::None(dir.to_path_buf())) } else { Ok(results) }
+    Ok(files.into_iter().map(|(_, path)| path).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_result_is_refused_with_the_reason() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let error = read_all(dir.path()).expect_err("empty").to_string();
+        assert!(error.contains("has no results"), "{error}");
+        let path = dir.path().join("a.json");
+        for (text, reason) in [
+            ("", "is no result of hblite hotspot run"),
+            ("[1,2]", "is no result"),
+            (r#"{"version":99}"#, "has version 99 of the format"),
+            (r#"{"version":1}"#, "missing field"),
+        ] {
+            fs::write(&path, text).expect("written");
+            let error = read(&path).expect_err(text).to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+        let error = read(&dir.path().join("none.json")).expect_err("none").to_string();
+        assert!(error.contains("none.json"), "{error}");
+    }
+
+    #[test]
+    fn names_of_designs_become_names_of_files() {
+        assert_eq!(file_name("host-lead"), "host-lead");
+        assert_eq!(file_name("bucket(ts, 4)|ts:timestamp"), "bucket-ts--4--ts-timestamp");
+        assert_eq!(file_name("../.."), "design");
+        assert_eq!(file_name("é"), "design");
+    }
 }

@@ -11,10 +11,10 @@ mod file;
 
 use serde::{Deserialize, Serialize};
 
-pub use counts::{Counts, Metric, Region, WindowCounts};
+pub use counts::{CELLS_MAX, Counts, Metric, Region, WindowCounts};
 pub use figures::{Spread, SpreadOf};
 pub(crate) use file::file_name;
-pub use file::{ResultError, read, read_all, write};
+pub use file::{ResultError, check_same_run, read, read_all, write};
 
 use crate::figures::balancer::Imbalance;
 use crate::simulate::{Cluster, Latency, Outcome};

@@ -1,4 +1,4 @@
-//! Runs a candidate on a store: writes the stream, asks the questions, and counts with the store's
+//! Runs a design on a store: writes the stream, asks the questions, and counts with the store's
 //! own counters.
 //!
 //! A window is a slice of the simulated clock. All of its records are written, in batches by
@@ -17,29 +17,24 @@ mod sample;
 mod simulation;
 mod splits;
 mod stream;
+mod target;
 #[cfg(test)]
 mod tests;
 mod write;
 
-use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Options, TableDescriptor, TableName,
-};
+use hblite::{Connection, EngineOptions, Options, TableName};
 
 pub use error::RunError;
 pub use export::export_keys;
 pub use options::{RunOptions, ServiceLaw, Splits};
 pub use stream::Stream;
+pub use target::{About, Asked, CaseStudyDesign, Opened, Target, targets};
 
+use crate::result::file_name;
 use crate::result::{Imbalances, RunResult, Settings, Spread, Storage, VERSION, Writing};
-use crate::study::Candidate;
 use read::Reader;
 use sample::Sampler;
 use write::Writer;
-
-/// The family of all cells.
-const FAMILY: &[u8] = b"d";
-/// The column of the value.
-const VALUE: &[u8] = b"v";
 
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,16 +45,16 @@ pub struct Progress {
     pub records_total: u64,
 }
 
-/// Runs a candidate on a stream and counts; `progress` is called after each window.
+/// Runs a design on a stream and counts; `progress` is called after each window.
 ///
 /// ```
 /// use hblite_hotspot::run::{run, RunOptions, Stream};
 /// use hblite_hotspot::study::{Candidate, Study};
 /// let options = RunOptions { records: 2_000, windows: 10, ..RunOptions::default() };
 /// let study = Study::find("salting")?;
-/// let stream = Stream::new(study, &options)?;
 /// let spread = |design: &str| -> Result<f64, Box<dyn std::error::Error>> {
 ///     let candidate = Candidate::new(study, design, options.regions)?;
+///     let stream = Stream::new(&candidate, &options)?;
 ///     let result = run(&candidate, &stream, &options, |_| {})?;
 ///     Ok(result.spread.writes.expect("there were writes").windowed.mean.max_over_mean)
 /// };
@@ -71,19 +66,19 @@ pub struct Progress {
 /// # Errors
 /// [`RunError`] if the settings do not go together or the store fails.
 pub fn run(
-    candidate: &Candidate,
+    target: &dyn Target,
     stream: &Stream,
     options: &RunOptions,
     mut progress: impl FnMut(Progress),
 ) -> Result<RunResult, RunError> {
     options.check()?;
-    let connection = open(options)?;
-    let table_name = create_table(&connection, candidate, stream, options)?;
-    let table = connection.table(&table_name)?;
+    let connection = open(target, options)?;
+    let table_name = create_tables(&connection, target, stream, options)?;
+    let opened = target.open(&connection)?;
     let mut sampler = Sampler::new(&connection, &table_name)?;
-    let mut writer = Writer::new(candidate, &table, options);
-    let mut reader = Reader::new(candidate, &table, stream, options);
-    let mut traffic = simulation::TrafficBuilder::new(candidate, stream);
+    let mut writer = Writer::new(&*opened, options);
+    let mut reader = Reader::new(&*opened, stream, options);
+    let mut traffic = simulation::TrafficBuilder::new(&*opened, stream);
 
     for (index, window) in stream.windows().iter().enumerate() {
         writer.write(stream, window)?;
@@ -102,9 +97,9 @@ pub fn run(
     let simulations = traffic.simulate(&counts, &service, options)?;
     Ok(RunResult {
         version: VERSION,
-        study: candidate.study().name.to_owned(),
-        design: candidate.name.clone(),
-        key: candidate.key.clone(),
+        study: target.study().to_owned(),
+        design: target.name().to_owned(),
+        key: target.key(),
         settings: settings(stream, options),
         spread: Spread::of(&counts),
         imbalance: Imbalances::of(&counts, options.servers),
@@ -116,7 +111,8 @@ pub fn run(
     })
 }
 
-fn open(options: &RunOptions) -> Result<Connection, RunError> {
+/// The store of a design, one for each.
+fn open(target: &dyn Target, options: &RunOptions) -> Result<Connection, RunError> {
     let mut engine = EngineOptions::default();
     if options.splits == Splits::Growing {
         // About as many regions at the end as were asked for: a region is split at so many bytes.
@@ -130,32 +126,32 @@ fn open(options: &RunOptions) -> Result<Connection, RunError> {
     }
     let store = Options::new().engine(engine);
     Ok(match &options.dir {
-        Some(dir) => store.open(dir)?,
+        Some(dir) => store.open(dir.join(file_name(target.name())))?,
         None => store.open_in_memory()?,
     })
 }
 
-/// The table of a candidate, empty. One of the same name from a run before is replaced.
-fn create_table(
+/// The tables of a design, empty; those of a run before are replaced. Gives the first one.
+fn create_tables(
     connection: &Connection,
-    candidate: &Candidate,
+    target: &dyn Target,
     stream: &Stream,
     options: &RunOptions,
 ) -> Result<TableName, RunError> {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let design: String = candidate.name.chars().map(plain).take(60).collect();
-    let name: TableName = format!("hotspot_{}_{design}", candidate.study().name).parse()?;
-    let splits = splits::split_keys(candidate, stream, options)?;
+    let splits = splits::split_keys(target, stream, options)?;
+    let tables = target.tables()?;
     let admin = connection.admin();
-    if admin.table_exists(&name)? {
-        if !admin.is_table_disabled(&name)? {
-            admin.disable_table(&name)?;
+    for (index, table) in tables.iter().enumerate() {
+        if admin.table_exists(table.name())? {
+            if !admin.is_table_disabled(table.name())? {
+                admin.disable_table(table.name())?;
+            }
+            admin.drop_table(table.name())?;
         }
-        admin.drop_table(&name)?;
+        admin.create_table_with_splits(table, if index == 0 { &splits } else { &[] })?;
     }
-    let table = TableDescriptor::new(name.clone()).with_family(ColumnFamilyDescriptor::new(FAMILY));
-    admin.create_table_with_splits(&table, &splits)?;
-    Ok(name)
+    let first = tables.first().map(|table| table.name().clone());
+    first.ok_or_else(|| RunError::Design(format!("{} has no tables", target.name())))
 }
 
 fn finish_storage(
@@ -177,7 +173,8 @@ fn finish_storage(
     })
 }
 
-fn settings(stream: &Stream, options: &RunOptions) -> Settings {
+/// The settings as results keep them.
+pub fn settings(stream: &Stream, options: &RunOptions) -> Settings {
     Settings {
         records: options.records,
         entities: stream.entities(),

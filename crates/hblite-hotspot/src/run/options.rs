@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use super::error::RunError;
 use crate::generate::{Distribution, EntityLaw};
+use crate::result::CELLS_MAX;
 use crate::simulate::ServiceTime;
 
 /// The settings of a run.
@@ -74,8 +75,6 @@ impl Default for RunOptions {
 
 /// The most of anything that is counted for every region or window.
 const MANY: usize = 100_000;
-/// The most cells of the matrix of windows and regions.
-const MATRIX_MAX: usize = 20_000_000;
 
 impl RunOptions {
     /// Refuses what cannot be run.
@@ -90,7 +89,7 @@ impl RunOptions {
             ((1..=MANY).contains(&self.regions), "--regions is 1 to 100000"),
             ((1..=MANY).contains(&self.windows), "--windows is 1 to 100000"),
             (
-                self.regions.saturating_mul(self.windows) <= MATRIX_MAX,
+                self.regions.saturating_mul(self.windows) <= CELLS_MAX,
                 "--regions times --windows is at most 20000000",
             ),
             ((1..=10_000).contains(&self.servers), "--servers is 1 to 10000"),

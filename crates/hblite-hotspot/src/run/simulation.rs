@@ -7,12 +7,11 @@ use super::error::RunError;
 use super::options::{RunOptions, ServiceLaw};
 use super::sample::position_of;
 use super::stream::{Stream, WindowOfStream};
-use super::write::SALT;
+use super::target::Opened;
 use crate::result::{Counts, Simulation};
 use crate::simulate::{
     Balancer, Cluster, Kind, Pace, Request, Service, ServiceTime, Traffic, Window, run,
 };
-use crate::study::Candidate;
 
 /// The load at which latencies are compared: this share of what the servers could do at best.
 const PACED_LOAD: f64 = 0.5;
@@ -21,16 +20,16 @@ const QUEUE_MAX: usize = 300;
 
 /// Collects the requests of windows with their regions.
 pub(super) struct TrafficBuilder<'t> {
-    candidate: &'t Candidate,
+    opened: &'t dyn Opened,
     stream: &'t Stream,
     requests: Vec<Request>,
     windows: Vec<Window>,
 }
 
 impl<'t> TrafficBuilder<'t> {
-    pub(super) fn new(candidate: &'t Candidate, stream: &'t Stream) -> Self {
+    pub(super) fn new(opened: &'t dyn Opened, stream: &'t Stream) -> Self {
         let requests = Vec::with_capacity(stream.len());
-        Self { candidate, stream, requests, windows: Vec::new() }
+        Self { opened, stream, requests, windows: Vec::new() }
     }
 
     /// Adds the records of a window. Gives how many of them went to each region of the layout.
@@ -44,8 +43,7 @@ impl<'t> TrafficBuilder<'t> {
         let mut sent = vec![0; numbers.len()];
         let mut key = Vec::new();
         for index in window.records.clone() {
-            let (moment, record) = self.stream.record(index);
-            self.candidate.encode_into(&record, moment.random(SALT), &mut key)?;
+            self.opened.row(&self.stream.moment(index), &mut key)?;
             let position = position_of(start_keys, &key);
             sent[position] += 1;
             self.requests.push(Request {

@@ -1,19 +1,19 @@
-//! Where the table of a candidate is split.
+//! Where the table of a design is split.
 
 use hblite::region_split::SplitAlgorithm;
-use hblite_rowkey::{Spread, quantile_splits};
+use hblite_rowkey::quantile_splits;
 
 use super::error::RunError;
 use super::options::{RunOptions, Splits};
 use super::stream::Stream;
-use crate::study::Candidate;
+use super::target::Target;
 
 /// Keys of a sample.
 const SAMPLE: usize = 20_000;
 
-/// The split keys for a candidate.
+/// The split keys for a design.
 pub(super) fn split_keys(
-    candidate: &Candidate,
+    target: &dyn Target,
     stream: &Stream,
     options: &RunOptions,
 ) -> Result<Vec<Vec<u8>>, RunError> {
@@ -21,25 +21,24 @@ pub(super) fn split_keys(
     if options.splits == Splits::Growing || regions == 1 {
         return Ok(Vec::new());
     }
-    let design = &candidate.design;
-    let begins_with_field =
-        matches!(design.spread(), Spread::Growing { .. } | Spread::ByValue { .. });
-    let keys = match options.splits {
-        Splits::Auto | Splits::Uniform if !begins_with_field => design.natural_splits(regions),
-        Splits::Uniform => return Ok(SplitAlgorithm::Uniform.split(regions)?),
-        _ => quantile_splits(sample(candidate, stream)?, regions),
-    };
-    keys.map_err(|error| RunError::Design(format!("{}: {error}", candidate.name)))
+    if matches!(options.splits, Splits::Auto | Splits::Uniform)
+        && let Some(keys) = target.natural_splits(regions)?
+    {
+        return Ok(keys);
+    }
+    if options.splits == Splits::Uniform {
+        return Ok(SplitAlgorithm::Uniform.split(regions)?);
+    }
+    Ok(quantile_splits(sample(target, stream)?, regions)?)
 }
 
 /// Keys of records that are spread evenly over the stream.
-fn sample(candidate: &Candidate, stream: &Stream) -> Result<Vec<Vec<u8>>, RunError> {
+fn sample(target: &dyn Target, stream: &Stream) -> Result<Vec<Vec<u8>>, RunError> {
     let count = stream.len().min(SAMPLE);
     let mut keys = Vec::with_capacity(count);
     for index in 0..count {
-        let (moment, record) = stream.record(index * stream.len() / count);
         let mut key = Vec::new();
-        candidate.encode_into(&record, moment.random(super::write::SALT), &mut key)?;
+        target.sample_key(&stream.moment(index * stream.len() / count), &mut key)?;
         keys.push(key);
     }
     Ok(keys)

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::error::RunError;
 use super::options::RunOptions;
+use super::target::Target;
 use crate::generate::{Arrivals, Entities};
-use crate::study::{Moment, Record, Study};
+use crate::study::Moment;
 
 /// The stream of a run.
 #[derive(Debug)]
 pub struct Stream {
-    study: &'static Study,
     arrivals_ns: Vec<u64>,
     entities: Vec<u32>,
     entity_count: u64,
@@ -27,14 +27,15 @@ pub(super) struct WindowOfStream {
 }
 
 impl Stream {
-    /// The stream for a study.
+    /// The stream for the designs of a study, one of which says how many entities there are if the
+    /// options do not.
     ///
     /// # Errors
     /// [`RunError::Settings`] if a setting is out of range.
-    pub fn new(study: &'static Study, options: &RunOptions) -> Result<Self, RunError> {
+    pub fn new(target: &dyn Target, options: &RunOptions) -> Result<Self, RunError> {
         options.check()?;
-        let default = (options.records / study.records_per_entity.max(1)).max(1);
-        let entity_count = options.entities.unwrap_or(default).min(u64::from(u32::MAX));
+        let entity_count = options.entities.unwrap_or_else(|| target.entities(options.records));
+        let entity_count = entity_count.clamp(1, u64::from(u32::MAX));
         let law = options.distribution.entities;
         let mut entities = Entities::new(law, entity_count, options.records, options.seed);
         let burst = options.distribution.burst;
@@ -44,7 +45,7 @@ impl Stream {
         // Entities are below 2^32: there are no more of them.
         let entities = (0..count).map(|_| entities.next_entity() as u32).collect();
         let windows = windows(&arrivals_ns, options.windows);
-        Ok(Self { study, arrivals_ns, entities, entity_count, windows, seed: options.seed })
+        Ok(Self { arrivals_ns, entities, entity_count, windows, seed: options.seed })
     }
 
     /// Records.
@@ -81,12 +82,6 @@ impl Stream {
             arrival_ns: self.arrivals_ns[index],
             seed: self.seed,
         }
-    }
-
-    pub(super) fn record(&self, index: usize) -> (Moment, Record) {
-        let moment = self.moment(index);
-        let record = self.study.record(&moment);
-        (moment, record)
     }
 }
 

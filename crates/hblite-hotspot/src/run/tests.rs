@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use hblite_rowkey::Value;
 
-use super::read::answer;
+use super::target::answer;
 use super::*;
 use crate::generate::{Distribution, EntityLaw};
 use crate::result::Metric;
-use crate::study::{Record, Study};
+use crate::study::{Candidate, Record, Study};
 
 fn small() -> RunOptions {
     RunOptions {
@@ -25,7 +25,7 @@ fn small() -> RunOptions {
 fn run_design(study: &str, design: &str, options: &RunOptions) -> RunResult {
     let study = Study::find(study).expect("there is such a study");
     let candidate = Candidate::new(study, design, options.regions).expect("a good design");
-    let stream = Stream::new(study, options).expect("good settings");
+    let stream = Stream::new(&candidate, options).expect("good settings");
     run(&candidate, &stream, options, |_| {}).expect("the run succeeds")
 }
 
@@ -38,9 +38,9 @@ fn windowed(result: &RunResult) -> f64 {
 fn counters_agree_with_the_stream() {
     let options = small();
     for study in Study::all() {
-        let stream = Stream::new(study, &options).expect("good settings");
         for (design, ..) in study.designs {
             let candidate = Candidate::new(study, design, options.regions).expect(design);
+            let stream = Stream::new(&candidate, &options).expect("good settings");
             let result = run(&candidate, &stream, &options, |_| {})
                 .unwrap_or_else(|error| panic!("{} {design}: {error}", study.name));
             assert_eq!(result.counts.check(), Ok(()));
@@ -62,9 +62,8 @@ fn counters_agree_with_the_stream() {
 }
 
 fn region_of(candidate: &Candidate, stream: &Stream, index: usize, result: &RunResult) -> u32 {
-    let (moment, record) = stream.record(index);
     let mut key = Vec::new();
-    candidate.encode_into(&record, moment.random(write::SALT), &mut key).expect("it fits");
+    candidate.sample_key(&stream.moment(index), &mut key).expect("it fits");
     let start = |region: &u32| {
         hblite::bytes::from_string_binary(&result.counts.regions[*region as usize].start)
     };
@@ -76,13 +75,14 @@ fn region_of(candidate: &Candidate, stream: &Stream, index: usize, result: &RunR
 fn answers_are_those_of_a_filter() {
     let options = small();
     for study in Study::all() {
-        let stream = Stream::new(study, &options).expect("good settings");
         for (design, ..) in study.designs {
             let candidate = Candidate::new(study, design, options.regions).expect(design);
-            let connection = open(&options).expect("in memory");
-            let name = create_table(&connection, &candidate, &stream, &options).expect("a table");
+            let stream = Stream::new(&candidate, &options).expect("good settings");
+            let connection = open(&candidate, &options).expect("in memory");
+            let name = create_tables(&connection, &candidate, &stream, &options).expect("a table");
             let table = connection.table(&name).expect("a table");
-            let mut writer = Writer::new(&candidate, &table, &options);
+            let opened = candidate.open(&connection).expect("a table");
+            let mut writer = Writer::new(&*opened, &options);
             for window in stream.windows() {
                 writer.write(&stream, window).expect("written");
             }
@@ -92,11 +92,10 @@ fn answers_are_those_of_a_filter() {
             // A record of the same key replaces the one before it.
             let mut rows: BTreeMap<Vec<u8>, Record> = BTreeMap::new();
             for index in 0..stream.len() {
-                let (moment, record) = stream.record(index);
+                let moment = stream.moment(index);
                 let mut key = Vec::new();
-                let random = moment.random(write::SALT);
-                candidate.encode_into(&record, random, &mut key).expect("it fits");
-                rows.insert(key, record);
+                candidate.sample_key(&moment, &mut key).expect("it fits");
+                rows.insert(key, study.record(&moment));
             }
             for index in [0, 17, 1_499, 2_999] {
                 compare(&candidate, &table, &stream, index, (&start_keys, &rows));
@@ -114,7 +113,7 @@ fn compare(
     (start_keys, written): (&[Vec<u8>], &BTreeMap<Vec<u8>, Record>),
 ) {
     let study = candidate.study();
-    let (_, about) = stream.record(index);
+    let about = study.record(&stream.moment(index));
     for question in study.questions {
         let query = question.fill(study, &about, stream.duration_ms());
         let plan = candidate.design.plan(&candidate.translate(&query, &about)).expect("a plan");
@@ -191,7 +190,7 @@ fn a_growing_table_is_split_and_nothing_is_lost() {
         value_bytes: 200,
         ..small()
     };
-    let result = run_design("cars", "car-ts", &options);
+    let result = run_design("car-keys", "car-ts", &options);
     assert_eq!(result.counts.check(), Ok(()));
     assert!(result.counts.final_regions().len() > 1, "it was split");
     assert_eq!(result.counts.sum(Metric::Writes), 30_000);
@@ -208,15 +207,15 @@ fn a_run_can_be_made_again() {
         },
         ..small()
     };
-    let one = run_design("log-data", "host-lead", &options);
-    let other = run_design("log-data", "host-lead", &options);
+    let one = run_design("log-keys", "host-lead", &options);
+    let other = run_design("log-keys", "host-lead", &options);
     assert_eq!(one.counts, other.counts);
     assert_eq!(one.spread, other.spread);
 }
 
 #[test]
 fn impossible_runs_are_refused_with_the_reason() {
-    let study = Study::find("log-data").expect("there is such a study");
+    let study = Study::find("log-keys").expect("there is such a study");
     for (design, reason) in [
         ("nothing", "has no design \"nothing\": take one of timestamp-lead"),
         ("bucket(ts, 0)|ts:timestamp", "a bucket count of 0"),
@@ -226,8 +225,8 @@ fn impossible_runs_are_refused_with_the_reason() {
         assert!(error.contains(reason), "{design}: {error}");
     }
     let options = small();
-    let stream = Stream::new(study, &options).expect("good settings");
     let salted = Candidate::new(study, "salt(16)|ts:timestamp|host:str", 4).expect("a design");
+    let stream = Stream::new(&salted, &options).expect("good settings");
     let error = run(&salted, &stream, &options, |_| {}).expect_err("more salts than regions");
     assert!(error.to_string().contains("16 salts over 4 regions"), "{error}");
 
@@ -237,7 +236,26 @@ fn impossible_runs_are_refused_with_the_reason() {
         (RunOptions { records: 5, ..small() }, "an empty window"),
         (RunOptions { regions: 50_000, windows: 3_000, ..small() }, "times --windows"),
     ] {
-        let error = Stream::new(study, &options).expect_err(reason).to_string();
+        let error = Stream::new(&salted, &options).expect_err(reason).to_string();
         assert!(error.contains(reason), "{error}");
+    }
+}
+
+/// The case studies as running code: what counters say of their first tables is what was sent.
+#[test]
+fn case_studies_are_run_and_counted() {
+    let options = RunOptions { records: 600, reads: 3, regions: 16, ..small() };
+    for study in hblite_casestudies::studies() {
+        for design in study.designs() {
+            let what = format!("{} {}", study.name(), design.name());
+            let target = CaseStudyDesign::new(study.name(), design.name()).expect(&what);
+            let options = RunOptions { splits: Splits::Quantiles, ..options.clone() };
+            let stream = Stream::new(&target, &options).expect(&what);
+            let result = run(&target, &stream, &options, |_| {})
+                .unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(result.counts.check(), Ok(()), "{what}");
+            assert_eq!(result.storage.rows, options.records, "{what}");
+            assert!(!result.queries.is_empty(), "{what}");
+        }
     }
 }

@@ -3,17 +3,14 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use hblite::{Durability, Put, Table};
+use hblite::Put;
 
 use super::error::RunError;
 use super::options::RunOptions;
 use super::stream::{Stream, WindowOfStream};
-use super::{FAMILY, VALUE};
+use super::target::Opened;
 use crate::result::Writing;
-use crate::study::Candidate;
 
-/// The purpose of the random number that a salt is chosen by.
-pub(super) const SALT: u64 = 0;
 /// Records of each thread and window that are written and timed one by one.
 const SINGLE: usize = 8;
 /// Times that are kept.
@@ -21,8 +18,7 @@ const SAMPLES_MAX: usize = 4096;
 
 /// Writes a stream to a table.
 pub(super) struct Writer<'w> {
-    candidate: &'w Candidate,
-    table: &'w Table,
+    opened: &'w dyn Opened,
     options: &'w RunOptions,
     value: Vec<u8>,
     writing: Duration,
@@ -38,9 +34,9 @@ struct Done {
 }
 
 impl<'w> Writer<'w> {
-    pub(super) fn new(candidate: &'w Candidate, table: &'w Table, options: &'w RunOptions) -> Self {
+    pub(super) fn new(opened: &'w dyn Opened, options: &'w RunOptions) -> Self {
         let value = vec![b'x'; options.value_bytes];
-        Self { candidate, table, options, value, writing: Duration::ZERO, done: Done::default() }
+        Self { opened, options, value, writing: Duration::ZERO, done: Done::default() }
     }
 
     /// Writes the records of a window, in batches, by all threads.
@@ -75,35 +71,30 @@ impl<'w> Writer<'w> {
 
     fn write_share(&self, stream: &Stream, records: Range<usize>) -> Result<Done, RunError> {
         let mut done = Done::default();
-        let mut key = Vec::new();
-        let mut puts = Vec::with_capacity(self.options.batch);
+        let tables = self.opened.tables();
+        let mut puts: Vec<Vec<Put>> = tables.iter().map(|_| Vec::new()).collect();
         for (count, index) in records.enumerate() {
-            let (moment, record) = stream.record(index);
-            self.candidate.encode_into(&record, moment.random(SALT), &mut key)?;
-            let timestamp = i64::try_from(moment.millis()).unwrap_or(i64::MAX);
-            let mut put = Put::at(&key, timestamp).durability(Durability::SkipWal).add(
-                FAMILY,
-                VALUE,
-                &self.value,
-            );
-            for (name, value) in self.candidate.columns(&record) {
-                put = put.add(FAMILY, name, value);
-            }
+            let counted = puts[0].len();
+            self.opened.puts(&stream.moment(index), &self.value, &mut puts)?;
             done.rows += 1;
-            done.key_bytes += key.len() as u64;
-            if count < SINGLE {
-                let started = Instant::now();
-                self.table.put(&put)?;
-                done.single_ns.push(started.elapsed().as_nanos() as u64);
-                continue;
-            }
-            puts.push(put);
-            if puts.len() == self.options.batch {
-                self.table.put_all(&puts)?;
-                puts.clear();
+            done.key_bytes +=
+                puts[0][counted..].iter().map(|put| put.row().len() as u64).sum::<u64>();
+            for (place, (table, puts)) in tables.iter().zip(&mut puts).enumerate() {
+                if count < SINGLE && place == 0 {
+                    for put in puts.drain(..) {
+                        let started = Instant::now();
+                        table.put(&put)?;
+                        done.single_ns.push(started.elapsed().as_nanos() as u64);
+                    }
+                } else if puts.len() >= self.options.batch {
+                    table.put_all(puts)?;
+                    puts.clear();
+                }
             }
         }
-        self.table.put_all(&puts)?;
+        for (table, puts) in tables.iter().zip(&puts) {
+            table.put_all(puts)?;
+        }
         Ok(done)
     }
 

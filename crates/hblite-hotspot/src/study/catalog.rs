@@ -1,6 +1,7 @@
-//! The studies: workloads that design guides for HBase discuss, with the keys that they weigh.
+//! The studies of keys: what design guides for HBase weigh against each other, in its plainest
+//! form. The case studies themselves, with all tables, are in `hblite-casestudies`.
 
-use super::question::Ask::{Around, Begins, Labels, Same};
+use super::question::Ask::{Around, Begins, Same};
 use super::question::Question;
 use super::{Study, records};
 
@@ -22,8 +23,7 @@ const fn newest(
 }
 
 /// All studies, in the order of the guide.
-pub(super) const STUDIES: &[Study] =
-    &[SALTING, LOG_DATA, ORDERS, TRADING, RISK, CARS, RECENT, WEB, LISTS];
+pub(super) const STUDIES: &[Study] = &[SALTING, LOGS, ORDERS, CARS, USERS, LISTS];
 
 const SALTING: Study = Study {
     name: "salting",
@@ -46,8 +46,8 @@ const SALTING: Study = Study {
     record: records::name,
 };
 
-const LOG_DATA: Study = Study {
-    name: "log-data",
+const LOGS: Study = Study {
+    name: "log-keys",
     about: "events of hosts in order of time",
     entity: "hosts",
     fields: &["ts", "host", "event", "host_id", "event_id"],
@@ -88,7 +88,7 @@ const LOG_DATA: Study = Study {
 };
 
 const ORDERS: Study = Study {
-    name: "orders",
+    name: "order-keys",
     about: "orders of customers, numbered in order of time",
     entity: "customers",
     fields: &["customer", "order", "customer_id"],
@@ -108,61 +108,8 @@ const ORDERS: Study = Study {
     record: records::order,
 };
 
-const TRADING: Study = Study {
-    name: "trading",
-    about: "trades of sellers and buyers",
-    entity: "sellers",
-    fields: &["seller", "buyer", "ts", "order_number"],
-    substitutes: &[],
-    records_per_entity: 500,
-    designs: &[
-        ("seller", "seller:u64|ts:timestamp|order_number:u64", "the seller first"),
-        ("buyer", "buyer:u64|ts:timestamp|order_number:u64", "the buyer first"),
-        ("order", "order_number:u64", "the order's number"),
-        (
-            "salted-seller",
-            "salt({n})|seller:u64|ts:timestamp|order_number:u64",
-            "a salt at random before the seller",
-        ),
-    ],
-    questions: &[
-        question(
-            "seller in time",
-            "trades of one seller in 10 % of the time",
-            &[Same("seller"), Around("ts", 100)],
-        ),
-        question(
-            "buyer in time",
-            "trades of one buyer in 10 % of the time",
-            &[Same("buyer"), Around("ts", 100)],
-        ),
-        question("one order", "the trade of one number", &[Same("order_number")]),
-    ],
-    record: records::trade,
-};
-
-const RISK: Study = Study {
-    name: "risk",
-    about: "profiles of people, who register one after the other",
-    entity: "people",
-    fields: &["uid", "idcard", "tele"],
-    substitutes: &[],
-    records_per_entity: 1,
-    designs: &[
-        ("uid", "uid:str(10)", "the number of the person"),
-        ("md5-uid", "md5hex(uid, 6)|uid:str(10)", "the beginning of its MD5 digest before it"),
-        ("md5-idcard", "md5hex(idcard, 6)|idcard:str(17)", "the same of the identity card"),
-        ("md5-tele", "md5hex(tele, 6)|tele:str(11)", "the same of the telephone"),
-    ],
-    questions: &[
-        question("by uid", "the person of a number", &[Same("uid")]),
-        question("by telephone", "the person of a telephone", &[Same("tele")]),
-    ],
-    record: records::person,
-};
-
 const CARS: Study = Study {
-    name: "cars",
+    name: "car-keys",
     about: "positions of cars in order of time",
     entity: "cars",
     fields: &["car", "ts"],
@@ -190,8 +137,8 @@ const CARS: Study = Study {
     record: records::car,
 };
 
-const RECENT: Study = Study {
-    name: "recent",
+const USERS: Study = Study {
+    name: "user-keys",
     about: "operations of users, of whom the newest are looked at",
     entity: "users",
     fields: &["uid", "ts"],
@@ -214,28 +161,8 @@ const RECENT: Study = Study {
     record: records::operation,
 };
 
-const WEB: Study = Study {
-    name: "web",
-    about: "pages of sites",
-    entity: "sites",
-    fields: &["domain", "page"],
-    substitutes: &[],
-    records_per_entity: 50,
-    designs: &[
-        ("plain", "domain:str|page:str", "the domain as it is"),
-        ("reversed-labels", "domain:domain|page:str", "the labels of the domain backwards"),
-        ("reversed-text", "domain:reversed_str|page:str", "the letters of the domain backwards"),
-    ],
-    questions: &[
-        question("one host", "all pages of one host", &[Same("domain")]),
-        question("one site", "all pages of all hosts of one site", &[Labels("domain", 2)]),
-        question("one page", "one page", &[Same("domain"), Same("page")]),
-    ],
-    record: records::page,
-};
-
 const LISTS: Study = Study {
-    name: "lists",
+    name: "list-keys",
     about: "values in the lists of users",
     entity: "users",
     fields: &["user", "value"],

@@ -29,18 +29,13 @@ pub enum Ask {
     Around(&'static str, u64),
     /// The text begins as that of the record does, without so many characters at its end.
     Begins(&'static str, usize),
-    /// The text ends with the last so many labels of the record's, and the dot before them.
-    Labels(&'static str, usize),
 }
 
 impl Ask {
     /// The field.
     pub fn field(self) -> &'static str {
         match self {
-            Self::Same(field)
-            | Self::Around(field, _)
-            | Self::Begins(field, _)
-            | Self::Labels(field, _) => field,
+            Self::Same(field) | Self::Around(field, _) | Self::Begins(field, _) => field,
         }
     }
 }
@@ -80,11 +75,6 @@ fn add(query: Query, ask: Ask, value: &Value<'static>, duration_ms: u64) -> Quer
             let text = value.as_text().unwrap_or_default();
             let end = text.len().saturating_sub(cut);
             query.prefix(field, text.get(..end).unwrap_or(text).to_owned())
-        }
-        Ask::Labels(field, labels) => {
-            let text = value.as_text().unwrap_or_default();
-            let start = text.rmatch_indices('.').nth(labels - 1).map_or(0, |(index, _)| index);
-            query.suffix(field, text[start..].to_owned())
         }
     }
 }

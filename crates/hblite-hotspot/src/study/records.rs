@@ -73,16 +73,6 @@ pub(super) fn order(moment: &Moment) -> Record {
     ]
 }
 
-/// seller, buyer, ts, order_number.
-pub(super) fn trade(moment: &Moment) -> Record {
-    vec![
-        moment.entity.into(),
-        (moment.random(1) % 100_000).into(),
-        moment.millis().into(),
-        moment.sequence.into(),
-    ]
-}
-
 /// car, ts.
 pub(super) fn car(moment: &Moment) -> Record {
     vec![format!("CAR{:07}", moment.entity).into(), moment.millis().into()]
@@ -91,30 +81,6 @@ pub(super) fn car(moment: &Moment) -> Record {
 /// uid, ts.
 pub(super) fn operation(moment: &Moment) -> Record {
     vec![format!("{:010}", moment.entity).into(), moment.millis().into()]
-}
-
-/// uid, idcard, tele.
-pub(super) fn person(moment: &Moment) -> Record {
-    let number = |purpose: u64| mixed(moment.entity ^ mixed(purpose));
-    vec![
-        format!("{:010}", moment.entity).into(),
-        format!("{:017}", number(1) % 100_000_000_000_000_000).into(),
-        format!("138{:08}", number(2) % 100_000_000).into(),
-    ]
-}
-
-/// domain, page.
-pub(super) fn page(moment: &Moment) -> Record {
-    const HOSTS: [&str; 6] = ["www", "mail", "jira", "flink", "def", "carbondata"];
-    let host = HOSTS[(moment.random(1) % HOSTS.len() as u64) as usize];
-    // Sites are in the order of popularity, not of the alphabet.
-    let site = mixed(moment.entity) % 308_915_776;
-    let letter = |index: u32| char::from(b'a' + (site / 26u64.pow(index) % 26) as u8);
-    let site: String = (0..6).map(letter).collect();
-    vec![
-        format!("{host}.{site}.com").into(),
-        format!("/page/{}", moment.random(2) % 1_000_000).into(),
-    ]
 }
 
 /// user, value.
