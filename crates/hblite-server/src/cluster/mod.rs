@@ -9,6 +9,7 @@ mod assignment;
 mod compactor;
 pub(crate) mod meta_view;
 mod procedures;
+mod recent_deletes;
 mod switches;
 mod zookeeper_view;
 
@@ -28,6 +29,7 @@ pub(crate) use self::assignment::Place;
 use self::compactor::Compactor;
 pub(crate) use self::compactor::{Job, Pending};
 pub(crate) use self::procedures::Procedures;
+use self::recent_deletes::RecentDeletes;
 pub(crate) use self::switches::{Switch, Switches};
 pub(crate) use self::zookeeper_view::ZooKeeperView;
 use crate::options::ServerOptions;
@@ -80,6 +82,7 @@ pub(crate) struct Cluster {
     pub(crate) switches: Switches,
     pub(crate) scanners: Scanners,
     pub(crate) compactor: Compactor,
+    pub(crate) recent_deletes: RecentDeletes,
     /// Counts changes of tables, namespaces, places and switches.
     pub(crate) changes: watch::Sender<u64>,
 }
@@ -109,6 +112,7 @@ impl Cluster {
             switches: Switches::default(),
             scanners: Scanners::new(&options.limits),
             compactor: Compactor::default(),
+            recent_deletes: RecentDeletes::default(),
             changes: watch::Sender::new(0),
             options,
         })
