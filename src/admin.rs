@@ -15,7 +15,7 @@ use hblite_model::{
 /// `TableNotDisabled`, `NamespaceNotFound`, `Constraint`, `IllegalArgument` and so on.
 #[derive(Debug, Clone)]
 pub struct Admin {
-    engine: Arc<Engine>,
+    pub(crate) engine: Arc<Engine>,
 }
 
 /// Tables.

@@ -36,7 +36,8 @@
 //! All three handles are cheap to clone and may be used from any thread.
 //!
 //! [`check`] reads every file of a closed store and names what is damaged; [`Admin::backup`] and
-//! [`backup`] make a copy of a store. How to use them is in `docs/operations.md` of the repository.
+//! [`backup`] make a copy of a store; [`Admin::bulk_load`] takes in HFiles. How to use them is in
+//! `docs/operations.md` of the repository.
 //!
 //! # What a write promises
 //!
@@ -50,6 +51,7 @@
 #![forbid(unsafe_code)]
 
 mod admin;
+mod bulk_load;
 mod connection;
 mod scanner;
 mod table;
@@ -59,9 +61,9 @@ pub use connection::{
     Connection, IntoTableName, Options, backup, check, check_with_progress, open, open_in_memory,
 };
 pub use hblite_engine::{
-    BackupReport, CheckProgress, CheckReport, EngineOptions, Finding, FindingKind, RegionLoad,
-    RegionLocation, RegionStatus, ReplayReport, Salvaged, StoreStatus, TableState, TornTail,
-    WalOptions,
+    BackupReport, BulkLoadOptions, BulkLoadReport, CheckProgress, CheckReport, EngineOptions,
+    FileTransfer, Finding, FindingKind, RegionLoad, RegionLocation, RegionStatus, ReplayReport,
+    Salvaged, StoreStatus, TableState, TornTail, WalOptions,
 };
 pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
 pub use hblite_model::{

@@ -5,10 +5,12 @@
 mod backup;
 mod check;
 mod hfile;
+mod load_hfiles;
 mod output;
 mod serve;
 mod shell;
 mod terminal;
+mod transfer;
 
 use std::process::ExitCode;
 
@@ -33,8 +35,15 @@ enum Command {
     Serve(serve::ServeArguments),
     /// Reads every file of a closed store and names what is wrong.
     Check(check::CheckArguments),
+    /// Loads a folder of HFiles into a table.
+    #[command(alias = "completebulkload")]
+    LoadHfiles(load_hfiles::LoadHFilesArguments),
     /// Makes a copy of a closed store.
     Backup(backup::BackupArguments),
+    /// Writes the lines of a CSV, TSV or JSON lines file into a table.
+    Import(transfer::import::ImportArguments),
+    /// Writes the rows of a table as CSV, TSV, JSON lines, or HFiles for a bulk load.
+    Export(transfer::export::ExportArguments),
 }
 
 fn main() -> ExitCode {
@@ -43,7 +52,10 @@ fn main() -> ExitCode {
         Command::HFile(command) => hfile::run(command),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::LoadHfiles(arguments) => load_hfiles::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),
+        Command::Import(arguments) => transfer::import::run(&arguments),
+        Command::Export(arguments) => transfer::export::run(&arguments),
     }
 }
 

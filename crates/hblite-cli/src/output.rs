@@ -26,15 +26,39 @@ pub(crate) fn size(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()
 }
 
+/// Says something on standard error that is no failure.
+pub(crate) fn tell(text: &str) {
+    // As in `fail`.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
 /// A bar on standard error for so many bytes; nothing is shown if that is no terminal.
 pub(crate) fn byte_bar() -> ProgressBar {
+    bar("{bar:30} {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta}", Some(0))
+}
+
+/// As [`byte_bar`], with a message. The number of bytes may stay unknown.
+pub(crate) fn transfer_bar() -> ProgressBar {
+    bar("{wide_bar} {binary_bytes}/{binary_total_bytes}, {msg}, {eta}", None)
+}
+
+/// A bar for so many things.
+pub(crate) fn count_bar(things: &str) -> ProgressBar {
+    bar(&format!("{{bar:30}} {{pos}}/{{len}} {things}, {{msg}}"), Some(0))
+}
+
+/// A count of rows of which nobody knows how many come.
+pub(crate) fn row_spinner() -> ProgressBar {
+    bar("{spinner} {human_pos} rows, {per_sec}", None)
+}
+
+fn bar(template: &str, length: Option<u64>) -> ProgressBar {
     let target = if io::stderr().is_terminal() {
         ProgressDrawTarget::stderr_with_hz(10)
     } else {
         ProgressDrawTarget::hidden()
     };
-    let bar = ProgressBar::with_draw_target(Some(0), target);
-    let template = "{bar:30} {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta}";
+    let bar = ProgressBar::with_draw_target(length, target);
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("=> "));
     }

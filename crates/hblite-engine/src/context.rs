@@ -43,6 +43,12 @@ impl EngineContext {
         Ok(())
     }
 
+    /// A name that no file has: 32 hex digits.
+    pub(crate) fn random_name(&self) -> String {
+        let random = &self.env.random;
+        format!("{:016x}{:016x}", random.next_u64(), random.next_u64())
+    }
+
     /// Whether regions are to be flushed because all together hold much memory: from 95 % of the
     /// limit on (`hbase.regionserver.global.memstore.size.lower.limit`).
     pub(crate) fn is_memory_short(&self) -> bool {

@@ -5,7 +5,7 @@
 //! Closing:  stop the workers, flush every region, hbase:meta last, then the log may go.
 //! Threads:  any.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,6 +18,7 @@ use hblite_model::{
 use parking_lot::Mutex;
 
 use crate::backup::BackupReport;
+use crate::bulk_load::{BulkLoadOptions, BulkLoadReport};
 use crate::catalog::{Catalog, OrphanReport, TableState};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
@@ -408,6 +409,30 @@ impl Engine {
     }
 }
 
+/// Files that come from outside.
+impl Engine {
+    /// Loads a folder of HFiles, `<folder>/<family>/<file>`, into a table.
+    pub fn bulk_load(
+        &self,
+        table: &TableName,
+        folder: &Path,
+        options: &BulkLoadOptions,
+    ) -> Result<BulkLoadReport> {
+        self.catalog.bulk_load(table, folder, options)
+    }
+
+    /// Loads HFiles into one region, each into the family beside it, all or none. False, and
+    /// nothing was loaded, if one of them has rows of other regions.
+    pub fn bulk_load_region(
+        &self,
+        region: &str,
+        files: &[(Vec<u8>, PathBuf)],
+        options: &BulkLoadOptions,
+    ) -> Result<bool> {
+        self.catalog.bulk_load_region(region, files, options)
+    }
+}
+
 /// Copies.
 impl Engine {
     /// Makes a copy of the store, as it is at one moment of the call, as a new directory `to`.
@@ -484,28 +509,47 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_family_without_block_cache_leaves_nothing_in_it() {
-        for enabled in [false, true] {
-            let env = Env {
-                fs: Arc::new(MemFileSystem::new()),
-                clock: Arc::new(ManualClock::new(1_700_000_000_000)),
-                random: Arc::new(SeededRandom::new(7)),
-            };
-            let engine = Engine::open(env, Path::new("/store"), EngineOptions::default()).unwrap();
-            let name: TableName = "t".parse().unwrap();
-            let family = ColumnFamilyDescriptor::new("f")
-                .with_compression(Compression::Gz)
-                .with_block_cache_enabled(enabled);
-            let descriptor = TableDescriptor::new(name.clone()).with_family(family);
-            engine.create_table(&descriptor, &[]).unwrap();
-            let table = engine.table(name.clone());
-            table.mutate(Put::new("r").add("f", "q", "v").as_mutation()).unwrap();
-            engine.flush_table(&name).unwrap();
-            assert!(table.exists(&Get::new("r")).unwrap());
-            let cached = engine.context.block_cache.as_ref().map(|cache| cache.size_bytes());
-            assert_eq!(cached.is_some_and(|bytes| bytes > 0), enabled);
-            engine.close().unwrap();
+    /// What the block cache holds after a flush, after the row was read, and after the store was
+    /// opened again, with these attributes of the family.
+    fn cached_bytes(attributes: &[(&str, &str)]) -> [usize; 3] {
+        let env = Env {
+            fs: Arc::new(MemFileSystem::new()),
+            clock: Arc::new(ManualClock::new(1_700_000_000_000)),
+            random: Arc::new(SeededRandom::new(7)),
+        };
+        let open =
+            || Engine::open(env.clone(), Path::new("/store"), EngineOptions::default()).unwrap();
+        let cached = |engine: &Engine| {
+            engine.context.block_cache.as_ref().map_or(0, |cache| cache.size_bytes())
+        };
+        let engine = open();
+        let name: TableName = "t".parse().unwrap();
+        let mut family = ColumnFamilyDescriptor::new("f").with_compression(Compression::Gz);
+        for (attribute, value) in attributes {
+            family.set_attribute(attribute, value).unwrap();
         }
+        let descriptor = TableDescriptor::new(name.clone()).with_family(family);
+        engine.create_table(&descriptor, &[]).unwrap();
+        let table = engine.table(name.clone());
+        table.mutate(Put::new("r").add("f", "q", "v").as_mutation()).unwrap();
+        engine.flush_table(&name).unwrap();
+        let flushed = cached(&engine);
+        assert!(table.exists(&Get::new("r")).unwrap());
+        let read = cached(&engine);
+        engine.close().unwrap();
+        drop((table, engine));
+        let engine = open();
+        [flushed, read, cached(&engine)]
+    }
+
+    #[test]
+    fn a_familys_settings_say_what_is_cached_and_when() {
+        let is_cached = |attributes: &[(&str, &str)]| cached_bytes(attributes).map(|b| b > 0);
+        assert_eq!(is_cached(&[]), [false, true, false]);
+        assert_eq!(is_cached(&[("BLOCKCACHE", "false")]), [false; 3]);
+        assert_eq!(is_cached(&[("CACHE_DATA_ON_WRITE", "true")]), [true, true, false]);
+        let (prefetch, never) = (("PREFETCH_BLOCKS_ON_OPEN", "true"), ("BLOCKCACHE", "false"));
+        assert_eq!(is_cached(&[prefetch]), [true; 3]);
+        assert_eq!(is_cached(&[prefetch, never]), [false; 3]);
     }
 }

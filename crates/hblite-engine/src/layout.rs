@@ -7,6 +7,7 @@
 //! <root>/data/<namespace>/<table>/.tabledesc/.tableinfo.<number>.<length>
 //! <root>/data/<namespace>/<table>/<region>/.regioninfo
 //! <root>/data/<namespace>/<table>/<region>/.tmp/<family>/    being written; gone after an open
+//! <root>/data/<namespace>/<table>/<region>/.bulk/<load>/<family>/   a bulk load being finished
 //! <root>/data/<namespace>/<table>/<region>/<family>/<file>   store files
 //! <root>/archive/data/<namespace>/<table>/<region>/…         what was taken out of service
 //! <root>/WALs/                                               the log
@@ -42,6 +43,8 @@ const REGION_INFO_FILE: &str = ".regioninfo";
 const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
 /// Name of directories for files that are being written or removed.
 pub(crate) const TEMPORARY_DIR: &str = ".tmp";
+/// Name of a region's directory for bulk loads that are committed and not finished.
+pub(crate) const BULK_LOAD_DIR: &str = ".bulk";
 /// Name of a region's directory with what HBase keeps about its logs.
 pub(crate) const RECOVERED_EDITS_DIR: &str = "recovered.edits";
 
@@ -166,6 +169,11 @@ impl Layout {
     /// The directory of what is being removed.
     fn trash_dir(&self) -> PathBuf {
         self.root.join(TEMPORARY_DIR)
+    }
+
+    /// A directory for files that are on their way into the store; gone after an open.
+    pub(crate) fn scratch_dir(&self, name: &str) -> PathBuf {
+        self.trash_dir().join(name)
     }
 
     /// Makes the store's own directory, durably, if it is not there.

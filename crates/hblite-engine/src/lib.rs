@@ -23,6 +23,7 @@ pub mod memstore;
 pub mod wal;
 
 mod backup;
+mod bulk_load;
 mod catalog;
 mod check;
 mod chore;
@@ -39,6 +40,7 @@ mod store;
 mod table;
 
 pub use backup::{BackupReport, backup};
+pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 pub use catalog::{OrphanReport, TableState};
 pub use check::{CheckProgress, CheckReport, Finding, FindingKind, check};
 pub use engine::Engine;

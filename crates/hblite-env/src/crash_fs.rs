@@ -88,6 +88,7 @@ impl FileSystem for CrashFileSystem {
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
         let disk = self.disk.lock();
+        disk.check_power()?;
         let inode = disk.find(path)?;
         disk.content(inode)?;
         Ok(Arc::new(CrashFile { disk: self.disk.clone(), inode }))
@@ -151,6 +152,7 @@ impl FileSystem for CrashFileSystem {
 
     fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
         let disk = self.disk.lock();
+        disk.check_power()?;
         let names = disk.names(disk.find(path)?)?;
         let entry = |(name, inode): (&String, &InodeId)| DirEntry {
             name: name.clone(),
@@ -160,7 +162,9 @@ impl FileSystem for CrashFileSystem {
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
-        match self.disk.lock().find(path) {
+        let disk = self.disk.lock();
+        disk.check_power()?;
+        match disk.find(path) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
@@ -169,6 +173,7 @@ impl FileSystem for CrashFileSystem {
 
     fn file_length(&self, path: &Path) -> io::Result<u64> {
         let disk = self.disk.lock();
+        disk.check_power()?;
         Ok(disk.content(disk.find(path)?)?.len() as u64)
     }
 
@@ -390,6 +395,16 @@ mod tests {
         assert!(file.write_all(b"2").is_err() && file.sync().is_err());
         assert!(fs.open(Path::new("a")).is_err());
         assert_eq!(fs.after_kill().read(Path::new("a")).unwrap(), b"1");
+    }
+
+    #[test]
+    fn the_last_operation_before_the_power_goes_is_done() {
+        let fs = CrashFileSystem::new();
+        write(&fs, "/a", b"1");
+        fs.power_off_after(1);
+        fs.rename(Path::new("/a"), Path::new("/b")).unwrap();
+        assert!(fs.exists(Path::new("/b")).is_err() && fs.list_dir(Path::new("/")).is_err());
+        assert_eq!(names(&fs.after_kill(), "/"), ["b"]);
     }
 
     #[test]

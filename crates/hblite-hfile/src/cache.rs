@@ -4,6 +4,7 @@
 //! also counts, for all readers together, the memory for cell offsets of such blocks.
 //!
 //! Eviction: second chance. A block that was asked for since the hand last passed stays once more.
+//! Preferred blocks stay while they are at most a quarter of their shard and others are left.
 //! Threads: shared; 16 shards, a hit takes a read lock.
 
 use std::collections::HashMap;
@@ -17,6 +18,9 @@ use crate::data_block::DataBlock;
 const SHARDS: usize = 16;
 /// Of the capacity, so much again may go into cell offsets of plain blocks.
 const OFFSETS_DIVISOR: usize = 4;
+/// Preferred blocks are as good as others when they take more than this part of a shard
+/// (`hbase.lru.blockcache.memory.percentage`).
+const PREFERRED_DIVISOR: usize = 4;
 /// What a slot costs beside its block.
 const SLOT_SIZE: usize = 128;
 
@@ -44,6 +48,7 @@ struct Shard {
     slots: Vec<Slot>,
     hand: usize,
     size_bytes: usize,
+    preferred_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -51,11 +56,16 @@ struct Slot {
     key: BlockKey,
     block: Arc<DataBlock>,
     was_asked: AtomicBool,
+    is_preferred: bool,
 }
 
 impl Slot {
     fn size(&self) -> usize {
         self.block.heap_size() + SLOT_SIZE
+    }
+
+    fn preferred_size(&self) -> usize {
+        if self.is_preferred { self.size() } else { 0 }
     }
 }
 
@@ -75,6 +85,11 @@ impl BlockCache {
     /// Bytes of the blocks in the cache.
     pub fn size_bytes(&self) -> usize {
         self.shards.iter().map(|shard| shard.read().size_bytes).sum()
+    }
+
+    /// Whether there is no room without taking somebody else's.
+    pub(crate) fn is_full(&self) -> bool {
+        self.size_bytes() >= self.shard_capacity * SHARDS / 8 * 7
     }
 
     /// Questions answered from the cache.
@@ -114,8 +129,8 @@ impl BlockCache {
     }
 
     /// Adds a block; one too large for its shard is not kept.
-    pub(crate) fn insert(&self, key: BlockKey, block: Arc<DataBlock>) {
-        let slot = Slot { key, block, was_asked: AtomicBool::new(false) };
+    pub(crate) fn insert(&self, key: BlockKey, block: Arc<DataBlock>, is_preferred: bool) {
+        let slot = Slot { key, block, was_asked: AtomicBool::new(false), is_preferred };
         if slot.size() > self.shard_capacity {
             return;
         }
@@ -124,7 +139,7 @@ impl BlockCache {
             return;
         }
         while shard.size_bytes + slot.size() > self.shard_capacity {
-            shard.evict_one();
+            shard.evict_one(self.shard_capacity);
         }
         shard.push(slot);
     }
@@ -148,14 +163,21 @@ impl BlockCache {
 impl Shard {
     fn push(&mut self, slot: Slot) {
         self.size_bytes += slot.size();
+        self.preferred_bytes += slot.preferred_size();
         self.slots_by_key.insert(slot.key, self.slots.len());
         self.slots.push(slot);
     }
 
     /// Removes the next block that was not asked for since the hand last passed it.
-    fn evict_one(&mut self) {
+    fn evict_one(&mut self, capacity: usize) {
+        let has_others = self.preferred_bytes < self.size_bytes;
+        let are_preferred_safe = has_others && self.preferred_bytes <= capacity / PREFERRED_DIVISOR;
         loop {
             self.hand = if self.hand < self.slots.len() { self.hand } else { 0 };
+            if are_preferred_safe && self.slots[self.hand].is_preferred {
+                self.hand += 1;
+                continue;
+            }
             if self.slots[self.hand].was_asked.swap(false, Ordering::Relaxed) {
                 self.hand += 1;
             } else {
@@ -169,6 +191,7 @@ impl Shard {
     fn remove(&mut self, index: usize) {
         let slot = self.slots.swap_remove(index);
         self.size_bytes -= slot.size();
+        self.preferred_bytes -= slot.preferred_size();
         self.slots_by_key.remove(&slot.key);
         if let Some(moved) = self.slots.get(index) {
             self.slots_by_key.insert(moved.key, index);
@@ -192,6 +215,11 @@ impl OffsetsBudget {
     pub(crate) fn take(&self, size: usize) -> bool {
         let take = |used: usize| used.checked_add(size).filter(|used| *used <= self.limit);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+    }
+
+    /// Whether little is left.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.used.load(Ordering::Relaxed) >= self.limit / 8 * 7
     }
 
     /// Gives `size` bytes back.
@@ -229,12 +257,12 @@ mod tests {
         for file in 0..2 {
             for offset in 0..500 {
                 let key = BlockKey { file, offset };
-                cache.insert(key, block(1_000));
+                cache.insert(key, block(1_000), false);
                 assert!(cache.get(key).is_some());
                 assert!(cache.size_bytes() <= SHARDS * 10_000);
             }
         }
-        cache.insert(BlockKey { file: 3, offset: 0 }, block(20_000));
+        cache.insert(BlockKey { file: 3, offset: 0 }, block(20_000), false);
         assert!(cache.get(BlockKey { file: 3, offset: 0 }).is_none());
         cache.evict_file(0);
         cache.evict_file(1);
@@ -246,10 +274,32 @@ mod tests {
     fn a_block_that_is_asked_for_stays() {
         let cache = BlockCache::new(SHARDS * 10_000);
         let hot = BlockKey { file: 0, offset: 0 };
-        cache.insert(hot, block(1_000));
+        cache.insert(hot, block(1_000), false);
         for offset in 1..1_000 {
-            cache.insert(BlockKey { file: 0, offset }, block(1_000));
+            cache.insert(BlockKey { file: 0, offset }, block(1_000), false);
             assert!(cache.get(hot).is_some(), "after {offset} others");
         }
+    }
+    #[test]
+    fn preferred_blocks_stay_up_to_a_quarter() {
+        let cache = BlockCache::new(SHARDS * 40_000);
+        let is_there = |file, offset| cache.get(BlockKey { file, offset }).is_some();
+        for offset in 0..64 {
+            cache.insert(BlockKey { file: 0, offset }, block(1_000), true);
+        }
+        for offset in 0..5_000 {
+            cache.insert(BlockKey { file: 1, offset }, block(1_000), false);
+        }
+        let first = (0..64).filter(|offset| is_there(0, *offset)).count();
+        assert!(first >= 32, "{first} of 64 are there, though none was asked for");
+        for offset in 64..2_000 {
+            cache.insert(BlockKey { file: 0, offset }, block(1_000), true);
+        }
+        for offset in 5_000..20_000 {
+            cache.insert(BlockKey { file: 1, offset }, block(1_000), false);
+        }
+        let count = |file, offsets: u64| (0..offsets).filter(|o| is_there(file, *o)).count();
+        let (preferred, others) = (count(0, 2_000), count(1, 20_000));
+        assert!(preferred > 50 && preferred < others / 2, "{preferred} and {others}");
     }
 }

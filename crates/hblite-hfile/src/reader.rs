@@ -47,6 +47,8 @@ pub struct HFileReader {
 struct Cached {
     cache: Arc<BlockCache>,
     file: u64,
+    /// Whether its blocks stay longer than others.
+    is_preferred: bool,
 }
 
 impl HFileReader {
@@ -66,7 +68,8 @@ impl HFileReader {
     fn open_bytes(bytes: FileBytes, path: &Path, cache: Option<Arc<BlockCache>>) -> Result<Self> {
         let length = bytes.len() as u64;
         let (file, opened) = open::open(bytes, path)?;
-        let cache = cache.map(|cache| Cached { file: cache.register_file(), cache });
+        let cache =
+            cache.map(|cache| Cached { file: cache.register_file(), cache, is_preferred: false });
         Ok(Self {
             file,
             length,
@@ -75,6 +78,40 @@ impl HFileReader {
             offsets_alone: OffsetsBudget::new(OFFSETS_LIMIT_ALONE),
             cache,
         })
+    }
+
+    /// The same, but its blocks leave the cache only when such blocks take more than a quarter of it
+    /// (HBase's IN_MEMORY).
+    #[must_use]
+    pub fn preferred(mut self) -> Self {
+        if let Some(cached) = &mut self.cache {
+            cached.is_preferred = true;
+        }
+        self
+    }
+
+    /// Reads data blocks from the first on, as far as the memory for them goes, so that later reads
+    /// find them there: decoded in the cache, or checked, with the places of their cells known.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn fill_cache(&self) -> Result<()> {
+        let Some(index) = &self.opened.index else { return Ok(()) };
+        let is_plain = self.has_plain_cells();
+        let mut position = Some(index.first());
+        while let Some(block) = position {
+            let is_full = match &self.cache {
+                _ if is_plain => self.offsets_budget().is_used_up(),
+                Some(cached) => cached.cache.is_full(),
+                None => true,
+            };
+            if is_full {
+                break;
+            }
+            self.data_block(index, block, true)?;
+            position = index.next(&self.file, block)?;
+        }
+        Ok(())
     }
 
     /// Where the file is, or was when it was opened.
@@ -339,7 +376,7 @@ impl HFileReader {
         let block = self.read_data_block(offset, size, state.is_verified())?;
         state.set_verified();
         if let (Some(cached), Some(key), true) = (&self.cache, key, keep) {
-            cached.cache.insert(key, block.clone());
+            cached.cache.insert(key, block.clone(), cached.is_preferred);
         }
         Ok(block)
     }

@@ -70,6 +70,8 @@ impl Catalog {
         if target.exists(&info_file)? {
             target.add_file(&info_file)?;
         }
+        // Files that come between two stores would come for some families only.
+        let _whole = region.without_bulk_loads();
         for store in region.stores() {
             store.with_files_kept(|files| {
                 files.iter().try_for_each(|file| target.add_file(file.path()))

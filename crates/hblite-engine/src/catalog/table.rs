@@ -125,8 +125,7 @@ impl TableSlot {
             let message = format!("{} is disabled.", self.name);
             return Error::new(Exception::TableNotEnabled, message);
         }
-        let row = hblite_model::bytes::to_string_binary(row);
-        Error::new(Exception::Io, format!("No region of {} holds row '{row}'", self.name))
+        no_region(&self.name, row)
     }
 
     /// The identity of the region that holds `row`, in service or not.
@@ -138,6 +137,12 @@ impl TableSlot {
         let region = entry.live_rows().find(|region| region.info.contains_row(row));
         region.map(|region| region.info.clone()).ok_or_else(|| self.no_region(Some(&entry), row))
     }
+}
+
+/// No region holds the row: there is a hole in the table.
+pub(super) fn no_region(table: &TableName, row: &[u8]) -> Error {
+    let row = hblite_model::bytes::to_string_binary(row);
+    Error::new(Exception::Io, format!("No region of {table} holds row '{row}'"))
 }
 
 pub(super) fn table_not_found(name: &TableName) -> Error {

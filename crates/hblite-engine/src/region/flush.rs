@@ -81,20 +81,47 @@ impl Region {
     /// Flushes all families, or one.
     fn flush_with_id(&self, flush_id: impl FnOnce() -> u64, family: Option<&[u8]>) -> Result<bool> {
         let mut state = self.flush.lock();
-        if family.is_none() {
-            self.is_flush_requested.store(false, Ordering::Release);
-        }
         if state.is_discarded {
             return Ok(false);
         }
+        self.flush_locked(&mut state, flush_id, family)
+    }
+
+    /// Flushes all families and gives a sequence id between what is in files now and every later
+    /// write. While the caller keeps `state`, which is the region's, no other flush begins.
+    ///
+    /// # Errors
+    /// As [`Region::flush`].
+    pub(super) fn flush_and_take_id(&self, state: &mut FlushState) -> Result<u64> {
+        let mut taken = 0;
+        let flush_id = || {
+            let last = self.mvcc.read_point();
+            taken = self.mvcc.begin();
+            // It is no write: nobody has to wait for what comes with it.
+            self.mvcc.complete_and_wait(taken);
+            last
+        };
+        self.flush_locked(state, flush_id, None)?;
+        Ok(taken)
+    }
+
+    fn flush_locked(
+        &self,
+        state: &mut FlushState,
+        flush_id: impl FnOnce() -> u64,
+        family: Option<&[u8]>,
+    ) -> Result<bool> {
+        if family.is_none() {
+            self.is_flush_requested.store(false, Ordering::Release);
+        }
         let pending = state.pending.take();
         let had_pending = match pending {
-            Some(pending) => self.finish_flush(pending, &mut state)?,
+            Some(pending) => self.finish_flush(pending, state)?,
             None => false,
         };
         // What came since a flush failed is not in its snapshots.
         let prepared = self.prepare_flush(flush_id, family)?;
-        let has_cells = self.finish_flush(prepared, &mut state)?;
+        let has_cells = self.finish_flush(prepared, state)?;
         Ok(had_pending || has_cells)
     }
 

@@ -2,10 +2,11 @@
 //!
 //! Life:    opened from its directory, filled up from the log if the store was not closed well,
 //!          then open; `close` flushes it and refuses everything from then on.
-//! Writes:  `mutate` (the write page) and `read_modify_write`.
+//! Writes:  `mutate` (the write page) and `read_modify_write`; whole files by `bulk_load`.
 //! Reads:   `scanner`; a get is a scan of one row.
 //! Threads: any. The updates lock is shared by writers and taken by `flush` and `close`.
 
+mod bulk_load;
 mod compact;
 mod flush;
 mod load;
@@ -17,6 +18,7 @@ pub(crate) mod scanner;
 pub(crate) mod split;
 pub(crate) mod split_policy;
 
+pub(crate) use bulk_load::{FileGate, transfer_file};
 pub use load::RegionLoad;
 
 use std::cell::Cell;
@@ -26,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use hblite_model::{
     CellBuffer, CellComparator, Error, Exception, Get, RegionInfo, Result, Scan, TableDescriptor,
 };
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::context::EngineContext;
 use crate::store::Store;
@@ -36,7 +38,7 @@ use self::flush::FlushState;
 use self::load::RegionLoadCounters;
 use self::mvcc::Mvcc;
 use self::row_lock::RowLocks;
-use self::scanner::{NextRow, RegionScanner};
+use self::scanner::{NextRow, RegionScanner, ScanSources};
 
 /// A row range of a table.
 pub(crate) struct Region {
@@ -55,6 +57,10 @@ pub(crate) struct Region {
     is_closing: AtomicBool,
     flush: Mutex<FlushState>,
     is_flush_requested: AtomicBool,
+    /// Held by the bulk load that is under way; a close waits for it.
+    bulk_load: Mutex<()>,
+    /// Passed by readers, so that they see the files of a bulk load in all families or in none.
+    file_gate: FileGate,
     /// The log's entries up to this sequence id are of no use.
     log_skipped_to: AtomicU64,
     load: RegionLoadCounters,
@@ -71,6 +77,7 @@ impl Region {
         let is_meta = info.table().is_meta();
         let comparator = if is_meta { CellComparator::Meta } else { CellComparator::Default };
         context.layout.remove_unfinished_files(context.env.fs.as_ref(), &info)?;
+        bulk_load::finish_all(context, &info, &descriptor)?;
         let mut stores = Vec::with_capacity(descriptor.families().len());
         for family in descriptor.families() {
             stores.push(Arc::new(Store::open(context, &info, family, comparator)?));
@@ -89,6 +96,8 @@ impl Region {
             is_closing: AtomicBool::new(false),
             flush: Mutex::new(FlushState::default()),
             is_flush_requested: AtomicBool::new(false),
+            bulk_load: Mutex::new(()),
+            file_gate: FileGate::default(),
             log_skipped_to: AtomicU64::new(0),
             load: RegionLoadCounters::default(),
         }))
@@ -182,7 +191,8 @@ impl Region {
         }
         let env = &self.context.env;
         let (now, seed) = (env.clock.now_millis(), env.random.next_u64());
-        RegionScanner::open(&self.stores, scan, self.comparator, read_point, now, seed)
+        let sources = ScanSources { stores: &self.stores, gate: &self.file_gate };
+        RegionScanner::open(sources, scan, self.comparator, read_point, now, seed)
     }
 
     /// Begins a scan as a server does: at `read_point` if everything that was visible there still
@@ -279,7 +289,7 @@ impl Region {
         self.context.wal.region_removed(self.info.encoded_name())
     }
 
-    /// Answers nobody from now on; waits for writes under way.
+    /// Answers nobody from now on; waits for writes and a bulk load under way.
     pub(crate) fn stop_serving(&self) {
         let updates = self.updates.write();
         self.is_closing.store(true, Ordering::Release);
@@ -287,6 +297,12 @@ impl Region {
         for store in &self.stores {
             store.stop_compactions();
         }
+        drop(self.bulk_load.lock());
+    }
+
+    /// Lets no files come by bulk load while the guard is there.
+    pub(crate) fn without_bulk_loads(&self) -> MutexGuard<'_, ()> {
+        self.bulk_load.lock()
     }
 
     /// Whether everything is in files.

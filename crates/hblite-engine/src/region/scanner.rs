@@ -30,6 +30,7 @@ use hblite_model::cell::{CellBuffer, CellRef};
 use hblite_model::filter::{Filter, FilterState, RowVerdict};
 use hblite_model::{CellComparator, Direction, Error, Exception, Result, Scan};
 
+pub(crate) use self::open::ScanSources;
 use self::stop_row::StopRow;
 use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner};
 use crate::store::matcher::ScanInfo;

@@ -43,6 +43,10 @@ impl Store {
             }
             Ok(Some(StoreFileInfo { max_sequence_id: Some(flush_id), ..StoreFileInfo::default() }))
         })?;
+        if let Some(file) = file.as_ref().filter(|_| self.family.caches_data_on_write()) {
+            // What is damaged shows when somebody wants it.
+            let _ = file.reader().fill_cache();
+        }
         let mut files = self.files.write();
         *files = files.iter().cloned().chain(file).collect();
         self.memstore.clear_snapshot(flush.snapshot.id())?;
@@ -52,7 +56,7 @@ impl Store {
     }
 
     /// How new files of this family are written.
-    pub(super) fn writer_options(&self, include_tags: bool) -> HFileWriterOptions {
+    pub(crate) fn writer_options(&self, include_tags: bool) -> HFileWriterOptions {
         let family = &self.family;
         let compress_tags =
             family.attributes().get("COMPRESS_TAGS").is_none_or(|value| value != "false");

@@ -8,6 +8,7 @@
 
 mod compaction;
 mod flusher;
+pub(crate) mod foreign_file;
 pub(crate) mod key_value_heap;
 pub(crate) mod key_value_scanner;
 pub(crate) mod matcher;
@@ -65,7 +66,7 @@ impl Store {
     ) -> Result<Self> {
         let region_dir = context.layout.region_dir(region);
         let dir = context.layout.family_dir(region, family.name());
-        let files = store_file::open_all(context, &dir)?;
+        let files = store_file::open_all(context, family, &dir)?;
         let sequence_id_max = files.iter().map(|file| file.sequence_id_max()).max().unwrap_or(0);
         Ok(Self {
             context: Arc::clone(context),

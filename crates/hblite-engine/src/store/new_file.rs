@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use hblite_hfile::{HFileWriter, StoreFileInfo};
 use hblite_model::{Error, Result};
+use parking_lot::MutexGuard;
 
 use super::Store;
 use super::store_file::StoreFile;
@@ -49,8 +50,7 @@ impl Store {
 
     /// A path for a new file, under the region's `.tmp`, and the name it will have.
     fn temporary_file(&self) -> Result<(PathBuf, String)> {
-        let random = &self.context.env.random;
-        let name = format!("{:016x}{:016x}", random.next_u64(), random.next_u64());
+        let name = self.context.random_name();
         let dir = self.context.layout.temporary_dir(&self.region_dir, self.family.name());
         self.create_dir(&dir)?;
         Ok((dir.join(&name), name))
@@ -80,7 +80,7 @@ impl Store {
         fs.sync_dir(&self.dir).map_err(|source| Error::io("sync", &self.dir, source))?;
         // The log forgets the cells next: the way to the file must be as safe as the file.
         self.context.layout.make_durable(fs.as_ref(), &self.dir)?;
-        Ok(Arc::new(StoreFile::open(&self.context, path)?))
+        Ok(Arc::new(StoreFile::open(&self.context, &self.family, path)?))
     }
 
     /// Takes files out of the directory that left the store's list.
@@ -116,6 +116,33 @@ impl Store {
     pub(crate) fn with_files_kept<T>(&self, visit: impl FnOnce(&[Arc<StoreFile>]) -> T) -> T {
         let _kept = self.dead_files.lock();
         visit(&self.files())
+    }
+}
+
+/// Files that come by bulk load.
+impl Store {
+    /// Opens files that were moved into the store's directory, for [`Store::add_loaded`].
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`.
+    pub(crate) fn open_loaded(&self, paths: &[PathBuf]) -> Result<Vec<Arc<StoreFile>>> {
+        let open =
+            |path: &PathBuf| Ok(Arc::new(StoreFile::open(&self.context, &self.family, path)?));
+        paths.iter().map(open).collect()
+    }
+
+    /// Lets no compaction run while the guard is there: for files that do not come last.
+    pub(crate) fn without_compactions(&self) -> MutexGuard<'_, ()> {
+        self.wait_for_compaction()
+    }
+
+    /// Adds files to the list, each at the place of its age. Where that is not the end, the caller
+    /// holds [`Store::without_compactions`].
+    pub(crate) fn add_loaded(&self, loaded: Vec<Arc<StoreFile>>) {
+        let mut files = self.files.write();
+        let mut list: Vec<_> = files.iter().cloned().chain(loaded).collect();
+        list.sort_by(|left, right| left.compare_age(right));
+        *files = list.into();
     }
 }
 

@@ -12,15 +12,16 @@
 //! Source: HBase's `StoreFileInfo` and `Reference`.
 //! Threads: any; a store file never changes.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::FileSystem;
-use hblite_hfile::{BlockCache, HFileReader};
+use hblite_hfile::{BlockCache, HFileReader, file_info};
 use hblite_model::cell::key;
 use hblite_model::protobuf::{self, MessageWriter};
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result};
 
 use super::key_value_scanner::StoreFileScanner;
 use crate::context::EngineContext;
@@ -30,6 +31,8 @@ const SPLIT_KEY_FIELD: u32 = 1;
 const RANGE_FIELD: u32 = 2;
 const RANGE_TOP: u64 = 0;
 const RANGE_BOTTOM: u64 = 1;
+/// Between the name and the sequence id of a file that came by bulk load.
+const LOADED_INFIX: &str = "_SeqId_";
 
 /// Which half of a file a reference means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,13 +94,26 @@ pub(crate) struct StoreFile {
     path: PathBuf,
     reader: Arc<HFileReader>,
     half: Option<Half>,
+    /// Of a file that came by bulk load: the sequence id of the file and all of its cells, whatever
+    /// stands in it.
+    loaded_id: Option<u64>,
 }
 
 impl StoreFile {
-    /// Opens the file or reference at `path`.
-    pub(crate) fn open(context: &EngineContext, path: &Path) -> Result<Self> {
+    /// Opens the file or reference at `path`, of `family`.
+    pub(crate) fn open(
+        context: &EngineContext,
+        family: &ColumnFamilyDescriptor,
+        path: &Path,
+    ) -> Result<Self> {
         let cache = context.block_cache.clone();
-        Self::open_with(context.env.fs.as_ref(), &context.layout, cache, path)
+        let fs = context.env.fs.as_ref();
+        let file = Self::open_reader(fs, &context.layout, cache, path, family.is_in_memory())?;
+        if family.prefetches_blocks_on_open() {
+            // What is damaged shows when somebody wants it.
+            let _ = file.reader.fill_cache();
+        }
+        Ok(file)
     }
 
     /// As [`StoreFile::open`], where no store is open.
@@ -107,14 +123,34 @@ impl StoreFile {
         cache: Option<Arc<BlockCache>>,
         path: &Path,
     ) -> Result<Self> {
+        Self::open_reader(fs, layout, cache, path, false)
+    }
+
+    fn open_reader(
+        fs: &dyn FileSystem,
+        layout: &Layout,
+        cache: Option<Arc<BlockCache>>,
+        path: &Path,
+        is_in_memory: bool,
+    ) -> Result<Self> {
+        let open = |path: &Path| {
+            let reader = HFileReader::open(fs, path, cache)?;
+            Ok::<_, Error>(if is_in_memory { reader.preferred() } else { reader })
+        };
         let Some((name, region)) = split_reference(path) else {
-            let reader = Arc::new(HFileReader::open(fs, path, cache)?);
-            return Ok(Self { path: path.to_path_buf(), reader, half: None });
+            return Ok(Self::new(path, open(path)?, None));
         };
         let half = Half::read(fs, path)?;
         let target = layout.referred_file(path, name, region);
-        let reader = Arc::new(HFileReader::open(fs, &target, cache)?);
-        Ok(Self { path: path.to_path_buf(), reader, half: Some(half) })
+        Ok(Self::new(path, open(&target)?, Some(half)))
+    }
+
+    fn new(path: &Path, reader: HFileReader, half: Option<Half>) -> Self {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        // One without an id in its name was loaded as older than everything.
+        let is_loaded = || reader.file_info(file_info::BULKLOAD_TIMESTAMP).is_some();
+        let loaded_id = loaded_sequence_id(name).or_else(|| is_loaded().then_some(0));
+        Self { path: path.to_path_buf(), reader: Arc::new(reader), half, loaded_id }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -134,9 +170,39 @@ impl StoreFile {
         self.half.is_some()
     }
 
-    /// The highest sequence id of its cells.
+    /// Up to which sequence id its cells, and those of the files before it, are in files.
     pub(crate) fn sequence_id_max(&self) -> u64 {
-        self.reader.max_sequence_id().unwrap_or(0)
+        self.loaded_id.unwrap_or_else(|| self.reader.max_sequence_id().unwrap_or(0))
+    }
+
+    /// The highest sequence id that one of its cells still has.
+    pub(crate) fn cell_sequence_id_max(&self) -> u64 {
+        self.loaded_id.unwrap_or_else(|| self.reader.max_cell_sequence_id())
+    }
+
+    /// The sequence id of all cells of a file that came by bulk load.
+    pub(crate) fn loaded_id(&self) -> Option<u64> {
+        self.loaded_id
+    }
+
+    /// Whether minor compactions leave the file alone.
+    pub(crate) fn is_for_major_compactions_only(&self) -> bool {
+        let value = self.reader.file_info(file_info::EXCLUDE_FROM_MINOR_COMPACTION);
+        value.is_some_and(|value| value.first().is_some_and(|byte| *byte != 0))
+    }
+
+    /// The older of two files first (`StoreFileComparators.SEQ_ID`): of files that were loaded
+    /// together the larger one.
+    pub(crate) fn compare_age(&self, other: &Self) -> Ordering {
+        let loaded_at = |file: &Self| {
+            let time = file.reader.file_info(file_info::BULKLOAD_TIMESTAMP);
+            let time = time.and_then(|time| time.try_into().ok()).map(i64::from_be_bytes);
+            time.unwrap_or(i64::MAX)
+        };
+        (self.sequence_id_max().cmp(&other.sequence_id_max()))
+            .then_with(|| other.reader.length().cmp(&self.reader.length()))
+            .then_with(|| loaded_at(self).cmp(&loaded_at(other)))
+            .then_with(|| self.name().cmp(other.name()))
     }
 
     /// The name of the file.
@@ -164,17 +230,32 @@ pub(crate) fn split_reference(path: &Path) -> Option<(&str, &str)> {
 pub(crate) fn is_store_file_name(name: &str) -> bool {
     let (file, region) = name.split_once('.').unwrap_or((name, "0"));
     let hex_length = file.bytes().take_while(u8::is_ascii_hexdigit).count();
-    let rest = &file[hex_length..];
-    let is_bulk_loaded = rest
-        .strip_prefix("_SeqId_")
-        .and_then(|rest| rest.strip_suffix('_'))
-        .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
     let is_region = !region.is_empty() && region.bytes().all(|byte| byte.is_ascii_hexdigit());
-    hex_length > 0 && is_region && (rest.is_empty() || is_bulk_loaded)
+    let is_whole = hex_length == file.len() || loaded_sequence_id(file).is_some();
+    hex_length > 0 && is_region && is_whole
+}
+
+/// The name of a file that is loaded with this sequence id; `name` is 32 hex digits.
+pub(crate) fn loaded_name(name: &str, sequence_id: u64) -> String {
+    format!("{name}{LOADED_INFIX}{sequence_id}_")
+}
+
+/// The sequence id in the name of a file that came by bulk load, or of a reference to one.
+pub(crate) fn loaded_sequence_id(name: &str) -> Option<u64> {
+    let (file, _) = name.split_once('.').unwrap_or((name, ""));
+    let (hex, number) = file.split_once(LOADED_INFIX)?;
+    let is_hex = !hex.is_empty() && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = number.strip_suffix('_')?;
+    let is_number = is_hex && number.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { number.parse().ok() } else { None }
 }
 
 /// Opens the files of a family's directory, oldest first. A directory that is missing has none.
-pub(crate) fn open_all(context: &EngineContext, dir: &Path) -> Result<Vec<Arc<StoreFile>>> {
+pub(crate) fn open_all(
+    context: &EngineContext,
+    family: &ColumnFamilyDescriptor,
+    dir: &Path,
+) -> Result<Vec<Arc<StoreFile>>> {
     let fs = context.env.fs.as_ref();
     let entries = match fs.list_dir(dir) {
         Ok(entries) => entries,
@@ -188,7 +269,7 @@ pub(crate) fn open_all(context: &EngineContext, dir: &Path) -> Result<Vec<Arc<St
     let mut files = Vec::new();
     // References last: one that was replaced may refer to a file that is gone.
     for path in names().filter(|path| split_reference(path).is_none()) {
-        files.push(Arc::new(StoreFile::open(context, &path)?));
+        files.push(Arc::new(StoreFile::open(context, family, &path)?));
     }
     let replaced: HashSet<String> =
         files.iter().flat_map(|file| super::compaction::replaced_files(file)).collect();
@@ -201,11 +282,9 @@ pub(crate) fn open_all(context: &EngineContext, dir: &Path) -> Result<Vec<Arc<St
     remove_replaced(fs, dir, gone, &files)?;
     files.retain(|file| !is_replaced(file.path()));
     for path in names().filter(|path| !is_replaced(path) && split_reference(path).is_some()) {
-        files.push(Arc::new(StoreFile::open(context, &path)?));
+        files.push(Arc::new(StoreFile::open(context, family, &path)?));
     }
-    files.sort_by(|left, right| {
-        (left.sequence_id_max(), left.path()).cmp(&(right.sequence_id_max(), right.path()))
-    });
+    files.sort_by(|left, right| left.compare_age(right));
     Ok(files)
 }
 
@@ -251,6 +330,15 @@ mod tests {
         }
         for name in ["", "xyz", "0a_SeqId__", "0a.tmp", ".0a", "0a1b.", "0a_del"] {
             assert!(!is_store_file_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_loaded_files_say_their_sequence_id() {
+        assert_eq!(loaded_sequence_id(&loaded_name("0a1b", 12)), Some(12));
+        assert_eq!(loaded_sequence_id("0a1b_SeqId_12_.00ff"), Some(12));
+        for name in ["0a1b", "0a_SeqId__", "_SeqId_1_", "0a_SeqId_x_", "0a_SeqId_1", "0a.00ff"] {
+            assert_eq!(loaded_sequence_id(name), None, "{name}");
         }
     }
 

@@ -130,7 +130,6 @@ impl Disk {
     }
 
     pub(super) fn find(&self, path: &Path) -> io::Result<InodeId> {
-        self.check_power()?;
         let mut at = ROOT;
         for component in path.components() {
             match component {

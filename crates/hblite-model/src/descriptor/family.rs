@@ -386,6 +386,16 @@ impl ColumnFamilyDescriptor {
         self.flag("IN_MEMORY")
     }
 
+    /// Whether what a flush writes is in the cache from then on.
+    pub fn caches_data_on_write(&self) -> bool {
+        self.flag("CACHE_DATA_ON_WRITE")
+    }
+
+    /// Whether files are read into the cache when they are opened.
+    pub fn prefetches_blocks_on_open(&self) -> bool {
+        self.flag("PREFETCH_BLOCKS_ON_OPEN") && self.is_block_cache_enabled()
+    }
+
     fn parsed<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>, default: T) -> T {
         self.attributes.get(name).and_then(|value| parse(value)).unwrap_or(default)
     }

@@ -11,7 +11,8 @@ use hblite_model::{
 };
 
 use super::{DIR, env, has, name, open, options, put, rows, table};
-use crate::region::scanner::RegionScanner;
+use crate::region::FileGate;
+use crate::region::scanner::{RegionScanner, ScanSources};
 use crate::{Engine, EngineOptions, WalOptions};
 
 const SEEDS: u64 = 6;
@@ -352,7 +353,9 @@ fn a_reader_misses_no_row_when_a_flush_comes_between() {
     let read_points = std::cell::RefCell::new(vec![present, outdated]);
     let read_point = || read_points.borrow_mut().pop().unwrap();
     let (scan, comparator) = (Scan::new(), CellComparator::Default);
-    let scanner = RegionScanner::open(region.stores(), &scan, comparator, read_point, 0, 0);
+    let gate = FileGate::default();
+    let sources = ScanSources { stores: region.stores(), gate: &gate };
+    let scanner = RegionScanner::open(sources, &scan, comparator, read_point, 0, 0);
     let mut cells = CellBuffer::new();
     scanner.unwrap().next_row(&mut cells).unwrap();
     assert_eq!(cells.len(), 1);

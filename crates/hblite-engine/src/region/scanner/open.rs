@@ -4,21 +4,30 @@ use std::sync::Arc;
 
 use hblite_model::{CellComparator, Result, Scan};
 
+use super::super::FileGate;
 use super::{RegionScanner, StoreSources};
 use crate::store::Store;
 use crate::store::key_value_scanner::{SourceScanner, select_sources};
 use crate::store::scanner::is_get;
 
+/// Where a scan of a region reads from.
+#[derive(Clone, Copy)]
+pub(crate) struct ScanSources<'a> {
+    pub(crate) stores: &'a [Arc<Store>],
+    /// What files of several stores come through at once.
+    pub(crate) gate: &'a FileGate,
+}
+
 impl RegionScanner {
-    /// A scanner over `stores`, which are in the order of their families, at the region's present
-    /// `read_point`.
+    /// A scanner of what is in `from`, whose stores are in the order of their families, at the
+    /// region's present `read_point`.
     ///
     /// `seed` feeds filters that choose at random.
     ///
     /// # Errors
     /// As [`RegionScanner::new`].
     pub(crate) fn open(
-        stores: &[Arc<Store>],
+        from: ScanSources<'_>,
         scan: &Scan,
         comparator: CellComparator,
         read_point: impl Fn() -> u64,
@@ -26,7 +35,9 @@ impl RegionScanner {
         seed: u64,
     ) -> Result<Self> {
         loop {
-            if let Some(families) = sources_at(stores, scan, read_point(), now)? {
+            let passed = from.gate.enter();
+            let families = sources_at(from.stores, scan, read_point(), now)?;
+            if let Some(families) = families.filter(|_| from.gate.was_open_since(passed)) {
                 return Self::new(families, scan, comparator, now, seed);
             }
         }

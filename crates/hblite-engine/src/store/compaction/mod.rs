@@ -69,7 +69,7 @@ impl Store {
             return Ok(false);
         };
         let mut current = self.files.write();
-        // Flushes only append, so the chosen files still stand where they stood.
+        // Flushes and loads only append meanwhile: the chosen files stand where they stood.
         let mut list: Vec<_> = current.to_vec();
         list.splice(range, [compacted]);
         *current = list.into();
@@ -105,8 +105,11 @@ impl Store {
             small_bytes: options.compaction_small_file_bytes,
             blocking_files: options.blocking_store_files,
         };
-        let sizes: Vec<u64> = files.iter().map(|file| file.size_bytes()).collect();
-        policy::select(&sizes, &rules)
+        let size = |file: &Arc<StoreFile>| {
+            (!file.is_for_major_compactions_only()).then(|| file.size_bytes())
+        };
+        let sizes: Vec<Option<u64>> = files.iter().map(size).collect();
+        policy::select_between(&sizes, &rules)
     }
 
     /// Whether the store has not been one file for so long, or its only file so many cells that
@@ -187,7 +190,7 @@ impl Store {
     }
 
     /// Waits for a compaction that is under way, which hurries meanwhile.
-    fn wait_for_compaction(&self) -> MutexGuard<'_, ()> {
+    pub(super) fn wait_for_compaction(&self) -> MutexGuard<'_, ()> {
         self.compaction_waiters.fetch_add(1, Ordering::Relaxed);
         let guard = self.compacting.lock();
         self.compaction_waiters.fetch_sub(1, Ordering::Relaxed);
@@ -219,7 +222,7 @@ fn oldest_needed_by_nobody(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
     let is_old = |file: &&Arc<StoreFile>| {
         file.reader().create_time().is_some_and(|time| time < now - SEQUENCE_IDS_KEPT_MS)
     };
-    files.iter().filter(is_old).map(|file| file.reader().max_cell_sequence_id()).max()
+    files.iter().filter(is_old).map(|file| file.cell_sequence_id_max()).max()
 }
 
 /// Names of the files that a file says it replaces.

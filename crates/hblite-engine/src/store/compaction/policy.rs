@@ -17,9 +17,28 @@ pub(crate) struct CompactionRules {
     pub(crate) blocking_files: usize,
 }
 
+/// As [`select`], where files without a size are left alone: no run reaches over one.
+pub(crate) fn select_between(
+    sizes: &[Option<u64>],
+    rules: &CompactionRules,
+) -> Option<std::ops::Range<usize>> {
+    let mut best: Option<std::ops::Range<usize>> = None;
+    let mut start = 0;
+    for part in sizes.split(Option::is_none) {
+        let known: Vec<u64> = part.iter().copied().flatten().collect();
+        if let Some(found) = select(&known, rules)
+            && best.as_ref().is_none_or(|best| found.len() > best.len())
+        {
+            best = Some(start + found.start..start + found.end);
+        }
+        start += part.len() + 1;
+    }
+    best
+}
+
 /// The range of files to compact, given their sizes from the oldest to the newest; `None` if
 /// nothing is worth while.
-pub(crate) fn select(sizes: &[u64], rules: &CompactionRules) -> Option<std::ops::Range<usize>> {
+fn select(sizes: &[u64], rules: &CompactionRules) -> Option<std::ops::Range<usize>> {
     let mut best: Option<(std::ops::Range<usize>, u64)> = None;
     let mut smallest: Option<(std::ops::Range<usize>, u64)> = None;
     for start in 0..sizes.len() {
@@ -76,6 +95,16 @@ mod tests {
         ] {
             assert_eq!(select(sizes, &RULES), chosen, "{sizes:?}");
         }
+    }
+
+    #[test]
+    fn no_run_reaches_over_a_file_that_is_left_alone() {
+        let sizes = [Some(7), Some(6), None, Some(5), Some(4), Some(3)];
+        assert_eq!(select_between(&sizes, &RULES), Some(3..6));
+        assert_eq!(select_between(&[Some(7), None, Some(6), None, Some(5)], &RULES), None);
+        let all: Vec<Option<u64>> = [7, 6, 5, 4].map(Some).to_vec();
+        assert_eq!(select_between(&all, &RULES), Some(0..4));
+        assert_eq!(select_between(&[], &RULES), None);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A store file as a source of cells.
 //!
 //! Of a reference to a half only that half's cells are there. Cells that the read point does not
-//! cover are passed by; most files have none, and then nothing is compared.
+//! cover are passed by; most files have none, and then nothing is compared. All cells of a file
+//! that came by bulk load have the sequence id that it was loaded with.
 
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub(crate) struct StoreFileScanner {
     bounds: Option<Box<Bounds>>,
     /// Cells with a greater sequence id are not visible; `None`: all are.
     read_point: Option<u64>,
+    /// The sequence id of all cells of a file that came by bulk load.
+    loaded_id: Option<u64>,
     /// The file's scanner is at a cell beyond the bounds.
     is_outside: bool,
 }
@@ -53,7 +56,8 @@ impl StoreFileScanner {
         Self {
             comparator: reader.comparator(),
             bounds: file.half().map(|half| Box::new(Bounds::new(half))),
-            read_point: (reader.max_cell_sequence_id() > read_point).then_some(read_point),
+            read_point: (file.cell_sequence_id_max() > read_point).then_some(read_point),
+            loaded_id: file.loaded_id(),
             scanner: HFileScanner::new(Arc::clone(reader)),
             is_outside: false,
         }
@@ -77,9 +81,8 @@ impl StoreFileScanner {
 
     fn settle_slowly(&mut self, mut found: bool, is_forward: bool) -> Result<bool> {
         if let Some(read_point) = self.read_point {
-            while found
-                && self.scanner.current().is_some_and(|cell| cell.sequence_id() > read_point)
-            {
+            let id = |cell: CellRef<'_>| self.loaded_id.unwrap_or(cell.sequence_id());
+            while found && self.scanner.current().is_some_and(|cell| id(cell) > read_point) {
                 found = if is_forward { self.scanner.next()? } else { self.scanner.prev()? };
             }
         }
@@ -94,7 +97,11 @@ impl StoreFileScanner {
 impl KeyValueScanner for StoreFileScanner {
     #[inline(always)]
     fn current(&self) -> Option<CellRef<'_>> {
-        if self.is_outside { None } else { self.scanner.current() }
+        if self.is_outside {
+            return None;
+        }
+        let cell = self.scanner.current()?;
+        Some(self.loaded_id.map_or(cell, |id| cell.with_sequence_id(id)))
     }
 
     #[inline(always)]

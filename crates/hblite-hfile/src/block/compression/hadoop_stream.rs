@@ -27,8 +27,12 @@ const CHUNK_SIZE_MAX_SNAPPY_LZ4: usize = 218_422;
 const CHUNK_SIZE_MAX_ZSTD: usize = 261_120;
 /// The first bytes of a zstd frame.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// HBase's default level (`hbase.io.compress.zstd.level`).
+const ZSTD_LEVEL: i32 = 3;
 /// Windows of this size are granted to small frames, too: encoders do not always shrink them.
-const ZSTD_WINDOW_MIN: usize = 8 << 20;
+const ZSTD_WINDOW_LOG_MIN: u32 = 23;
+/// The largest window that zstd knows on any machine.
+const ZSTD_WINDOW_LOG_MAX: u32 = 30;
 /// Bytes that one byte of LZ4 can become, rounded up.
 const LZ4_EXPANSION_MAX: usize = 256;
 
@@ -36,6 +40,7 @@ const LZ4_EXPANSION_MAX: usize = 256;
 pub(crate) struct StreamCompressor {
     codec: Compression,
     snappy: snap::raw::Encoder,
+    zstd: Option<zstd::bulk::Compressor<'static>>,
     chunk: Vec<u8>,
 }
 
@@ -47,7 +52,7 @@ impl std::fmt::Debug for StreamCompressor {
 
 impl StreamCompressor {
     pub(crate) fn new(codec: Compression) -> Self {
-        Self { codec, snappy: snap::raw::Encoder::new(), chunk: Vec::new() }
+        Self { codec, snappy: snap::raw::Encoder::new(), zstd: None, chunk: Vec::new() }
     }
 
     pub(crate) fn compress(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<()> {
@@ -86,8 +91,16 @@ impl StreamCompressor {
                 out.extend_from_slice(&self.chunk[..length]);
             }
             _ => {
-                let level = ruzstd::encoding::CompressionLevel::Fastest;
-                ruzstd::encoding::compress(raw, &mut *out, level);
+                let failed = |error| codec_failed("ZSTD", error);
+                let zstd = match &mut self.zstd {
+                    Some(zstd) => zstd,
+                    none => none.insert(zstd::bulk::Compressor::new(ZSTD_LEVEL).map_err(failed)?),
+                };
+                self.chunk.resize(zstd::zstd_safe::compress_bound(raw.len()), 0);
+                let length = zstd
+                    .compress_to_buffer(raw, self.chunk.as_mut_slice())
+                    .map_err(|error| codec_failed("ZSTD", error))?;
+                out.extend_from_slice(&self.chunk[..length]);
             }
         }
         Ok(())
@@ -146,13 +159,23 @@ fn decompress_lz4(chunk: &[u8], out: &mut Vec<u8>, size_max: usize) -> Parsed<()
 }
 
 fn decompress_zstd(frame: &[u8], out: &mut Vec<u8>, size_max: usize) -> Parsed<()> {
+    let damaged = |error: std::io::Error| Damage::new(format!("zstd: {error}"));
+    let start = out.len();
+    // What a frame says of its size is believed if room for as much was granted anyhow.
+    if let Ok(Some(size)) = zstd::zstd_safe::get_frame_content_size(frame)
+        && size <= (out.capacity() - start).min(size_max) as u64
+    {
+        out.resize(start + size as usize, 0);
+        let size = zstd::bulk::decompress_to_buffer(frame, &mut out[start..]).map_err(damaged)?;
+        out.truncate(start + size);
+        return Ok(());
+    }
     // A frame needs no window larger than what may come out of it.
-    let window_max = size_max.max(ZSTD_WINDOW_MIN) as u64;
-    let damaged = |error: &dyn std::fmt::Display| Damage::new(format!("zstd: {error}"));
-    ruzstd::decoding::StreamingDecoder::new_with_max_window_size(frame, window_max)
-        .map_err(|error| damaged(&error))?
-        .take(size_max as u64 + 1)
-        .read_to_end(out)
-        .map(drop)
-        .map_err(|error| damaged(&error))
+    let window_log = size_max.checked_ilog2().unwrap_or(0) + 1;
+    let mut decoder =
+        zstd::stream::read::Decoder::with_buffer(frame).map_err(damaged)?.single_frame();
+    decoder
+        .window_log_max(window_log.clamp(ZSTD_WINDOW_LOG_MIN, ZSTD_WINDOW_LOG_MAX))
+        .map_err(damaged)?;
+    decoder.take(size_max as u64 + 1).read_to_end(out).map(drop).map_err(damaged)
 }

@@ -48,10 +48,15 @@ fn framing_is_that_of_hadoop() {
 
 #[test]
 fn a_bare_zstd_stream_is_read() {
-    let level = ruzstd::encoding::CompressionLevel::Fastest;
     let payload = payload(5_000);
-    let stored = ruzstd::encoding::compress_to_vec(payload.as_slice(), level);
-    assert_eq!(decompress(Compression::Zstd, &stored, payload.len()).unwrap(), payload);
+    let sized = zstd::bulk::compress(&payload, 1).unwrap();
+    let unsized_frame = zstd::stream::encode_all(payload.as_slice(), 1).unwrap();
+    for stored in [sized, unsized_frame] {
+        assert_eq!(decompress(Compression::Zstd, &stored, payload.len()).unwrap(), payload);
+        for size in [0, payload.len() - 1, payload.len() + 1] {
+            assert!(decompress(Compression::Zstd, &stored, size).is_err());
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,308 @@
+//! `hblite import`: lines of a file into a table.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use flate2::read::MultiGzDecoder;
+use hblite::bytes::from_string_binary;
+use hblite::{ColumnFamilyDescriptor, Connection, Durability, Table, TableDescriptor};
+use hblite_transfer::{
+    Columns, DelimitedFormat, DelimitedReader, ImportOptions, ImportReport, JsonLinesReader,
+    LINE_SIZE_MAX, RowReader, TransferError, import,
+};
+use indicatif::ProgressBar;
+
+use super::{Format, delimited, is_gzip, is_standard, named};
+use crate::output::{FAILURE, fail, print, transfer_bar};
+use crate::shell::tell_recovery;
+
+/// Which table, from where, and how.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct ImportArguments {
+    /// The table; made if it is not there
+    table: String,
+    /// The file, '-' for standard input; unpacked if its name ends in .gz
+    file: PathBuf,
+    /// Directory of the store; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
+    dir: PathBuf,
+    /// Format of the file; without it the name of the file says
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Timestamp of cells that have none, in milliseconds; without it the time of the start
+    #[arg(long, value_name = "MILLIS", value_parser = clap::value_parser!(i64).range(0..))]
+    timestamp: Option<i64>,
+    /// Counts lines that are no rows and passes over them, instead of ending at the first
+    #[arg(long)]
+    skip_bad_lines: bool,
+    /// How many lines passed over are told
+    #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "skip_bad_lines")]
+    bad_lines_shown: usize,
+    /// When a write is acknowledged: SKIP_WAL, ASYNC_WAL, SYNC_WAL, FSYNC_WAL
+    #[arg(long, value_name = "DURABILITY", value_parser = durability)]
+    durability: Option<Durability>,
+    /// Bytes of the longest line
+    #[arg(long, value_name = "BYTES", default_value_t = LINE_SIZE_MAX)]
+    line_size_max: usize,
+    #[command(flatten)]
+    fields: FieldArguments,
+    #[command(flatten)]
+    creation: CreationArguments,
+}
+
+/// How lines of CSV and TSV are taken.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "CSV and TSV")]
+struct FieldArguments {
+    /// What the fields are: HBASE_ROW_KEY once, family:qualifier, and at most once each
+    /// HBASE_TS_KEY, HBASE_CELL_TTL (milliseconds), HBASE_ATTRIBUTES_KEY (passed over)
+    #[arg(long, value_name = "COLUMNS")]
+    columns: Option<String>,
+    /// The first line is none of data; without --columns it has the columns
+    #[arg(long)]
+    header: bool,
+    /// The byte between fields, instead of a comma or a tab: '|', '\x01'
+    #[arg(long, value_name = "BYTE")]
+    separator: Option<String>,
+    /// Fields have \xHH for bytes, as HBase prints them
+    #[arg(long)]
+    escaped: bool,
+    /// An empty field is no cell, instead of one with an empty value
+    #[arg(long)]
+    skip_empty_columns: bool,
+}
+
+/// How the table is made.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A table that is not there")]
+struct CreationArguments {
+    /// A family, with settings as the shell has them: info or info,VERSIONS=3,COMPRESSION=GZ;
+    /// may be given several times. Families that --columns names need not be given
+    #[arg(long = "family", value_name = "FAMILY")]
+    families: Vec<String>,
+    /// Keys at which the table is split from the start, between commas; may have \xHH
+    #[arg(long, value_name = "KEYS", value_delimiter = ',')]
+    splits: Vec<String>,
+    /// Fails if the table is not there
+    #[arg(long, conflicts_with_all = ["families", "splits"])]
+    no_create: bool,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  hblite import users users.csv --columns HBASE_ROW_KEY,info:name,info:city
+  hblite import users users.tsv.gz --columns HBASE_ROW_KEY,HBASE_TS_KEY,info:name --skip-bad-lines
+  hblite export users - --format jsonl | hblite import copy - --format jsonl --family info --dir B
+
+A line of JSON is a row, as 'hblite export' writes it:
+  {\"row\":\"u1\",\"cells\":[{\"column\":\"info:name\",\"timestamp\":7,\"value\":\"Ada\"}]}
+
+Exit status: 0, or 1 with the first line that is no row and why; the lines before it are in the
+table then. The same import again with the same timestamps makes the same cells.";
+
+fn durability(name: &str) -> Result<Durability, String> {
+    Durability::from_name(name).ok_or_else(|| "no such durability".to_owned())
+}
+
+pub(crate) fn run(arguments: &ImportArguments) -> ExitCode {
+    match run_import(arguments) {
+        Ok(report) => {
+            print(&to_text(&arguments.table, &report));
+            ExitCode::SUCCESS
+        }
+        Err(error @ (TransferError::BadLine(_) | TransferError::Read(_))) => {
+            let name = match is_standard(&arguments.file) {
+                true => "standard input".into(),
+                false => arguments.file.display().to_string(),
+            };
+            fail(&format!("{name}: {error}"), FAILURE)
+        }
+        Err(error) => fail(&error.to_string(), FAILURE),
+    }
+}
+
+fn to_text(table: &str, report: &ImportReport) -> String {
+    let mut text = String::new();
+    for bad in &report.bad_lines_kept {
+        let _ = writeln!(text, "{bad}");
+    }
+    let untold = report.bad_lines - report.bad_lines_kept.len() as u64;
+    if untold > 0 {
+        let _ = writeln!(text, "and {untold} bad lines more");
+    }
+    let seconds = report.duration.as_secs_f64();
+    let _ = writeln!(
+        text,
+        "{table}: lines {}, cells {}, bad lines {}, in {seconds:.2} s, {:.0} lines/s",
+        report.lines,
+        report.cells,
+        report.bad_lines,
+        report.lines as f64 / seconds.max(1e-9)
+    );
+    text
+}
+
+fn run_import(arguments: &ImportArguments) -> Result<ImportReport, TransferError> {
+    // All that can be found wrong without the store, before one is made.
+    let format = Format::of(arguments.format, &arguments.file)?;
+    let fields = &arguments.fields;
+    let columns = fields.columns.as_deref().map(Columns::parse).transpose()?;
+    if format == Format::Jsonl && (columns.is_some() || fields.is_any()) {
+        return Err(TransferError::Invalid("JSON lines have no columns to name".into()));
+    }
+    if format != Format::Jsonl && columns.is_none() && !fields.header {
+        let message = "CSV and TSV need --columns, or --header if the first line names them";
+        return Err(TransferError::Invalid(message.into()));
+    }
+    let delimited = DelimitedFormat {
+        skips_empty_columns: fields.skip_empty_columns,
+        ..delimited(format, fields.separator.as_deref(), fields.escaped)?
+    };
+    let families = arguments.creation.families()?;
+    let bar = transfer_bar();
+    let input = open_input(arguments, &bar)?;
+
+    let connection = hblite::open(&arguments.dir)?;
+    tell_recovery(connection.recovery());
+    let options = ImportOptions {
+        durability: arguments.durability.unwrap_or(Durability::UseDefault),
+        skips_bad_lines: arguments.skip_bad_lines,
+        bad_lines_kept: arguments.bad_lines_shown,
+        line_size_max: arguments.line_size_max,
+        ..ImportOptions::at(arguments.timestamp.unwrap_or_else(|| connection.now_millis()))
+    };
+    let run = |reader: &mut dyn RowReader, named: Option<&Columns>| {
+        let table = arguments.table(&connection, &families, named)?;
+        import(&table, reader, &options, &mut |progress| {
+            let rate = progress.lines as f64 / bar.elapsed().as_secs_f64().max(1e-9);
+            bar.set_message(format!("{} lines, {rate:.0} lines/s", progress.lines));
+        })
+    };
+    let result = match format {
+        Format::Jsonl => run(&mut JsonLinesReader::new(input, &options), None),
+        Format::Csv | Format::Tsv => {
+            DelimitedReader::new(input, delimited, columns, fields.header, &options).and_then(
+                |mut reader| {
+                    let columns = reader.columns().clone();
+                    run(&mut reader, Some(&columns))
+                },
+            )
+        }
+    };
+    bar.finish_and_clear();
+    let closed = connection.close();
+    let report = result?;
+    closed?;
+    Ok(report)
+}
+
+/// The bytes of the file, unpacked; the bar follows those that are read from the file.
+fn open_input(
+    arguments: &ImportArguments,
+    bar: &ProgressBar,
+) -> Result<Box<dyn Read>, TransferError> {
+    let path = &arguments.file;
+    if is_standard(path) {
+        return Ok(Box::new(bar.wrap_read(io::stdin().lock())));
+    }
+    let failed = |error: io::Error| TransferError::Invalid(named(path, &error).to_string());
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(TransferError::Invalid(format!("{}: is a folder", path.display())));
+    }
+    if metadata.is_file() {
+        bar.set_length(metadata.len());
+    }
+    let file = bar.wrap_read(file);
+    Ok(if is_gzip(path) { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
+}
+
+impl FieldArguments {
+    fn is_any(&self) -> bool {
+        self.header || self.escaped || self.skip_empty_columns || self.separator.is_some()
+    }
+}
+
+impl ImportArguments {
+    /// The table, made if it is not there. Families that the columns need must be in it.
+    fn table(
+        &self,
+        connection: &Connection,
+        families: &[ColumnFamilyDescriptor],
+        columns: Option<&Columns>,
+    ) -> Result<Table, TransferError> {
+        let table = connection.table(self.table.as_str())?;
+        let admin = connection.admin();
+        if !admin.table_exists(table.name())? {
+            self.create(connection, &table, families, columns)?;
+        }
+        let descriptor = table.descriptor()?;
+        let needed = columns.map(Columns::families).unwrap_or_default();
+        let missing: Vec<_> = needed
+            .into_iter()
+            .filter(|family| !descriptor.has_family(family))
+            .map(String::from_utf8_lossy)
+            .collect();
+        if !missing.is_empty() {
+            let message = format!("Column families: [{}] do not exist.", missing.join(", "));
+            return Err(TransferError::Invalid(message));
+        }
+        Ok(table)
+    }
+
+    fn create(
+        &self,
+        connection: &Connection,
+        table: &Table,
+        families: &[ColumnFamilyDescriptor],
+        columns: Option<&Columns>,
+    ) -> Result<(), TransferError> {
+        let name = table.name();
+        if self.creation.no_create {
+            let message = format!("Table '{name}' does not exist and --no-create is given.");
+            return Err(TransferError::Invalid(message));
+        }
+        let mut descriptor = TableDescriptor::new(name.clone());
+        for family in families {
+            descriptor.add_family(family.clone())?;
+        }
+        for family in columns.map(Columns::families).unwrap_or_default() {
+            if !descriptor.has_family(family) {
+                descriptor.add_family(ColumnFamilyDescriptor::new(family))?;
+            }
+        }
+        if descriptor.families().len() == 0 {
+            let message = format!("Table '{name}' does not exist: name its families by --family.");
+            return Err(TransferError::Invalid(message));
+        }
+        let splits: Vec<Vec<u8>> =
+            self.creation.splits.iter().map(|key| from_string_binary(key)).collect();
+        Ok(connection.admin().create_table_with_splits(&descriptor, &splits)?)
+    }
+}
+
+impl CreationArguments {
+    fn families(&self) -> Result<Vec<ColumnFamilyDescriptor>, TransferError> {
+        self.families.iter().map(|text| family(text)).collect()
+    }
+}
+
+/// A family from its name and its settings.
+fn family(text: &str) -> Result<ColumnFamilyDescriptor, TransferError> {
+    let mut parts = text.split(',');
+    let mut family = ColumnFamilyDescriptor::new(parts.next().unwrap_or_default());
+    family.check_name()?;
+    for setting in parts {
+        let (name, value) = setting.split_once('=').ok_or_else(|| {
+            TransferError::Invalid(format!("--family: {setting:?} is no setting NAME=VALUE"))
+        })?;
+        family.set_attribute(name.trim(), value.trim())?;
+    }
+    Ok(family)
+}

@@ -1,0 +1,108 @@
+//! Which part of a table is exported: the options that make a scan.
+
+use clap::Args;
+use hblite::bytes::from_string_binary;
+use hblite::filter::parse_filter;
+use hblite::{Scan, TimeRange};
+use hblite_transfer::{Columns, TransferError};
+
+/// Rows, columns, versions.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is exported (keys may have \\xHH)")]
+pub(crate) struct Selection {
+    /// First row
+    #[arg(long, value_name = "ROW")]
+    start_row: Option<String>,
+    /// Row to end before
+    #[arg(long, value_name = "ROW")]
+    stop_row: Option<String>,
+    /// Only rows that begin so
+    #[arg(long, value_name = "PREFIX", conflicts_with_all = ["start_row", "stop_row"])]
+    prefix: Option<String>,
+    /// Most rows
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(i32).range(1..))]
+    limit: Option<i32>,
+    /// Versions of each column: a number, or 'all'
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = versions)]
+    versions: i32,
+    /// Delete markers and what they hide, too
+    #[arg(long)]
+    raw: bool,
+    /// Earliest timestamp, in milliseconds
+    #[arg(long, value_name = "MILLIS")]
+    start_time: Option<i64>,
+    /// Timestamp to end before, in milliseconds
+    #[arg(long, value_name = "MILLIS")]
+    end_time: Option<i64>,
+    /// Only what a filter lets through, in HBase's filter language: "PrefixFilter('u') AND …"
+    #[arg(long, value_name = "FILTER")]
+    filter: Option<String>,
+}
+
+fn versions(text: &str) -> Result<i32, String> {
+    match text {
+        "all" => Ok(i32::MAX),
+        _ => match text.parse() {
+            Ok(versions) if versions > 0 => Ok(versions),
+            _ => Err("a number from 1 on, or 'all'".to_owned()),
+        },
+    }
+}
+
+impl Selection {
+    /// Whether more is wanted than the newest value of each column.
+    pub(crate) fn has_history(&self) -> bool {
+        self.versions > 1
+    }
+
+    /// Whether delete markers are wanted.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.raw
+    }
+
+    /// The scan of these columns, each a family or `family:qualifier`; of all, if there are none.
+    pub(crate) fn scan(&self, columns: &[String]) -> Result<Scan, TransferError> {
+        let mut scan = self.rows()?;
+        for column in columns {
+            let column = from_string_binary(column);
+            scan = match column.iter().position(|byte| *byte == b':') {
+                Some(colon) => scan.column(&column[..colon], &column[colon + 1..]),
+                None => scan.family(&column),
+            };
+        }
+        Ok(scan)
+    }
+
+    /// The scan of the cells of these fields.
+    pub(crate) fn scan_of_fields(&self, columns: &Columns) -> Result<Scan, TransferError> {
+        let scan = self.rows()?;
+        Ok(columns.cells().fold(scan, |scan, (family, qualifier)| scan.column(family, qualifier)))
+    }
+
+    fn rows(&self) -> Result<Scan, TransferError> {
+        let mut scan = Scan::new().versions(self.versions).raw(self.raw);
+        if let Some(prefix) = &self.prefix {
+            scan = scan.prefix(from_string_binary(prefix));
+        }
+        if let Some(row) = &self.start_row {
+            scan = scan.start_row(from_string_binary(row));
+        }
+        if let Some(row) = &self.stop_row {
+            scan = scan.stop_row(from_string_binary(row));
+        }
+        if let Some(rows) = self.limit {
+            scan = scan.limit(rows);
+        }
+        if self.start_time.is_some() || self.end_time.is_some() {
+            let (from, to) = (self.start_time.unwrap_or(0), self.end_time.unwrap_or(i64::MAX));
+            scan = scan.time_range(TimeRange::new(from, to)?);
+        }
+        if let Some(text) = &self.filter {
+            let filter = parse_filter(text);
+            scan = scan.filter(filter.map_err(|error| {
+                TransferError::Invalid(format!("--filter: {}", error.error.message()))
+            })?);
+        }
+        Ok(scan)
+    }
+}

@@ -1,0 +1,263 @@
+//! Bulk load of a folder of HFiles into a table.
+//!
+//! 1. look at the folder (`folder`): which files, of which families
+//! 2. check every file, and give it a place in a scratch directory: copied, linked, or cut at the
+//!    borders of the regions (`cut`)
+//! 3. give each region its files, region after region (`region::bulk_load`); what does not fit any
+//!    more, because a region was split meanwhile, is cut again
+//! 4. remove the scratch directory and, if they are to move, the files of the folder
+//!
+//! Within a region a load is there wholly or not at all, whatever happens. Over the table it is so
+//! unless the disk fails or the power goes in step 3, which renames files and flushes memory but
+//! writes no other cells. Loading the folder again is no harm then: equal cells count once.
+//!
+//! Threads: any. Source: HBase's `BulkLoadHFilesTool`.
+
+mod cut;
+mod folder;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use hblite_env::FileSystem;
+use hblite_model::{CellComparator, Error, ErrorKind, Exception, Result, TableName};
+
+use self::folder::Source;
+use super::Catalog;
+use super::table::TableEntry;
+use super::{TableState, table};
+use crate::bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
+use crate::region::{Region, transfer_file};
+use crate::store::foreign_file::ForeignFile;
+
+/// How often regions may change under a load, at least (`hbase.bulkload.retries.number`).
+const ROUNDS_MIN: usize = 10;
+
+/// A file in the scratch directory.
+struct Staged {
+    family: Vec<u8>,
+    path: PathBuf,
+    first_row: Vec<u8>,
+    last_row: Vec<u8>,
+}
+
+/// Regions by encoded name, with the files that are theirs.
+type Groups = BTreeMap<String, (Arc<Region>, Vec<Staged>)>;
+
+impl Catalog {
+    /// Loads files into one region, each into the family beside it. Says whether it did: if not,
+    /// one of them has rows of other regions.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; and as [`Region::bulk_load`].
+    pub(crate) fn bulk_load_region(
+        &self,
+        region: &str,
+        files: &[(Vec<u8>, PathBuf)],
+        options: &BulkLoadOptions,
+    ) -> Result<bool> {
+        let region = self.known_region(region)?;
+        check_table(region.info().table())?;
+        let is_loaded = region.bulk_load(files, options)?.is_empty();
+        if is_loaded && options.transfer == FileTransfer::Move {
+            self.remove_sources(files.iter().map(|(_, path)| path), options);
+        }
+        Ok(is_loaded)
+    }
+
+    /// Loads the files of `folder/<family>/` into a table.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`; `Io` for a folder with families that the table does not
+    /// have, or with too many files; `CorruptHFile`, `DoNotRetryIo`, `UnsupportedOperation` for a
+    /// file that cannot be loaded: nothing was loaded. `Io`, `RegionServerStopped` later: some
+    /// regions may have their files.
+    pub(crate) fn bulk_load(
+        &self,
+        table: &TableName,
+        folder: &Path,
+        options: &BulkLoadOptions,
+    ) -> Result<BulkLoadReport> {
+        let began = Instant::now();
+        check_table(table)?;
+        self.context.check_open()?;
+        let entry = self.enabled_entry(table)?;
+        let mut report = BulkLoadReport::default();
+        let fs = options.source.as_deref().unwrap_or(self.context.env.fs.as_ref());
+        let sources = folder::look(fs, folder, &entry.descriptor, options, &mut report)?;
+        let scratch = self.context.layout.scratch_dir(&self.context.random_name());
+        let loaded = self
+            .stage_all(&entry, &sources, &scratch, options, &mut report)
+            .and_then(|staged| self.load_all(table, staged, &scratch, options, &mut report));
+        // What is left goes when the store is opened next.
+        let _ = self.context.layout.remove_in_place(self.context.env.fs.as_ref(), &scratch);
+        loaded?;
+        if options.transfer == FileTransfer::Move {
+            let paths = sources.iter().map(|source| &source.path);
+            report.left_behind = self.remove_sources(paths, options);
+        }
+        report.duration = began.elapsed();
+        Ok(report)
+    }
+
+    fn enabled_entry(&self, table: &TableName) -> Result<Arc<TableEntry>> {
+        let entry = self.entry(table)?;
+        if entry.state == TableState::Enabled {
+            return Ok(entry);
+        }
+        Err(Error::new(Exception::TableNotEnabled, table.to_string()))
+    }
+
+    /// Step 2.
+    fn stage_all(
+        &self,
+        entry: &TableEntry,
+        sources: &[Source],
+        scratch: &Path,
+        options: &BulkLoadOptions,
+        report: &mut BulkLoadReport,
+    ) -> Result<Vec<Staged>> {
+        let own_fs = self.context.env.fs.as_ref();
+        own_fs.create_dir_all(scratch).map_err(|e| Error::io("cannot create", scratch, e))?;
+        let fs = options.source.as_deref().unwrap_or(own_fs);
+        let mut staged = Vec::new();
+        for Source { family, path } in sources {
+            let file = ForeignFile::open(fs, path, family, CellComparator::Default)?;
+            let Some((first, last)) = file.rows() else {
+                report.skipped.push((path.clone(), "has no cells"));
+                continue;
+            };
+            if options.verify {
+                file.verify()?;
+            }
+            report.files += 1;
+            report.cells += file.reader().entries();
+            report.bytes += file.reader().length();
+            let region = entry.router.find(first).filter(|r| r.info().contains_row(last));
+            if region.is_some() {
+                let target = scratch.join(self.context.random_name());
+                transfer_file(&self.context, path, &target, options)?;
+                let (first_row, last_row) = (first.to_vec(), last.to_vec());
+                staged.push(Staged { family: family.clone(), path: target, first_row, last_row });
+            } else {
+                report.files_split += 1;
+                staged.extend(self.cut(&file, family, entry.regions(), scratch)?);
+            }
+        }
+        Ok(staged)
+    }
+
+    /// Step 3.
+    fn load_all(
+        &self,
+        table: &TableName,
+        mut staged: Vec<Staged>,
+        scratch: &Path,
+        options: &BulkLoadOptions,
+        report: &mut BulkLoadReport,
+    ) -> Result<()> {
+        let files_max = options.files_per_region_and_family_max;
+        let mut served = BTreeSet::new();
+        let mut round = 0;
+        while !staged.is_empty() {
+            let entry = self.enabled_entry(table)?;
+            if round >= ROUNDS_MIN.max(entry.regions().len() + 1) {
+                let message =
+                    format!("Retry attempted {round} times without completing, bailing out");
+                return Err(Error::new(Exception::Io, message));
+            }
+            round += 1;
+            let groups = self.group(&entry, staged, scratch)?;
+            if groups.values().any(|(_, files)| max_per_family(files) > files_max) {
+                let message = format!(
+                    "Trying to load more than {files_max} hfiles to one family of one region"
+                );
+                return Err(Error::new(Exception::Io, message));
+            }
+            staged = Vec::new();
+            for (name, (region, files)) in groups {
+                if self.give(&region, &files, options)? {
+                    served.insert(name);
+                } else {
+                    staged.extend(files);
+                }
+            }
+        }
+        report.regions = served.len() as u64;
+        Ok(())
+    }
+
+    /// Files by the region that holds their rows; those of several regions are cut.
+    fn group(&self, entry: &TableEntry, staged: Vec<Staged>, scratch: &Path) -> Result<Groups> {
+        let mut whole = Vec::new();
+        for file in staged {
+            let region = entry.router.find(&file.first_row);
+            if region.is_some_and(|region| region.info().contains_row(&file.last_row)) {
+                whole.push(file);
+                continue;
+            }
+            let fs = self.context.env.fs.as_ref();
+            let source = ForeignFile::open(fs, &file.path, &file.family, CellComparator::Default)?;
+            whole.extend(self.cut(&source, &file.family, entry.regions(), scratch)?);
+        }
+        let mut groups = Groups::new();
+        for file in whole {
+            let region = entry.router.find(&file.first_row);
+            let region =
+                region.ok_or_else(|| table::no_region(entry.descriptor.name(), &file.first_row))?;
+            let name = region.info().encoded_name().to_owned();
+            groups.entry(name).or_insert_with(|| (Arc::clone(region), Vec::new())).1.push(file);
+        }
+        Ok(groups)
+    }
+
+    /// Gives a region its files. Says whether it still was the region that they belong to.
+    fn give(&self, region: &Region, files: &[Staged], options: &BulkLoadOptions) -> Result<bool> {
+        let files: Vec<(Vec<u8>, PathBuf)> =
+            files.iter().map(|file| (file.family.clone(), file.path.clone())).collect();
+        // They are the store's own by now.
+        let options = BulkLoadOptions {
+            transfer: FileTransfer::Link,
+            verify: false,
+            source: None,
+            ..options.clone()
+        };
+        match region.bulk_load(&files, &options) {
+            Ok(misfits) => Ok(misfits.is_empty()),
+            Err(error) if error.kind() == ErrorKind::NotServing => {
+                // Until the procedure is through that closed it.
+                drop(self.begin_procedure()?);
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes files that are loaded; gives those that could not be.
+    fn remove_sources<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p PathBuf>,
+        options: &BulkLoadOptions,
+    ) -> Vec<PathBuf> {
+        let fs: &dyn FileSystem = options.source.as_deref().unwrap_or(self.context.env.fs.as_ref());
+        paths.filter(|path| fs.remove_file(path).is_err()).cloned().collect()
+    }
+}
+
+/// Refuses tables that are the store's own.
+fn check_table(table: &TableName) -> Result<()> {
+    if table.is_system() {
+        return Err(Error::new(Exception::Io, "Can't modify catalog tables"));
+    }
+    Ok(())
+}
+
+fn max_per_family(files: &[Staged]) -> usize {
+    let mut counts: BTreeMap<&[u8], usize> = BTreeMap::new();
+    for file in files {
+        *counts.entry(&file.family).or_default() += 1;
+    }
+    counts.into_values().max().unwrap_or(0)
+}

@@ -1,0 +1,85 @@
+//! A file that somebody else wrote and that is to become a store file.
+//!
+//! Threads: one owner.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_env::FileSystem;
+use hblite_hfile::verify::verify_reader;
+use hblite_hfile::{HFileReader, HFileScanner};
+use hblite_model::cell::key;
+use hblite_model::{CellComparator, Error, Exception, Result};
+
+/// An HFile outside of any store.
+pub(crate) struct ForeignFile<'a> {
+    reader: Arc<HFileReader>,
+    family: &'a [u8],
+}
+
+impl<'a> ForeignFile<'a> {
+    /// Opens a file that is to have cells of `family` in the order of `comparator`.
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`, `UnsupportedOperation` for what is no HFile that can be read;
+    /// `DoNotRetryIo` for another family or order.
+    pub(crate) fn open(
+        fs: &dyn FileSystem,
+        path: &Path,
+        family: &'a [u8],
+        comparator: CellComparator,
+    ) -> Result<Self> {
+        let reader = Arc::new(HFileReader::open(fs, path, None)?);
+        let file = Self { reader, family };
+        for key in [file.reader.first_key(), file.reader.last_key()].into_iter().flatten() {
+            file.check_family(key)?;
+        }
+        if file.reader.comparator() != comparator && file.reader.entries() > 0 {
+            return Err(file.refusal("its cells are in the order of another kind of table"));
+        }
+        Ok(file)
+    }
+
+    /// Its first and its last row; nothing if it has no cells.
+    pub(crate) fn rows(&self) -> Option<(&[u8], &[u8])> {
+        Some((key::row(self.reader.first_key()?), key::row(self.reader.last_key()?)))
+    }
+
+    pub(crate) fn reader(&self) -> &Arc<HFileReader> {
+        &self.reader
+    }
+
+    /// Reads everything: checksums, order, index, filters, and whose cells they are.
+    ///
+    /// # Errors
+    /// `CorruptHFile` with the first defect, `DoNotRetryIo` for a cell of another family.
+    pub(crate) fn verify(&self) -> Result<()> {
+        verify_reader(&self.reader).map_err(Error::from)?;
+        let mut scanner = HFileScanner::new(Arc::clone(&self.reader)).without_caching();
+        let mut is_at_cell = scanner.seek_first()?;
+        while is_at_cell {
+            if let Some(key) = scanner.current_key() {
+                self.check_family(key)?;
+            }
+            is_at_cell = scanner.next()?;
+        }
+        Ok(())
+    }
+
+    fn check_family(&self, key: &[u8]) -> Result<()> {
+        let found = key::family(key);
+        if found == self.family {
+            return Ok(());
+        }
+        let text = |family| hblite_model::bytes::to_string_binary(family);
+        Err(self.refusal(&format!(
+            "it has cells of family {}, and is to be loaded into {}",
+            text(found),
+            text(self.family)
+        )))
+    }
+
+    fn refusal(&self, what: &str) -> Error {
+        Error::new(Exception::DoNotRetryIo, format!("{}: {what}", self.reader.path().display()))
+    }
+}

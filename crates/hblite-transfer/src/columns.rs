@@ -1,0 +1,197 @@
+//! Which field of a line is what: the column syntax of HBase's ImportTsv.
+//!
+//! Source: `ImportTsv.TsvParser`, `ImportTsv.run`.
+
+use std::fmt;
+
+use crate::error::TransferError;
+
+/// What a field of a line is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Column {
+    /// `HBASE_ROW_KEY`: the row.
+    RowKey,
+    /// `HBASE_TS_KEY`: the timestamp of the line's cells, in milliseconds.
+    Timestamp,
+    /// `HBASE_CELL_TTL`: the time to live of the line's cells, in milliseconds.
+    TimeToLive,
+    /// `HBASE_ATTRIBUTES_KEY`: attributes of the operation, which mean nothing to a store without
+    /// coprocessors; the field must be there.
+    Attributes,
+    /// `family:qualifier`, or `family` for the empty qualifier: the value of a cell.
+    Cell {
+        /// The family.
+        family: Vec<u8>,
+        /// The qualifier.
+        qualifier: Vec<u8>,
+    },
+}
+
+const ROW_KEY: &str = "HBASE_ROW_KEY";
+const TIMESTAMP: &str = "HBASE_TS_KEY";
+const TIME_TO_LIVE: &str = "HBASE_CELL_TTL";
+const ATTRIBUTES: &str = "HBASE_ATTRIBUTES_KEY";
+const VISIBILITY: &str = "HBASE_CELL_VISIBILITY";
+
+/// The fields of a line in their order.
+///
+/// ```
+/// use hblite_transfer::Columns;
+/// let columns = Columns::parse("HBASE_ROW_KEY, info:name, HBASE_TS_KEY")?;
+/// assert_eq!(columns.families(), [b"info".as_slice()]);
+/// assert!(Columns::parse("info:name").is_err());
+/// # Ok::<(), hblite_transfer::TransferError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    fields: Vec<Column>,
+    row_key: usize,
+}
+
+impl Columns {
+    /// Columns as ImportTsv's `importtsv.columns` has them, separated by commas.
+    ///
+    /// # Errors
+    /// `Invalid`: what ImportTsv refuses, in its words.
+    pub fn parse(text: &str) -> Result<Self, TransferError> {
+        Self::from_names(text.split(','))
+    }
+
+    /// As [`Columns::parse`], one name at a time: the fields of a header line.
+    ///
+    /// # Errors
+    /// As [`Columns::parse`].
+    pub fn from_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, TransferError> {
+        let fields = names.map(|name| column(name.trim())).collect::<Result<Vec<_>, _>>()?;
+        let count = |column: &Column| fields.iter().filter(|field| *field == column).count();
+        if count(&Column::RowKey) != 1 {
+            return Err(invalid(format!("Must specify exactly one column as {ROW_KEY}")));
+        }
+        let singles = [
+            (Column::Timestamp, TIMESTAMP),
+            (Column::TimeToLive, TIME_TO_LIVE),
+            (Column::Attributes, ATTRIBUTES),
+        ];
+        for (column, name) in singles {
+            if count(&column) > 1 {
+                return Err(invalid(format!("Must specify at most one column as {name}")));
+            }
+        }
+        if !fields.iter().any(|field| matches!(field, Column::Cell { .. })) {
+            return Err(invalid(
+                "One or more columns in addition to the row key and timestamp(optional) are \
+                 required"
+                    .to_owned(),
+            ));
+        }
+        let row_key = fields.iter().position(|field| *field == Column::RowKey).unwrap_or(0);
+        Ok(Self { fields, row_key })
+    }
+
+    /// The fields in order.
+    pub fn fields(&self) -> &[Column] {
+        &self.fields
+    }
+
+    /// Which field is the row.
+    pub fn row_key(&self) -> usize {
+        self.row_key
+    }
+
+    /// Whether a field is the timestamp.
+    pub fn has_timestamp(&self) -> bool {
+        self.fields.contains(&Column::Timestamp)
+    }
+
+    /// Whether a field is the time to live.
+    pub fn has_time_to_live(&self) -> bool {
+        self.fields.contains(&Column::TimeToLive)
+    }
+
+    /// The families, each once, in the order of their first mention.
+    pub fn families(&self) -> Vec<&[u8]> {
+        let mut families: Vec<&[u8]> = Vec::new();
+        for (family, _) in self.cells() {
+            if !families.contains(&family) {
+                families.push(family);
+            }
+        }
+        families
+    }
+
+    /// Families and qualifiers of the fields that are cells.
+    pub fn cells(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.fields.iter().filter_map(|field| match field {
+            Column::Cell { family, qualifier } => Some((family.as_slice(), qualifier.as_slice())),
+            _ => None,
+        })
+    }
+}
+
+/// The name that [`Columns::parse`] knows the column by.
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RowKey => ROW_KEY,
+            Self::Timestamp => TIMESTAMP,
+            Self::TimeToLive => TIME_TO_LIVE,
+            Self::Attributes => ATTRIBUTES,
+            Self::Cell { family, qualifier } => {
+                let (family, qualifier) =
+                    (String::from_utf8_lossy(family), String::from_utf8_lossy(qualifier));
+                return write!(f, "{family}:{qualifier}");
+            }
+        })
+    }
+}
+
+fn column(name: &str) -> Result<Column, TransferError> {
+    Ok(match name {
+        ROW_KEY => Column::RowKey,
+        TIMESTAMP => Column::Timestamp,
+        TIME_TO_LIVE => Column::TimeToLive,
+        ATTRIBUTES => Column::Attributes,
+        VISIBILITY => {
+            return Err(invalid(format!("{VISIBILITY} is not supported: there are no labels")));
+        }
+        "" => return Err(invalid("a column has no name".to_owned())),
+        _ => {
+            let (family, qualifier) = name.split_once(':').unwrap_or((name, ""));
+            Column::Cell { family: family.into(), qualifier: qualifier.into() }
+        }
+    })
+}
+
+fn invalid(message: String) -> TransferError {
+    TransferError::Invalid(format!("columns: {message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_import_tsv_refuses_is_refused() {
+        let refused = [
+            ("f:q", "exactly one"),
+            ("HBASE_ROW_KEY,HBASE_ROW_KEY,f:q", "exactly one"),
+            ("HBASE_ROW_KEY,HBASE_TS_KEY", "One or more columns"),
+            ("HBASE_ROW_KEY,HBASE_TS_KEY,HBASE_TS_KEY,f", "at most one"),
+            ("HBASE_ROW_KEY,HBASE_CELL_VISIBILITY,f", "labels"),
+            ("HBASE_ROW_KEY,,f", "no name"),
+        ];
+        for (text, reason) in refused {
+            let error = Columns::parse(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_family_alone_has_the_empty_qualifier_and_the_first_colon_counts() {
+        let columns = Columns::parse("f, HBASE_ROW_KEY ,g:a:b").unwrap();
+        assert_eq!(columns.row_key(), 1);
+        let cells: Vec<_> = columns.cells().collect();
+        assert_eq!(cells, [(&b"f"[..], &b""[..]), (&b"g"[..], &b"a:b"[..])]);
+        assert_eq!(columns.fields()[2].to_string(), "g:a:b");
+    }
+}

@@ -1,0 +1,78 @@
+//! What can go wrong with a transfer, and where.
+
+use std::fmt;
+use std::io;
+
+use hblite::ErrorKind;
+
+/// A line of the input that is no row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadLine {
+    /// Where it begins, counted from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for BadLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+/// Why a transfer ended early.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TransferError {
+    /// A line of the input is no row, or the table refuses it.
+    BadLine(BadLine),
+    /// What was asked for cannot be done, whatever the data are.
+    Invalid(String),
+    /// A row cannot be said in the format that was asked for.
+    Unwritable(String),
+    /// The input cannot be read.
+    Read(io::Error),
+    /// The output cannot be written.
+    Write(io::Error),
+    /// The store failed.
+    Store(hblite::Error),
+}
+
+impl TransferError {
+    /// Whether the output was closed by who reads it.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<hblite::Error> for TransferError {
+    fn from(error: hblite::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl fmt::Display for TransferError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadLine(bad) => bad.fmt(f),
+            Self::Invalid(message) | Self::Unwritable(message) => f.write_str(message),
+            Self::Read(error) => write!(f, "reading: {error}"),
+            Self::Write(error) => write!(f, "writing: {error}"),
+            // HBase's message is a bare name then.
+            Self::Store(error) if error.kind() == ErrorKind::NotFound => {
+                write!(f, "{}: {}", error.exception().simple_name(), error.message())
+            }
+            Self::Store(error) => f.write_str(error.message()),
+        }
+    }
+}
+
+impl std::error::Error for TransferError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read(error) | Self::Write(error) => Some(error),
+            Self::Store(error) => Some(error),
+            _ => None,
+        }
+    }
+}

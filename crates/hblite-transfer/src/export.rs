@@ -1,0 +1,103 @@
+//! Writes what a scan finds, row by row.
+
+use std::time::{Duration, Instant};
+
+use hblite::{CellRef, RowResult, Scan, Table};
+use hblite_model::cell::{TagIter, TagType};
+
+use crate::error::TransferError;
+
+/// Bytes of a row from which on it comes in pieces, if the format can say that.
+pub const PIECE_SIZE: usize = 1 << 20;
+
+/// A format that rows are written in.
+pub trait RowWriter {
+    /// Writes a row, or a piece of one.
+    ///
+    /// # Errors
+    /// `Write`, and `Unwritable` if the format has no way to say the row.
+    fn write(&mut self, row: &RowResult) -> Result<(), TransferError>;
+
+    /// Writes what is left. Nothing may be written behind.
+    ///
+    /// # Errors
+    /// `Write`.
+    fn finish(&mut self) -> Result<(), TransferError>;
+
+    /// Whether a row may come in several pieces.
+    fn takes_pieces(&self) -> bool;
+
+    /// Cells whose tags (beside a time to live) had no place so far.
+    fn tags_left_out(&self) -> u64;
+}
+
+/// What was exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ExportReport {
+    /// Rows.
+    pub rows: u64,
+    /// Cells.
+    pub cells: u64,
+    /// Cells whose tags (beside a time to live) had no place in the format.
+    pub tags_left_out: u64,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// How many rows pass between two calls of the progress.
+const ROWS_PER_PROGRESS: u64 = 256;
+
+/// Writes the rows that `scan` finds; calls `progress` now and then.
+///
+/// Memory does not grow with the table: a wide row comes in pieces where the writer takes them.
+///
+/// # Errors
+/// `Store` if the scan fails, those of the writer.
+pub fn export(
+    table: &Table,
+    scan: &Scan,
+    writer: &mut dyn RowWriter,
+    progress: &mut dyn FnMut(&ExportReport),
+) -> Result<ExportReport, TransferError> {
+    let begun = Instant::now();
+    let scan = if writer.takes_pieces() { in_pieces(scan) } else { scan.clone() };
+    let mut scanner = table.scan(&scan)?;
+    let mut report = ExportReport::default();
+    let mut last_row = Vec::new();
+    while let Some(row) = scanner.next_row()? {
+        writer.write(row)?;
+        report.cells += row.len() as u64;
+        if report.rows == 0 || row.row() != last_row {
+            last_row.clear();
+            last_row.extend_from_slice(row.row());
+            report.rows += 1;
+            if report.rows.is_multiple_of(ROWS_PER_PROGRESS) {
+                progress(&report);
+            }
+        }
+    }
+    writer.finish()?;
+    report.tags_left_out = writer.tags_left_out();
+    report.duration = begun.elapsed();
+    progress(&report);
+    Ok(report)
+}
+
+/// The same scan, with rows over [`PIECE_SIZE`] cut.
+pub(crate) fn in_pieces(scan: &Scan) -> Scan {
+    scan.clone().allow_partial_results(true).size_max_bytes(PIECE_SIZE as i64)
+}
+
+/// The cell's own time to live in milliseconds, and whether it has other tags.
+pub(crate) fn time_to_live(cell: &CellRef<'_>) -> (Option<i64>, bool) {
+    let (mut ttl, mut has_others) = (None, false);
+    for tag in TagIter::new(cell.tags()) {
+        match tag.value.try_into() {
+            Ok(millis) if tag.tag_type == TagType::TTL && ttl.is_none() => {
+                ttl = Some(i64::from_be_bytes(millis));
+            }
+            _ => has_others = true,
+        }
+    }
+    (ttl, has_others)
+}

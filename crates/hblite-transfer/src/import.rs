@@ -1,0 +1,331 @@
+//! Writes rows from a reader into a table.
+//!
+//! One thread reads and parses; several write batches. A row always goes to the same writer, so
+//! that lines of one row are written in their order and the result is the same for any number of
+//! writers.
+
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hblite::{Durability, ErrorKind, Exception, Mutation, Table};
+use parking_lot::Mutex;
+
+use crate::error::{BadLine, TransferError};
+
+/// Longest line that is read unless options say otherwise: 64 MiB. A line that was exported from a
+/// store with the default limit of a cell's size is never longer.
+pub const LINE_SIZE_MAX: usize = 1 << 26;
+
+/// A batch is written when it has so many mutations,
+const BATCH_MUTATIONS: usize = 1_000;
+/// or so many bytes.
+const BATCH_SIZE: usize = 1 << 20;
+/// Batches that wait for one writer.
+const BATCHES_WAITING: usize = 2;
+/// More writers than this gain nothing on one disk.
+const WRITERS_MAX: usize = 4;
+
+/// How to import.
+#[derive(Debug, Clone)]
+pub struct ImportOptions {
+    /// Timestamp of cells that have none, in milliseconds.
+    pub timestamp: i64,
+    /// When a write is acknowledged.
+    pub durability: Durability,
+    /// Whether a line that is no row is counted and passed over instead of ending the import.
+    pub skips_bad_lines: bool,
+    /// How many of the lines passed over the report keeps.
+    pub bad_lines_kept: usize,
+    /// Threads that write, at least one.
+    pub writers: usize,
+    /// Bytes of the longest line; a longer one ends the import.
+    pub line_size_max: usize,
+}
+
+impl ImportOptions {
+    /// The defaults; cells without a timestamp get this one.
+    pub fn at(timestamp: i64) -> Self {
+        Self {
+            timestamp,
+            durability: Durability::UseDefault,
+            skips_bad_lines: false,
+            bad_lines_kept: 10,
+            writers: thread::available_parallelism().map_or(1, usize::from).min(WRITERS_MAX),
+            line_size_max: LINE_SIZE_MAX,
+        }
+    }
+}
+
+/// What [`RowReader::next`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The line with this number; its mutations were added.
+    Line(u64),
+    /// A line that is no row; nothing was added.
+    Bad(BadLine),
+    /// Nothing more.
+    End,
+}
+
+/// A format that rows are read from.
+pub trait RowReader {
+    /// Reads a line and adds the mutations that make its cells, all of one row and checked.
+    ///
+    /// # Errors
+    /// `Read`, and `BadLine` for a line behind which nothing can be read.
+    fn next(&mut self, into: &mut Vec<Mutation>) -> Result<Step, TransferError>;
+}
+
+/// How far an import has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ImportProgress {
+    /// Lines read, the bad ones apart.
+    pub lines: u64,
+    /// Lines passed over.
+    pub bad_lines: u64,
+}
+
+/// What was imported.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ImportReport {
+    /// Lines that are in the table.
+    pub lines: u64,
+    /// Cells that were written.
+    pub cells: u64,
+    /// Lines passed over.
+    pub bad_lines: u64,
+    /// The first of them, in order.
+    pub bad_lines_kept: Vec<BadLine>,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// Writes everything that `reader` gives into `table`; calls `progress` after every batch.
+///
+/// On an error the lines before the bad one are in the table, and some behind it may be: the same
+/// import again, with the input mended and the same timestamps, makes the same cells.
+///
+/// # Errors
+/// `BadLine` for the first line that is no row or that the table refuses, unless they are passed
+/// over; `Read`; `Store` if the store fails.
+pub fn import(
+    table: &Table,
+    reader: &mut dyn RowReader,
+    options: &ImportOptions,
+    progress: &mut dyn FnMut(ImportProgress),
+) -> Result<ImportReport, TransferError> {
+    let begun = Instant::now();
+    let shared = Shared::new(options);
+    let read = thread::scope(|scope| {
+        let mut writers = Vec::new();
+        for _ in 0..options.writers.max(1) {
+            let (sender, receiver) = sync_channel(BATCHES_WAITING);
+            let shared = &shared;
+            scope.spawn(move || shared.write(table, &receiver));
+            writers.push(Writer { sender, batch: Batch::default() });
+        }
+        read_all(reader, &mut writers, &shared, progress)
+    });
+    let mut state = shared.state.into_inner();
+    let lines = match (state.failure.take(), read) {
+        (None, Ok(lines)) => lines,
+        (None, Err(error)) | (Some(error), Ok(_)) => return Err(error),
+        // The first bad line is told, whoever found it.
+        (Some(TransferError::BadLine(ours)), Err(TransferError::BadLine(theirs))) => {
+            let first = if ours.line <= theirs.line { ours } else { theirs };
+            return Err(TransferError::BadLine(first));
+        }
+        (Some(error), Err(_)) => return Err(error),
+    };
+    let mut kept = state.bad_lines_kept;
+    kept.sort_by_key(|bad| bad.line);
+    kept.truncate(options.bad_lines_kept);
+    Ok(ImportReport {
+        lines: lines - state.lines_refused,
+        cells: state.cells,
+        bad_lines: state.bad_lines,
+        bad_lines_kept: kept,
+        duration: begun.elapsed(),
+    })
+}
+
+/// Mutations and the lines that they are from.
+#[derive(Debug, Default)]
+struct Batch {
+    lines: Vec<u64>,
+    mutations: Vec<Mutation>,
+    size: usize,
+}
+
+struct Writer {
+    sender: SyncSender<Batch>,
+    batch: Batch,
+}
+
+impl Writer {
+    fn add(&mut self, line: u64, mutations: &mut Vec<Mutation>) -> bool {
+        for mutation in mutations.drain(..) {
+            self.batch.size += mutation.cells().size_bytes();
+            self.batch.lines.push(line);
+            self.batch.mutations.push(mutation);
+        }
+        self.batch.mutations.len() >= BATCH_MUTATIONS || self.batch.size >= BATCH_SIZE
+    }
+
+    fn send(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        if !batch.lines.is_empty() {
+            // A writer ends before its sender only by a panic, which the scope passes on.
+            let _ = self.sender.send(batch);
+        }
+    }
+}
+
+/// Reads to the end, to an error or until a writer fails; gives the number of good lines.
+fn read_all(
+    reader: &mut dyn RowReader,
+    writers: &mut [Writer],
+    shared: &Shared,
+    progress: &mut dyn FnMut(ImportProgress),
+) -> Result<u64, TransferError> {
+    let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    let mut lines = 0;
+    let mut mutations = Vec::new();
+    let end = loop {
+        match reader.next(&mut mutations) {
+            Ok(Step::Line(line)) => {
+                lines += 1;
+                let Some(row) = mutations.first().map(Mutation::row) else { continue };
+                let writer = (hasher.hash_one(row) % writers.len() as u64) as usize;
+                if writers[writer].add(line, &mut mutations) {
+                    writers[writer].send();
+                    progress(ImportProgress { lines, bad_lines: shared.state.lock().bad_lines });
+                }
+                if shared.has_failed.load(Ordering::Relaxed) {
+                    break Ok(lines);
+                }
+            }
+            Ok(Step::Bad(bad)) if shared.skips_bad_lines => shared.state.lock().pass_over(bad),
+            Ok(Step::Bad(bad)) => break Err(TransferError::BadLine(bad)),
+            Ok(Step::End) => break Ok(lines),
+            Err(error) => break Err(error),
+        }
+    };
+    writers.iter_mut().for_each(Writer::send);
+    progress(ImportProgress { lines, bad_lines: shared.state.lock().bad_lines });
+    end
+}
+
+/// What reader and writers tell one another.
+struct Shared {
+    skips_bad_lines: bool,
+    has_failed: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    failure: Option<TransferError>,
+    cells: u64,
+    /// Good lines that the table refused.
+    lines_refused: u64,
+    bad_lines: u64,
+    bad_lines_kept: Vec<BadLine>,
+    bad_lines_kept_max: usize,
+}
+
+impl State {
+    fn pass_over(&mut self, bad: BadLine) {
+        self.bad_lines += 1;
+        if self.bad_lines_kept.len() < self.bad_lines_kept_max {
+            self.bad_lines_kept.push(bad);
+        }
+    }
+}
+
+impl Shared {
+    fn new(options: &ImportOptions) -> Self {
+        let state = State { bad_lines_kept_max: options.bad_lines_kept, ..State::default() };
+        Self {
+            skips_bad_lines: options.skips_bad_lines,
+            has_failed: AtomicBool::new(false),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The work of a writer, until nothing more comes.
+    fn write(&self, table: &Table, batches: &Receiver<Batch>) {
+        for batch in batches {
+            // After a failure the rest is taken and dropped, so that the reader does not wait.
+            if self.has_failed.load(Ordering::Relaxed) {
+                continue;
+            }
+            if let Err(error) = self.write_batch(table, &batch) {
+                self.fail(error);
+            }
+        }
+    }
+
+    fn write_batch(&self, table: &Table, batch: &Batch) -> Result<(), TransferError> {
+        match table.mutate_all(&batch.mutations) {
+            Ok(()) => {
+                self.count(&batch.mutations);
+                Ok(())
+            }
+            Err(error) if is_of_line(&error) => self.write_singly(table, batch),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Finds the line that the table refuses. What is written twice has its timestamp, so that it
+    /// is the same cell.
+    fn write_singly(&self, table: &Table, batch: &Batch) -> Result<(), TransferError> {
+        let mut last_refused = None;
+        for (mutation, &line) in batch.mutations.iter().zip(&batch.lines) {
+            match table.mutate_all(std::slice::from_ref(mutation)) {
+                Ok(()) => self.count(std::slice::from_ref(mutation)),
+                Err(error) if is_of_line(&error) => {
+                    let bad = BadLine { line, reason: error.message().to_owned() };
+                    if !self.skips_bad_lines {
+                        return Err(TransferError::BadLine(bad));
+                    }
+                    if last_refused.replace(line) != Some(line) {
+                        let mut state = self.state.lock();
+                        state.lines_refused += 1;
+                        state.pass_over(bad);
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&self, mutations: &[Mutation]) {
+        let cells: usize = mutations.iter().map(|mutation| mutation.cells().len()).sum();
+        self.state.lock().cells += cells as u64;
+    }
+
+    /// Keeps the failure that tells most: the store's, or the first bad line.
+    fn fail(&self, error: TransferError) {
+        let mut state = self.state.lock();
+        let is_first = match (&state.failure, &error) {
+            (None, _) => true,
+            (Some(TransferError::BadLine(old)), TransferError::BadLine(new)) => new.line < old.line,
+            (Some(TransferError::BadLine(_)), _) => true,
+            _ => false,
+        };
+        if is_first {
+            state.failure = Some(error);
+        }
+        self.has_failed.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether an error is about one mutation, and not about the table or the store.
+fn is_of_line(error: &hblite::Error) -> bool {
+    error.kind() == ErrorKind::Invalid || error.exception() == Exception::NoSuchColumnFamily
+}

@@ -1,0 +1,54 @@
+//! Rows into a table and out of it: CSV, TSV and JSON lines both ways, HFiles for a bulk load.
+//!
+//! Everything here goes through the public API of `hblite`, so it runs wherever that runs.
+//!
+//! ```text
+//!  import   bytes → RowReader (DelimitedReader, JsonLinesReader) → mutations → import() → table
+//!  export   table → Scan → export() → RowWriter (DelimitedWriter, JsonLinesWriter) → bytes
+//!                        → export_hfiles() → folder/<family>/<hfile>
+//! ```
+//!
+//! Memory is bounded whatever the input or the table: a line has a greatest length, a batch a
+//! size, and a row that is wider than [`PIECE_SIZE`] goes through in pieces.
+//!
+//! ```
+//! use hblite_transfer::{ImportOptions, JsonLinesReader, JsonLinesWriter, export, import};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let connection = hblite::open_in_memory()?;
+//! # connection.admin().create_table(&hblite::TableDescriptor::new("t".parse()?)
+//! #     .with_family(hblite::ColumnFamilyDescriptor::new("f")))?;
+//! let table = connection.table("t")?;
+//! let line = r#"{"row":"r1","cells":[{"column":"f:q","timestamp":7,"value":"\\x00v"}]}"#;
+//! let options = ImportOptions::at(connection.now_millis());
+//! let mut reader = JsonLinesReader::new(line.as_bytes(), &options);
+//! let report = import(&table, &mut reader, &options, &mut |_| {})?;
+//! assert_eq!((report.lines, report.cells), (1, 1));
+//!
+//! let mut writer = JsonLinesWriter::new(Vec::new());
+//! export(&table, &hblite::Scan::new(), &mut writer, &mut |_| {})?;
+//! assert_eq!(writer.into_inner(), format!("{line}\n").as_bytes());
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod bounded;
+mod columns;
+mod delimited;
+mod error;
+mod export;
+mod hfiles;
+mod import;
+mod json_line;
+mod json_lines;
+
+pub use columns::{Column, Columns};
+pub use delimited::{DelimitedFormat, DelimitedReader, DelimitedWriter};
+pub use error::{BadLine, TransferError};
+pub use export::{ExportReport, PIECE_SIZE, RowWriter, export};
+pub use hfiles::{HFilesOptions, HFilesProgress, HFilesReport, export_hfiles};
+pub use import::{
+    ImportOptions, ImportProgress, ImportReport, LINE_SIZE_MAX, RowReader, Step, import,
+};
+pub use json_lines::{JsonLinesReader, JsonLinesWriter};

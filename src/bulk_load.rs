@@ -1,0 +1,62 @@
+//! Loading HFiles that somebody else wrote.
+
+use std::path::{Path, PathBuf};
+
+use hblite_engine::{BulkLoadOptions, BulkLoadReport};
+use hblite_model::{Result, TableName};
+
+use crate::admin::Admin;
+
+/// Bulk load.
+impl Admin {
+    /// Loads a folder of HFiles, `folder/<family>/<file>`, into a table, while reads and writes go
+    /// on: what HBase's `completebulkload` does with the output of a job, or with a region's
+    /// directory. Files with rows of several regions are cut at the borders.
+    ///
+    /// All files are checked before the first is loaded. Each region then gets its files in one
+    /// step, all families at once: a crash leaves them all or none there. Scans that have begun in
+    /// a region do not see them. If the call fails half-way, call it again: equal cells count once.
+    ///
+    /// Passed over are names that begin with `_` or `.`; what else was, and why, is in the report.
+    ///
+    /// ```no_run
+    /// use hblite::BulkLoadOptions;
+    /// # fn main() -> hblite::Result<()> {
+    /// let connection = hblite::open("./my-data")?;
+    /// let options = BulkLoadOptions::default();
+    /// let report = connection.admin().bulk_load(&"t".parse()?, "./hfiles", &options)?;
+    /// println!("{} cells from {} files", report.cells, report.files);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`; `Io` for a folder with families that the table does not
+    /// have, or with too many files for a region; `CorruptHFile`, `UnsupportedOperation` and
+    /// `DoNotRetryIo` for a file that cannot be loaded. Nothing was loaded then. `Io` or
+    /// `RegionServerStopped` if the disk fails: some regions may have their files.
+    pub fn bulk_load(
+        &self,
+        table: &TableName,
+        folder: impl AsRef<Path>,
+        options: &BulkLoadOptions,
+    ) -> Result<BulkLoadReport> {
+        self.engine.bulk_load(table, folder.as_ref(), options)
+    }
+
+    /// Loads HFiles into one region, named by its full or encoded name, each into the family that
+    /// stands beside it: all of them or none. False, and nothing was loaded, if one of them has
+    /// rows of other regions. What a server does for a client that looks after the rest itself
+    /// (`HRegion.bulkLoadHFiles`).
+    ///
+    /// # Errors
+    /// `UnknownRegion`, `NotServingRegion`; and as [`Admin::bulk_load`].
+    pub fn bulk_load_region(
+        &self,
+        region: &str,
+        files: &[(Vec<u8>, PathBuf)],
+        options: &BulkLoadOptions,
+    ) -> Result<bool> {
+        self.engine.bulk_load_region(region, files, options)
+    }
+}
