@@ -5,6 +5,9 @@
 //! Closing:  stop the workers, flush every region, hbase:meta last, then the log may go.
 //! Threads:  any.
 
+mod crash;
+mod namespaces;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
-    ColumnFamilyDescriptor, META_ENCODED_NAME, NamespaceDescriptor, RegionInfo, Result,
-    TableDescriptor, TableName,
+    ColumnFamilyDescriptor, META_ENCODED_NAME, RegionInfo, Result, TableDescriptor, TableName,
 };
 use parking_lot::Mutex;
 
@@ -438,39 +440,6 @@ impl Engine {
     /// Makes a copy of the store, as it is at one moment of the call, as a new directory `to`.
     pub fn backup(&self, to: &Path) -> Result<BackupReport> {
         self.catalog.backup(to)
-    }
-}
-
-/// Namespaces.
-impl Engine {
-    /// Creates a namespace.
-    pub fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.catalog.create_namespace(namespace)
-    }
-
-    /// Replaces the properties of a namespace.
-    pub fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.catalog.modify_namespace(namespace)
-    }
-
-    /// Deletes a namespace without tables.
-    pub fn drop_namespace(&self, name: &str) -> Result<()> {
-        self.catalog.drop_namespace(name)
-    }
-
-    /// A namespace.
-    pub fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
-        self.catalog.namespace(name)
-    }
-
-    /// Namespaces in order of their names.
-    pub fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>> {
-        Ok(self.catalog.namespaces())
-    }
-
-    /// Tables of a namespace.
-    pub fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
-        self.catalog.namespace_tables(name)
     }
 }
 

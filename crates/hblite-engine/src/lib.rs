@@ -46,6 +46,6 @@ pub use check::{CheckProgress, CheckReport, Finding, FindingKind, check};
 pub use engine::Engine;
 pub use options::EngineOptions;
 pub use region::RegionLoad;
-pub use status::{RegionLocation, RegionStatus, StoreStatus};
+pub use status::{CrashReport, RegionLocation, RegionStatus, StoreStatus};
 pub use table::{RegionHandle, RegionScan, RegionStep, ScanStep, TableHandle, TableScanner};
 pub use wal::{ReplayReport, Salvaged, TornTail, WalOptions};
