@@ -15,7 +15,7 @@ use hblite_model::{
 };
 
 use super::Region;
-use super::mutate::{keep_edit, mutation_tags, take_edit};
+use super::mutate::{keep_edit, mutation_tags, stamp, take_edit};
 use crate::nonces::Turn;
 
 /// A write that was done.
@@ -217,8 +217,12 @@ fn push_new_value(
         }
         (_, None) => delta.value().to_vec(),
     };
-    // A counter always moves forward in time, even when the clock does not.
-    let timestamp = current.map_or(now, |current| now.max(current.timestamp().saturating_add(1)));
+    // A counter always moves forward in time, even when the clock does not. Only a value that is
+    // the first one has the time that its writer gave it.
+    let timestamp = match &current {
+        Some(current) => now.max(current.timestamp().saturating_add(1)),
+        None => stamp(delta.timestamp(), now),
+    };
     let mut tags = mutation_tags(mutation);
     if let Some(current) = current {
         let has_own_ttl = mutation.time_to_live_ms().is_some();

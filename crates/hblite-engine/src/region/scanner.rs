@@ -31,6 +31,7 @@ use hblite_model::filter::{Filter, FilterState, RowVerdict};
 use hblite_model::{CellComparator, Direction, Error, Exception, Result, Scan};
 
 pub(crate) use self::open::ScanSources;
+pub(crate) use self::piece::RowCounts;
 use self::stop_row::StopRow;
 use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner};
 use crate::store::matcher::ScanInfo;
@@ -87,6 +88,7 @@ pub(crate) struct RegionScanner<S = SourceScanner> {
     is_row_joining: bool,
     is_done: bool,
     cells_returned: u64,
+    rows: RowCounts,
     /// Rows and pieces in one fetch, and those of the present one.
     fetch_max: Option<u64>,
     fetched: u64,
@@ -148,6 +150,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             is_row_joining: false,
             is_done: false,
             cells_returned: 0,
+            rows: RowCounts::default(),
             fetch_max: u64::try_from(scan.rows_per_fetch()).ok().filter(|rows| *rows > 0),
             fetched: 0,
             ahead: None,
@@ -256,9 +259,10 @@ impl<S: KeyValueScanner> RegionScanner<S> {
                 return Ok(NextRow::Paused);
             }
             let returned = store.next_row(&mut self.filter, &mut budget, sink)?;
+            let may_have_more_cells = budget.is_exhausted() && store.has_rest_of_row();
+            self.rows.count(returned > 0, may_have_more_cells);
             if returned > 0 {
                 self.cells_returned += returned as u64;
-                let may_have_more_cells = budget.is_exhausted() && store.has_rest_of_row();
                 return Ok(NextRow::Row { may_have_more_cells });
             }
             is_first = false;
@@ -281,6 +285,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             } else if may_pause && is_time_over() {
                 return Ok(NextRow::Paused);
             } else if self.is_row_key_rejected()? {
+                self.rows.count(false, self.is_filter_done());
                 if self.is_filter_done() {
                     return Ok(NextRow::End);
                 }
@@ -289,6 +294,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             } else {
                 self.read_row(sink, &mut budget)?
             };
+            self.rows.count(found.is_some(), found.unwrap_or(false));
             let Some(may_have_more_cells) = found else {
                 self.skip_row()?;
                 continue;

@@ -231,6 +231,12 @@ impl RegionScan {
         })
     }
 
+    /// How many rows were read to their ends, and how many of them nothing was given of.
+    pub fn row_counts(&self) -> (u64, u64) {
+        let counts = self.scanner.row_counts();
+        (counts.scanned, counts.filtered)
+    }
+
     /// Whether the region may have more for this scan.
     pub fn may_have_more(&mut self) -> bool {
         self.scanner.may_have_more()

@@ -5,7 +5,7 @@
 //!
 //! Threads: any.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use hblite_model::META_ENCODED_NAME;
 use parking_lot::Mutex;
@@ -38,8 +38,20 @@ pub(crate) struct Assignments {
 struct Places {
     by_name: HashMap<String, Place>,
     next: ServerIndex,
+    /// Servers that are to have no regions.
+    decommissioned: BTreeSet<ServerIndex>,
     /// With so many regions it is time to look for those that are no more.
     tidy_at: usize,
+}
+
+impl Places {
+    /// The server whose turn it is; none if none is to have regions.
+    fn next_server(&mut self, servers: usize) -> Option<ServerIndex> {
+        let turns = (0..servers).map(|turn| (self.next + turn) % servers);
+        let server = turns.into_iter().find(|server| !self.decommissioned.contains(server))?;
+        self.next = (server + 1) % servers;
+        Some(server)
+    }
 }
 
 impl Assignments {
@@ -55,8 +67,7 @@ impl Assignments {
         }
         let mut server = 0;
         if encoded_name != META_ENCODED_NAME {
-            server = places.next;
-            places.next = (places.next + 1) % self.servers;
+            server = places.next_server(self.servers).unwrap_or(0);
         }
         let place = Place { server, came_from: None, moves: 0, is_closed: false };
         places.by_name.insert(encoded_name.to_owned(), place);
@@ -75,6 +86,26 @@ impl Assignments {
     pub(crate) fn put_beside(&self, encoded_name: &str, other: Place) {
         let place = Place { server: other.server, came_from: None, moves: 0, is_closed: false };
         self.places.lock().by_name.insert(encoded_name.to_owned(), place);
+    }
+
+    /// The server whose turn it is to get a region; none if none is to have some.
+    pub(crate) fn next_server(&self) -> Option<ServerIndex> {
+        self.places.lock().next_server(self.servers)
+    }
+
+    /// Whether a server is to have regions.
+    pub(crate) fn set_decommissioned(&self, server: ServerIndex, is_decommissioned: bool) {
+        let mut places = self.places.lock();
+        if is_decommissioned {
+            places.decommissioned.insert(server);
+        } else {
+            places.decommissioned.remove(&server);
+        }
+    }
+
+    /// Servers that are to have no regions.
+    pub(crate) fn decommissioned(&self) -> Vec<ServerIndex> {
+        self.places.lock().decommissioned.iter().copied().collect()
     }
 
     /// Takes the region out of service, or back.

@@ -182,6 +182,19 @@ impl Cluster {
         Ok(None)
     }
 
+    /// Where a region can be split shows in its files: writes what is in memory if there are none.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn flush_for_split_point(&self, info: &RegionInfo) -> Result<()> {
+        match self.engine.region(&info.region_name()) {
+            Some(region) if region.split_point().is_none() => {
+                self.engine.flush_region(info.encoded_name())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Forgets where regions were that are no more.
     pub(crate) fn tidy_assignments(&self) {
         self.assignments.tidy(|name| {

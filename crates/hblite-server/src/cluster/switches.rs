@@ -29,6 +29,7 @@ switches! {
     snapshot_cleanup = true,
     compaction = true,
     rpc_throttle = true,
+    peer_modification = true,
 }
 
 /// One switch.

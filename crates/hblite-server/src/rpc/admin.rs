@@ -13,6 +13,10 @@ use crate::cluster::{Cluster, Role};
 /// `GetRegionInfoResponse.CompactionState.NONE`: a compaction is over when its call is answered.
 const NO_COMPACTION: i32 = 0;
 
+/// The Java class of an empty list of slow calls.
+const SLOW_LOG: &str =
+    "org.apache.hadoop.hbase.shaded.protobuf.generated.AdminProtos$SlowLogResponses";
+
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
     match call.request.method() {
         "GetRegionInfo" => region_info(cluster, call),
@@ -40,8 +44,13 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
         | "UpdateConfiguration"
         | "GetSpaceQuotaSnapshots"
         | "GetCachedFilesList"
-        | "ClearSlowLogsResponses"
-        | "GetLogEntries" => call.answer_empty(),
+        | "GetSlowLogResponses"
+        | "GetLargeLogResponses" => call.answer_empty(),
+        "ClearSlowLogsResponses" => call.answer(&pb::ClearSlowLogResponses { is_cleaned: true }),
+        "GetLogEntries" => call.answer(&pb::LogEntry {
+            log_class_name: SLOW_LOG.to_owned(),
+            log_message: bytes::Bytes::new(),
+        }),
         _ => Err(no_such_method(call)),
     }
 }
@@ -65,6 +74,9 @@ fn region_info(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let region = named(cluster, call, &request.region)?;
     let is_whole = !region.has_references();
     let wants_split_row = request.best_split_row == Some(true);
+    if wants_split_row {
+        cluster.flush_for_split_point(region.info())?;
+    }
     let best_split_row = wants_split_row.then(|| region.split_point()).flatten();
     call.answer(&pb::GetRegionInfoResponse {
         region_info: convert::region_info(region.info()),

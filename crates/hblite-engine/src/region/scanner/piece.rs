@@ -5,7 +5,28 @@ use hblite_model::Result;
 use super::{CellSink, NextRow, RegionScanner};
 use crate::store::key_value_scanner::KeyValueScanner;
 
+/// What a scanner did with the rows that it came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RowCounts {
+    /// Rows that were read to their ends.
+    pub(crate) scanned: u64,
+    /// Those of which nothing was given.
+    pub(crate) filtered: u64,
+}
+
+impl RowCounts {
+    pub(super) fn count(&mut self, is_given: bool, is_cut: bool) {
+        self.scanned += u64::from(!is_cut);
+        self.filtered += u64::from(!is_given);
+    }
+}
+
 impl<S: KeyValueScanner> RegionScanner<S> {
+    /// What was done with the rows so far.
+    pub(crate) fn row_counts(&self) -> RowCounts {
+        self.rows
+    }
+
     /// As [`RegionScanner::next_row_until`], cut as a server cuts: at `size_limit_bytes`, if there
     /// is one, and without a look at what follows a batch.
     pub(crate) fn next_piece<C: CellSink>(

@@ -1,5 +1,6 @@
 //! ClientService: reads and writes of regions.
 
+mod endpoint;
 mod get;
 mod multi;
 mod mutate;
@@ -33,6 +34,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
         "Mutate" => mutate::answer(cluster, call).unwrap_or_else(|| Err(no_such_method(call))),
         "Multi" => multi::answer(cluster, call),
         "Scan" => scan::answer(cluster, call),
+        "ExecService" => endpoint::answer(cluster, call),
         _ => Err(no_such_method(call)),
     }
 }

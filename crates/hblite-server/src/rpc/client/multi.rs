@@ -11,6 +11,7 @@ use hblite_wire::convert::{self, ResultWriter};
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
+use super::endpoint::no_such_service;
 use super::mutate::{check_and_mutate, nonce, push_row, read_modify_write};
 use super::{check_cell_sizes, get, region};
 use crate::cluster::Cluster;
@@ -194,8 +195,11 @@ impl Multi<'_> {
             write_batch(region, batch, results);
             return Ok(get::read(self.cluster, self.call, region, message, &mut self.results)?);
         }
+        if let Some(service_call) = &action.service_call {
+            return Err(no_such_service(service_call, &region.info().region_name_as_string()));
+        }
         let Some(message) = &action.mutation else {
-            return Err(RemoteException::unsupported("calls of coprocessors in a Multi"));
+            return Err(RemoteException::do_not_retry("Unexpected Action type"));
         };
         let mutation = self.read_mutation(message)?;
         check_cell_sizes(self.cluster, &mutation)?;

@@ -140,6 +140,7 @@ fn read(
         size_max,
         allows_partials: handles_partials,
         time_limit: allows_heartbeats.then(|| time_limit(cluster, call)),
+        counts_before: scanner.scan.row_counts(),
         tracks_metrics: request.track_scan_metrics == Some(true),
     };
     Ok(read_rows(cluster, call, &limits, scanner)?)

@@ -5,6 +5,7 @@
 mod namespaces;
 mod procedures;
 mod regions;
+mod servers;
 mod status;
 mod switches;
 mod tables;
@@ -27,6 +28,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
         tables::method,
         namespaces::method,
         regions::method,
+        servers::method,
         status::method,
         switches::method,
         procedures::method,

@@ -25,9 +25,24 @@ pub(super) fn method(name: &str) -> Option<Method> {
         }
         "ExecProcedure" | "ExecProcedureWithRet" => execute,
         "IsProcedureDone" => is_done,
+        "GetLogEntries" => log_entries,
         // None is ever under way.
         "GetProcedures" | "GetLocks" => |_, call| call.answer_empty(),
         _ => return None,
+    })
+}
+
+/// Decisions of the balancer, of which no book is kept.
+fn log_entries(_: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::LogRequest = call.parameter()?;
+    let package = "org.apache.hadoop.hbase.shaded.protobuf.generated.MasterProtos$";
+    let class = match request.log_class_name.contains("Rejection") {
+        true => "BalancerRejectionsResponse",
+        false => "BalancerDecisionsResponse",
+    };
+    call.answer(&pb::LogEntry {
+        log_class_name: format!("{package}{class}"),
+        log_message: bytes::Bytes::new(),
     })
 }
 
@@ -66,10 +81,7 @@ fn execute(cluster: &Cluster, call: &Call<'_>) -> Answer {
             }
         }
         LOG_ROLL => {}
-        other => {
-            let message = format!("The procedure is not registered: {other}");
-            return Err(RemoteException::do_not_retry(message));
-        }
+        other => return Err(not_registered(other)),
     }
     call.answer(&pb::ExecProcedureResponse {
         expected_timeout: Some(EXPECTED_TIMEOUT_MS),
@@ -77,7 +89,15 @@ fn execute(cluster: &Cluster, call: &Call<'_>) -> Answer {
     })
 }
 
+fn not_registered(signature: &str) -> RemoteException {
+    RemoteException::do_not_retry(format!("The procedure is not registered: {signature}"))
+}
+
 fn is_done(_: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::ProcedureRequest = call.parameter()?;
+    let signature = request.procedure.as_ref().map(|procedure| procedure.signature.as_str());
+    if !matches!(signature, Some(FLUSH_TABLE | LOG_ROLL)) {
+        return Err(not_registered(signature.unwrap_or_default()));
+    }
     call.answer(&pb::IsProcedureDoneResponse { done: Some(true), snapshot: request.procedure })
 }

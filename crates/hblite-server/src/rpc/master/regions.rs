@@ -25,7 +25,7 @@ pub(super) fn method(name: &str) -> Option<Method> {
 }
 
 /// The region that a client names by its full or encoded name.
-fn named(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> Result<RegionInfo> {
+pub(super) fn named(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> Result<RegionInfo> {
     cluster.find_region(&specifier.value)?.ok_or_else(|| {
         let name = hblite_model::bytes::to_string_binary(&specifier.value);
         Error::new(Exception::UnknownRegion, name)
@@ -43,6 +43,9 @@ fn split(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let key = request.split_row.as_deref().filter(|key| !key.is_empty());
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
         let place = cluster.place_of(&parent);
+        if key.is_none() {
+            cluster.flush_for_split_point(&parent)?;
+        }
         cluster.engine.split_region(parent.encoded_name(), key)?;
         // The daughters stay where the parent was.
         for region in cluster.engine.regions(parent.table())? {
@@ -90,7 +93,7 @@ fn move_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
 }
 
 /// The server of this name. Its port says enough: no two have the same, and hosts have many names.
-fn server_named(
+pub(super) fn server_named(
     cluster: &Cluster,
     name: &pb::ServerName,
 ) -> std::result::Result<ServerIndex, RemoteException> {
@@ -131,10 +134,11 @@ fn balance(cluster: &Cluster, call: &Call<'_>) -> Answer {
             movable.map(|region| region.info().clone()).collect()
         })
         .collect();
+    let decommissioned = cluster.assignments.decommissioned();
     let mut moves = 0;
     loop {
         let by_load = |server: &usize| loads[*server].len();
-        let servers = 0..loads.len();
+        let servers = (0..loads.len()).filter(|server| !decommissioned.contains(server));
         let (Some(most), Some(least)) =
             (servers.clone().max_by_key(by_load), servers.min_by_key(by_load))
         else {

@@ -29,11 +29,14 @@ pub(super) fn method(name: &str) -> Option<Method> {
             let capabilities = vec![SIMPLE_AUTHENTICATION];
             call.answer(&pb::SecurityCapabilitiesResponse { capabilities })
         },
-        "IsInMaintenanceMode" => |_, call| call.answer(&pb::SwitchResponse { value: Some(false) }),
+        "IsMasterInMaintenanceMode" => {
+            |_, call| call.answer(&pb::SwitchResponse { value: Some(false) })
+        }
         // Empty lists, and messages without a field that must be there.
-        "ListDecommissionedRegionServers"
-        | "ListReplicationPeers"
+        "ListReplicationPeers"
         | "ClearDeadServers"
+        | "GetReplicationPeerModificationProcedures"
+        | "FlushMasterStore"
         | "GetQuotaStates"
         | "GetSpaceQuotaRegionSizes"
         | "GetCompletedSnapshots" => |_, call| call.answer_empty(),

@@ -39,6 +39,8 @@ pub(super) fn method(name: &str) -> Option<Method> {
         "IsSnapshotCleanupEnabled" => switch!(get snapshot_cleanup),
         "SwitchRpcThrottle" => switch!(set rpc_throttle),
         "IsRpcThrottleEnabled" => switch!(get rpc_throttle),
+        "ReplicationPeerModificationSwitch" => switch!(set peer_modification),
+        "IsReplicationPeerModificationEnabled" => switch!(get peer_modification),
         "IsSplitOrMergeEnabled" => is_split_or_merge_enabled,
         "SetSplitOrMergeEnabled" => set_split_or_merge_enabled,
         // The store does by itself what these would do.

@@ -1,7 +1,7 @@
 //! Creating, changing and listing tables.
 
 use hblite_engine::TableState;
-use hblite_model::{Error, Exception, Result, TableDescriptor, TableName};
+use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
 use hblite_wire::convert;
 use hblite_wire::{RemoteException, pb};
 use regex::Regex;
@@ -9,6 +9,11 @@ use regex::Regex;
 use super::{Method, nonce, procedure};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
+
+/// How a table's files are found; every new table says so.
+const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
+const DEFAULT_FILE_TRACKER: &str = "DEFAULT";
+const FILE_TRACKERS: [&str; 3] = [DEFAULT_FILE_TRACKER, "FILE", "MIGRATION"];
 
 pub(super) fn method(name: &str) -> Option<Method> {
     Some(match name {
@@ -22,7 +27,8 @@ pub(super) fn method(name: &str) -> Option<Method> {
         "ModifyColumn" => |c, call| change_family(c, call, false),
         "DeleteColumn" => delete_family,
         "FlushTable" => flush,
-        "ModifyTableStoreFileTracker" | "ModifyColumnStoreFileTracker" => modify_file_tracker,
+        "ModifyTableStoreFileTracker" => modify_table_tracker,
+        "ModifyColumnStoreFileTracker" => modify_family_tracker,
         "GetTableDescriptors" => describe,
         "GetTableNames" => list,
         "ListTableDescriptorsByState" => describe_by_state,
@@ -35,7 +41,10 @@ pub(super) fn method(name: &str) -> Option<Method> {
 
 fn create(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::CreateTableRequest = call.parameter()?;
-    let table = convert::table_schema_from(&request.table_schema)?;
+    let mut table = convert::table_schema_from(&request.table_schema)?;
+    if !table.attributes().contains_key(FILE_TRACKER) {
+        table.set_attribute(FILE_TRACKER, DEFAULT_FILE_TRACKER)?;
+    }
     let keys: Vec<Vec<u8>> = request.split_keys.iter().map(|key| key.to_vec()).collect();
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
         cluster.engine.create_table(&table, &keys)
@@ -64,6 +73,10 @@ fn truncate(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn modify(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::ModifyTableRequest = call.parameter()?;
     let name = convert::table_name_from(&request.table_name)?;
+    if name.is_meta() {
+        // The store's own refusal is one that clients would try again.
+        return Err(RemoteException::unsupported("changing the settings of hbase:meta"));
+    }
     let table = convert::table_schema_from(&request.table_schema)?.with_name(name);
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
         cluster.engine.modify_table(&table)
@@ -100,15 +113,47 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
     })
 }
 
-/// The one that hblite has is the default one.
-fn modify_file_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    let request: pb::ModifyStoreFileTrackerRequest = call.parameter()?;
-    let table = convert::table_name_from(&request.table_name)?;
-    let wanted = request.dst_sft.unwrap_or_default();
-    if !wanted.eq_ignore_ascii_case("DEFAULT") {
-        return Err(RemoteException::unsupported(&format!("the store file tracker {wanted}")));
+/// The name is kept and told; the store finds its files in one way.
+fn modify_table_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::ModifyTableStoreFileTrackerRequest = call.parameter()?;
+    let name = convert::table_name_from(&request.table_name)?;
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        let mut table = cluster.engine.describe_table(&name)?;
+        check_file_tracker(&request.dst_sft)?;
+        table.set_attribute(FILE_TRACKER, &request.dst_sft)?;
+        cluster.engine.modify_table(&table)
+    })
+}
+
+fn modify_family_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::ModifyColumnStoreFileTrackerRequest = call.parameter()?;
+    let name = convert::table_name_from(&request.table_name)?;
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        let table = cluster.engine.describe_table(&name)?;
+        let family = table.family(&request.family).ok_or_else(|| {
+            let family = String::from_utf8_lossy(&request.family);
+            let message = format!("Column family {family} does not exist in table {name}");
+            Error::new(Exception::NoSuchColumnFamily, message)
+        })?;
+        check_file_tracker(&request.dst_sft)?;
+        let mut configuration = family.configuration().clone();
+        configuration.insert(FILE_TRACKER.to_owned(), request.dst_sft.clone());
+        let (name, attributes) = (family.name().to_vec(), family.attributes().clone());
+        let family = ColumnFamilyDescriptor::from_parts(name, attributes, configuration);
+        cluster.engine.modify_table(&table.with_family(family))
+    })
+}
+
+fn check_file_tracker(name: &str) -> Result<()> {
+    if name.trim().is_empty() {
+        return Err(Error::do_not_retry(
+            "The destination store file tracker implementation is blank",
+        ));
     }
-    procedure(cluster, call, None, || cluster.engine.describe_table(&table).map(drop))
+    if !FILE_TRACKERS.contains(&name.to_uppercase().as_str()) {
+        return Err(Error::do_not_retry(format!("Unable to find store file tracker {name}")));
+    }
+    Ok(())
 }
 
 /// What of the tables a request asks for.

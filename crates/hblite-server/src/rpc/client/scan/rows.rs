@@ -24,6 +24,8 @@ pub(super) struct Request {
     /// When the answer is due, whatever was found.
     pub(super) time_limit: Option<Instant>,
     pub(super) tracks_metrics: bool,
+    /// What the scanner had counted before.
+    pub(super) counts_before: (u64, u64),
 }
 
 /// What was read.
@@ -172,10 +174,13 @@ impl Rows {
         }
         if request.tracks_metrics {
             let names = ["ROWS_SCANNED", "ROWS_FILTERED", "BLOCK_BYTES_SCANNED", "FS_READ_TIME"];
-            let rows = i64::from(self.complete_rows);
-            let size = i64::try_from(self.results.size_bytes()).unwrap_or(i64::MAX);
-            let metrics = names.into_iter().zip([rows, 0, size, 0]).map(|(name, value)| {
-                pb::NameInt64Pair { name: Some(name.to_owned()), value: Some(value) }
+            let (scanned, filtered) = scanner.scan.row_counts();
+            let (scanned_before, filtered_before) = request.counts_before;
+            let size = self.results.size_bytes() as u64;
+            let values = [scanned - scanned_before, filtered - filtered_before, size, 0];
+            let metrics = names.into_iter().zip(values).map(|(name, value)| pb::NameInt64Pair {
+                name: Some(name.to_owned()),
+                value: i64::try_from(value).ok(),
             });
             self.metrics = Some(pb::ScanMetrics { metrics: metrics.collect() });
         }
