@@ -47,5 +47,7 @@ pub use engine::Engine;
 pub use options::EngineOptions;
 pub use region::RegionLoad;
 pub use status::{CrashReport, RegionLocation, RegionStatus, StoreStatus};
-pub use table::{RegionHandle, RegionScan, RegionStep, ScanStep, TableHandle, TableScanner};
+pub use table::{
+    RegionHandle, RegionScan, RegionStep, ScanStep, StoreFiles, TableHandle, TableScanner,
+};
 pub use wal::{ReplayReport, Salvaged, TornTail, WalOptions};

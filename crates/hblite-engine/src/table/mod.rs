@@ -9,7 +9,7 @@
 mod region_handle;
 mod scanner;
 
-pub use region_handle::{RegionHandle, RegionScan, RegionStep};
+pub use region_handle::{RegionHandle, RegionScan, RegionStep, StoreFiles};
 pub use scanner::{ScanStep, TableScanner};
 
 use std::any::Any;

@@ -6,8 +6,10 @@
 //!
 //! Threads: any; a [`RegionScan`] belongs to one at a time.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use hblite_hfile::file_info::MAJOR_COMPACTION;
 use hblite_model::bytes::to_string_binary;
 use hblite_model::{
     CellRef, CheckAndMutate, CheckAndMutateResult, Error, Exception, Get, Mutation, Nonce,
@@ -21,6 +23,17 @@ use crate::region::{Region, RegionLoad};
 #[derive(Clone, Debug)]
 pub struct RegionHandle {
     region: Arc<Region>,
+}
+
+/// The files of one family of a region.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreFiles {
+    /// The family.
+    pub family: Vec<u8>,
+    /// Where they are.
+    pub paths: Vec<PathBuf>,
+    /// Bytes of all of them.
+    pub size_bytes: u64,
 }
 
 /// What [`RegionScan::next`] found.
@@ -82,14 +95,35 @@ impl RegionHandle {
         self.region.memstore_size_bytes()
     }
 
-    /// Number of files and their bytes, of each family.
-    pub fn store_files(&self) -> Vec<(Vec<u8>, usize, u64)> {
+    /// The files of each family.
+    pub fn store_files(&self) -> Vec<StoreFiles> {
         let stores = self.region.stores().iter().map(|store| {
             let files = store.files();
-            let bytes = files.iter().map(|file| file.size_bytes()).sum();
-            (store.family().name().to_vec(), files.len(), bytes)
+            StoreFiles {
+                family: store.family().name().to_vec(),
+                size_bytes: files.iter().map(|file| file.size_bytes()).sum(),
+                paths: files.iter().map(|file| file.path().to_path_buf()).collect(),
+            }
         });
         stores.collect()
+    }
+
+    /// When the oldest file was written that a major compaction made, in milliseconds; nothing if
+    /// there is none.
+    pub fn major_compacted_at_ms(&self) -> Option<i64> {
+        let files = self.region.stores().iter().flat_map(|store| store.files().to_vec());
+        let made = files.filter(|file| {
+            file.reader().file_info(MAJOR_COMPACTION).is_some_and(|value| value != [0])
+        });
+        made.filter_map(|file| file.reader().create_time()).min()
+    }
+
+    /// Refuses a family that the table does not have.
+    ///
+    /// # Errors
+    /// `NoSuchColumnFamily`.
+    pub fn check_family(&self, family: &[u8]) -> Result<()> {
+        self.region.check_family(family)
     }
 
     /// The key at which it would be split by itself; nothing if it cannot be.

@@ -6,6 +6,7 @@
 //! Threads: any.
 
 mod assignment;
+mod compactor;
 pub(crate) mod meta_view;
 mod procedures;
 mod switches;
@@ -24,6 +25,8 @@ use tokio::sync::watch;
 
 use self::assignment::Assignments;
 pub(crate) use self::assignment::Place;
+use self::compactor::Compactor;
+pub(crate) use self::compactor::{Job, Pending};
 pub(crate) use self::procedures::Procedures;
 pub(crate) use self::switches::{Switch, Switches};
 pub(crate) use self::zookeeper_view::ZooKeeperView;
@@ -76,6 +79,7 @@ pub(crate) struct Cluster {
     pub(crate) procedures: Procedures,
     pub(crate) switches: Switches,
     pub(crate) scanners: Scanners,
+    pub(crate) compactor: Compactor,
     /// Counts changes of tables, namespaces, places and switches.
     pub(crate) changes: watch::Sender<u64>,
 }
@@ -104,6 +108,7 @@ impl Cluster {
             procedures: Procedures::default(),
             switches: Switches::default(),
             scanners: Scanners::new(&options.limits),
+            compactor: Compactor::default(),
             changes: watch::Sender::new(0),
             options,
         })

@@ -8,10 +8,17 @@ use hblite_wire::pb;
 use super::call::{Answer, Call};
 use super::dispatch::no_such_method;
 use super::master::region_load;
-use crate::cluster::{Cluster, Role};
+use crate::cluster::{Cluster, Job, Pending, Role};
 
-/// `GetRegionInfoResponse.CompactionState.NONE`: a compaction is over when its call is answered.
-const NO_COMPACTION: i32 = 0;
+/// `GetRegionInfoResponse.CompactionState`.
+fn compaction_state(pending: Pending) -> i32 {
+    match (pending.minor > 0, pending.major > 0) {
+        (false, false) => 0,
+        (true, false) => 1,
+        (false, true) => 2,
+        (true, true) => 3,
+    }
+}
 
 /// The Java class of an empty list of slow calls.
 const SLOW_LOG: &str =
@@ -72,6 +79,7 @@ fn named(
 fn region_info(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetRegionInfoRequest = call.parameter()?;
     let region = named(cluster, call, &request.region)?;
+    let state = compaction_state(cluster.compactor.pending(region.info().encoded_name()));
     let is_whole = !region.has_references();
     let wants_split_row = request.best_split_row == Some(true);
     if wants_split_row {
@@ -80,7 +88,7 @@ fn region_info(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let best_split_row = wants_split_row.then(|| region.split_point()).flatten();
     call.answer(&pb::GetRegionInfoResponse {
         region_info: convert::region_info(region.info()),
-        compaction_state: (request.compaction_state == Some(true)).then_some(NO_COMPACTION),
+        compaction_state: (request.compaction_state == Some(true)).then_some(state),
         splittable: Some(is_whole && !region.info().table().is_meta()),
         mergeable: Some(is_whole && !region.info().table().is_meta()),
         best_split_row: best_split_row.map(Into::into),
@@ -131,16 +139,26 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn compact(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::CompactRegionRequest = call.parameter()?;
     let region = named(cluster, call, &request.region)?;
-    let (name, is_major) = (region.info().encoded_name(), request.major.unwrap_or(false));
-    match request.family.as_deref().filter(|family| !family.is_empty()) {
-        Some(family) => cluster.engine.compact_region_family(name, family, is_major)?,
-        None => cluster.engine.compact_region(name, is_major)?,
+    let family = request.family.filter(|family| !family.is_empty()).map(|family| family.to_vec());
+    if let Some(family) = &family {
+        region.check_family(family)?;
     }
+    let (name, is_major) = (region.info().encoded_name(), request.major.unwrap_or(false));
+    let job = Job { region: name.to_owned(), family, is_major };
+    cluster.compactor.request(&cluster.engine, job)?;
     call.answer_empty()
 }
 
 fn store_files(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetStoreFileRequest = call.parameter()?;
-    named(cluster, call, &request.region)?;
-    Err(RemoteException::unsupported("GetStoreFile: the names of store files"))
+    let region = named(cluster, call, &request.region)?;
+    for family in &request.family {
+        region.check_family(family)?;
+    }
+    let files = region.store_files().into_iter();
+    let wanted =
+        files.filter(|store| request.family.iter().any(|family| **family == *store.family));
+    let paths = wanted.flat_map(|store| store.paths);
+    let store_file = paths.map(|path| path.to_string_lossy().into_owned()).collect();
+    call.answer(&pb::GetStoreFileResponse { store_file })
 }

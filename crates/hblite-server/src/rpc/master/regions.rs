@@ -5,6 +5,7 @@ use hblite_wire::convert;
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
+use super::status::major_compacted_at;
 use super::{Method, nonce, procedure};
 use crate::cluster::{Cluster, ServerIndex};
 use crate::rpc::call::{Answer, Call};
@@ -17,9 +18,8 @@ pub(super) fn method(name: &str) -> Option<Method> {
         "AssignRegion" => |c, call| set_closed(c, call, false),
         "UnassignRegion" | "OfflineRegion" => |c, call| set_closed(c, call, true),
         "Balance" => balance,
-        "getLastMajorCompactionTimestamp" | "getLastMajorCompactionTimestampForRegion" => {
-            last_major_compaction
-        }
+        "getLastMajorCompactionTimestamp" => last_compaction_of_table,
+        "getLastMajorCompactionTimestampForRegion" => last_compaction_of_region,
         _ => return None,
     })
 }
@@ -165,7 +165,21 @@ fn balance_response(has_run: bool, calculated: u32, executed: u32) -> pb::Balanc
     }
 }
 
-/// Not known: 0, as HBase says before the first one.
-fn last_major_compaction(_: &Cluster, call: &Call<'_>) -> Answer {
-    call.answer(&pb::MajorCompactionTimestampResponse { compaction_timestamp: 0 })
+fn last_compaction_of_table(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::MajorCompactionTimestampRequest = call.parameter()?;
+    let table = convert::table_name_from(&request.table_name)?;
+    let regions = cluster.engine.regions(&table)?;
+    let handles = regions.iter().filter_map(|info| cluster.engine.region(&info.region_name()));
+    answer_time(call, handles.map(|region| major_compacted_at(&region)).min())
+}
+
+fn last_compaction_of_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::MajorCompactionTimestampForRegionRequest = call.parameter()?;
+    let region = cluster.engine.region(&request.region.value);
+    answer_time(call, region.map(|region| major_compacted_at(&region)))
+}
+
+fn answer_time(call: &Call<'_>, time: Option<u64>) -> Answer {
+    let compaction_timestamp = time.and_then(|time| i64::try_from(time).ok()).unwrap_or(0);
+    call.answer(&pb::MajorCompactionTimestampResponse { compaction_timestamp })
 }

@@ -120,7 +120,7 @@ pub(in crate::rpc) fn region_load(region: &RegionHandle) -> pb::RegionLoad {
     let files = region.store_files();
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let mib = |bytes: u64| u32::try_from(bytes / MIB).unwrap_or(u32::MAX);
-    let file_bytes: u64 = files.iter().map(|(_, _, bytes)| bytes).sum();
+    let file_bytes: u64 = files.iter().map(|store| store.size_bytes).sum();
     let load = region.load();
     pb::RegionLoad {
         region_specifier: pb::RegionSpecifier {
@@ -128,7 +128,7 @@ pub(in crate::rpc) fn region_load(region: &RegionHandle) -> pb::RegionLoad {
             value: region.info().region_name().into(),
         },
         stores: Some(count(files.len())),
-        storefiles: Some(count(files.iter().map(|(_, count, _)| count).sum())),
+        storefiles: Some(count(files.iter().map(|store| store.paths.len()).sum())),
         store_uncompressed_size_mb: Some(mib(file_bytes)),
         storefile_size_mb: Some(mib(file_bytes)),
         mem_store_size_mb: Some(mib(region.memstore_size_bytes() as u64)),
@@ -139,9 +139,14 @@ pub(in crate::rpc) fn region_load(region: &RegionHandle) -> pb::RegionLoad {
         current_compacted_kvs: Some(0),
         complete_sequence_id: Some(region.last_sequence_id()),
         data_locality: Some(1.0),
-        last_major_compaction_ts: Some(0),
+        last_major_compaction_ts: Some(major_compacted_at(region)),
         filtered_read_requests_count: Some(0),
     }
+}
+
+/// 0 if it never was.
+pub(super) fn major_compacted_at(region: &RegionHandle) -> u64 {
+    region.major_compacted_at_ms().and_then(|time| u64::try_from(time).ok()).unwrap_or(0)
 }
 
 fn table_regions(cluster: &Cluster) -> Result<Vec<pb::TableRegionStatesCount>> {

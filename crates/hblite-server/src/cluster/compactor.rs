@@ -1,0 +1,96 @@
+//! Compactions that clients ask for: done one after the other, behind their backs.
+//!
+//! HBase answers such a call at once; who wants to know asks for the state of the compaction.
+//!
+//! Threads: any may ask; one of its own does the work, and ends with the compactor.
+
+use std::collections::HashMap;
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use hblite_engine::Engine;
+use hblite_model::{Error, Result};
+use parking_lot::Mutex;
+
+/// What is to be compacted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Job {
+    /// The region's encoded name.
+    pub(crate) region: String,
+    /// One family, or all.
+    pub(crate) family: Option<Vec<u8>>,
+    pub(crate) is_major: bool,
+}
+
+/// Counts of a region's jobs that wait or are under way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Pending {
+    pub(crate) minor: usize,
+    pub(crate) major: usize,
+}
+
+/// Does compactions.
+#[derive(Debug, Default)]
+pub(crate) struct Compactor {
+    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    pending: Arc<Mutex<HashMap<String, Pending>>>,
+}
+
+impl Compactor {
+    /// Puts a job behind the others.
+    ///
+    /// # Errors
+    /// `Io` if no thread can be started.
+    pub(crate) fn request(&self, engine: &Arc<Engine>, job: Job) -> Result<()> {
+        let mut jobs = self.jobs.lock();
+        let sender = match jobs.as_ref() {
+            Some(sender) => sender,
+            None => jobs.insert(self.start(engine)?),
+        };
+        {
+            let mut pending = self.pending.lock();
+            *count_of(pending.entry(job.region.clone()).or_default(), &job) += 1;
+        }
+        // The thread ends only when this sender is gone.
+        let _ = sender.send(job);
+        Ok(())
+    }
+
+    /// What waits or is under way for a region.
+    pub(crate) fn pending(&self, region: &str) -> Pending {
+        self.pending.lock().get(region).copied().unwrap_or_default()
+    }
+
+    fn start(&self, engine: &Arc<Engine>) -> Result<mpsc::Sender<Job>> {
+        let (sender, receiver) = mpsc::channel::<Job>();
+        let (engine, pending) = (Arc::downgrade(engine), Arc::clone(&self.pending));
+        let work = move || {
+            for job in receiver {
+                let Some(engine) = engine.upgrade() else { return };
+                // One that fails leaves its files as they were; the next is tried anyhow.
+                let _ = compact(&engine, &job);
+                let mut pending = pending.lock();
+                if let Some(counts) = pending.get_mut(&job.region) {
+                    *count_of(counts, &job) -= 1;
+                    if *counts == Pending::default() {
+                        pending.remove(&job.region);
+                    }
+                }
+            }
+        };
+        let builder = thread::Builder::new().name("hblite-compact".to_owned());
+        builder.spawn(work).map_err(|error| Error::io_of("cannot start a thread", error))?;
+        Ok(sender)
+    }
+}
+
+fn count_of<'p>(pending: &'p mut Pending, job: &Job) -> &'p mut usize {
+    if job.is_major { &mut pending.major } else { &mut pending.minor }
+}
+
+fn compact(engine: &Engine, job: &Job) -> Result<()> {
+    match &job.family {
+        Some(family) => engine.compact_region_family(&job.region, family, job.is_major),
+        None => engine.compact_region(&job.region, job.is_major),
+    }
+}
