@@ -44,6 +44,8 @@ struct Ready {
     responses: Vec<Response>,
     /// Calls that were handed over and are not answered.
     open_calls: usize,
+    /// The connection is to end at once.
+    is_cut: bool,
 }
 
 impl Outbox {
@@ -59,6 +61,16 @@ impl Outbox {
         ready.responses.extend(response);
         drop(ready);
         self.is_ready.notify_one();
+    }
+
+    /// The connection ends without another word.
+    pub(super) fn cut(&self) {
+        self.ready.lock().is_cut = true;
+        self.is_ready.notify_one();
+    }
+
+    fn is_cut(&self) -> bool {
+        self.ready.lock().is_cut
     }
 
     fn open_calls(&self) -> usize {
@@ -103,6 +115,9 @@ pub(super) async fn serve(
                     is_ending = true;
                 }
             }
+        }
+        if outbox.is_cut() {
+            return Ok(());
         }
         output.extend(std::mem::take(&mut outbox.ready.lock().responses));
         if was_empty && !output.is_empty() {
