@@ -156,9 +156,8 @@ fn is_full(output: &Output, outbox: &Outbox, limits: &Limits) -> bool {
 
 /// Makes room for what comes next: as much as has come, not as much as is announced.
 fn reserve(input: &mut BytesMut, limits: &Limits) {
-    let room = input.len().clamp(READ_SIZE / 16, limits.frame_size_max_bytes);
     if input.capacity() - input.len() < READ_SIZE / 16 {
-        input.reserve(room.max(READ_SIZE));
+        input.reserve(input.len().min(limits.frame_size_max_bytes).max(READ_SIZE));
     }
 }
 

@@ -68,7 +68,8 @@ impl Dispatcher {
         }
         if client::is_quick(client, &request) {
             let call = Call { client, request: &request, deadline, is_quick: true };
-            if let Some(answer) = client::try_quick(&self.cluster, &call) {
+            let answer = without_panic(&request, || client::try_quick(&self.cluster, &call));
+            if let Some(answer) = answer.unwrap_or_else(|exception| Some(Err(exception))) {
                 return Some(finish(answer, &request));
             }
         }
@@ -145,12 +146,7 @@ impl Dispatcher {
                 return;
             }
             let call = Call { client: &client, request: &request, deadline, is_quick: false };
-            // A fault of ours must not leave the client waiting.
-            let answer =
-                catch_unwind(AssertUnwindSafe(|| answer(&cluster, &call))).unwrap_or_else(|_| {
-                    let message = format!("{} failed in the server", request.method());
-                    Err(RemoteException::do_not_retry(message))
-                });
+            let answer = without_panic(&request, || answer(&cluster, &call)).and_then(|done| done);
             match ending {
                 Ending::Answered => outbox.end(Some(finish(answer, &request))),
                 Ending::Cut => {
@@ -182,6 +178,14 @@ impl Drop for Waiting {
         self.dispatcher.queued_calls.fetch_sub(1, Ordering::AcqRel);
         self.dispatcher.queued_bytes.fetch_sub(self.size_bytes, Ordering::AcqRel);
     }
+}
+
+/// A fault of ours must neither leave the client waiting nor end its connection.
+fn without_panic<T>(request: &Request, work: impl FnOnce() -> T) -> Result<T, RemoteException> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
+        let message = format!("{} failed in the server", request.method());
+        RemoteException::do_not_retry(message)
+    })
 }
 
 fn finish(answer: Answer, request: &Request) -> Response {

@@ -72,6 +72,7 @@ fn closest_row_before(region: &RegionHandle, message: &pb::Get) -> Result<RowRes
     for column in &message.column {
         scan = scan.family(&column.family);
     }
+    scan.check()?;
     let mut cells = CellBuffer::new();
     let mut found = region.scan(&scan, None)?;
     let step = found.next(None, || false, |cell| cells.push(cell))?;
