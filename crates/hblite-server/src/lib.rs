@@ -6,7 +6,7 @@
 //! - `server` opens ports and starts threads
 //! - `cluster` is what clients believe in: servers, and which regions are on them
 //! - `rpc` is connections, calls and services
-//! - `faults` is what goes wrong on demand
+//! - `faults` is what goes wrong on demand, `http` the admin endpoint
 //! - [`zookeeper`] is what clients look up first
 
 #![forbid(unsafe_code)]
@@ -15,6 +15,7 @@ pub mod zookeeper;
 
 mod cluster;
 mod faults;
+mod http;
 mod options;
 mod rpc;
 mod server;

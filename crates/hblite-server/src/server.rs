@@ -11,6 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::cluster::{Cluster, Role, ZooKeeperView};
 use crate::faults::Faults;
+use crate::http::{self, Admin};
 use crate::options::ServerOptions;
 use crate::rpc::{Dispatcher, Listener, Port};
 use crate::zookeeper::Shim;
@@ -31,6 +32,8 @@ pub struct ServerPorts {
     pub master: u16,
     /// The region servers'.
     pub region_servers: Vec<u16>,
+    /// The admin endpoint's, if there is one.
+    pub http: Option<u16>,
 }
 
 /// Answers HBase's clients over the network, for a store of this process.
@@ -81,10 +84,12 @@ impl Server {
             region_servers.push(bind(&options, port_of(&options, index)?)?);
         }
         let zookeeper = options.zookeeper_port.map(|port| bind(&options, port)).transpose()?;
+        let http = options.http_port.map(|port| bind(&options, port)).transpose()?;
         let ports = ServerPorts {
             zookeeper: zookeeper.as_ref().map(|(_, port)| *port),
             master: master.1,
             region_servers: region_servers.iter().map(|(_, port)| *port).collect(),
+            http: http.as_ref().map(|(_, port)| *port),
         };
         let engine = Arc::clone(connection.engine());
         let cluster = Cluster::new(engine, options, ports.master, &ports.region_servers)?;
@@ -104,6 +109,11 @@ impl Server {
             open_ports.push(open(listener, Role::RegionServer(index))?);
         }
         let faults = Faults::new(Arc::clone(&cluster), runtime.handle().clone(), open_ports);
+        if let Some((listener, _)) = http {
+            let (cluster, faults) = (Arc::clone(&cluster), faults.clone());
+            let admin = Admin { cluster, dispatcher, faults };
+            runtime.spawn(http::serve(listener.into_inner(), admin));
+        }
         runtime.spawn(tidy(Arc::clone(&cluster)));
         drop(guard);
         Ok(Self { runtime: Some(runtime), ports, cluster, faults, _master: master })

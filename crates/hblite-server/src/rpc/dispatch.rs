@@ -46,6 +46,17 @@ impl Dispatcher {
         &self.cluster.options.limits
     }
 
+    /// How many connections there are.
+    pub(crate) fn connections(&self) -> usize {
+        let free = self.connections.available_permits();
+        self.limits().connections_max.saturating_sub(free)
+    }
+
+    /// How many calls wait for a thread.
+    pub(crate) fn queued_calls(&self) -> usize {
+        self.queued_calls.load(Ordering::Relaxed)
+    }
+
     /// A place for one more connection, if there is one.
     pub(super) fn admit_connection(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.connections).try_acquire_owned().ok()
