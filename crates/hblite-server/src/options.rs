@@ -86,9 +86,6 @@ pub struct Limits {
     pub scanner_lease: Duration,
     /// Bytes of cells in one answer. Default 100 MiB (`hbase.server.scanner.max.result.size`).
     pub result_size_max_bytes: usize,
-    /// Largest cell that a client may write, 0 for no limit. Default 10 MiB
-    /// (`hbase.server.keyvalue.maxsize`).
-    pub cell_size_max_bytes: usize,
     /// A connection that has not said within this time what it wants is closed. Default 20 s.
     pub hello_timeout: Duration,
     /// A connection that stops in the middle of a frame, or takes no byte of an answer, for this
@@ -109,7 +106,6 @@ impl Default for Limits {
             scanners_max: 100_000,
             scanner_lease: Duration::from_secs(60),
             result_size_max_bytes: 100 * MIB,
-            cell_size_max_bytes: 10 * MIB,
             hello_timeout: Duration::from_secs(20),
             stall_timeout: Duration::from_secs(60),
         }

@@ -6,7 +6,7 @@ mod support;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use hblite::Options;
+use hblite::{EngineOptions, Options};
 use hblite_server::{Limits, ServerOptions, TestServer};
 use hblite_wire::pb;
 use support::{
@@ -159,7 +159,9 @@ fn too_many_calls_are_refused_and_may_come_again() {
 
 #[test]
 fn cells_over_the_limit_are_refused() {
-    let server = start(Limits { cell_size_max_bytes: 100, ..Limits::default() });
+    let engine = EngineOptions { cell_size_max_bytes: 100, ..EngineOptions::default() };
+    let options = Options::new().engine(engine);
+    let server = TestServer::start_with(options, ServerOptions::on_free_ports()).unwrap();
     let name = create_table(&server, "t", &[]).remove(0);
     let mut client = Client::data(&server);
     let request = pb::MutateRequest {

@@ -175,6 +175,14 @@ impl Region {
         ))
     }
 
+    /// Largest cell that a client may write, 0 for no limit: what the table says of
+    /// `hbase.server.keyvalue.maxsize`, or the store.
+    pub(crate) fn cell_size_max(&self) -> usize {
+        let of_table = self.descriptor.number("hbase.server.keyvalue.maxsize");
+        let of_table = of_table.and_then(|bytes| usize::try_from(bytes).ok());
+        of_table.unwrap_or(self.context.options.cell_size_max_bytes)
+    }
+
     /// Begins a scan of the rows that are both the scan's and the region's.
     pub(crate) fn scanner(&self, scan: &Scan) -> Result<RegionScanner> {
         self.scanner_at(scan, || self.mvcc.read_point())

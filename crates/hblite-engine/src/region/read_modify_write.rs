@@ -78,6 +78,50 @@ impl Region {
         }))
     }
 
+    /// Puts and deletes on several rows of the region in one step, if every condition holds. Says
+    /// whether they were done (`MultiRowMutationEndpoint.mutateRows`).
+    ///
+    /// # Errors
+    /// As [`Region::mutate_row`]; `DoNotRetryIo` for increments and appends.
+    pub(crate) fn mutate_rows_if(
+        &self,
+        checks: &[CheckAndMutate],
+        mutations: &[Mutation],
+    ) -> Result<bool> {
+        self.check_writable()?;
+        for mutation in mutations {
+            if !matches!(mutation.kind(), MutationKind::Put | MutationKind::Delete) {
+                return Err(Error::do_not_retry("only puts and deletes go over several rows"));
+            }
+            self.check_mutation(mutation)?;
+        }
+        let checked = checks.iter().map(CheckAndMutate::row);
+        let rows = || checked.clone().chain(mutations.iter().map(Mutation::row));
+        let _rows = self.row_locks.exclusive(rows());
+        let _updates = self.enter()?;
+        for check in checks {
+            let Some(condition) = check.condition() else { continue };
+            if let Condition::Column { family, .. } = condition {
+                self.check_family(family)?;
+            }
+            if !holds(condition, &self.read_row(&condition_get(check, condition))?)? {
+                return Ok(false);
+            }
+        }
+        let now = self.context.env.clock.now_millis();
+        let mut edit = take_edit();
+        for mutation in mutations {
+            self.prepare_cells(mutation, now, &mut edit)?;
+        }
+        if !edit.is_empty() {
+            let durability = self.durability_of(mutations.iter());
+            self.write_edit(&mut edit, durability, None)?;
+        }
+        keep_edit(edit);
+        self.load.write_requests(mutations.len() as u64);
+        Ok(true)
+    }
+
     /// Nothing if the condition does not hold.
     fn mutate_if(
         &self,
@@ -193,10 +237,24 @@ impl Region {
             for delta in family_deltas {
                 let current = present.iter().find(|cell| cell.qualifier() == delta.qualifier());
                 push_new_value(mutation, delta, current, now, edit)?;
+                if let Some(cell) = edit.last() {
+                    check_new_cell(&cell, self.cell_size_max())?;
+                }
             }
         }
         Ok(())
     }
+}
+
+/// Refuses a value that grew beyond what a cell of the table may have; 0 is no limit.
+fn check_new_cell(cell: &CellRef<'_>, size_max: usize) -> Result<()> {
+    // What Java counts: serialized, with a length in front.
+    let size = cell.serialized_size() + size_of::<u32>();
+    if size_max > 0 && size > size_max {
+        let message = format!("Cell with size {size} exceeds limit of {size_max} bytes in region");
+        return Err(Error::do_not_retry(message));
+    }
+    Ok(())
 }
 
 fn push_new_value(

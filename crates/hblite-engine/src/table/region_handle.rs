@@ -194,6 +194,26 @@ impl RegionHandle {
         self.region.mutate_rows(mutations, None)
     }
 
+    /// Puts and deletes on several rows of the region in one step, if every condition holds. Says
+    /// whether they were done.
+    ///
+    /// # Errors
+    /// As [`RegionHandle::mutate`]; `DoNotRetryIo` for increments and appends.
+    pub fn mutate_rows_if(
+        &self,
+        checks: &[CheckAndMutate],
+        mutations: &[Mutation],
+    ) -> Result<bool> {
+        checks.iter().try_for_each(|check| self.check_row(check.row(), "condition"))?;
+        mutations.iter().try_for_each(|one| self.check_row(one.row(), "mutation"))?;
+        self.region.mutate_rows_if(checks, mutations)
+    }
+
+    /// The largest cell that a client may write, in bytes; 0 for no limit.
+    pub fn cell_size_max(&self) -> usize {
+        self.region.cell_size_max()
+    }
+
     /// Several writes to one row in one step. Gives what increments and appends returned; a repeat
     /// with the same nonce writes nothing and gives the same.
     ///

@@ -133,6 +133,11 @@ impl CheckAndMutate {
         self.time_range
     }
 
+    /// The condition, if there is one.
+    pub fn condition(&self) -> Option<&Condition> {
+        self.condition.as_ref()
+    }
+
     /// The condition and the writes.
     ///
     /// # Errors

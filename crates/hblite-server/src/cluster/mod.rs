@@ -10,6 +10,7 @@ mod compactor;
 pub(crate) mod meta_view;
 mod procedures;
 mod servers;
+mod recent_deletes;
 mod switches;
 mod zookeeper_view;
 
@@ -30,6 +31,7 @@ use self::compactor::Compactor;
 pub(crate) use self::compactor::{Job, Pending};
 pub(crate) use self::procedures::Procedures;
 use self::servers::RegionServers;
+use self::recent_deletes::RecentDeletes;
 pub(crate) use self::switches::{Switch, Switches};
 pub(crate) use self::zookeeper_view::ZooKeeperView;
 use crate::faults::ActiveFaults;
@@ -84,6 +86,7 @@ pub(crate) struct Cluster {
     pub(crate) scanners: Scanners,
     pub(crate) faults: ActiveFaults,
     pub(crate) compactor: Compactor,
+    pub(crate) recent_deletes: RecentDeletes,
     /// Counts changes of tables, namespaces, places and switches.
     pub(crate) changes: watch::Sender<u64>,
 }
@@ -114,6 +117,7 @@ impl Cluster {
             scanners: Scanners::new(&options.limits),
             faults: ActiveFaults::default(),
             compactor: Compactor::default(),
+            recent_deletes: RecentDeletes::default(),
             changes: watch::Sender::new(0),
             options,
         })

@@ -1,23 +1,65 @@
 //! `ExecService`: coprocessor endpoints. Those that hblite has are built in; a table need not load
 //! them.
+//!
+//! An endpoint gets the region and its own request as bytes, and gives the Java class of its answer
+//! and the answer as bytes.
 
+use bytes::Bytes;
+use hblite_engine::RegionHandle;
+use hblite_model::Mutation;
+use hblite_wire::cell_block::CellReader;
+use hblite_wire::convert;
 use hblite_wire::exception::class;
+use hblite_wire::frame::decode;
 use hblite_wire::{RemoteException, pb};
+use prost::Message as _;
 
 use super::region;
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
+/// Where the messages of endpoints are in Java.
+const PACKAGE: &str = "org.apache.hadoop.hbase.protobuf.generated.";
+
+type EndpointResult = Result<pb::NameBytesPair, RemoteException>;
+
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::CoprocessorServiceRequest = call.parameter()?;
     let region = region(cluster, call, &request.region)?;
-    Err(no_such_service(&request.call, &region.info().region_name_as_string()))
+    let value = execute(&region, &request.call)?;
+    call.answer(&pb::CoprocessorServiceResponse { region: request.region, value })
+}
+
+/// Calls an endpoint of a region.
+pub(super) fn execute(region: &RegionHandle, call: &pb::CoprocessorServiceCall) -> EndpointResult {
+    // Services of HBase's own package come with it or without.
+    let service = call.service_name.strip_prefix("hbase.pb.").unwrap_or(&call.service_name);
+    match (service, call.method_name.as_str()) {
+        ("MultiRowMutationService", "MutateRows") => mutate_rows(region, call.request.clone()),
+        _ => Err(no_such_service(call, &region.info().region_name_as_string())),
+    }
 }
 
 /// What HBase says of a service that no coprocessor of the region has.
-pub(super) fn no_such_service(call: &pb::CoprocessorServiceCall, region: &str) -> RemoteException {
+fn no_such_service(call: &pb::CoprocessorServiceCall, region: &str) -> RemoteException {
     let service = &call.service_name;
     let message =
         format!("No registered coprocessor service found for {service} in region {region}");
     RemoteException::new(class::UNKNOWN_PROTOCOL, message)
+}
+
+/// Puts and deletes on rows of one region, all or none, perhaps under conditions.
+fn mutate_rows(region: &RegionHandle, request: Bytes) -> EndpointResult {
+    let request: pb::MutateRowsRequest = decode(request)?;
+    // Its cells are in the messages: an endpoint has no cell block.
+    let mutation = |message| convert::mutation(message, &mut CellReader::new(b""));
+    let mutations: Vec<Mutation> =
+        request.mutation_request.iter().map(mutation).collect::<Result<_, _>>()?;
+    let conditions = request.condition.iter().map(convert::condition);
+    let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
+    let processed = Some(region.mutate_rows_if(&conditions, &mutations)?);
+    Ok(pb::NameBytesPair {
+        name: format!("{PACKAGE}MultiRowMutationProtos$MutateRowsResponse"),
+        value: Some(pb::MutateRowsResponse { processed }.encode_to_vec().into()),
+    })
 }

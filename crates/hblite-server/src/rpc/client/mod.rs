@@ -7,7 +7,7 @@ mod mutate;
 mod scan;
 
 use hblite_engine::RegionHandle;
-use hblite_model::Mutation;
+use hblite_model::{Mutation, MutationKind};
 use hblite_wire::frame::Request;
 use hblite_wire::{RemoteException, pb};
 
@@ -54,8 +54,11 @@ fn region(
 }
 
 /// Refuses cells over the limit (`RSRpcServices.checkCellSizeLimit`).
-fn check_cell_sizes(cluster: &Cluster, mutation: &Mutation) -> Result<(), RemoteException> {
-    let max = cluster.options.limits.cell_size_max_bytes;
+fn check_cell_sizes(region: &RegionHandle, mutation: &Mutation) -> Result<(), RemoteException> {
+    if mutation.kind() == MutationKind::Delete {
+        return Ok(());
+    }
+    let max = region.cell_size_max();
     // What Java counts: serialized, with a length in front.
     let size = |cell: &hblite_model::CellRef<'_>| cell.serialized_size() + size_of::<u32>();
     match mutation.cells().iter().find(|cell| max > 0 && size(cell) > max) {

@@ -11,9 +11,8 @@ use hblite_wire::convert::{self, ResultWriter};
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
-use super::endpoint::no_such_service;
 use super::mutate::{check_and_mutate, nonce, push_row, read_modify_write};
-use super::{check_cell_sizes, get, region};
+use super::{check_cell_sizes, endpoint, get, region};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
@@ -88,7 +87,11 @@ impl Multi<'_> {
         region: &RegionHandle,
         action: &pb::RegionAction,
     ) -> RemoteResult<pb::RegionActionResult> {
-        let mutations = self.mutations_of(action)?;
+        let mutations = self.mutations_of(region, action)?;
+        let engine = &self.cluster.engine;
+        self.cluster.recent_deletes.wait(engine, region, &mutations);
+        let deletes: Vec<Mutation> =
+            mutations.iter().filter(|one| one.kind() == MutationKind::Delete).cloned().collect();
         let numbers = action.action.iter().filter_map(|one| one.mutation.as_ref()?.nonce);
         let nonce = nonce(self.nonce_group, numbers.last());
         let (is_success, row) = match &action.condition {
@@ -105,6 +108,7 @@ impl Multi<'_> {
                 (true, Some(row).filter(|row| !row.is_empty()))
             }
         };
+        self.cluster.recent_deletes.note(engine, region, &deletes);
         let mut results: Vec<pb::ResultOrException> = (0..action.action.len())
             .map(|index| pb::ResultOrException {
                 index: Some(index as u32),
@@ -123,12 +127,16 @@ impl Multi<'_> {
         })
     }
 
-    fn mutations_of(&mut self, action: &pb::RegionAction) -> RemoteResult<Vec<Mutation>> {
+    fn mutations_of(
+        &mut self,
+        region: &RegionHandle,
+        action: &pb::RegionAction,
+    ) -> RemoteResult<Vec<Mutation>> {
         let mut mutations = Vec::with_capacity(action.action.len());
         let mut first_error = None;
         for one in &action.action {
             // All are read, so that the cells of the next region are found.
-            match self.mutation_of(one) {
+            match self.mutation_of(region, one) {
                 Ok(mutation) => mutations.push(mutation),
                 Err(exception) => {
                     first_error.get_or_insert(exception);
@@ -138,13 +146,17 @@ impl Multi<'_> {
         first_error.map_or(Ok(mutations), Err)
     }
 
-    fn mutation_of(&mut self, action: &pb::Action) -> RemoteResult<Mutation> {
+    fn mutation_of(
+        &mut self,
+        region: &RegionHandle,
+        action: &pb::Action,
+    ) -> RemoteResult<Mutation> {
         let Some(message) = &action.mutation else {
             let message = "Atomic put and/or delete only, not a Get";
             return Err(RemoteException::do_not_retry(message));
         };
         let mutation = self.read_mutation(message)?;
-        check_cell_sizes(self.cluster, &mutation)?;
+        check_cell_sizes(region, &mutation)?;
         Ok(mutation)
     }
 
@@ -165,16 +177,27 @@ impl Multi<'_> {
         let mut results: Vec<pb::ResultOrException> = Vec::with_capacity(actions.len());
         let mut batch = Batch::default();
         for action in actions {
-            let done = self.action(region, action, &mut batch, &mut results);
             let index = Some(action.index.unwrap_or(0));
             let mut result = pb::ResultOrException { index, ..pb::ResultOrException::default() };
-            match done {
+            if let Some(service_call) = &action.service_call {
+                write_batch(self.cluster, region, &mut batch, &mut results);
+                match endpoint::execute(region, service_call) {
+                    Ok(value) => {
+                        let value = Some(value);
+                        result.service_result = Some(pb::CoprocessorServiceResult { value });
+                    }
+                    Err(exception) => result.exception = Some(exception.to_pair()),
+                }
+                results.push(result);
+                continue;
+            }
+            match self.action(region, action, &mut batch, &mut results) {
                 Ok(given) => result.result = Some(given),
                 Err(exception) => result.exception = Some(exception.to_pair()),
             }
             results.push(result);
         }
-        write_batch(region, &mut batch, &mut results);
+        write_batch(self.cluster, region, &mut batch, &mut results);
         pb::RegionActionResult { result_or_exception: results, ..Default::default() }
     }
 
@@ -192,17 +215,14 @@ impl Multi<'_> {
             return Err(RemoteException::new(class::MULTI_ACTION_RESULT_TOO_LARGE, message));
         }
         if let Some(message) = &action.get {
-            write_batch(region, batch, results);
+            write_batch(self.cluster, region, batch, results);
             return Ok(get::read(self.cluster, self.call, region, message, &mut self.results)?);
-        }
-        if let Some(service_call) = &action.service_call {
-            return Err(no_such_service(service_call, &region.info().region_name_as_string()));
         }
         let Some(message) = &action.mutation else {
             return Err(RemoteException::do_not_retry("Unexpected Action type"));
         };
         let mutation = self.read_mutation(message)?;
-        check_cell_sizes(self.cluster, &mutation)?;
+        check_cell_sizes(region, &mutation)?;
         match mutation.kind() {
             MutationKind::Put | MutationKind::Delete => {
                 region.check_mutation(&mutation)?;
@@ -211,7 +231,7 @@ impl Multi<'_> {
                 Ok(pb::Result::default())
             }
             MutationKind::Increment | MutationKind::Append => {
-                write_batch(region, batch, results);
+                write_batch(self.cluster, region, batch, results);
                 let nonce = nonce(self.nonce_group, message.nonce);
                 let row = read_modify_write(region, &mutation, nonce)?;
                 Ok(push_row(&row, &mut self.results))
@@ -230,12 +250,19 @@ fn failed(exception: &RemoteException) -> pb::RegionActionResult {
 }
 
 /// Writes what has been collected. If that fails, it fails for each of them.
-fn write_batch(region: &RegionHandle, batch: &mut Batch, results: &mut [pb::ResultOrException]) {
+fn write_batch(
+    cluster: &Cluster,
+    region: &RegionHandle,
+    batch: &mut Batch,
+    results: &mut [pb::ResultOrException],
+) {
     let Batch { mutations, places } = std::mem::take(batch);
     if mutations.is_empty() {
         return;
     }
+    cluster.recent_deletes.wait(&cluster.engine, region, &mutations);
     let Err(error) = region.mutate(&mutations) else {
+        cluster.recent_deletes.note(&cluster.engine, region, &mutations);
         return;
     };
     let exception = RemoteException::from(error).to_pair();

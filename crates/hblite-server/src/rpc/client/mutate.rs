@@ -17,12 +17,21 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Option<Answer> {
         Ok(prepared) => prepared,
         Err(exception) => return Some(Err(exception)),
     };
-    let may_wait = prepared.mutation.durability() == Durability::FsyncWal
-        || prepared.region.may_have_to_wait();
-    if call.is_quick && may_wait {
-        return None;
+    let Prepared { region, mutation, .. } = &prepared;
+    let (recent, written) = (&cluster.recent_deletes, std::slice::from_ref(mutation));
+    if call.is_quick {
+        let may_wait = mutation.durability() == Durability::FsyncWal
+            || region.may_have_to_wait()
+            || recent.hides(&cluster.engine, region, written);
+        if may_wait {
+            return None;
+        }
+    } else {
+        recent.wait(&cluster.engine, region, written);
     }
-    Some(write(call, &prepared))
+    let answer = write(call, &prepared);
+    recent.note(&cluster.engine, region, written);
+    Some(answer)
 }
 
 struct Prepared {
@@ -37,7 +46,7 @@ fn prepare(cluster: &Cluster, call: &Call<'_>) -> std::result::Result<Prepared, 
     let region = region(cluster, call, &request.region)?;
     let cells = call.cells(cluster.options.limits.frame_size_max_bytes)?;
     let mutation = convert::mutation(&request.mutation, &mut CellReader::new(&cells))?;
-    check_cell_sizes(cluster, &mutation)?;
+    check_cell_sizes(&region, &mutation)?;
     let nonce = nonce(request.nonce_group, request.mutation.nonce);
     Ok(Prepared { region, mutation, condition: request.condition, nonce })
 }
