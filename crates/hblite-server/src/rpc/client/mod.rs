@@ -1,5 +1,6 @@
 //! ClientService: reads and writes of regions.
 
+mod aggregate;
 mod endpoint;
 mod get;
 mod multi;
