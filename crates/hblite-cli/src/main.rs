@@ -5,6 +5,7 @@
 mod backup;
 mod casestudy;
 mod check;
+mod fault;
 mod hfile;
 mod hotspot;
 mod load_hfiles;
@@ -36,6 +37,8 @@ enum Command {
     HFile(hfile::HFileCommand),
     /// Stands in for an HBase cluster: unmodified HBase clients connect.
     Serve(serve::ServeArguments),
+    /// Makes things go wrong in a running `hblite serve`: calls, regions, servers.
+    Fault(fault::FaultArguments),
     /// Reads every file of a closed store and names what is wrong.
     Check(check::CheckArguments),
     /// Loads a folder of HFiles into a table.
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Shell(arguments) => shell::run(arguments),
         Command::HFile(command) => hfile::run(command),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Fault(arguments) => fault::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::LoadHfiles(arguments) => load_hfiles::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),

@@ -43,6 +43,13 @@ pub(crate) struct ServeArguments {
     /// How many region servers there seem to be.
     #[arg(long, value_name = "N", default_value_t = 1)]
     region_servers: usize,
+    /// Port of the admin endpoint (HTTP: state, counters, faults); 0 for any that is free. A free
+    /// one as well if --rpc-port is 0.
+    #[arg(long, value_name = "PORT", conflicts_with = "no_http")]
+    http_port: Option<u16>,
+    /// Open no admin endpoint.
+    #[arg(long)]
+    no_http: bool,
     /// The host that clients are told to connect to, instead of the address by which they came.
     #[arg(long, value_name = "HOST")]
     advertise: Option<String>,
@@ -80,7 +87,14 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
         (None, 0) => 0,
         (None, _) => defaults.region_server_port,
     };
+    let http_port = match (arguments.http_port, arguments.rpc_port) {
+        _ if arguments.no_http => None,
+        (Some(port), _) => Some(port),
+        (None, 0) => Some(0),
+        (None, _) => defaults.http_port,
+    };
     ServerOptions {
+        http_port,
         bind: arguments.bind,
         master_port: arguments.rpc_port,
         region_server_port,
@@ -116,6 +130,7 @@ fn ready_line(ports: &ServerPorts) -> String {
         "zookeeper_port": ports.zookeeper,
         "rpc_port": ports.master,
         "region_server_ports": ports.region_servers,
+        "http_port": ports.http,
         "pid": std::process::id(),
     })
     .to_string()

@@ -5,7 +5,9 @@
 //! Closing:  stop the workers, flush every region, hbase:meta last, then the log may go.
 //! Threads:  any.
 
+mod crash;
 mod files;
+mod namespaces;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,8 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
-    ColumnFamilyDescriptor, META_ENCODED_NAME, NamespaceDescriptor, RegionInfo, Result,
-    TableDescriptor, TableName,
+    ColumnFamilyDescriptor, META_ENCODED_NAME, RegionInfo, Result, TableDescriptor, TableName,
 };
 use parking_lot::Mutex;
 
@@ -406,39 +407,6 @@ impl Engine {
     /// Compacts a family of a region.
     pub fn compact_region_family(&self, region: &str, family: &[u8], major: bool) -> Result<()> {
         self.catalog.known_region(region)?.compact_family(requested(major), family).map(drop)
-    }
-}
-
-/// Namespaces.
-impl Engine {
-    /// Creates a namespace.
-    pub fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.catalog.create_namespace(namespace)
-    }
-
-    /// Replaces the properties of a namespace.
-    pub fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.catalog.modify_namespace(namespace)
-    }
-
-    /// Deletes a namespace without tables.
-    pub fn drop_namespace(&self, name: &str) -> Result<()> {
-        self.catalog.drop_namespace(name)
-    }
-
-    /// A namespace.
-    pub fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
-        self.catalog.namespace(name)
-    }
-
-    /// Namespaces in order of their names.
-    pub fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>> {
-        Ok(self.catalog.namespaces())
-    }
-
-    /// Tables of a namespace.
-    pub fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
-        self.catalog.namespace_tables(name)
     }
 }
 

@@ -49,7 +49,7 @@ pub use engine::Engine;
 pub use options::EngineOptions;
 pub use region::RegionLoad;
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
-pub use status::{RegionLocation, RegionStatus, StoreStatus};
+pub use status::{CrashReport, RegionLocation, RegionStatus, StoreStatus};
 pub use table::{
     RegionHandle, RegionScan, RegionStep, ScanStep, StoreFiles, TableHandle, TableScanner,
 };

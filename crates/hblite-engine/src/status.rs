@@ -43,3 +43,12 @@ pub struct RegionLocation {
     /// know it.
     pub server: String,
 }
+
+/// What a crash of regions came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CrashReport {
+    /// Regions that were lost and are in service again.
+    pub regions: usize,
+    /// Entries that the log had of them, those that are in files as well among them.
+    pub log_entries: u64,
+}

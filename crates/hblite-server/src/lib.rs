@@ -6,6 +6,7 @@
 //! - `server` opens ports and starts threads
 //! - `cluster` is what clients believe in: servers, and which regions are on them
 //! - `rpc` is connections, calls and services
+//! - `faults` is what goes wrong on demand, `http` the admin endpoint
 //! - [`zookeeper`] is what clients look up first
 
 #![forbid(unsafe_code)]
@@ -13,11 +14,14 @@
 pub mod zookeeper;
 
 mod cluster;
+mod faults;
+mod http;
 mod options;
 mod rpc;
 mod server;
 mod test_server;
 
+pub use faults::{FaultAction, FaultRule, FaultServer, FaultStatus, Faults, ServerCrash};
 pub use options::{Limits, ServerOptions};
 pub use server::{Server, ServerPorts};
 pub use test_server::TestServer;

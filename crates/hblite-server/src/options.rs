@@ -21,6 +21,9 @@ pub struct ServerOptions {
     /// Port of the ZooKeeper shim; 0 for any that is free, `None` for no shim. Default 2181
     /// (`hbase.zookeeper.property.clientPort`).
     pub zookeeper_port: Option<u16>,
+    /// Port of the admin endpoint, plain HTTP; 0 for any that is free, `None` for no such endpoint.
+    /// Default 16010 (`hbase.master.info.port`).
+    pub http_port: Option<u16>,
     /// The host that clients are told to connect to. Default: the address by which the client in
     /// question reached this server.
     pub advertise: Option<String>,
@@ -36,6 +39,7 @@ impl Default for ServerOptions {
             region_server_port: 16020,
             region_servers: 1,
             zookeeper_port: Some(2181),
+            http_port: Some(16010),
             advertise: None,
             limits: Limits::default(),
         }
@@ -45,7 +49,13 @@ impl Default for ServerOptions {
 impl ServerOptions {
     /// The defaults on ports that are free.
     pub fn on_free_ports() -> Self {
-        Self { master_port: 0, region_server_port: 0, zookeeper_port: Some(0), ..Self::default() }
+        Self {
+            master_port: 0,
+            region_server_port: 0,
+            zookeeper_port: Some(0),
+            http_port: Some(0),
+            ..Self::default()
+        }
     }
 }
 

@@ -10,8 +10,10 @@ use hblite_model::{Error, Result};
 use tokio::runtime::Runtime;
 
 use crate::cluster::{Cluster, Role, ZooKeeperView};
+use crate::faults::Faults;
+use crate::http::{self, Admin};
 use crate::options::ServerOptions;
-use crate::rpc::{Dispatcher, Listener, accept};
+use crate::rpc::{Dispatcher, Listener, Port};
 use crate::zookeeper::Shim;
 
 /// Most region servers that one process shows.
@@ -30,6 +32,8 @@ pub struct ServerPorts {
     pub master: u16,
     /// The region servers'.
     pub region_servers: Vec<u16>,
+    /// The admin endpoint's, if there is one.
+    pub http: Option<u16>,
 }
 
 /// Answers HBase's clients over the network, for a store of this process.
@@ -47,6 +51,9 @@ pub struct Server {
     runtime: Option<Runtime>,
     ports: ServerPorts,
     cluster: Arc<Cluster>,
+    faults: Faults,
+    /// Open as long as the server is there.
+    _master: Port,
 }
 
 impl Server {
@@ -77,10 +84,12 @@ impl Server {
             region_servers.push(bind(&options, port_of(&options, index)?)?);
         }
         let zookeeper = options.zookeeper_port.map(|port| bind(&options, port)).transpose()?;
+        let http = options.http_port.map(|port| bind(&options, port)).transpose()?;
         let ports = ServerPorts {
             zookeeper: zookeeper.as_ref().map(|(_, port)| *port),
             master: master.1,
             region_servers: region_servers.iter().map(|(_, port)| *port).collect(),
+            http: http.as_ref().map(|(_, port)| *port),
         };
         let engine = Arc::clone(connection.engine());
         let cluster = Cluster::new(engine, options, ports.master, &ports.region_servers)?;
@@ -90,14 +99,24 @@ impl Server {
             let shim = Shim::new(ZooKeeperView(Arc::clone(&cluster)), cluster.engine.env().clone());
             runtime.spawn(shim.serve(listener.into_inner()));
         }
-        runtime.spawn(accept(master.0, Arc::clone(&dispatcher), Role::Master));
+        let open = |listener, role| {
+            Port::open(runtime.handle(), listener, &dispatcher, role)
+                .map_err(|error| Error::io_of("cannot listen", error))
+        };
+        let master = open(master.0, Role::Master)?;
+        let mut open_ports = Vec::with_capacity(region_servers.len());
         for (index, (listener, _)) in region_servers.into_iter().enumerate() {
-            let role = Role::RegionServer(index);
-            runtime.spawn(accept(listener, Arc::clone(&dispatcher), role));
+            open_ports.push(open(listener, Role::RegionServer(index))?);
+        }
+        let faults = Faults::new(Arc::clone(&cluster), runtime.handle().clone(), open_ports);
+        if let Some((listener, _)) = http {
+            let (cluster, faults) = (Arc::clone(&cluster), faults.clone());
+            let admin = Admin { cluster, dispatcher, faults };
+            runtime.spawn(http::serve(listener.into_inner(), admin));
         }
         runtime.spawn(tidy(Arc::clone(&cluster)));
         drop(guard);
-        Ok(Self { runtime: Some(runtime), ports, cluster })
+        Ok(Self { runtime: Some(runtime), ports, cluster, faults, _master: master })
     }
 
     /// The ports that are open.
@@ -115,6 +134,11 @@ impl Server {
         self.cluster.scanners.len()
     }
 
+    /// What goes wrong in it on demand.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
     /// Closes the ports and waits some seconds for calls under way.
     pub fn stop(mut self) {
         self.end();
@@ -122,7 +146,10 @@ impl Server {
 
     fn end(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_timeout(STOP_TIMEOUT);
+            // On a thread of its own: a runtime must not be waited for in another one's task, and
+            // tests are such.
+            let end = std::thread::spawn(move || runtime.shutdown_timeout(STOP_TIMEOUT));
+            let _ = end.join();
         }
     }
 }

@@ -3,6 +3,7 @@
 use hblite::{Connection, Options};
 use hblite_model::Result;
 
+use crate::faults::Faults;
 use crate::options::ServerOptions;
 use crate::server::{Server, ServerPorts};
 
@@ -49,6 +50,11 @@ impl TestServer {
     /// The store, without the network.
     pub fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// What goes wrong on demand.
+    pub fn faults(&self) -> &Faults {
+        self.server.faults()
     }
 
     /// The server.

@@ -103,6 +103,136 @@ fn who_stops_within_a_frame_is_closed() {
 }
 
 #[test]
+fn who_sends_a_frame_byte_by_byte_is_closed_though_it_never_stops() {
+    let server = start(Limits { stall_timeout: Duration::from_millis(200), ..Limits::default() });
+    let mut stream = connect(server.ports().region_servers[0]);
+    stream.write_all(&header("ClientService", Some(KEY_VALUE_CODEC), Some((2, 6)))).unwrap();
+    stream.write_all(&10_000_u32.to_be_bytes()).unwrap();
+    let begun = Instant::now();
+    while stream.write_all(b"x").is_ok() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it may go on for ever");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(begun.elapsed() >= Duration::from_millis(200));
+}
+
+#[test]
+fn who_takes_no_answers_is_closed_and_holds_no_more_than_its_share() {
+    let limits = Limits {
+        stall_timeout: Duration::from_millis(200),
+        connection_unsent_max_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let server = start(limits);
+    let name = create_table(&server, "t", &[]).remove(0);
+    let table = server.connection().table("t").unwrap();
+    table.put(&hblite::Put::new("r").add("f", "q", vec![7; 1 << 20])).unwrap();
+    let mut client = Client::data(&server);
+    // 200 MiB of answers, of which the sockets take some.
+    for _ in 0..200 {
+        client.send("Get", &get(&name, "r"));
+    }
+    let begun = Instant::now();
+    // Somebody else is served meanwhile.
+    let answer = Client::data(&server).call("Get", &get(&name, "none"));
+    assert_eq!(answer.header.exception, None);
+    // Until only we that ask are connected.
+    let status = format!("http://127.0.0.1:{}/status", server.ports().http.unwrap());
+    let connections = || -> serde_json::Value {
+        let mut response = ureq::get(&status).call().unwrap();
+        response.body_mut().read_json::<serde_json::Value>().unwrap()["connections"].take()
+    };
+    while connections() != 0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it stays connected");
+    }
+    let mut answers = 0;
+    while !client.is_closed() {
+        answers += 1;
+    }
+    assert!(answers < 100 << 20, "{answers} bytes were kept for it");
+}
+
+#[test]
+fn any_bytes_at_any_time_end_at_most_their_own_connection() {
+    let server = TestServer::start().unwrap();
+    let name = create_table(&server, "t", &[]).remove(0);
+    let hello = header("ClientService", Some(KEY_VALUE_CODEC), Some((2, 6)));
+    let mut state = 7_u64;
+    let mut random = move || {
+        // Marsaglia's xorshift.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    for _ in 0..300 {
+        let port = match random() % 2 {
+            0 => server.ports().master,
+            _ => server.ports().region_servers[0],
+        };
+        let mut stream = connect(port);
+        let kept = random() as usize % (hello.len() + 1);
+        // What a client would say up to here, whole frames perhaps, and then anything.
+        let mut bytes = hello[..kept].to_vec();
+        if kept == hello.len() {
+            let length = 1 + random() as u32 % 200;
+            bytes.extend_from_slice(&length.to_be_bytes());
+        }
+        bytes.extend((0..random() % 400).map(|_| random() as u8));
+        let _ = stream.write_all(&bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        read_to_end(&mut stream);
+    }
+    let answer = Client::data(&server).call("Get", &get(&name, "r"));
+    assert_eq!(answer.header.exception, None);
+}
+
+#[test]
+fn hundreds_of_clients_that_are_killed_leave_no_locks_and_no_places() {
+    let server = start(Limits { connections_max: 50, ..Limits::default() });
+    let name = create_table(&server, "t", &[]).remove(0);
+    for round in 0_u64..300 {
+        let Some(mut client) = try_client(&server) else { continue };
+        let one = String::from_utf8(1_u64.to_be_bytes().to_vec()).unwrap();
+        let increment = pb::MutationProto {
+            mutate_type: Some(1),
+            nonce: Some(round + 1),
+            ..put("r", "n", &one)
+        };
+        let request = pb::MutateRequest {
+            region: region(&name),
+            mutation: increment,
+            condition: None,
+            nonce_group: Some(1),
+        };
+        for _ in 0..3 {
+            client.send("Mutate", &request);
+        }
+    }
+    // The row can be written, and every place is free again.
+    let table = server.connection().table("t").unwrap();
+    table.increment(&hblite::Increment::new("r").add("f", "n", 1)).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let mut clients = Vec::new();
+    while clients.len() < 50 {
+        assert!(Instant::now() < deadline, "only {} places are free", clients.len());
+        let mut client = match try_client(&server) {
+            Some(client) => client,
+            None => continue,
+        };
+        client.call("Get", &get(&name, "r"));
+        clients.push(client);
+    }
+}
+
+/// A connection, if there is a place.
+fn try_client(server: &TestServer) -> Option<Client> {
+    let mut stream = connect(server.ports().region_servers[0]);
+    stream.write_all(b"Regist").ok()?;
+    (!read_to_end(&mut stream).is_empty()).then(|| Client::data(server))
+}
+
+#[test]
 fn pipelined_calls_are_all_answered() {
     let server = start(Limits { connection_calls_max: 3, handlers: 2, ..Limits::default() });
     let name = create_table(&server, "t", &[]).remove(0);

@@ -20,13 +20,15 @@
 //! - `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `namespace` are the
 //!   procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
 //! - `backup` copies the store while procedures wait; `bulk_load` gives regions whole files;
-//!   `snapshot` keeps a table's files and makes tables of them
+//!   `snapshot` keeps a table's files and makes tables of them; `crash` loses what regions have in
+//!   memory
 //!
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations that are
 //! under way in the regions it closes; so nothing that a region waits for may wait for a procedure.
 
 mod backup;
 mod bulk_load;
+mod crash;
 pub(crate) mod create;
 pub(crate) mod descriptor_file;
 mod drop;

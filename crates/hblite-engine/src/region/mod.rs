@@ -289,12 +289,17 @@ impl Region {
 
     /// Ends the region's service and forgets what is in memory: its table is gone.
     pub(crate) fn discard(&self) -> Result<()> {
+        self.abandon();
+        self.context.wal.region_removed(self.info.encoded_name())
+    }
+
+    /// Ends the region's service and forgets what is in memory, which the log still has.
+    pub(crate) fn abandon(&self) {
         self.stop_serving();
         self.flush.lock().is_discarded = true;
         for store in &self.stores {
             store.discharge();
         }
-        self.context.wal.region_removed(self.info.encoded_name())
     }
 
     /// Answers nobody from now on; waits for writes and a bulk load under way.

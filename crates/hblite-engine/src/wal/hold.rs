@@ -7,10 +7,13 @@
 
 use std::path::PathBuf;
 
+use hblite_env::Env;
 use hblite_model::Result;
 
-use super::Wal;
+use super::entry::WalEntry;
+use super::replay::{ReplayOptions, replay_of};
 use super::segment::segment_path;
+use super::{ReplayReport, Wal};
 
 /// Keeps the segments of a log where they are.
 #[derive(Debug)]
@@ -51,6 +54,21 @@ impl SegmentHold<'_> {
         self.wal.sync_all()?;
         let dir = &syncer.dir;
         Ok(numbers.into_iter().map(|number| segment_path(dir, number)).collect())
+    }
+
+    /// As [`super::replay`], of the segments that [`SegmentHold::seal`] gave, while others are
+    /// written.
+    ///
+    /// # Errors
+    /// As [`super::replay`].
+    pub fn replay(
+        &self,
+        sealed: &[PathBuf],
+        env: &Env,
+        options: ReplayOptions,
+        sink: &mut dyn FnMut(WalEntry<'_>) -> Result<()>,
+    ) -> Result<ReplayReport> {
+        replay_of(env, &self.wal.syncer.dir, options, |path| sealed.iter().any(|s| s == path), sink)
     }
 }
 

@@ -138,8 +138,20 @@ pub fn replay(
     options: ReplayOptions,
     sink: &mut dyn FnMut(WalEntry<'_>) -> Result<()>,
 ) -> Result<ReplayReport> {
+    replay_of(env, dir, options, |_| true, sink)
+}
+
+/// As [`replay`], of the segments in these files only.
+pub(super) fn replay_of(
+    env: &Env,
+    dir: &Path,
+    options: ReplayOptions,
+    is_wanted: impl Fn(&Path) -> bool,
+    sink: &mut dyn FnMut(WalEntry<'_>) -> Result<()>,
+) -> Result<ReplayReport> {
     let mut report = ReplayReport::default();
-    let chain = Chain::find(env, dir, options.salvage, &mut report.salvaged)?;
+    let mut chain = Chain::find(env, dir, options.salvage, &mut report.salvaged)?;
+    chain.segments.retain(|segment| is_wanted(&segment.path));
     report.log.left_over = chain.left_over;
     report.log.highest_number = chain.highest_number;
     let replayer = Replayer { env, options, segments: &chain.segments };

@@ -23,8 +23,16 @@ pub(crate) struct Place {
     pub(crate) came_from: Option<ServerIndex>,
     /// How often it moved.
     pub(crate) moves: u64,
-    /// Taken out of service by `unassign`.
+    /// Taken out of service by `unassign`, or lost.
     pub(crate) is_closed: bool,
+    /// Out of service since its server crashed.
+    pub(crate) is_lost: bool,
+}
+
+impl Place {
+    fn new(server: ServerIndex) -> Self {
+        Self { server, came_from: None, moves: 0, is_closed: false, is_lost: false }
+    }
 }
 
 /// Places of regions by encoded name.
@@ -40,6 +48,8 @@ struct Places {
     next: ServerIndex,
     /// Servers that are to have no regions.
     decommissioned: BTreeSet<ServerIndex>,
+    /// Servers that have crashed.
+    dead: BTreeSet<ServerIndex>,
     /// With so many regions it is time to look for those that are no more.
     tidy_at: usize,
 }
@@ -48,7 +58,9 @@ impl Places {
     /// The server whose turn it is; none if none is to have regions.
     fn next_server(&mut self, servers: usize) -> Option<ServerIndex> {
         let turns = (0..servers).map(|turn| (self.next + turn) % servers);
-        let server = turns.into_iter().find(|server| !self.decommissioned.contains(server))?;
+        let is_wanted =
+            |server: &usize| !self.decommissioned.contains(server) && !self.dead.contains(server);
+        let server = turns.into_iter().find(is_wanted)?;
         self.next = (server + 1) % servers;
         Some(server)
     }
@@ -69,7 +81,8 @@ impl Assignments {
         if encoded_name != META_ENCODED_NAME {
             server = places.next_server(self.servers).unwrap_or(0);
         }
-        let place = Place { server, came_from: None, moves: 0, is_closed: false };
+        let is_lost = places.dead.contains(&server);
+        let place = Place { is_closed: is_lost, is_lost, ..Place::new(server) };
         places.by_name.insert(encoded_name.to_owned(), place);
         place
     }
@@ -78,13 +91,13 @@ impl Assignments {
     pub(crate) fn move_to(&self, encoded_name: &str, server: ServerIndex) {
         let before = self.place_of(encoded_name);
         let came_from = (before.server != server).then_some(before.server).or(before.came_from);
-        let place = Place { server, came_from, moves: before.moves + 1, is_closed: false };
+        let place = Place { came_from, moves: before.moves + 1, ..Place::new(server) };
         self.places.lock().by_name.insert(encoded_name.to_owned(), place);
     }
 
     /// Puts a region that was just made where `other` is, as HBase does with daughters.
     pub(crate) fn put_beside(&self, encoded_name: &str, other: Place) {
-        let place = Place { server: other.server, came_from: None, moves: 0, is_closed: false };
+        let place = Place { came_from: None, moves: 0, ..other };
         self.places.lock().by_name.insert(encoded_name.to_owned(), place);
     }
 
@@ -108,10 +121,58 @@ impl Assignments {
         self.places.lock().decommissioned.iter().copied().collect()
     }
 
-    /// Takes the region out of service, or back.
+    /// Takes the region out of service, or back: elsewhere if its server is dead.
     pub(crate) fn set_closed(&self, encoded_name: &str, is_closed: bool) {
-        let place = Place { is_closed, ..self.place_of(encoded_name) };
-        self.places.lock().by_name.insert(encoded_name.to_owned(), place);
+        let before = self.place_of(encoded_name);
+        let mut places = self.places.lock();
+        let is_dead = places.dead.contains(&before.server);
+        let other = if is_dead && !is_closed { places.next_server(self.servers) } else { None };
+        let place = match other {
+            Some(server) => moved(before, server),
+            // While no server lives it stays lost.
+            None if is_dead => Place { is_closed: true, is_lost: !is_closed, ..before },
+            None => Place { is_closed, is_lost: false, ..before },
+        };
+        places.by_name.insert(encoded_name.to_owned(), place);
+    }
+
+    /// A server has crashed: what is on it goes out of service. Gives the names of these regions.
+    pub(crate) fn lose(&self, server: ServerIndex) -> Vec<String> {
+        let mut places = self.places.lock();
+        places.dead.insert(server);
+        let here = places.by_name.iter_mut().filter(|(_, place)| place.server == server);
+        let open = here.filter(|(_, place)| !place.is_closed);
+        open.map(|(name, place)| {
+            (place.is_closed, place.is_lost) = (true, true);
+            name.clone()
+        })
+        .collect()
+    }
+
+    /// Deals out what a dead server has lost to those that live. Gives how many; none if none
+    /// lives.
+    pub(crate) fn deal_out_lost(&self, server: ServerIndex) -> usize {
+        let mut places = self.places.lock();
+        let is_lost = |place: &Place| place.server == server && place.is_lost;
+        let lost = places.by_name.iter().filter(|(_, place)| is_lost(place));
+        // In order of their names, so that the same crash has the same outcome.
+        let mut lost: Vec<(String, Place)> = lost.map(|(name, at)| (name.clone(), *at)).collect();
+        lost.sort_by(|left, right| left.0.cmp(&right.0));
+        let mut count = 0;
+        for (name, before) in lost {
+            let Some(other) = places.next_server(self.servers) else { break };
+            places.by_name.insert(name, moved(before, other));
+            count += 1;
+        }
+        count
+    }
+
+    /// A dead server is back: it has again what it lost and nobody else got. Gives how many.
+    pub(crate) fn regain(&self, server: ServerIndex) -> usize {
+        let mut places = self.places.lock();
+        places.dead.remove(&server);
+        let lost = places.by_name.values_mut().filter(|at| at.server == server && at.is_lost);
+        lost.map(|place| *place = Place { moves: place.moves + 1, ..Place::new(server) }).count()
     }
 
     /// Forgets regions that are no more, once they are many.
@@ -134,6 +195,10 @@ impl Assignments {
     }
 }
 
+fn moved(before: Place, server: ServerIndex) -> Place {
+    Place { came_from: Some(before.server), moves: before.moves + 1, ..Place::new(server) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,5 +213,38 @@ mod tests {
         assignments.move_to("a", 2);
         let place = assignments.place_of("a");
         assert_eq!((place.server, place.came_from, place.moves), (2, Some(0), 1));
+    }
+
+    #[test]
+    fn what_a_dead_server_had_is_lost_until_others_get_it_or_it_comes_back() {
+        let assignments = Assignments::new(3);
+        let names = ["a", "b", "c", "d"];
+        for name in names {
+            assignments.place_of(name);
+        }
+        assignments.set_closed("d", true);
+        assert_eq!(assignments.lose(0), ["a"]);
+        assert!(assignments.place_of("a").is_lost);
+        // New regions go to those that live.
+        assert_eq!(["e", "f", "g"].map(|name| assignments.place_of(name).server), [1, 2, 1]);
+        assert_eq!(assignments.deal_out_lost(0), 1);
+        let place = assignments.place_of("a");
+        assert_eq!((place.server, place.came_from, place.is_closed), (2, Some(0), false));
+        // What was unassigned is assigned elsewhere if its server is dead.
+        assignments.set_closed("d", false);
+        assert_eq!(
+            (assignments.place_of("d").server, assignments.place_of("d").is_closed),
+            (1, false)
+        );
+
+        assignments.lose(1);
+        assignments.lose(2);
+        assert_eq!(assignments.deal_out_lost(2), 0);
+        assert!(assignments.place_of("h").is_lost);
+        assignments.set_closed("a", false);
+        assert!(assignments.place_of("a").is_lost);
+        assert_eq!(assignments.regain(2), 3);
+        assert_eq!(assignments.place_of("a").server, 2);
+        assert_eq!(assignments.deal_out_lost(1), 4);
     }
 }

@@ -10,6 +10,7 @@ mod compactor;
 pub(crate) mod meta_view;
 mod procedures;
 mod recent_deletes;
+mod servers;
 mod switches;
 mod zookeeper_view;
 
@@ -30,8 +31,10 @@ use self::compactor::Compactor;
 pub(crate) use self::compactor::{Job, Pending};
 pub(crate) use self::procedures::Procedures;
 use self::recent_deletes::RecentDeletes;
+use self::servers::RegionServers;
 pub(crate) use self::switches::{Switch, Switches};
 pub(crate) use self::zookeeper_view::ZooKeeperView;
+use crate::faults::ActiveFaults;
 use crate::options::ServerOptions;
 use crate::rpc::scanners::Scanners;
 
@@ -76,11 +79,12 @@ pub(crate) struct Cluster {
     pub(crate) options: ServerOptions,
     pub(crate) started_at_ms: i64,
     pub(crate) master: ServerIdentity,
-    pub(crate) region_servers: Vec<ServerIdentity>,
+    pub(crate) region_servers: RegionServers,
     pub(crate) assignments: Assignments,
     pub(crate) procedures: Procedures,
     pub(crate) switches: Switches,
     pub(crate) scanners: Scanners,
+    pub(crate) faults: ActiveFaults,
     pub(crate) compactor: Compactor,
     pub(crate) recent_deletes: RecentDeletes,
     /// Counts changes of tables, namespaces, places and switches.
@@ -106,11 +110,12 @@ impl Cluster {
             engine,
             started_at_ms,
             master: identity(master_port),
-            region_servers: region_server_ports.iter().copied().map(identity).collect(),
+            region_servers: RegionServers::new(region_server_ports.iter().copied().map(identity)),
             assignments: Assignments::new(region_server_ports.len()),
             procedures: Procedures::default(),
             switches: Switches::default(),
             scanners: Scanners::new(&options.limits),
+            faults: ActiveFaults::default(),
             compactor: Compactor::default(),
             recent_deletes: RecentDeletes::default(),
             changes: watch::Sender::new(0),
@@ -134,10 +139,15 @@ impl Cluster {
     pub(crate) fn identity(&self, role: Role) -> ServerIdentity {
         match role {
             Role::Master => self.master,
-            Role::RegionServer(index) => {
-                self.region_servers.get(index).copied().unwrap_or(self.master)
-            }
+            Role::RegionServer(index) => self.region_servers.identity(index).unwrap_or(self.master),
         }
+    }
+
+    /// The server that comes after this one, of those that live.
+    pub(crate) fn next_server_after(&self, server: ServerIndex) -> ServerIndex {
+        let alive = self.region_servers.alive();
+        let next = alive.iter().find(|other| **other > server).or_else(|| alive.first());
+        next.copied().unwrap_or(server)
     }
 
     /// Where a region is, in service or not.
@@ -202,6 +212,26 @@ impl Cluster {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Splits a region, in its middle if there is no key. The daughters stay where it was.
+    ///
+    /// # Errors
+    /// Those of the store's split.
+    pub(crate) fn split(&self, parent: &RegionInfo, key: Option<&[u8]>) -> Result<()> {
+        let place = self.place_of(parent);
+        if key.is_none() {
+            self.flush_for_split_point(parent)?;
+        }
+        self.engine.split_region(parent.encoded_name(), key)?;
+        for region in self.engine.regions(parent.table())? {
+            let starts = region.start_key() == parent.start_key();
+            let ends = region.end_key() == parent.end_key();
+            if starts || ends {
+                self.assignments.put_beside(region.encoded_name(), place);
+            }
+        }
+        Ok(())
     }
 
     /// Forgets where regions were that are no more.

@@ -34,7 +34,7 @@ impl zookeeper::Cluster for ZooKeeperView {
             start_date: cluster.started_at_ms.to_string(),
             master: Some(name(cluster.master)),
             meta: Some(name(cluster.identity(Role::RegionServer(meta.server)))),
-            region_servers: cluster.region_servers.iter().copied().map(name).collect(),
+            region_servers: cluster.region_servers.identities().into_iter().map(name).collect(),
             namespaces: namespaces.into_iter().map(|namespace| namespace.name).collect(),
             tables: tables.iter().filter_map(|table| state(table.name())).collect(),
             switches: zookeeper::Switches {

@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use hblite_wire::RemoteException;
@@ -31,6 +32,9 @@ use crate::options::Limits;
 const READ_SIZE: usize = 64 * 1024;
 /// Buffers that are written at once.
 const WRITE_BUFFERS_MAX: usize = 64;
+/// A frame that comes more slowly than this, once it has had the time that a stall may take, is
+/// held back on purpose.
+const FRAME_BYTES_PER_SECOND_MIN: usize = 1024;
 
 /// Answers that were made elsewhere.
 #[derive(Debug, Default)]
@@ -44,6 +48,8 @@ struct Ready {
     responses: Vec<Response>,
     /// Calls that were handed over and are not answered.
     open_calls: usize,
+    /// The connection is to end at once.
+    is_cut: bool,
 }
 
 impl Outbox {
@@ -59,6 +65,16 @@ impl Outbox {
         ready.responses.extend(response);
         drop(ready);
         self.is_ready.notify_one();
+    }
+
+    /// The connection ends without another word.
+    pub(super) fn cut(&self) {
+        self.ready.lock().is_cut = true;
+        self.is_ready.notify_one();
+    }
+
+    fn is_cut(&self) -> bool {
+        self.ready.lock().is_cut
     }
 
     fn open_calls(&self) -> usize {
@@ -88,6 +104,8 @@ pub(super) async fn serve(
     let mut output = Output::default();
     let mut is_ending = false;
     let mut progress = Instant::now();
+    // When the frame began that is not whole, or we were ready for more of it.
+    let mut frame_began = progress;
     let (mut reader, mut writer) = stream.split();
     loop {
         let was_empty = output.is_empty();
@@ -95,6 +113,7 @@ pub(super) async fn serve(
             match take_frame(&mut input, limits.frame_size_max_bytes) {
                 Ok(None) => break,
                 Ok(Some(frame)) => {
+                    frame_began = Instant::now();
                     let request = Request::parse(frame);
                     output.extend(dispatcher.dispatch(&client, request, &outbox));
                 }
@@ -104,6 +123,9 @@ pub(super) async fn serve(
                 }
             }
         }
+        if outbox.is_cut() {
+            return Ok(());
+        }
         output.extend(std::mem::take(&mut outbox.ready.lock().responses));
         if was_empty && !output.is_empty() {
             progress = Instant::now();
@@ -112,6 +134,10 @@ pub(super) async fn serve(
             return writer.shutdown().await;
         }
         let may_read = !is_ending && !is_full(&output, &outbox, &limits);
+        if input.is_empty() || !may_read {
+            frame_began = Instant::now();
+        }
+        let slowest = Duration::from_secs((input.len() / FRAME_BYTES_PER_SECOND_MIN) as u64);
         let is_under_way = !output.is_empty() || (may_read && !input.is_empty());
         reserve(&mut input, &limits);
         tokio::select! {
@@ -129,7 +155,8 @@ pub(super) async fn serve(
                 }
                 progress = Instant::now();
             }
-            () = sleep_until(progress + limits.stall_timeout), if is_under_way => return Ok(()),
+            () = sleep_until(progress.min(frame_began + slowest) + limits.stall_timeout),
+                if is_under_way => return Ok(()),
         }
     }
 }

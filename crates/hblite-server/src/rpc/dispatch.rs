@@ -19,6 +19,7 @@ use super::call::{Answer, Call, Client, Service};
 use super::connection::Outbox;
 use super::{admin, client, master, registry};
 use crate::cluster::Cluster;
+use crate::faults::{Outcome, Verdict};
 use crate::options::Limits;
 
 /// Does calls, and counts what waits.
@@ -45,6 +46,17 @@ impl Dispatcher {
         &self.cluster.options.limits
     }
 
+    /// How many connections there are.
+    pub(crate) fn connections(&self) -> usize {
+        let free = self.connections.available_permits();
+        self.limits().connections_max.saturating_sub(free)
+    }
+
+    /// How many calls wait for a thread.
+    pub(crate) fn queued_calls(&self) -> usize {
+        self.queued_calls.load(Ordering::Relaxed)
+    }
+
     /// A place for one more connection, if there is one.
     pub(super) fn admit_connection(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.connections).try_acquire_owned().ok()
@@ -62,6 +74,9 @@ impl Dispatcher {
             Err((id, error)) => return Some(Response::of_exception(id, &error.into())),
         };
         let deadline = deadline_of(&request);
+        if let Some(verdict) = self.cluster.faults.verdict(&self.cluster, client.role, &request) {
+            return self.dispatch_faulty(client, request, deadline, outbox, verdict);
+        }
         if client::is_quick(client, &request) {
             let call = Call { client, request: &request, deadline, is_quick: true };
             let answer = without_panic(&request, || client::try_quick(&self.cluster, &call));
@@ -69,7 +84,44 @@ impl Dispatcher {
                 return Some(finish(answer, &request));
             }
         }
-        self.hand_over(client, request, deadline, outbox)
+        self.hand_over(client, request, deadline, outbox, Ending::Answered)
+    }
+
+    /// Does a call that a fault happens to.
+    fn dispatch_faulty(
+        self: &Arc<Self>,
+        client: &Arc<Client>,
+        request: Request,
+        deadline: Option<Instant>,
+        outbox: &Arc<Outbox>,
+        verdict: Verdict,
+    ) -> Option<Response> {
+        let id = request.call_id();
+        let (dispatcher, client) = (Arc::clone(self), Arc::clone(client));
+        let waiting_for = Arc::clone(outbox);
+        let go_on = move || match verdict.outcome {
+            Outcome::CarriedOut => {
+                dispatcher.hand_over(&client, request, deadline, &waiting_for, Ending::Answered)
+            }
+            Outcome::Refused(exception) => Some(Response::of_exception(id, &exception)),
+            Outcome::DroppedBefore => {
+                waiting_for.cut();
+                None
+            }
+            Outcome::DroppedAfter => {
+                dispatcher.hand_over(&client, request, deadline, &waiting_for, Ending::Cut)
+            }
+        };
+        if verdict.delay.is_zero() {
+            return go_on();
+        }
+        outbox.begin();
+        let outbox = Arc::clone(outbox);
+        tokio::spawn(async move {
+            tokio::time::sleep(verdict.delay).await;
+            outbox.end(go_on());
+        });
+        None
     }
 
     fn hand_over(
@@ -78,6 +130,7 @@ impl Dispatcher {
         request: Request,
         deadline: Option<Instant>,
         outbox: &Arc<Outbox>,
+        ending: Ending,
     ) -> Option<Response> {
         let size_bytes = request.message.len() + request.cells.len();
         let calls = self.queued_calls.fetch_add(1, Ordering::AcqRel);
@@ -105,10 +158,24 @@ impl Dispatcher {
             }
             let call = Call { client: &client, request: &request, deadline, is_quick: false };
             let answer = without_panic(&request, || answer(&cluster, &call)).and_then(|done| done);
-            outbox.end(Some(finish(answer, &request)));
+            match ending {
+                Ending::Answered => outbox.end(Some(finish(answer, &request))),
+                Ending::Cut => {
+                    outbox.cut();
+                    outbox.end(None);
+                }
+            }
         });
         None
     }
+}
+
+/// How a call ends for its client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Answered,
+    /// The connection is cut instead.
+    Cut,
 }
 
 /// A call that waits for a thread.

@@ -1,12 +1,18 @@
 //! Accepts connections on one port.
+//!
+//! A [`Port`] can be closed and opened again: closed, it refuses connections as one that nobody
+//! listens on, and nobody else gets it meanwhile.
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use socket2::{SockRef, TcpKeepalive};
+use socket2::{Domain, SockRef, Socket, TcpKeepalive, Type};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
 use super::connection;
 use super::dispatch::Dispatcher;
@@ -16,6 +22,10 @@ use crate::cluster::Role;
 const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(50);
 /// After this silence the system asks whether the client is still there.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
+/// Connections that the system keeps until they are accepted.
+const BACKLOG: i32 = 1024;
+/// How long a close waits for the tasks of connections, which end at their next step.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A port that is open.
 #[derive(Debug)]
@@ -29,7 +39,12 @@ impl Listener {
     /// # Errors
     /// Those of the socket, such as a port in use.
     pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
-        let listener = std::net::TcpListener::bind(address)?;
+        Self::listen(&reserve(address)?)
+    }
+
+    fn listen(reserved: &Socket) -> io::Result<Self> {
+        reserved.listen(BACKLOG)?;
+        let listener = std::net::TcpListener::from(reserved.try_clone()?);
         listener.set_nonblocking(true)?;
         Ok(Self { listener: TcpListener::from_std(listener)? })
     }
@@ -48,26 +63,128 @@ impl Listener {
     }
 }
 
-/// Serves the port as the server of this role, until the task is dropped.
-pub(crate) async fn accept(listener: Listener, dispatcher: Arc<Dispatcher>, role: Role) {
-    loop {
-        match listener.listener.accept().await {
-            Ok((stream, _)) => {
-                let Some(permit) = dispatcher.admit_connection() else {
-                    continue;
-                };
-                let dispatcher = Arc::clone(&dispatcher);
-                tokio::spawn(async move {
-                    // What fails is the client's connection, and only that.
-                    if prepare(&stream).is_ok() {
-                        let _ = connection::serve(stream, dispatcher, role).await;
-                    }
-                    drop(permit);
-                });
+/// A socket that has the address and does not listen.
+fn reserve(address: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    Ok(socket)
+}
+
+/// A port of a server of this cluster.
+#[derive(Debug)]
+pub(crate) struct Port {
+    address: SocketAddr,
+    role: Role,
+    dispatcher: Arc<Dispatcher>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Open {
+        stop: oneshot::Sender<()>,
+        has_ended: mpsc::Receiver<()>,
+    },
+    Closed {
+        reserved: Socket,
+    },
+    /// It could not be closed or opened as wanted.
+    Failed,
+}
+
+impl Port {
+    /// Serves what connects to `listener`, as the server of this role.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub(crate) fn open(
+        runtime: &Handle,
+        listener: Listener,
+        dispatcher: &Arc<Dispatcher>,
+        role: Role,
+    ) -> io::Result<Self> {
+        let address = listener.listener.local_addr()?;
+        let dispatcher = Arc::clone(dispatcher);
+        let state = start(runtime, listener, &dispatcher, role);
+        Ok(Self { address, role, dispatcher, state })
+    }
+
+    /// Ends every connection, in the middle of whatever they do, and takes no more.
+    ///
+    /// # Errors
+    /// `TimedOut` if connections do not end; those of the socket.
+    pub(crate) fn close(&mut self) -> io::Result<()> {
+        if let State::Open { stop, has_ended } = std::mem::replace(&mut self.state, State::Failed) {
+            let _ = stop.send(());
+            let timed_out = |_| io::Error::from(io::ErrorKind::TimedOut);
+            match has_ended.recv_timeout(CLOSE_TIMEOUT) {
+                Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => {}
+                Err(error) => return Err(timed_out(error)),
             }
-            Err(_) => tokio::time::sleep(PAUSE_AFTER_ERROR).await,
+        }
+        self.state = State::Closed { reserved: reserve(self.address)? };
+        Ok(())
+    }
+
+    /// Serves again what connects.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub(crate) fn reopen(&mut self, runtime: &Handle) -> io::Result<()> {
+        let guard = runtime.enter();
+        let listener = match &self.state {
+            State::Open { .. } => return Ok(()),
+            State::Closed { reserved } => Listener::listen(reserved)?,
+            State::Failed => Listener::bind(self.address)?,
+        };
+        drop(guard);
+        self.state = start(runtime, listener, &self.dispatcher, self.role);
+        Ok(())
+    }
+}
+
+fn start(runtime: &Handle, listener: Listener, dispatcher: &Arc<Dispatcher>, role: Role) -> State {
+    let (stop, stopped) = oneshot::channel();
+    let (ended, has_ended) = mpsc::channel();
+    let dispatcher = Arc::clone(dispatcher);
+    runtime.spawn(async move {
+        accept(listener, dispatcher, role, stopped).await;
+        let _ = ended.send(());
+    });
+    State::Open { stop, has_ended }
+}
+
+/// Serves the port until it is to stop; with it go its connections.
+async fn accept(
+    listener: Listener,
+    dispatcher: Arc<Dispatcher>,
+    role: Role,
+    mut stopped: oneshot::Receiver<()>,
+) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    let Some(permit) = dispatcher.admit_connection() else { continue };
+                    let dispatcher = Arc::clone(&dispatcher);
+                    connections.spawn(async move {
+                        // What fails is the client's connection, and only that.
+                        if prepare(&stream).is_ok() {
+                            let _ = connection::serve(stream, dispatcher, role).await;
+                        }
+                        drop(permit);
+                    });
+                }
+                Err(_) => tokio::time::sleep(PAUSE_AFTER_ERROR).await,
+            },
+            Some(_) = connections.join_next() => {}
+            _ = &mut stopped => break,
         }
     }
+    drop(listener);
+    connections.shutdown().await;
 }
 
 fn prepare(stream: &TcpStream) -> io::Result<()> {

@@ -18,4 +18,4 @@ mod registry;
 pub(crate) mod scanners;
 
 pub(crate) use dispatch::Dispatcher;
-pub(crate) use listener::{Listener, accept};
+pub(crate) use listener::{Listener, Port};

@@ -38,7 +38,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
             call.answer(&pb::GetMetaRegionLocationsResponse { meta_locations: vec![location] })
         }
         "GetBootstrapNodes" | "GetAllBootstrapNodes" => {
-            let servers = cluster.region_servers.iter();
+            let servers = cluster.region_servers.identities().into_iter();
             let server_name = servers.map(|server| server.message(host)).collect();
             call.answer(&pb::GetBootstrapNodesResponse { server_name })
         }

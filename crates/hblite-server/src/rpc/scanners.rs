@@ -13,6 +13,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite_engine::RegionScan;
+use hblite_model::RegionInfo;
 use hblite_wire::RemoteException;
 use hblite_wire::convert::ScanSettings;
 use hblite_wire::exception::class;
@@ -169,6 +170,26 @@ impl Scanners {
         let ended: Vec<Slot> = over.iter().filter_map(|id| known.slots.remove(id)).collect();
         drop(known);
         drop(ended);
+    }
+
+    /// The region of an open scanner that no call has.
+    pub(crate) fn region_of(&self, id: u64) -> Option<RegionInfo> {
+        match self.known.lock().slots.get(&id) {
+            Some(Slot::Free(scanner, _)) => Some(scanner.scan.info().clone()),
+            _ => None,
+        }
+    }
+
+    /// Forgets the scanners of a server that died.
+    pub(crate) fn drop_of(&self, role: Role) {
+        let mut known = self.known.lock();
+        let dropped = known
+            .slots
+            .extract_if(|_, slot| matches!(slot, Slot::Free(scanner, _) if scanner.role == role));
+        let dropped: Vec<(u64, Slot)> = dropped.collect();
+        drop(known);
+        // Their files go outside the lock.
+        drop(dropped);
     }
 
     /// How many are open.

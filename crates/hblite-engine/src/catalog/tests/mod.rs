@@ -5,6 +5,7 @@ mod faults;
 mod flush;
 mod growth;
 mod procedures;
+mod region_crash;
 mod reopen;
 
 use std::path::Path;

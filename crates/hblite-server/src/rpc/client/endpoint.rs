@@ -4,9 +4,6 @@
 //! An endpoint gets the region and its own request as bytes, and gives the Java class of its answer
 //! and the answer as bytes.
 
-mod aggregate;
-mod interpreter;
-
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -19,7 +16,7 @@ use hblite_wire::frame::decode;
 use hblite_wire::{RemoteException, pb};
 use prost::Message as _;
 
-use super::region;
+use super::{aggregate, region};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
@@ -46,10 +43,24 @@ pub(super) fn execute(
     match (service, call.method_name.as_str()) {
         ("MultiRowMutationService", "MutateRows") => mutate_rows(region, call.request.clone()),
         ("AggregateService", method) => {
-            aggregate::answer(region, method, call.request.clone(), deadline)
+            match aggregate::answer(region, method, call.request.clone(), deadline) {
+                Some(response) => Ok(pb::NameBytesPair {
+                    name: format!("{PACKAGE}AggregateProtos$AggregateResponse"),
+                    value: Some(aggregate::encoded(&response?)),
+                }),
+                None => Err(no_such_method(call)),
+            }
         }
+        ("MultiRowMutationService", _) => Err(no_such_method(call)),
         _ => Err(no_such_service(call, &region.info().region_name_as_string())),
     }
+}
+
+/// What HBase says of a method that a service does not have.
+fn no_such_method(call: &pb::CoprocessorServiceCall) -> RemoteException {
+    let (service, method) = (&call.service_name, &call.method_name);
+    let message = format!("Unknown method {method} called on service {service}");
+    RemoteException::new(class::UNKNOWN_PROTOCOL, message)
 }
 
 /// What HBase says of a service that no coprocessor of the region has.

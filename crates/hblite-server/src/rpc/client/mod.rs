@@ -1,5 +1,6 @@
 //! ClientService: reads and writes of regions.
 
+mod aggregate;
 mod endpoint;
 mod get;
 mod multi;
@@ -45,7 +46,12 @@ fn region(
     call: &Call<'_>,
     specifier: &pb::RegionSpecifier,
 ) -> Result<RegionHandle, RemoteException> {
-    cluster.region(call.client.role, &call.client.host, specifier)
+    let region = cluster.region(call.client.role, &call.client.host, specifier)?;
+    let (role, method) = (call.client.role, call.request.method());
+    match cluster.faults.refusal_of_region(role, method, region.info()) {
+        Some(exception) => Err(exception),
+        None => Ok(region),
+    }
 }
 
 /// Refuses cells over the limit (`RSRpcServices.checkCellSizeLimit`).

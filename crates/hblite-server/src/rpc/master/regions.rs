@@ -7,7 +7,7 @@ use hblite_wire::{RemoteException, pb};
 
 use super::status::major_compacted_at;
 use super::{Method, nonce, procedure};
-use crate::cluster::{Cluster, ServerIndex};
+use crate::cluster::{Cluster, Role, ServerIndex};
 use crate::rpc::call::{Answer, Call};
 
 pub(super) fn method(name: &str) -> Option<Method> {
@@ -42,20 +42,7 @@ fn split(cluster: &Cluster, call: &Call<'_>) -> Answer {
     }
     let key = request.split_row.as_deref().filter(|key| !key.is_empty());
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        let place = cluster.place_of(&parent);
-        if key.is_none() {
-            cluster.flush_for_split_point(&parent)?;
-        }
-        cluster.engine.split_region(parent.encoded_name(), key)?;
-        // The daughters stay where the parent was.
-        for region in cluster.engine.regions(parent.table())? {
-            let starts = region.start_key() == parent.start_key();
-            let ends = region.end_key() == parent.end_key();
-            if starts || ends {
-                cluster.assignments.put_beside(region.encoded_name(), place);
-            }
-        }
-        Ok(())
+        cluster.split(&parent, key)
     })
 }
 
@@ -83,7 +70,7 @@ fn move_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let place = cluster.place_of(&region);
     let server = match &request.dest_server_name {
         Some(name) => server_named(cluster, name)?,
-        None => (place.server + 1) % cluster.region_servers.len().max(1),
+        None => cluster.next_server_after(place.server),
     };
     if server != place.server {
         cluster.assignments.move_to(region.encoded_name(), server);
@@ -97,11 +84,12 @@ pub(super) fn server_named(
     cluster: &Cluster,
     name: &pb::ServerName,
 ) -> std::result::Result<ServerIndex, RemoteException> {
-    let is_it = |server: &crate::cluster::ServerIdentity| {
-        name.port == Some(u32::from(server.port))
-            && name.start_code.is_none_or(|code| code == server.start_code)
+    let is_it = |server: &ServerIndex| {
+        let identity = cluster.identity(Role::RegionServer(*server));
+        name.port == Some(u32::from(identity.port))
+            && name.start_code.is_none_or(|code| code == identity.start_code)
     };
-    cluster.region_servers.iter().position(is_it).ok_or_else(|| {
+    cluster.region_servers.alive().into_iter().find(is_it).ok_or_else(|| {
         let (host, port) = (&name.host_name, name.port.unwrap_or(0));
         let message = format!("{host}:{port} is not the name of a server of this cluster");
         RemoteException::new(class::DO_NOT_RETRY_IO, message)
@@ -134,11 +122,12 @@ fn balance(cluster: &Cluster, call: &Call<'_>) -> Answer {
             movable.map(|region| region.info().clone()).collect()
         })
         .collect();
-    let decommissioned = cluster.assignments.decommissioned();
+    let mut shunned = cluster.assignments.decommissioned();
+    shunned.extend(cluster.region_servers.dead());
     let mut moves = 0;
     loop {
         let by_load = |server: &usize| loads[*server].len();
-        let servers = (0..loads.len()).filter(|server| !decommissioned.contains(server));
+        let servers = (0..loads.len()).filter(|server| !shunned.contains(server));
         let (Some(most), Some(least)) =
             (servers.clone().max_by_key(by_load), servers.min_by_key(by_load))
         else {

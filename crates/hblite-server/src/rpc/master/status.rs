@@ -50,6 +50,7 @@ enum Part {
     Version = 0,
     ClusterId = 1,
     LiveServers = 2,
+    DeadServers = 3,
     Master = 4,
     BalancerOn = 8,
     MasterInfoPort = 9,
@@ -61,7 +62,7 @@ fn cluster_status(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetClusterStatusRequest = call.parameter()?;
     let wants = |part: Part| request.options.is_empty() || request.options.contains(&(part as i32));
     let host = call.client.host.as_str();
-    let servers = || 0..cluster.region_servers.len();
+    let servers = || cluster.region_servers.alive().into_iter();
     let name = |server: ServerIndex| cluster.identity(Role::RegionServer(server)).message(host);
     let mut status = pb::ClusterStatus::default();
     if wants(Part::Version) {
@@ -77,6 +78,9 @@ fn cluster_status(cluster: &Cluster, call: &Call<'_>) -> Answer {
             server_load: server_load(cluster, server),
         };
         status.live_servers = servers().map(live).collect();
+    }
+    if wants(Part::DeadServers) {
+        status.dead_servers = cluster.region_servers.dead().into_iter().map(name).collect();
     }
     if wants(Part::Master) {
         status.master = Some(cluster.master.message(host));

@@ -1,0 +1,249 @@
+//! `hblite fault`: what goes wrong in a running `hblite serve`, by its admin endpoint.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use crate::output::{FAILURE, fail, print};
+
+/// How long the server may take.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Which server, and what.
+#[derive(Debug, Args)]
+pub(crate) struct FaultArguments {
+    /// Host and port of the server's admin endpoint.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:16010", global = true)]
+    http: String,
+    /// The server's port file, instead of --http.
+    #[arg(long, value_name = "FILE", global = true)]
+    port_file: Option<PathBuf>,
+    #[command(subcommand)]
+    command: FaultCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum FaultCommand {
+    /// Makes calls go wrong until it is cleared. Prints the fault's number.
+    Set(SetArguments),
+    /// Lists the faults that are set, and how often each happened.
+    List,
+    /// Ends a fault, or all.
+    Clear {
+        /// Its number.
+        id: Option<u64>,
+    },
+    /// Moves a region to a region server.
+    Move {
+        /// Its encoded name.
+        region: String,
+        /// The server's number, from 0.
+        server: usize,
+    },
+    /// Splits a region.
+    Split {
+        /// Its encoded name.
+        region: String,
+        /// Where; in the middle if nothing is said. Bytes as the shell prints them: \x00
+        row: Option<String>,
+    },
+    /// Takes a region out of service.
+    Unassign {
+        /// Its encoded name.
+        region: String,
+    },
+    /// Puts a region back in service.
+    Assign {
+        /// Its encoded name.
+        region: String,
+    },
+    /// Kills a region server: connections are cut, memory is lost and read again from the log.
+    Crash {
+        /// Its number, from 0.
+        server: usize,
+        /// After so many milliseconds its regions are given to the others; without this they wait
+        /// for the restart.
+        #[arg(long, value_name = "MS")]
+        reassign_after: Option<u64>,
+    },
+    /// Starts a dead region server again.
+    Restart {
+        /// Its number, from 0.
+        server: usize,
+    },
+    /// Prints servers, regions, counters and faults.
+    Status,
+}
+
+#[derive(Debug, Args)]
+struct SetArguments {
+    #[command(flatten)]
+    action: ActionArguments,
+    /// Only for this RPC method (Get, Mutate, Multi, Scan...); may be repeated.
+    #[arg(long = "method", value_name = "NAME")]
+    methods: Vec<String>,
+    /// Only for this table; may be repeated.
+    #[arg(long = "table", value_name = "NAME")]
+    tables: Vec<String>,
+    /// Only for the region with this encoded name; may be repeated.
+    #[arg(long = "region", value_name = "NAME")]
+    regions: Vec<String>,
+    /// Only on this server, a number or "master"; may be repeated.
+    #[arg(long = "server", value_name = "SERVER")]
+    servers: Vec<String>,
+    /// Only for this part of the calls, 0 to 1.
+    #[arg(long)]
+    rate: Option<f64>,
+    /// Not for so many first calls.
+    #[arg(long, value_name = "CALLS", default_value_t = 0)]
+    skip: u64,
+    /// For so many calls at most.
+    #[arg(long, value_name = "CALLS")]
+    count: Option<u64>,
+    /// Chooses the calls; the same seed chooses the same.
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct ActionArguments {
+    /// Calls are answered with this exception, such as NotServingRegionException.
+    #[arg(long, value_name = "EXCEPTION")]
+    error: Option<String>,
+    /// Calls wait: milliseconds, or a range such as 5-50.
+    #[arg(long, value_name = "MS", value_parser = delay)]
+    delay: Option<(u64, u64)>,
+    /// Connections are cut before or after the call was carried out.
+    #[arg(long, value_name = "WHEN")]
+    drop: Option<When>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum When {
+    Before,
+    After,
+}
+
+fn delay(text: &str) -> Result<(u64, u64), String> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let number = |text: &str| text.parse().map_err(|_| format!("{text:?} is no number"));
+    Ok((number(from)?, number(to)?))
+}
+
+pub(crate) fn run(arguments: &FaultArguments) -> ExitCode {
+    match call(arguments) {
+        Ok(answer) => {
+            print(&format!("{answer}\n"));
+            ExitCode::SUCCESS
+        }
+        Err(message) => fail(&message, FAILURE),
+    }
+}
+
+/// Asks the server, and gives what it answers.
+fn call(arguments: &FaultArguments) -> Result<String, String> {
+    let address = address(arguments)?;
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .timeout_global(Some(TIMEOUT))
+        .http_status_as_error(false)
+        .proxy(None)
+        .build()
+        .into();
+    let (method, path, body) = request(&arguments.command);
+    let url = format!("http://{address}{path}");
+    let sent = match method {
+        Method::Get => agent.get(&url).call(),
+        Method::Delete => agent.delete(&url).call(),
+        Method::Post => agent.post(&url).send_json(body),
+    };
+    let mut response =
+        sent.map_err(|error| format!("no answer from hblite serve at {address}: {error}"))?;
+    let answer = response.body_mut().read_json::<Value>();
+    let answer = answer.map_err(|error| format!("{address} does not answer as hblite: {error}"))?;
+    if response.status().is_success() {
+        return Ok(format!("{answer:#}"));
+    }
+    Err(answer["error"].as_str().unwrap_or("the server refused").to_owned())
+}
+
+fn address(arguments: &FaultArguments) -> Result<String, String> {
+    let Some(file) = &arguments.port_file else {
+        return Ok(arguments.http.clone());
+    };
+    let failed = |what: &str| format!("{}: {what}", file.display());
+    let text = fs::read_to_string(file).map_err(|error| failed(&error.to_string()))?;
+    let ports: Value = serde_json::from_str(&text).map_err(|error| failed(&error.to_string()))?;
+    match ports["http_port"].as_u64() {
+        Some(port) => Ok(format!("127.0.0.1:{port}")),
+        None => Err(failed("the server has no admin endpoint")),
+    }
+}
+
+enum Method {
+    Get,
+    Post,
+    Delete,
+}
+
+fn request(command: &FaultCommand) -> (Method, String, Value) {
+    let get = |path: &str| (Method::Get, path.to_owned(), Value::Null);
+    let post = |path: String, body| (Method::Post, path, body);
+    let region = |name: &str, action: &str, body| post(format!("/regions/{name}/{action}"), body);
+    match command {
+        FaultCommand::Set(arguments) => post("/faults".to_owned(), rule(arguments)),
+        FaultCommand::List => get("/faults"),
+        FaultCommand::Status => get("/status"),
+        FaultCommand::Clear { id: None } => (Method::Delete, "/faults".to_owned(), Value::Null),
+        FaultCommand::Clear { id: Some(id) } => {
+            (Method::Delete, format!("/faults/{id}"), Value::Null)
+        }
+        FaultCommand::Move { region: name, server } => {
+            region(name, "move", json!({ "server": server }))
+        }
+        FaultCommand::Split { region: name, row } => region(name, "split", json!({ "row": row })),
+        FaultCommand::Unassign { region: name } => region(name, "unassign", json!({})),
+        FaultCommand::Assign { region: name } => region(name, "assign", json!({})),
+        FaultCommand::Crash { server, reassign_after } => {
+            let body = json!({ "reassign_after_ms": reassign_after });
+            post(format!("/servers/{server}/crash"), body)
+        }
+        FaultCommand::Restart { server } => post(format!("/servers/{server}/restart"), json!({})),
+    }
+}
+
+/// The rule as the server reads it.
+fn rule(arguments: &SetArguments) -> Value {
+    let mut rule = Map::new();
+    let action = &arguments.action;
+    if let Some(name) = &action.error {
+        rule.insert("error".to_owned(), json!(name));
+    }
+    if let Some((from, to)) = action.delay {
+        rule.insert("delay_ms".to_owned(), json!([from, to]));
+    }
+    if let Some(when) = action.drop {
+        let when = if matches!(when, When::Before) { "before" } else { "after" };
+        rule.insert("drop".to_owned(), json!(when));
+    }
+    let server =
+        |server: &String| server.parse().map_or(json!(server), |number: u64| json!(number));
+    let servers: Vec<Value> = arguments.servers.iter().map(server).collect();
+    for (name, value) in [
+        ("methods", json!(arguments.methods)),
+        ("tables", json!(arguments.tables)),
+        ("regions", json!(arguments.regions)),
+        ("servers", json!(servers)),
+        ("rate", json!(arguments.rate)),
+        ("skip", json!(arguments.skip)),
+        ("count", json!(arguments.count)),
+        ("seed", json!(arguments.seed)),
+    ] {
+        rule.insert(name.to_owned(), value);
+    }
+    Value::Object(rule)
+}

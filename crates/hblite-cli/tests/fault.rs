@@ -1,0 +1,86 @@
+//! `hblite fault` against a running `hblite serve`.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn hblite() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_hblite"))
+}
+
+/// A server on free ports that is ready, with its port file.
+fn serve(port_file: &Path, more: &[&str]) -> (Server, Value) {
+    let mut child = hblite()
+        .args(["serve", "--memory", "--rpc-port", "0", "--zookeeper-port", "0"])
+        .args(["--region-servers", "2", "--port-file"])
+        .arg(port_file)
+        .args(more)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (Server(child), serde_json::from_str(&line).unwrap())
+}
+
+fn fault(port_file: &Path, arguments: &[&str]) -> Output {
+    hblite().arg("fault").arg("--port-file").arg(port_file).args(arguments).output().unwrap()
+}
+
+fn answer(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn complaint(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn faults_are_set_and_cleared_and_servers_killed_from_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("ports.json");
+    let (_server, ports) = serve(&file, &[]);
+    assert!(ports["http_port"].as_u64().is_some());
+    let set = ["set", "--error", "RegionTooBusy", "--method", "Multi", "--rate", "0.5"];
+    assert_eq!(answer(&fault(&file, &set))["id"], 1);
+    let set = ["set", "--delay", "5-50", "--server", "1", "--server", "master", "--seed", "3"];
+    assert_eq!(answer(&fault(&file, &set))["id"], 2);
+    let listed = answer(&fault(&file, &["list"]));
+    assert_eq!(listed[0]["fault"]["rate"], 0.5);
+    assert_eq!(listed[1]["fault"]["delay_ms"][1], 50);
+    assert_eq!(listed[1]["fault"]["servers"][1], "master");
+    answer(&fault(&file, &["clear", "1"]));
+    assert!(complaint(&fault(&file, &["clear", "1"])).contains("there is no fault 1"));
+    answer(&fault(&file, &["clear"]));
+    answer(&fault(&file, &["crash", "1", "--reassign-after", "0"]));
+    assert!(complaint(&fault(&file, &["crash", "1"])).contains("dead"));
+    let status = answer(&fault(&file, &["status"]));
+    assert_eq!(status["servers"][1]["is_alive"], false);
+    answer(&fault(&file, &["restart", "1"]));
+    assert!(complaint(&fault(&file, &["move", "nowhere", "1"])).contains("nowhere"));
+    assert!(complaint(&fault(&file, &["set", "--error", "Nope"])).contains("there are"));
+}
+
+#[test]
+fn a_server_without_the_endpoint_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("ports.json");
+    let (_server, ports) = serve(&file, &["--no-http"]);
+    assert_eq!(ports["http_port"], Value::Null);
+    assert!(complaint(&fault(&file, &["list"])).contains("no admin endpoint"));
+    let missing = dir.path().join("none.json");
+    assert!(complaint(&fault(&missing, &["list"])).contains("none.json"));
+}

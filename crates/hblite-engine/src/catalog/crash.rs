@@ -1,0 +1,83 @@
+//! A crash of single regions: what a cluster does when one of its servers is killed.
+//!
+//! 1. the regions stop: writers that are in them get through, nobody comes in, memory is forgotten
+//! 2. the log is ended: what the regions have in it stands in files that get no more records
+//! 3. the regions are opened from their directories
+//! 4. they get back from these files what no file of theirs has
+//! 5. they are in service again
+//!
+//! Other regions work on meanwhile; procedures wait.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hblite_model::{RegionInfo, Result};
+
+use super::Catalog;
+use super::table::TableEntry;
+use crate::region::Region;
+use crate::status::CrashReport;
+use crate::wal::{ReplayOptions, WalEntry};
+
+impl Catalog {
+    /// See [`crate::Engine::crash_regions`].
+    pub(crate) fn crash_regions(&self, encoded_names: &[&str]) -> Result<CrashReport> {
+        let _procedure = self.begin_procedure()?;
+        let is_lost = |info: &RegionInfo| {
+            !info.table().is_system() && encoded_names.contains(&info.encoded_name())
+        };
+        let slots: Vec<_> = self.tables.read().values().cloned().collect();
+        let mut entries: Vec<Arc<TableEntry>> =
+            slots.iter().filter_map(|slot| slot.entry().ok()).collect();
+        entries.retain(|entry| entry.regions().iter().any(|region| is_lost(region.info())));
+        for region in entries.iter().flat_map(|entry| entry.regions()) {
+            if is_lost(region.info()) {
+                region.abandon();
+            }
+        }
+        let recovered = self.recover(&entries, &is_lost);
+        let regions = recovered.as_ref().map(|(_, regions)| regions);
+        for entry in &entries {
+            let in_service = entry.regions().iter().filter_map(|region| {
+                if !is_lost(region.info()) {
+                    return Some(Arc::clone(region));
+                }
+                regions.ok()?.get(region.info().encoded_name()).cloned()
+            });
+            let after = entry.with_state(entry.state, in_service.collect());
+            self.publish(entry.descriptor.name(), Some(after));
+        }
+        recovered.map(|(report, _)| report)
+    }
+
+    /// Steps 2 to 4.
+    fn recover(
+        &self,
+        entries: &[Arc<TableEntry>],
+        is_lost: &impl Fn(&RegionInfo) -> bool,
+    ) -> Result<(CrashReport, HashMap<String, Arc<Region>>)> {
+        let context = &self.context;
+        let hold = context.wal.hold_segments();
+        let sealed = hold.seal()?;
+        let mut regions = HashMap::new();
+        for entry in entries {
+            for region in entry.regions().iter().filter(|region| is_lost(region.info())) {
+                let name = region.info().encoded_name();
+                let row = entry.live_rows().find(|row| row.info.encoded_name() == name);
+                if let Some(row) = row {
+                    let opened = self.open_region(row, &entry.descriptor)?;
+                    regions.insert(name.to_owned(), opened);
+                }
+            }
+        }
+        let mut report = CrashReport { regions: regions.len(), ..CrashReport::default() };
+        let mut replay = |entry: WalEntry<'_>| {
+            let Some(region) = regions.get(entry.region) else { return Ok(()) };
+            report.log_entries += 1;
+            region.replay(&entry)
+        };
+        let options = ReplayOptions { salvage: context.options.salvage };
+        hold.replay(&sealed, &context.env, options, &mut replay)?;
+        Ok((report, regions))
+    }
+}

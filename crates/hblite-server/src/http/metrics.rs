@@ -1,0 +1,90 @@
+//! `/metrics`: the counters in Prometheus' text format.
+
+use std::fmt::{Display, Write as _};
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use hblite_engine::RegionHandle;
+
+use super::Admin;
+use super::status::Files;
+
+const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+pub(super) async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
+    let cluster = &admin.cluster;
+    let mut text = Text::default();
+    text.single("hblite_connections", "Open connections.", admin.dispatcher.connections());
+    text.single("hblite_queued_calls", "Calls that wait.", admin.dispatcher.queued_calls());
+    text.single("hblite_scanners", "Open scanners.", cluster.scanners.len());
+    text.head("hblite_server_up", "gauge", "Whether the region server lives.");
+    for server in 0..cluster.region_servers.len() {
+        let is_up = u8::from(cluster.region_servers.is_alive(server));
+        text.sample("hblite_server_up", &[("server", &server)], is_up);
+    }
+    text.head("hblite_fault_happened_total", "counter", "Calls that a fault happened to.");
+    for fault in admin.faults.list() {
+        text.sample("hblite_fault_happened_total", &[("fault", &fault.id)], fault.happened);
+    }
+    let regions = cluster.engine.online_regions();
+    for (name, kind, help, value) in OF_REGIONS {
+        text.head(name, kind, help);
+        for region in &regions {
+            let info = region.info();
+            let server = cluster.place_of(info).server;
+            let labels: [(&str, &dyn Display); 3] =
+                [("table", info.table()), ("region", &info.encoded_name()), ("server", &server)];
+            text.sample(name, &labels, value(region));
+        }
+    }
+    ([(header::CONTENT_TYPE, CONTENT_TYPE)], text.0)
+}
+
+type OfRegion = (&'static str, &'static str, &'static str, fn(&RegionHandle) -> u64);
+
+const OF_REGIONS: &[OfRegion] = &[
+    ("hblite_region_read_requests_total", "counter", "Gets and rows of scans.", |region| {
+        region.load().read_requests
+    }),
+    ("hblite_region_write_requests_total", "counter", "Rows that were written.", |region| {
+        region.load().write_requests
+    }),
+    ("hblite_region_cells_read_total", "counter", "Cells given to readers.", |region| {
+        region.load().cells_read
+    }),
+    ("hblite_region_cells_written_total", "counter", "Cells written.", |region| {
+        region.load().cells_written
+    }),
+    ("hblite_region_memstore_bytes", "gauge", "Bytes in memory.", |region| {
+        region.memstore_size_bytes() as u64
+    }),
+    ("hblite_region_store_files", "gauge", "Files.", |region| Files::of(region).count as u64),
+    ("hblite_region_store_file_bytes", "gauge", "Bytes of files.", |region| {
+        Files::of(region).size_bytes
+    }),
+];
+
+/// The text so far.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    /// No label has a character that would have to be escaped: tables and encoded names are
+    /// letters, digits and `_-.:`.
+    fn sample(&mut self, name: &str, labels: &[(&str, &dyn Display)], value: impl Display) {
+        let labels: Vec<String> =
+            labels.iter().map(|(label, value)| format!("{label}=\"{value}\"")).collect();
+        let _ = writeln!(self.0, "{name}{{{}}} {value}", labels.join(","));
+    }
+
+    fn single(&mut self, name: &str, help: &str, value: impl Display) {
+        self.head(name, "gauge", help);
+        let _ = writeln!(self.0, "{name} {value}");
+    }
+}

@@ -1,0 +1,138 @@
+//! The admin endpoint: state, counters and faults over HTTP, for people, scripts and tests in
+//! other languages.
+//!
+//! | request | |
+//! |---|---|
+//! | `GET /health` | 200 and `ok` while the server runs |
+//! | `GET /status` | servers, regions and counters as JSON |
+//! | `GET /metrics` | the counters in Prometheus' text format |
+//! | `GET /faults`, `POST /faults`, `DELETE /faults`, `DELETE /faults/7` | faults of calls: what is set, one more, none any more |
+//! | `POST /regions/<name>/{move,split,assign,unassign}` | regions, by their encoded names |
+//! | `POST /servers/<number>/{crash,restart}` | region servers |
+//!
+//! What is posted is JSON and says so in its content type; with the host name of a request that
+//! must be this machine's this keeps web pages from posting.
+
+mod control;
+mod metrics;
+mod status;
+mod stream;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use axum::{Json, Router};
+use hblite_model::{Error, ErrorKind, Exception};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use self::stream::LimitedListener;
+use crate::cluster::Cluster;
+use crate::faults::Faults;
+use crate::rpc::Dispatcher;
+
+/// Longest body that is read.
+const BODY_SIZE_MAX: usize = 1024 * 1024;
+
+/// What the routes work on.
+#[derive(Clone)]
+pub(crate) struct Admin {
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) faults: Faults,
+}
+
+/// Serves until the task is dropped.
+pub(crate) async fn serve(listener: TcpListener, admin: Admin) {
+    let router = Router::new()
+        .route("/", get(help))
+        .route("/health", get(async || "ok\n"))
+        .route("/status", get(status::status))
+        .route("/metrics", get(metrics::metrics))
+        .route("/faults", get(control::list).post(control::set).delete(control::clear_all))
+        .route("/faults/{id}", delete(control::clear))
+        .route("/regions/{name}/{action}", post(control::region))
+        .route("/servers/{server}/{action}", post(control::server))
+        .fallback(async || Refused::new(StatusCode::NOT_FOUND, "there is no such path; see /"))
+        .layer(axum::extract::DefaultBodyLimit::max(BODY_SIZE_MAX))
+        .layer(middleware::from_fn_with_state(admin.clone(), check_host))
+        .with_state(admin);
+    // It ends only when the listener does, which is never.
+    let _ = axum::serve(LimitedListener::new(listener), router).await;
+}
+
+async fn help() -> &'static str {
+    "hblite: GET /health, /status, /metrics, /faults; POST /faults, \
+     /regions/NAME/{move,split,assign,unassign}, /servers/NUMBER/{crash,restart}; DELETE /faults, \
+     /faults/ID\n"
+}
+
+/// Refuses requests for a host of another name: a web page that got its own name to mean this
+/// machine.
+async fn check_host(State(admin): State<Admin>, request: Request, next: Next) -> Response {
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    if host.is_none_or(|host| is_ours(host, admin.cluster.options.advertise.as_deref())) {
+        return next.run(request).await;
+    }
+    let message = "this host name is not the server's; use its address or --advertise";
+    Refused::new(StatusCode::FORBIDDEN, message).into_response()
+}
+
+fn is_ours(host: &str, advertised: Option<&str>) -> bool {
+    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    name == "localhost" || Some(name) == advertised || name.parse::<IpAddr>().is_ok()
+}
+
+/// An answer that is an error.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    status: StatusCode,
+    message: String,
+}
+
+impl Refused {
+    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        let status = match error.exception() {
+            Exception::UnknownRegion => StatusCode::NOT_FOUND,
+            _ if error.kind() == ErrorKind::Io => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        (self.status, Json(json!({ "error": self.message }))).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_other_names_are_not_ours() {
+        for host in ["localhost", "localhost:80", "127.0.0.1:16010", "[::1]:80", "db:1"] {
+            assert!(is_ours(host, Some("db")), "{host}");
+        }
+        for host in ["evil.example", "localhost.evil.example:16010", "db.evil", ""] {
+            assert!(!is_ours(host, Some("db")), "{host}");
+        }
+        assert!(!is_ours("db", None));
+    }
+}

@@ -1,0 +1,257 @@
+//! AggregateService: maximum, minimum, sum, count, average, deviation and median of a region.
+//!
+//! A client asks every region of its range and puts the answers together. What a cell's value
+//! means, its column interpreter says (`interpreter`). As HBase's endpoint does, a row that a
+//! deleted or filtered end of the region pretends to have counts in averages.
+//!
+//! Source: `AggregateImplementation` of hbase-endpoint.
+
+mod interpreter;
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use hblite_engine::{RegionHandle, RegionStep};
+use hblite_model::{CellBuffer, Qualifiers, Scan};
+use hblite_wire::frame::decode;
+use hblite_wire::{RemoteException, convert, pb};
+use prost::Message as _;
+
+use self::interpreter::{BigDecimals, Doubles, Interpreter, Longs};
+
+/// The package of HBase's column interpreters.
+const INTERPRETERS: &str = "org.apache.hadoop.hbase.client.coprocessor.";
+
+type RemoteResult<T> = Result<T, RemoteException>;
+
+/// Answers a method of the service; `None` if it has no such method.
+pub(super) fn answer(
+    region: &RegionHandle,
+    method: &str,
+    request: Bytes,
+    deadline: Option<Instant>,
+) -> Option<RemoteResult<pb::AggregateResponse>> {
+    let aggregate = Aggregate::of_name(method)?;
+    Some(
+        decode(request)
+            .map_err(RemoteException::from)
+            .and_then(|request| run(Rows { region, deadline }, aggregate, &request)),
+    )
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aggregate {
+    Max,
+    Min,
+    Sum,
+    RowNum,
+    Avg,
+    Std,
+    Median,
+}
+
+impl Aggregate {
+    fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "GetMax" => Self::Max,
+            "GetMin" => Self::Min,
+            "GetSum" => Self::Sum,
+            "GetRowNum" => Self::RowNum,
+            "GetAvg" => Self::Avg,
+            "GetStd" => Self::Std,
+            "GetMedian" => Self::Median,
+            _ => return None,
+        })
+    }
+}
+
+fn run(
+    rows: Rows<'_>,
+    aggregate: Aggregate,
+    request: &pb::AggregateRequest,
+) -> RemoteResult<pb::AggregateResponse> {
+    let (scan, _) = convert::scan(&request.scan)?;
+    if aggregate == Aggregate::RowNum {
+        return row_number(rows, scan);
+    }
+    let families: Vec<_> = scan.columns().families().collect();
+    let Some((_, qualifiers)) = families.first() else {
+        let message = "java.lang.NullPointerException: the scan names no family";
+        return Err(RemoteException::do_not_retry(message));
+    };
+    let is_weighted = matches!(qualifiers, Qualifiers::Some(names) if names.len() > 1);
+    let name = request.interpreter_class_name.as_str();
+    let task = Task { rows, scan: &scan, aggregate, is_weighted };
+    match name.strip_prefix(INTERPRETERS) {
+        Some("LongColumnInterpreter") => task.run::<Longs>(),
+        Some("DoubleColumnInterpreter") => task.run::<Doubles>(),
+        Some("BigDecimalColumnInterpreter") => task.run::<BigDecimals>(),
+        _ => Err(RemoteException::do_not_retry(format!(
+            "java.lang.ClassNotFoundException: {name}; hblite has LongColumnInterpreter, \
+             DoubleColumnInterpreter and BigDecimalColumnInterpreter"
+        ))),
+    }
+}
+
+/// A region whose rows nobody waits for after a deadline.
+#[derive(Debug, Clone, Copy)]
+struct Rows<'t> {
+    region: &'t RegionHandle,
+    deadline: Option<Instant>,
+}
+
+impl Rows<'_> {
+    /// Gives the cells of each row to `visit`, of a row that is none an empty list, while HBase's
+    /// scanner says that there may be more.
+    fn for_each(
+        self,
+        scan: &Scan,
+        mut visit: impl FnMut(&CellBuffer) -> RemoteResult<()>,
+    ) -> RemoteResult<()> {
+        let mut scanner = self.region.scan(scan, None)?;
+        let is_late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let mut cells = CellBuffer::new();
+        loop {
+            cells.clear();
+            let step = scanner.next(None, is_late, |cell| cells.push(cell))?;
+            if matches!(step, RegionStep::Paused) {
+                return Err(RemoteException::do_not_retry("the time for this call is over"));
+            }
+            visit(&cells)?;
+            if !matches!(step, RegionStep::Row { .. }) || !scanner.may_have_more() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn row_number(rows: Rows<'_>, scan: Scan) -> RemoteResult<pb::AggregateResponse> {
+    let first = scan.columns().families().next();
+    let has_qualifier = matches!(first, Some((_, Qualifiers::Some(names))) if !names.is_empty());
+    let is_whole = scan.filter_ref().is_none() && !has_qualifier;
+    let scan =
+        if is_whole { scan.filter(hblite_model::filter::Filter::first_key_only()) } else { scan };
+    let mut count: u64 = 0;
+    rows.for_each(&scan, |cells| {
+        count += u64::from(!cells.is_empty());
+        Ok(())
+    })?;
+    Ok(parts(vec![bytes_of(count)], None))
+}
+
+fn bytes_of(count: u64) -> Bytes {
+    Bytes::copy_from_slice(&count.to_be_bytes())
+}
+
+fn parts(first: Vec<Bytes>, second: Option<Bytes>) -> pb::AggregateResponse {
+    pb::AggregateResponse { first_part: first, second_part: second, ..Default::default() }
+}
+
+struct Task<'t> {
+    rows: Rows<'t>,
+    scan: &'t Scan,
+    aggregate: Aggregate,
+    /// A second column has the weights of a median.
+    is_weighted: bool,
+}
+
+impl Task<'_> {
+    fn run<I: Interpreter>(&self) -> RemoteResult<pb::AggregateResponse> {
+        match self.aggregate {
+            Aggregate::Max => self.extreme::<I>(|new, old| new.is_gt(old)),
+            Aggregate::Min => self.extreme::<I>(|new, old| new.is_lt(old)),
+            Aggregate::Sum => {
+                let sums = self.sums::<I>()?;
+                Ok(parts(sums.sum.iter().map(encode).collect(), None))
+            }
+            Aggregate::Avg => {
+                let sums = self.sums::<I>()?;
+                let rows = sums.sum.is_some().then(|| bytes_of(sums.rows));
+                Ok(parts(sums.sum.iter().map(encode).collect(), rows))
+            }
+            Aggregate::Std => {
+                let sums = self.sums::<I>()?;
+                let rows = sums.sum.is_some().then(|| bytes_of(sums.rows));
+                let both = sums.sum.iter().chain(&sums.sum_of_squares);
+                Ok(parts(both.map(encode).collect(), rows))
+            }
+            Aggregate::RowNum | Aggregate::Median => self.median::<I>(),
+        }
+    }
+
+    fn extreme<I: Interpreter>(
+        &self,
+        is_better: impl Fn(&I, &I) -> bool,
+    ) -> RemoteResult<pb::AggregateResponse> {
+        let mut best: Option<I> = None;
+        self.rows.for_each(self.scan, |cells| {
+            for cell in cells.iter() {
+                let value = I::of_value(cell.value())?;
+                let is_best = |value: &I| best.as_ref().is_none_or(|best| is_better(value, best));
+                if let Some(value) = value.filter(is_best) {
+                    best = Some(value);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(parts(best.iter().map(encode).collect(), None))
+    }
+
+    fn sums<I: Interpreter>(&self) -> RemoteResult<Sums<I>> {
+        let mut sums = Sums { sum: None, sum_of_squares: None, rows: 0 };
+        self.rows.for_each(self.scan, |cells| {
+            let of_row = sum_of::<I>(cells)?;
+            if self.aggregate == Aggregate::Std {
+                let square = of_row.as_ref().map(|sum| sum.times(sum));
+                sums.sum_of_squares = plus(sums.sum_of_squares.take(), square);
+            }
+            sums.sum = plus(sums.sum.take(), of_row);
+            sums.rows += 1;
+            Ok(())
+        })?;
+        Ok(sums)
+    }
+
+    /// The sums of values and of weights. Each is of all cells of both columns, as in HBase.
+    fn median<I: Interpreter>(&self) -> RemoteResult<pb::AggregateResponse> {
+        let sums = self.sums::<I>()?;
+        let Some(sum) = sums.sum else {
+            let name = self.rows.region.info().region_name_as_string();
+            let message = format!("java.lang.NullPointerException: {name} has no value");
+            return Err(RemoteException::do_not_retry(message));
+        };
+        let weights = if self.is_weighted { encode(&sum) } else { encode(&I::least()) };
+        Ok(parts(vec![encode(&sum), weights], None))
+    }
+}
+
+struct Sums<I> {
+    sum: Option<I>,
+    /// Of the sums of rows.
+    sum_of_squares: Option<I>,
+    rows: u64,
+}
+
+fn sum_of<I: Interpreter>(cells: &CellBuffer) -> RemoteResult<Option<I>> {
+    let mut sum = None;
+    for cell in cells.iter() {
+        sum = plus(sum, I::of_value(cell.value())?);
+    }
+    Ok(sum)
+}
+
+fn plus<I: Interpreter>(left: Option<I>, right: Option<I>) -> Option<I> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(left.plus(&right)),
+        (left, right) => left.or(right),
+    }
+}
+
+fn encode<I: Interpreter>(value: &I) -> Bytes {
+    value.message()
+}
+
+/// The answer as it travels.
+pub(super) fn encoded(response: &pb::AggregateResponse) -> Bytes {
+    response.encode_to_vec().into()
+}
