@@ -130,8 +130,12 @@ impl Session for OrderSession {
 
     /// Changes the address of one order and back, to see what it takes.
     fn after_load(&self, data: &DataSet) -> Result<Vec<String>> {
-        let id = data.record(data.records / 2);
-        let order = Order::generate(&id);
+        let orders = data.all().map(|id| Order::generate(&id));
+        let has_several = |order: &Order| {
+            order.locations.first().is_some_and(|location| location.items.len() > 2)
+        };
+        let mut orders = orders.skip_while(|order| !has_several(order));
+        let Some(order) = orders.next() else { return Ok(Vec::new()) };
         let mut moved = order.clone();
         if let Some(location) = moved.locations.first_mut() {
             location.line1 = "1 New St".to_owned();
