@@ -16,12 +16,14 @@ pub mod zookeeper;
 mod cluster;
 mod faults;
 mod http;
+mod log;
 mod options;
 mod rpc;
 mod server;
 mod test_server;
 
 pub use faults::{FaultAction, FaultRule, FaultServer, FaultStatus, Faults, ServerCrash};
+pub use log::{Log, LogLevel};
 pub use options::{Limits, ServerOptions};
 pub use server::{Server, ServerPorts};
 pub use test_server::TestServer;
