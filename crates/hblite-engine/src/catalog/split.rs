@@ -9,6 +9,7 @@ use super::create::new_row;
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
 use super::{Catalog, OrphanReport, discard, orphans};
+use crate::region::split_policy::SplitPolicy;
 use crate::region::{Region, split};
 
 /// With so many regions in service none is split by itself
@@ -203,7 +204,9 @@ impl Catalog {
 /// The key where the region can be split.
 fn check_splittable(region: &Region, split_key: Option<&[u8]>) -> Result<Vec<u8>> {
     let info = region.info();
-    if info.table().is_meta() || region.has_references() {
+    let policy = SplitPolicy::of(region.descriptor());
+    let is_never_split = matches!(policy, Ok(SplitPolicy::Disabled));
+    if info.table().is_meta() || region.has_references() || is_never_split {
         return Err(Error::do_not_retry(format!("{} NOT splittable", info.encoded_name())));
     }
     let split_key = match split_key {

@@ -233,10 +233,9 @@ impl Region {
 
 /// Deleting "the newest version" has to look which one that is.
 fn reads_before_writing(mutation: &Mutation) -> bool {
-    mutation.kind() == MutationKind::Delete
-        && mutation.cells().iter().any(|cell| {
-            cell.type_code() == CellType::Delete.code() && cell.timestamp() == LATEST_TIMESTAMP
-        })
+    mutation.cells().iter().any(|cell| {
+        cell.type_code() == CellType::Delete.code() && cell.timestamp() == LATEST_TIMESTAMP
+    })
 }
 
 /// How many deletes of the newest version of this column stand in a mutation up to `index`. Those

@@ -96,7 +96,8 @@ fn push_cell(
 fn check_type(kind: MutationKind, type_code: u8) -> Result<()> {
     let fits = match CellType::from_code(type_code) {
         Some(CellType::Put) => kind != MutationKind::Delete,
-        Some(_) => kind == MutationKind::Delete,
+        // A put may have markers among its values.
+        Some(_) => matches!(kind, MutationKind::Delete | MutationKind::Put),
         None => false,
     };
     if fits {
@@ -125,18 +126,22 @@ fn push_value(
     if is_too_long || size > CELL_SIZE_MAX / 2 {
         return Err(Error::do_not_retry("a row, a family or a cell is too long"));
     }
-    let cell_type = match kind {
-        MutationKind::Delete => match value.delete_type.unwrap_or(0) {
-            0 => CellType::Delete,
-            1 => CellType::DeleteColumn,
-            2 => CellType::DeleteFamily,
-            3 => CellType::DeleteFamilyVersion,
-            other => return Err(no_such("type of a delete", other)),
-        },
-        _ => CellType::Put,
+    let delete_type = match kind {
+        MutationKind::Delete => Some(value.delete_type.unwrap_or(0)),
+        // A put may have markers among its values.
+        MutationKind::Put => value.delete_type,
+        MutationKind::Increment | MutationKind::Append => None,
+    };
+    let cell_type = match delete_type {
+        None => CellType::Put,
+        Some(0) => CellType::Delete,
+        Some(1) => CellType::DeleteColumn,
+        Some(2) => CellType::DeleteFamily,
+        Some(3) => CellType::DeleteFamilyVersion,
+        Some(other) => return Err(no_such("type of a delete", other)),
     };
     // A marker has no value, whatever is sent.
-    let bytes = if kind == MutationKind::Delete { b"" } else { bytes };
+    let bytes = if delete_type.is_some() { b"" } else { bytes };
     buffer.push_parts(row, family, qualifier, timestamp, cell_type.code(), bytes);
     Ok(())
 }
