@@ -1,0 +1,116 @@
+//! `hblite serve` as scripts use it: ready line, port file, signals, errors.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+struct Served {
+    child: Child,
+    ready: Value,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It has ended already, unless the test has failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hblite"));
+    command.arg("serve").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Starts a server and waits for its line.
+fn serve(arguments: &[&str]) -> Served {
+    let mut child = command(arguments).spawn().expect("it starts");
+    let stdout = child.stdout.take().expect("piped");
+    let mut line = String::new();
+    BufReader::new(stdout).read_line(&mut line).expect("a line");
+    let ready = serde_json::from_str(&line).expect("JSON");
+    Served { child, ready }
+}
+
+impl Served {
+    fn port(&self, name: &str) -> u16 {
+        self.ready[name].as_u64().and_then(|port| port.try_into().ok()).expect("a port")
+    }
+
+    /// The cluster's id, as a client asks for it first.
+    fn cluster_id(&self) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port("rpc_port"))).expect("open");
+        stream.write_all(b"Regist").expect("sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        String::from_utf8_lossy(&answer[answer.len() - 36..]).into_owned()
+    }
+
+    /// Ends it as an operating system does; gives the exit status.
+    fn end(mut self, signal: &str) -> Option<i32> {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().expect("kill").success());
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+fn arguments(dir: &Path) -> Vec<&str> {
+    let dir = dir.to_str().expect("UTF-8");
+    vec!["--dir", dir, "--rpc-port", "0", "--zookeeper-port", "0"]
+}
+
+#[test]
+fn the_ready_line_names_ports_that_are_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let port_file = dir.path().join("ports");
+    let store = dir.path().join("store");
+    let mut arguments = arguments(&store);
+    arguments.extend(["--region-servers", "2", "--port-file", port_file.to_str().unwrap()]);
+    let served = serve(&arguments);
+    assert_eq!(served.ready["ready"], true);
+    let written: Value = serde_json::from_slice(&fs::read(&port_file).unwrap()).unwrap();
+    assert_eq!(written, served.ready);
+    let region_servers = served.ready["region_server_ports"].as_array().unwrap().clone();
+    assert_eq!(region_servers.len(), 2);
+    for port in region_servers.iter().chain([&served.ready["zookeeper_port"]]) {
+        let port = u16::try_from(port.as_u64().unwrap()).unwrap();
+        TcpStream::connect(("127.0.0.1", port)).unwrap();
+    }
+    assert_eq!(served.end("-TERM"), Some(0));
+}
+
+#[test]
+fn a_store_is_the_same_cluster_when_it_is_served_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = serve(&arguments(dir.path()));
+    let id = first.cluster_id();
+    assert_eq!(first.end("-TERM"), Some(0));
+    let second = serve(&arguments(dir.path()));
+    assert_eq!(second.cluster_id(), id);
+    assert_eq!(second.end("-INT"), Some(0));
+}
+
+#[test]
+fn what_cannot_be_served_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = serve(&arguments(&dir.path().join("a")));
+    let port = first.port("rpc_port").to_string();
+    let text = |arguments: &[&str]| {
+        let output = command(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let taken = text(&["--memory", "--rpc-port", &port, "--zookeeper-port", "0"]);
+    assert!(taken.contains(&format!("cannot listen on 127.0.0.1:{port}")), "{taken}");
+    let store = dir.path().join("a");
+    let open = text(&arguments(&store));
+    assert!(open.contains("hblite: "), "{open}");
+    let many =
+        text(&["--memory", "--rpc-port", "0", "--zookeeper-port", "0", "--region-servers", "0"]);
+    assert!(many.contains("there can be 1 to 100 region servers, not 0"), "{many}");
+}
