@@ -44,7 +44,7 @@ impl Region {
         let write = || {
             let _row = self.row_locks.exclusive(std::iter::once(row));
             let _updates = self.enter()?;
-            self.mutate_locked_row(mutations, i64::MIN, nonce).map(Some)
+            self.mutate_locked(mutations, i64::MIN, nonce).map(Some)
         };
         let written =
             self.once(nonce, write, |id| self.written_by(row, mutations, id).map(Some))?;
@@ -78,11 +78,11 @@ impl Region {
         }))
     }
 
-    /// Puts and deletes on several rows of the region in one step, if every condition holds. Says
+    /// Writes on several rows of the region in one step, if every condition holds. Says
     /// whether they were done (`MultiRowMutationEndpoint.mutateRows`).
     ///
     /// # Errors
-    /// As [`Region::mutate_row`]; `DoNotRetryIo` for increments and appends.
+    /// As [`Region::mutate_row`].
     pub(crate) fn mutate_rows_if(
         &self,
         checks: &[CheckAndMutate],
@@ -90,9 +90,6 @@ impl Region {
     ) -> Result<bool> {
         self.check_writable()?;
         for mutation in mutations {
-            if !matches!(mutation.kind(), MutationKind::Put | MutationKind::Delete) {
-                return Err(Error::do_not_retry("only puts and deletes go over several rows"));
-            }
             self.check_mutation(mutation)?;
         }
         let checked = checks.iter().map(CheckAndMutate::row);
@@ -108,17 +105,7 @@ impl Region {
                 return Ok(false);
             }
         }
-        let now = self.context.env.clock.now_millis();
-        let mut edit = take_edit();
-        for mutation in mutations {
-            self.prepare_cells(mutation, now, &mut edit)?;
-        }
-        if !edit.is_empty() {
-            let durability = self.durability_of(mutations.iter());
-            self.write_edit(&mut edit, durability, None)?;
-        }
-        keep_edit(edit);
-        self.load.write_requests(mutations.len() as u64);
+        self.mutate_locked(mutations, i64::MIN, None)?;
         Ok(true)
     }
 
@@ -142,7 +129,7 @@ impl Region {
         }
         // The clock may run backwards: the write must not hide behind what was just seen.
         let seen = found.get(0).map_or(i64::MIN, |cell| cell.timestamp());
-        self.mutate_locked_row(mutations, seen, nonce).map(Some)
+        self.mutate_locked(mutations, seen, nonce).map(Some)
     }
 
     /// Does `write` unless it was done before under the same nonce; then `read_back` gives what it
@@ -186,7 +173,8 @@ impl Region {
         Ok(Written { result, sequence_id })
     }
 
-    fn mutate_locked_row(
+    /// Writes to rows that the caller has locked.
+    fn mutate_locked(
         &self,
         mutations: &[Mutation],
         timestamp_min: i64,

@@ -198,7 +198,7 @@ impl RegionHandle {
     /// whether they were done.
     ///
     /// # Errors
-    /// As [`RegionHandle::mutate`]; `DoNotRetryIo` for increments and appends.
+    /// As [`RegionHandle::mutate`].
     pub fn mutate_rows_if(
         &self,
         checks: &[CheckAndMutate],

@@ -45,6 +45,7 @@ public final class Main {
           new NamespaceScenario(),
           new RegionScenario(),
           new SnapshotScenario(),
+          new EndpointScenario(),
           new AsyncScenario(),
           new AsyncAdminScenario());
 

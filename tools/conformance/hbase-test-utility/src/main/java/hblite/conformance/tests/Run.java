@@ -47,7 +47,11 @@ public final class Run extends RunListener {
               new Filter() {
                 @Override
                 public boolean shouldRun(Description test) {
-                  return !test.isTest() || wanted.contains(nameOf(test));
+                  String name = nameOf(test);
+                  // A test with parameters is meant with all of them.
+                  return !test.isTest()
+                      || wanted.contains(name)
+                      || wanted.contains(name.replaceAll("\\[.*", ""));
                 }
 
                 @Override
