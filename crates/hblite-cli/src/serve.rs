@@ -9,9 +9,9 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use hblite::Connection;
-use hblite_server::{Server, ServerOptions, ServerPorts};
+use hblite_server::{Log, LogLevel, Server, ServerOptions, ServerPorts};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -46,9 +46,31 @@ pub(crate) struct ServeArguments {
     /// The host that clients are told to connect to, instead of the address by which they came.
     #[arg(long, value_name = "HOST")]
     advertise: Option<String>,
+    /// Says on standard error which calls were answered with an exception, or all of them.
+    #[arg(long, value_name = "WHICH")]
+    log: Option<Which>,
     /// A file that gets the line with the ports when they are open.
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
+}
+
+/// Which calls are told of.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Which {
+    Errors,
+    Calls,
+}
+
+/// Lines about calls, on standard error.
+fn log(which: Which) -> Log {
+    let level = match which {
+        Which::Errors => LogLevel::Errors,
+        Which::Calls => LogLevel::Calls,
+    };
+    Log::new(level, |line| {
+        // Standard error may be closed; there is nothing to be done about that.
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
+    })
 }
 
 pub(crate) fn run(arguments: &ServeArguments) -> ExitCode {
@@ -87,6 +109,7 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
         region_servers: arguments.region_servers,
         zookeeper_port: Some(arguments.zookeeper_port),
         advertise: arguments.advertise.clone(),
+        log: arguments.log.map(log),
         ..defaults
     }
 }

@@ -13,11 +13,13 @@
 pub mod zookeeper;
 
 mod cluster;
+mod log;
 mod options;
 mod rpc;
 mod server;
 mod test_server;
 
+pub use log::{Log, LogLevel};
 pub use options::{Limits, ServerOptions};
 pub use server::{Server, ServerPorts};
 pub use test_server::TestServer;

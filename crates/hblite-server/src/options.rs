@@ -3,6 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use crate::log::Log;
+
 const MIB: usize = 1024 * 1024;
 
 /// Where a server listens, what it calls itself and what it lets clients do.
@@ -24,6 +26,8 @@ pub struct ServerOptions {
     /// The host that clients are told to connect to. Default: the address by which the client in
     /// question reached this server.
     pub advertise: Option<String>,
+    /// Where calls are told of; `None` for nowhere, the default.
+    pub log: Option<Log>,
     /// What clients may do.
     pub limits: Limits,
 }
@@ -37,6 +41,7 @@ impl Default for ServerOptions {
             region_servers: 1,
             zookeeper_port: Some(2181),
             advertise: None,
+            log: None,
             limits: Limits::default(),
         }
     }

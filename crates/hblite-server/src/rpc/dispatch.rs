@@ -4,6 +4,7 @@
 //! they do. The others wait for one of a bounded number of threads; when too many wait, they are
 //! refused (`CallQueueTooBigException`) and the client comes again.
 
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,9 +65,10 @@ impl Dispatcher {
         let deadline = deadline_of(&request);
         if client::is_quick(client, &request) {
             let call = Call { client, request: &request, deadline, is_quick: true };
+            let begin = Instant::now();
             let answer = without_panic(&request, || client::try_quick(&self.cluster, &call));
             if let Some(answer) = answer.unwrap_or_else(|exception| Some(Err(exception))) {
-                return Some(finish(answer, &request));
+                return Some(finish(&self.cluster, &call, begin, answer));
             }
         }
         self.hand_over(client, request, deadline, outbox)
@@ -104,8 +106,9 @@ impl Dispatcher {
                 return;
             }
             let call = Call { client: &client, request: &request, deadline, is_quick: false };
+            let begin = Instant::now();
             let answer = without_panic(&request, || answer(&cluster, &call)).and_then(|done| done);
-            outbox.end(Some(finish(answer, &request)));
+            outbox.end(Some(finish(&cluster, &call, begin, answer)));
         });
         None
     }
@@ -132,8 +135,14 @@ fn without_panic<T>(request: &Request, work: impl FnOnce() -> T) -> Result<T, Re
     })
 }
 
-fn finish(answer: Answer, request: &Request) -> Response {
-    answer.unwrap_or_else(|exception| Response::of_exception(request.call_id(), &exception))
+/// The answer as it is sent, told of if that is wanted.
+fn finish(cluster: &Cluster, call: &Call<'_>, begin: Instant, answer: Answer) -> Response {
+    if let Some(log) = &cluster.options.log {
+        let exception = answer.as_ref().err().map(|exception| exception as &dyn Display);
+        log.tell(&call.client.service, call.request.method(), begin.elapsed(), exception);
+    }
+    let id = call.request.call_id();
+    answer.unwrap_or_else(|exception| Response::of_exception(id, &exception))
 }
 
 fn deadline_of(request: &Request) -> Option<Instant> {

@@ -1,0 +1,76 @@
+//! What a server tells of the calls that it answers.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Which calls are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Those that were answered with an exception.
+    Errors,
+    /// All.
+    Calls,
+}
+
+/// Where lines about calls go.
+#[derive(Clone)]
+pub struct Log {
+    level: LogLevel,
+    write: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+impl Log {
+    /// Gives each line, without its end, to `write`, which is called from many threads and must be
+    /// quick.
+    pub fn new(level: LogLevel, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { level, write: Arc::new(write) }
+    }
+
+    /// Tells of a call of `method` of `service`, if it is one to be told of.
+    pub(crate) fn tell(
+        &self,
+        service: &dyn fmt::Debug,
+        method: &str,
+        took: Duration,
+        exception: Option<&dyn fmt::Display>,
+    ) {
+        let micros = took.as_micros();
+        match exception {
+            Some(exception) => {
+                (self.write)(&format!("{service:?}.{method} {micros} us {exception}"))
+            }
+            None if self.level == LogLevel::Calls => {
+                (self.write)(&format!("{service:?}.{method} {micros} us"));
+            }
+            None => {}
+        }
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Log").field("level", &self.level).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn errors_are_told_and_other_calls_only_if_wanted() {
+        for (level, count) in [(LogLevel::Errors, 1), (LogLevel::Calls, 2)] {
+            let lines = Arc::new(Mutex::new(Vec::new()));
+            let sink = Arc::clone(&lines);
+            let log = Log::new(level, move |line| sink.lock().push(line.to_owned()));
+            log.tell(&"Client", "Get", Duration::from_micros(7), None);
+            log.tell(&"Client", "Get", Duration::from_micros(8), Some(&"broken"));
+            let lines = lines.lock();
+            assert_eq!(lines.len(), count);
+            assert_eq!(lines.last().unwrap(), "\"Client\".Get 8 us broken");
+        }
+    }
+}
