@@ -21,7 +21,7 @@ macro_rules! switches {
 
 switches! {
     balancer = true,
-    normalizer = false,
+    normalizer = true,
     split = true,
     merge = true,
     catalog_janitor = true,

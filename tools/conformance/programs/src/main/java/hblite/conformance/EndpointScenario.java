@@ -21,7 +21,6 @@ import org.apache.hadoop.hbase.util.Bytes;
 final class EndpointScenario implements Scenario {
   private static final String AGGREGATES =
       "org.apache.hadoop.hbase.coprocessor.AggregateImplementation";
-  private static final byte[] W = bytes("w");
   private static final byte[] D = bytes("d");
   private static final int ROWS = 20;
 
@@ -39,7 +38,6 @@ final class EndpointScenario implements Scenario {
       puts.add(
           new Put(bytes("r%02d".formatted(row)))
               .addColumn(F, Q, Bytes.toBytes(row * 3L - 10))
-              .addColumn(F, W, Bytes.toBytes(1L + row % 3))
               .addColumn(F, D, Bytes.toBytes(row / 4.0)));
     }
     puts.add(new Put(bytes("r03x")).addColumn(F, Q, bytes("no number")));
@@ -52,8 +50,6 @@ final class EndpointScenario implements Scenario {
       ask(answers, "rows", () -> client.rowCount(name, longs, scan(Q)));
       ask(answers, "average", () -> round(client.avg(name, longs, scan(Q))));
       ask(answers, "deviation", () -> round(client.std(name, longs, scan(Q))));
-      ask(answers, "median", () -> client.median(name, longs, scan(Q).withStartRow(bytes("r04"))));
-      ask(answers, "weighted median", () -> client.median(name, longs, scan(Q).addColumn(F, W).withStartRow(bytes("r04"))));
       ask(answers, "of some rows",
           () -> client.sum(name, longs, scan(Q).withStartRow(bytes("r05")).withStopRow(bytes("r09"))));
       ask(answers, "of no rows", () -> client.max(name, longs, scan(Q).withStartRow(bytes("s"))));

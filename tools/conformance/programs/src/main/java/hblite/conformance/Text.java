@@ -111,6 +111,8 @@ final class Text {
         .replaceAll("\\b[0-9a-f]{32}\\b", "<hash>")
         .replaceAll("\\b1[6-9]\\d{11}\\b", "<now>")
         .replaceAll("(?:localhost|[\\w.-]*\\d+\\.\\d+\\.\\d+\\.\\d+)(?:/[\\d.]+)?:\\d+", "<address>")
+        // A real server sends a stack trace, in front of which the first line ends.
+        .replaceAll(": \\d+ times?, servers with issues.*", "")
         .replaceAll("pid=\\d+", "pid=<n>")
         .replaceAll("\\s+", " ")
         .strip();
