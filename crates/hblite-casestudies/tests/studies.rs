@@ -92,8 +92,9 @@ fn every_design_answers_as_without_a_store() {
 #[test]
 fn questions_find_something() {
     for study in studies() {
-        let data = study.data(RECORDS, 7);
-        for question in study.questions(&data, &data.record(RECORDS / 2)) {
+        // Enough for what is rare.
+        let data = study.data(4 * RECORDS, 7);
+        for question in study.questions(&data, &data.record(2 * RECORDS)) {
             let lines = study.expected(&data, &question);
             assert!(!lines.is_empty(), "{} {}", study.name(), question.name);
         }
