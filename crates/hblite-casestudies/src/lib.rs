@@ -20,9 +20,9 @@
 //!
 //! # Where things are
 //!
-//! [`mod@studies`] has a file or folder for each study. Those whose designs differ in their keys only
-//! are [`Record`]s with [`KeyedDesign`]s: a key in the design language of `hblite-rowkey` is all
-//! that there is to a design. The others lay records out in rows and columns of their own.
+//! [`mod@studies`] has a file or folder for each study. Those whose designs differ in their keys
+//! only are [`Record`]s with [`KeyedDesign`]s: a key in the design language of `hblite-rowkey` is
+//! all that there is to a design. The others lay records out in rows and columns of their own.
 //! [`Session::ask`] reads through [`TableReader`]s, which write down what was read in a [`Trace`].
 //! [`merged`] turns a plan of `hblite-rowkey` into rows, [`IdTable`] keeps the lookup table.
 

@@ -185,7 +185,7 @@ impl Task<'_> {
     ) -> RemoteResult<pb::AggregateResponse> {
         let mut best: Option<I> = None;
         self.rows.for_each(self.scan, |cells| {
-            for cell in cells.iter() {
+            for cell in cells {
                 let value = I::of_value(cell.value())?;
                 let is_best = |value: &I| best.as_ref().is_none_or(|best| is_better(value, best));
                 if let Some(value) = value.filter(is_best) {
@@ -234,7 +234,7 @@ struct Sums<I> {
 
 fn sum_of<I: Interpreter>(cells: &CellBuffer) -> RemoteResult<Option<I>> {
     let mut sum = None;
-    for cell in cells.iter() {
+    for cell in cells {
         sum = plus(sum, I::of_value(cell.value())?);
     }
     Ok(sum)
