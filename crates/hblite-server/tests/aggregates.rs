@@ -1,5 +1,7 @@
 //! AggregateService, region by region as its Java client asks.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use hblite::Put;

@@ -1,6 +1,8 @@
 //! Bytes that real clients sent to a real HBase 2.6.1, and what it answered, played to this server.
 //! Only the names of regions, times and scanner ids are this server's own.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use hblite_server::TestServer;

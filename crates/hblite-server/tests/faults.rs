@@ -1,5 +1,7 @@
 //! Faults on demand, as clients meet them.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use std::net::TcpStream;

@@ -1,5 +1,7 @@
 //! How connections begin and how they are refused, byte by byte as HBase 2.6.1 does it.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use std::io::Write as _;

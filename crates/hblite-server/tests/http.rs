@@ -1,5 +1,7 @@
 //! The admin endpoint, as scripts and tests in other languages use it.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use std::io::{Read as _, Write as _};

@@ -1,6 +1,8 @@
 //! What one client cannot do to the others: too many connections, calls and bytes, slow ones,
 //! gone ones.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use std::io::Write as _;

@@ -1,5 +1,7 @@
 //! Several region servers in one process: each has its regions and refuses the others.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use hblite::Options;

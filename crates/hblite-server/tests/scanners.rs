@@ -1,5 +1,7 @@
 //! Scanners as clients drive them: limits, sequence numbers, leases, closing.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use std::sync::Arc;
