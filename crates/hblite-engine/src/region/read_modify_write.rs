@@ -78,11 +78,11 @@ impl Region {
         }))
     }
 
-    /// Puts and deletes on several rows of the region in one step, if every condition holds. Says
+    /// Writes to several rows of the region in one step, if every condition holds. Says
     /// whether they were done (`MultiRowMutationEndpoint.mutateRows`).
     ///
     /// # Errors
-    /// As [`Region::mutate_row`]; `DoNotRetryIo` for increments and appends.
+    /// As [`Region::mutate_row`].
     pub(crate) fn mutate_rows_if(
         &self,
         checks: &[CheckAndMutate],
@@ -90,9 +90,6 @@ impl Region {
     ) -> Result<bool> {
         self.check_writable()?;
         for mutation in mutations {
-            if !matches!(mutation.kind(), MutationKind::Put | MutationKind::Delete) {
-                return Err(Error::do_not_retry("only puts and deletes go over several rows"));
-            }
             self.check_mutation(mutation)?;
         }
         let checked = checks.iter().map(CheckAndMutate::row);
@@ -111,7 +108,14 @@ impl Region {
         let now = self.context.env.clock.now_millis();
         let mut edit = take_edit();
         for mutation in mutations {
-            self.prepare_cells(mutation, now, &mut edit)?;
+            match mutation.kind() {
+                MutationKind::Put | MutationKind::Delete => {
+                    self.prepare_cells(mutation, now, &mut edit)?;
+                }
+                MutationKind::Increment | MutationKind::Append => {
+                    self.apply_deltas(mutation, now, &mut edit)?;
+                }
+            }
         }
         if !edit.is_empty() {
             let durability = self.durability_of(mutations.iter());
