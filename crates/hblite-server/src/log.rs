@@ -38,7 +38,7 @@ impl Log {
         let micros = took.as_micros();
         match exception {
             Some(exception) => {
-                (self.write)(&format!("{service:?}.{method} {micros} us {exception}"))
+                (self.write)(&format!("{service:?}.{method} {micros} us {exception}"));
             }
             None if self.level == LogLevel::Calls => {
                 (self.write)(&format!("{service:?}.{method} {micros} us"));

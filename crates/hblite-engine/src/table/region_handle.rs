@@ -194,11 +194,11 @@ impl RegionHandle {
         self.region.mutate_rows(mutations, None)
     }
 
-    /// Puts and deletes on several rows of the region in one step, if every condition holds. Says
-    /// whether they were done.
+    /// Writes to several rows of the region in one step, if every condition holds. Says whether
+    /// they were done.
     ///
     /// # Errors
-    /// As [`RegionHandle::mutate`].
+    /// As [`RegionHandle::mutate`]; `DoNotRetryIo` if a counter is not 8 bytes wide.
     pub fn mutate_rows_if(
         &self,
         checks: &[CheckAndMutate],

@@ -60,7 +60,7 @@ fn no_such_service(call: &pb::CoprocessorServiceCall, region: &str) -> RemoteExc
     RemoteException::new(class::UNKNOWN_PROTOCOL, message)
 }
 
-/// Puts and deletes on rows of one region, all or none, perhaps under conditions.
+/// Writes to rows of one region, all or none, perhaps under conditions.
 fn mutate_rows(region: &RegionHandle, request: Bytes) -> EndpointResult {
     let request: pb::MutateRowsRequest = decode(request)?;
     // Its cells are in the messages: an endpoint has no cell block.

@@ -13,7 +13,7 @@ use crate::rpc::call::{Answer, Call};
 /// How a table's files are found; every new table says so.
 const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
 const DEFAULT_FILE_TRACKER: &str = "DEFAULT";
-const FILE_TRACKERS: [&str; 3] = [DEFAULT_FILE_TRACKER, "FILE", "MIGRATION"];
+const FILE_TRACKERS: [&str; 2] = [DEFAULT_FILE_TRACKER, "FILE"];
 
 pub(super) fn method(name: &str) -> Option<Method> {
     Some(match name {
