@@ -78,7 +78,7 @@ impl Region {
         }))
     }
 
-    /// Writes on several rows of the region in one step, if every condition holds. Says
+    /// Writes to several rows of the region in one step, if every condition holds. Says
     /// whether they were done (`MultiRowMutationEndpoint.mutateRows`).
     ///
     /// # Errors

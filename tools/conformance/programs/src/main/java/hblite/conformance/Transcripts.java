@@ -116,6 +116,7 @@ public final class Transcripts {
       {"'(\\d+) B \\([^)]*\\)'", "'$1'"},
       {"Took [0-9.]+ seconds", "Took N seconds"},
       {"timestamp=20\\d\\d-[0-9T:.-]+", "timestamp=NOW"},
+      {"\\(20\\d\\d-\\d\\d-\\d\\d [0-9:]+ \\+0000\\)", "(NOW)"},
       {"[0-9a-f]{32}", "ENCODED"},
       {"\\b1[67]\\d{11}\\b", "MILLIS"},
       {"(?:localhost|127\\.0\\.0\\.1)(?:/[0-9.]+)?([:,])\\d+", "localhost$1PORT"},
