@@ -146,7 +146,8 @@ impl Drawing {
     pub(super) fn finish(self, label: &str) -> String {
         format!(
             "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' \
-             height='{1}' font-family='DejaVu Sans, system-ui, sans-serif' role='img' aria-label='{2}'>\
+             height='{1}' font-family='DejaVu Sans, system-ui, sans-serif' role='img' \
+             aria-label='{2}'>\
              <rect width='100%' height='100%' fill='{3}'/>{4}</svg>",
             self.width,
             self.height,
