@@ -51,7 +51,7 @@ pub(crate) struct CompareArguments {
 /// Conditions under which the command fails.
 #[derive(Debug, Args)]
 pub(crate) struct FailIf {
-    /// Exits with status 1 if this holds for any design, like 'windowed max/mean > 2 or p99 > 5 ms';
+    /// Exits with status 1 if this holds for one, like 'windowed max/mean > 2 or p99 > 5 ms';
     /// may be given several times
     #[arg(long, value_name = "CONDITION", value_parser = condition)]
     fail_if: Vec<Condition>,
@@ -98,7 +98,9 @@ fn studies() -> String {
         }
         text.push('\n');
     }
-    text.push_str("{n} is the number of salts or buckets: that of the regions, unless --buckets says otherwise.\n");
+    text.push_str(
+        "{n} is the number of salts or buckets: that of the regions unless --buckets is given.\n",
+    );
     text
 }
 

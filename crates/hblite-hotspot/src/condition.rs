@@ -8,8 +8,9 @@
 //! operand    = number [ "%" | "ns" | "us" | "ms" | "s" ] | name of a figure, in words
 //! ```
 //!
-//! Times are in seconds: `5 ms` is 0.005. A name may leave out what is meant most often: what is
-//! not said to be of reads or bytes is of writes, what is not said to be total or worst is windowed.
+//! Times are in seconds: `5 ms` is 0.005. A name may leave out what is meant most often: what
+//! is not said to be of reads or bytes is of writes, what is not said to be total or worst is
+//! windowed.
 
 use std::collections::BTreeMap;
 use std::fmt;

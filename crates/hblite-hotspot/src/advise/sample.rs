@@ -4,6 +4,7 @@ use hblite::{Connection, Scan};
 use hblite_rowkey::{Design, Part, Value};
 
 use super::NoAdvice;
+use crate::study::mixed;
 
 /// Keys of a sample that are kept: more would not change the advice.
 const KEYS_MAX: usize = 20_000;
@@ -39,7 +40,9 @@ impl Sample {
         }
         let count = keys.len().min(KEYS_MAX);
         let decode = |index: usize| -> Result<Vec<Value<'static>>, NoAdvice> {
-            let key = &keys[index * keys.len() / count];
+            // One of each stretch by chance: keys at even distances may all end in the same digits.
+            let stretch = index * keys.len() / count..(index + 1) * keys.len() / count;
+            let key = &keys[stretch.start + mixed(index as u64) as usize % stretch.len().max(1)];
             let values = design.decode(key).map_err(|error| {
                 NoAdvice(format!("{}: no key of {design}: {error}", hblite_rowkey::printable(key)))
             })?;
@@ -80,10 +83,10 @@ impl Sample {
         let table = connection.table(table).map_err(store)?;
         let mut rows: Vec<(i64, Vec<u8>)> = Vec::new();
         let mut scanner = table.scan(&Scan::new()).map_err(store)?;
-        // Of every `step` rows one is kept; when there are too many, half of them go.
-        let (mut step, mut seen) = (1, 0_usize);
+        // Of about `step` rows one is kept; when there are too many, half of them go.
+        let (mut step, mut seen) = (1, 0_u64);
         while let Some(row) = scanner.next_row().map_err(store)? {
-            if seen.is_multiple_of(step) {
+            if mixed(seen).is_multiple_of(step) {
                 let newest = row.cells().map(|cell| cell.timestamp()).max().unwrap_or(0);
                 rows.push((newest, row.row().to_vec()));
             }

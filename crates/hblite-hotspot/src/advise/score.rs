@@ -14,6 +14,9 @@ const ASKED: usize = 20;
 /// as fit; a hundred rows are about as much work as a call.
 const ROWS_PER_CALL: f64 = 100.0;
 
+/// A score that many times the best is about as good.
+const AS_GOOD: f64 = 1.05;
+
 /// A candidate with its costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
@@ -60,16 +63,38 @@ impl Score {
     ) -> Result<Self, NoAdvice> {
         let keys = keys(&design, sample, options.seed)?;
         let key_bytes = keys.iter().map(Vec::len).sum::<usize>() as f64 / keys.len() as f64;
-        let splits = quantile_splits(keys.clone(), options.regions)?;
-        let max_over_mean = hotness(&keys, &splits, options.windows);
-        let mut sorted = keys;
+        let mut sorted = keys.clone();
         sorted.sort_unstable();
+        let splits = quantile_splits(keys.clone(), options.regions)?;
+        let splits = shortened(&splits, &sorted);
+        let max_over_mean = hotness(&keys, &splits, options.windows);
         let rows_per_key = options.rows as f64 / sorted.len() as f64;
         let query =
             |query: &WantedQuery| ask(&design, sample, query, (&sorted, rows_per_key), &splits);
         let queries = wanted.queries.iter().map(query).collect::<Result<_, _>>()?;
         Ok(Self { design, splits, max_over_mean, key_bytes, queries, total: 0.0 })
     }
+}
+
+/// Split keys as short as they can be, where neighbours differ early: a quantile may be off by a
+/// fiftieth of a region.
+fn shortened(splits: &[Vec<u8>], sorted: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let slack = sorted.len() / (splits.len() + 1) / 50;
+    let shared = |position: usize| {
+        hblite::bytes::common_prefix_length(&sorted[position - 1], &sorted[position])
+    };
+    let short = |split: &Vec<u8>| {
+        let middle = sorted.partition_point(|key| key < split);
+        let from = middle.saturating_sub(slack).max(1);
+        let places = from..(middle + slack + 1).min(sorted.len());
+        // Equal keys cannot be cut apart.
+        let places = places.filter(|&place| sorted[place - 1] != sorted[place]);
+        let best = places.min_by_key(|&place| (shared(place), place.abs_diff(middle)));
+        best.map_or_else(|| split.clone(), |place| sorted[place][..=shared(place)].to_vec())
+    };
+    let mut short: Vec<Vec<u8>> = splits.iter().map(short).collect();
+    short.dedup();
+    short
 }
 
 /// The keys that a design gives to the records of a sample, in their order.
@@ -166,9 +191,13 @@ pub(super) fn rank(scores: &mut [Score], wanted: &Wanted, write_weight: f64) {
         let writes = score.max_over_mean.max(1.0).ln();
         score.total = (write_weight * writes + (1.0 - write_weight) * reads).exp();
     }
-    // Of designs that are as good the one with the shorter keys is better.
-    let order = |score: &Score| (score.total * 200.0).round() as u64;
-    scores.sort_by(|left, right| {
-        order(left).cmp(&order(right)).then(left.key_bytes.total_cmp(&right.key_bytes))
+    scores.sort_by(|left, right| left.total.total_cmp(&right.total));
+    // Of designs that are about as good as the best the simplest is better, with short keys.
+    let limit = scores.first().map_or(0.0, |best| best.total * AS_GOOD);
+    let count = scores.partition_point(|score| score.total <= limit);
+    scores[..count].sort_by(|left, right| {
+        let parts = |score: &Score| score.design.parts().len();
+        let by_bytes = left.key_bytes.total_cmp(&right.key_bytes);
+        parts(left).cmp(&parts(right)).then(by_bytes)
     });
 }

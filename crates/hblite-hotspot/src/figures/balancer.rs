@@ -6,9 +6,9 @@
 //!   square deviations from the mean, scaled so that the best possible spread of whole units is 0
 //!   and everything on one server is 1 (`getMinSkew`, `getMaxSkew`, `CostFunction.scale`).
 //! - `RegionCountSkewCostFunction`: amounts are numbers of regions; weight 500.
-//! - `WriteRequestCostFunction`, `ReadRequestCostFunction`: amounts are requests; weight 5 each. They
-//!   are `CostFromRegionLoadAsRateFunction`s: a region's amount is the mean growth of its counter
-//!   between the reports that the master keeps.
+//! - `WriteRequestCostFunction`, `ReadRequestCostFunction`: amounts are requests; weight 5 each.
+//!   They are `CostFromRegionLoadAsRateFunction`s: a region's amount is the mean growth of its
+//!   counter between the reports that the master keeps.
 //! - The imbalance is the weighted mean of the costs; the balancer acts from
 //!   `hbase.master.balancer.stochastic.minCostNeedBalance` on, 0.025.
 //!

@@ -147,8 +147,8 @@ fn law(name: &str, argument: Option<f64>) -> Result<EntityLaw, BadDistribution> 
             Ok(EntityLaw::PowerLaw { alpha })
         }
         _ => Err(BadDistribution(format!(
-            "{name:?} is no distribution: uniform, zipfian(THETA), latest(THETA), power-law(ALPHA), \
-             bursty(RATIO), or one of them with +bursty(RATIO)"
+            "{name:?} is no distribution: uniform, zipfian(THETA), latest(THETA), \
+             power-law(ALPHA), bursty(RATIO), or one of them with +bursty(RATIO)"
         ))),
     }
 }

@@ -23,7 +23,8 @@ pub(super) fn svg(results: &[RunResult], theme: Theme) -> String {
         (24.0, 58.0),
         12.5,
         Anchor::Start,
-        "Simulation of the writes: clients send as fast as they are answered. Regions are dealt out in the order of keys.",
+        "Simulation of the writes: clients send as fast as they are answered, regions are dealt \
+         out in the order of keys.",
     );
     let width = (WIDTH - 24.0) / columns as f64;
     for (index, result) in results.iter().enumerate() {

@@ -11,6 +11,8 @@ pub(super) struct Grid {
     pub(super) rows: usize,
     /// Column by column.
     counts: Vec<u64>,
+    /// The region behind each cell.
+    regions: Vec<u32>,
 }
 
 impl Grid {
@@ -20,17 +22,33 @@ impl Grid {
         let rows = counts.final_regions().len();
         let extents = counts.extents();
         let mut cells = vec![0; counts.windows.len() * rows];
-        for (window, column) in counts.windows.iter().zip(cells.chunks_mut(rows.max(1))) {
+        let mut regions = vec![0; cells.len()];
+        let columns = cells.chunks_mut(rows.max(1)).zip(regions.chunks_mut(rows.max(1)));
+        for (window, (column, regions)) in counts.windows.iter().zip(columns) {
             for (&region, &count) in counts.layouts[window.layout].iter().zip(window.of(metric)) {
                 let (from, to) = extents[region as usize];
                 column[from..to].fill(count);
+                regions[from..to].fill(region);
             }
         }
-        Self { columns: counts.windows.len(), rows, counts: cells }
+        Self { columns: counts.windows.len(), rows, counts: cells, regions }
     }
 
     pub(super) fn count(&self, column: usize, row: usize) -> u64 {
         self.counts[column * self.rows + row]
+    }
+
+    /// Numbers of the regions behind all cells, column by column.
+    pub(super) fn regions(&self) -> &[u32] {
+        &self.regions
+    }
+
+    /// Whether a region begins at the cell behind a pixel: one that is split later does not begin
+    /// in the middle of itself.
+    pub(super) fn begins_at(&self, x: usize, y: usize, width: usize, height: usize) -> bool {
+        let (column, row) = (x * self.columns / width, y * self.rows / height);
+        let place = column * self.rows + row;
+        row > 0 && self.regions[place] != self.regions[place - 1]
     }
 
     /// The greatest count behind a pixel of a picture of this size: nothing hot is lost when there

@@ -33,7 +33,8 @@ pub(super) fn png(result: &RunResult, metric: Metric, max: u64) -> Result<Vec<u8
         let row_height = rows as f64 / grid.rows as f64;
         // A line of the ground between rows, where they are high enough to be told apart.
         let into_row = y as f64 % row_height;
-        if gap > 0 && into_row < f64::from(gap) && y > gap as usize {
+        let is_border = into_row < f64::from(gap) && y > gap as usize;
+        if is_border && grid.begins_at(x, y, columns, rows) {
             return (255, 255, 255);
         }
         colour(brightness(grid.pixel(x, y, columns, rows) as f64, max as f64))
@@ -50,13 +51,13 @@ fn subtitle(result: &RunResult) -> String {
     let spread = result.spread.writes;
     let figures = spread.map_or_else(String::new, |spread| {
         format!(
-            " · hottest region of a window {}, of the run {}",
+            "Hottest region {} of a window, {} of the run. ",
             percent(spread.windowed.mean.hottest_share),
             percent(spread.total.hottest_share)
         )
     });
     format!(
-        "{}: {} records, {}, key {}{figures}",
+        "{figures}{}, {} records, {}, key {}",
         result.study,
         number(settings.records as f64),
         settings.distribution,

@@ -8,11 +8,12 @@ pub(super) fn labels(counts: &Counts, characters: usize) -> Vec<String> {
     let regions = counts.final_regions().iter();
     let starts: Vec<&str> =
         regions.map(|region| counts.regions[*region as usize].start.as_str()).collect();
-    let shared = shared_length(&starts);
+    let is_cut = starts.iter().any(|start| start.len() > characters);
+    let shared = if is_cut { shared_length(&starts) } else { 0 };
     let label = |start: &&str| {
         if start.is_empty() {
             "(first key)".to_owned()
-        } else if shared > 4 && start.len() > characters {
+        } else if shared > 4 {
             cut(&format!("…{}", &start[shared..]), characters)
         } else {
             cut(start, characters)

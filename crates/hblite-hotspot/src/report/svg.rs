@@ -64,7 +64,8 @@ impl Drawing {
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
         let _ = write!(
             self.body,
-            r#"<line x1="{:.2}" y1="{:.2}" x2="{:.2}" y2="{:.2}" stroke="{stroke}" stroke-width="{width}"/>"#,
+            "<line x1='{:.2}' y1='{:.2}' x2='{:.2}' y2='{:.2}' stroke='{stroke}' \
+             stroke-width='{width}'/>",
             from.0, from.1, to.0, to.1
         );
     }
@@ -73,7 +74,8 @@ impl Drawing {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.2},{y:.2}")).collect();
         let _ = write!(
             self.body,
-            r#"<polyline points="{}" fill="none" stroke="{stroke}" stroke-width="1.5" stroke-dasharray="5 4"/>"#,
+            "<polyline points='{}' fill='none' stroke='{stroke}' stroke-width='1.5' \
+             stroke-dasharray='5 4'/>",
             points.join(" ")
         );
     }
@@ -81,7 +83,8 @@ impl Drawing {
     pub(super) fn circle(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
         let _ = write!(
             self.body,
-            r#"<circle cx="{x:.2}" cy="{y:.2}" r="{radius}" fill="{fill}" stroke="{}" stroke-width="1.5"/>"#,
+            "<circle cx='{x:.2}' cy='{y:.2}' r='{radius}' fill='{fill}' stroke='{}' \
+             stroke-width='1.5'/>",
             self.theme.ground
         );
     }
@@ -112,10 +115,11 @@ impl Drawing {
             Anchor::Middle => "middle",
             Anchor::End => "end",
         };
-        let weight = if is_bold { r#" font-weight="bold""# } else { "" };
+        let weight = if is_bold { " font-weight='bold'" } else { "" };
         let _ = write!(
             self.body,
-            r#"<text x="{x:.2}" y="{y:.2}" font-size="{size}" text-anchor="{anchor}" fill="{fill}"{weight}>{}</text>"#,
+            "<text x='{x:.2}' y='{y:.2}' font-size='{size}' text-anchor='{anchor}' \
+             fill='{fill}'{weight}>{}</text>",
             escaped(text)
         );
     }
@@ -124,7 +128,8 @@ impl Drawing {
     pub(super) fn upwards(&mut self, (x, y): (f64, f64), size: f64, text: &str) {
         let _ = write!(
             self.body,
-            r#"<text transform="translate({x:.2} {y:.2}) rotate(-90)" font-size="{size}" text-anchor="middle" fill="{}">{}</text>"#,
+            "<text transform='translate({x:.2} {y:.2}) rotate(-90)' font-size='{size}' \
+             text-anchor='middle' fill='{}'>{}</text>",
             self.theme.faint,
             escaped(text)
         );
@@ -140,7 +145,10 @@ impl Drawing {
     /// The SVG. `label` says what is to be seen to those who do not see it.
     pub(super) fn finish(self, label: &str) -> String {
         format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" font-family="DejaVu Sans, system-ui, sans-serif" role="img" aria-label="{2}"><rect width="100%" height="100%" fill="{3}"/>{4}</svg>"#,
+            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' \
+             height='{1}' font-family='DejaVu Sans, system-ui, sans-serif' role='img' \
+             aria-label='{2}'>\
+             <rect width='100%' height='100%' fill='{3}'/>{4}</svg>",
             self.width,
             self.height,
             escaped(label),
@@ -159,6 +167,7 @@ pub(super) fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
             // XML has no way to write these.
             c if c.is_control() => escaped.push('\u{fffd}'),
             c => escaped.push(c),

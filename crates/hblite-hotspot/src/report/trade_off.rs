@@ -260,7 +260,7 @@ mod tests {
         let svg = drawing.finish("");
         let places: Vec<&str> = svg.split("<text ").skip(1).collect();
         let y =
-            |text: &str| text.split("y=\"").nth(1).and_then(|y| y.split('"').next()?.parse().ok());
+            |text: &str| text.split(" y='").nth(1).and_then(|y| y.split('\'').next()?.parse().ok());
         let mut heights: Vec<f64> = places.iter().filter_map(|text| y(text)).collect();
         heights.sort_by(f64::total_cmp);
         assert_eq!(heights.len(), 8);

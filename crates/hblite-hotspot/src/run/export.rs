@@ -8,7 +8,7 @@ use super::error::RunError;
 use super::options::RunOptions;
 use super::splits::split_keys;
 use super::stream::Stream;
-use super::target::Target;
+use super::target::{Target, scratch};
 
 /// Writes a line `split KEY` for each split key and then a line `put WINDOW KEY` for each record,
 /// keys as `Bytes.toStringBinary` prints them, with windows counted from 0.
@@ -25,10 +25,11 @@ pub fn export_keys(
     for key in split_keys(target, stream, options)? {
         output(writeln!(out, "split {}", bytes::to_string_binary(&key)))?;
     }
+    let opened = scratch(target)?;
     let mut key = Vec::new();
     for (window, slice) in stream.windows().iter().enumerate() {
         for index in slice.records.clone() {
-            target.sample_key(&stream.moment(index), &mut key)?;
+            opened.row(&stream.moment(index), &mut key)?;
             output(writeln!(out, "put {window} {}", bytes::to_string_binary(&key)))?;
         }
     }

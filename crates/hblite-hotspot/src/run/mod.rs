@@ -3,8 +3,8 @@
 //!
 //! A window is a slice of the simulated clock. All of its records are written, in batches by
 //! several threads; then the window's share of questions is asked; then the counters of all regions
-//! are read. Nothing waits for real time to pass, and on a table that does not grow the counts
-//! follow from the settings alone.
+//! are read. Nothing waits for real time to pass, but a growing table for its splits; on others the
+//! counts follow from the settings alone.
 //!
 //! Steps: `stream` says when which entity comes; `splits` cuts the table; `write` and `read` do the
 //! work; `sample` turns counters into counts; `simulation` puts the stream on region servers.
@@ -22,7 +22,9 @@ mod target;
 mod tests;
 mod write;
 
-use hblite::{Connection, EngineOptions, Options, TableName};
+use std::time::{Duration, Instant};
+
+use hblite::{Connection, EngineOptions, Options, RegionStatus, TableName};
 
 pub use error::RunError;
 pub use export::export_keys;
@@ -35,6 +37,9 @@ use crate::result::{Imbalances, RunResult, Settings, Spread, Storage, VERSION, W
 use read::Reader;
 use sample::Sampler;
 use write::Writer;
+
+/// How long a window waits for splits that are due.
+const SPLIT_WAIT: Duration = Duration::from_millis(500);
 
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +87,9 @@ pub fn run(
 
     for (index, window) in stream.windows().iter().enumerate() {
         writer.write(stream, window)?;
+        if options.splits == Splits::Growing {
+            grow(&connection, &table_name, options)?;
+        }
         reader.ask(&connection, index)?;
         sampler.sample(window)?;
         let sent = traffic.window(window, sampler.layout())?;
@@ -115,12 +123,10 @@ pub fn run(
 fn open(target: &dyn Target, options: &RunOptions) -> Result<Connection, RunError> {
     let mut engine = EngineOptions::default();
     if options.splits == Splits::Growing {
-        // About as many regions at the end as were asked for: a region is split at so many bytes.
-        let cell_bytes = (options.value_bytes + 80) as u64;
-        let share = options.records * cell_bytes / options.regions as u64;
-        engine.region_size_max_bytes = share.max(128 << 10);
-        engine.region_split_first_size_bytes = Some(share.max(128 << 10));
-        engine.memstore_flush_size_bytes = (share as usize / 2).clamp(64 << 10, 32 << 20);
+        let split_bytes = split_bytes(options);
+        engine.region_size_max_bytes = split_bytes;
+        engine.region_split_first_size_bytes = Some(split_bytes);
+        engine.memstore_flush_size_bytes = (split_bytes as usize / 2).clamp(64 << 10, 32 << 20);
     } else {
         engine.is_split_enabled = false;
     }
@@ -129,6 +135,28 @@ fn open(target: &dyn Target, options: &RunOptions) -> Result<Connection, RunErro
         Some(dir) => store.open(dir.join(file_name(target.name())))?,
         None => store.open_in_memory()?,
     })
+}
+
+/// The size at which regions are split, so that there are about as many at the end as were asked
+/// for.
+fn split_bytes(options: &RunOptions) -> u64 {
+    let cell_bytes = (options.value_bytes + 80) as u64;
+    (options.records * cell_bytes / options.regions as u64).max(128 << 10)
+}
+
+/// Lets the store split what has grown: it does so in the background, and a window of the simulated
+/// clock is over long before that. What is not split in time is split in a later window.
+fn grow(connection: &Connection, table: &TableName, options: &RunOptions) -> Result<(), RunError> {
+    let admin = connection.admin();
+    admin.flush_table(table)?;
+    let until = Instant::now() + SPLIT_WAIT;
+    let is_large = |status: &RegionStatus| {
+        status.region.table() == table && status.store_file_size_bytes > split_bytes(options)
+    };
+    while Instant::now() < until && admin.status()?.regions.iter().any(is_large) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
 }
 
 /// The tables of a design, empty; those of a run before are replaced. Gives the first one.

@@ -6,7 +6,8 @@ use hblite_rowkey::quantile_splits;
 use super::error::RunError;
 use super::options::{RunOptions, Splits};
 use super::stream::Stream;
-use super::target::Target;
+use super::target::{Target, scratch};
+use crate::study::mixed;
 
 /// Keys of a sample.
 const SAMPLE: usize = 20_000;
@@ -32,13 +33,17 @@ pub(super) fn split_keys(
     Ok(quantile_splits(sample(target, stream)?, regions)?)
 }
 
-/// Keys of records that are spread evenly over the stream.
+/// Keys of records that are spread over the stream: one of each stretch, by chance, since numbers
+/// at even distances may all end in the same digits.
 fn sample(target: &dyn Target, stream: &Stream) -> Result<Vec<Vec<u8>>, RunError> {
+    let opened = scratch(target)?;
     let count = stream.len().min(SAMPLE);
     let mut keys = Vec::with_capacity(count);
     for index in 0..count {
         let mut key = Vec::new();
-        target.sample_key(&stream.moment(index * stream.len() / count), &mut key)?;
+        let stretch = index * stream.len() / count..(index + 1) * stream.len() / count;
+        let chosen = stretch.start + mixed(index as u64) as usize % stretch.len().max(1);
+        opened.row(&stream.moment(chosen), &mut key)?;
         keys.push(key);
     }
     Ok(keys)

@@ -38,7 +38,8 @@ pub fn key_text(key: &str, buckets: usize) -> String {
 ///
 /// ```
 /// use hblite_hotspot::study::split_designs;
-/// assert_eq!(split_designs("md5, bucket(ts, 4)|ts:timestamp"), ["md5", "bucket(ts, 4)|ts:timestamp"]);
+/// let designs = split_designs("md5, bucket(ts, 4)|ts:timestamp");
+/// assert_eq!(designs, ["md5", "bucket(ts, 4)|ts:timestamp"]);
 /// ```
 pub fn split_designs(list: &str) -> Vec<String> {
     let mut designs = vec![String::new()];

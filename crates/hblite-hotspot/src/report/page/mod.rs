@@ -136,7 +136,8 @@ fn design_data(result: &RunResult) -> DesignData {
         labels: super::keys::labels(counts, 24),
         regions: regions.map(|region| (region.start.clone(), region.end.clone())).collect(),
         layout: counts.final_regions().to_vec(),
-        cells: (counts.layouts.len() > 1).then(|| packed(&cells(counts))),
+        cells: (counts.layouts.len() > 1)
+            .then(|| packed(Grid::new(counts, Metric::Writes).regions())),
         writes: metric_data(counts, Metric::Writes),
         reads: metric_data(counts, Metric::Reads),
         bytes: metric_data(counts, Metric::Bytes),
@@ -150,20 +151,6 @@ fn metric_data(counts: &Counts, metric: Metric) -> String {
         .map(|(column, row)| u32::try_from(grid.count(column, row)).unwrap_or(u32::MAX))
         .collect();
     packed(&numbers)
-}
-
-/// The number of the region behind each cell of the grid.
-fn cells(counts: &Counts) -> Vec<u32> {
-    let rows = counts.final_regions().len();
-    let extents = counts.extents();
-    let mut cells = vec![0; counts.windows.len() * rows];
-    for (window, column) in counts.windows.iter().zip(cells.chunks_mut(rows.max(1))) {
-        for &region in &counts.layouts[window.layout] {
-            let (from, to) = extents[region as usize];
-            column[from..to].fill(region);
-        }
-    }
-    cells
 }
 
 fn packed(numbers: &[u32]) -> String {

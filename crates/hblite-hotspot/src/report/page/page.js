@@ -186,7 +186,15 @@ function field(context, density, plot, view, design, counted, max) {
       }
       lineOf = top + ":" + bottom;
     }
-    if (!isGap) pixels.set(line, y * width);
+    if (!isGap) {
+      pixels.set(line, y * width);
+    } else if (counted.cells !== null) {
+      // A region that is split later has no border in the middle of itself.
+      for (let x = 0; x < width; x++) {
+        const place = columns[x][0] * design.rows + top;
+        if (counted.cells[place] === counted.cells[place - 1]) pixels[y * width + x] = line[x];
+      }
+    }
   }
   context.putImageData(image, Math.round(plot.x * density), Math.round(plot.y * density));
 }

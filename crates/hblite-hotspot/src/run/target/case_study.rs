@@ -75,11 +75,6 @@ impl Target for CaseStudyDesign {
         }
     }
 
-    fn sample_key(&self, moment: &Moment, key: &mut Vec<u8>) -> Result<(), RunError> {
-        *key = self.design.key(&id(moment))?;
-        Ok(())
-    }
-
     fn open(&self, connection: &Connection) -> Result<Box<dyn Opened + '_>, RunError> {
         Ok(Box::new(OpenCaseStudy { target: self, session: self.design.open(connection)? }))
     }

@@ -49,11 +49,6 @@ impl Target for Candidate {
         }
     }
 
-    fn sample_key(&self, moment: &Moment, key: &mut Vec<u8>) -> Result<(), RunError> {
-        let record = self.study().record(moment);
-        Ok(self.encode_into(&record, moment.random(SALT), key)?)
-    }
-
     fn open(&self, connection: &Connection) -> Result<Box<dyn Opened + '_>, RunError> {
         let name = self.tables()?[0].name().clone();
         Ok(Box::new(OpenCandidate { candidate: self, table: connection.table(name)? }))
@@ -85,7 +80,8 @@ impl Opened for OpenCandidate<'_> {
     }
 
     fn row(&self, moment: &Moment, key: &mut Vec<u8>) -> Result<(), RunError> {
-        self.candidate.sample_key(moment, key)
+        let record = self.candidate.study().record(moment);
+        Ok(self.candidate.encode_into(&record, moment.random(SALT), key)?)
     }
 
     fn questions(&self) -> Vec<(String, String)> {

@@ -40,12 +40,6 @@ pub trait Target: Sync {
     /// [`RunError::Design`] if these and the number of regions do not go together.
     fn natural_splits(&self, regions: usize) -> Result<Option<Vec<Vec<u8>>>, RunError>;
 
-    /// The row of a record in the first table, without a store: for samples.
-    ///
-    /// # Errors
-    /// [`RunError::Design`] if the record cannot have a key.
-    fn sample_key(&self, moment: &Moment, key: &mut Vec<u8>) -> Result<(), RunError>;
-
     /// Opens the tables, which must be there.
     ///
     /// # Errors
@@ -109,6 +103,15 @@ pub struct Asked {
     pub rows_returned: u64,
     /// Whether nothing was known of where the rows are.
     pub is_full_scan: bool,
+}
+
+/// A target on an empty store of its own, in memory: what keys would be, without the run's store.
+pub(super) fn scratch(target: &dyn Target) -> Result<Box<dyn Opened + '_>, RunError> {
+    let connection = hblite::open_in_memory()?;
+    for table in target.tables()? {
+        connection.admin().create_table(&table)?;
+    }
+    target.open(&connection)
 }
 
 /// The designs of a study by their names; all that it has if there are none.
