@@ -11,6 +11,7 @@ mod interpreter;
 use bytes::Bytes;
 use hblite_engine::{RegionHandle, RegionStep};
 use hblite_model::{CellBuffer, Qualifiers, Scan};
+use hblite_wire::exception::class;
 use hblite_wire::frame::decode;
 use hblite_wire::{RemoteException, convert, pb};
 use prost::Message as _;
@@ -169,7 +170,7 @@ impl Task<'_> {
     ) -> RemoteResult<pb::AggregateResponse> {
         let mut best: Option<I> = None;
         for_each_row(self.region, self.scan, |cells| {
-            for cell in cells.iter() {
+            for cell in cells {
                 let value = I::of_value(cell.value())?;
                 let is_best = |value: &I| best.as_ref().is_none_or(|best| is_better(value, best));
                 if let Some(value) = value.filter(is_best) {
@@ -202,7 +203,8 @@ impl Task<'_> {
         let Some(sum) = sums.sum else {
             let name = self.region.info().region_name_as_string();
             let message = format!("java.lang.NullPointerException: {name} has no value");
-            return Err(RemoteException::do_not_retry(message));
+            // A client of HBase asks again and again, and so it does here.
+            return Err(RemoteException::new(class::IO, message));
         };
         let weights = if self.is_weighted { encode(&sum) } else { encode(&I::least()) };
         Ok(parts(vec![encode(&sum), weights], None))
@@ -218,7 +220,7 @@ struct Sums<I> {
 
 fn sum_of<I: Interpreter>(cells: &CellBuffer) -> RemoteResult<Option<I>> {
     let mut sum = None;
-    for cell in cells.iter() {
+    for cell in cells {
         sum = plus(sum, I::of_value(cell.value())?);
     }
     Ok(sum)
