@@ -54,6 +54,7 @@ mod admin;
 mod bulk_load;
 mod connection;
 mod scanner;
+mod snapshot;
 mod table;
 
 pub use admin::Admin;
@@ -63,7 +64,8 @@ pub use connection::{
 pub use hblite_engine::{
     BackupReport, BulkLoadOptions, BulkLoadReport, CheckProgress, CheckReport, EngineOptions,
     FileTransfer, Finding, FindingKind, RegionLoad, RegionLocation, RegionStatus, ReplayReport,
-    Salvaged, StoreStatus, TableState, TornTail, WalOptions,
+    Salvaged, SnapshotDescription, SnapshotKind, SnapshotOptions, StoreStatus, TableState,
+    TornTail, WalOptions,
 };
 pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
 pub use hblite_model::{

@@ -12,7 +12,7 @@ use hblite::{
     DataBlockEncoding, Delete, Durability, EngineOptions, Env, ErrorKind, Exception, FileTransfer,
     Get, Options, Put, Result, Scan, TableDescriptor, TableName,
 };
-use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem};
+use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
 use hblite_hfile::file_info::BULKLOAD_TIMESTAMP;
 use hblite_hfile::{HFileReader, HFileScanner, HFileWriter, HFileWriterOptions, StoreFileInfo};
 use proptest::prelude::*;
@@ -482,6 +482,65 @@ fn a_crash_at_any_operation_leaves_a_regions_load_whole_or_away() {
         }
     }
     assert!(whole > 0 && away > 0, "both happen: {whole}, {away}");
+}
+
+/// Each operation of a load fails once, and the process lives on: a region has the load or has it
+/// not, and if nobody knows, nothing is written any more.
+#[test]
+fn a_failure_at_any_operation_leaves_a_regions_load_whole_or_away() {
+    let operations = [
+        Operation::Create,
+        Operation::Write,
+        Operation::Sync,
+        Operation::SyncDir,
+        Operation::Rename,
+        Operation::Remove,
+    ];
+    let (mut refused, mut stopped) = (0, 0);
+    for operation in operations {
+        for nth in 0.. {
+            let context = format!("{operation:?} {nth}");
+            let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+            let connection = open(fs.clone()).expect("an empty store");
+            create(&connection, &["m"]).expect("a new table");
+            for family in FAMILIES {
+                let cells = ["c", "d", "x"].map(|row| put_cell(row, family, "q", 1, "new"));
+                write_file(&fs, &in_folder(family, "00"), &cells);
+                let cells = ["y", "e"].map(|row| put_cell(row, family, "q", 1, "new"));
+                write_file(&fs, &in_folder(family, "01"), &cells);
+            }
+            for row in ["c", "x"] {
+                let put = Put::new(row).add_at("a", "q", 1, "old");
+                connection.table("t").and_then(|t| t.put(&put)).expect("the table takes it");
+            }
+            let before = fs.count(operation);
+            fs.inject(Fault::on(operation).nth(nth));
+            let loaded = load(&connection);
+            let is_over = fs.count(operation) - before <= nth && loaded.is_ok();
+            fs.heal();
+            let is_stopped = loaded.as_ref().is_err_and(|e| e.kind() == ErrorKind::Closed);
+            (refused, stopped) =
+                (refused + u64::from(loaded.is_err()), stopped + u64::from(is_stopped));
+            if !is_stopped {
+                for rows in [["c", "d", "e"], ["x", "y", "y"]] {
+                    let is_there = has_load(&connection, rows, &context);
+                    assert!(is_there || loaded.is_err(), "{context}: {rows:?}");
+                }
+                load(&connection).unwrap_or_else(|error| panic!("{context}: again: {error}"));
+            }
+            drop(connection);
+            let connection = open(fs).unwrap_or_else(|error| panic!("{context}: {error}"));
+            for rows in [["c", "d", "e"], ["x", "y", "y"]] {
+                let is_there = has_load(&connection, rows, &context);
+                assert!(is_there || is_stopped, "{context}: {rows:?}, opened again");
+            }
+            load(&connection).unwrap_or_else(|error| panic!("{context}: again: {error}"));
+            if is_over {
+                break;
+            }
+        }
+    }
+    assert!(refused > 50 && stopped > 0, "{refused} refused, of them {stopped} of unknown end");
 }
 
 /// A check of what a crash left names no defect, whatever an open would still finish.

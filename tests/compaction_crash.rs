@@ -1,9 +1,9 @@
 //! Ends the process, or cuts the power, at every step of a compaction.
 //!
-//! A table has a large old file and small young ones, with rows that live, rows that were deleted in
-//! a younger file than their put, and rows that were deleted and written again. Whatever is left of
-//! the compaction, the store must open, every live row must be there in its newest version, and no
-//! deleted one: not at once, nor after everything was compacted, nor after that was opened again.
+//! A table has a large old file and small young ones, with rows that live, rows that were deleted
+//! in a younger file than their put, and rows that were deleted and written again. Whatever is left
+//! of the compaction, the store must open, every live row must be there in its newest version, and
+//! no deleted one: not at once, nor after all was compacted, nor after that was opened again.
 //!
 //! A compaction's error says which step the cut fell into; the test fails if one of [`STEPS`] was
 //! never cut.

@@ -196,7 +196,8 @@ fn every_row_is_linearizable_and_every_scan_sees_rows_that_were() {
             }
         }
     }
-    for kind in ["flush", "minor compaction", "major compaction", "split", "merge", "alter"] {
+    let kinds = ["flush", "minor compaction", "major compaction", "split", "merge", "alter"];
+    for kind in kinds.into_iter().chain(["snapshot", "bulk load"]) {
         assert!(total.contains_key(kind), "there was no {kind}: {total:?}");
     }
 }

@@ -1,10 +1,16 @@
-//! The store's own work while histories are made: flush, compaction, split, merge, alter.
+//! The store's own work while histories are made: flush, compaction, split, merge, alter, snapshot,
+//! and bulk loads of what changes nothing.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hblite::{Admin, Result, TableName};
-use hblite_env::{Random as _, SeededRandom};
+use hblite::{Admin, BulkLoadOptions, Cell, CellType, Result, SnapshotOptions, TableName};
+use hblite_env::{FileSystem as _, MemFileSystem, Random as _, SeededRandom};
+use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
+
+use super::model::FAMILIES;
 
 /// How often each kind of work was done.
 pub(crate) type Work = BTreeMap<&'static str, usize>;
@@ -26,7 +32,15 @@ pub(crate) fn stir(
     let random = SeededRandom::new(seed);
     let mut work = Work::new();
     while !is_over.load(Ordering::Relaxed) {
-        let kind = match random.next_u64() % 10 {
+        let kind = match random.next_u64() % 12 {
+            10.. => {
+                let name = format!("stirred-{}", random.next_u64());
+                admin.snapshot(&name, table, &SnapshotOptions::default())?;
+                admin.delete_snapshot(&name)?;
+                *work.entry("snapshot").or_default() += 1;
+                load_what_changes_nothing(admin, table, rows)?;
+                "bulk load"
+            }
             7.. => {
                 admin.flush_table(table)?;
                 "flush"
@@ -53,6 +67,27 @@ pub(crate) fn stir(
         *work.entry(kind).or_default() += 1;
     }
     Ok(work)
+}
+
+/// Loads markers that delete versions which nobody has written, over all rows and families.
+fn load_what_changes_nothing(admin: &Admin, table: &TableName, rows: &[String]) -> Result<()> {
+    let (source, folder) = (MemFileSystem::new(), Path::new("/hfiles"));
+    let mut rows: Vec<&String> = rows.iter().collect();
+    rows.sort();
+    for family in FAMILIES {
+        let dir = folder.join(family);
+        source.create_dir_all(&dir).expect("there is room");
+        let options = HFileWriterOptions::default();
+        let mut writer = HFileWriter::create(&source, &dir.join("00"), options)?;
+        for row in &rows {
+            let (row, family) = (row.as_bytes(), family.as_bytes());
+            let marker = Cell::new(row, family, b"stirred", 1, CellType::Delete, b"");
+            writer.append(&marker.as_ref())?;
+        }
+        writer.finish(&StoreFileInfo::default())?;
+    }
+    let options = BulkLoadOptions { source: Some(Arc::new(source)), ..Default::default() };
+    admin.bulk_load(table, folder, &options).map(drop)
 }
 
 fn change_regions(

@@ -65,7 +65,11 @@ pub(crate) fn run(arguments: &LoadHFilesArguments) -> ExitCode {
                 )
             }
         }
-        Err(error) => fail(error.message(), FAILURE),
+        // Some of HBase's messages are the name of a table and nothing else.
+        Err(error) => {
+            let message = format!("{}: {}", error.exception().simple_name(), error.message());
+            fail(&message, FAILURE)
+        }
     }
 }
 

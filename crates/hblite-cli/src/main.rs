@@ -3,11 +3,14 @@
 #![forbid(unsafe_code)]
 
 mod backup;
+mod casestudy;
 mod check;
 mod fault;
 mod hfile;
+mod hotspot;
 mod load_hfiles;
 mod output;
+mod rowkey;
 mod serve;
 mod shell;
 mod terminal;
@@ -47,6 +50,15 @@ enum Command {
     Import(transfer::import::ImportArguments),
     /// Writes the rows of a table as CSV, TSV, JSON lines, or HFiles for a bulk load.
     Export(transfer::export::ExportArguments),
+    /// Shows where the load of row keys lands, and what reading back costs.
+    #[command(subcommand)]
+    Hotspot(hotspot::HotspotCommand),
+    /// Runs the schemas of HBase's case studies.
+    #[command(subcommand, name = "casestudy")]
+    CaseStudy(casestudy::CaseStudyCommand),
+    /// Tells what a row key does, from its design.
+    #[command(name = "rowkey")]
+    RowKey(rowkey::RowKeyArguments),
 }
 
 fn main() -> ExitCode {
@@ -60,6 +72,9 @@ fn main() -> ExitCode {
         Command::Backup(arguments) => backup::run(&arguments),
         Command::Import(arguments) => transfer::import::run(&arguments),
         Command::Export(arguments) => transfer::export::run(&arguments),
+        Command::Hotspot(command) => hotspot::run(command),
+        Command::CaseStudy(command) => casestudy::run(command),
+        Command::RowKey(arguments) => rowkey::run(&arguments),
     }
 }
 

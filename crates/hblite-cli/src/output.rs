@@ -52,6 +52,11 @@ pub(crate) fn row_spinner() -> ProgressBar {
     bar("{spinner} {human_pos} rows, {per_sec}", None)
 }
 
+/// A bar for so many records.
+pub(crate) fn record_bar() -> ProgressBar {
+    bar("{bar:30} {human_pos}/{human_len} records, {eta}", Some(0))
+}
+
 fn bar(template: &str, length: Option<u64>) -> ProgressBar {
     let target = if io::stderr().is_terminal() {
         ProgressDrawTarget::stderr_with_hz(10)

@@ -61,6 +61,8 @@ fn nothing_to_load_and_no_store_are_failures() {
     let empty = hblite(&["completebulkload", "--dir", &store, "t", &folder]);
     assert_eq!(empty.status.code(), Some(1));
     assert!(text(&empty.stderr).contains("has no file to load"), "{}", text(&empty.stderr));
+    let unknown = hblite(&["load-hfiles", "--dir", &store, "nope", &folder]);
+    assert_eq!(text(&unknown.stderr), "hblite: TableNotFoundException: nope\n");
     let nowhere = dir.path().join("nowhere");
     let missing = hblite(&["load-hfiles", "--dir", nowhere.to_str().unwrap(), "t", &folder]);
     assert_eq!(missing.status.code(), Some(1));

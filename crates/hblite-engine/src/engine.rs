@@ -6,21 +6,20 @@
 //! Threads:  any.
 
 mod crash;
-mod namespaces;
+mod files;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
-    ColumnFamilyDescriptor, META_ENCODED_NAME, RegionInfo, Result, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, META_ENCODED_NAME, NamespaceDescriptor, RegionInfo, Result,
+    TableDescriptor, TableName,
 };
 use parking_lot::Mutex;
 
-use crate::backup::BackupReport;
-use crate::bulk_load::{BulkLoadOptions, BulkLoadReport};
 use crate::catalog::{Catalog, OrphanReport, TableState};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
@@ -411,35 +410,36 @@ impl Engine {
     }
 }
 
-/// Files that come from outside.
+/// Namespaces.
 impl Engine {
-    /// Loads a folder of HFiles, `<folder>/<family>/<file>`, into a table.
-    pub fn bulk_load(
-        &self,
-        table: &TableName,
-        folder: &Path,
-        options: &BulkLoadOptions,
-    ) -> Result<BulkLoadReport> {
-        self.catalog.bulk_load(table, folder, options)
+    /// Creates a namespace.
+    pub fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        self.catalog.create_namespace(namespace)
     }
 
-    /// Loads HFiles into one region, each into the family beside it, all or none. False, and
-    /// nothing was loaded, if one of them has rows of other regions.
-    pub fn bulk_load_region(
-        &self,
-        region: &str,
-        files: &[(Vec<u8>, PathBuf)],
-        options: &BulkLoadOptions,
-    ) -> Result<bool> {
-        self.catalog.bulk_load_region(region, files, options)
+    /// Replaces the properties of a namespace.
+    pub fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        self.catalog.modify_namespace(namespace)
     }
-}
 
-/// Copies.
-impl Engine {
-    /// Makes a copy of the store, as it is at one moment of the call, as a new directory `to`.
-    pub fn backup(&self, to: &Path) -> Result<BackupReport> {
-        self.catalog.backup(to)
+    /// Deletes a namespace without tables.
+    pub fn drop_namespace(&self, name: &str) -> Result<()> {
+        self.catalog.drop_namespace(name)
+    }
+
+    /// A namespace.
+    pub fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
+        self.catalog.namespace(name)
+    }
+
+    /// Namespaces in order of their names.
+    pub fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>> {
+        Ok(self.catalog.namespaces())
+    }
+
+    /// Tables of a namespace.
+    pub fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
+        self.catalog.namespace_tables(name)
     }
 }
 

@@ -9,6 +9,7 @@
 //! <root>/data/<namespace>/<table>/<region>/.tmp/<family>/    being written; gone after an open
 //! <root>/data/<namespace>/<table>/<region>/.bulk/<load>/<family>/   a bulk load being finished
 //! <root>/data/<namespace>/<table>/<region>/<family>/<file>   store files
+//! <root>/.hbase-snapshot/<name>/                              see `catalog::snapshot`
 //! <root>/archive/data/<namespace>/<table>/<region>/…         what was taken out of service
 //! <root>/WALs/                                               the log
 //! <root>/.tmp/                                               being removed; empty after an open
@@ -38,13 +39,18 @@ use parking_lot::Mutex;
 /// The version of HBase's layout.
 const VERSION: &str = "8";
 /// Name of the file with a region's identity, in its directory.
-const REGION_INFO_FILE: &str = ".regioninfo";
+pub(crate) const REGION_INFO_FILE: &str = ".regioninfo";
 /// Name of the directory with a table's descriptor, in its directory.
-const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
+pub(crate) const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
 /// Name of directories for files that are being written or removed.
 pub(crate) const TEMPORARY_DIR: &str = ".tmp";
 /// Name of a region's directory for bulk loads that are committed and not finished.
 pub(crate) const BULK_LOAD_DIR: &str = ".bulk";
+/// Name of a file in the directory of a region that is being made of a snapshot: the files there
+/// are the snapshot's until hbase:meta names the region.
+pub(crate) const UNCLAIMED_FILE: &str = ".unclaimed";
+/// Name of the file with a snapshot's description, in its directory.
+pub(crate) const SNAPSHOT_INFO_FILE: &str = ".snapshotinfo";
 /// Name of a region's directory with what HBase keeps about its logs.
 pub(crate) const RECOVERED_EDITS_DIR: &str = "recovered.edits";
 
@@ -154,6 +160,21 @@ impl Layout {
         let family = above.next().and_then(Path::file_name).unwrap_or_default();
         let table_dir = above.nth(1).unwrap_or(&self.root);
         table_dir.join(encoded_name).join(family).join(name)
+    }
+
+    /// The directory of all snapshots.
+    pub(crate) fn snapshots_dir(&self) -> PathBuf {
+        self.root.join(".hbase-snapshot")
+    }
+
+    /// The directory of a snapshot.
+    pub(crate) fn snapshot_dir(&self, name: &str) -> PathBuf {
+        self.snapshots_dir().join(name)
+    }
+
+    /// The directory of a snapshot that is being taken.
+    pub(crate) fn snapshot_working_dir(&self, name: &str) -> PathBuf {
+        self.snapshots_dir().join(TEMPORARY_DIR).join(name)
     }
 
     /// The directory of what was taken out of service.

@@ -30,11 +30,13 @@ mod chore;
 mod chore_queue;
 mod context;
 mod engine;
+mod files;
 mod layout;
 mod nonces;
 mod options;
 mod region;
 mod row_hash;
+mod snapshot;
 mod status;
 mod store;
 mod table;
@@ -46,6 +48,7 @@ pub use check::{CheckProgress, CheckReport, Finding, FindingKind, check};
 pub use engine::Engine;
 pub use options::EngineOptions;
 pub use region::RegionLoad;
+pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 pub use status::{CrashReport, RegionLocation, RegionStatus, StoreStatus};
 pub use table::{
     RegionHandle, RegionScan, RegionStep, ScanStep, StoreFiles, TableHandle, TableScanner,

@@ -80,8 +80,8 @@ impl HFileReader {
         })
     }
 
-    /// The same, but its blocks leave the cache only when such blocks take more than a quarter of it
-    /// (HBase's IN_MEMORY).
+    /// The same, but its blocks leave the cache only when such blocks take more than a quarter of
+    /// it (HBase's IN_MEMORY).
     #[must_use]
     pub fn preferred(mut self) -> Self {
         if let Some(cached) = &mut self.cache {

@@ -131,6 +131,18 @@ exceptions! {
         "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException", Closed;
     /// A character that no name may have: Java's parse errors of regular expressions.
     PatternSyntax = "java.util.regex.PatternSyntaxException", Invalid;
+    /// A snapshot of this name is there already.
+    SnapshotExists = "org.apache.hadoop.hbase.snapshot.SnapshotExistsException", AlreadyExists;
+    /// The snapshot is not there.
+    SnapshotDoesNotExist =
+        "org.apache.hadoop.hbase.snapshot.SnapshotDoesNotExistException", NotFound;
+    /// A snapshot cannot be taken.
+    SnapshotCreation = "org.apache.hadoop.hbase.snapshot.SnapshotCreationException", Invalid;
+    /// The time of a snapshot is over.
+    SnapshotTtlExpired =
+        "org.apache.hadoop.hbase.snapshot.SnapshotTTLExpiredException", NotFound;
+    /// A table cannot be restored from a snapshot.
+    RestoreSnapshot = "org.apache.hadoop.hbase.snapshot.RestoreSnapshotException", Invalid;
     /// Unreadable text, such as a filter that ends too early.
     CharacterCoding = "java.nio.charset.CharacterCodingException", Invalid;
 }

@@ -152,6 +152,19 @@ pub(crate) fn local_date_time(millis: i64, offset_seconds: i32) -> String {
     text
 }
 
+/// A time as Ruby's `Time#to_s`: `2026-11-21 11:05:38 +0000`.
+///
+/// `offset_seconds` is the distance of the wanted time zone from UTC, positive to the east.
+pub(crate) fn ruby_time(millis: i64, offset_seconds: i32) -> String {
+    let seconds = i128::from(millis.div_euclid(1000)) + i128::from(offset_seconds);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil_from_days(days);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let (sign, offset) = (if offset_seconds < 0 { '-' } else { '+' }, offset_seconds.abs() / 60);
+    let zone = format!("{sign}{:02}{:02}", offset / 60, offset % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} {zone}")
+}
+
 /// Year, month and day of the proleptic Gregorian calendar, from days since 1970-01-01.
 fn civil_from_days(days: i128) -> (i128, i128, i128) {
     // Years that begin in March, so that the leap day is the last; eras of 400 years.
@@ -208,6 +221,12 @@ mod tests {
             printed(Some(24), print),
             "ROW     COLUMN+CELL\n row-on column=f:q, valu\n e      e=abcdefghijkl\n"
         );
+    }
+
+    #[test]
+    fn times_are_rubys() {
+        assert_eq!(ruby_time(1_795_259_138_999, 0), "2026-11-21 11:05:38 +0000");
+        assert_eq!(ruby_time(-1, -19_800), "1969-12-31 18:29:59 -0530");
     }
 
     #[test]

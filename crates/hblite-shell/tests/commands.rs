@@ -134,3 +134,33 @@ fn what_is_not_there_says_why() {
         assert!(message.contains(" is not supported by hblite: ") && message.contains(why));
     }
 }
+
+#[test]
+fn snapshots_are_taken_listed_cloned_restored_and_deleted() {
+    let mut session = session();
+    done(&mut session, "put 't', 'r', 'f:q', 'before'");
+    done(&mut session, "snapshot 't', 'one'");
+    done(&mut session, "snapshot 't', 'two', {SKIP_FLUSH => true, TTL => 60}");
+    done(&mut session, "put 't', 'r', 'f:q', 'behind'");
+    let there = refusal(&mut session, "snapshot 't', 'one'");
+    assert!(there.ends_with("Snapshot 'one' already stored on the filesystem."), "{there}");
+    let listed = done(&mut session, "list_snapshots 'o.*'");
+    assert!(listed.contains(" one t (1970-01-01 00:00:01 +0000)\n1 row(s)"), "{listed}");
+    assert!(done(&mut session, "list_snapshots").contains("=> [\"one\", \"two\"]"));
+    assert!(done(&mut session, "list_table_snapshots 't', 'tw.'").contains("=> [\"two\"]"));
+    assert!(done(&mut session, "list_table_snapshots 'x.*'").contains("0 row(s)"));
+    done(&mut session, "clone_snapshot 'one', 'copy'");
+    assert!(done(&mut session, "get 'copy', 'r'").contains("value=before"));
+    assert_eq!(refusal(&mut session, "clone_snapshot 'one', 't'"), "Table already exists: t!");
+    assert_eq!(refusal(&mut session, "clone_snapshot 'one', 'no:t'"), "Unknown namespace: no!");
+    refusal(&mut session, "restore_snapshot 'one'");
+    done(&mut session, "disable 't'");
+    done(&mut session, "restore_snapshot 'one'");
+    done(&mut session, "enable 't'");
+    assert!(done(&mut session, "get 't', 'r'").contains("value=before"));
+    let none = done(&mut session, "delete_table_snapshots 'x'");
+    assert!(none.contains("No snapshots matched the table name regular expression x and the"));
+    done(&mut session, "delete_snapshot 'two'");
+    assert!(refusal(&mut session, "delete_snapshot 'two'").contains("'two' doesn't exist"));
+    assert!(done(&mut session, "help 'snapshots'").contains("delete_table_snapshots"));
+}

@@ -44,6 +44,7 @@ pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     target.add_root_files(&layout)?;
     // What is in the archive belongs to no table.
     target.add_dir(&layout.data_dir())?;
+    target.add_dir(&layout.snapshots_dir())?;
     target.add_dir(&layout.wal_dir())?;
     target.finish()
 }

@@ -41,6 +41,7 @@ impl Catalog {
         for entry in entries {
             self.add_table(&mut target, &entry)?;
         }
+        target.add_dir(&context.layout.snapshots_dir())?;
         target.add_empty_dir(&context.layout.wal_dir())?;
         for segment in hold.seal()? {
             target.add_file(&segment)?;

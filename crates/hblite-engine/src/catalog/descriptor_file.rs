@@ -50,7 +50,7 @@ pub(super) fn write(
     let io = |error| Error::io("cannot write table descriptor in", dir, error);
     let older = list(fs, dir)?;
     let number = older.first().map_or(1, |file| file.number.saturating_add(1));
-    let content = encode(table).finish_with_magic();
+    let content = content(table);
     let path = dir.join(format!("{FILE_PREFIX}{number:0NUMBER_DIGITS$}.{}", content.len()));
     let written = match safety {
         Safety::Durable => fs.write_atomically(&path, &content),
@@ -97,11 +97,23 @@ pub(crate) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Option<TableDescri
         if content.len() as u64 != file.length {
             continue;
         }
-        let table = decode(protobuf::strip_magic(&content))
-            .map_err(|error| Error::corrupt(Exception::CorruptHFile, path, 0, error.message()))?;
-        return Ok(Some(table));
+        return parse(path, &content).map(Some);
     }
     Ok(None)
+}
+
+/// The content of a descriptor file.
+pub(crate) fn content(table: &TableDescriptor) -> Vec<u8> {
+    encode(table).finish_with_magic()
+}
+
+/// What [`content`] gave, found in the file at `path`.
+///
+/// # Errors
+/// `CorruptHFile` naming the file.
+pub(crate) fn parse(path: &Path, content: &[u8]) -> Result<TableDescriptor> {
+    decode(protobuf::strip_magic(content))
+        .map_err(|error| Error::corrupt(Exception::CorruptHFile, path, 0, error.message()))
 }
 
 struct DescriptorFile {

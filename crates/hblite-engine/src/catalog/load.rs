@@ -20,6 +20,7 @@ use super::meta::{self, MetaRow, RegionRow, ServerName};
 use super::meta_table::{MetaTables, for_each_row};
 use super::orphans::{self, OrphanReport};
 use super::region_info_file;
+use super::snapshot;
 use super::table::TableEntry;
 use super::{Catalog, SERVER_HOST, SERVER_PORT, TableState};
 use crate::context::EngineContext;
@@ -86,6 +87,8 @@ impl Catalog {
             catalog.write_namespace_table(&meta_region, &namespace_row)?;
         }
         catalog.orphans = orphans::retire(&catalog)?;
+        let working = context.layout.snapshot_working_dir("");
+        context.layout.remove_in_place(context.env.fs.as_ref(), &working)?;
         Ok(catalog)
     }
 
@@ -94,6 +97,7 @@ impl Catalog {
         let mut opening = Vec::new();
         let mut loaded = Vec::new();
         for (name, (state, rows)) in tables {
+            snapshot::settle(fs, layout, &name, &rows)?;
             let dir = layout.table_descriptor_dir(&name);
             let descriptor = descriptor_file::read(fs, &dir)?.ok_or_else(|| {
                 let message = format!("table {name} has no descriptor");

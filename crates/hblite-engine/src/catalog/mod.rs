@@ -19,8 +19,9 @@
 //! - `meta_table` reads and writes the rows, `table` and `router` find regions
 //! - `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `namespace` are the
 //!   procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
-//! - `backup` copies the store while procedures wait; `bulk_load` gives regions whole files; `crash`
-//!   loses what regions have in memory
+//! - `backup` copies the store while procedures wait; `bulk_load` gives regions whole files;
+//!   `snapshot` keeps a table's files and makes tables of them; `crash` loses what regions have in
+//!   memory
 //!
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations that are
 //! under way in the regions it closes; so nothing that a region waits for may wait for a procedure.
@@ -42,6 +43,7 @@ mod parents;
 pub(crate) mod region_info_file;
 mod router;
 mod sanity;
+pub(crate) mod snapshot;
 mod split;
 mod state;
 mod table;

@@ -13,7 +13,7 @@ use hblite_model::{Error, Result, TableName};
 
 use super::Catalog;
 use super::table::TableEntry;
-use crate::layout::RECOVERED_EDITS_DIR;
+use crate::layout::{RECOVERED_EDITS_DIR, UNCLAIMED_FILE};
 
 /// Directories of no known table or region that an open found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -102,8 +102,13 @@ pub(crate) fn table_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether a family has a file that is no mere reference to another region's.
+/// Whether a family has a file that is no mere reference to another region's, and not a snapshot's
+/// as well.
 pub(crate) fn region_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
+    let unclaimed = dir.join(UNCLAIMED_FILE);
+    if fs.exists(&unclaimed).map_err(|e| Error::io("cannot look for", &unclaimed, e))? {
+        return Ok(false);
+    }
     for family in directories(fs, dir)? {
         let is_store = family != RECOVERED_EDITS_DIR;
         let files = list(fs, &dir.join(family))?;

@@ -7,6 +7,7 @@
 //!   regions of a table         one after the other, without hole or overlap           `chain`
 //!   directories                those of the rows, with their files, and no others     `table`
 //!     families                 references lead to files                               `family`
+//! snapshots                    can be read, with all of their files                    `snapshot`
 //!       store files            blocks, index, filters, order, key range, family       `store_file`
 //! ```
 //!
@@ -27,6 +28,7 @@ mod chain;
 mod family;
 mod log;
 mod report;
+mod snapshot;
 mod store_file;
 mod table;
 
@@ -57,12 +59,14 @@ pub fn check(
     let layout = Layout::new(dir);
     check_is_store(env.fs.as_ref(), &layout)?;
     let _lock = layout.lock(env)?;
-    let (fs, folders) = (env.fs.as_ref(), [layout.data_dir(), layout.wal_dir()]);
+    let (fs, folders) =
+        (env.fs.as_ref(), [layout.data_dir(), layout.wal_dir(), layout.snapshots_dir()]);
     let bytes_total = folders.iter().map(|folder| size_below(fs, folder)).sum();
     let report = CheckReport::default();
     let mut inspection = Inspection { env, layout, report, progress, bytes_total };
     inspection.check_root();
     inspection.check_catalog();
+    inspection.check_snapshots();
     let mut report = inspection.report;
     report.duration = began.elapsed();
     report.sort();

@@ -66,6 +66,8 @@ finding_kinds! {
     CellOrder = "cell-order", "put the file back from a backup: cells in it may not be found";
     /// Cells that do not belong where they are: another region's, another family's.
     ForeignCell = "foreign-cell", "put the file back from a backup, or move it away";
+    /// A snapshot of which a part is missing or makes no sense.
+    Snapshot = "snapshot", "delete the snapshot, or put its directory back from a backup";
     /// A damaged record or segment of the log.
     Log = "log", "put the log back from a backup, or open with salvage and lose these bytes alone";
     /// The log breaks off, as a kill or a power cut leaves it.

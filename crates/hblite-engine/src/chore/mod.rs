@@ -206,5 +206,6 @@ fn compact(context: &EngineContext, catalog: &Catalog, region: &Region) -> Resul
         region.compact(CompactionKind::Background)?;
     }
     catalog.split_if_due(region)?;
-    catalog.clean_parents()
+    catalog.clean_parents()?;
+    catalog.remove_expired_snapshots()
 }

@@ -29,6 +29,7 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor};
 use super::Region;
 use crate::bulk_load::{BulkLoadOptions, FileTransfer};
 use crate::context::EngineContext;
+use crate::files::{link_or_copy, sync_dir};
 use crate::layout::{BULK_LOAD_DIR, TEMPORARY_DIR, family_dir_name};
 use crate::store::Store;
 use crate::store::foreign_file::ForeignFile;
@@ -346,11 +347,7 @@ pub(crate) fn transfer_file(
         return copy_between(source.as_ref(), from, fs, to).map_err(copied);
     }
     if options.transfer != FileTransfer::Copy {
-        fs.sync_file(from).map_err(|error| Error::io("cannot sync", from, error))?;
-        // Another file system, too many links, no links at all: the reasons are many.
-        if fs.hard_link(from, to).is_ok() {
-            return Ok(());
-        }
+        return link_or_copy(fs, from, to);
     }
     fs.copy(from, to).map_err(copied)
 }
@@ -375,8 +372,4 @@ fn copy_between(
         offset += buffer.len() as u64;
     }
     target.sync()
-}
-
-fn sync_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
-    fs.sync_dir(dir).map_err(|error| Error::io("cannot sync directory", dir, error))
 }

@@ -105,6 +105,27 @@ impl Region {
         Ok(taken)
     }
 
+    /// Shows the stores to `visit` while no file comes or goes with what it means: no flush and no
+    /// bulk load ends before it returns. Flushes first if wanted.
+    ///
+    /// # Errors
+    /// `NotServingRegion`, those of [`Region::flush`] and of `visit`.
+    pub(crate) fn with_stores_kept<T>(
+        &self,
+        is_flushed: bool,
+        visit: impl FnOnce(&[Arc<Store>]) -> Result<T>,
+    ) -> Result<T> {
+        let _no_load = self.without_bulk_loads();
+        let mut state = self.flush.lock();
+        if state.is_discarded {
+            return Err(self.not_serving());
+        }
+        if is_flushed {
+            self.flush_locked(&mut state, || self.mvcc.read_point(), None)?;
+        }
+        visit(&self.stores)
+    }
+
     fn flush_locked(
         &self,
         state: &mut FlushState,

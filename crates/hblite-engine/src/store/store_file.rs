@@ -185,6 +185,12 @@ impl StoreFile {
         self.loaded_id
     }
 
+    /// Since when the store has it, in milliseconds. Of a file that came by bulk load nobody knows:
+    /// it tells when it was written somewhere else.
+    pub(crate) fn since(&self) -> Option<i64> {
+        self.loaded_id.map_or_else(|| self.reader.create_time(), |_| None)
+    }
+
     /// Whether minor compactions leave the file alone.
     pub(crate) fn is_for_major_compactions_only(&self) -> bool {
         let value = self.reader.file_info(file_info::EXCLUDE_FROM_MINOR_COMPACTION);

@@ -63,7 +63,7 @@ pub struct Switches {
 impl Default for Switches {
     /// What a fresh HBase 2.6 has.
     fn default() -> Self {
-        Self { balancer: true, normalizer: false, split: true, merge: true, snapshot_cleanup: true }
+        Self { balancer: true, normalizer: true, split: true, merge: true, snapshot_cleanup: true }
     }
 }
 

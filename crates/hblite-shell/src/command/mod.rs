@@ -13,6 +13,7 @@ mod pattern;
 mod read;
 mod region;
 mod schema;
+mod snapshot;
 mod unsupported;
 
 use std::io;
@@ -233,6 +234,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "namespace", commands: namespace::COMMANDS },
     Group { name: "dml", commands: data::COMMANDS },
     Group { name: "tools", commands: region::COMMANDS },
+    Group { name: "snapshots", commands: snapshot::COMMANDS },
 ];
 
 /// All commands that hblite has.

@@ -11,7 +11,7 @@ pub(super) struct Pattern(Regex);
 
 impl Pattern {
     /// One that the whole name must match; the argument may be left out for all names.
-    fn whole(arguments: &Arguments, at: usize) -> Result<Self, Failure> {
+    pub(super) fn whole(arguments: &Arguments, at: usize) -> Result<Self, Failure> {
         Self::new(arguments, at, |text| format!("^(?:{text})$"))
     }
 

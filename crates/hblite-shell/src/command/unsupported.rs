@@ -19,10 +19,10 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    "there are no snapshots":
-        "snapshot" "clone_snapshot" "restore_snapshot" "delete_snapshot" "delete_all_snapshot"
-        "delete_table_snapshots" "list_snapshots" "list_table_snapshots" "list_snapshot_sizes"
+    "snapshots whose time is over are always removed":
         "snapshot_cleanup_switch" "snapshot_cleanup_enabled";
+    "snapshots share their files with tables, and quotas are not kept":
+        "list_snapshot_sizes";
     "there is one server, so regions stay where they are":
         "assign" "balancer" "balance_switch" "balancer_enabled" "close_region" "move" "unassign"
         "rit" "get_balancer_decisions" "get_balancer_rejections";

@@ -118,7 +118,7 @@ impl Store {
     fn is_major_compaction_due(&self, files: &[Arc<StoreFile>]) -> bool {
         let period = self.context.options.major_compaction_period_ms;
         let now = self.context.env.clock.now_millis();
-        let oldest = files.iter().filter_map(|file| file.reader().create_time()).min();
+        let oldest = files.iter().filter_map(|file| file.since()).min();
         if period == 0 || oldest.is_none_or(|oldest| oldest >= now.saturating_sub(period)) {
             return false;
         }
@@ -219,9 +219,8 @@ impl Store {
 /// older than HBase keeps ids (`hbase.hstore.compaction.keep.seqId.period`). Of two equal keys the
 /// higher id wins, and NEW_VERSION_BEHAVIOR goes by them, so younger ids stay.
 fn oldest_needed_by_nobody(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
-    let is_old = |file: &&Arc<StoreFile>| {
-        file.reader().create_time().is_some_and(|time| time < now - SEQUENCE_IDS_KEPT_MS)
-    };
+    let is_old =
+        |file: &&Arc<StoreFile>| file.since().is_some_and(|time| time < now - SEQUENCE_IDS_KEPT_MS);
     files.iter().filter(is_old).map(|file| file.cell_sequence_id_max()).max()
 }
 

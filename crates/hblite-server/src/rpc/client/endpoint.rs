@@ -4,6 +4,11 @@
 //! An endpoint gets the region and its own request as bytes, and gives the Java class of its answer
 //! and the answer as bytes.
 
+mod aggregate;
+mod interpreter;
+
+use std::time::Instant;
+
 use bytes::Bytes;
 use hblite_engine::RegionHandle;
 use hblite_model::Mutation;
@@ -14,7 +19,7 @@ use hblite_wire::frame::decode;
 use hblite_wire::{RemoteException, pb};
 use prost::Message as _;
 
-use super::{aggregate, region};
+use super::region;
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
@@ -26,35 +31,25 @@ type EndpointResult = Result<pb::NameBytesPair, RemoteException>;
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::CoprocessorServiceRequest = call.parameter()?;
     let region = region(cluster, call, &request.region)?;
-    let value = execute(&region, &request.call)?;
+    let value = execute(&region, &request.call, call.deadline)?;
     call.answer(&pb::CoprocessorServiceResponse { region: request.region, value })
 }
 
-/// Calls an endpoint of a region.
-pub(super) fn execute(region: &RegionHandle, call: &pb::CoprocessorServiceCall) -> EndpointResult {
+/// Calls an endpoint of a region, whose answer nobody waits for after `deadline`.
+pub(super) fn execute(
+    region: &RegionHandle,
+    call: &pb::CoprocessorServiceCall,
+    deadline: Option<Instant>,
+) -> EndpointResult {
     // Services of HBase's own package come with it or without.
     let service = call.service_name.strip_prefix("hbase.pb.").unwrap_or(&call.service_name);
     match (service, call.method_name.as_str()) {
         ("MultiRowMutationService", "MutateRows") => mutate_rows(region, call.request.clone()),
         ("AggregateService", method) => {
-            match aggregate::answer(region, method, call.request.clone()) {
-                Some(response) => Ok(pb::NameBytesPair {
-                    name: format!("{PACKAGE}AggregateProtos$AggregateResponse"),
-                    value: Some(aggregate::encoded(&response?)),
-                }),
-                None => Err(no_such_method(call)),
-            }
+            aggregate::answer(region, method, call.request.clone(), deadline)
         }
-        ("MultiRowMutationService", _) => Err(no_such_method(call)),
         _ => Err(no_such_service(call, &region.info().region_name_as_string())),
     }
-}
-
-/// What HBase says of a method that a service does not have.
-fn no_such_method(call: &pb::CoprocessorServiceCall) -> RemoteException {
-    let (service, method) = (&call.service_name, &call.method_name);
-    let message = format!("Unknown method {method} called on service {service}");
-    RemoteException::new(class::UNKNOWN_PROTOCOL, message)
 }
 
 /// What HBase says of a service that no coprocessor of the region has.

@@ -181,7 +181,7 @@ impl Multi<'_> {
             let mut result = pb::ResultOrException { index, ..pb::ResultOrException::default() };
             if let Some(service_call) = &action.service_call {
                 write_batch(self.cluster, region, &mut batch, &mut results);
-                match endpoint::execute(region, service_call) {
+                match endpoint::execute(region, service_call, self.call.deadline) {
                     Ok(value) => {
                         let value = Some(value);
                         result.service_result = Some(pb::CoprocessorServiceResult { value });

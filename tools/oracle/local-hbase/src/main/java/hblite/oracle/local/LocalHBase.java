@@ -12,7 +12,7 @@ import org.apache.hadoop.hbase.util.JVMClusterUtil;
 import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
 
 /**
- * A standalone HBase in this process: ZooKeeper, one master and one region server on local files.
+ * A standalone HBase in this process: ZooKeeper, one master and region servers on local files.
  *
  * <p>It says on its standard output {@code ZooKeeper at localhost:PORT} when it takes requests, and
  * stops when its standard input ends, so it never outlives who started it. Its store belongs into
@@ -28,15 +28,17 @@ public final class LocalHBase {
   /**
    * Runs until the standard input ends. The status is 1 if HBase could not be started.
    *
-   * @param arguments the directory for the store
+   * @param arguments the directory for the store, and the number of region servers if not one
    */
   public static void main(String[] arguments) {
-    if (arguments.length != 1) {
-      System.err.println("usage: LocalHBase DIRECTORY");
+    if (arguments.length < 1 || arguments.length > 2) {
+      System.err.println("usage: LocalHBase DIRECTORY [REGION-SERVERS]");
       System.exit(2);
     }
     try {
-      run(Path.of(arguments[0]).toAbsolutePath());
+      run(
+          Path.of(arguments[0]).toAbsolutePath(),
+          arguments.length == 1 ? 1 : Integer.parseInt(arguments[1]));
     } catch (IOException | InterruptedException | RuntimeException | LinkageError e) {
       e.printStackTrace();
       System.exit(1);
@@ -45,12 +47,13 @@ public final class LocalHBase {
     System.exit(0);
   }
 
-  private static void run(Path directory) throws IOException, InterruptedException {
+  private static void run(Path directory, int regionServers)
+      throws IOException, InterruptedException {
     Configuration configuration = configuration(directory);
     MiniZooKeeperCluster zooKeeper = new MiniZooKeeperCluster(configuration);
     int port = zooKeeper.startup(Files.createDirectories(directory.resolve("zookeeper")).toFile());
     configuration.setInt(HConstants.ZOOKEEPER_CLIENT_PORT, port);
-    LocalHBaseCluster cluster = new LocalHBaseCluster(configuration, 1, 1);
+    LocalHBaseCluster cluster = new LocalHBaseCluster(configuration, 1, regionServers);
     cluster.startup();
     waitUntilReady(cluster);
     System.out.println("ZooKeeper at localhost:" + port);

@@ -1,0 +1,69 @@
+//! What can go wrong while a study runs.
+
+use std::fmt;
+
+/// Short for this crate's results.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a study cannot go on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The store refused or failed.
+    Store(hblite::Error),
+    /// A key could not be made, read or planned for.
+    Key(hblite_rowkey::Error),
+    /// A row does not hold what the study wrote: it was written by something else.
+    Row {
+        /// The row, printable.
+        row: String,
+        /// What is missing or wrong.
+        what: String,
+    },
+    /// There is no study, design or question of this name.
+    Unknown {
+        /// What was asked for.
+        what: String,
+        /// What there is.
+        known: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn row(row: &[u8], what: impl Into<String>) -> Self {
+        Self::Row { row: hblite_rowkey::printable(row), what: what.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => write!(f, "{error}"),
+            Self::Key(error) => write!(f, "{error}"),
+            Self::Row { row, what } => write!(f, "row {row}: {what}"),
+            Self::Unknown { what, known } => write!(f, "no {what}; there are {known}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Store(error) => Some(error),
+            Self::Key(error) => Some(error),
+            Self::Row { .. } | Self::Unknown { .. } => None,
+        }
+    }
+}
+
+impl From<hblite::Error> for Error {
+    fn from(error: hblite::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<hblite_rowkey::Error> for Error {
+    fn from(error: hblite_rowkey::Error) -> Self {
+        Self::Key(error)
+    }
+}

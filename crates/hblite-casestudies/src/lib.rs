@@ -1,0 +1,58 @@
+//! The schemas of HBase's case studies as running code, on the public API of `hblite` only.
+//!
+//! Each [`Study`] asks the same questions of several [`Design`]s of the same data, so that what a
+//! row key gives and what it costs can be seen side by side: in scans, regions, rows and cells
+//! read.
+//!
+//! ```
+//! use hblite_casestudies::{RunOptions, run_design, study};
+//!
+//! let study = study("recent-operations")?;
+//! let data = study.data(1_000, 1);
+//! let design = study.design("reversed-scan")?;
+//! let connection = hblite::open_in_memory()?;
+//! let options = RunOptions { regions: 4, is_checked: true };
+//! let report = run_design(study.as_ref(), design.as_ref(), &data, &connection, options)?;
+//! assert!(report.questions.iter().all(|question| question.is_right == Some(true)));
+//! println!("{report}");
+//! # Ok::<(), hblite_casestudies::Error>(())
+//! ```
+//!
+//! # Where things are
+//!
+//! [`studies`] has a file or folder for each study. Those whose designs differ in their keys only
+//! are [`Record`]s with [`KeyedDesign`]s: a key in the design language of `hblite-rowkey` is all
+//! that there is to a design. The others lay records out in rows and columns of their own.
+//! [`Session::ask`] reads through [`TableReader`]s, which write down what was read in a [`Trace`].
+//! [`merged`] turns a plan of `hblite-rowkey` into rows, [`IdTable`] keeps the lookup table.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod ids;
+mod keyed;
+mod merged;
+mod names;
+mod random;
+mod run;
+pub mod studies;
+mod study;
+mod trace;
+
+use hblite::{ColumnFamilyDescriptor, TableDescriptor, TableName};
+
+pub use error::{Error, Result};
+pub use ids::IdTable;
+pub use keyed::{KeyedDesign, Kind, Record};
+pub use merged::{MergedRows, merged};
+pub use run::{Comparison, DesignReport, QuestionReport, RunOptions, run_design};
+pub use studies::{studies, study};
+pub use study::{DataSet, Design, Question, RecordId, Session, Skew, Study, Write};
+pub use trace::{Access, Cost, Row, Step, TableReader, Trace, TracedScan};
+
+/// A table with families of the default settings.
+pub(crate) fn descriptor(name: &str, families: &[&str]) -> TableDescriptor {
+    let name: TableName = name.parse().expect("names of the studies' tables are tested");
+    let families = families.iter().map(ColumnFamilyDescriptor::new);
+    families.fold(TableDescriptor::new(name), TableDescriptor::with_family)
+}

@@ -1,0 +1,203 @@
+//! `hblite hotspot run`.
+
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use hblite_hotspot::generate::Distribution;
+use hblite_hotspot::report::{Colours, greatest, terminal_heat_map};
+use hblite_hotspot::result::{self, Metric, RunResult};
+use hblite_hotspot::run::{
+    RunOptions, ServiceLaw, Splits, Stream, Target, export_keys, run as run_design, settings,
+    targets,
+};
+use hblite_hotspot::study::split_designs;
+
+use super::{FailIf, judge, print_tables};
+use crate::output::{FAILURE, fail, print, record_bar};
+use crate::terminal::{color_is_wanted, width};
+
+/// Which study and designs, how much of it, on what.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct RunArguments {
+    /// The study; 'hblite hotspot studies' lists them
+    #[arg(long, value_name = "NAME")]
+    study: String,
+    /// Designs by name, or keys over the study's fields like 'bucket(ts, 8)|ts:timestamp|host:str';
+    /// all of the study's unless given
+    #[arg(long, value_name = "A,B,…")]
+    design: Option<String>,
+    /// Directory of the results, a file for each design
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Records to write
+    #[arg(long, default_value_t = 200_000)]
+    records: u64,
+    /// Hosts, customers, cars: how many records are about [default: as fits the study]
+    #[arg(long)]
+    entities: Option<u64>,
+    /// Regions of the table
+    #[arg(long, default_value_t = 16)]
+    regions: usize,
+    /// Salts or buckets of the study's designs [default: as many as regions]
+    #[arg(long)]
+    buckets: Option<usize>,
+    /// How the table is split: auto, uniform, quantiles or growing
+    #[arg(long, default_value_t = Splits::Auto)]
+    splits: Splits,
+    /// Region servers of the simulation
+    #[arg(long, default_value_t = 4)]
+    servers: usize,
+    /// Clients of the simulation
+    #[arg(long, default_value_t = 64)]
+    clients: usize,
+    /// Records a second of the simulated clock
+    #[arg(long, default_value_t = 10_000.0)]
+    rate: f64,
+    /// uniform, zipfian(THETA), latest(THETA), power-law(ALPHA), bursty(RATIO), or one of the first
+    /// four with +bursty(RATIO)
+    #[arg(long, default_value = "uniform")]
+    distribution: Distribution,
+    /// How often each query is run
+    #[arg(long, default_value_t = 100)]
+    reads: u64,
+    /// Windows of time
+    #[arg(long, default_value_t = 60)]
+    windows: usize,
+    /// Bytes of a value
+    #[arg(long, default_value_t = 64)]
+    value_bytes: usize,
+    /// Puts of a batch
+    #[arg(long, default_value_t = 1000)]
+    batch: usize,
+    /// Threads that write [default: as the machine has cores]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Seed of everything
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How long the simulation's servers work on a request: measured, constant(MICROSECONDS) or
+    /// exponential(MICROSECONDS)
+    #[arg(long, default_value = "measured")]
+    service: ServiceLaw,
+    /// How long a region that the simulation moves takes no calls, in milliseconds
+    #[arg(long, default_value_t = 0)]
+    move_ms: u64,
+    /// Keeps the tables in a store in this directory instead of in memory
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Writes the split keys and the keys of the records to a file, to write them to another
+    /// HBase; for one design
+    #[arg(long, value_name = "FILE")]
+    keys_out: Option<PathBuf>,
+    #[command(flatten)]
+    fail_if: FailIf,
+}
+
+const AFTER_HELP: &str = "\
+The same settings give the same counts. What is measured here (puts a second, latencies, service
+times) differs from run to run.
+
+'hblite hotspot report DIR' makes a page and pictures of the results.";
+
+impl RunArguments {
+    fn options(&self) -> RunOptions {
+        let default = RunOptions::default();
+        RunOptions {
+            records: self.records,
+            entities: self.entities,
+            regions: self.regions,
+            splits: self.splits,
+            servers: self.servers,
+            clients: self.clients,
+            rate: self.rate,
+            distribution: self.distribution,
+            reads: self.reads,
+            windows: self.windows,
+            value_bytes: self.value_bytes,
+            batch: self.batch,
+            threads: self.threads.unwrap_or(default.threads),
+            seed: self.seed,
+            service: self.service.clone(),
+            move_ms: self.move_ms,
+            dir: self.dir.clone(),
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &RunArguments) -> ExitCode {
+    match run_all(arguments) {
+        Ok(results) => {
+            let max = greatest(&results, Metric::Writes);
+            for result in &results {
+                let columns = width().unwrap_or(100);
+                let map = terminal_heat_map(result, (Metric::Writes, max), columns, 16, colours());
+                print(&format!("{map}\n"));
+            }
+            print_tables(&results);
+            print(&format!(
+                "Results are in {0}; a page and pictures: hblite hotspot report {0}\n",
+                arguments.out.display()
+            ));
+            judge(&results, &arguments.fail_if)
+        }
+        Err(reason) => fail(&reason, FAILURE),
+    }
+}
+
+fn run_all(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
+    let options = arguments.options();
+    options.check().map_err(|error| error.to_string())?;
+    let buckets = arguments.buckets.unwrap_or(arguments.regions);
+    let names = arguments.design.as_deref().map(split_designs).unwrap_or_default();
+    let designs = targets(&arguments.study, &names, buckets).map_err(|error| error.to_string())?;
+    let [first, ..] = designs.as_slice() else { return Err("there is no design".to_owned()) };
+    if arguments.keys_out.is_some() && designs.len() != 1 {
+        return Err("--keys-out writes the keys of one design: name it with --design".to_owned());
+    }
+    let stream = Stream::new(&**first, &options).map_err(|error| error.to_string())?;
+    result::check_same_run(&arguments.out, first.study(), &settings(&stream, &options))
+        .map_err(|error| error.to_string())?;
+    let mut results = Vec::new();
+    for design in &designs {
+        let result = run_one(arguments, &**design, &stream, &options)
+            .map_err(|reason| format!("{}: {reason}", design.name()))?;
+        results.push(result);
+    }
+    Ok(results)
+}
+
+fn run_one(
+    arguments: &RunArguments,
+    design: &dyn Target,
+    stream: &Stream,
+    options: &RunOptions,
+) -> Result<RunResult, String> {
+    let bar = record_bar();
+    let result = run_design(design, stream, options, |progress| {
+        bar.set_length(progress.records_total);
+        bar.set_position(progress.records);
+    });
+    bar.finish_and_clear();
+    let result = result.map_err(|error| error.to_string())?;
+    result::write(&arguments.out, &result).map_err(|error| error.to_string())?;
+    if let Some(path) = &arguments.keys_out {
+        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        export_keys(design, stream, options, &mut BufWriter::new(file))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(result)
+}
+
+/// What the terminal can show.
+fn colours() -> Colours {
+    if !std::io::stdout().is_terminal() || !color_is_wanted() {
+        return Colours::Plain;
+    }
+    let has_true = std::env::var("COLORTERM")
+        .is_ok_and(|term| term.contains("truecolor") || term.contains("24bit"));
+    if has_true { Colours::True } else { Colours::Palette }
+}

@@ -1,0 +1,135 @@
+//! Snapshots of tables: the files of one moment, kept by second names.
+//!
+//! ```text
+//! <root>/.hbase-snapshot/<name>/.snapshotinfo                   what it is
+//! <root>/.hbase-snapshot/<name>/.tabledesc/.tableinfo.<…>       the table's settings
+//! <root>/.hbase-snapshot/<name>/<region>/.regioninfo            a region that the table had
+//! <root>/.hbase-snapshot/<name>/<region>/<family>/<file>        its files, references among them
+//! <root>/.hbase-snapshot/<name>/<parent>/<family>/<file>        what the references refer to
+//! <root>/.hbase-snapshot/.tmp/<name>/…                          a snapshot being taken
+//! ```
+//!
+//! A snapshot is made in `.tmp` and takes its place by a rename, durably: it is there as a whole or
+//! not at all. Within a region it is of one moment, all families together; regions come one after
+//! the other, as in HBase. Nothing is copied where the file system can link.
+//!
+//! - `take` makes one, `stored` reads one, `restore` makes a table of one
+//!
+//! Threads: any; as procedures. Source: HBase's `SnapshotManager`.
+
+mod restore;
+mod stored;
+mod take;
+
+use hblite_model::{Error, Exception, Result};
+
+use super::Catalog;
+use crate::files::sync_dir;
+use crate::snapshot::SnapshotDescription;
+
+pub(crate) use self::restore::settle;
+pub(crate) use self::stored::StoredSnapshot;
+use self::stored::snapshots;
+
+impl Catalog {
+    /// All snapshots, by name.
+    ///
+    /// # Errors
+    /// `Io`; `CorruptHFile` for one that does not say what it is.
+    pub(crate) fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
+        self.context.check_open()?;
+        self.remove_expired_snapshots()?;
+        let now = self.context.env.clock.now_millis();
+        let mut found = snapshots(self.context.env.fs.as_ref(), &self.context.layout)?;
+        // One may be kept by a procedure for a moment longer.
+        found.retain(|snapshot| !snapshot.has_expired(now));
+        Ok(found)
+    }
+
+    /// Removes a snapshot.
+    ///
+    /// # Errors
+    /// `SnapshotDoesNotExist`, `Io`.
+    pub(crate) fn delete_snapshot(&self, name: &str) -> Result<()> {
+        let _procedure = self.begin_procedure()?;
+        if !self.has_snapshot(name)? {
+            return Err(snapshot_not_found(name));
+        }
+        self.remove_snapshot(name)
+    }
+
+    /// Removes snapshots whose time is over. Does nothing while a procedure is under way: there is
+    /// a next time.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn remove_expired_snapshots(&self) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let now = self.context.env.clock.now_millis();
+        // One that cannot be read says so when it is asked for, and is in nobody's way else.
+        let Ok(mut expired) = snapshots(fs, layout) else { return Ok(()) };
+        expired.retain(|snapshot| snapshot.has_expired(now));
+        if expired.is_empty() {
+            return Ok(());
+        }
+        let Some(_procedure) = self.procedure.try_lock() else {
+            return Ok(());
+        };
+        expired.iter().try_for_each(|snapshot| self.remove_snapshot(&snapshot.name))
+    }
+
+    /// The snapshot of this name, if its time is not over.
+    fn open_snapshot(&self, name: &str) -> Result<StoredSnapshot> {
+        if !self.has_snapshot(name)? {
+            return Err(snapshot_not_found(name));
+        }
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let snapshot = StoredSnapshot::read(fs, &layout.snapshot_dir(name))?;
+        if snapshot.description.has_expired(self.context.env.clock.now_millis()) {
+            let message = format!("TTL for snapshot '{name}' has already expired.");
+            return Err(Error::new(Exception::SnapshotTtlExpired, message));
+        }
+        Ok(snapshot)
+    }
+
+    fn has_snapshot(&self, name: &str) -> Result<bool> {
+        // What is no name is no path either.
+        if check_name(name).is_err() {
+            return Ok(false);
+        }
+        let dir = self.context.layout.snapshot_dir(name);
+        let exists = self.context.env.fs.exists(&dir);
+        exists.map_err(|error| Error::io("cannot look for", &dir, error))
+    }
+
+    /// Durable on return.
+    fn remove_snapshot(&self, name: &str) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let (dir, working) = (layout.snapshot_dir(name), layout.snapshot_working_dir(name));
+        layout.remove_in_place(fs, &working)?;
+        let working_dir = layout.snapshot_working_dir("");
+        fs.create_dir_all(&working_dir)
+            .map_err(|error| Error::io("cannot create directory", &working_dir, error))?;
+        // In one step, so that no half of it is taken for a snapshot.
+        fs.rename(&dir, &working).map_err(|error| Error::io("cannot remove", &dir, error))?;
+        sync_dir(fs, &working_dir)?;
+        sync_dir(fs, &layout.snapshots_dir())?;
+        // What cannot be removed now goes when the store is opened next.
+        let _ = layout.remove_in_place(fs, &working);
+        Ok(())
+    }
+}
+
+fn snapshot_not_found(name: &str) -> Error {
+    let message = format!("Snapshot '{name}' doesn't exist on the filesystem");
+    Error::new(Exception::SnapshotDoesNotExist, message)
+}
+
+/// Refuses what cannot be a snapshot's name: the rules are those of tables.
+fn check_name(name: &str) -> Result<()> {
+    let checked = hblite_model::TableName::new(hblite_model::name::DEFAULT_NAMESPACE, name);
+    checked.map(drop).map_err(|error| {
+        let message = error.message().replace("User-space table", "Snapshot");
+        Error::illegal_argument(message)
+    })
+}

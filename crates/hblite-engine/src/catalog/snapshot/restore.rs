@@ -1,0 +1,314 @@
+//! Makes a table of a snapshot: a new one (clone), or what the disabled table was (restore).
+//!
+//! Both give the table new regions, whose directories nobody looks at until hbase:meta names them.
+//! A file of the snapshot gets a second name there; of a reference, its half is written anew, since
+//! the parent is no region of the new table.
+//!
+//! Restoring changes hbase:meta and the table's settings, and only hbase:meta is the commit:
+//!
+//! 1. the regions' directories, durably
+//! 2. `.tabledesc/.restored.<region id>`, durably: the settings, and which regions they belong to
+//! 3. hbase:meta names the new regions instead of the old ones
+//! 4. the settings become the newest `.tableinfo`, and the file of step 2 goes
+//!
+//! An open that finds the file of step 2 does step 4 if hbase:meta names a region of that id, and
+//! removes the file if it does not.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hblite_env::FileSystem;
+use hblite_hfile::{HFileReader, HFileWriter, HFileWriterOptions, StoreFileInfo};
+use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
+
+use super::stored::StoredSnapshot;
+use crate::catalog::create::new_row;
+use crate::catalog::descriptor_file::{self, Safety};
+use crate::catalog::meta::{self, RegionRow};
+use crate::catalog::table::TableEntry;
+use crate::catalog::{Catalog, TableState, discard, orphans, region_info_file, sanity};
+use crate::files::{link_or_copy, sync_dir};
+use crate::layout::{Layout, UNCLAIMED_FILE, family_dir_name};
+use crate::snapshot::SnapshotOptions;
+use crate::store::key_value_scanner::KeyValueScanner;
+use crate::store::store_file::{StoreFile, loaded_name, split_reference};
+
+/// What the file of step 2 is called, before the id.
+const RESTORED_PREFIX: &str = ".restored.";
+
+impl Catalog {
+    /// Makes a new table of a snapshot.
+    ///
+    /// # Errors
+    /// `TableExists`, `SnapshotDoesNotExist`, `SnapshotTtlExpired`, `NamespaceNotFound`,
+    /// `DoNotRetryIo` (see `sanity`), `CorruptHFile`, `Io`: there is no such table.
+    pub(crate) fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+        let _procedure = self.begin_procedure()?;
+        self.clone_within(name, table)
+    }
+
+    fn clone_within(&self, name: &str, table: &TableName) -> Result<()> {
+        if self.table_exists(table) {
+            return Err(Error::new(Exception::TableExists, table.to_string()));
+        }
+        let snapshot = self.open_snapshot(name)?;
+        self.namespace(table.namespace())?;
+        let descriptor = Arc::new(named(&snapshot.table, table));
+        sanity::check(&descriptor)?;
+        let table_dir = self.context.layout.table_dir(table);
+        orphans::retire_one(self, &table_dir)?;
+        let timestamp = self.meta.next_timestamp()?;
+        let rows = new_rows(&snapshot, table, timestamp);
+        let prepared = self.prepare_clone(&snapshot, &descriptor, &rows);
+        let regions = prepared.inspect_err(|_| {
+            // Left-overs are in nobody's way: they are removed before the name is used again.
+            let _ = self.context.layout.remove_dir(self.context.env.fs.as_ref(), &table_dir);
+        })?;
+        self.commit_new_regions(table, &[], &rows, timestamp).inspect_err(|_| discard(&regions))?;
+        self.claim(&rows);
+        let entry = TableEntry::new(descriptor, TableState::Enabled, rows, regions);
+        self.publish(table, Some(entry));
+        Ok(())
+    }
+
+    fn prepare_clone(
+        &self,
+        snapshot: &StoredSnapshot,
+        descriptor: &Arc<TableDescriptor>,
+        rows: &[RegionRow],
+    ) -> Result<Vec<Arc<crate::region::Region>>> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let dir = layout.table_descriptor_dir(descriptor.name());
+        fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
+        descriptor_file::write(fs, &dir, descriptor, Safety::Durable)?;
+        layout.make_durable(fs, &dir)?;
+        self.place_files(snapshot, descriptor, rows)?;
+        self.prepare_regions(descriptor, rows)
+    }
+
+    /// Makes a disabled table what it was when the snapshot was taken; one that is gone is made
+    /// again, and is in service then. If wanted, a snapshot of what the table is now is there until
+    /// it is done, and stays if that is cut short.
+    ///
+    /// # Errors
+    /// `RestoreSnapshot` if there is no such snapshot, `TableNotDisabled`, `SnapshotTtlExpired`,
+    /// `CorruptHFile`, `Io`: the table is as it was. `RegionServerStopped`: what it is shows when
+    /// the store is opened again.
+    pub(crate) fn restore_snapshot(&self, name: &str, take_fail_safe: bool) -> Result<()> {
+        let _procedure = self.begin_procedure()?;
+        if !self.has_snapshot(name)? {
+            let message = format!("The snapshot {name} does not exist.");
+            return Err(Error::new(Exception::RestoreSnapshot, message));
+        }
+        let snapshot = self.open_snapshot(name)?;
+        let table = &snapshot.description.table;
+        let Ok(entry) = self.entry(table) else {
+            return self.clone_within(name, table);
+        };
+        if entry.state != TableState::Disabled {
+            return Err(Error::new(Exception::TableNotDisabled, table.to_string()));
+        }
+        if !take_fail_safe {
+            return self.restore_within(&snapshot, &entry);
+        }
+        let now = self.context.env.clock.now_millis();
+        let fail_safe = format!("hbase-failsafe-{name}-{now}");
+        self.snapshot_within(&fail_safe, table, &SnapshotOptions::default())?;
+        let restored = self.restore_within(&snapshot, &entry);
+        let is_known =
+            restored.as_ref().err().is_none_or(|e| e.exception() != Exception::RegionServerStopped);
+        if is_known {
+            self.remove_snapshot(&fail_safe)?;
+        }
+        restored
+    }
+
+    fn restore_within(&self, snapshot: &StoredSnapshot, entry: &TableEntry) -> Result<()> {
+        let table = &snapshot.description.table;
+        let descriptor = Arc::new(named(&snapshot.table, table));
+        sanity::check(&descriptor)?;
+        let timestamp = self.meta.next_timestamp()?;
+        let rows = new_rows(snapshot, table, timestamp);
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let dir = layout.table_descriptor_dir(table);
+        let pending = dir.join(format!("{RESTORED_PREFIX}{timestamp}"));
+        let prepared = self.place_files(snapshot, &descriptor, &rows).and_then(|()| {
+            layout.make_durable(fs, &dir)?;
+            let content = descriptor_file::content(&descriptor);
+            let written = fs.write_atomically(&pending, &content);
+            written.map_err(|error| Error::io("cannot write", &pending, error))
+        });
+        prepared.inspect_err(|_| {
+            // What cannot be removed now goes when the store is opened next.
+            let _ = fs.remove_file(&pending);
+            self.remove_region_dirs(rows.iter().map(|row| &row.info));
+        })?;
+        let deletes = entry.rows.iter().map(|row| meta::delete_region(&row.info, timestamp));
+        let puts = rows.iter().flat_map(|row| {
+            let id = row.open_sequence_number;
+            [
+                meta::put_open_region(&row.info, &self.server, id, timestamp),
+                meta::put_closed_region(&row.info, id, timestamp),
+            ]
+        });
+        self.meta.write(&deletes.chain(puts).collect::<Vec<_>>())?;
+        self.claim(&rows);
+        if let Err(error) = finish_restore(fs, &dir, &pending, &descriptor) {
+            // The next open finishes it; an alter before that would be lost.
+            self.context.is_closed.store(true, Ordering::Release);
+            let message = format!("{}; open the store again", error.message());
+            return Err(Error::new(Exception::RegionServerStopped, message).with_source(error));
+        }
+        let restored = TableEntry::new(descriptor, TableState::Disabled, rows, Vec::new());
+        self.publish(table, Some(restored));
+        let before = entry.rows.iter().flat_map(|row| row.merge_parents.iter().chain([&row.info]));
+        self.remove_region_dirs(before);
+        Ok(())
+    }
+
+    /// Puts the snapshot's files into the directories of new regions, durably.
+    fn place_files(
+        &self,
+        snapshot: &StoredSnapshot,
+        descriptor: &TableDescriptor,
+        rows: &[RegionRow],
+    ) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        for ((_, from), row) in snapshot.regions.iter().zip(rows) {
+            region_info_file::ensure(fs, layout, &row.info)?;
+            let unclaimed = layout.region_dir(&row.info).join(UNCLAIMED_FILE);
+            fs.create(&unclaimed).map_err(|error| Error::io("cannot create", &unclaimed, error))?;
+            for family in descriptor.families() {
+                let source = from.join(family_dir_name(family.name()));
+                let dir = layout.family_dir(&row.info, family.name());
+                fs.create_dir_all(&dir)
+                    .map_err(|error| Error::io("cannot create directory", &dir, error))?;
+                for entry in orphans::list(fs, &source)? {
+                    self.place_file(&source.join(&entry.name), &dir)?;
+                }
+                sync_dir(fs, &dir)?;
+                layout.make_durable(fs, &dir)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// hbase:meta names these regions: their files are theirs alone from now on.
+    fn claim(&self, rows: &[RegionRow]) {
+        for row in rows {
+            let path = self.context.layout.region_dir(&row.info).join(UNCLAIMED_FILE);
+            // It matters for regions that hbase:meta does not name only.
+            let _ = self.context.env.fs.remove_file(&path);
+        }
+    }
+
+    fn place_file(&self, source: &Path, dir: &Path) -> Result<()> {
+        let fs = self.context.env.fs.as_ref();
+        if split_reference(source).is_some() {
+            return self.write_half(source, dir);
+        }
+        // One that cannot be opened would keep the table from being enabled.
+        HFileReader::open(fs, source, None)?;
+        let name = source.file_name().unwrap_or_default();
+        link_or_copy(fs, source, &dir.join(name))
+    }
+
+    /// Writes what a reference means as a file of its own.
+    fn write_half(&self, reference: &Path, dir: &Path) -> Result<()> {
+        let fs = self.context.env.fs.as_ref();
+        let half = StoreFile::open_with(fs, &self.context.layout, None, reference)?;
+        let reader = half.reader();
+        let name = self.context.random_name();
+        let name = half.loaded_id().map_or(name.clone(), |id| loaded_name(&name, id));
+        let has_tags = reader.has_tags_and_mvcc().0;
+        let options = HFileWriterOptions {
+            encoding: reader.encoding(),
+            compression: reader.compression(),
+            bloom: reader.bloom_type(),
+            bloom_prefix_length: u32::try_from(reader.bloom_prefix_length()).unwrap_or(0),
+            include_tags: has_tags,
+            comparator: reader.comparator(),
+            create_time: reader.create_time().unwrap_or(0),
+            ..HFileWriterOptions::default()
+        };
+        let mut writer = HFileWriter::create(fs, &dir.join(name), options)?;
+        let mut scanner = half.scanner(u64::MAX).without_caching();
+        let mut is_at_cell = scanner.seek_first()?;
+        while is_at_cell {
+            if let Some(cell) = scanner.current() {
+                writer.append(&cell)?;
+            }
+            is_at_cell = scanner.next()?;
+        }
+        let max_sequence_id = Some(half.sequence_id_max());
+        writer.finish(&StoreFileInfo { max_sequence_id, ..StoreFileInfo::default() })?;
+        Ok(())
+    }
+}
+
+/// The same settings for another table.
+fn named(table: &TableDescriptor, name: &TableName) -> TableDescriptor {
+    let (attributes, families) = (table.attributes().clone(), table.families().cloned());
+    TableDescriptor::from_parts(name.clone(), attributes, families)
+}
+
+/// New regions with the borders of those that the snapshot has.
+fn new_rows(snapshot: &StoredSnapshot, table: &TableName, id: i64) -> Vec<RegionRow> {
+    let id = u64::try_from(id).unwrap_or(0);
+    let region = |info: &RegionInfo| {
+        new_row(RegionInfo::new(table.clone(), info.start_key(), info.end_key(), id), 1)
+    };
+    snapshot.regions.iter().map(|(info, _)| region(info)).collect()
+}
+
+/// Files of step 2 in a table's directory, with their ids.
+///
+/// # Errors
+/// `Io`.
+fn restored_files(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<(u64, PathBuf)>> {
+    let entries = orphans::list(fs, dir)?.into_iter();
+    let files = entries.filter_map(|entry| {
+        let id = entry.name.strip_prefix(RESTORED_PREFIX)?.parse().ok()?;
+        Some((id, dir.join(&entry.name)))
+    });
+    Ok(files.collect())
+}
+
+/// Step 4.
+///
+/// # Errors
+/// `Io`: it is to be done again.
+fn finish_restore(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    pending: &Path,
+    table: &TableDescriptor,
+) -> Result<()> {
+    descriptor_file::write(fs, dir, table, Safety::Durable)?;
+    fs.remove_file(pending).map_err(|error| Error::io("cannot remove", pending, error))?;
+    sync_dir(fs, dir)
+}
+
+/// What an open does with the files of step 2: finishes the restore that hbase:meta knows of.
+///
+/// # Errors
+/// `Io`, `CorruptHFile`.
+pub(crate) fn settle(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    table: &TableName,
+    rows: &[RegionRow],
+) -> Result<()> {
+    let dir = layout.table_descriptor_dir(table);
+    for (id, pending) in restored_files(fs, &dir)? {
+        if rows.iter().any(|row| row.info.region_id() == id) {
+            let content = fs.read(&pending).map_err(|e| Error::io("cannot read", &pending, e))?;
+            let descriptor = descriptor_file::parse(&pending, &content)?;
+            finish_restore(fs, &dir, &pending, &descriptor)?;
+        } else {
+            fs.remove_file(&pending).map_err(|e| Error::io("cannot remove", &pending, e))?;
+        }
+    }
+    Ok(())
+}

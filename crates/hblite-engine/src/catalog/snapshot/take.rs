@@ -1,0 +1,182 @@
+//! Takes a snapshot.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_env::FileSystem;
+use hblite_model::{Error, Exception, Result, TableName};
+
+use super::check_name;
+use crate::catalog::descriptor_file::{self, Safety};
+use crate::catalog::region_info_file;
+use crate::catalog::table::TableEntry;
+use crate::catalog::{Catalog, TableState};
+use crate::files::{link_or_copy, sync_dir};
+use crate::layout::{REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, family_dir_name};
+use crate::region::Region;
+use crate::snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
+use crate::store::Store;
+use crate::store::store_file::{StoreFile, split_reference};
+
+impl Catalog {
+    /// Takes a snapshot of a table, in service or not.
+    ///
+    /// # Errors
+    /// `IllegalArgument` for a name that is none, or a table of the store's own; `SnapshotExists`;
+    /// `SnapshotCreation` if there is no such table; `Io`: there is no such snapshot then.
+    pub(crate) fn snapshot(
+        &self,
+        name: &str,
+        table: &TableName,
+        options: &SnapshotOptions,
+    ) -> Result<()> {
+        self.remove_expired_snapshots()?;
+        let _procedure = self.begin_procedure()?;
+        self.snapshot_within(name, table, options)
+    }
+
+    /// As [`Catalog::snapshot`], within a procedure.
+    pub(super) fn snapshot_within(
+        &self,
+        name: &str,
+        table: &TableName,
+        options: &SnapshotOptions,
+    ) -> Result<()> {
+        check_name(name)?;
+        if table.is_system() {
+            return Err(Error::illegal_argument("System table snapshots are not allowed"));
+        }
+        if self.has_snapshot(name)? {
+            let message = format!("Snapshot '{name}' already stored on the filesystem.");
+            return Err(Error::new(Exception::SnapshotExists, message));
+        }
+        let entry = self.entry(table).map_err(|_| {
+            let message = format!("Table '{table}' doesn't exist, can't take snapshot.");
+            Error::new(Exception::SnapshotCreation, message)
+        })?;
+        let layout = &self.context.layout;
+        let working = layout.snapshot_working_dir(name);
+        layout.remove_in_place(self.context.env.fs.as_ref(), &working)?;
+        let made = self.make(&working, name, &entry, options);
+        let placed = made.and_then(|()| self.put_into_place(&working, name));
+        if placed.is_err() {
+            // What cannot be removed now goes with the next snapshot of the name.
+            let _ = layout.remove_in_place(self.context.env.fs.as_ref(), &working);
+        }
+        placed
+    }
+
+    /// Makes the snapshot in its working directory, durably but for that directory's name.
+    fn make(
+        &self,
+        working: &Path,
+        name: &str,
+        entry: &TableEntry,
+        options: &SnapshotOptions,
+    ) -> Result<()> {
+        let fs = self.context.env.fs.as_ref();
+        let mut snapshot = NewSnapshot { fs, root: working, dirs: BTreeSet::new() };
+        let kind = match (entry.state, options.skip_flush) {
+            (TableState::Enabled | TableState::Enabling, false) => SnapshotKind::Flush,
+            (TableState::Enabled | TableState::Enabling, true) => SnapshotKind::SkipFlush,
+            _ => SnapshotKind::Disabled,
+        };
+        let description = SnapshotDescription {
+            name: name.to_owned(),
+            table: entry.descriptor.name().clone(),
+            created_at_ms: self.context.env.clock.now_millis(),
+            kind,
+            time_to_live_s: options.time_to_live_s,
+            max_file_size: options.max_file_size,
+        };
+        let descriptor_dir = working.join(TABLE_DESCRIPTOR_DIR);
+        snapshot.make_dir(&descriptor_dir)?;
+        let mut table = entry.descriptor.as_ref().clone();
+        if let Some(size) = options.max_file_size {
+            table.set_attribute("MAX_FILESIZE", &size.to_string())?;
+        }
+        descriptor_file::write(fs, &descriptor_dir, &table, Safety::Durable)?;
+        for row in entry.live_rows() {
+            if let Some(region) = entry.region(row.info.encoded_name()) {
+                snapshot.add_region(region, kind == SnapshotKind::Flush)?;
+                continue;
+            }
+            // Nobody serves it; an open knows which of its files count.
+            let region = self.open_region(row, &entry.descriptor)?;
+            let added = snapshot.add_region(&region, false);
+            let _ = region.discard();
+            added?;
+        }
+        snapshot.write(&working.join(SNAPSHOT_INFO_FILE), &description.encode())?;
+        snapshot.dirs.iter().try_for_each(|dir| sync_dir(fs, dir))
+    }
+
+    fn put_into_place(&self, working: &Path, name: &str) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let dir = layout.snapshot_dir(name);
+        layout.make_durable(fs, &layout.snapshots_dir())?;
+        fs.rename(working, &dir).map_err(|error| Error::io("cannot rename", working, error))?;
+        let Err(error) = sync_dir(fs, &layout.snapshots_dir()) else { return Ok(()) };
+        // It is there or not after a power cut; until then it is not.
+        layout.remove_in_place(fs, &dir)?;
+        Err(error)
+    }
+}
+
+/// A snapshot being made.
+struct NewSnapshot<'a> {
+    fs: &'a dyn FileSystem,
+    root: &'a Path,
+    /// Directories that were made.
+    dirs: BTreeSet<PathBuf>,
+}
+
+impl NewSnapshot<'_> {
+    /// Adds a region's files of one moment.
+    fn add_region(&mut self, region: &Region, is_flushed: bool) -> Result<()> {
+        let info = region.info();
+        let dir = self.root.join(info.encoded_name());
+        self.make_dir(&dir)?;
+        self.write(&dir.join(REGION_INFO_FILE), &region_info_file::file_content(info))?;
+        region.with_stores_kept(is_flushed, |stores| {
+            stores.iter().try_for_each(|store| self.add_store(&dir, store))
+        })
+    }
+
+    fn add_store(&mut self, region_dir: &Path, store: &Arc<Store>) -> Result<()> {
+        let dir = region_dir.join(family_dir_name(store.family().name()));
+        self.make_dir(&dir)?;
+        store.with_files_kept(|files| files.iter().try_for_each(|file| self.add_file(&dir, file)))
+    }
+
+    fn add_file(&mut self, dir: &Path, file: &StoreFile) -> Result<()> {
+        link_or_copy(self.fs, file.path(), &dir.join(file.name()))?;
+        let (Some((name, parent)), Some(family)) = (split_reference(file.path()), dir.file_name())
+        else {
+            return Ok(());
+        };
+        let parent_dir = self.root.join(parent).join(family);
+        self.make_dir(&parent_dir)?;
+        let target = parent_dir.join(name);
+        // Both daughters refer to it.
+        if self.fs.exists(&target).map_err(|e| Error::io("cannot look for", &target, e))? {
+            return Ok(());
+        }
+        link_or_copy(self.fs, file.reader().path(), &target)
+    }
+
+    fn make_dir(&mut self, dir: &Path) -> Result<()> {
+        let made = self.fs.create_dir_all(dir);
+        made.map_err(|error| Error::io("cannot create directory", dir, error))?;
+        let above = dir.ancestors().take_while(|above| above.starts_with(self.root));
+        self.dirs.extend(above.map(Path::to_path_buf));
+        Ok(())
+    }
+
+    fn write(&self, path: &Path, content: &[u8]) -> Result<()> {
+        let mut file = self.fs.create(path).map_err(|e| Error::io("cannot create", path, e))?;
+        let written = file.write_all(content).and_then(|()| file.sync());
+        written.map_err(|error| Error::io("cannot write", path, error))
+    }
+}

@@ -1,0 +1,41 @@
+//! Snapshots: what each says of itself, and its files.
+
+use std::path::Path;
+
+use super::store_file::Owner;
+use super::{FindingKind, Inspection};
+use crate::catalog::orphans;
+use crate::catalog::snapshot::StoredSnapshot;
+use crate::layout::family_dir_name;
+
+impl Inspection<'_> {
+    pub(super) fn check_snapshots(&mut self) {
+        let dir = self.layout.snapshots_dir();
+        let names = orphans::directories(self.fs(), &dir);
+        let Some(mut names) = self.or_failure(FindingKind::Unreadable, &dir, names) else { return };
+        names.sort();
+        for name in names {
+            self.check_snapshot(&dir.join(name));
+        }
+        let working = self.layout.snapshot_working_dir("");
+        if super::size_below(self.fs(), &working) > 0 {
+            self.note(FindingKind::LeftOver, &working, "a snapshot that was taken or removed");
+        }
+    }
+
+    fn check_snapshot(&mut self, dir: &Path) {
+        let snapshot = StoredSnapshot::read(self.fs(), dir);
+        let Some(snapshot) = self.or_failure(FindingKind::Snapshot, dir, snapshot) else { return };
+        // Parents that references lead to are no regions of the table, and have files too.
+        for name in self.directories(dir) {
+            let region_dir = dir.join(&name);
+            let mut regions = snapshot.regions.iter().map(|(info, dir)| (info, dir.as_path()));
+            let region = regions.find(|(_, dir)| *dir == region_dir).map(|(info, _)| info);
+            for family in snapshot.table.families() {
+                let family = family.name();
+                let family_dir = region_dir.join(family_dir_name(family));
+                self.check_family(&family_dir, Owner { region, family: Some(family) });
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What an open store does with whole files: takes them in, keeps them, copies them.
+//!
+//! Threads: any.
+
+use std::path::{Path, PathBuf};
+
+use hblite_model::{Result, TableName};
+
+use super::Engine;
+use crate::backup::BackupReport;
+use crate::bulk_load::{BulkLoadOptions, BulkLoadReport};
+use crate::snapshot::{SnapshotDescription, SnapshotOptions};
+
+/// Files that come from outside.
+impl Engine {
+    /// Loads a folder of HFiles, `<folder>/<family>/<file>`, into a table.
+    pub fn bulk_load(
+        &self,
+        table: &TableName,
+        folder: &Path,
+        options: &BulkLoadOptions,
+    ) -> Result<BulkLoadReport> {
+        self.catalog.bulk_load(table, folder, options)
+    }
+
+    /// Loads HFiles into one region, each into the family beside it, all or none. False, and
+    /// nothing was loaded, if one of them has rows of other regions.
+    pub fn bulk_load_region(
+        &self,
+        region: &str,
+        files: &[(Vec<u8>, PathBuf)],
+        options: &BulkLoadOptions,
+    ) -> Result<bool> {
+        self.catalog.bulk_load_region(region, files, options)
+    }
+}
+
+/// Copies.
+impl Engine {
+    /// Makes a copy of the store, as it is at one moment of the call, as a new directory `to`.
+    pub fn backup(&self, to: &Path) -> Result<BackupReport> {
+        self.catalog.backup(to)
+    }
+}
+
+/// Snapshots.
+impl Engine {
+    /// Takes a snapshot of a table.
+    pub fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
+        self.catalog.snapshot(name, table, options)
+    }
+
+    /// All snapshots, by name.
+    pub fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
+        self.catalog.list_snapshots()
+    }
+
+    /// Makes a new table of a snapshot.
+    pub fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+        self.catalog.clone_snapshot(name, table)
+    }
+
+    /// Makes a disabled table what it was when the snapshot was taken.
+    pub fn restore_snapshot(&self, name: &str, take_fail_safe: bool) -> Result<()> {
+        self.catalog.restore_snapshot(name, take_fail_safe)
+    }
+
+    /// Removes a snapshot.
+    pub fn delete_snapshot(&self, name: &str) -> Result<()> {
+        self.catalog.delete_snapshot(name)
+    }
+}

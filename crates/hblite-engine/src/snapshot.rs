@@ -1,0 +1,149 @@
+//! Snapshots: what a caller says about one, and what one says of itself.
+//!
+//! ```text
+//! .snapshotinfo = SnapshotDescription { 1 name, 2 table, 3 creation_time, 4 type, 5 version,
+//!                                       8 ttl, 9 max_file_size }
+//! ```
+//!
+//! The work is done in `catalog::snapshot`. Source: HBase's `Snapshot.proto`.
+
+use hblite_model::protobuf::{self, MessageWriter};
+use hblite_model::{Result, TableName};
+
+/// What HBase writes as the version of its layout with one directory per region.
+const VERSION: u64 = 0;
+/// Milliseconds of the unit that times to live are in.
+const SECOND_MS: i64 = 1_000;
+
+/// How a snapshot was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SnapshotKind {
+    /// Of a table that was disabled.
+    Disabled,
+    /// Memory was flushed first.
+    #[default]
+    Flush,
+    /// Of what was in files.
+    SkipFlush,
+}
+
+impl SnapshotKind {
+    const ALL: [Self; 3] = [Self::Disabled, Self::Flush, Self::SkipFlush];
+
+    /// HBase's name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Disabled => "DISABLED",
+            Self::Flush => "FLUSH",
+            Self::SkipFlush => "SKIPFLUSH",
+        }
+    }
+}
+
+/// Settings of a new snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SnapshotOptions {
+    /// Whether what is in memory is left out (SKIP_FLUSH).
+    pub skip_flush: bool,
+    /// Seconds after which the snapshot is removed (TTL); 0 for never.
+    pub time_to_live_s: u64,
+    /// The MAX_FILESIZE of tables that are made of it, if it is to be another than the table's.
+    pub max_file_size: Option<u64>,
+}
+
+/// A snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotDescription {
+    /// Its name.
+    pub name: String,
+    /// The table that it is of.
+    pub table: TableName,
+    /// When it was taken, in milliseconds since 1970-01-01 UTC.
+    pub created_at_ms: i64,
+    /// How it was taken.
+    pub kind: SnapshotKind,
+    /// Seconds after which it is removed; 0 for never.
+    pub time_to_live_s: u64,
+    /// The MAX_FILESIZE of tables that are made of it, if it is another than the table's.
+    pub max_file_size: Option<u64>,
+}
+
+impl SnapshotDescription {
+    /// Whether its time is over.
+    pub fn has_expired(&self, now_ms: i64) -> bool {
+        let lives = i64::try_from(self.time_to_live_s).ok().and_then(|s| s.checked_mul(SECOND_MS));
+        match lives {
+            None | Some(0) => false,
+            Some(lives) => self.created_at_ms.saturating_add(lives) < now_ms,
+        }
+    }
+
+    /// The content of `.snapshotinfo`.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        MessageWriter::new()
+            .bytes(1, &self.name)
+            .bytes(2, self.table.to_string())
+            .number(3, u64::try_from(self.created_at_ms).unwrap_or(0))
+            .number(4, self.kind as u64)
+            .number(5, VERSION)
+            .number(8, self.time_to_live_s)
+            .number(9, self.max_file_size.unwrap_or(0))
+            .finish()
+    }
+
+    /// What [`SnapshotDescription::encode`] gave; nothing for other bytes.
+    pub(crate) fn decode(content: &[u8]) -> Option<Self> {
+        let (mut name, mut table, mut created_at_ms) = (String::new(), String::new(), 0);
+        let (mut kind, mut time_to_live_s, mut max_file_size) = (1, 0, 0);
+        let read: Result<()> = protobuf::read_message(content, |field, value| {
+            match field {
+                1 => name = value.as_text(),
+                2 => table = value.as_text(),
+                3 => created_at_ms = value.as_number(),
+                4 => kind = value.as_number(),
+                8 => time_to_live_s = value.as_number(),
+                9 => max_file_size = value.as_number(),
+                _ => {}
+            }
+            Ok(())
+        });
+        read.ok().filter(|()| !name.is_empty())?;
+        Some(Self {
+            name,
+            table: table.parse().ok()?,
+            created_at_ms: i64::try_from(created_at_ms).ok()?,
+            kind: SnapshotKind::ALL.get(usize::try_from(kind).ok()?).copied()?,
+            time_to_live_s,
+            max_file_size: (max_file_size > 0).then_some(max_file_size),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_come_back_and_cut_ones_do_no_harm() {
+        let mut description = SnapshotDescription {
+            name: "s".to_owned(),
+            table: "n:t".parse().unwrap(),
+            created_at_ms: 1_700_000_000_000,
+            kind: SnapshotKind::SkipFlush,
+            time_to_live_s: 60,
+            max_file_size: Some(7),
+        };
+        let bytes = description.encode();
+        assert_eq!(SnapshotDescription::decode(&bytes).as_ref(), Some(&description));
+        for cut in 0..bytes.len() {
+            let _ = SnapshotDescription::decode(&bytes[..cut]);
+        }
+        assert!(SnapshotDescription::decode(b"").is_none());
+        assert!(!description.has_expired(1_700_000_060_000));
+        assert!(description.has_expired(1_700_000_060_001));
+        for never in [0, u64::MAX, i64::MAX as u64] {
+            description.time_to_live_s = never;
+            assert!(!description.has_expired(i64::MAX), "{never}");
+        }
+    }
+}

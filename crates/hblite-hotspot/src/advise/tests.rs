@@ -1,0 +1,127 @@
+//! Advice for workloads of which the answer is known.
+
+use hblite_rowkey::{Design, Value};
+use hblite_shell::{NoLines, Outcome, Shell, ShellOptions};
+
+use super::*;
+
+const PRESENT: &str = "ts:timestamp|host:str|event:str";
+
+fn logs(hosts: u64) -> Sample {
+    let design = Design::parse(PRESENT).expect("a key");
+    let key = |index: u64| {
+        let ts = 1_500_000_000_000 + index;
+        let random = crate::study::mixed(index);
+        let values: [Value<'_>; 3] = [
+            ts.into(),
+            format!("host{:04}", random % hosts).into(),
+            ["login", "error"][(random >> 32) as usize % 2].into(),
+        ];
+        design.encode(&values).expect("it fits")
+    };
+    Sample::new(design.clone(), (0..20_000).map(key).collect()).expect("a sample")
+}
+
+fn advice(hosts: u64, queries: &str) -> Advice {
+    let wanted = Wanted::parse(queries).expect("queries");
+    advise(&logs(hosts), &wanted, &AdviceOptions::default()).expect("advice")
+}
+
+#[test]
+fn who_asks_by_host_gets_the_host_first() {
+    let advice = advice(500, "host = ? and ts in 10 %");
+    let best = advice.best();
+    assert!(best.design.to_string().contains("host"), "{advice}");
+    assert!(best.max_over_mean < 1.6, "{advice}");
+    assert_eq!(best.queries[0].scans, 1.0, "{advice}");
+    let present = advice.present().expect("it is a candidate");
+    assert!(present.max_over_mean > 10.0, "{advice}");
+}
+
+#[test]
+fn who_wants_the_newest_gets_reversed_times() {
+    let advice = advice(500, "host = ? newest ts limit 10");
+    assert!(advice.best().design.to_string().contains("ts:reverse_timestamp"), "{advice}");
+    assert!(advice.best().queries[0].rows <= 10.0, "{advice}");
+}
+
+#[test]
+fn who_asks_by_time_only_gets_buckets_or_salts() {
+    let advice = advice(500, "ts in 1 %");
+    let text = advice.best().design.to_string();
+    assert!(text.starts_with("bucket(ts") || text.starts_with("salt("), "{advice}");
+    assert!(advice.best().queries[0].scans <= 16.0);
+}
+
+#[test]
+fn who_does_not_care_for_writes_keeps_the_time_first() {
+    let wanted = Wanted::parse("ts in 1 %").expect("queries");
+    let options = AdviceOptions { write_weight: 0.0, ..AdviceOptions::default() };
+    let advice = advise(&logs(500), &wanted, &options).expect("advice");
+    assert_eq!(advice.best().design.to_string(), PRESENT, "{advice}");
+}
+
+#[test]
+fn the_command_makes_the_table_in_the_shell() {
+    for queries in ["ts in 1 %", "host = ?", "event = ? newest ts limit 5"] {
+        let advice = advice(300, queries);
+        let connection = hblite::open_in_memory().expect("a store");
+        let output = Box::new(std::io::sink());
+        let mut shell = Shell::new(connection.clone(), output, ShellOptions::default());
+        let outcome = shell.run_line(&advice.create_command(), &mut NoLines).expect("written");
+        assert!(matches!(outcome, Outcome::Done), "{}", advice.create_command());
+        let table = connection.table("t").expect("a name");
+        let regions = table.regions().expect("it was made");
+        let starts: Vec<&[u8]> =
+            regions.iter().skip(1).map(hblite::RegionInfo::start_key).collect();
+        assert_eq!(starts, advice.best().splits, "{queries}");
+    }
+}
+
+#[test]
+fn a_live_table_is_a_sample() {
+    use hblite::{ColumnFamilyDescriptor, Put, TableDescriptor};
+    let connection = hblite::open_in_memory().expect("a store");
+    let name = "logs".parse().expect("a name");
+    let table = TableDescriptor::new(name).with_family(ColumnFamilyDescriptor::new("d"));
+    connection.admin().create_table(&table).expect("a table");
+    let table = connection.table("logs").expect("a table");
+    let design = Design::parse("host:str|ts:timestamp").expect("a key");
+    // Hosts one after the other in time: sequential, although the key does not show it.
+    for ts in 0..500_u64 {
+        let host = format!("host{:03}", ts / 10);
+        let key = design.encode(&[host.into(), ts.into()]).expect("it fits");
+        table.put(&Put::new(key).add_at("d", "v", ts as i64, "x")).expect("written");
+    }
+    let sample = Sample::of_table(design, &connection, "logs").expect("a sample");
+    let wanted = Wanted::parse("host = ?").expect("queries");
+    let advice = advise(&sample, &wanted, &AdviceOptions::default()).expect("advice");
+    assert!(advice.present().expect("a candidate").max_over_mean > 8.0, "{advice}");
+    assert!(advice.best().max_over_mean < 8.0, "{advice}");
+}
+
+#[test]
+fn wrong_input_is_told_why() {
+    for (text, reason) in [
+        ("", "there are no queries"),
+        ("host", "is no condition"),
+        ("0: host = ?", "is no weight above 0"),
+        ("host = ? and host begins 2", "two conditions on host"),
+        ("ts in 200 %", "is no percentage"),
+    ] {
+        let error = Wanted::parse(text).expect_err(text).to_string();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+    let wanted = Wanted::parse("car = ?").expect("queries");
+    let error = advise(&logs(10), &wanted, &AdviceOptions::default()).expect_err("no such field");
+    assert!(error.to_string().contains("keys have no field car; their fields are ts, host"));
+
+    let hashed = Design::parse("host:md5|ts:timestamp").expect("a key");
+    let error = Sample::new(hashed, Vec::new()).expect_err("a hash").to_string();
+    assert!(error.contains("only a hash of host"), "{error}");
+    let design = Design::parse(PRESENT).expect("a key");
+    let error = Sample::parse(design.clone(), "a\nb\n").expect_err("too few").to_string();
+    assert!(error.contains("2 keys are too few"), "{error}");
+    let error = Sample::parse(design, &"x\n".repeat(200)).expect_err("no keys").to_string();
+    assert!(error.contains("no key of ts:timestamp"), "{error}");
+}

@@ -1,0 +1,114 @@
+//! The heat map as a picture: frame and labels are drawn, the field is filled pixel by pixel.
+
+use super::grid::Grid;
+use super::raster::{Field, Raster};
+use super::scale::{brightness, colour, duration, number, percent, ticks};
+use super::svg::{Anchor, Drawing, Theme, cut};
+use crate::result::{Metric, RunResult};
+
+const WIDTH: f64 = 1000.0;
+const HEIGHT: f64 = 540.0;
+const LEFT: f64 = 190.0;
+const RIGHT: f64 = 110.0;
+const TOP: f64 = 84.0;
+const BOTTOM: f64 = 62.0;
+
+/// The picture of a result as a PNG file's bytes. `max` is the count that is brightest, the same
+/// for all pictures that are to be compared.
+pub(super) fn png(result: &RunResult, metric: Metric, max: u64) -> Result<Vec<u8>, String> {
+    let grid = Grid::new(&result.counts, metric);
+    let mut drawing = Drawing::new(WIDTH, HEIGHT, Theme::LIGHT);
+    let (width, height) = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+    drawing.bold((24.0, 34.0), 19.0, Anchor::Start, &title(result, metric));
+    drawing.faint((24.0, 58.0), 12.5, Anchor::Start, &cut(&subtitle(result), 125));
+    keys(&mut drawing, result, height);
+    time(&mut drawing, result, width, height);
+    legend(&mut drawing, metric, max as f64, height);
+    let svg = drawing.finish(&title(result, metric));
+
+    let field = Field { x: LEFT, y: TOP, width, height };
+    let gap = if grid.rows <= 40 { 2 } else { 0 };
+    let mut raster = Raster::new(&svg)?;
+    raster.fill(field, |x, y, columns, rows| {
+        let row_height = rows as f64 / grid.rows as f64;
+        // A line of the ground between rows, where they are high enough to be told apart.
+        let into_row = y as f64 % row_height;
+        if gap > 0 && into_row < f64::from(gap) && y > gap as usize {
+            return (255, 255, 255);
+        }
+        colour(brightness(grid.pixel(x, y, columns, rows) as f64, max as f64))
+    });
+    raster.png()
+}
+
+pub(super) fn title(result: &RunResult, metric: Metric) -> String {
+    format!("{}: {} per region over time", result.design, metric.text())
+}
+
+fn subtitle(result: &RunResult) -> String {
+    let settings = &result.settings;
+    let spread = result.spread.writes;
+    let figures = spread.map_or_else(String::new, |spread| {
+        format!(
+            " · hottest region of a window {}, of the run {}",
+            percent(spread.windowed.mean.hottest_share),
+            percent(spread.total.hottest_share)
+        )
+    });
+    format!(
+        "{}: {} records, {}, key {}{figures}",
+        result.study,
+        number(settings.records as f64),
+        settings.distribution,
+        result.key
+    )
+}
+
+/// First keys of regions, as many as there is room for.
+fn keys(drawing: &mut Drawing, result: &RunResult, height: f64) {
+    let labels = super::keys::labels(&result.counts, 22);
+    let row = height / labels.len() as f64;
+    let every = (18.0 / row).ceil().max(1.0) as usize;
+    for (position, text) in labels.iter().enumerate().step_by(every) {
+        let y = TOP + row * position as f64;
+        drawing.line((LEFT - 5.0, y), (LEFT, y), drawing.theme.faint, 1.0);
+        drawing.text((LEFT - 9.0, (y + 4.0).max(TOP + 10.0)), 11.0, Anchor::End, text);
+    }
+    drawing.upwards((20.0, TOP + height / 2.0), 12.5, "first key of the region");
+}
+
+fn time(drawing: &mut Drawing, result: &RunResult, width: f64, height: f64) {
+    let end_ns = result.counts.windows.last().map_or(0, |window| window.end_ns) as f64;
+    for tick in ticks(end_ns, 8) {
+        let x = LEFT + width * tick / end_ns.max(1.0);
+        drawing.line((x, TOP + height), (x, TOP + height + 5.0), drawing.theme.faint, 1.0);
+        let text = if tick == 0.0 { "0".to_owned() } else { duration(tick) };
+        drawing.text((x, TOP + height + 20.0), 11.0, Anchor::Middle, &text);
+    }
+    let windows = result.counts.windows.len();
+    let label = format!("time, in {windows} windows of {}", duration(end_ns / windows as f64));
+    drawing.faint((LEFT + width / 2.0, TOP + height + 44.0), 12.5, Anchor::Middle, &label);
+}
+
+/// The scale of colours, with the counts that they stand for.
+fn legend(drawing: &mut Drawing, metric: Metric, max: f64, height: f64) {
+    let x = WIDTH - RIGHT + 22.0;
+    let steps = 128;
+    let step = height / f64::from(steps);
+    for index in 0..steps {
+        let (r, g, b) = colour((f64::from(index) + 0.5) / f64::from(steps));
+        let y = TOP + height - step * f64::from(index + 1);
+        drawing.rectangle(x, y, 16.0, step + 0.6, &format!("#{r:02x}{g:02x}{b:02x}"));
+    }
+    let mut last = f64::INFINITY;
+    for tick in ticks(max, 6) {
+        let y = TOP + height * (1.0 - brightness(tick, max));
+        // The root draws small counts together: those without room have no label.
+        if last - y >= 14.0 {
+            drawing.line((x + 16.0, y), (x + 20.0, y), drawing.theme.faint, 1.0);
+            drawing.text((x + 24.0, y + 4.0), 11.0, Anchor::Start, &number(tick));
+            last = y;
+        }
+    }
+    drawing.faint((x - 4.0, TOP - 10.0), 11.0, Anchor::Start, &format!("{}/window", metric.text()));
+}

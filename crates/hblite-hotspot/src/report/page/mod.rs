@@ -1,0 +1,237 @@
+//! The report as one page of HTML that needs no network: style, script, pictures and counts are in
+//! it.
+//!
+//! Counts travel as 32-bit numbers, column by column, deflated and in base 64; the script unpacks
+//! those of the design that is shown. Everything from outside (names, keys) is escaped.
+
+use std::io::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use serde::Serialize;
+
+use super::grid::Grid;
+use super::svg::{Theme, escaped};
+use super::table::{Table, tables};
+use super::trade_off::Cost;
+use super::{bars, scale, trade_off};
+use crate::condition::short;
+use crate::result::{Counts, Metric, RunResult};
+
+const TEMPLATE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// What the script reads.
+#[derive(Serialize)]
+struct Data {
+    /// 256 colours, `rrggbb` each, from cold to hot.
+    colours: String,
+    designs: Vec<DesignData>,
+}
+
+#[derive(Serialize)]
+struct DesignData {
+    name: String,
+    key: String,
+    summary: String,
+    end_ns: u64,
+    columns: usize,
+    rows: usize,
+    /// What stands at the rows.
+    labels: Vec<String>,
+    /// First and end keys of regions, all that there ever were.
+    regions: Vec<(String, String)>,
+    /// The final regions, by their number.
+    layout: Vec<u32>,
+    /// Numbers of the regions behind the cells; nothing if they are those of the layout throughout.
+    cells: Option<String>,
+    writes: String,
+    reads: String,
+    bytes: String,
+}
+
+/// The page.
+pub fn page(results: &[RunResult]) -> String {
+    let data = Data { colours: colours(), designs: results.iter().map(design_data).collect() };
+    // A result is made of numbers and strings; JSON has a way to write them all.
+    let json = serde_json::to_string(&data).unwrap_or_default().replace('<', "\\u003c");
+    let studies: Vec<&str> = results.iter().map(|result| result.study.as_str()).collect();
+    let mut studies: Vec<&str> = studies;
+    studies.dedup();
+    let parts = [
+        ("{{style}}", STYLE.to_owned()),
+        ("{{title}}", escaped(&format!("Where the load lands: {}", studies.join(", ")))),
+        ("{{summary}}", results.first().map(summary_of_run).unwrap_or_default()),
+        ("{{bars}}", bars::svg(results, Theme::PAGE)),
+        ("{{trade-off}}", trade_offs(results)),
+        ("{{tables}}", tables(results).iter().map(html).collect()),
+        ("{{data}}", json),
+        ("{{script}}", SCRIPT.to_owned()),
+    ];
+    fill(TEMPLATE, &parts)
+}
+
+/// Puts parts into their places; what a part has in it is no place.
+fn fill(template: &str, parts: &[(&str, String)]) -> String {
+    let mut page = String::new();
+    let mut rest = template;
+    while let Some(start) = rest.find("{{") {
+        page.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let part = parts.iter().find(|(name, _)| rest.starts_with(name));
+        match part {
+            Some((name, text)) => {
+                page.push_str(text);
+                rest = &rest[name.len()..];
+            }
+            None => {
+                page.push_str("{{");
+                rest = &rest[2..];
+            }
+        }
+    }
+    page + rest
+}
+
+fn summary_of_run(result: &RunResult) -> String {
+    let settings = &result.settings;
+    escaped(&format!(
+        "{} records about {} entities, {}, {} requests a second for {}; {} regions ({}), {} \
+         windows.",
+        scale::number(settings.records as f64),
+        scale::number(settings.entities as f64),
+        settings.distribution,
+        scale::number(settings.rate),
+        scale::duration(result.counts.windows.last().map_or(0, |window| window.end_ns) as f64),
+        settings.regions,
+        settings.splits,
+        settings.windows,
+    ))
+}
+
+fn design_data(result: &RunResult) -> DesignData {
+    let counts = &result.counts;
+    let spread = result.spread.writes;
+    let summary = spread.map_or_else(String::new, |spread| {
+        let mean = &spread.windowed.mean;
+        format!(
+            "In a window the hottest region has {} times the writes of the mean one, {} of all; \
+             over the whole run {} times.",
+            short(mean.max_over_mean),
+            scale::percent(mean.hottest_share),
+            short(spread.total.max_over_mean)
+        )
+    });
+    let regions = counts.regions.iter();
+    DesignData {
+        name: result.design.clone(),
+        key: result.key.clone(),
+        summary,
+        end_ns: counts.windows.last().map_or(0, |window| window.end_ns),
+        columns: counts.windows.len(),
+        rows: counts.final_regions().len(),
+        labels: super::keys::labels(counts, 24),
+        regions: regions.map(|region| (region.start.clone(), region.end.clone())).collect(),
+        layout: counts.final_regions().to_vec(),
+        cells: (counts.layouts.len() > 1).then(|| packed(&cells(counts))),
+        writes: metric_data(counts, Metric::Writes),
+        reads: metric_data(counts, Metric::Reads),
+        bytes: metric_data(counts, Metric::Bytes),
+    }
+}
+
+fn metric_data(counts: &Counts, metric: Metric) -> String {
+    let grid = Grid::new(counts, metric);
+    let cells = (0..grid.columns).flat_map(|column| (0..grid.rows).map(move |row| (column, row)));
+    let numbers: Vec<u32> = cells
+        .map(|(column, row)| u32::try_from(grid.count(column, row)).unwrap_or(u32::MAX))
+        .collect();
+    packed(&numbers)
+}
+
+/// The number of the region behind each cell of the grid.
+fn cells(counts: &Counts) -> Vec<u32> {
+    let rows = counts.final_regions().len();
+    let extents = counts.extents();
+    let mut cells = vec![0; counts.windows.len() * rows];
+    for (window, column) in counts.windows.iter().zip(cells.chunks_mut(rows.max(1))) {
+        for &region in &counts.layouts[window.layout] {
+            let (from, to) = extents[region as usize];
+            column[from..to].fill(region);
+        }
+    }
+    cells
+}
+
+fn packed(numbers: &[u32]) -> String {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    // Memory takes all that is written to it.
+    let packed = encoder.write_all(&bytes).and_then(|()| encoder.finish()).unwrap_or_default();
+    STANDARD.encode(packed)
+}
+
+fn colours() -> String {
+    let hex = |index: u8| {
+        let (r, g, b) = scale::colour(f64::from(index) / 255.0);
+        format!("{r:02x}{g:02x}{b:02x}")
+    };
+    (0..=u8::MAX).map(hex).collect()
+}
+
+fn trade_offs(results: &[RunResult]) -> String {
+    let picture = |cost: Cost| {
+        let svg = trade_off::svg(results, cost, Theme::PAGE)?;
+        let hidden = if cost == Cost::Regions { "" } else { " hidden" };
+        Some(format!(r#"<div data-cost="{}"{hidden}>{svg}</div>"#, cost.name()))
+    };
+    let pictures: Vec<String> = Cost::ALL.into_iter().filter_map(picture).collect();
+    if pictures.is_empty() {
+        return "<p>No queries were run: there is no cost of reading to compare with.</p>"
+            .to_owned();
+    }
+    let option = |cost: &Cost| format!(r#"<option value="{0}">{0}</option>"#, cost.name());
+    let options: String = Cost::ALL.iter().map(option).collect();
+    format!(
+        r#"<p><label>Cost of reading in <select id="cost">{options}</select></label></p>{}"#,
+        pictures.concat()
+    )
+}
+
+fn html(table: &Table) -> String {
+    let cells = |row: &[String], tag: &str| -> String {
+        let cell = |(column, text): (usize, &String)| {
+            let text = escaped(text);
+            if column == 0 {
+                format!(r#"<th scope="{}">{text}</th>"#, if tag == "th" { "col" } else { "row" })
+            } else if tag == "th" {
+                format!(r#"<th scope="col">{text}</th>"#)
+            } else {
+                format!("<td>{text}</td>")
+            }
+        };
+        row.iter().enumerate().map(cell).collect()
+    };
+    let rows: String =
+        table.rows.iter().map(|row| format!("<tr>{}</tr>", cells(row, "td"))).collect();
+    format!(
+        "<div class=\"table\"><table><caption>{}</caption><thead><tr>{}</tr></thead>\
+         <tbody>{rows}</tbody></table></div>",
+        escaped(&table.title),
+        cells(&table.head, "th")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_not_taken_for_places() {
+        let parts = [("{{one}}", "{{two}} {{".to_owned()), ("{{two}}", "2".to_owned())];
+        assert_eq!(fill("<{{one}}|{{two}}|{{three}}>", &parts), "<{{two}} {{|2|{{three}}>");
+    }
+}

@@ -1,0 +1,76 @@
+//! From drawings to PNG, with fonts of its own: the same picture on every machine.
+
+use std::sync::{Arc, OnceLock};
+
+use resvg::tiny_skia::{Color, Pixmap, PremultipliedColorU8, Transform};
+use resvg::usvg::fontdb::Database;
+use resvg::usvg::{Options, Tree};
+
+/// Pixels for each unit of a drawing: sharp on dense screens.
+const DENSITY: f32 = 1.5;
+
+/// A rectangle of a drawing that is filled pixel by pixel, in the drawing's units.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+/// A rastered drawing.
+pub(super) struct Raster(Pixmap);
+
+fn fonts() -> Arc<Database> {
+    static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
+    let fonts = FONTS.get_or_init(|| {
+        let mut fonts = Database::new();
+        fonts.load_font_data(include_bytes!("../../fonts/DejaVuSans-subset.ttf").to_vec());
+        fonts.load_font_data(include_bytes!("../../fonts/DejaVuSans-Bold-subset.ttf").to_vec());
+        fonts.set_sans_serif_family("DejaVu Sans");
+        Arc::new(fonts)
+    });
+    Arc::clone(fonts)
+}
+
+impl Raster {
+    /// Rasters a drawing.
+    pub(super) fn new(svg: &str) -> Result<Self, String> {
+        let options = Options { fontdb: fonts(), ..Options::default() };
+        let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
+        let size = tree.size().to_int_size();
+        let pixels = |units: u32| (units as f32 * DENSITY).round() as u32;
+        let mut pixmap = Pixmap::new(pixels(size.width()), pixels(size.height()))
+            .ok_or("a picture of no size cannot be drawn")?;
+        pixmap.fill(Color::WHITE);
+        resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixmap.as_mut());
+        Ok(Self(pixmap))
+    }
+
+    /// Gives each pixel of a field a colour, from its place and the field's size in pixels.
+    pub(super) fn fill(
+        &mut self,
+        field: Field,
+        colour: impl Fn(usize, usize, usize, usize) -> (u8, u8, u8),
+    ) {
+        let pixels = |units: f64| (units * f64::from(DENSITY)).round() as usize;
+        let (left, top) = (pixels(field.x), pixels(field.y));
+        let (width, height) = (pixels(field.width), pixels(field.height));
+        let row_length = self.0.width() as usize;
+        for y in 0..height {
+            for x in 0..width {
+                let (r, g, b) = colour(x, y, width, height);
+                let pixel = PremultipliedColorU8::from_rgba(r, g, b, u8::MAX);
+                let place = self.0.pixels_mut().get_mut((top + y) * row_length + left + x);
+                if let (Some(place), Some(pixel)) = (place, pixel) {
+                    *place = pixel;
+                }
+            }
+        }
+    }
+
+    /// The bytes of a PNG file.
+    pub(super) fn png(&self) -> Result<Vec<u8>, String> {
+        self.0.encode_png().map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,119 @@
+//! Axes and colours: round ticks, readable numbers, and a map from requests to brightness.
+
+/// How counts become brightness.
+///
+/// The square root shows cold regions next to hot ones, and keeps their order. The colours are
+/// matplotlib's inferno, whose lightness rises evenly.
+pub(super) fn brightness(count: f64, max: f64) -> f64 {
+    if max <= 0.0 { 0.0 } else { (count / max).clamp(0.0, 1.0).sqrt() }
+}
+
+/// The colour of a brightness between 0 and 1.
+pub(super) fn colour(brightness: f64) -> (u8, u8, u8) {
+    let colour = colorous::INFERNO.eval_continuous(brightness.clamp(0.0, 1.0));
+    (colour.r, colour.g, colour.b)
+}
+
+/// About `count` round values from 0 to `max`.
+pub(super) fn ticks(max: f64, count: usize) -> Vec<f64> {
+    if max.is_nan() || max <= 0.0 {
+        return vec![0.0];
+    }
+    let step = round_step(max / count.max(1) as f64);
+    let steps = (max / step + 1e-9).floor() as usize;
+    (0..=steps).map(|index| index as f64 * step).collect()
+}
+
+/// The least of 1, 2 or 5 times a power of ten that is not below a value.
+fn round_step(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor());
+    let factors = [1.0, 2.0, 5.0, 10.0];
+    let factor = factors.into_iter().find(|factor| factor * power >= value * (1.0 - 1e-9));
+    factor.unwrap_or(10.0) * power
+}
+
+/// Powers of ten within a range above 0, and numbers between them if there would be few.
+pub(super) fn logarithmic_ticks(from: f64, to: f64) -> Vec<f64> {
+    let powers = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
+    let of = |factors: &[f64]| -> Vec<f64> {
+        let all =
+            powers.clone().flat_map(|power| factors.iter().map(move |f| f * 10f64.powi(power)));
+        all.filter(|tick| *tick >= from * 0.999 && *tick <= to * 1.001).collect()
+    };
+    let choices: [&[f64]; 3] = [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]];
+    let enough = choices.iter().map(|factors| of(factors)).find(|ticks| ticks.len() >= 4);
+    enough.unwrap_or_else(|| of(choices[2]))
+}
+
+/// A number as people read it: 1.2k, 35M, 0.25.
+pub(super) fn number(value: f64) -> String {
+    let size = value.abs();
+    let (scaled, unit) = match size {
+        _ if size >= 999_500_000.0 => (value / 1e9, "G"),
+        _ if size >= 999_500.0 => (value / 1e6, "M"),
+        _ if size >= 9_999.5 => (value / 1e3, "k"),
+        _ => (value, ""),
+    };
+    format!("{}{unit}", crate::condition::short(scaled))
+}
+
+/// A time in the unit that fits.
+pub(super) fn duration(nanos: f64) -> String {
+    let (scaled, unit) = match nanos {
+        n if n < 1e3 => (n, "ns"),
+        n if n < 1e6 => (n / 1e3, "µs"),
+        n if n < 1e9 => (n / 1e6, "ms"),
+        n if n < 120e9 => (n / 1e9, "s"),
+        n if n < 7200e9 => (n / 60e9, "min"),
+        n => (n / 3600e9, "h"),
+    };
+    format!("{} {unit}", crate::condition::short(scaled))
+}
+
+/// A share as a percentage.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 0.0 && percent < 9.95 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.0} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_within() {
+        assert_eq!(ticks(10.0, 5), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(ticks(7.3, 4), [0.0, 2.0, 4.0, 6.0]);
+        assert_eq!(ticks(0.0, 4), [0.0]);
+        assert_eq!(logarithmic_ticks(1.0, 10_000.0), [1.0, 10.0, 100.0, 1000.0, 10_000.0]);
+        assert_eq!(logarithmic_ticks(1.0, 10.0), [1.0, 2.0, 5.0, 10.0]);
+    }
+
+    #[test]
+    fn numbers_have_units() {
+        assert_eq!(number(999.0), "999");
+        assert_eq!(number(12_345.0), "12.3k");
+        assert_eq!(number(2_000_000.0), "2M");
+        assert_eq!(duration(1_500.0), "1.5 µs");
+        assert_eq!(duration(20e9), "20 s");
+        assert_eq!(percent(0.25), "25 %");
+        assert_eq!(percent(0.004), "0.4 %");
+    }
+
+    #[test]
+    fn brighter_means_more() {
+        let lightness = |b: f64| {
+            let (r, g, b) = colour(b);
+            0.2126 * f64::from(r) + 0.7152 * f64::from(g) + 0.0722 * f64::from(b)
+        };
+        for step in 0..20 {
+            let (low, high) = (f64::from(step) / 20.0, f64::from(step + 1) / 20.0);
+            assert!(lightness(low) < lightness(high));
+            assert!(brightness(low, 1.0) < brightness(high, 1.0));
+        }
+    }
+}

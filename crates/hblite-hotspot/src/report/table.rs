@@ -1,0 +1,195 @@
+//! Figures of several designs side by side, as text.
+
+use super::scale::{duration, number, percent};
+use crate::condition::short;
+use crate::result::{Metric, RunResult, SpreadOf};
+
+/// A table with a head, columns as wide as they need to be.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// The names of the columns.
+    pub head: Vec<String>,
+    /// The lines; each has a text for every column.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new(title: &str, head: &[&str]) -> Self {
+        let head = head.iter().map(|name| (*name).to_owned()).collect();
+        Self { title: title.to_owned(), head, rows: Vec::new() }
+    }
+
+    /// Numbers to the right, names to the left.
+    pub fn text(&self) -> String {
+        let width = |column: usize| {
+            let cells = self.rows.iter().chain([&self.head]).map(|row| row[column].chars().count());
+            cells.max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
+        let mut text = format!("{}\n", self.title);
+        for row in [&self.head].into_iter().chain(&self.rows) {
+            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+                if column == 0 { format!("  {cell:<width$}") } else { format!("{cell:>width$}") }
+            });
+            let line = cells.collect::<Vec<_>>().join("  ");
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// The tables of a comparison, the windowed figures first.
+pub fn tables(results: &[RunResult]) -> Vec<Table> {
+    let mut tables = vec![spread(results, Metric::Writes), simulation(results)];
+    if results.iter().any(|result| !result.queries.is_empty()) {
+        tables.push(reading(results));
+        tables.push(spread(results, Metric::Reads));
+    }
+    tables.push(storage(results));
+    tables
+}
+
+fn spread(results: &[RunResult], metric: Metric) -> Table {
+    let mut table = Table::new(
+        &format!("How evenly {} are spread over regions", metric.text()),
+        &[
+            "design",
+            "windowed max/mean",
+            "worst window",
+            "hottest share",
+            "cv",
+            "gini",
+            "entropy",
+            "effective regions",
+            "imbalance",
+            "total max/mean",
+        ],
+    );
+    for result in results {
+        let mut row = vec![result.design.clone()];
+        match result.spread.get(metric) {
+            None => row.extend((0..9).map(|_| "–".to_owned())),
+            Some(SpreadOf { windowed, total }) => {
+                let mean = &windowed.mean;
+                let regions = result.counts.final_regions().len();
+                row.extend([
+                    short(mean.max_over_mean),
+                    short(windowed.worst.max_over_mean),
+                    percent(mean.hottest_share),
+                    short(mean.coefficient_of_variation),
+                    short(mean.gini),
+                    short(mean.normalised_entropy),
+                    format!("{} of {regions}", short(mean.effective_count)),
+                    short(result.imbalance.windowed.imbalance),
+                    short(total.max_over_mean),
+                ]);
+            }
+        }
+        table.rows.push(row);
+    }
+    table
+}
+
+fn simulation(results: &[RunResult]) -> Table {
+    let first = results.iter().find_map(|result| result.simulations.first());
+    let (servers, clients) =
+        first.map_or((0, 0), |first| (first.cluster.servers, first.cluster.clients.unwrap_or(0)));
+    let mut table = Table::new(
+        &format!(
+            "Simulated on {servers} region servers with {clients} clients; latencies at half of \
+             what they could do"
+        ),
+        &[
+            "design",
+            "requests/s",
+            "speed-up",
+            "by load",
+            "busiest",
+            "idlest",
+            "p50",
+            "p99",
+            "p99.9",
+        ],
+    );
+    for result in results {
+        let Some(simulation) = result.simulations.first() else { continue };
+        let utilisation = || simulation.saturated.servers.iter().map(|server| server.utilisation);
+        let latency = &simulation.paced.latency;
+        let by_load = result.simulations.get(1).map(|other| other.speed_up);
+        table.rows.push(vec![
+            result.design.clone(),
+            number(simulation.saturated.throughput),
+            short(simulation.speed_up),
+            by_load.map_or_else(String::new, short),
+            percent(utilisation().fold(0.0, f64::max)),
+            percent(utilisation().fold(1.0, f64::min)),
+            duration(latency.p50_ns as f64),
+            duration(latency.p99_ns as f64),
+            duration(latency.p999_ns as f64),
+        ]);
+    }
+    table
+}
+
+fn reading(results: &[RunResult]) -> Table {
+    let mut table = Table::new(
+        "What reading back costs, per query",
+        &[
+            "query, design",
+            "scans",
+            "regions",
+            "rows read",
+            "cells read",
+            "answer",
+            "mean",
+            "p99",
+            "",
+        ],
+    );
+    let mut names: Vec<&str> = Vec::new();
+    for query in results.iter().flat_map(|result| &result.queries) {
+        if !names.contains(&query.name.as_str()) {
+            names.push(&query.name);
+        }
+    }
+    for name in names {
+        for result in results {
+            let Some(query) = result.queries.iter().find(|query| query.name == name) else {
+                continue;
+            };
+            table.rows.push(vec![
+                format!("{name}, {}", result.design),
+                short(query.scans),
+                short(query.regions),
+                number(query.rows_read),
+                number(query.cells_examined),
+                number(query.rows_returned),
+                duration(query.latency.mean_ns),
+                duration(query.latency.p99_ns as f64),
+                if query.is_full_scan { "whole table" } else { "" }.to_owned(),
+            ]);
+        }
+    }
+    table
+}
+
+fn storage(results: &[RunResult]) -> Table {
+    let mut table = Table::new(
+        "What is stored, per record",
+        &["design", "key bytes", "cell bytes", "stored bytes", "puts/s here"],
+    );
+    for result in results {
+        let rows = result.storage.rows.max(1) as f64;
+        table.rows.push(vec![
+            result.design.clone(),
+            short(result.storage.key_bytes as f64 / rows),
+            short(result.storage.cell_bytes as f64 / rows),
+            short(result.storage.stored_bytes as f64 / rows),
+            number(result.writing.puts_per_second),
+        ]);
+    }
+    table
+}

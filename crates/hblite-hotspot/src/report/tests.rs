@@ -1,0 +1,82 @@
+//! Pictures and texts of a run with a hot diagonal.
+
+use super::*;
+use crate::run::{RunOptions, Stream, run};
+use crate::study::{Candidate, Study};
+
+fn results() -> Vec<RunResult> {
+    let options = RunOptions { records: 4_000, windows: 20, reads: 10, ..RunOptions::default() };
+    let result = |design: &str| {
+        let study = Study::find("log-keys").expect("there is such a study");
+        let candidate = Candidate::new(study, design, options.regions).expect("a design");
+        let stream = Stream::new(&candidate, &options).expect("good settings");
+        run(&candidate, &stream, &options, |_| {}).expect("it runs")
+    };
+    ["timestamp-lead", "host-lead"].map(result).into()
+}
+
+#[test]
+fn pictures_are_png_files_with_something_on_them() {
+    let results = results();
+    let pictures = pictures(&results);
+    let names: Vec<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "heat-map-timestamp-lead.png",
+            "heat-map-host-lead.png",
+            "servers.png",
+            "trade-off-regions.png",
+            "trade-off-rows.png"
+        ]
+    );
+    for (name, bytes) in &pictures {
+        let bytes = bytes.as_ref().expect("it was drawn");
+        let pixmap = resvg::tiny_skia::Pixmap::decode_png(bytes).expect("a PNG file");
+        assert_eq!(pixmap.width(), 1500, "{name}");
+        // The title is at the top left.
+        let dark = |x: u32, y: u32| pixmap.pixel(x, y).is_some_and(|pixel| pixel.red() < 100);
+        let title = (36..400).flat_map(|x| (25..55).map(move |y| (x, y)));
+        assert!(title.filter(|(x, y)| dark(*x, *y)).count() > 500, "{name} has no title");
+    }
+}
+
+#[test]
+fn the_terminal_shows_heat_with_and_without_colours() {
+    let results = results();
+    let result = &results[0];
+    let max = greatest(&results, Metric::Writes);
+    let plain = terminal_heat_map(result, (Metric::Writes, max), 60, 10, Colours::Plain);
+    let lines: Vec<&str> = plain.lines().collect();
+    assert_eq!(lines.len(), 1 + 4 + 1, "{plain}");
+    assert!(
+        lines[1].contains("@@@") && !lines[1].ends_with('@'),
+        "the first is hot early: {plain}"
+    );
+    assert!(lines[4].ends_with('@'), "the last is hot late: {plain}");
+    assert!(plain.is_ascii() || plain.contains('…'), "{plain}");
+
+    let colours = terminal_heat_map(result, (Metric::Writes, max), 60, 10, Colours::True);
+    assert_eq!(colours.lines().count(), 1 + 2 + 1, "two regions a line");
+    assert!(colours.contains("\x1b[38;2;") && colours.contains('▀'));
+    let palette = terminal_heat_map(result, (Metric::Writes, max), 60, 10, Colours::Palette);
+    assert!(palette.contains("\x1b[38;5;"));
+}
+
+#[test]
+fn what_comes_from_outside_is_escaped() {
+    let mut results = results();
+    results[0].design = "</script><b>&".to_owned();
+    results[0].counts.regions[1].start = "\"<img src=x>".to_owned();
+    let page = page(&results);
+    assert!(!page.contains("<b>&") && !page.contains("<img"), "it stands in the page as it is");
+}
+
+#[test]
+fn tables_have_the_windowed_figure_first() {
+    let tables = tables(&results());
+    assert_eq!(tables[0].head[1], "windowed max/mean");
+    assert_eq!(tables[0].rows[0][0], "timestamp-lead");
+    let text = tables[0].text();
+    assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
+}

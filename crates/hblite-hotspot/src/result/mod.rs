@@ -1,0 +1,161 @@
+//! What a run of one design came to: a JSON file, `DIR/<design>.json`.
+//!
+//! The format has a version, [`VERSION`]; a file of another version is refused. Keys are written
+//! as HBase's `Bytes.toStringBinary` does, times are in nanoseconds of the simulated clock from the
+//! start of the run, except where a name says that they were measured. `docs/hotspotting.md`
+//! describes the file for those who read it with other tools.
+
+mod counts;
+mod figures;
+mod file;
+
+use serde::{Deserialize, Serialize};
+
+pub use counts::{CELLS_MAX, Counts, Metric, Region, WindowCounts};
+pub use figures::{Spread, SpreadOf};
+pub(crate) use file::file_name;
+pub use file::{ResultError, check_same_run, read, read_all, write};
+
+use crate::figures::balancer::Imbalance;
+use crate::simulate::{Cluster, Latency, Outcome};
+
+/// The version of the format that this crate writes and reads.
+pub const VERSION: u32 = 1;
+
+/// The result of running one design.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The study's name.
+    pub study: String,
+    /// The design's name.
+    pub design: String,
+    /// Its keys, in the language of `hblite-rowkey`.
+    pub key: String,
+    /// What was asked for.
+    pub settings: Settings,
+    /// Requests per window and region.
+    pub counts: Counts,
+    /// How evenly they are spread over regions.
+    pub spread: Spread,
+    /// What HBase's balancer thinks of the spread over servers.
+    pub imbalance: Imbalances,
+    /// What is stored.
+    pub storage: Storage,
+    /// How the puts went.
+    pub writing: Writing,
+    /// What the queries cost.
+    pub queries: Vec<QueryCost>,
+    /// The stream on region servers.
+    pub simulations: Vec<Simulation>,
+}
+
+/// What was asked for. A run with the same settings gives the same counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Records written.
+    pub records: u64,
+    /// Hosts, customers, cars: what records are about.
+    pub entities: u64,
+    /// Regions asked for; a growing table begins with one.
+    pub regions: usize,
+    /// How the table is split: `uniform`, `quantiles` or `growing`.
+    pub splits: String,
+    /// Region servers of the simulation.
+    pub servers: usize,
+    /// Clients of the simulation.
+    pub clients: usize,
+    /// Requests a second of the simulated clock.
+    pub rate: f64,
+    /// The law of the requests, like `zipfian(0.99)`.
+    pub distribution: String,
+    /// How often each query was to be run.
+    pub reads: u64,
+    /// Windows of time.
+    pub windows: usize,
+    /// Bytes of a value.
+    pub value_bytes: usize,
+    /// The seed of everything.
+    pub seed: u64,
+}
+
+/// What HBase's balancer thinks, with regions dealt out by count.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Imbalances {
+    /// Mean over the windows, by their requests.
+    pub windowed: Imbalance,
+    /// Of the whole run.
+    pub total: Imbalance,
+}
+
+/// What is stored at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Storage {
+    /// Rows written.
+    pub rows: u64,
+    /// Bytes of their keys.
+    pub key_bytes: u64,
+    /// Bytes of the cells written, keys and all, by the regions' own counters.
+    pub cell_bytes: u64,
+    /// Bytes of the store files after a flush and a major compaction.
+    pub stored_bytes: u64,
+}
+
+/// How the puts went; measured here, different each time.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Writing {
+    /// Seconds that the writers took.
+    pub seconds: f64,
+    /// Puts a second.
+    pub puts_per_second: f64,
+    /// Threads that wrote.
+    pub threads: usize,
+    /// Writes that no counter tells of, because their region was split in the window; they are
+    /// given to its halves by what the writers sent.
+    pub writes_of_split_regions: u64,
+}
+
+/// What one query cost, on average over its runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QueryCost {
+    /// The query's name.
+    pub name: String,
+    /// What it asks for.
+    pub about: String,
+    /// Whether the design leaves nothing but to read the whole table.
+    pub is_full_scan: bool,
+    /// How often it was run.
+    pub runs: u64,
+    /// Scans of a run.
+    pub scans: f64,
+    /// Regions that these opened, each one call to a server at least.
+    pub regions: f64,
+    /// Rows that were read.
+    pub rows_read: f64,
+    /// Cells that regions looked at.
+    pub cells_examined: f64,
+    /// Rows that were the answer.
+    pub rows_returned: f64,
+    /// How long a run took, measured here.
+    pub latency: Latency,
+}
+
+/// The writes of the stream on region servers under one balancer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Simulation {
+    /// Servers, clients, balancer.
+    pub cluster: Cluster,
+    /// Mean time of a put that was simulated, in nanoseconds.
+    pub write_service_ns: f64,
+    /// All clients send as fast as they are answered: what the servers sustain.
+    pub saturated: Outcome,
+    /// What one server sustains, in requests a second.
+    pub one_server_throughput: f64,
+    /// Sustained throughput over that of one server.
+    pub speed_up: f64,
+    /// Requests arrive as the stream says.
+    pub paced: Outcome,
+    /// Requests a second of that stream.
+    pub paced_rate: f64,
+}

@@ -1,0 +1,56 @@
+//! Why a run cannot be made.
+
+use std::fmt;
+
+use crate::simulate::BadCluster;
+use crate::study::BadStudy;
+
+/// Why a run cannot be made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Settings that do not go together, with the reason.
+    Settings(String),
+    /// A design that does not go with the study or the regions.
+    Design(String),
+    /// The store.
+    Store(hblite::Error),
+    /// A file that keys are written to.
+    Output(std::io::Error),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settings(reason) | Self::Design(reason) => f.write_str(reason),
+            Self::Store(error) => f.write_str(error.message()),
+            Self::Output(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<hblite::Error> for RunError {
+    fn from(error: hblite::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<hblite_rowkey::Error> for RunError {
+    fn from(error: hblite_rowkey::Error) -> Self {
+        Self::Design(error.to_string())
+    }
+}
+
+impl From<BadStudy> for RunError {
+    fn from(error: BadStudy) -> Self {
+        Self::Design(error.to_string())
+    }
+}
+
+impl From<BadCluster> for RunError {
+    fn from(error: BadCluster) -> Self {
+        Self::Settings(error.to_string())
+    }
+}

@@ -1,0 +1,192 @@
+//! Runs a design on a store: writes the stream, asks the questions, and counts with the store's
+//! own counters.
+//!
+//! A window is a slice of the simulated clock. All of its records are written, in batches by
+//! several threads; then the window's share of questions is asked; then the counters of all regions
+//! are read. Nothing waits for real time to pass, and on a table that does not grow the counts
+//! follow from the settings alone.
+//!
+//! Steps: `stream` says when which entity comes; `splits` cuts the table; `write` and `read` do the
+//! work; `sample` turns counters into counts; `simulation` puts the stream on region servers.
+
+mod error;
+mod export;
+mod options;
+mod read;
+mod sample;
+mod simulation;
+mod splits;
+mod stream;
+mod target;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use hblite::{Connection, EngineOptions, Options, TableName};
+
+pub use error::RunError;
+pub use export::export_keys;
+pub use options::{RunOptions, ServiceLaw, Splits};
+pub use stream::Stream;
+pub use target::{About, Asked, CaseStudyDesign, Opened, Target, targets};
+
+use crate::result::file_name;
+use crate::result::{Imbalances, RunResult, Settings, Spread, Storage, VERSION, Writing};
+use read::Reader;
+use sample::Sampler;
+use write::Writer;
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Records written.
+    pub records: u64,
+    /// Records to write.
+    pub records_total: u64,
+}
+
+/// Runs a design on a stream and counts; `progress` is called after each window.
+///
+/// ```
+/// use hblite_hotspot::run::{run, RunOptions, Stream};
+/// use hblite_hotspot::study::{Candidate, Study};
+/// let options = RunOptions { records: 2_000, windows: 10, ..RunOptions::default() };
+/// let study = Study::find("salting")?;
+/// let spread = |design: &str| -> Result<f64, Box<dyn std::error::Error>> {
+///     let candidate = Candidate::new(study, design, options.regions)?;
+///     let stream = Stream::new(&candidate, &options)?;
+///     let result = run(&candidate, &stream, &options, |_| {})?;
+///     Ok(result.spread.writes.expect("there were writes").windowed.mean.max_over_mean)
+/// };
+/// assert!(spread("sequential")? > 3.0);
+/// assert!(spread("hashed")? < 1.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`RunError`] if the settings do not go together or the store fails.
+pub fn run(
+    target: &dyn Target,
+    stream: &Stream,
+    options: &RunOptions,
+    mut progress: impl FnMut(Progress),
+) -> Result<RunResult, RunError> {
+    options.check()?;
+    let connection = open(target, options)?;
+    let table_name = create_tables(&connection, target, stream, options)?;
+    let opened = target.open(&connection)?;
+    let mut sampler = Sampler::new(&connection, &table_name)?;
+    let mut writer = Writer::new(&*opened, options);
+    let mut reader = Reader::new(&*opened, stream, options);
+    let mut traffic = simulation::TrafficBuilder::new(&*opened, stream);
+
+    for (index, window) in stream.windows().iter().enumerate() {
+        writer.write(stream, window)?;
+        reader.ask(&connection, index)?;
+        sampler.sample(window)?;
+        let sent = traffic.window(window, sampler.layout())?;
+        sampler.settle(&sent);
+        progress(Progress {
+            records: window.records.end as u64,
+            records_total: stream.len() as u64,
+        });
+    }
+    let storage = finish_storage(&connection, &table_name, &writer, &sampler)?;
+    let (counts, writes_of_split_regions) = sampler.finish();
+    let service = simulation::service(options, writer.single_ns());
+    let simulations = traffic.simulate(&counts, &service, options)?;
+    Ok(RunResult {
+        version: VERSION,
+        study: target.study().to_owned(),
+        design: target.name().to_owned(),
+        key: target.key(),
+        settings: settings(stream, options),
+        spread: Spread::of(&counts),
+        imbalance: Imbalances::of(&counts, options.servers),
+        counts,
+        storage,
+        writing: Writing { writes_of_split_regions, ..writer.writing() },
+        queries: reader.finish(),
+        simulations,
+    })
+}
+
+/// The store of a design, one for each.
+fn open(target: &dyn Target, options: &RunOptions) -> Result<Connection, RunError> {
+    let mut engine = EngineOptions::default();
+    if options.splits == Splits::Growing {
+        // About as many regions at the end as were asked for: a region is split at so many bytes.
+        let cell_bytes = (options.value_bytes + 80) as u64;
+        let share = options.records * cell_bytes / options.regions as u64;
+        engine.region_size_max_bytes = share.max(128 << 10);
+        engine.region_split_first_size_bytes = Some(share.max(128 << 10));
+        engine.memstore_flush_size_bytes = (share as usize / 2).clamp(64 << 10, 32 << 20);
+    } else {
+        engine.is_split_enabled = false;
+    }
+    let store = Options::new().engine(engine);
+    Ok(match &options.dir {
+        Some(dir) => store.open(dir.join(file_name(target.name())))?,
+        None => store.open_in_memory()?,
+    })
+}
+
+/// The tables of a design, empty; those of a run before are replaced. Gives the first one.
+fn create_tables(
+    connection: &Connection,
+    target: &dyn Target,
+    stream: &Stream,
+    options: &RunOptions,
+) -> Result<TableName, RunError> {
+    let splits = splits::split_keys(target, stream, options)?;
+    let tables = target.tables()?;
+    let admin = connection.admin();
+    for (index, table) in tables.iter().enumerate() {
+        if admin.table_exists(table.name())? {
+            if !admin.is_table_disabled(table.name())? {
+                admin.disable_table(table.name())?;
+            }
+            admin.drop_table(table.name())?;
+        }
+        admin.create_table_with_splits(table, if index == 0 { &splits } else { &[] })?;
+    }
+    let first = tables.first().map(|table| table.name().clone());
+    first.ok_or_else(|| RunError::Design(format!("{} has no tables", target.name())))
+}
+
+fn finish_storage(
+    connection: &Connection,
+    table: &TableName,
+    writer: &Writer<'_>,
+    sampler: &Sampler<'_>,
+) -> Result<Storage, RunError> {
+    let admin = connection.admin();
+    admin.flush_table(table)?;
+    admin.compact_table(table, true)?;
+    let regions = admin.status()?.regions;
+    let own = regions.iter().filter(|status| status.region.table() == table);
+    Ok(Storage {
+        rows: writer.rows(),
+        key_bytes: writer.key_bytes(),
+        cell_bytes: sampler.bytes_written(),
+        stored_bytes: own.map(|status| status.store_file_size_bytes).sum(),
+    })
+}
+
+/// The settings as results keep them.
+pub fn settings(stream: &Stream, options: &RunOptions) -> Settings {
+    Settings {
+        records: options.records,
+        entities: stream.entities(),
+        regions: options.regions,
+        splits: options.splits.to_string(),
+        servers: options.servers,
+        clients: options.clients,
+        rate: options.rate,
+        distribution: options.distribution.to_string(),
+        reads: options.reads,
+        windows: options.windows,
+        value_bytes: options.value_bytes,
+        seed: options.seed,
+    }
+}

@@ -1,0 +1,185 @@
+//! The settings of a run.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::error::RunError;
+use crate::generate::{Distribution, EntityLaw};
+use crate::result::CELLS_MAX;
+use crate::simulate::ServiceTime;
+
+/// The settings of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOptions {
+    /// Records to write.
+    pub records: u64,
+    /// What records are about, in number; `None` for as many as the study finds fit.
+    pub entities: Option<u64>,
+    /// Regions of the table; a growing one is to come to about as many.
+    pub regions: usize,
+    /// How the table is split.
+    pub splits: Splits,
+    /// Region servers of the simulation.
+    pub servers: usize,
+    /// Clients of the simulation: calls that may be under way at a time.
+    pub clients: usize,
+    /// Requests a second of the simulated clock.
+    pub rate: f64,
+    /// Which entities requests are about, and whether they come in bursts.
+    pub distribution: Distribution,
+    /// How often each question is asked; one that reads the whole table is asked three times at
+    /// most.
+    pub reads: u64,
+    /// Windows of time.
+    pub windows: usize,
+    /// Bytes of a value.
+    pub value_bytes: usize,
+    /// Puts of a batch.
+    pub batch: usize,
+    /// Threads that write.
+    pub threads: usize,
+    /// The seed of everything.
+    pub seed: u64,
+    /// How long the servers of the simulation work on a request.
+    pub service: ServiceLaw,
+    /// How long a region that the balancer of the simulation moves takes no calls, in milliseconds.
+    pub move_ms: u64,
+    /// Directory of the store; `None` to keep it in memory.
+    pub dir: Option<PathBuf>,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            records: 200_000,
+            entities: None,
+            regions: 4,
+            splits: Splits::Auto,
+            servers: 4,
+            clients: 64,
+            rate: 10_000.0,
+            distribution: Distribution { entities: EntityLaw::Uniform, burst: None },
+            reads: 100,
+            windows: 60,
+            value_bytes: 64,
+            batch: 1000,
+            threads: std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8),
+            seed: 1,
+            service: ServiceLaw::Measured,
+            move_ms: 0,
+            dir: None,
+        }
+    }
+}
+
+/// The most of anything that is counted for every region or window.
+const MANY: usize = 100_000;
+
+impl RunOptions {
+    /// Refuses what cannot be run.
+    ///
+    /// # Errors
+    /// [`RunError::Settings`] that names the setting and its range.
+    pub fn check(&self) -> Result<(), RunError> {
+        let entities = self.entities.unwrap_or(1);
+        let rules = [
+            ((1..=1 << 32).contains(&self.records), "--records is 1 to 4294967296"),
+            ((1..=u64::from(u32::MAX)).contains(&entities), "--entities is 1 to 4294967295"),
+            ((1..=MANY).contains(&self.regions), "--regions is 1 to 100000"),
+            ((1..=MANY).contains(&self.windows), "--windows is 1 to 100000"),
+            (
+                self.regions.saturating_mul(self.windows) <= CELLS_MAX,
+                "--regions times --windows is at most 20000000",
+            ),
+            ((1..=10_000).contains(&self.servers), "--servers is 1 to 10000"),
+            ((1..=1_000_000).contains(&self.clients), "--clients is 1 to 1000000"),
+            (self.rate > 0.0 && self.rate <= 1e9, "--rate is above 0 and at most 1000000000"),
+            (self.value_bytes <= 1 << 20, "--value-bytes is at most 1048576"),
+            ((1..=100_000).contains(&self.batch), "--batch is 1 to 100000"),
+            ((1..=256).contains(&self.threads), "--threads is 1 to 256"),
+            (self.reads <= 1_000_000, "--reads is at most 1000000"),
+            (
+                self.windows as u64 <= self.records,
+                "--windows is at most --records: an empty window shows nothing",
+            ),
+        ];
+        match rules.iter().find(|(holds, _)| !holds) {
+            Some((_, rule)) => Err(RunError::Settings((*rule).to_owned())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How a table is split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Splits {
+    /// At the salts, buckets or hashes that keys begin with; where they begin with a field, by
+    /// quantiles.
+    Auto,
+    /// The key space in equal parts: at the salts, buckets or hashes, else as HBase's
+    /// `UniformSplit` does, knowing nothing of the keys.
+    Uniform,
+    /// At the quantiles of a sample of the keys that will be written.
+    Quantiles,
+    /// One region at first, which the store splits as it grows.
+    Growing,
+}
+
+impl fmt::Display for Splits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Uniform => "uniform",
+            Self::Quantiles => "quantiles",
+            Self::Growing => "growing",
+        })
+    }
+}
+
+impl FromStr for Splits {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::Auto, Self::Uniform, Self::Quantiles, Self::Growing]
+            .into_iter()
+            .find(|splits| splits.to_string() == text)
+            .ok_or_else(|| format!("{text:?} is not auto, uniform, quantiles or growing"))
+    }
+}
+
+/// How long the servers of the simulation work on a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServiceLaw {
+    /// As long as this store did: single puts, and reads of one region, that were timed.
+    Measured,
+    /// As given, for writes and reads.
+    Given(ServiceTime),
+}
+
+impl Eq for ServiceTime {}
+
+impl FromStr for ServiceLaw {
+    type Err = String;
+
+    /// `measured`, `constant(200)` or `exponential(200)`, in microseconds.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!("{text:?} is not measured, constant(MICROSECONDS) or exponential(MICROSECONDS)")
+        };
+        if text == "measured" {
+            return Ok(Self::Measured);
+        }
+        let (name, rest) = text.split_once('(').ok_or_else(wrong)?;
+        let micros: f64 = rest.strip_suffix(')').and_then(|n| n.parse().ok()).ok_or_else(wrong)?;
+        if !(micros > 0.0 && micros <= 1e9) {
+            return Err(wrong());
+        }
+        let nanos = (micros * 1000.0) as u64;
+        match name {
+            "constant" => Ok(Self::Given(ServiceTime::Constant(nanos))),
+            "exponential" => Ok(Self::Given(ServiceTime::Exponential(nanos))),
+            _ => Err(wrong()),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Where the table of a design is split.
+
+use hblite::region_split::SplitAlgorithm;
+use hblite_rowkey::quantile_splits;
+
+use super::error::RunError;
+use super::options::{RunOptions, Splits};
+use super::stream::Stream;
+use super::target::Target;
+
+/// Keys of a sample.
+const SAMPLE: usize = 20_000;
+
+/// The split keys for a design.
+pub(super) fn split_keys(
+    target: &dyn Target,
+    stream: &Stream,
+    options: &RunOptions,
+) -> Result<Vec<Vec<u8>>, RunError> {
+    let regions = options.regions;
+    if options.splits == Splits::Growing || regions == 1 {
+        return Ok(Vec::new());
+    }
+    if matches!(options.splits, Splits::Auto | Splits::Uniform)
+        && let Some(keys) = target.natural_splits(regions)?
+    {
+        return Ok(keys);
+    }
+    if options.splits == Splits::Uniform {
+        return Ok(SplitAlgorithm::Uniform.split(regions)?);
+    }
+    Ok(quantile_splits(sample(target, stream)?, regions)?)
+}
+
+/// Keys of records that are spread evenly over the stream.
+fn sample(target: &dyn Target, stream: &Stream) -> Result<Vec<Vec<u8>>, RunError> {
+    let count = stream.len().min(SAMPLE);
+    let mut keys = Vec::with_capacity(count);
+    for index in 0..count {
+        let mut key = Vec::new();
+        target.sample_key(&stream.moment(index * stream.len() / count), &mut key)?;
+        keys.push(key);
+    }
+    Ok(keys)
+}

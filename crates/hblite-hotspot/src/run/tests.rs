@@ -1,0 +1,261 @@
+//! Runs against plain arithmetic: counters against the stream, answers against a filter in memory.
+
+use std::collections::BTreeMap;
+
+use hblite_rowkey::Value;
+
+use super::target::answer;
+use super::*;
+use crate::generate::{Distribution, EntityLaw};
+use crate::result::Metric;
+use crate::study::{Candidate, Record, Study};
+
+fn small() -> RunOptions {
+    RunOptions {
+        records: 3_000,
+        windows: 6,
+        reads: 12,
+        value_bytes: 8,
+        batch: 100,
+        threads: 2,
+        ..RunOptions::default()
+    }
+}
+
+fn run_design(study: &str, design: &str, options: &RunOptions) -> RunResult {
+    let study = Study::find(study).expect("there is such a study");
+    let candidate = Candidate::new(study, design, options.regions).expect("a good design");
+    let stream = Stream::new(&candidate, options).expect("good settings");
+    run(&candidate, &stream, options, |_| {}).expect("the run succeeds")
+}
+
+fn windowed(result: &RunResult) -> f64 {
+    result.spread.writes.expect("there were writes").windowed.mean.max_over_mean
+}
+
+/// Every candidate of every study: what the counters say is what was sent, window by window.
+#[test]
+fn counters_agree_with_the_stream() {
+    let options = small();
+    for study in Study::all() {
+        for (design, ..) in study.designs {
+            let candidate = Candidate::new(study, design, options.regions).expect(design);
+            let stream = Stream::new(&candidate, &options).expect("good settings");
+            let result = run(&candidate, &stream, &options, |_| {})
+                .unwrap_or_else(|error| panic!("{} {design}: {error}", study.name));
+            assert_eq!(result.counts.check(), Ok(()));
+            assert_eq!(result.counts.sum(Metric::Writes), options.records, "{design}");
+            for (window, counted) in stream.windows().iter().zip(&result.counts.windows) {
+                let mut sent: BTreeMap<u32, u64> = BTreeMap::new();
+                for index in window.records.clone() {
+                    *sent.entry(region_of(&candidate, &stream, index, &result)).or_default() += 1;
+                }
+                let layout = &result.counts.layouts[counted.layout];
+                for (region, writes) in layout.iter().zip(&counted.writes) {
+                    let sent = sent.get(region).copied().unwrap_or(0);
+                    assert_eq!(*writes, sent, "{} {design}, region {region}", study.name);
+                }
+            }
+            assert_eq!(result.queries.len(), study.questions.len(), "{design}");
+        }
+    }
+}
+
+fn region_of(candidate: &Candidate, stream: &Stream, index: usize, result: &RunResult) -> u32 {
+    let mut key = Vec::new();
+    candidate.sample_key(&stream.moment(index), &mut key).expect("it fits");
+    let start = |region: &u32| {
+        hblite::bytes::from_string_binary(&result.counts.regions[*region as usize].start)
+    };
+    *result.counts.layouts[0].iter().rev().find(|region| start(region) <= key).expect("one has it")
+}
+
+/// Every question to every candidate is answered as a filter over the records would.
+#[test]
+fn answers_are_those_of_a_filter() {
+    let options = small();
+    for study in Study::all() {
+        for (design, ..) in study.designs {
+            let candidate = Candidate::new(study, design, options.regions).expect(design);
+            let stream = Stream::new(&candidate, &options).expect("good settings");
+            let connection = open(&candidate, &options).expect("in memory");
+            let name = create_tables(&connection, &candidate, &stream, &options).expect("a table");
+            let table = connection.table(&name).expect("a table");
+            let opened = candidate.open(&connection).expect("a table");
+            let mut writer = Writer::new(&*opened, &options);
+            for window in stream.windows() {
+                writer.write(&stream, window).expect("written");
+            }
+            let regions = table.regions().expect("regions");
+            let start_keys: Vec<Vec<u8>> =
+                regions.iter().map(|region| region.start_key().to_vec()).collect();
+            // A record of the same key replaces the one before it.
+            let mut rows: BTreeMap<Vec<u8>, Record> = BTreeMap::new();
+            for index in 0..stream.len() {
+                let moment = stream.moment(index);
+                let mut key = Vec::new();
+                candidate.sample_key(&moment, &mut key).expect("it fits");
+                rows.insert(key, study.record(&moment));
+            }
+            for index in [0, 17, 1_499, 2_999] {
+                compare(&candidate, &table, &stream, index, (&start_keys, &rows));
+            }
+        }
+    }
+}
+
+/// Asks all questions about one record.
+fn compare(
+    candidate: &Candidate,
+    table: &hblite::Table,
+    stream: &Stream,
+    index: usize,
+    (start_keys, written): (&[Vec<u8>], &BTreeMap<Vec<u8>, Record>),
+) {
+    let study = candidate.study();
+    let about = study.record(&stream.moment(index));
+    for question in study.questions {
+        let query = question.fill(study, &about, stream.duration_ms());
+        let plan = candidate.design.plan(&candidate.translate(&query, &about)).expect("a plan");
+        let found = answer(candidate, table, &plan, &query, start_keys).expect("an answer");
+        let what = format!("{} {}: {query}", study.name, candidate.name);
+
+        let field = |record: &Record, name: &str| {
+            study.field_index(name).map(|place| record[place].clone())
+        };
+        let matches = |record: &Record| query.matches(|name| field(record, name));
+        let rows: BTreeMap<&Vec<u8>, &Record> =
+            written.iter().filter(|(_, record)| matches(record)).collect();
+        let keys: Vec<&Vec<u8>> = found.rows.iter().map(|(key, _)| key).collect();
+        match question.newest_by {
+            None if question.limit.is_none() => {
+                let mut keys = keys;
+                keys.sort();
+                assert!(keys.iter().eq(rows.keys()), "{what}");
+            }
+            None => assert!(keys.iter().all(|key| rows.contains_key(*key)), "{what}"),
+            Some(newest_by) => {
+                let value = |key: &&Vec<u8>| field(rows[*key], newest_by);
+                let times: Vec<Option<Value<'static>>> = keys.iter().map(value).collect();
+                let mut expected: Vec<_> = rows.keys().map(value).collect();
+                expected.sort();
+                expected.reverse();
+                expected.truncate(question.limit.unwrap_or(u64::MAX) as usize);
+                assert_eq!(times, expected, "{what}");
+            }
+        }
+        let limit = question.limit.unwrap_or(u64::MAX) as usize;
+        assert_eq!(found.rows.len(), rows.len().min(limit), "{what}");
+    }
+}
+
+#[test]
+fn four_salts_give_four_times_the_throughput_of_sequential_keys() {
+    let options = RunOptions {
+        records: 40_000,
+        reads: 0,
+        service: "exponential(100)".parse().expect("good"),
+        ..small()
+    };
+    let sequential = run_design("salting", "sequential", &options);
+    let salted = run_design("salting", "salted", &options);
+    assert!(windowed(&sequential) > 3.0, "{}", windowed(&sequential));
+    assert!(windowed(&salted) < 1.1, "{}", windowed(&salted));
+    let speed_up = |result: &RunResult| result.simulations[0].speed_up;
+    assert!((0.95..1.15).contains(&speed_up(&sequential)), "{}", speed_up(&sequential));
+    // 64 clients keep four servers busy to 64/67.
+    let expected = 4.0 * 64.0 / 67.0;
+    assert!((speed_up(&salted) / expected - 1.0).abs() < 0.03, "{}", speed_up(&salted));
+}
+
+#[test]
+fn a_salt_makes_every_scan_n_scans() {
+    let options = RunOptions { regions: 8, ..small() };
+    let scans = |design: &str| {
+        let result = run_design("salting", design, &options);
+        let query = result.queries.iter().find(|query| query.name == "hundred names");
+        query.expect("it was asked").scans
+    };
+    assert_eq!(scans("sequential"), 1.0);
+    assert_eq!(scans("salted"), 8.0);
+}
+
+#[test]
+fn a_growing_table_is_split_and_nothing_is_lost() {
+    let options = RunOptions {
+        records: 30_000,
+        regions: 8,
+        windows: 12,
+        splits: Splits::Growing,
+        value_bytes: 200,
+        ..small()
+    };
+    let result = run_design("car-keys", "car-ts", &options);
+    assert_eq!(result.counts.check(), Ok(()));
+    assert!(result.counts.final_regions().len() > 1, "it was split");
+    assert_eq!(result.counts.sum(Metric::Writes), 30_000);
+    let totals = result.counts.totals(Metric::Writes);
+    assert_eq!(totals.iter().sum::<u64>(), 30_000);
+}
+
+#[test]
+fn a_run_can_be_made_again() {
+    let options = RunOptions {
+        distribution: Distribution {
+            entities: EntityLaw::Zipfian { theta: 1.1 },
+            burst: Some(5.0),
+        },
+        ..small()
+    };
+    let one = run_design("log-keys", "host-lead", &options);
+    let other = run_design("log-keys", "host-lead", &options);
+    assert_eq!(one.counts, other.counts);
+    assert_eq!(one.spread, other.spread);
+}
+
+#[test]
+fn impossible_runs_are_refused_with_the_reason() {
+    let study = Study::find("log-keys").expect("there is such a study");
+    for (design, reason) in [
+        ("nothing", "has no design \"nothing\": take one of timestamp-lead"),
+        ("bucket(ts, 0)|ts:timestamp", "a bucket count of 0"),
+        ("car:str", "have no field car; their fields are ts, host"),
+    ] {
+        let error = Candidate::new(study, design, 4).expect_err(design).to_string();
+        assert!(error.contains(reason), "{design}: {error}");
+    }
+    let options = small();
+    let salted = Candidate::new(study, "salt(16)|ts:timestamp|host:str", 4).expect("a design");
+    let stream = Stream::new(&salted, &options).expect("good settings");
+    let error = run(&salted, &stream, &options, |_| {}).expect_err("more salts than regions");
+    assert!(error.to_string().contains("16 salts over 4 regions"), "{error}");
+
+    for (options, reason) in [
+        (RunOptions { regions: 0, ..small() }, "--regions is 1 to"),
+        (RunOptions { rate: 0.0, ..small() }, "--rate is above 0"),
+        (RunOptions { records: 5, ..small() }, "an empty window"),
+        (RunOptions { regions: 50_000, windows: 3_000, ..small() }, "times --windows"),
+    ] {
+        let error = Stream::new(&salted, &options).expect_err(reason).to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+/// The case studies as running code: what counters say of their first tables is what was sent.
+#[test]
+fn case_studies_are_run_and_counted() {
+    let options = RunOptions { records: 600, reads: 3, regions: 16, ..small() };
+    for study in hblite_casestudies::studies() {
+        for design in study.designs() {
+            let what = format!("{} {}", study.name(), design.name());
+            let target = CaseStudyDesign::new(study.name(), design.name()).expect(&what);
+            let options = RunOptions { splits: Splits::Quantiles, ..options.clone() };
+            let stream = Stream::new(&target, &options).expect(&what);
+            let result = run(&target, &stream, &options, |_| {})
+                .unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(result.counts.check(), Ok(()), "{what}");
+            assert_eq!(result.storage.rows, options.records, "{what}");
+            assert!(!result.queries.is_empty(), "{what}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Writing the records of a window.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use hblite::Put;
+
+use super::error::RunError;
+use super::options::RunOptions;
+use super::stream::{Stream, WindowOfStream};
+use super::target::Opened;
+use crate::result::Writing;
+
+/// Records of each thread and window that are written and timed one by one.
+const SINGLE: usize = 8;
+/// Times that are kept.
+const SAMPLES_MAX: usize = 4096;
+
+/// Writes a stream to a table.
+pub(super) struct Writer<'w> {
+    opened: &'w dyn Opened,
+    options: &'w RunOptions,
+    value: Vec<u8>,
+    writing: Duration,
+    done: Done,
+}
+
+/// What a thread did.
+#[derive(Default)]
+struct Done {
+    rows: u64,
+    key_bytes: u64,
+    single_ns: Vec<u64>,
+}
+
+impl<'w> Writer<'w> {
+    pub(super) fn new(opened: &'w dyn Opened, options: &'w RunOptions) -> Self {
+        let value = vec![b'x'; options.value_bytes];
+        Self { opened, options, value, writing: Duration::ZERO, done: Done::default() }
+    }
+
+    /// Writes the records of a window, in batches, by all threads.
+    pub(super) fn write(
+        &mut self,
+        stream: &Stream,
+        window: &WindowOfStream,
+    ) -> Result<(), RunError> {
+        let started = Instant::now();
+        let threads = self.options.threads.min(window.records.len()).max(1);
+        let share = |thread: usize| {
+            let at = |part: usize| window.records.start + window.records.len() * part / threads;
+            at(thread)..at(thread + 1)
+        };
+        let this = &*self;
+        let results: Vec<Result<Done, RunError>> = std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..threads)
+                .map(|thread| scope.spawn(move || this.write_share(stream, share(thread))))
+                .collect();
+            handles.into_iter().map(join).collect()
+        });
+        self.writing += started.elapsed();
+        for done in results {
+            let done = done?;
+            self.done.rows += done.rows;
+            self.done.key_bytes += done.key_bytes;
+            let room = SAMPLES_MAX.saturating_sub(self.done.single_ns.len());
+            self.done.single_ns.extend(done.single_ns.into_iter().take(room));
+        }
+        Ok(())
+    }
+
+    fn write_share(&self, stream: &Stream, records: Range<usize>) -> Result<Done, RunError> {
+        let mut done = Done::default();
+        let tables = self.opened.tables();
+        let mut puts: Vec<Vec<Put>> = tables.iter().map(|_| Vec::new()).collect();
+        for (count, index) in records.enumerate() {
+            let counted = puts[0].len();
+            self.opened.puts(&stream.moment(index), &self.value, &mut puts)?;
+            done.rows += 1;
+            done.key_bytes +=
+                puts[0][counted..].iter().map(|put| put.row().len() as u64).sum::<u64>();
+            for (place, (table, puts)) in tables.iter().zip(&mut puts).enumerate() {
+                if count < SINGLE && place == 0 {
+                    for put in puts.drain(..) {
+                        let started = Instant::now();
+                        table.put(&put)?;
+                        done.single_ns.push(started.elapsed().as_nanos() as u64);
+                    }
+                } else if puts.len() >= self.options.batch {
+                    table.put_all(puts)?;
+                    puts.clear();
+                }
+            }
+        }
+        for (table, puts) in tables.iter().zip(&puts) {
+            table.put_all(puts)?;
+        }
+        Ok(done)
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.done.rows
+    }
+
+    pub(super) fn key_bytes(&self) -> u64 {
+        self.done.key_bytes
+    }
+
+    /// How long single puts took, in nanoseconds.
+    pub(super) fn single_ns(&self) -> &[u64] {
+        &self.done.single_ns
+    }
+
+    pub(super) fn writing(&self) -> Writing {
+        let seconds = self.writing.as_secs_f64();
+        Writing {
+            seconds,
+            puts_per_second: self.done.rows as f64 / seconds.max(1e-9),
+            threads: self.options.threads,
+            writes_of_split_regions: 0,
+        }
+    }
+}
+
+fn join<T>(handle: std::thread::ScopedJoinHandle<'_, Result<T, RunError>>) -> Result<T, RunError> {
+    match handle.join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}

@@ -1,0 +1,143 @@
+//! A discrete-event simulation: a stream of requests on a number of region servers.
+//!
+//! What is modelled, in the words of HBase: a server has handlers and a queue of calls before them,
+//! first come first served; a call that finds the queue full, or its region on the move, is sent
+//! again after HBase's growing pauses, and fails after as many tries as HBase's client makes. A
+//! number of clients send one call each at a time; a request that finds no client free waits, and
+//! its latency counts from its arrival, so that a slow server cannot hide behind clients that wait
+//! for it. Regions are placed, and moved at the borders of windows, by a [`Balancer`].
+//!
+//! Because a queue is served in order, the end of a call is known when it enters the queue; events
+//! are the sending of calls only. They are taken in order of time.
+
+mod balancer;
+mod events;
+mod outcome;
+mod service;
+#[cfg(test)]
+mod tests;
+
+pub use balancer::Balancer;
+pub use events::run;
+pub(crate) use outcome::Latencies;
+pub use outcome::{Latency, Outcome, ServerLoad};
+pub use service::{Service, ServiceTime};
+
+use serde::{Deserialize, Serialize};
+
+/// What a request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A put.
+    Write,
+    /// A get, or one scan.
+    Read,
+}
+
+/// One request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// When it arrives, in nanoseconds from the start.
+    pub arrival_ns: u64,
+    /// The region that it goes to, an index into [`Traffic::parents`].
+    pub region: u32,
+    /// What it does.
+    pub kind: Kind,
+}
+
+/// A stretch of the stream in which the regions do not change.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Index of its first request.
+    pub first_request: usize,
+    /// The regions that there are, in order of their keys.
+    pub regions: Vec<u32>,
+}
+
+/// The stream with the regions that it meets.
+#[derive(Debug, Clone, Copy)]
+pub struct Traffic<'t> {
+    /// In order of arrival.
+    pub requests: &'t [Request],
+    /// In order; the first begins at request 0.
+    pub windows: &'t [Window],
+    /// For every region that there ever is: the one that it was split from.
+    pub parents: &'t [Option<u32>],
+}
+
+/// The servers, clients and their settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cluster {
+    /// Region servers.
+    pub servers: usize,
+    /// Calls that a server works on at a time (`hbase.regionserver.handler.count`).
+    pub handlers: usize,
+    /// Calls that may wait at a server (`hbase.ipc.server.max.callqueue.length`, by default ten
+    /// for each handler).
+    pub queue_max: usize,
+    /// Calls that may be under way at a time; `None` for no limit.
+    pub clients: Option<usize>,
+    /// Pause before the first repeat of a call (`hbase.client.pause`), in nanoseconds.
+    pub retry_pause_ns: u64,
+    /// Tries after the first (`hbase.client.retries.number`).
+    pub retries_max: usize,
+    /// Who places regions.
+    pub balancer: Balancer,
+    /// How long a region that is moved takes no calls, in nanoseconds.
+    pub move_ns: u64,
+    /// Seed of service times.
+    pub seed: u64,
+}
+
+impl Default for Cluster {
+    /// One server with one handler, open arrivals, HBase's pauses.
+    fn default() -> Self {
+        Self {
+            servers: 1,
+            handlers: 1,
+            queue_max: usize::MAX,
+            clients: None,
+            retry_pause_ns: 100_000_000,
+            retries_max: 15,
+            balancer: Balancer::RegionCount,
+            move_ns: 0,
+            seed: 0,
+        }
+    }
+}
+
+/// When the requests of a stream arrive.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pace {
+    /// As the stream says.
+    Arrivals,
+    /// So many times as fast as the stream says.
+    Faster(f64),
+    /// All at once: the clients send as fast as they are answered. The throughput is then what the
+    /// servers can sustain. Needs a number of clients.
+    Saturating,
+}
+
+/// What is wrong with a simulation's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadCluster {
+    /// No server, handler or client.
+    Nobody,
+    /// Saturating without a number of clients.
+    Endless,
+    /// A window or request names a region that there is not.
+    NoSuchRegion,
+}
+
+impl std::fmt::Display for BadCluster {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Nobody => "a simulation needs at least one server, one handler and one client",
+            Self::Endless => "clients that send without pause must be limited in number",
+            Self::NoSuchRegion => "the stream goes to a region that is in none of its windows",
+        })
+    }
+}
+
+impl std::error::Error for BadCluster {}

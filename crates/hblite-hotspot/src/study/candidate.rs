@@ -1,0 +1,209 @@
+//! A candidate: a design of keys over the fields of a study.
+
+use hblite_rowkey::{Condition, Design, Order, Query, Value};
+
+use super::records::{Moment, Record};
+use super::{BadStudy, Study};
+
+/// A design of keys for a study.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// Its name: that of the study's list, or the text of the key.
+    pub name: String,
+    /// The key in the language of `hblite-rowkey`.
+    pub key: String,
+    /// The checked design.
+    pub design: Design,
+    /// For each field of the key its place in a record.
+    places: Vec<usize>,
+    /// Fields of the record that the key does not show: kept as columns.
+    columns: Vec<Column>,
+    study: &'static Study,
+}
+
+/// A field that is kept as a column.
+#[derive(Debug, Clone)]
+struct Column {
+    name: &'static str,
+    place: usize,
+    is_number: bool,
+}
+
+/// A key with the number of salts and buckets filled in.
+pub fn key_text(key: &str, buckets: usize) -> String {
+    key.replace("{n}", &buckets.to_string())
+}
+
+/// The designs of a list: commas in brackets or quotes belong to a key.
+///
+/// ```
+/// use hblite_hotspot::study::split_designs;
+/// assert_eq!(split_designs("md5, bucket(ts, 4)|ts:timestamp"), ["md5", "bucket(ts, 4)|ts:timestamp"]);
+/// ```
+pub fn split_designs(list: &str) -> Vec<String> {
+    let mut designs = vec![String::new()];
+    let mut depth = 0;
+    let mut is_quoted = false;
+    for c in list.chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            '(' if !is_quoted => depth += 1,
+            ')' if !is_quoted => depth -= 1,
+            _ => {}
+        }
+        if c == ',' && depth <= 0 && !is_quoted {
+            designs.push(String::new());
+        } else if let Some(last) = designs.last_mut() {
+            last.push(c);
+        }
+    }
+    designs.iter().map(|design| design.trim().to_owned()).collect()
+}
+
+impl Candidate {
+    /// A candidate by its name, or by its key in the language of `hblite-rowkey` over the study's
+    /// fields. `buckets` is the number of salts and buckets of named candidates.
+    ///
+    /// # Errors
+    /// [`BadStudy`] with the reason: no such name, a wrong key, a field that records do not have.
+    pub fn new(study: &'static Study, text: &str, buckets: usize) -> Result<Self, BadStudy> {
+        let named = study.designs.iter().find(|(name, ..)| *name == text);
+        let key = match named {
+            Some((_, key, _)) => key_text(key, buckets),
+            None if text.contains([':', '(', '|']) => text.to_owned(),
+            None => {
+                let names: Vec<&str> = study.designs.iter().map(|(name, ..)| *name).collect();
+                return Err(BadStudy(format!(
+                    "study {} has no design {text:?}: take one of {}, or write a key over its \
+                     fields {}, like '{}'",
+                    study.name,
+                    names.join(", "),
+                    study.fields.join(", "),
+                    study.designs.first().map_or("", |(_, key, _)| key),
+                )));
+            }
+        };
+        let design = Design::parse(&key).map_err(|error| BadStudy(error.pointing_into(&key)))?;
+        Self::of_design(study, text.to_owned(), key, design)
+    }
+
+    fn of_design(
+        study: &'static Study,
+        name: String,
+        key: String,
+        design: Design,
+    ) -> Result<Self, BadStudy> {
+        let mut places = Vec::new();
+        for field in design.fields() {
+            places.push(study.field_index(&field.name).ok_or_else(|| {
+                BadStudy(format!(
+                    "{key}: records of study {} have no field {}; their fields are {}",
+                    study.name,
+                    field.name,
+                    study.fields.join(", ")
+                ))
+            })?);
+        }
+        let is_shown = |name: &str| {
+            design.fields().iter().any(|field| field.name == name && field.encoding.is_reversible())
+        };
+        // A substitute is not the original: that is looked up, or kept.
+        let is_substitute = |name: &str| study.substitutes.iter().any(|(_, other)| *other == name);
+        let first = Moment { entity: 0, sequence: 0, arrival_ns: 0, seed: 0 };
+        let sample = study.record(&first);
+        let columns = study.fields.iter().copied().zip(&sample).enumerate();
+        let columns = columns.filter(|(_, (name, _))| !is_shown(name) && !is_substitute(name));
+        let columns = columns
+            .map(|(place, (name, value))| Column {
+                name,
+                place,
+                is_number: value.as_number().is_some(),
+            })
+            .collect();
+        Ok(Self { name, key, places, columns, study, design })
+    }
+
+    /// The study.
+    pub fn study(&self) -> &'static Study {
+        self.study
+    }
+
+    /// The key of a record, into memory that is used again.
+    ///
+    /// # Errors
+    /// What `hblite-rowkey` says of a value that does not fit.
+    pub fn encode_into(
+        &self,
+        record: &Record,
+        random: u64,
+        key: &mut Vec<u8>,
+    ) -> hblite_rowkey::Result<()> {
+        // Keys have a handful of fields; a list on the stack would not be shorter.
+        let values: Vec<Value<'_>> =
+            self.places.iter().map(|&place| record[place].clone()).collect();
+        self.design.encode_into(&values, random, key)
+    }
+
+    /// Qualifiers and values of the columns that keep what the key does not show.
+    pub fn columns<'r>(
+        &'r self,
+        record: &'r Record,
+    ) -> impl Iterator<Item = (&'r str, Vec<u8>)> + 'r {
+        self.columns.iter().map(|column| (column.name, column_value(&record[column.place])))
+    }
+
+    /// The part of a query that the key can be asked, with substitutes for fields that it does not
+    /// have. What is left out must be checked of each row.
+    pub fn translate(&self, query: &Query, record: &Record) -> Query {
+        let has = |name: &str| self.design.field_index(name).is_ok();
+        let mut translated = Query::new();
+        for (name, condition) in query.conditions() {
+            let substitute = self.study.substitutes.iter().find(|(field, _)| field == name);
+            if has(name) {
+                translated = translated.condition(name, condition.clone());
+            } else if let (Some((_, other)), Condition::Equals(_)) = (substitute, condition)
+                && let Some(place) = self.study.field_index(other)
+                && has(other)
+            {
+                translated = translated.equals(other, record[place].clone());
+            }
+        }
+        match query.order() {
+            Order::Descending(field) if has(field) => translated = translated.descending(field),
+            Order::Ascending(field) if has(field) => translated = translated.ascending(field),
+            _ => {}
+        }
+        match query.row_limit() {
+            Some(limit) => translated.limit(limit),
+            None => translated,
+        }
+    }
+
+    /// The value of a field of a row: from its key, or from the column that keeps it.
+    pub fn field_of_row(
+        &self,
+        name: &str,
+        key_values: &[Value<'_>],
+        column: impl Fn(&str) -> Option<Vec<u8>>,
+    ) -> Option<Value<'static>> {
+        if let Some(kept) = self.columns.iter().find(|column| column.name == name) {
+            let bytes = column(name)?;
+            return if kept.is_number {
+                Some(Value::Unsigned(u64::from_be_bytes(bytes.try_into().ok()?)))
+            } else {
+                Some(Value::Text(String::from_utf8(bytes).ok()?.into()))
+            };
+        }
+        let index = self.design.field_index(name).ok()?;
+        key_values.get(index).map(|value| value.clone().into_owned())
+    }
+}
+
+fn column_value(value: &Value<'_>) -> Vec<u8> {
+    match value {
+        Value::Unsigned(number) => number.to_be_bytes().to_vec(),
+        Value::Signed(number) => number.to_be_bytes().to_vec(),
+        Value::Text(text) => text.as_bytes().to_vec(),
+        Value::Bytes(bytes) | Value::Digest(bytes) => bytes.to_vec(),
+    }
+}

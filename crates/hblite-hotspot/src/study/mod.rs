@@ -1,0 +1,80 @@
+//! Workloads: what is recorded, the candidate keys for it, and what is asked.
+//!
+//! A [`Study`] is data. Its records are about entities (hosts, customers, cars, …), of which the
+//! [`crate::generate`] module says which comes next and when; here a record gets its fields. A
+//! [`Candidate`] is a design of keys over these fields. A [`Question`] is asked about a record that
+//! was written; each candidate answers it by its own scans.
+
+mod candidate;
+mod catalog;
+mod question;
+mod records;
+
+use std::fmt;
+
+pub use candidate::{Candidate, key_text, split_designs};
+pub use question::{Ask, Question};
+pub(crate) use records::mixed;
+pub use records::{EPOCH_MS, Moment, Record};
+
+/// A workload.
+#[derive(Debug, Clone, Copy)]
+pub struct Study {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What is recorded.
+    pub about: &'static str,
+    /// What records are about, in the plural.
+    pub entity: &'static str,
+    /// The fields of a record.
+    pub fields: &'static [&'static str],
+    /// Fields that stand for another one in some keys, like a number for a name.
+    pub substitutes: &'static [(&'static str, &'static str)],
+    /// How many records there are for each entity if nothing is said.
+    pub records_per_entity: u64,
+    /// Named candidates: name, key with `{n}` for the number of salts or buckets, a word on it.
+    pub designs: &'static [(&'static str, &'static str, &'static str)],
+    /// What is asked.
+    pub questions: &'static [Question],
+    pub(crate) record: fn(&Moment) -> Record,
+}
+
+impl Study {
+    /// All studies.
+    pub fn all() -> &'static [Self] {
+        catalog::STUDIES
+    }
+
+    /// The study of a name.
+    ///
+    /// # Errors
+    /// [`BadStudy`] that lists the names.
+    pub fn find(name: &str) -> Result<&'static Self, BadStudy> {
+        Self::all().iter().find(|study| study.name == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::all().iter().map(|study| study.name).collect();
+            BadStudy(format!("there is no study {name:?}: take one of {}", names.join(", ")))
+        })
+    }
+
+    /// The record of a moment.
+    pub fn record(&self, moment: &Moment) -> Record {
+        (self.record)(moment)
+    }
+
+    /// The place of a field among the values of a record.
+    pub fn field_index(&self, name: &str) -> Option<usize> {
+        self.fields.iter().position(|field| *field == name)
+    }
+}
+
+/// Why there is no such study or candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadStudy(pub(crate) String);
+
+impl fmt::Display for BadStudy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadStudy {}

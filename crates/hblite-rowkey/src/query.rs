@@ -1,0 +1,231 @@
+//! What is asked of a table, in terms of the key's fields.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::Range;
+
+use crate::text::reverse;
+use crate::value::Value;
+
+/// Conditions on fields, all of which must hold, the order wanted, and how many rows.
+///
+/// ```
+/// use hblite_rowkey::{Design, Query};
+/// let design = Design::parse("uid:str(4)|ts:reverse_timestamp")?;
+/// let query = Query::new().equals("uid", "u007").descending("ts").limit(30);
+/// let plan = design.plan(&query)?;
+/// assert_eq!(plan.ranges[0].start, b"u007");
+/// assert!(!plan.is_reversed); // the newest come first as it is
+/// # Ok::<(), hblite_rowkey::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query {
+    pub(crate) conditions: Vec<(String, Condition)>,
+    pub(crate) order: Order,
+    pub(crate) limit: Option<u64>,
+}
+
+/// What must hold of one field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// It is this value.
+    Equals(Value<'static>),
+    /// It begins with these bytes.
+    Prefix(Value<'static>),
+    /// It ends with these bytes.
+    Suffix(Value<'static>),
+    /// It is in this range.
+    Range {
+        /// The least value wanted.
+        from: Option<Value<'static>>,
+        /// The least value that is too great.
+        to: Option<Value<'static>>,
+    },
+}
+
+/// The order of rows that is wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Any.
+    #[default]
+    Any,
+    /// Least values of this field first: of a time, the oldest.
+    Ascending(String),
+    /// Greatest values of this field first: of a time, the newest.
+    Descending(String),
+}
+
+impl Query {
+    /// Every row in any order.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only rows with this value.
+    #[must_use]
+    pub fn equals(self, field: &str, value: impl Into<Value<'static>>) -> Self {
+        self.condition(field, Condition::Equals(value.into()))
+    }
+
+    /// Only rows whose field begins so.
+    #[must_use]
+    pub fn prefix(self, field: &str, value: impl Into<Value<'static>>) -> Self {
+        self.condition(field, Condition::Prefix(value.into()))
+    }
+
+    /// Only rows whose field ends so.
+    #[must_use]
+    pub fn suffix(self, field: &str, value: impl Into<Value<'static>>) -> Self {
+        self.condition(field, Condition::Suffix(value.into()))
+    }
+
+    /// Only rows with values from the first up to, and without, the second.
+    #[must_use]
+    pub fn range<V: Into<Value<'static>>>(self, field: &str, range: Range<V>) -> Self {
+        let (from, to) = (Some(range.start.into()), Some(range.end.into()));
+        self.condition(field, Condition::Range { from, to })
+    }
+
+    /// Only rows with at least this value.
+    #[must_use]
+    pub fn at_least(self, field: &str, value: impl Into<Value<'static>>) -> Self {
+        self.condition(field, Condition::Range { from: Some(value.into()), to: None })
+    }
+
+    /// Only rows with less than this value.
+    #[must_use]
+    pub fn below(self, field: &str, value: impl Into<Value<'static>>) -> Self {
+        self.condition(field, Condition::Range { from: None, to: Some(value.into()) })
+    }
+
+    /// Only rows for which this holds.
+    #[must_use]
+    pub fn condition(mut self, field: &str, condition: Condition) -> Self {
+        self.conditions.push((field.to_owned(), condition));
+        self
+    }
+
+    /// Least values first.
+    #[must_use]
+    pub fn ascending(self, field: &str) -> Self {
+        Self { order: Order::Ascending(field.to_owned()), ..self }
+    }
+
+    /// Greatest values first; of a time, the newest.
+    #[must_use]
+    pub fn descending(self, field: &str) -> Self {
+        Self { order: Order::Descending(field.to_owned()), ..self }
+    }
+
+    /// No more rows than this.
+    #[must_use]
+    pub fn limit(self, rows: u64) -> Self {
+        Self { limit: Some(rows), ..self }
+    }
+
+    /// The conditions.
+    pub fn conditions(&self) -> &[(String, Condition)] {
+        &self.conditions
+    }
+
+    /// The order wanted.
+    pub fn order(&self) -> &Order {
+        &self.order
+    }
+
+    /// How many rows are wanted.
+    pub fn row_limit(&self) -> Option<u64> {
+        self.limit
+    }
+
+    /// Whether the conditions hold for values, by name. A field without value fails its condition.
+    pub fn matches<'v>(&self, value: impl Fn(&str) -> Option<Value<'v>>) -> bool {
+        self.conditions
+            .iter()
+            .all(|(field, condition)| value(field).is_some_and(|value| condition.holds(&value)))
+    }
+}
+
+impl Condition {
+    /// Whether it holds for a value.
+    pub fn holds(&self, value: &Value<'_>) -> bool {
+        let is = |other: &Value<'_>, wanted: Ordering| compare(value, other) == Some(wanted);
+        match self {
+            Self::Equals(other) => is(other, Ordering::Equal),
+            Self::Prefix(start) => match (value.as_bytes(), start.as_bytes()) {
+                (Some(value), Some(start)) => value.starts_with(start),
+                _ => false,
+            },
+            Self::Suffix(end) => match (value.as_bytes(), end.as_bytes()) {
+                (Some(value), Some(end)) => value.ends_with(end),
+                _ => false,
+            },
+            Self::Range { from, to } => {
+                from.as_ref()
+                    .is_none_or(|from| is(from, Ordering::Greater) || is(from, Ordering::Equal))
+                    && to.as_ref().is_none_or(|to| is(to, Ordering::Less))
+            }
+        }
+    }
+
+    pub(crate) fn as_equals(&self) -> Option<&Value<'static>> {
+        match self {
+            Self::Equals(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// The order of two values of one kind.
+fn compare(left: &Value<'_>, right: &Value<'_>) -> Option<Ordering> {
+    match (left.as_number(), right.as_number()) {
+        (Some(left), Some(right)) => Some(left.cmp(&right)),
+        _ => Some(left.as_bytes()?.cmp(right.as_bytes()?)),
+    }
+}
+
+/// The encoded prefix that all domains with a suffix share: whole labels only.
+///
+/// `.iteblog.com` → `com.iteblog.`, and `blog.com` → `com.`, since the first label may go on.
+pub(crate) fn domain_prefix(suffix: &str) -> String {
+    let Some((_, whole)) = suffix.split_once('.') else { return String::new() };
+    format!("{}.", crate::text::reverse_domain(whole))
+}
+
+/// The encoded prefix that all texts with a suffix share when they are written backwards.
+pub(crate) fn reversed_prefix(suffix: &str) -> String {
+    reverse(suffix)
+}
+
+impl fmt::Display for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.conditions.is_empty() {
+            f.write_str("everything")?;
+        }
+        for (index, (field, condition)) in self.conditions.iter().enumerate() {
+            if index > 0 {
+                f.write_str(" and ")?;
+            }
+            match condition {
+                Condition::Equals(value) => write!(f, "{field} = {value}")?,
+                Condition::Prefix(value) => write!(f, "{field} begins with {value}")?,
+                Condition::Suffix(value) => write!(f, "{field} ends with {value}")?,
+                Condition::Range { from: Some(from), to: Some(to) } => {
+                    write!(f, "{from} <= {field} < {to}")?;
+                }
+                Condition::Range { from: Some(from), to: None } => write!(f, "{field} >= {from}")?,
+                Condition::Range { from: None, to: Some(to) } => write!(f, "{field} < {to}")?,
+                Condition::Range { from: None, to: None } => write!(f, "any {field}")?,
+            }
+        }
+        match &self.order {
+            Order::Any => {}
+            Order::Ascending(field) => write!(f, ", least {field} first")?,
+            Order::Descending(field) => write!(f, ", greatest {field} first")?,
+        }
+        match self.limit {
+            Some(limit) => write!(f, ", limit {limit}"),
+            None => Ok(()),
+        }
+    }
+}

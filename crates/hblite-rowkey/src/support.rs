@@ -1,0 +1,133 @@
+//! Which conditions a key answers from its front: the matrix that design guides show, computed.
+
+use std::fmt;
+
+use crate::design::Design;
+use crate::error::Result;
+use crate::part::Encoding;
+use crate::plan::{Access, Plan};
+use crate::query::Query;
+use crate::value::Value;
+
+/// What is known of one field, whatever the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Known {
+    /// Its value.
+    Value,
+    /// How it begins, or between which values it is.
+    Part,
+}
+
+/// How a design serves one set of conditions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Support {
+    /// Fields that are known, in the order of the key.
+    pub known: Vec<(String, Known)>,
+    /// How rows are reached.
+    pub access: Access,
+    /// How many scans it takes.
+    pub scans: usize,
+    /// Fields that each row read must be checked for.
+    pub checked: Vec<String>,
+}
+
+/// The fields of a matrix. More would be thousands of lines that nobody reads.
+const MATRIX_FIELDS_MAX: usize = 6;
+
+impl Design {
+    /// How the design serves conditions on these fields.
+    ///
+    /// ```
+    /// use hblite_rowkey::{Access, Design, Known};
+    /// let design = Design::parse("uid:str|phone:str|name:str")?;
+    /// let support = design.support(&[("uid", Known::Value), ("phone", Known::Part)])?;
+    /// assert_eq!(support.to_string(), "uid, part of phone: prefix scan");
+    /// let support = design.support(&[("phone", Known::Value), ("name", Known::Value)])?;
+    /// assert_eq!(support.access, Access::Table);
+    /// # Ok::<(), hblite_rowkey::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Query` if there is no such field.
+    pub fn support(&self, known: &[(&str, Known)]) -> Result<Support> {
+        let mut query = Query::new();
+        let mut fields = Vec::new();
+        for (name, known) in known {
+            let index = self.field_index(name)?;
+            fields.push((index, *known));
+            query = ask(query, name, self.fields()[index].encoding, *known);
+        }
+        fields.sort_by_key(|(index, _)| *index);
+        let name = |(index, known): (usize, Known)| (self.fields()[index].name.clone(), known);
+        let known = fields.into_iter().map(name).collect();
+        Ok(Support::of(known, &self.plan(&query)?))
+    }
+
+    /// How the design serves every set of its fields, the last of them once in whole and once in
+    /// part, whole keys first. Of a key of many fields the first six are taken.
+    ///
+    /// # Errors
+    /// None for a design that was made; the signature is that of [`Design::support`].
+    pub fn support_matrix(&self) -> Result<Vec<Support>> {
+        let fields = &self.fields()[..self.fields().len().min(MATRIX_FIELDS_MAX)];
+        let mut matrix = Vec::new();
+        for set in (1..1_usize << fields.len()).rev() {
+            // The first field is the highest bit, so that sets that know the front come first.
+            let is_in = |index: &usize| set >> (fields.len() - 1 - index) & 1 == 1;
+            let chosen: Vec<usize> = (0..fields.len()).filter(is_in).collect();
+            for last in [Known::Value, Known::Part] {
+                let known = chosen.iter().enumerate().map(|(place, index)| {
+                    let is_last = place + 1 == chosen.len();
+                    (fields[*index].name.as_str(), if is_last { last } else { Known::Value })
+                });
+                matrix.push(self.support(&known.collect::<Vec<_>>())?);
+            }
+        }
+        Ok(matrix)
+    }
+}
+
+/// Adds a condition on some value: which one does not matter to how it is served.
+fn ask(query: Query, name: &str, encoding: Encoding, known: Known) -> Query {
+    match (encoding, known) {
+        (Encoding::Number(_), Known::Value) => query.equals(name, 1_u64),
+        (Encoding::Number(_), Known::Part) => query.range(name, 0_u64..1 << 40),
+        (Encoding::Text(text), Known::Value) => match (text.is_text, encoding.width()) {
+            (false, Some(width)) => query.equals(name, vec![b'v'; width]),
+            _ => query.equals(name, Value::from("v".to_owned())),
+        },
+        (_, Known::Value) => query.equals(name, Value::from("v".to_owned())),
+        (_, Known::Part) => query.prefix(name, Value::from("v".to_owned())),
+    }
+}
+
+impl Support {
+    fn of(known: Vec<(String, Known)>, plan: &Plan) -> Self {
+        Self {
+            known,
+            access: plan.access,
+            scans: plan.ranges.len(),
+            checked: plan.checks.iter().map(|check| check.field.clone()).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Support {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (field, known)) in self.known.iter().enumerate() {
+            let comma = if index > 0 { ", " } else { "" };
+            let part = if *known == Known::Part { "part of " } else { "" };
+            write!(f, "{comma}{part}{field}")?;
+        }
+        match (self.access, self.scans) {
+            (Access::Rows, 1) => f.write_str(": one row")?,
+            (Access::Rows, scans) => write!(f, ": one row in each of {scans} places")?,
+            (access, 1) => write!(f, ": {access}")?,
+            (access, scans) => write!(f, ": {scans} × {access}")?,
+        }
+        if self.access == Access::Ranges && !self.checked.is_empty() {
+            write!(f, ", {} checked row by row", self.checked.join(", "))?;
+        }
+        Ok(())
+    }
+}

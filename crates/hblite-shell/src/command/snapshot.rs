@@ -1,0 +1,257 @@
+//! Snapshots.
+
+use hblite::{Exception, SnapshotDescription, SnapshotOptions, TableName};
+
+use super::pattern::{Pattern, matching_tables};
+use super::{Arguments, Command, CommandResult, Context, Failure, MANY, integer};
+use crate::format::ruby_time;
+use crate::value::Value;
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        name: "clone_snapshot",
+        aliases: &[],
+        arity: (2, 3),
+        is_table_method: false,
+        usage: "\
+Makes a new table of a snapshot, with its settings and regions, without copying cells. Neither
+changes when the other does.
+
+  hbase> clone_snapshot 'snapshotName', 'tableName'
+  hbase> clone_snapshot 'snapshotName', 'namespace:tableName'",
+        run: clone_snapshot,
+    },
+    Command {
+        name: "delete_all_snapshot",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Deletes all snapshots whose name matches a regular expression, after a question.
+
+  hbase> delete_all_snapshot 's.*'",
+        run: delete_all_snapshot,
+    },
+    Command {
+        name: "delete_snapshot",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Deletes a snapshot. Tables that were made of it stay.
+
+  hbase> delete_snapshot 'snapshotName'",
+        run: |context, arguments| {
+            context.connection.admin().delete_snapshot(&arguments.name(0, NAME)?)?;
+            Ok(Value::Nil)
+        },
+    },
+    Command {
+        name: "delete_table_snapshots",
+        aliases: &[],
+        arity: (1, 2),
+        is_table_method: false,
+        usage: "\
+Deletes the snapshots of all tables whose name matches a regular expression, after a question; with
+a second one, those whose own name matches that.
+
+  hbase> delete_table_snapshots 'tableName'
+  hbase> delete_table_snapshots 'ns:tableName.*', 'snapshotName.*'",
+        run: delete_table_snapshots,
+    },
+    Command {
+        name: "list_snapshots",
+        aliases: &[],
+        arity: (0, 1),
+        is_table_method: false,
+        usage: "\
+Lists all snapshots, or those whose name matches a regular expression.
+
+  hbase> list_snapshots
+  hbase> list_snapshots 'abc.*'",
+        run: |context, arguments| {
+            let list = snapshots(context, &Pattern::whole(&arguments, 0)?)?;
+            list_all(context, &list, true)
+        },
+    },
+    Command {
+        name: "list_table_snapshots",
+        aliases: &[],
+        arity: (1, 2),
+        is_table_method: false,
+        usage: "\
+Lists the snapshots of all tables whose name matches a regular expression; with a second one, those
+whose own name matches that.
+
+  hbase> list_table_snapshots 'tableName'
+  hbase> list_table_snapshots 'ns:tableName.*', 'snapshotName.*'",
+        run: |context, arguments| {
+            let list = table_snapshots(context, &arguments)?;
+            list_all(context, &list, true)
+        },
+    },
+    Command {
+        name: "restore_snapshot",
+        aliases: &[],
+        arity: (1, 2),
+        is_table_method: false,
+        usage: "\
+Makes a disabled table what it was when the snapshot was taken, settings included. A table that is
+gone is made again.
+
+  hbase> restore_snapshot 'snapshotName'",
+        run: restore_snapshot,
+    },
+    Command {
+        name: "snapshot",
+        aliases: &[],
+        arity: (2, MANY),
+        is_table_method: false,
+        usage: "\
+Takes a snapshot of a table, without copying cells. What is in memory is flushed first, or left out
+with SKIP_FLUSH. With TTL it is deleted after so many seconds. MAX_FILESIZE is that of tables which
+are made of it.
+
+  hbase> snapshot 'sourceTable', 'snapshotName'
+  hbase> snapshot 'namespace:sourceTable', 'snapshotName', {SKIP_FLUSH => true, TTL => 86400}",
+        run: snapshot,
+    },
+];
+
+const NAME: &str = "Snapshot name";
+
+fn snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let (table, name) = (arguments.name(0, "Table name")?, arguments.name(1, NAME)?);
+    let table: TableName = table.parse()?;
+    let settings = arguments.hash(2, "Arguments")?;
+    let number = |key: &str| -> Result<Option<u64>, Failure> {
+        let given = settings.truthy(key).map(|value| integer(value, key)).transpose()?;
+        // HBase takes what is not positive for "not given".
+        Ok(given.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0))
+    };
+    let options = SnapshotOptions {
+        skip_flush: matches!(settings.get("SKIP_FLUSH"), Some(Value::Bool(true))),
+        time_to_live_s: number("TTL")?.unwrap_or(0),
+        max_file_size: number("MAX_FILESIZE")?,
+    };
+    context.connection.admin().snapshot(&name, &table, &options)?;
+    Ok(Value::Nil)
+}
+
+fn clone_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    arguments.hash(2, "Arguments")?;
+    let (name, target) = (arguments.name(0, NAME)?, arguments.name(1, "Table name")?);
+    let table: TableName = target.parse()?;
+    match context.connection.admin().clone_snapshot(&name, &table) {
+        Ok(()) => Ok(Value::Nil),
+        Err(error) if error.exception() == Exception::TableExists => {
+            Err(Failure::refused(format!("Table already exists: {target}!")))
+        }
+        Err(error) if error.exception() == Exception::NamespaceNotFound => {
+            Err(Failure::refused(format!("Unknown namespace: {}!", table.namespace())))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn restore_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    arguments.hash(1, "Arguments")?;
+    // HBase's shell takes no snapshot of what was there unless its settings say so.
+    context.connection.admin().restore_snapshot(&arguments.name(0, NAME)?, false)?;
+    Ok(Value::Nil)
+}
+
+/// Snapshots whose name matches.
+fn snapshots(
+    context: &Context<'_>,
+    pattern: &Pattern,
+) -> Result<Vec<SnapshotDescription>, Failure> {
+    let mut list = context.connection.admin().list_snapshots()?;
+    list.retain(|snapshot| pattern.matches(&snapshot.name));
+    Ok(list)
+}
+
+/// Snapshots of the tables that the first argument matches, if the second matches them too.
+fn table_snapshots(
+    context: &Context<'_>,
+    arguments: &Arguments,
+) -> Result<Vec<SnapshotDescription>, Failure> {
+    let tables = matching_tables(context, arguments)?;
+    let mut list = snapshots(context, &Pattern::whole(arguments, 1)?)?;
+    list.retain(|snapshot| tables.contains(&snapshot.table));
+    Ok(list)
+}
+
+fn list_all(
+    context: &mut Context<'_>,
+    list: &[SnapshotDescription],
+    has_footer: bool,
+) -> CommandResult {
+    context.out.header(&["SNAPSHOT", "TABLE + CREATION TIME"])?;
+    for snapshot in list {
+        let offset = (context.options.utc_offset_seconds)(snapshot.created_at_ms);
+        let time = ruby_time(snapshot.created_at_ms, offset);
+        let (name, table) = (&snapshot.name, &snapshot.table);
+        context.out.row_of_two(name, &format!("{table} ({time})"))?;
+    }
+    if has_footer {
+        context.out.footer(list.len() as u64)?;
+    }
+    Ok(Value::Array(list.iter().map(|snapshot| Value::from(snapshot.name.as_str())).collect()))
+}
+
+fn delete_all_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let pattern = Pattern::whole(&arguments, 0)?;
+    let list = snapshots(context, &pattern)?;
+    list_all(context, &list, false)?;
+    if list.is_empty() {
+        let line = format!("No snapshots matched the regex {}", arguments.subject());
+        context.out.line(&line)?;
+        return Ok(Value::Nil);
+    }
+    if !context.is_confirmed(&format!("Delete the above {} snapshots", list.len()))? {
+        return Ok(Value::Nil);
+    }
+    let admin = context.connection.admin();
+    let left: Vec<SnapshotDescription> = list
+        .iter()
+        .filter(|snapshot| admin.delete_snapshot(&snapshot.name).is_err())
+        .cloned()
+        .collect();
+    let deleted = list.len() - left.len();
+    if deleted > 0 {
+        context.out.line(&format!("{deleted} snapshots successfully deleted."))?;
+    }
+    if !left.is_empty() {
+        let line = format!("\nFailed to delete the below {} snapshots.", left.len());
+        context.out.line(&line)?;
+        list_all(context, &left, false)?;
+    }
+    Ok(Value::Nil)
+}
+
+fn delete_table_snapshots(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let list = table_snapshots(context, &arguments)?;
+    list_all(context, &list, false)?;
+    if list.is_empty() {
+        let names = arguments.name_if_given(1, NAME)?.unwrap_or_else(|| ".*".to_owned());
+        context.out.line(&format!(
+            "No snapshots matched the table name regular expression {} and the snapshot name \
+             regular expression {names}",
+            arguments.subject()
+        ))?;
+        return Ok(Value::Nil);
+    }
+    if !context.is_confirmed(&format!("Delete the above {} snapshots", list.len()))? {
+        return Ok(Value::Nil);
+    }
+    for SnapshotDescription { name, .. } in &list {
+        match context.connection.admin().delete_snapshot(name) {
+            Ok(()) => context.out.line(&format!("Successfully deleted snapshot: {name}\n"))?,
+            Err(error) => context.out.line(&format!(
+                "Failed to delete snapshot: {name}, due to below exception,\n{error}\n"
+            ))?,
+        }
+    }
+    Ok(Value::Nil)
+}

@@ -1,0 +1,3 @@
+module hblite.example/testing
+
+go 1.21

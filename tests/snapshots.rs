@@ -1,0 +1,583 @@
+//! Snapshots: what they hold, what they refuse, that crashes leave them whole or away, and that a
+//! restore happens as a whole or not at all.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hblite::{
+    ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, Exception, Finding,
+    FindingKind, Get, ManualClock, Options, Put, Result, Scan, SnapshotKind, SnapshotOptions,
+    TableDescriptor, TableName,
+};
+use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
+
+const STORE: &str = "/store";
+const FAMILIES: [&str; 2] = ["a", "b"];
+
+fn name(text: &str) -> TableName {
+    text.parse().expect("a legal name")
+}
+
+fn open_at(fs: impl FileSystem + 'static, clock: Arc<ManualClock>) -> Result<Connection> {
+    let engine = EngineOptions {
+        is_compaction_enabled: false,
+        is_flushed_on_close: false,
+        ..EngineOptions::default()
+    };
+    let env = Env::in_memory().with_fs(Arc::new(fs)).with_clock(clock);
+    Options::new().engine(engine).env(env).open(Path::new(STORE))
+}
+
+fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::new(1_700_000_000_000))
+}
+
+fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
+    open_at(fs, clock())
+}
+
+fn check(fs: &(impl FileSystem + Clone + 'static), context: &str) {
+    let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
+    let report = hblite_engine::check(&env, Path::new(STORE), &mut |_| {}).expect("a store");
+    // What a table was before it was restored goes to the archive if a crash keeps it from going.
+    let is_before = |finding: &&Finding| finding.kind == FindingKind::UnknownDirectory;
+    let defects: Vec<_> = report.defects.iter().filter(|d| !is_before(d)).collect();
+    assert!(defects.is_empty(), "{context}: {defects:?}");
+}
+
+fn create(connection: &Connection, table: &str) -> Result<()> {
+    let mut descriptor = TableDescriptor::new(name(table));
+    for family in FAMILIES {
+        descriptor = descriptor.with_family(ColumnFamilyDescriptor::new(family));
+    }
+    connection.admin().create_table_with_splits(&descriptor, &[b"m".to_vec()])
+}
+
+fn put(connection: &Connection, table: &str, row: &str, value: &str) -> Result<()> {
+    let mut put = Put::new(row).durability(Durability::FsyncWal);
+    for family in FAMILIES {
+        put = put.add(family, "q", value);
+    }
+    connection.table(table)?.put(&put)
+}
+
+/// Rows and values of a table, which are the same in both families.
+fn rows(connection: &Connection, table: &str) -> Vec<(String, String)> {
+    let scanner = connection.table(table).and_then(|table| table.scan(&Scan::new()));
+    let row = |row: Result<hblite::RowResult>| {
+        let row = row.expect("nothing is damaged");
+        assert_eq!(row.value("a", "q"), row.value("b", "q"), "half of a row: {row:?}");
+        let value = row.value("a", "q").unwrap_or_default();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(row.row()), text(value))
+    };
+    scanner.unwrap_or_else(|error| panic!("{table}: {error}")).map(row).collect()
+}
+
+fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+    list.iter().map(|(row, value)| ((*row).to_owned(), (*value).to_owned())).collect()
+}
+
+fn snapshot(connection: &Connection, snapshot: &str, table: &str) -> Result<()> {
+    connection.admin().snapshot(snapshot, &name(table), &SnapshotOptions::default())
+}
+
+fn names(connection: &Connection) -> Vec<String> {
+    let list = connection.admin().list_snapshots().expect("they can be listed");
+    list.into_iter().map(|snapshot| snapshot.name).collect()
+}
+
+fn refused(result: Result<()>) -> (Exception, String) {
+    let error = result.expect_err("this is refused");
+    (error.exception(), error.message().to_owned())
+}
+
+#[test]
+fn a_snapshot_keeps_what_a_table_was_whatever_becomes_of_it() {
+    let fs = MemFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty store");
+    let admin = connection.admin();
+    create(&connection, "t").expect("a new table");
+    put(&connection, "t", "c", "1").expect("it takes it");
+    put(&connection, "t", "x", "1").expect("it takes it");
+    snapshot(&connection, "first", "t").expect("a snapshot");
+    let first = pairs(&[("c", "1"), ("x", "1")]);
+
+    put(&connection, "t", "c", "2").expect("it takes it");
+    connection.table("t").and_then(|t| t.delete(&Delete::new("x"))).expect("it takes it");
+    let skip = SnapshotOptions { skip_flush: true, ..SnapshotOptions::default() };
+    admin.snapshot("files", &name("t"), &skip).expect("a snapshot");
+    snapshot(&connection, "second", "t").expect("a snapshot");
+    admin.flush_table(&name("t")).expect("room");
+    admin.compact_table(&name("t"), true).expect("room");
+    assert_eq!(rows(&connection, "t"), pairs(&[("c", "2")]));
+
+    admin.clone_snapshot("first", &name("one")).expect("a clone");
+    admin.clone_snapshot("files", &name("two")).expect("a clone");
+    admin.clone_snapshot("second", &name("three")).expect("a clone");
+    assert_eq!(rows(&connection, "one"), first);
+    assert_eq!(rows(&connection, "two"), first, "memory was left out");
+    assert_eq!(rows(&connection, "three"), pairs(&[("c", "2")]));
+    assert_eq!(admin.regions(&name("one")).expect("a table").len(), 2);
+
+    put(&connection, "one", "c", "clone").expect("it takes it");
+    admin.flush_table(&name("one")).expect("room");
+    admin.compact_table(&name("one"), true).expect("room");
+    assert_eq!(rows(&connection, "t"), pairs(&[("c", "2")]), "the other has changed");
+    admin.disable_table(&name("t")).expect("enabled");
+    admin.drop_table(&name("t")).expect("disabled");
+    assert_eq!(names(&connection), ["files", "first", "second"]);
+    let list = admin.list_snapshots().expect("they can be listed");
+    assert_eq!(list[0].kind, SnapshotKind::SkipFlush);
+    assert_eq!((list[1].kind, &list[1].table), (SnapshotKind::Flush, &name("t")));
+    admin.restore_snapshot("first", true).expect("the table is made again");
+    assert_eq!(rows(&connection, "t"), first);
+    admin.delete_snapshot("first").expect("it is there");
+    assert_eq!(rows(&connection, "t"), first);
+    connection.close().expect("nothing fails");
+    check(&fs, "closed");
+    let connection = open(fs).expect("it opens");
+    assert_eq!(rows(&connection, "t"), first);
+    assert_eq!(names(&connection), ["files", "second"]);
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_hbases_words() {
+    let connection = open(MemFileSystem::new()).expect("an empty store");
+    let admin = connection.admin();
+    create(&connection, "t").expect("a new table");
+    snapshot(&connection, "s", "t").expect("a snapshot");
+    assert_eq!(
+        refused(snapshot(&connection, "s", "t")),
+        (Exception::SnapshotExists, "Snapshot 's' already stored on the filesystem.".to_owned())
+    );
+    assert_eq!(
+        refused(snapshot(&connection, "n", "no")),
+        (Exception::SnapshotCreation, "Table 'no' doesn't exist, can't take snapshot.".to_owned())
+    );
+    let system = refused(snapshot(&connection, "n", "hbase:meta"));
+    assert_eq!(
+        system,
+        (Exception::IllegalArgument, "System table snapshots are not allowed".into())
+    );
+    for illegal in ["", "-x", ".tmp", "a/b", "..", "a:b"] {
+        let (exception, message) = refused(snapshot(&connection, illegal, "t"));
+        assert_eq!(exception, Exception::IllegalArgument, "{illegal}: {message}");
+    }
+    for missing in ["no", "..", ".tmp", ""] {
+        let not_there = format!("Snapshot '{missing}' doesn't exist on the filesystem");
+        let not_there = (Exception::SnapshotDoesNotExist, not_there);
+        assert_eq!(refused(admin.delete_snapshot(missing)), not_there);
+        assert_eq!(refused(admin.clone_snapshot(missing, &name("new"))), not_there);
+    }
+    assert_eq!(
+        refused(admin.restore_snapshot("no", true)),
+        (Exception::RestoreSnapshot, "The snapshot no does not exist.".to_owned())
+    );
+    let enabled = refused(admin.restore_snapshot("s", true));
+    assert_eq!(enabled, (Exception::TableNotDisabled, "t".to_owned()));
+    let exists = refused(admin.clone_snapshot("s", &name("t")));
+    assert_eq!(exists, (Exception::TableExists, "t".to_owned()));
+    let nowhere = refused(admin.clone_snapshot("s", &name("nowhere:t")));
+    assert_eq!(nowhere.0, Exception::NamespaceNotFound);
+    assert_eq!(names(&connection), ["s"]);
+}
+
+#[test]
+fn a_restore_brings_settings_and_rows_and_leaves_no_fail_safe_behind() {
+    let fs = CrashFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty store");
+    let admin = connection.admin();
+    create(&connection, "t").expect("a new table");
+    put(&connection, "t", "c", "1").expect("it takes it");
+    snapshot(&connection, "s", "t").expect("a snapshot");
+    admin.delete_family(&name("t"), b"b").expect("it is there");
+    admin.add_family(&name("t"), &ColumnFamilyDescriptor::new("later")).expect("a new one");
+    let late = Put::new("c").add("later", "q", "2");
+    connection.table("t").and_then(|table| table.put(&late)).expect("it takes it");
+    admin.split_table(&name("t"), Some(b"f")).expect("it can be split");
+    admin.disable_table(&name("t")).expect("enabled");
+    admin.restore_snapshot("s", true).expect("it is disabled");
+    assert!(admin.is_table_disabled(&name("t")).expect("a table"));
+    let settle = |connection: &Connection| {
+        assert_eq!(rows(connection, "t"), pairs(&[("c", "1")]));
+        let table = connection.admin().describe_table(&name("t")).expect("a table");
+        let families: Vec<String> = table.families().map(|f| f.name_as_string()).collect();
+        assert_eq!(families, FAMILIES);
+        assert_eq!(connection.admin().regions(&name("t")).expect("a table").len(), 2);
+        assert_eq!(names(connection), ["s"]);
+    };
+    admin.enable_table(&name("t")).expect("disabled");
+    settle(&connection);
+    put(&connection, "t", "x", "3").expect("it takes it");
+    connection.table("t").and_then(|t| t.delete(&Delete::new("x"))).expect("it takes it");
+    drop(connection);
+    let connection = open(fs.after_kill()).expect("it opens");
+    settle(&connection);
+    assert_eq!(connection.table("t").and_then(|t| t.get(&Get::new("x"))).expect("").len(), 0);
+}
+
+#[test]
+fn regions_that_were_just_split_or_disabled_are_kept_too() {
+    let fs = MemFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty store");
+    let admin = connection.admin();
+    create(&connection, "t").expect("a new table");
+    let expected: Vec<(String, String)> =
+        ["b", "d", "f", "h"].map(|row| (row.to_owned(), "1".to_owned())).to_vec();
+    for (row, value) in &expected {
+        put(&connection, "t", row, value).expect("it takes it");
+    }
+    admin.flush_table(&name("t")).expect("room");
+    admin.split_table(&name("t"), Some(b"e")).expect("it can be split");
+    snapshot(&connection, "split", "t").expect("a snapshot");
+    admin.disable_table(&name("t")).expect("enabled");
+    snapshot(&connection, "disabled", "t").expect("a snapshot");
+    admin.drop_table(&name("t")).expect("disabled");
+    for from in ["split", "disabled"] {
+        admin.clone_snapshot(from, &name(from)).expect("a clone");
+        assert_eq!(rows(&connection, from), expected, "{from}");
+        assert_eq!(admin.regions(&name(from)).expect("a table").len(), 3);
+        // No half is left: it can be split at once.
+        admin.split_table(&name(from), Some(b"c")).expect("it can be split");
+        assert_eq!(rows(&connection, from), expected, "{from}");
+    }
+    let kinds: Vec<SnapshotKind> =
+        admin.list_snapshots().expect("a list").iter().map(|s| s.kind).collect();
+    assert_eq!(kinds, [SnapshotKind::Disabled, SnapshotKind::Flush]);
+    connection.close().expect("nothing fails");
+    check(&fs, "closed");
+}
+
+#[test]
+fn a_snapshot_goes_when_its_time_is_over() {
+    let (fs, clock) = (MemFileSystem::new(), clock());
+    let connection = open_at(fs.clone(), clock.clone()).expect("an empty store");
+    create(&connection, "t").expect("a new table");
+    let options = SnapshotOptions { time_to_live_s: 60, ..SnapshotOptions::default() };
+    let admin = connection.admin();
+    admin.snapshot("short", &name("t"), &options).expect("a snapshot");
+    snapshot(&connection, "long", "t").expect("a snapshot");
+    clock.advance(60_000);
+    assert_eq!(names(&connection), ["long", "short"]);
+    clock.advance(1);
+    let expired = refused(admin.clone_snapshot("short", &name("new")));
+    let message = "TTL for snapshot 'short' has already expired.".to_owned();
+    assert_eq!(expired, (Exception::SnapshotTtlExpired, message));
+    assert_eq!(names(&connection), ["long"]);
+    assert!(!fs.exists(Path::new("/store/.hbase-snapshot/short")).expect("an answer"));
+}
+
+/// Prepares a table with a snapshot, then changes rows and settings.
+fn prepared() -> (CrashFileSystem, Connection) {
+    let fs = CrashFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty disk opens");
+    create(&connection, "t").expect("a new table");
+    for row in ["c", "x"] {
+        put(&connection, "t", row, "old").expect("it takes it");
+    }
+    (fs, connection)
+}
+
+/// Cuts `step`, which follows `before`, at each of its operations, by kill and by power; `check`
+/// gets the store that is left, whether the step was acknowledged, and where it was cut.
+fn cut_everywhere(
+    before: impl Fn(&Connection) -> Result<()>,
+    step: impl Fn(&Connection) -> Result<()>,
+    look: impl Fn(&Connection, bool, &str) -> bool,
+) {
+    let (fs, connection) = prepared();
+    before(&connection).expect("nothing fails");
+    let begun = fs.operation_count();
+    step(&connection).expect("nothing fails");
+    let operations = fs.operation_count() - begun;
+    drop(connection);
+    let (mut done, mut undone) = (0, 0);
+    for cut in 0..=operations {
+        let (fs, connection) = prepared();
+        before(&connection).expect("nothing fails");
+        fs.power_off_after(cut);
+        let is_acknowledged = step(&connection).is_ok();
+        drop(connection);
+        for seed in 0..4_u64 {
+            let rest = if seed == 3 { fs.after_kill() } else { fs.after_power_cut(seed * cut) };
+            let context = format!("cut after {cut} of {operations}, seed {seed}");
+            if seed == 3 {
+                check(&rest, &context);
+            }
+            let connection = open(rest.clone()).unwrap_or_else(|e| panic!("{context}: {e}"));
+            let is_done = look(&connection, is_acknowledged, &context);
+            assert!(is_done || !is_acknowledged, "{context}: it was acknowledged");
+            (done, undone) = (done + u64::from(is_done), undone + u64::from(!is_done));
+            connection.close().unwrap_or_else(|error| panic!("{context}: {error}"));
+            check(&rest, &format!("{context}, closed"));
+        }
+    }
+    assert!(done > 0 && undone > 0, "both happen: {done}, {undone}");
+}
+
+#[test]
+fn a_crash_leaves_a_snapshot_whole_or_away() {
+    let expected = pairs(&[("c", "old"), ("x", "old")]);
+    cut_everywhere(
+        |_| Ok(()),
+        |connection| snapshot(connection, "s", "t"),
+        |connection, _, context| {
+            assert_eq!(rows(connection, "t"), expected, "{context}");
+            let is_there = names(connection) == ["s"];
+            if !is_there {
+                snapshot(connection, "s", "t").unwrap_or_else(|e| panic!("{context}: {e}"));
+            }
+            let cloned = connection.admin().clone_snapshot("s", &name("copy"));
+            cloned.unwrap_or_else(|error| panic!("{context}: {error}"));
+            assert_eq!(rows(connection, "copy"), expected, "{context}");
+            is_there
+        },
+    );
+}
+
+fn change(connection: &Connection) -> Result<()> {
+    snapshot(connection, "s", "t")?;
+    connection.admin().delete_family(&name("t"), b"b")?;
+    connection.admin().add_family(&name("t"), &ColumnFamilyDescriptor::new("late"))?;
+    let put = Put::new("c").add("a", "q", "new").add("late", "q", "new");
+    connection.table("t")?.put(&put)?;
+    connection.admin().split_table(&name("t"), Some(b"f"))?;
+    connection.admin().disable_table(&name("t"))
+}
+
+#[test]
+fn a_crash_leaves_a_restore_done_or_undone() {
+    cut_everywhere(
+        change,
+        |connection| connection.admin().restore_snapshot("s", true),
+        |connection, _, context| {
+            let admin = connection.admin();
+            let table = admin.describe_table(&name("t")).expect("a table");
+            let is_restored = table.has_family(b"b");
+            assert_ne!(is_restored, table.has_family(b"late"), "{context}: half of the settings");
+            admin.enable_table(&name("t")).unwrap_or_else(|e| panic!("{context}: {e}"));
+            if is_restored {
+                let expected = pairs(&[("c", "old"), ("x", "old")]);
+                assert_eq!(rows(connection, "t"), expected, "{context}");
+                return true;
+            }
+            let row = connection.table("t").and_then(|t| t.get(&Get::new("c"))).expect("a row");
+            assert_eq!(row.value("late", "q"), Some(&b"new"[..]), "{context}");
+            assert_eq!(row.value("a", "q"), Some(&b"new"[..]), "{context}");
+            admin.disable_table(&name("t")).expect("enabled");
+            for left in names(connection).iter().filter(|name| name.starts_with("hbase-failsafe")) {
+                admin.delete_snapshot(left).unwrap_or_else(|e| panic!("{context}: {e}"));
+            }
+            admin.restore_snapshot("s", true).unwrap_or_else(|e| panic!("{context}: {e}"));
+            false
+        },
+    );
+}
+
+#[test]
+fn a_crash_leaves_a_clone_whole_or_away() {
+    let expected = pairs(&[("c", "old"), ("x", "old")]);
+    cut_everywhere(
+        |connection| snapshot(connection, "s", "t"),
+        |connection| connection.admin().clone_snapshot("s", &name("copy")),
+        |connection, _, context| {
+            let is_there = connection.admin().table_exists(&name("copy")).expect("an answer");
+            if !is_there {
+                let cloned = connection.admin().clone_snapshot("s", &name("copy"));
+                cloned.unwrap_or_else(|error| panic!("{context}: {error}"));
+            }
+            assert_eq!(rows(connection, "copy"), expected, "{context}");
+            assert_eq!(rows(connection, "t"), expected, "{context}");
+            is_there
+        },
+    );
+}
+
+#[test]
+fn a_crash_leaves_a_snapshot_there_or_deletes_it() {
+    cut_everywhere(
+        |connection| snapshot(connection, "s", "t"),
+        |connection| connection.admin().delete_snapshot("s"),
+        |connection, _, context| {
+            let left = names(connection);
+            if left == ["s"] {
+                let cloned = connection.admin().clone_snapshot("s", &name("copy"));
+                cloned.unwrap_or_else(|error| panic!("{context}: {error}"));
+            }
+            left.is_empty()
+        },
+    );
+}
+
+/// Each operation of a snapshot, a clone and a restore fails once, and the process lives on: it can
+/// be done again, or the store must be opened again first.
+#[test]
+fn what_failed_half_way_can_be_done_again() {
+    let expected = pairs(&[("c", "old"), ("x", "old")]);
+    let steps: [fn(&Connection) -> Result<()>; 3] = [
+        |connection| snapshot(connection, "s", "t"),
+        |connection| connection.admin().clone_snapshot("kept", &name("copy")),
+        |connection| connection.admin().restore_snapshot("kept", true),
+    ];
+    let operations = [
+        Operation::Create,
+        Operation::Write,
+        Operation::Sync,
+        Operation::SyncDir,
+        Operation::Rename,
+    ];
+    let mut refused = 0;
+    for (number, step) in steps.iter().enumerate() {
+        for operation in operations {
+            for nth in 0.. {
+                let context = format!("step {number}, {operation:?} {nth}");
+                let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+                let clock = clock();
+                let connection = open_at(fs.clone(), clock.clone()).expect("an empty store");
+                create(&connection, "t").expect("a new table");
+                for row in ["c", "x"] {
+                    put(&connection, "t", row, "old").expect("it takes it");
+                }
+                snapshot(&connection, "kept", "t").expect("a snapshot");
+                let is_restore = number == 2;
+                if is_restore {
+                    put(&connection, "t", "c", "new").expect("it takes it");
+                    connection.admin().disable_table(&name("t")).expect("enabled");
+                }
+                let before = fs.count(operation);
+                fs.inject(Fault::on(operation).nth(nth));
+                let outcome = step(&connection);
+                let is_over = fs.count(operation) - before <= nth && outcome.is_ok();
+                fs.heal();
+                refused += u64::from(outcome.is_err());
+                clock.advance(1);
+                let is_closed =
+                    outcome.as_ref().is_err_and(|e| e.kind() == hblite::ErrorKind::Closed);
+                let connection = if is_closed {
+                    drop(connection);
+                    open_at(fs, clock).unwrap_or_else(|error| panic!("{context}: {error}"))
+                } else {
+                    connection
+                };
+                let again = outcome.is_err().then(|| step(&connection)).transpose();
+                if let Err(error) = again {
+                    // What was of unknown end has happened.
+                    assert!(is_closed, "{context}: again: {error}");
+                }
+                if is_restore {
+                    connection.admin().enable_table(&name("t")).expect("disabled");
+                }
+                let table = if number == 1 { "copy" } else { "t" };
+                assert_eq!(rows(&connection, table), expected, "{context}");
+                if is_over {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(refused > 50, "{refused}");
+}
+
+/// A writer writes rows in order; a snapshot of the only region has all up to some row, each whole,
+/// at least up to the one that was acknowledged before.
+#[test]
+fn a_snapshot_under_load_has_one_moment_of_a_region() {
+    let connection = Options::new()
+        .env(Env::in_memory())
+        .engine(EngineOptions { memstore_flush_size_bytes: 64 * 1024, ..Default::default() })
+        .open(STORE)
+        .expect("an empty store");
+    let mut descriptor = TableDescriptor::new(name("t"));
+    for family in FAMILIES {
+        descriptor = descriptor.with_family(ColumnFamilyDescriptor::new(family));
+    }
+    connection.admin().create_table(&descriptor).expect("a new table");
+    let (is_over, written) = (AtomicBool::new(false), std::sync::atomic::AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let table = connection.table("t").expect("a name");
+            for number in 0_usize.. {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let mut put = Put::new(format!("{number:08}"));
+                for family in FAMILIES {
+                    put = put.add(family, "q", format!("{number:0100}"));
+                }
+                table.put(&put).expect("it takes it");
+                written.store(number + 1, Ordering::SeqCst);
+            }
+        });
+        for round in 0..12 {
+            let known = written.load(Ordering::SeqCst);
+            snapshot(&connection, &format!("s{round}"), "t").expect("a snapshot");
+            let table = format!("c{round}");
+            connection
+                .admin()
+                .clone_snapshot(&format!("s{round}"), &name(&table))
+                .expect("a clone");
+            let rows = rows(&connection, &table);
+            assert!(rows.len() >= known, "{} rows, and {known} were acknowledged", rows.len());
+            for (number, (row, _)) in rows.iter().enumerate() {
+                assert_eq!(*row, format!("{number:08}"), "round {round}");
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+/// Everything below a directory.
+fn files_below(fs: &dyn FileSystem, dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs.list_dir(dir).expect("it is there") {
+        let path = dir.join(&entry.name);
+        if entry.is_dir { files.extend(files_below(fs, &path)) } else { files.push(path) }
+    }
+    files
+}
+
+#[test]
+fn a_check_names_what_a_snapshot_lacks() {
+    let fs = MemFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty store");
+    create(&connection, "t").expect("a new table");
+    put(&connection, "t", "c", "1").expect("it takes it");
+    snapshot(&connection, "s", "t").expect("a snapshot");
+    connection.close().expect("nothing fails");
+    check(&fs, "a sound one");
+    let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
+    let dir = Path::new("/store/.hbase-snapshot/s");
+    for path in files_below(&fs, dir) {
+        let content = fs.read(&path).expect("it is there");
+        let is_store_file = !path.to_string_lossy().contains("/.");
+        let mut damaged = content.clone();
+        if is_store_file {
+            damaged[40] ^= 1;
+        } else {
+            damaged.clear();
+        }
+        fs.remove_file(&path).expect("it is there");
+        fs.create(&path).and_then(|mut file| file.write_all(&damaged)).expect("room");
+        let report = hblite_engine::check(&env, Path::new(STORE), &mut |_| {}).expect("a store");
+        assert_eq!(report.defects.len(), 1, "{}: {:?}", path.display(), report.defects);
+        fs.remove_file(&path).expect("it is there");
+        fs.create(&path).and_then(|mut file| file.write_all(&content)).expect("room");
+    }
+    check(&fs, "mended");
+}
+
+#[test]
+fn a_backup_has_the_snapshots_in_it() {
+    let fs = MemFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty store");
+    create(&connection, "t").expect("a new table");
+    put(&connection, "t", "c", "1").expect("it takes it");
+    snapshot(&connection, "s", "t").expect("a snapshot");
+    connection.admin().backup("/copy").expect("room");
+    let env = Env::in_memory().with_fs(Arc::new(fs));
+    let copy = Options::new().env(env).open("/copy").expect("it opens");
+    copy.admin().clone_snapshot("s", &name("again")).expect("it is there");
+    assert_eq!(rows(&copy, "again"), pairs(&[("c", "1")]));
+}

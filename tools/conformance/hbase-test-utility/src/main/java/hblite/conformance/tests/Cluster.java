@@ -1,0 +1,160 @@
+package hblite.conformance.tests;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+
+/**
+ * A cluster in a process of its own: hblite, or a real standalone HBase to compare with.
+ *
+ * <p>The command comes from the system property {@code hblite.tests.command}, its parts separated
+ * by newlines, where {@code {servers}} stands for the number of region servers and {@code {dir}}
+ * for an empty directory. That directory holds {@code hbase-site.xml} with the settings that the
+ * test made. The process says on its standard output where its ZooKeeper is, and ends with its
+ * standard input at the latest.
+ */
+public final class Cluster implements AutoCloseable {
+  private static final long STOPS_WITHIN_SECONDS = 60;
+
+  private static final Pattern PORT = Pattern.compile("[:\\s](\\d{2,5})\\b");
+
+  private final Process process;
+  private final Path directory;
+  private final int zooKeeperPort;
+  private final Thread atExit = new Thread(this::kill);
+
+  private Cluster(Process process, Path directory) throws IOException {
+    this.process = process;
+    this.directory = directory;
+    Runtime.getRuntime().addShutdownHook(atExit);
+    this.zooKeeperPort = readPort();
+  }
+
+  /**
+   * Starts one and waits until it takes requests.
+   *
+   * @param regionServers how many region servers it shows
+   * @param configuration the test's settings
+   */
+  public static Cluster start(int regionServers, Configuration configuration) throws IOException {
+    Path directory = Files.createTempDirectory("hbase-tests");
+    try (OutputStream site = Files.newOutputStream(directory.resolve("hbase-site.xml"))) {
+      settingsOf(configuration).writeXml(site);
+    }
+    List<String> command = new ArrayList<>();
+    for (String part : System.getProperty("hblite.tests.command", "").split("\n")) {
+      command.add(
+          part.replace("{servers}", Integer.toString(regionServers))
+              .replace("{dir}", directory.toString()));
+    }
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.redirectError(ProcessBuilder.Redirect.INHERIT);
+    return new Cluster(builder.start(), directory);
+  }
+
+  /** What differs from HBase's defaults. */
+  private static Configuration settingsOf(Configuration configuration) {
+    Configuration defaults = HBaseConfiguration.create();
+    Configuration settings = new Configuration(false);
+    for (Map.Entry<String, String> setting : configuration) {
+      if (!setting.getValue().equals(defaults.getRaw(setting.getKey()))) {
+        settings.set(setting.getKey(), setting.getValue());
+      }
+    }
+    return settings;
+  }
+
+  /**
+   * The last number of the line that names ZooKeeper: {@code ZooKeeper at localhost:2181} of the
+   * oracle, {@code "zookeeper":"127.0.0.1:2181"} in hblite's ready line.
+   */
+  private int readPort() throws IOException {
+    StringBuilder line = new StringBuilder();
+    int next;
+    while ((next = process.getInputStream().read()) >= 0) {
+      if (next != '\n') {
+        line.append((char) next);
+        continue;
+      }
+      String text = line.toString();
+      line.setLength(0);
+      int at = text.toLowerCase(Locale.ROOT).indexOf("zookeeper");
+      if (at >= 0) {
+        Matcher port = PORT.matcher(text.substring(at));
+        if (port.find()) {
+          drain();
+          return Integer.parseInt(port.group(1));
+        }
+      }
+    }
+    kill();
+    throw new IOException("the cluster did not start: " + process.info().commandLine().orElse(""));
+  }
+
+  /** Nobody reads what else it says; it must not wait for that. */
+  private void drain() {
+    Thread reader =
+        new Thread(
+            () -> {
+              try {
+                process.getInputStream().transferTo(OutputStream.nullOutputStream());
+              } catch (IOException e) {
+                // It has ended.
+                return;
+              }
+            });
+    reader.setDaemon(true);
+    reader.start();
+  }
+
+  /** The port of its ZooKeeper. */
+  public int zooKeeperPort() {
+    return zooKeeperPort;
+  }
+
+  @Override
+  public void close() throws IOException {
+    process.getOutputStream().close();
+    process.destroy();
+    try {
+      if (!process.waitFor(STOPS_WITHIN_SECONDS, TimeUnit.SECONDS)) {
+        process.destroyForcibly().waitFor();
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+    Runtime.getRuntime().removeShutdownHook(atExit);
+    remove(directory);
+  }
+
+  private void kill() {
+    process.destroyForcibly();
+    try {
+      process.waitFor(STOPS_WITHIN_SECONDS, TimeUnit.SECONDS);
+      remove(directory);
+    } catch (InterruptedException | IOException e) {
+      System.err.println(directory + " is left: " + e.getMessage());
+    }
+  }
+
+  private static void remove(Path directory) throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+}

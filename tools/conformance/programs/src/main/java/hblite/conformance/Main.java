@@ -1,0 +1,125 @@
+package hblite.conformance;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.ServerName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.AsyncConnection;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+
+/**
+ * Asks a server some hundred questions with HBase's own client, through each way to find a cluster,
+ * and records the answers or compares them with a recording.
+ */
+public final class Main {
+  /** The ways to find a cluster. */
+  private enum Registry {
+    ZOOKEEPER("ZKConnectionRegistry"),
+    RPC("RpcConnectionRegistry"),
+    MASTER("MasterRegistry");
+
+    private final String implementation;
+
+    Registry(String implementation) {
+      this.implementation = "org.apache.hadoop.hbase.client." + implementation;
+    }
+  }
+
+  /** What is asked, in this order. */
+  private static final List<Scenario> SCENARIOS =
+      List.of(
+          new DataScenario(),
+          new DeleteScenario(),
+          new ScanScenario(),
+          new FilterScenario(),
+          new AtomicScenario(),
+          new BatchScenario(),
+          new ErrorScenario(),
+          new TableScenario(),
+          new NamespaceScenario(),
+          new RegionScenario(),
+          new SnapshotScenario(),
+          new AsyncScenario(),
+          new AsyncAdminScenario());
+
+  private Main() {}
+
+  /**
+   * Ends with 0 if all answers agree, and with 1 otherwise.
+   *
+   * @param arguments {@code record} or {@code compare}, ZooKeeper's address, the file
+   */
+  public static void main(String[] arguments) throws Exception {
+    if (arguments.length != 3) {
+      System.err.println("usage: Main record|compare HOST:PORT FILE");
+      System.exit(2);
+    }
+    String[] address = arguments[1].split(":");
+    Path file = Path.of(arguments[2]);
+    boolean records = arguments[0].equals("record");
+    Configuration zooKeeper = HBaseConfiguration.create();
+    zooKeeper.set(HConstants.ZOOKEEPER_QUORUM, address[0]);
+    zooKeeper.set(HConstants.ZOOKEEPER_CLIENT_PORT, address[1]);
+    boolean differs = false;
+    for (Registry registry : Registry.values()) {
+      Answers answers = new Answers();
+      long start = System.nanoTime();
+      ask(configuration(zooKeeper, registry), answers);
+      long millis = (System.nanoTime() - start) / 1_000_000;
+      if (records && registry == Registry.ZOOKEEPER) {
+        answers.write(file);
+      }
+      List<String> differences = answers.differences(file);
+      System.out.printf(
+          Locale.ROOT,
+          "%-9s %d answers, %d differ, %d ms%n",
+          registry,
+          answers.count(),
+          differences.size(),
+          millis);
+      differences.forEach(System.out::println);
+      differs |= !differences.isEmpty();
+    }
+    System.exit(differs ? 1 : 0);
+  }
+
+  /** The other registries get their addresses from the cluster itself. */
+  private static Configuration configuration(Configuration zooKeeper, Registry registry)
+      throws IOException {
+    Configuration configuration = new Configuration(zooKeeper);
+    configuration.set("hbase.client.registry.impl", registry.implementation);
+    if (registry == Registry.ZOOKEEPER) {
+      return configuration;
+    }
+    try (Connection connection = ConnectionFactory.createConnection(zooKeeper);
+        Admin admin = connection.getAdmin()) {
+      ServerName region = admin.getRegionServers().iterator().next();
+      configuration.set("hbase.client.bootstrap.servers", region.getAddress().toString());
+      configuration.set("hbase.masters", admin.getMaster().getAddress().toString());
+    }
+    configuration.unset(HConstants.ZOOKEEPER_QUORUM);
+    return configuration;
+  }
+
+  private static void ask(Configuration configuration, Answers answers) throws Exception {
+    try (Connection connection = ConnectionFactory.createConnection(configuration);
+        AsyncConnection async = ConnectionFactory.createAsyncConnection(configuration).get()) {
+      for (Scenario scenario : SCENARIOS) {
+        String name = scenario.getClass().getSimpleName().replace("Scenario", "");
+        answers.scenario(name.toLowerCase(Locale.ROOT));
+        try (Store store = new Store(connection, async)) {
+          scenario.run(store, answers);
+        } catch (IOException e) {
+          // The questions that follow in this scenario have no answer then.
+          answers.ask("broke off", () -> e);
+        }
+      }
+    }
+  }
+}
