@@ -49,20 +49,22 @@ impl Region {
             self.client.call("ExecService", &call).decode();
         let class = "org.apache.hadoop.hbase.protobuf.generated.AggregateProtos$AggregateResponse";
         assert_eq!(response.value.name, class);
-        pb::AggregateResponse::decode(response.value.value.unwrap()).unwrap()
+        pb::AggregateResponse::decode(response.value.value.expect("it works")).expect("it works")
     }
 
     /// The long numbers of an answer, and the count beside them.
     fn longs(&mut self, method: &str, qualifiers: &[&str]) -> (Vec<i64>, Option<u64>) {
         let answer = self.ask(method, &request("LongColumnInterpreter", qualifiers));
-        let long = |bytes: &bytes::Bytes| pb::LongMsg::decode(bytes.clone()).unwrap().long_msg;
-        let count = |bytes: bytes::Bytes| u64::from_be_bytes(bytes.as_ref().try_into().unwrap());
+        let long =
+            |bytes: &bytes::Bytes| pb::LongMsg::decode(bytes.clone()).expect("it works").long_msg;
+        let count =
+            |bytes: bytes::Bytes| u64::from_be_bytes(bytes.as_ref().try_into().expect("it works"));
         (answer.first_part.iter().map(long).collect(), answer.second_part.map(count))
     }
 }
 
 fn server() -> (TestServer, Region) {
-    let server = TestServer::start().unwrap();
+    let server = TestServer::start().expect("it works");
     let name = create_table(&server, "t", &[]).remove(0);
     let client = Client::data(&server);
     (server, Region { client, name })

@@ -46,8 +46,15 @@ pub(super) fn execute(
     match (service, call.method_name.as_str()) {
         ("MultiRowMutationService", "MutateRows") => mutate_rows(region, call.request.clone()),
         ("AggregateService", method) => {
-            aggregate::answer(region, method, call.request.clone(), deadline)
+            match aggregate::answer(region, method, call.request.clone(), deadline) {
+                Some(response) => Ok(pb::NameBytesPair {
+                    name: format!("{PACKAGE}AggregateProtos$AggregateResponse"),
+                    value: Some(aggregate::encoded(&response?)),
+                }),
+                None => Err(no_such_method(call)),
+            }
         }
+        ("MultiRowMutationService", _) => Err(no_such_method(call)),
         _ => Err(no_such_service(call, &region.info().region_name_as_string())),
     }
 }
@@ -57,6 +64,13 @@ fn no_such_service(call: &pb::CoprocessorServiceCall, region: &str) -> RemoteExc
     let service = &call.service_name;
     let message =
         format!("No registered coprocessor service found for {service} in region {region}");
+    RemoteException::new(class::UNKNOWN_PROTOCOL, message)
+}
+
+/// What HBase says of a method that a service does not have.
+fn no_such_method(call: &pb::CoprocessorServiceCall) -> RemoteException {
+    let (service, method) = (&call.service_name, &call.method_name);
+    let message = format!("Unknown method {method} called on service {service}");
     RemoteException::new(class::UNKNOWN_PROTOCOL, message)
 }
 

@@ -1,113 +1,253 @@
-//! `AggregateService`: maximum, minimum, sum, count and what averages, deviations and medians are
-//! made of, of the part of a scan that is in one region (`AggregateImplementation`).
+//! AggregateService: maximum, minimum, sum, count, average, deviation and median of a region.
+//!
+//! A client asks every region of its range and puts the answers together. What a cell's value
+//! means, its column interpreter says (`interpreter`). As HBase's endpoint does, a row that a
+//! deleted or filtered end of the region pretends to have counts in averages.
+//!
+//! Source: `AggregateImplementation` of hbase-endpoint.
 
 use std::time::Instant;
 
 use bytes::Bytes;
 use hblite_engine::{RegionHandle, RegionStep};
-use hblite_model::{CellBuffer, CellRef};
-use hblite_wire::{RemoteException, convert, frame, pb};
+use hblite_model::{CellBuffer, Qualifiers, Scan};
+use hblite_wire::exception::class;
+use hblite_wire::frame::decode;
+use hblite_wire::{RemoteException, convert, pb};
 use prost::Message as _;
 
-use super::interpreter::{Interpreter, Number, sum};
-use super::{EndpointResult, PACKAGE};
+use super::interpreter::{BigDecimals, Doubles, Interpreter, Longs};
 
-/// What one walk over the rows collects; each method takes from it what it answers.
-#[derive(Debug, Default)]
-struct Figures {
-    rows: u64,
-    max: Option<Number>,
-    min: Option<Number>,
-    sum: Option<Number>,
-    sum_of_squares: Option<Number>,
-    /// The sum of the second column of the scan, if it names two.
-    weights: Option<Number>,
-    /// The sum of the first one.
-    weighted: Option<Number>,
-}
+/// The package of HBase's column interpreters.
+const INTERPRETERS: &str = "org.apache.hadoop.hbase.client.coprocessor.";
 
+type RemoteResult<T> = Result<T, RemoteException>;
+
+/// Answers a method of the service; `None` if it has no such method. After `deadline` nobody waits
+/// for the answer.
 pub(super) fn answer(
     region: &RegionHandle,
     method: &str,
     request: Bytes,
     deadline: Option<Instant>,
-) -> EndpointResult {
-    let request: pb::AggregateRequest = frame::decode(request)?;
-    let interpreter = Interpreter::of_class(&request.interpreter_class_name)?;
-    let figures = collect(region, &request.scan, interpreter, deadline)?;
-    let rows = Bytes::copy_from_slice(&figures.rows.to_be_bytes());
-    let parts = |numbers: &[Option<Number>]| -> Vec<Bytes> {
-        numbers.iter().flatten().map(|number| number.encoded()).collect()
-    };
-    let (first_part, second_part) = match method {
-        "GetMax" => (parts(&[figures.max]), None),
-        "GetMin" => (parts(&[figures.min]), None),
-        "GetSum" => (parts(&[figures.sum]), None),
-        "GetRowNum" => (vec![rows], None),
-        "GetAvg" => (parts(&[figures.sum]), Some(rows)),
-        "GetStd" => (parts(&[figures.sum, figures.sum_of_squares]), Some(rows)),
-        "GetMedian" => (parts(&[figures.weighted, figures.weights]), None),
-        _ => {
-            let message = format!("Unknown method {method} called on service AggregateService");
-            return Err(RemoteException::do_not_retry(message));
-        }
-    };
-    // A region without a value has nothing to say, however many rows it has.
-    let is_silent = first_part.is_empty();
-    let second_part = second_part.filter(|_| !is_silent);
-    let response = pb::AggregateResponse { first_part, second_part };
-    Ok(pb::NameBytesPair {
-        name: format!("{PACKAGE}AggregateProtos$AggregateResponse"),
-        value: Some(response.encode_to_vec().into()),
-    })
+) -> Option<RemoteResult<pb::AggregateResponse>> {
+    let aggregate = Aggregate::of_name(method)?;
+    let decoded = decode(request).map_err(RemoteException::from);
+    Some(decoded.and_then(|request| run(region, aggregate, &request, deadline)))
 }
 
-fn collect(
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aggregate {
+    Max,
+    Min,
+    Sum,
+    RowNum,
+    Avg,
+    Std,
+    Median,
+}
+
+impl Aggregate {
+    fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "GetMax" => Self::Max,
+            "GetMin" => Self::Min,
+            "GetSum" => Self::Sum,
+            "GetRowNum" => Self::RowNum,
+            "GetAvg" => Self::Avg,
+            "GetStd" => Self::Std,
+            "GetMedian" => Self::Median,
+            _ => return None,
+        })
+    }
+}
+
+fn run(
     region: &RegionHandle,
-    message: &pb::Scan,
-    interpreter: Interpreter,
+    aggregate: Aggregate,
+    request: &pb::AggregateRequest,
     deadline: Option<Instant>,
-) -> Result<Figures, RemoteException> {
-    let (scan, settings) = convert::scan(message)?;
-    let mut rows = region.scan(&scan, settings.read_point)?;
-    let qualifiers = message.column.first().map_or(&[][..], |column| &column.qualifier[..]);
-    let (value, weight) = (qualifiers.first(), qualifiers.get(1));
-    let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-    let mut figures = Figures::default();
+) -> RemoteResult<pb::AggregateResponse> {
+    let (scan, _) = convert::scan(&request.scan)?;
+    if aggregate == Aggregate::RowNum {
+        return row_number(region, scan, deadline);
+    }
+    let families: Vec<_> = scan.columns().families().collect();
+    let Some((_, qualifiers)) = families.first() else {
+        let message = "java.lang.NullPointerException: the scan names no family";
+        return Err(RemoteException::do_not_retry(message));
+    };
+    let is_weighted = matches!(qualifiers, Qualifiers::Some(names) if names.len() > 1);
+    let name = request.interpreter_class_name.as_str();
+    let task = Task { region, scan: &scan, aggregate, is_weighted, deadline };
+    match name.strip_prefix(INTERPRETERS) {
+        Some("LongColumnInterpreter") => task.run::<Longs>(),
+        Some("DoubleColumnInterpreter") => task.run::<Doubles>(),
+        Some("BigDecimalColumnInterpreter") => task.run::<BigDecimals>(),
+        _ => Err(RemoteException::do_not_retry(format!(
+            "java.lang.ClassNotFoundException: {name}; hblite has LongColumnInterpreter, \
+             DoubleColumnInterpreter and BigDecimalColumnInterpreter"
+        ))),
+    }
+}
+
+/// Gives the cells of each row to `visit`, of a row that is none an empty list, while HBase's
+/// scanner says that there may be more.
+fn for_each_row(
+    region: &RegionHandle,
+    scan: &Scan,
+    deadline: Option<Instant>,
+    mut visit: impl FnMut(&CellBuffer) -> RemoteResult<()>,
+) -> RemoteResult<()> {
+    let mut scanner = region.scan(scan, None)?;
     let mut cells = CellBuffer::new();
+    let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     loop {
         cells.clear();
-        let step = rows.next(None, is_late, |cell| cells.push(cell))?;
-        for cell in &cells {
-            figures.add(interpreter.value(cell.value()));
-            let is_of = |column: Option<&Bytes>| column.is_some_and(|it| cell.qualifier() == it);
-            let number = |cell: CellRef<'_>| interpreter.value(cell.value());
-            if is_of(weight) {
-                figures.weights = sum(figures.weights, number(cell));
-            } else if is_of(value) {
-                figures.weighted = sum(figures.weighted, number(cell));
-            }
+        let step = scanner.next(None, is_late, |cell| cells.push(cell))?;
+        if step == RegionStep::Paused {
+            return Err(RemoteException::do_not_retry("the time for this call is over"));
         }
-        match step {
-            RegionStep::Row { may_have_more_cells } => {
-                figures.rows += u64::from(!cells.is_empty() && !may_have_more_cells);
-            }
-            RegionStep::Paused => {
-                return Err(RemoteException::do_not_retry("the time for this call is over"));
-            }
-            RegionStep::End => return Ok(figures),
+        visit(&cells)?;
+        if !matches!(step, RegionStep::Row { .. }) || !scanner.may_have_more() {
+            return Ok(());
         }
     }
 }
 
-impl Figures {
-    fn add(&mut self, number: Option<Number>) {
-        let Some(number) = number else { return };
-        self.max =
-            self.max.map_or(Some(number), |max| Some(if number > max { number } else { max }));
-        self.min =
-            self.min.map_or(Some(number), |min| Some(if number < min { number } else { min }));
-        self.sum = sum(self.sum, Some(number));
-        self.sum_of_squares = sum(self.sum_of_squares, Some(number.squared()));
+fn row_number(
+    region: &RegionHandle,
+    scan: Scan,
+    deadline: Option<Instant>,
+) -> RemoteResult<pb::AggregateResponse> {
+    let first = scan.columns().families().next();
+    let has_qualifier = matches!(first, Some((_, Qualifiers::Some(names))) if !names.is_empty());
+    let is_whole = scan.filter_ref().is_none() && !has_qualifier;
+    let scan =
+        if is_whole { scan.filter(hblite_model::filter::Filter::first_key_only()) } else { scan };
+    let mut count: u64 = 0;
+    for_each_row(region, &scan, deadline, |cells| {
+        count += u64::from(!cells.is_empty());
+        Ok(())
+    })?;
+    Ok(parts(vec![bytes_of(count)], None))
+}
+
+fn bytes_of(count: u64) -> Bytes {
+    Bytes::copy_from_slice(&count.to_be_bytes())
+}
+
+fn parts(first: Vec<Bytes>, second: Option<Bytes>) -> pb::AggregateResponse {
+    pb::AggregateResponse { first_part: first, second_part: second }
+}
+
+struct Task<'t> {
+    region: &'t RegionHandle,
+    scan: &'t Scan,
+    aggregate: Aggregate,
+    /// A second column has the weights of a median.
+    is_weighted: bool,
+    deadline: Option<Instant>,
+}
+
+impl Task<'_> {
+    fn run<I: Interpreter>(&self) -> RemoteResult<pb::AggregateResponse> {
+        match self.aggregate {
+            Aggregate::Max => self.extreme::<I>(|new, old| new.is_gt(old)),
+            Aggregate::Min => self.extreme::<I>(|new, old| new.is_lt(old)),
+            Aggregate::Sum => {
+                let sums = self.sums::<I>()?;
+                Ok(parts(sums.sum.iter().map(encode).collect(), None))
+            }
+            Aggregate::Avg => {
+                let sums = self.sums::<I>()?;
+                let rows = sums.sum.is_some().then(|| bytes_of(sums.rows));
+                Ok(parts(sums.sum.iter().map(encode).collect(), rows))
+            }
+            Aggregate::Std => {
+                let sums = self.sums::<I>()?;
+                let rows = sums.sum.is_some().then(|| bytes_of(sums.rows));
+                let both = sums.sum.iter().chain(&sums.sum_of_squares);
+                Ok(parts(both.map(encode).collect(), rows))
+            }
+            Aggregate::RowNum | Aggregate::Median => self.median::<I>(),
+        }
     }
+
+    fn extreme<I: Interpreter>(
+        &self,
+        is_better: impl Fn(&I, &I) -> bool,
+    ) -> RemoteResult<pb::AggregateResponse> {
+        let mut best: Option<I> = None;
+        for_each_row(self.region, self.scan, self.deadline, |cells| {
+            for cell in cells {
+                let value = I::of_value(cell.value())?;
+                let is_best = |value: &I| best.as_ref().is_none_or(|best| is_better(value, best));
+                if let Some(value) = value.filter(is_best) {
+                    best = Some(value);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(parts(best.iter().map(encode).collect(), None))
+    }
+
+    fn sums<I: Interpreter>(&self) -> RemoteResult<Sums<I>> {
+        let mut sums = Sums { sum: None, sum_of_squares: None, rows: 0 };
+        for_each_row(self.region, self.scan, self.deadline, |cells| {
+            let of_row = sum_of::<I>(cells)?;
+            if self.aggregate == Aggregate::Std {
+                let square = of_row.as_ref().map(|sum| sum.times(sum));
+                sums.sum_of_squares = plus(sums.sum_of_squares.take(), square);
+            }
+            sums.sum = plus(sums.sum.take(), of_row);
+            sums.rows += 1;
+            Ok(())
+        })?;
+        Ok(sums)
+    }
+
+    /// The sums of values and of weights. Each is of all cells of both columns, as in HBase.
+    fn median<I: Interpreter>(&self) -> RemoteResult<pb::AggregateResponse> {
+        let sums = self.sums::<I>()?;
+        let Some(sum) = sums.sum else {
+            let name = self.region.info().region_name_as_string();
+            let message = format!("java.lang.NullPointerException: {name} has no value");
+            // A client of HBase asks again and again, and so it does here.
+            return Err(RemoteException::new(class::IO, message));
+        };
+        let weights = if self.is_weighted { encode(&sum) } else { encode(&I::least()) };
+        Ok(parts(vec![encode(&sum), weights], None))
+    }
+}
+
+struct Sums<I> {
+    sum: Option<I>,
+    /// Of the sums of rows.
+    sum_of_squares: Option<I>,
+    rows: u64,
+}
+
+fn sum_of<I: Interpreter>(cells: &CellBuffer) -> RemoteResult<Option<I>> {
+    let mut sum = None;
+    for cell in cells {
+        sum = plus(sum, I::of_value(cell.value())?);
+    }
+    Ok(sum)
+}
+
+fn plus<I: Interpreter>(left: Option<I>, right: Option<I>) -> Option<I> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(left.plus(&right)),
+        (left, right) => left.or(right),
+    }
+}
+
+fn encode<I: Interpreter>(value: &I) -> Bytes {
+    value.message()
+}
+
+/// The answer as it travels.
+pub(super) fn encoded(response: &pb::AggregateResponse) -> Bytes {
+    response.encode_to_vec().into()
 }

@@ -1,82 +1,183 @@
-//! How aggregates read the values of cells (`ColumnInterpreter`): as 8 bytes of a whole number or
-//! of a floating one. Cells of other widths count as having no value.
+//! Column interpreters: what values mean, and how they are counted with.
+
+use std::cmp::Ordering;
 
 use bytes::Bytes;
 use hblite_wire::{RemoteException, pb};
+use num_bigint::{BigInt, Sign};
 use prost::Message as _;
 
-const PACKAGE: &str = "org.apache.hadoop.hbase.client.coprocessor.";
+/// Decimals are kept with so many digits behind the point.
+const SCALE: i32 = 2;
+/// Longest decimal that is read, and most digits that it may be moved by.
+const DECIMAL_BYTES_MAX: usize = 8 * 1024;
+const SHIFT_MAX: i32 = 20_000;
 
-/// What a client says its column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Interpreter {
-    Long,
-    Double,
-}
-
-/// A value of a cell, or what became of several.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub(super) enum Number {
-    Long(i64),
-    Double(f64),
-}
-
-impl Interpreter {
-    /// The interpreter of this Java class.
+/// A value that can be summed and compared.
+pub(super) trait Interpreter: Sized {
+    /// The value in a cell; none if it is no such value.
     ///
     /// # Errors
-    /// As HBase if it cannot load the class.
-    pub(super) fn of_class(class: &str) -> Result<Self, RemoteException> {
-        match class.strip_prefix(PACKAGE) {
-            Some("LongColumnInterpreter") => Ok(Self::Long),
-            Some("DoubleColumnInterpreter") => Ok(Self::Double),
-            _ => Err(RemoteException::do_not_retry(format!(
-                "java.lang.ClassNotFoundException: {class}"
-            ))),
-        }
+    /// What HBase's interpreter fails with.
+    fn of_value(bytes: &[u8]) -> Result<Option<Self>, RemoteException>;
+    fn plus(&self, other: &Self) -> Self;
+    fn times(&self, other: &Self) -> Self;
+    fn compare(&self, other: &Self) -> Ordering;
+    /// `getMinValue`.
+    fn least() -> Self;
+    fn message(&self) -> Bytes;
+
+    fn is_gt(&self, other: &Self) -> bool {
+        self.compare(other).is_gt()
     }
 
-    pub(super) fn value(self, bytes: &[u8]) -> Option<Number> {
-        let bytes: [u8; 8] = bytes.try_into().ok()?;
-        Some(match self {
-            Self::Long => Number::Long(i64::from_be_bytes(bytes)),
-            Self::Double => Number::Double(f64::from_be_bytes(bytes)),
-        })
+    fn is_lt(&self, other: &Self) -> bool {
+        self.compare(other).is_lt()
     }
 }
 
-impl Number {
-    /// The sum; whole numbers wrap, as Java's.
-    pub(super) fn plus(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Long(one), Self::Long(two)) => Self::Long(one.wrapping_add(two)),
-            (Self::Double(one), Self::Double(two)) => Self::Double(one + two),
-            // An interpreter gives numbers of one kind.
-            _ => self,
-        }
+/// `LongColumnInterpreter`: 8 bytes, big-endian; sums wrap.
+pub(super) struct Longs(i64);
+
+impl Interpreter for Longs {
+    fn of_value(bytes: &[u8]) -> Result<Option<Self>, RemoteException> {
+        Ok(bytes.try_into().ok().map(|bytes| Self(i64::from_be_bytes(bytes))))
     }
 
-    pub(super) fn squared(self) -> Self {
-        match self {
-            Self::Long(number) => Self::Long(number.wrapping_mul(number)),
-            Self::Double(number) => Self::Double(number * number),
-        }
+    fn plus(&self, other: &Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
     }
 
-    /// The number as the message that the client's interpreter reads.
-    pub(super) fn encoded(self) -> Bytes {
-        match self {
-            Self::Long(long_msg) => pb::LongMsg { long_msg }.encode_to_vec().into(),
-            Self::Double(double_msg) => pb::DoubleMsg { double_msg }.encode_to_vec().into(),
-        }
+    fn times(&self, other: &Self) -> Self {
+        Self(self.0.wrapping_mul(other.0))
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+
+    fn least() -> Self {
+        Self(i64::MIN)
+    }
+
+    fn message(&self) -> Bytes {
+        pb::LongMsg { long_msg: self.0 }.encode_to_vec().into()
     }
 }
 
-/// The sum of what is there.
-pub(super) fn sum(one: Option<Number>, other: Option<Number>) -> Option<Number> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.plus(other)),
-        (one, other) => one.or(other),
+/// `DoubleColumnInterpreter`: 8 bytes, big-endian IEEE 754.
+pub(super) struct Doubles(f64);
+
+impl Interpreter for Doubles {
+    fn of_value(bytes: &[u8]) -> Result<Option<Self>, RemoteException> {
+        Ok(bytes.try_into().ok().map(|bytes| Self(f64::from_be_bytes(bytes))))
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self(self.0 + other.0)
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        Self(self.0 * other.0)
+    }
+
+    /// As Java compares: -0.0 is less than 0.0, and what is no number is one, the greatest.
+    fn compare(&self, other: &Self) -> Ordering {
+        match (self.0.is_nan(), other.0.is_nan()) {
+            (false, false) => self.0.total_cmp(&other.0),
+            (left, right) => left.cmp(&right),
+        }
+    }
+
+    /// Java's `Double.MIN_VALUE` is the least above 0.
+    fn least() -> Self {
+        Self(f64::from_bits(1))
+    }
+
+    fn message(&self) -> Bytes {
+        pb::DoubleMsg { double_msg: self.0 }.encode_to_vec().into()
+    }
+}
+
+/// `BigDecimalColumnInterpreter`: rounded to two digits, half to even.
+pub(super) struct BigDecimals {
+    unscaled: BigInt,
+    scale: i32,
+}
+
+impl BigDecimals {
+    fn with_two_digits(unscaled: BigInt) -> Self {
+        Self { unscaled, scale: SCALE }
+    }
+}
+
+impl Interpreter for BigDecimals {
+    fn of_value(bytes: &[u8]) -> Result<Option<Self>, RemoteException> {
+        let Some((scale, unscaled)) = bytes.split_first_chunk::<4>().filter(|(_, u)| !u.is_empty())
+        else {
+            let message = format!(
+                "java.lang.NullPointerException: {} bytes are not a decimal number",
+                bytes.len()
+            );
+            return Err(RemoteException::do_not_retry(message));
+        };
+        let scale = i32::from_be_bytes(*scale);
+        if unscaled.len() > DECIMAL_BYTES_MAX || scale < -SHIFT_MAX {
+            let message = format!("a decimal number of {} bytes is too long", bytes.len());
+            return Err(RemoteException::do_not_retry(message));
+        }
+        let unscaled = BigInt::from_signed_bytes_be(unscaled);
+        Ok(Some(Self::with_two_digits(rescaled(unscaled, scale))))
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self::with_two_digits(&self.unscaled + &other.unscaled)
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        let product = &self.unscaled * &other.unscaled;
+        Self::with_two_digits(rescaled(product, self.scale + other.scale))
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        self.unscaled.cmp(&other.unscaled)
+    }
+
+    /// `BigDecimal.valueOf(Double.MIN_VALUE)`, 4.9E-324.
+    fn least() -> Self {
+        Self { unscaled: BigInt::from(49), scale: 325 }
+    }
+
+    fn message(&self) -> Bytes {
+        let mut bytes = self.scale.to_be_bytes().to_vec();
+        bytes.extend(self.unscaled.to_signed_bytes_be());
+        pb::BigDecimalMsg { bigdecimal_msg: bytes.into() }.encode_to_vec().into()
+    }
+}
+
+/// The number with two digits behind the point, rounded half to even.
+fn rescaled(unscaled: BigInt, scale: i32) -> BigInt {
+    let ten_to = |digits: u32| BigInt::from(10).pow(digits);
+    let dropped = scale.saturating_sub(SCALE);
+    let Ok(dropped) = u32::try_from(dropped) else {
+        return unscaled * ten_to(dropped.unsigned_abs());
+    };
+    // A number of so many bits has at most a third as many digits: nothing of it is left.
+    if u64::from(dropped) > unscaled.bits() / 3 + 1 {
+        return BigInt::ZERO;
+    }
+    let divisor = ten_to(dropped);
+    let (whole, rest) = (&unscaled / &divisor, &unscaled % &divisor);
+    let twice = BigInt::from_biguint(Sign::Plus, rest.magnitude() * 2_u32);
+    let rounds_away = match twice.cmp(&divisor) {
+        Ordering::Less => false,
+        Ordering::Equal => whole.bit(0),
+        Ordering::Greater => true,
+    };
+    match rounds_away {
+        false => whole,
+        true if unscaled.sign() == Sign::Minus => whole - 1,
+        true => whole + 1,
     }
 }
 
@@ -84,21 +185,61 @@ pub(super) fn sum(one: Option<Number>, other: Option<Number>) -> Option<Number> 
 mod tests {
     use super::*;
 
-    #[test]
-    fn values_are_eight_bytes_wide() {
-        assert_eq!(Interpreter::Long.value(&7_i64.to_be_bytes()), Some(Number::Long(7)));
-        let half = Interpreter::Double.value(&0.5_f64.to_be_bytes());
-        assert_eq!(half, Some(Number::Double(0.5)));
-        assert_eq!(Interpreter::Long.value(b"7"), None);
-        assert_eq!(Number::Long(i64::MAX).plus(Number::Long(1)), Number::Long(i64::MIN));
-        let sum = sum(None, Some(Number::Long(2))).map(Number::squared);
-        assert_eq!(sum, Some(Number::Long(4)));
+    fn decimal(unscaled: i64, scale: i32) -> BigDecimals {
+        let mut bytes = scale.to_be_bytes().to_vec();
+        bytes.extend(BigInt::from(unscaled).to_signed_bytes_be());
+        BigDecimals::of_value(&bytes).ok().flatten().unwrap()
     }
 
     #[test]
-    fn classes_of_ones_own_are_refused_by_name() {
-        assert!(Interpreter::of_class(&format!("{PACKAGE}LongColumnInterpreter")).is_ok());
-        let error = Interpreter::of_class("mine.Interpreter").expect_err("it is not there");
-        assert!(error.message.contains("ClassNotFoundException: mine.Interpreter"));
+    fn decimals_are_rounded_half_to_even() {
+        for (unscaled, scale, cents) in [
+            (12345, 3, 1234),
+            (12355, 3, 1236),
+            (-12345, 3, -1234),
+            (-12355, 3, -1236),
+            (12346, 3, 1235),
+            (123_450_001, 7, 1235),
+            (7, 0, 700),
+            (7, -3, 700_000),
+            (5, 3, 0),
+            (15, 3, 2),
+            (-5, 3, 0),
+            (999, i32::MAX, 0),
+            (0, i32::MAX, 0),
+            (0, 0, 0),
+        ] {
+            let found = decimal(unscaled, scale);
+            assert_eq!(
+                (found.unscaled, found.scale),
+                (BigInt::from(cents), 2),
+                "{unscaled} {scale}"
+            );
+        }
+        // 1.23 * 1.50 = 1.845
+        assert_eq!(decimal(123, 2).times(&decimal(150, 2)).unscaled, BigInt::from(184));
+        for bytes in [&b""[..], b"\0\0\0\0", b"\x80\0\0\0\x01"] {
+            assert!(BigDecimals::of_value(bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn doubles_are_ordered_as_javas() {
+        let order = [f64::NEG_INFINITY, -1.0, -0.0, 0.0, f64::from_bits(1), 1.0, f64::INFINITY];
+        for (index, left) in order.iter().enumerate() {
+            for (other, right) in order.iter().enumerate() {
+                assert_eq!(Doubles(*left).compare(&Doubles(*right)), index.cmp(&other));
+            }
+            assert!(Doubles(-f64::NAN).is_gt(&Doubles(*left)));
+        }
+        assert_eq!(Doubles(f64::NAN).compare(&Doubles(-f64::NAN)), Ordering::Equal);
+    }
+
+    #[test]
+    fn longs_wrap_and_other_values_do_not_count() {
+        let most = Longs(i64::MAX);
+        assert_eq!(most.plus(&Longs(1)).0, i64::MIN);
+        assert_eq!(most.times(&Longs(2)).0, -2);
+        assert!(Longs::of_value(b"1234567").ok().flatten().is_none());
     }
 }
