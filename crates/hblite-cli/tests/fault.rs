@@ -30,19 +30,25 @@ fn serve(port_file: &Path, more: &[&str]) -> (Server, Value) {
         .args(more)
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
+        .expect("it works");
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    (Server(child), serde_json::from_str(&line).unwrap())
+    BufReader::new(child.stdout.take().expect("it works")).read_line(&mut line).expect("it works");
+    (Server(child), serde_json::from_str(&line).expect("it works"))
 }
 
 fn fault(port_file: &Path, arguments: &[&str]) -> Output {
-    hblite().arg("fault").arg("--port-file").arg(port_file).args(arguments).output().unwrap()
+    hblite()
+        .arg("fault")
+        .arg("--port-file")
+        .arg(port_file)
+        .args(arguments)
+        .output()
+        .expect("it works")
 }
 
 fn answer(output: &Output) -> Value {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    serde_json::from_slice(&output.stdout).expect("it works")
 }
 
 fn complaint(output: &Output) -> String {

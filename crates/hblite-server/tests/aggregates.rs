@@ -51,20 +51,22 @@ impl Region {
             self.client.call("ExecService", &call).decode();
         let class = "org.apache.hadoop.hbase.protobuf.generated.AggregateProtos$AggregateResponse";
         assert_eq!(response.value.name, class);
-        pb::AggregateResponse::decode(response.value.value.unwrap()).unwrap()
+        pb::AggregateResponse::decode(response.value.value.expect("it works")).expect("it works")
     }
 
     /// The long numbers of an answer, and the count beside them.
     fn longs(&mut self, method: &str, qualifiers: &[&str]) -> (Vec<i64>, Option<u64>) {
         let answer = self.ask(method, &request("LongColumnInterpreter", qualifiers));
-        let long = |bytes: &bytes::Bytes| pb::LongMsg::decode(bytes.clone()).unwrap().long_msg;
-        let count = |bytes: bytes::Bytes| u64::from_be_bytes(bytes.as_ref().try_into().unwrap());
+        let long =
+            |bytes: &bytes::Bytes| pb::LongMsg::decode(bytes.clone()).expect("it works").long_msg;
+        let count =
+            |bytes: bytes::Bytes| u64::from_be_bytes(bytes.as_ref().try_into().expect("it works"));
         (answer.first_part.iter().map(long).collect(), answer.second_part.map(count))
     }
 }
 
 fn server() -> (TestServer, Region) {
-    let server = TestServer::start().unwrap();
+    let server = TestServer::start().expect("it works");
     let name = create_table(&server, "t", &[]).remove(0);
     let client = Client::data(&server);
     (server, Region { client, name })
@@ -126,16 +128,20 @@ fn an_empty_region_has_no_sum_and_what_is_not_there_is_named() {
     let mut exception = |service: &str, method: &str, request: &pb::AggregateRequest| {
         let call = exec(service, method, &region.name, request.encode_to_vec());
         let answer = region.client.call("ExecService", &call);
-        assert!(answer.exception().1, "a repeat would fail as well");
-        answer.exception_text().to_owned()
+        (answer.exception().1, answer.exception_text().to_owned())
     };
     let longs = request("LongColumnInterpreter", &["q"]);
-    assert!(exception("AggregateService", "GetMedian", &longs).contains("NullPointerException"));
-    assert!(exception("AggregateService", "GetMode", &longs).contains("Unknown method GetMode"));
-    let text = exception("OtherService", "GetMax", &longs);
-    assert!(text.contains("No registered coprocessor service found for OtherService"), "{text}");
-    let text = exception("AggregateService", "GetMax", &request("MyInterpreter", &["q"]));
-    assert!(text.contains("ClassNotFoundException") && text.contains("MyInterpreter"), "{text}");
-    let without_family = pb::AggregateRequest { scan: pb::Scan::default(), ..longs };
-    assert!(exception("AggregateService", "GetMax", &without_family).contains("family"));
+    let other = request("MyInterpreter", &["q"]);
+    let without_family = pb::AggregateRequest { scan: pb::Scan::default(), ..longs.clone() };
+    for (service, method, request, is_final, text) in [
+        ("AggregateService", "GetMedian", &longs, false, "NullPointerException"),
+        ("AggregateService", "GetMode", &longs, true, "Unknown method GetMode"),
+        ("Other", "GetMax", &longs, true, "No registered coprocessor service found for Other"),
+        ("AggregateService", "GetMax", &other, true, "ClassNotFoundException"),
+        ("AggregateService", "GetMax", &without_family, true, "no family"),
+    ] {
+        let (do_not_retry, message) = exception(service, method, request);
+        assert_eq!(do_not_retry, is_final, "{message}");
+        assert!(message.contains(text), "{message}");
+    }
 }

@@ -19,12 +19,12 @@ fn error(name: &str) -> FaultRule {
 /// Servers on free ports, with regions on all of them.
 fn servers(count: usize) -> TestServer {
     let options = ServerOptions { region_servers: count, ..ServerOptions::on_free_ports() };
-    TestServer::start_with(hblite::Options::new(), options).unwrap()
+    TestServer::start_with(hblite::Options::new(), options).expect("it works")
 }
 
 fn encoded(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
-    text.trim_end_matches('.').rsplit('.').next().unwrap().to_owned()
+    text.trim_end_matches('.').rsplit('.').next().expect("it works").to_owned()
 }
 
 fn mutate(name: &[u8], mutation: pb::MutationProto, nonce_group: u64) -> pb::MutateRequest {
@@ -33,13 +33,14 @@ fn mutate(name: &[u8], mutation: pb::MutationProto, nonce_group: u64) -> pb::Mut
 }
 
 fn increment(row: &str, nonce: u64) -> pb::MutationProto {
-    let one = String::from_utf8(1_u64.to_be_bytes().to_vec()).unwrap();
+    let one = String::from_utf8(1_u64.to_be_bytes().to_vec()).expect("it works");
     pb::MutationProto { mutate_type: Some(1), nonce: Some(nonce), ..put(row, "n", &one) }
 }
 
 fn counter(server: &TestServer, table: &str, row: &str) -> u64 {
-    let found = server.connection().table(table).unwrap().get(&Get::new(row)).unwrap();
-    u64::from_be_bytes(found.value("f", "n").unwrap().try_into().unwrap())
+    let found =
+        server.connection().table(table).expect("it works").get(&Get::new(row)).expect("it works");
+    u64::from_be_bytes(found.value("f", "n").expect("it works").try_into().expect("as it should"))
 }
 
 #[test]
@@ -161,12 +162,12 @@ fn meta_server(port: u16, name: &[u8]) -> (String, u64) {
     let answer = Client::with(port, &support::header("ClientService", None, None))
         .call("Get", &get(META, &row));
     let response: pb::GetResponse = answer.decode();
-    let cells = response.result.unwrap().cell;
+    let cells = response.result.expect("it works").cell;
     let value = |qualifier: &[u8]| {
         let is_it = |cell: &&pb::Cell| cell.qualifier.as_deref() == Some(qualifier);
-        cells.iter().find(is_it).and_then(|cell| cell.value.clone()).unwrap()
+        cells.iter().find(is_it).and_then(|cell| cell.value.clone()).expect("it works")
     };
-    let code = u64::from_be_bytes(value(b"serverstartcode").as_ref().try_into().unwrap());
+    let code = u64::from_be_bytes(value(b"serverstartcode").as_ref().try_into().expect("it works"));
     (String::from_utf8_lossy(&value(b"server")).into_owned(), code)
 }
 

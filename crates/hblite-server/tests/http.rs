@@ -17,35 +17,36 @@ struct Http {
 
 impl Http {
     fn of(server: &TestServer) -> Self {
-        let url = format!("http://127.0.0.1:{}", server.ports().http.unwrap());
+        let url = format!("http://127.0.0.1:{}", server.ports().http.expect("it works"));
         let config = ureq::Agent::config_builder().http_status_as_error(false).proxy(None);
         Self { agent: config.build().into(), url }
     }
 
     fn get(&self, path: &str) -> (u16, String) {
-        let mut response = self.agent.get(format!("{}{path}", self.url)).call().unwrap();
-        (response.status().as_u16(), response.body_mut().read_to_string().unwrap())
+        let mut response = self.agent.get(format!("{}{path}", self.url)).call().expect("it works");
+        (response.status().as_u16(), response.body_mut().read_to_string().expect("it works"))
     }
 
     fn json(&self, path: &str) -> Value {
         let (status, text) = self.get(path);
         assert_eq!(status, 200, "{text}");
-        serde_json::from_str(&text).unwrap()
+        serde_json::from_str(&text).expect("it works")
     }
 
     fn post(&self, path: &str, body: Value) -> (u16, Value) {
-        let mut response = self.agent.post(format!("{}{path}", self.url)).send_json(body).unwrap();
-        (response.status().as_u16(), response.body_mut().read_json().unwrap())
+        let mut response =
+            self.agent.post(format!("{}{path}", self.url)).send_json(body).expect("it works");
+        (response.status().as_u16(), response.body_mut().read_json().expect("it works"))
     }
 
     fn delete(&self, path: &str) -> u16 {
-        self.agent.delete(format!("{}{path}", self.url)).call().unwrap().status().as_u16()
+        self.agent.delete(format!("{}{path}", self.url)).call().expect("it works").status().as_u16()
     }
 }
 
 fn two_servers() -> TestServer {
     let options = ServerOptions { region_servers: 2, ..ServerOptions::on_free_ports() };
-    TestServer::start_with(hblite::Options::new(), options).unwrap()
+    TestServer::start_with(hblite::Options::new(), options).expect("it works")
 }
 
 #[test]

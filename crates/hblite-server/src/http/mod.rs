@@ -6,7 +6,8 @@
 //! | `GET /health` | 200 and `ok` while the server runs |
 //! | `GET /status` | servers, regions and counters as JSON |
 //! | `GET /metrics` | the counters in Prometheus' text format |
-//! | `GET /faults`, `POST /faults`, `DELETE /faults`, `DELETE /faults/7` | faults of calls: what is set, one more, none any more |
+//! | `GET /faults` | the faults of calls that are set |
+//! | `POST /faults`, `DELETE /faults/7`, `DELETE /faults` | one more, one less, none |
 //! | `POST /regions/<name>/{move,split,assign,unassign}` | regions, by their encoded names |
 //! | `POST /servers/<number>/{crash,restart}` | region servers |
 //!

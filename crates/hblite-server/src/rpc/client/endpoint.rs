@@ -4,6 +4,9 @@
 //! An endpoint gets the region and its own request as bytes, and gives the Java class of its answer
 //! and the answer as bytes.
 
+mod aggregate;
+mod interpreter;
+
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -16,7 +19,7 @@ use hblite_wire::frame::decode;
 use hblite_wire::{RemoteException, pb};
 use prost::Message as _;
 
-use super::{aggregate, region};
+use super::region;
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
@@ -56,18 +59,18 @@ pub(super) fn execute(
     }
 }
 
-/// What HBase says of a method that a service does not have.
-fn no_such_method(call: &pb::CoprocessorServiceCall) -> RemoteException {
-    let (service, method) = (&call.service_name, &call.method_name);
-    let message = format!("Unknown method {method} called on service {service}");
-    RemoteException::new(class::UNKNOWN_PROTOCOL, message)
-}
-
 /// What HBase says of a service that no coprocessor of the region has.
 fn no_such_service(call: &pb::CoprocessorServiceCall, region: &str) -> RemoteException {
     let service = &call.service_name;
     let message =
         format!("No registered coprocessor service found for {service} in region {region}");
+    RemoteException::new(class::UNKNOWN_PROTOCOL, message)
+}
+
+/// What HBase says of a method that a service does not have.
+fn no_such_method(call: &pb::CoprocessorServiceCall) -> RemoteException {
+    let (service, method) = (&call.service_name, &call.method_name);
+    let message = format!("Unknown method {method} called on service {service}");
     RemoteException::new(class::UNKNOWN_PROTOCOL, message)
 }
 

@@ -1,6 +1,5 @@
 //! ClientService: reads and writes of regions.
 
-mod aggregate;
 mod endpoint;
 mod get;
 mod multi;

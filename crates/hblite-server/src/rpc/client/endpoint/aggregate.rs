@@ -6,25 +6,25 @@
 //!
 //! Source: `AggregateImplementation` of hbase-endpoint.
 
-mod interpreter;
-
 use std::time::Instant;
 
 use bytes::Bytes;
 use hblite_engine::{RegionHandle, RegionStep};
 use hblite_model::{CellBuffer, Qualifiers, Scan};
+use hblite_wire::exception::class;
 use hblite_wire::frame::decode;
 use hblite_wire::{RemoteException, convert, pb};
 use prost::Message as _;
 
-use self::interpreter::{BigDecimals, Doubles, Interpreter, Longs};
+use super::interpreter::{BigDecimals, Doubles, Interpreter, Longs};
 
 /// The package of HBase's column interpreters.
 const INTERPRETERS: &str = "org.apache.hadoop.hbase.client.coprocessor.";
 
 type RemoteResult<T> = Result<T, RemoteException>;
 
-/// Answers a method of the service; `None` if it has no such method.
+/// Answers a method of the service; `None` if it has no such method. After `deadline` nobody waits
+/// for the answer.
 pub(super) fn answer(
     region: &RegionHandle,
     method: &str,
@@ -32,11 +32,8 @@ pub(super) fn answer(
     deadline: Option<Instant>,
 ) -> Option<RemoteResult<pb::AggregateResponse>> {
     let aggregate = Aggregate::of_name(method)?;
-    Some(
-        decode(request)
-            .map_err(RemoteException::from)
-            .and_then(|request| run(Rows { region, deadline }, aggregate, &request)),
-    )
+    let decoded = decode(request).map_err(RemoteException::from);
+    Some(decoded.and_then(|request| run(region, aggregate, &request, deadline)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,13 +63,14 @@ impl Aggregate {
 }
 
 fn run(
-    rows: Rows<'_>,
+    region: &RegionHandle,
     aggregate: Aggregate,
     request: &pb::AggregateRequest,
+    deadline: Option<Instant>,
 ) -> RemoteResult<pb::AggregateResponse> {
     let (scan, _) = convert::scan(&request.scan)?;
     if aggregate == Aggregate::RowNum {
-        return row_number(rows, scan);
+        return row_number(region, scan, deadline);
     }
     let families: Vec<_> = scan.columns().families().collect();
     let Some((_, qualifiers)) = families.first() else {
@@ -81,7 +79,7 @@ fn run(
     };
     let is_weighted = matches!(qualifiers, Qualifiers::Some(names) if names.len() > 1);
     let name = request.interpreter_class_name.as_str();
-    let task = Task { rows, scan: &scan, aggregate, is_weighted };
+    let task = Task { region, scan: &scan, aggregate, is_weighted, deadline };
     match name.strip_prefix(INTERPRETERS) {
         Some("LongColumnInterpreter") => task.run::<Longs>(),
         Some("DoubleColumnInterpreter") => task.run::<Doubles>(),
@@ -93,46 +91,42 @@ fn run(
     }
 }
 
-/// A region whose rows nobody waits for after a deadline.
-#[derive(Debug, Clone, Copy)]
-struct Rows<'t> {
-    region: &'t RegionHandle,
+/// Gives the cells of each row to `visit`, of a row that is none an empty list, while HBase's
+/// scanner says that there may be more.
+fn for_each_row(
+    region: &RegionHandle,
+    scan: &Scan,
     deadline: Option<Instant>,
-}
-
-impl Rows<'_> {
-    /// Gives the cells of each row to `visit`, of a row that is none an empty list, while HBase's
-    /// scanner says that there may be more.
-    fn for_each(
-        self,
-        scan: &Scan,
-        mut visit: impl FnMut(&CellBuffer) -> RemoteResult<()>,
-    ) -> RemoteResult<()> {
-        let mut scanner = self.region.scan(scan, None)?;
-        let is_late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let mut cells = CellBuffer::new();
-        loop {
-            cells.clear();
-            let step = scanner.next(None, is_late, |cell| cells.push(cell))?;
-            if matches!(step, RegionStep::Paused) {
-                return Err(RemoteException::do_not_retry("the time for this call is over"));
-            }
-            visit(&cells)?;
-            if !matches!(step, RegionStep::Row { .. }) || !scanner.may_have_more() {
-                return Ok(());
-            }
+    mut visit: impl FnMut(&CellBuffer) -> RemoteResult<()>,
+) -> RemoteResult<()> {
+    let mut scanner = region.scan(scan, None)?;
+    let mut cells = CellBuffer::new();
+    let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    loop {
+        cells.clear();
+        let step = scanner.next(None, is_late, |cell| cells.push(cell))?;
+        if step == RegionStep::Paused {
+            return Err(RemoteException::do_not_retry("the time for this call is over"));
+        }
+        visit(&cells)?;
+        if !matches!(step, RegionStep::Row { .. }) || !scanner.may_have_more() {
+            return Ok(());
         }
     }
 }
 
-fn row_number(rows: Rows<'_>, scan: Scan) -> RemoteResult<pb::AggregateResponse> {
+fn row_number(
+    region: &RegionHandle,
+    scan: Scan,
+    deadline: Option<Instant>,
+) -> RemoteResult<pb::AggregateResponse> {
     let first = scan.columns().families().next();
     let has_qualifier = matches!(first, Some((_, Qualifiers::Some(names))) if !names.is_empty());
     let is_whole = scan.filter_ref().is_none() && !has_qualifier;
     let scan =
         if is_whole { scan.filter(hblite_model::filter::Filter::first_key_only()) } else { scan };
     let mut count: u64 = 0;
-    rows.for_each(&scan, |cells| {
+    for_each_row(region, &scan, deadline, |cells| {
         count += u64::from(!cells.is_empty());
         Ok(())
     })?;
@@ -144,15 +138,16 @@ fn bytes_of(count: u64) -> Bytes {
 }
 
 fn parts(first: Vec<Bytes>, second: Option<Bytes>) -> pb::AggregateResponse {
-    pb::AggregateResponse { first_part: first, second_part: second, ..Default::default() }
+    pb::AggregateResponse { first_part: first, second_part: second }
 }
 
 struct Task<'t> {
-    rows: Rows<'t>,
+    region: &'t RegionHandle,
     scan: &'t Scan,
     aggregate: Aggregate,
     /// A second column has the weights of a median.
     is_weighted: bool,
+    deadline: Option<Instant>,
 }
 
 impl Task<'_> {
@@ -184,7 +179,7 @@ impl Task<'_> {
         is_better: impl Fn(&I, &I) -> bool,
     ) -> RemoteResult<pb::AggregateResponse> {
         let mut best: Option<I> = None;
-        self.rows.for_each(self.scan, |cells| {
+        for_each_row(self.region, self.scan, self.deadline, |cells| {
             for cell in cells {
                 let value = I::of_value(cell.value())?;
                 let is_best = |value: &I| best.as_ref().is_none_or(|best| is_better(value, best));
@@ -199,7 +194,7 @@ impl Task<'_> {
 
     fn sums<I: Interpreter>(&self) -> RemoteResult<Sums<I>> {
         let mut sums = Sums { sum: None, sum_of_squares: None, rows: 0 };
-        self.rows.for_each(self.scan, |cells| {
+        for_each_row(self.region, self.scan, self.deadline, |cells| {
             let of_row = sum_of::<I>(cells)?;
             if self.aggregate == Aggregate::Std {
                 let square = of_row.as_ref().map(|sum| sum.times(sum));
@@ -216,9 +211,10 @@ impl Task<'_> {
     fn median<I: Interpreter>(&self) -> RemoteResult<pb::AggregateResponse> {
         let sums = self.sums::<I>()?;
         let Some(sum) = sums.sum else {
-            let name = self.rows.region.info().region_name_as_string();
+            let name = self.region.info().region_name_as_string();
             let message = format!("java.lang.NullPointerException: {name} has no value");
-            return Err(RemoteException::do_not_retry(message));
+            // A client of HBase asks again and again, and so it does here.
+            return Err(RemoteException::new(class::IO, message));
         };
         let weights = if self.is_weighted { encode(&sum) } else { encode(&I::least()) };
         Ok(parts(vec![encode(&sum), weights], None))
