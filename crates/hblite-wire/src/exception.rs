@@ -39,6 +39,7 @@ pub mod class {
         "org.apache.hadoop.hbase.ipc.SecurityNotEnabledException";
     pub const SERVER_NOT_RUNNING_YET: &str =
         "org.apache.hadoop.hbase.ipc.ServerNotRunningYetException";
+    pub const UNKNOWN_SNAPSHOT: &str = "org.apache.hadoop.hbase.snapshot.UnknownSnapshotException";
     pub const TABLE_NOT_FOUND: &str = "org.apache.hadoop.hbase.TableNotFoundException";
 }
 
@@ -55,6 +56,7 @@ const DO_NOT_RETRY: &[&str] = &[
     class::FATAL_CONNECTION,
     class::WRONG_VERSION,
     class::BAD_AUTH,
+    class::UNKNOWN_SNAPSHOT,
     class::TABLE_NOT_FOUND,
 ];
 

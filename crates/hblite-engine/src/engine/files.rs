@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hblite_model::{Result, TableName};
+use hblite_model::{Result, TableDescriptor, TableName};
 
 use super::Engine;
 use crate::backup::BackupReport;
@@ -57,7 +57,17 @@ impl Engine {
 
     /// Makes a new table of a snapshot.
     pub fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        self.catalog.clone_snapshot(name, table)
+        self.catalog.clone_snapshot(name, table, &Ok)
+    }
+
+    /// Makes a new table of a snapshot, with the settings that `change` makes of the snapshot's.
+    pub fn clone_snapshot_with(
+        &self,
+        name: &str,
+        table: &TableName,
+        change: impl Fn(TableDescriptor) -> Result<TableDescriptor>,
+    ) -> Result<()> {
+        self.catalog.clone_snapshot(name, table, &change)
     }
 
     /// Makes a disabled table what it was when the snapshot was taken.

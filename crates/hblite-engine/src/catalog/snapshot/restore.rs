@@ -37,24 +37,38 @@ use crate::store::store_file::{StoreFile, loaded_name, split_reference};
 /// What the file of step 2 is called, before the id.
 const RESTORED_PREFIX: &str = ".restored.";
 
+/// Gives the settings that a new table gets instead of these.
+pub(crate) type ChangeOfSettings<'c> = &'c dyn Fn(TableDescriptor) -> Result<TableDescriptor>;
+
 impl Catalog {
-    /// Makes a new table of a snapshot.
+    /// Makes a new table of a snapshot, with the settings that `change` makes of the snapshot's.
     ///
     /// # Errors
     /// `TableExists`, `SnapshotDoesNotExist`, `SnapshotTtlExpired`, `NamespaceNotFound`,
-    /// `DoNotRetryIo` (see `sanity`), `CorruptHFile`, `Io`: there is no such table.
-    pub(crate) fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+    /// `DoNotRetryIo` (see `sanity`), `CorruptHFile`, `Io`, what `change` returns: there is no such
+    /// table.
+    pub(crate) fn clone_snapshot(
+        &self,
+        name: &str,
+        table: &TableName,
+        change: ChangeOfSettings<'_>,
+    ) -> Result<()> {
         let _procedure = self.begin_procedure()?;
-        self.clone_within(name, table)
+        self.clone_within(name, table, change)
     }
 
-    fn clone_within(&self, name: &str, table: &TableName) -> Result<()> {
+    fn clone_within(
+        &self,
+        name: &str,
+        table: &TableName,
+        change: ChangeOfSettings<'_>,
+    ) -> Result<()> {
         if self.table_exists(table) {
             return Err(Error::new(Exception::TableExists, table.to_string()));
         }
         let snapshot = self.open_snapshot(name)?;
         self.namespace(table.namespace())?;
-        let descriptor = Arc::new(named(&snapshot.table, table));
+        let descriptor = Arc::new(change(named(&snapshot.table, table))?);
         sanity::check(&descriptor)?;
         let table_dir = self.context.layout.table_dir(table);
         orphans::retire_one(self, &table_dir)?;
@@ -104,7 +118,7 @@ impl Catalog {
         let snapshot = self.open_snapshot(name)?;
         let table = &snapshot.description.table;
         let Ok(entry) = self.entry(table) else {
-            return self.clone_within(name, table);
+            return self.clone_within(name, table, &Ok);
         };
         if entry.state != TableState::Disabled {
             return Err(Error::new(Exception::TableNotDisabled, table.to_string()));

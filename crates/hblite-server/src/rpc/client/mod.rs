@@ -1,5 +1,6 @@
 //! ClientService: reads and writes of regions.
 
+mod bulk_load;
 mod endpoint;
 mod get;
 mod multi;
@@ -35,6 +36,9 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
         "Multi" => multi::answer(cluster, call),
         "Scan" => scan::answer(cluster, call),
         "ExecService" => endpoint::answer(cluster, call),
+        "PrepareBulkLoad" => bulk_load::prepare(cluster, call),
+        "BulkLoadHFile" => bulk_load::load(cluster, call),
+        "CleanupBulkLoad" => bulk_load::clean_up(cluster, call),
         _ => Err(no_such_method(call)),
     }
 }

@@ -6,6 +6,7 @@ mod namespaces;
 mod procedures;
 mod regions;
 mod servers;
+mod snapshots;
 mod status;
 mod switches;
 mod tables;
@@ -29,6 +30,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
         namespaces::method,
         regions::method,
         servers::method,
+        snapshots::method,
         status::method,
         switches::method,
         procedures::method,
@@ -52,10 +54,19 @@ fn procedure(
     nonce: Option<Nonce>,
     work: impl FnOnce() -> Result<()>,
 ) -> Answer {
+    let id = run(cluster, nonce, work)?;
+    call.answer(&pb::ProcedureResponse { proc_id: Some(id) })
+}
+
+/// Does a change as a procedure. Gives its id.
+fn run(
+    cluster: &Cluster,
+    nonce: Option<Nonce>,
+    work: impl FnOnce() -> Result<()>,
+) -> std::result::Result<u64, RemoteException> {
     let now_ms = cluster.engine.now_millis();
     let work = || work().map(|()| Vec::new()).map_err(RemoteException::from);
     let id = cluster.procedures.run(nonce, now_ms, work);
     cluster.note_change();
-    let id = id?;
-    call.answer(&pb::ProcedureResponse { proc_id: Some(id) })
+    id
 }

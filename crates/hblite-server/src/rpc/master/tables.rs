@@ -11,7 +11,7 @@ use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
 /// How a table's files are found; every new table says so.
-const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
+pub(super) const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
 const DEFAULT_FILE_TRACKER: &str = "DEFAULT";
 const FILE_TRACKERS: [&str; 2] = [DEFAULT_FILE_TRACKER, "FILE"];
 
@@ -144,7 +144,7 @@ fn modify_family_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
     })
 }
 
-fn check_file_tracker(name: &str) -> Result<()> {
+pub(super) fn check_file_tracker(name: &str) -> Result<()> {
     if name.trim().is_empty() {
         return Err(Error::do_not_retry(
             "The destination store file tracker implementation is blank",

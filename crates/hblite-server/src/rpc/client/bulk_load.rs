@@ -1,0 +1,99 @@
+//! Bulk load: a client names HFiles that both can see, and each region takes its own.
+//!
+//! HBase puts the files into a staging directory first, which the client asks for and has removed.
+//! Here a region stages them itself, so that the token names nothing, and nothing is to be removed.
+//! Files are copied, as HBase does on a local file system: they stay as they are.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_engine::BulkLoadOptions;
+use hblite_env::StdFileSystem;
+use hblite_model::{Error, Exception, Result};
+use hblite_wire::{convert, pb};
+
+use super::region;
+use crate::cluster::Cluster;
+use crate::rpc::call::{Answer, Call};
+
+/// The scheme of the paths that a server can open.
+const SCHEME: &str = "file:";
+
+pub(super) fn prepare(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::PrepareBulkLoadRequest = call.parameter()?;
+    if let Some(specifier) = &request.region {
+        region(cluster, call, specifier)?;
+    }
+    let table = convert::table_name_from(&request.table_name)?;
+    let (namespace, qualifier) = (table.namespace(), table.qualifier());
+    let time = cluster.engine.now_millis();
+    let bulk_token = format!("{SCHEME}/hblite/staging/{namespace}__{qualifier}__{time}");
+    call.answer(&pb::PrepareBulkLoadResponse { bulk_token })
+}
+
+pub(super) fn clean_up(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::CleanupBulkLoadRequest = call.parameter()?;
+    if let Some(specifier) = &request.region {
+        region(cluster, call, specifier)?;
+    }
+    call.answer_empty()
+}
+
+pub(super) fn load(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::BulkLoadHFileRequest = call.parameter()?;
+    // The files came from here, by replication.
+    if request.cluster_ids.contains(&cluster.id) {
+        return call.answer(&pb::BulkLoadHFileResponse { loaded: true });
+    }
+    let region = region(cluster, call, &request.region)?;
+    let paths = request.family_path.iter();
+    let files: Vec<(Vec<u8>, PathBuf)> = paths
+        .map(|file| Ok((file.family.to_vec(), local_file(&file.path)?)))
+        .collect::<Result<_>>()?;
+    let options = BulkLoadOptions {
+        assign_sequence_id: request.assign_seq_num.unwrap_or(false),
+        source: Some(Arc::new(StdFileSystem)),
+        ..BulkLoadOptions::default()
+    };
+    let name = region.info().encoded_name();
+    let loaded = cluster.engine.bulk_load_region(name, &files, &options)?;
+    call.answer(&pb::BulkLoadHFileResponse { loaded })
+}
+
+/// The file that a Hadoop path names: such a path is not escaped.
+fn local_file(text: &str) -> Result<PathBuf> {
+    let path = text.strip_prefix(SCHEME).unwrap_or(text);
+    // file:///path is the same as file:/path.
+    let path = Path::new(path.strip_prefix("//").unwrap_or(path));
+    if !path.is_absolute() {
+        let message = format!("hblite loads files by absolute local paths, not from {text}");
+        return Err(Error::do_not_retry(message));
+    }
+    // Whatever else there is might never end.
+    if !path.is_file() {
+        let message = format!("Path does not reference a file: {text}");
+        return Err(Error::new(Exception::Io, message));
+    }
+    Ok(path.to_path_buf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_those_of_hadoop() {
+        let file = std::env::current_exe().unwrap();
+        let path = file.to_str().unwrap();
+        for text in [path.to_owned(), format!("file:{path}"), format!("file://{path}")] {
+            assert_eq!(local_file(&text).unwrap(), file, "{text}");
+        }
+        for text in ["hdfs://host:8020/f", "f/1", "", "file:", "file:f", "file://host/f"] {
+            let error = local_file(text).unwrap_err();
+            assert_eq!(error.exception(), Exception::DoNotRetryIo, "{text}");
+        }
+        for text in ["/dev/null", "/", "/no/such/file"] {
+            assert_eq!(local_file(text).unwrap_err().exception(), Exception::Io, "{text}");
+        }
+    }
+}
