@@ -14,7 +14,8 @@ use crate::rpc::call::{Answer, Call};
 const SKIP_FLUSH: i32 = 2;
 /// The layout that HBase 2 gives its snapshots (`SnapshotManifestV2`).
 const VERSION: i32 = 2;
-/// How long a client waits for a snapshot, in milliseconds (`hbase.snapshot.master.timeout.millis`).
+/// How long a client waits for a snapshot, in milliseconds
+/// (`hbase.snapshot.master.timeout.millis`).
 const EXPECTED_TIMEOUT_MS: i64 = 300_000;
 /// HBase takes a longer time to live, in seconds, for none.
 const TIME_TO_LIVE_MAX_S: i64 = i64::MAX / 1_000;
