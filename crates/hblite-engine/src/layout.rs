@@ -21,7 +21,6 @@
 //!
 //! Durability: a file survives a power cut only if the names of all directories above it do.
 //! [`Layout::make_durable`] sees to that before anything relies on it, once per directory.
-//!
 //! Threads: any; a `Layout` is shared by all of an open store.
 
 #[cfg(test)]
@@ -46,8 +45,7 @@ pub(crate) const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
 pub(crate) const TEMPORARY_DIR: &str = ".tmp";
 /// Name of a region's directory for bulk loads that are committed and not finished.
 pub(crate) const BULK_LOAD_DIR: &str = ".bulk";
-/// Name of a file in the directory of a region that is being made of a snapshot: the files there
-/// are the snapshot's until hbase:meta names the region.
+/// File of a region that is made of a snapshot: its files are that until hbase:meta names it.
 pub(crate) const UNCLAIMED_FILE: &str = ".unclaimed";
 /// Name of the file with a snapshot's description, in its directory.
 pub(crate) const SNAPSHOT_INFO_FILE: &str = ".snapshotinfo";

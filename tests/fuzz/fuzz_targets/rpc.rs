@@ -1,5 +1,5 @@
-//! What a client of HBase sends, without sockets: the preamble, the connection's header, a request's frame,
-//! and the messages and cells in it as the server makes operations of them.
+//! What a client of HBase sends, without sockets: the preamble, the connection's header, a
+//! request's frame, and the messages and cells in it as the server makes operations of them.
 
 #![no_main]
 

@@ -15,7 +15,6 @@
 //! Batches: a row that is cut may turn out to have nothing more that is visible. HBase's servers
 //! know that of the last result of a region, which they never call partial unless it filled the
 //! fetch; so behind a cut the scanner looks one piece ahead.
-//!
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
 mod open;
