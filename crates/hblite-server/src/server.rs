@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use hblite::Connection;
 use hblite_model::{Error, Result};
+use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
 use crate::cluster::{Cluster, Role, ZooKeeperView};
@@ -53,7 +54,7 @@ pub struct Server {
     cluster: Arc<Cluster>,
     faults: Faults,
     /// Open as long as the server is there.
-    _master: Port,
+    _master: Mutex<Port>,
 }
 
 impl Server {
@@ -116,7 +117,7 @@ impl Server {
         }
         runtime.spawn(tidy(Arc::clone(&cluster)));
         drop(guard);
-        Ok(Self { runtime: Some(runtime), ports, cluster, faults, _master: master })
+        Ok(Self { runtime: Some(runtime), ports, cluster, faults, _master: Mutex::new(master) })
     }
 
     /// The ports that are open.

@@ -62,3 +62,16 @@ impl TestServer {
         &self.server
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_server_may_serve_tests_on_many_threads() {
+        fn shared<T: Send + Sync>(_: &T) {}
+        let server = TestServer::start().unwrap();
+        shared(&server);
+        shared(server.faults());
+    }
+}
