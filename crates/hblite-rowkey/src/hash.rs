@@ -28,12 +28,13 @@ pub fn md5_hex(bytes: &[u8], characters: u8) -> String {
 /// Writes the first hexadecimal characters of a digest.
 #[inline]
 pub(crate) fn push_hex(digest: &[u8; MD5_WIDTH], characters: u8, key: &mut Vec<u8>) {
+    let count = usize::from(characters.min(MD5_CHARACTERS));
     let mut text = [0; MD5_CHARACTERS as usize];
-    for (pair, byte) in text.chunks_exact_mut(2).zip(digest) {
+    for (pair, byte) in text.chunks_exact_mut(2).zip(&digest[..count.div_ceil(2)]) {
         pair[0] = HEX[usize::from(byte >> 4)];
         pair[1] = HEX[usize::from(byte & 15)];
     }
-    key.extend_from_slice(&text[..usize::from(characters.min(MD5_CHARACTERS))]);
+    key.extend_from_slice(&text[..count]);
 }
 
 /// The hash behind deterministic salts: FNV-1a of 64 bits, then the finalizer of MurmurHash3, since

@@ -231,26 +231,3 @@ fn a_put_of_asynchbase_and_one_that_only_checks() {
     let found = server.connection().table("t").unwrap().get(&hblite::Get::new("r")).unwrap();
     assert_eq!(found.value("f", "q"), Some(&b"one"[..]));
 }
-
-#[test]
-fn a_put_right_after_a_delete_is_seen() {
-    let server = TestServer::start().unwrap();
-    let name = create_table(&server, "t", &[]).remove(0);
-    let mut client = Client::with(server.ports().region_servers[0], HELLO);
-    let delete = pb::MutationProto {
-        row: Some("r".into()),
-        mutate_type: Some(3),
-        ..pb::MutationProto::default()
-    };
-    for round in 0..300 {
-        for mutation in [put("r", "q", "v"), delete.clone(), put("r", "q", "again")] {
-            let region = region(&name);
-            let request =
-                pb::MutateRequest { region, mutation, condition: None, nonce_group: None };
-            client.call("Mutate", &request).decode::<pb::MutateResponse>();
-        }
-        let found = client.call("Get", &support::get(&name, "r"));
-        let cells = found.decode::<pb::GetResponse>().result.unwrap().cell;
-        assert_eq!(cells.len(), 1, "round {round}");
-    }
-}

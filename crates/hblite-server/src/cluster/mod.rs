@@ -9,7 +9,7 @@ mod assignment;
 mod compactor;
 pub(crate) mod meta_view;
 mod procedures;
-mod recent_deletes;
+mod recent_writes;
 mod servers;
 mod switches;
 mod zookeeper_view;
@@ -30,7 +30,7 @@ pub(crate) use self::assignment::Place;
 use self::compactor::Compactor;
 pub(crate) use self::compactor::{Job, Pending};
 pub(crate) use self::procedures::Procedures;
-use self::recent_deletes::RecentDeletes;
+use self::recent_writes::RecentWrites;
 use self::servers::RegionServers;
 pub(crate) use self::switches::{Switch, Switches};
 pub(crate) use self::zookeeper_view::ZooKeeperView;
@@ -86,7 +86,7 @@ pub(crate) struct Cluster {
     pub(crate) scanners: Scanners,
     pub(crate) faults: ActiveFaults,
     pub(crate) compactor: Compactor,
-    pub(crate) recent_deletes: RecentDeletes,
+    pub(crate) recent_writes: RecentWrites,
     /// Counts changes of tables, namespaces, places and switches.
     pub(crate) changes: watch::Sender<u64>,
 }
@@ -117,7 +117,7 @@ impl Cluster {
             scanners: Scanners::new(&options.limits),
             faults: ActiveFaults::default(),
             compactor: Compactor::default(),
-            recent_deletes: RecentDeletes::default(),
+            recent_writes: RecentWrites::default(),
             changes: watch::Sender::new(0),
             options,
         })

@@ -89,9 +89,9 @@ impl Multi<'_> {
     ) -> RemoteResult<pb::RegionActionResult> {
         let mutations = self.mutations_of(region, action)?;
         let engine = &self.cluster.engine;
-        self.cluster.recent_deletes.wait(engine, region, &mutations);
-        let deletes: Vec<Mutation> =
-            mutations.iter().filter(|one| one.kind() == MutationKind::Delete).cloned().collect();
+        self.cluster.recent_writes.wait(engine, region, &mutations);
+        let changes: Vec<Mutation> =
+            mutations.iter().filter(|one| one.kind() != MutationKind::Put).cloned().collect();
         let numbers = action.action.iter().filter_map(|one| one.mutation.as_ref()?.nonce);
         let nonce = nonce(self.nonce_group, numbers.last());
         let (is_success, row) = match &action.condition {
@@ -108,7 +108,7 @@ impl Multi<'_> {
                 (true, Some(row).filter(|row| !row.is_empty()))
             }
         };
-        self.cluster.recent_deletes.note(engine, region, &deletes);
+        self.cluster.recent_writes.note(engine, region, &changes);
         let mut results: Vec<pb::ResultOrException> = (0..action.action.len())
             .map(|index| pb::ResultOrException {
                 index: Some(index as u32),
@@ -233,7 +233,10 @@ impl Multi<'_> {
             MutationKind::Increment | MutationKind::Append => {
                 write_batch(self.cluster, region, batch, results);
                 let nonce = nonce(self.nonce_group, message.nonce);
+                let (engine, recent) = (&self.cluster.engine, &self.cluster.recent_writes);
+                recent.wait(engine, region, std::slice::from_ref(&mutation));
                 let row = read_modify_write(region, &mutation, nonce)?;
+                recent.note(engine, region, [&mutation]);
                 Ok(push_row(&row, &mut self.results))
             }
         }
@@ -260,9 +263,9 @@ fn write_batch(
     if mutations.is_empty() {
         return;
     }
-    cluster.recent_deletes.wait(&cluster.engine, region, &mutations);
+    cluster.recent_writes.wait(&cluster.engine, region, &mutations);
     let Err(error) = region.mutate(&mutations) else {
-        cluster.recent_deletes.note(&cluster.engine, region, &mutations);
+        cluster.recent_writes.note(&cluster.engine, region, &mutations);
         return;
     };
     let exception = RemoteException::from(error).to_pair();

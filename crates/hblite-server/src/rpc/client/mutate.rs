@@ -18,11 +18,11 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Option<Answer> {
         Err(exception) => return Some(Err(exception)),
     };
     let Prepared { region, mutation, .. } = &prepared;
-    let (recent, written) = (&cluster.recent_deletes, std::slice::from_ref(mutation));
+    let (recent, written) = (&cluster.recent_writes, std::slice::from_ref(mutation));
     if call.is_quick {
         let may_wait = mutation.durability() == Durability::FsyncWal
             || region.may_have_to_wait()
-            || recent.hides(&cluster.engine, region, written);
+            || recent.must_wait(&cluster.engine, region, written);
         if may_wait {
             return None;
         }

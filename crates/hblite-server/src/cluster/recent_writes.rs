@@ -1,0 +1,136 @@
+//! Keeps writes that are made within one millisecond from being mistaken for each other.
+//!
+//! Timestamps are milliseconds, and calls are quicker here than on HBase, where these are rare:
+//!
+//! - A delete marker hides what has its own timestamp, whatever came first: a put right after the
+//!   delete of its row would be hidden.
+//! - An increment or append of a cell that was written in this millisecond has the next one's
+//!   timestamp: a put or delete right after it would be hidden by it, or leave it. One of several
+//!   columns would give some of them this time and some the next.
+//!
+//! Such a write of a row waits until time has passed the earlier one. A counter of one column
+//! waits for nothing, so that it can be quicker than one step a millisecond; it may then run ahead
+//! of the clock, as on HBase.
+//!
+//! Threads: any.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hblite_engine::{Engine, RegionHandle};
+use hblite_model::{LATEST_TIMESTAMP, Mutation, MutationKind};
+use parking_lot::Mutex;
+
+/// A clock that stands still is not waited for.
+const WAIT_MAX: Duration = Duration::from_millis(4);
+const PAUSE: Duration = Duration::from_micros(100);
+/// More rows than this are not remembered.
+const ROWS_MAX: usize = 10_000;
+
+/// Rows that were deleted, incremented or appended to in the latest milliseconds.
+#[derive(Debug, Default)]
+pub(crate) struct RecentWrites {
+    /// The latest time that any row has.
+    latest_ms: AtomicI64,
+    rows: Mutex<HashMap<u64, Recent>>,
+    hasher: RandomState,
+}
+
+/// The latest timestamps that the writes of a row may have.
+#[derive(Debug, Clone, Copy)]
+struct Recent {
+    deleted_ms: i64,
+    changed_ms: i64,
+}
+
+impl Recent {
+    const NEVER: Self = Self { deleted_ms: i64::MIN, changed_ms: i64::MIN };
+
+    /// The first millisecond in which this write can follow.
+    fn free_ms(self, mutation: &Mutation) -> i64 {
+        // A delete of a row has no cells yet.
+        let mut times = mutation.cells().iter().map(|cell| cell.timestamp());
+        let is_stamped = match mutation.cells().is_empty() {
+            true => mutation.timestamp() == LATEST_TIMESTAMP,
+            false => times.any(|time| time == LATEST_TIMESTAMP),
+        };
+        let after_delete = self.deleted_ms.saturating_add(1);
+        match mutation.kind() {
+            MutationKind::Put if is_stamped => after_delete.max(self.changed_ms),
+            MutationKind::Delete if is_stamped => self.changed_ms,
+            // A cell with the time that the clock shows would get the next.
+            MutationKind::Increment | MutationKind::Append if mutation.cells().len() > 1 => {
+                after_delete.max(self.changed_ms.saturating_add(1))
+            }
+            MutationKind::Increment | MutationKind::Append => after_delete,
+            MutationKind::Put | MutationKind::Delete => i64::MIN,
+        }
+    }
+}
+
+impl RecentWrites {
+    /// Notes what later writes may have to wait for, of mutations that were just done.
+    pub(crate) fn note<'a>(
+        &self,
+        engine: &Engine,
+        region: &RegionHandle,
+        done: impl IntoIterator<Item = &'a Mutation>,
+    ) {
+        let mut changes = done.into_iter().filter(|one| one.kind() != MutationKind::Put).peekable();
+        if changes.peek().is_none() {
+            return;
+        }
+        let now = engine.now_millis();
+        let mut rows = self.rows.lock();
+        if self.latest_ms.load(Ordering::Acquire) < now {
+            rows.clear();
+        }
+        for change in changes.take(ROWS_MAX.saturating_sub(rows.len())) {
+            let recent = rows.entry(self.hash(region, change)).or_insert(Recent::NEVER);
+            let latest = match change.kind() {
+                MutationKind::Delete => {
+                    recent.deleted_ms = now;
+                    now
+                }
+                _ => {
+                    recent.changed_ms = now.saturating_add(1);
+                    recent.changed_ms
+                }
+            };
+            self.latest_ms.fetch_max(latest, Ordering::AcqRel);
+        }
+    }
+
+    /// Whether one of these writes would be taken for simultaneous with an earlier one if it were
+    /// done now.
+    pub(crate) fn must_wait(
+        &self,
+        engine: &Engine,
+        region: &RegionHandle,
+        wanted: &[Mutation],
+    ) -> bool {
+        let now = engine.now_millis();
+        if self.latest_ms.load(Ordering::Acquire) < now {
+            return false;
+        }
+        let rows = self.rows.lock();
+        wanted.iter().any(|one| {
+            rows.get(&self.hash(region, one)).is_some_and(|recent| now < recent.free_ms(one))
+        })
+    }
+
+    /// Waits until all of these writes can follow the earlier ones.
+    pub(crate) fn wait(&self, engine: &Engine, region: &RegionHandle, wanted: &[Mutation]) {
+        let start = Instant::now();
+        while self.must_wait(engine, region, wanted) && start.elapsed() < WAIT_MAX {
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn hash(&self, region: &RegionHandle, mutation: &Mutation) -> u64 {
+        self.hasher.hash_one((region.info().encoded_name(), mutation.row()))
+    }
+}
