@@ -1,0 +1,84 @@
+//! Writers, scanners and splits beside loads.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use hblite::{BulkLoadOptions, Cell, EngineOptions, Env, Get, Options, Put, Scan};
+use hblite_env::MemFileSystem;
+
+use super::{FAMILIES, FOLDER, STORE, create, in_folder, put_cell, table_name, write_file};
+
+/// Loads bring rows that agree in both families; writers, scanners and splits run beside them.
+#[test]
+fn scanners_see_loads_whole_while_regions_split() {
+    const LOADS: u64 = 40;
+    let connection = Options::new()
+        .env(Env::in_memory())
+        .engine(EngineOptions { memstore_flush_size_bytes: 64 * 1024, ..Default::default() })
+        .open(STORE)
+        .expect("an empty store");
+    create(&connection, &[]).expect("a new table");
+    let (done, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let row = |number: u64| format!("row-{:02}", number % 20);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let table = connection.table("t").expect("a name");
+            while !is_over.load(Ordering::Relaxed) {
+                let known = done.load(Ordering::SeqCst);
+                let rows = table.scan(&Scan::new()).expect("the table is there");
+                let mut seen = 0;
+                for row in rows {
+                    let row = row.expect("nothing is damaged");
+                    if row.row().starts_with(b"row-") {
+                        assert_eq!(row.value("a", "q"), row.value("b", "q"), "half of a load");
+                        seen += 1;
+                    }
+                }
+                assert!(known == 0 || seen == 20, "{seen} rows of 20 after {known} loads");
+            }
+        });
+        scope.spawn(|| {
+            let table = connection.table("t").expect("a name");
+            for number in 0_u64.. {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let put = Put::new(format!("put-{number:08}")).add("a", "p", vec![7; 200]);
+                table.put(&put).expect("the table takes it");
+            }
+        });
+        scope.spawn(|| {
+            for number in (0_u64..).step_by(7) {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let key = row(number);
+                let _ = connection.admin().split_table(&table_name(), Some(key.as_bytes()));
+                let _ = connection.admin().compact_table(&table_name(), number % 2 == 0);
+                std::thread::yield_now();
+            }
+        });
+        for number in 1..=LOADS {
+            let source = MemFileSystem::new();
+            for family in FAMILIES {
+                let value = number.to_string();
+                let cells: Vec<Cell> = (0..20)
+                    .map(|n| put_cell(&row(n), family, "q", number as i64, &value))
+                    .collect();
+                write_file(&source, &in_folder(family, "00"), &cells);
+            }
+            let options = BulkLoadOptions { source: Some(Arc::new(source)), ..Default::default() };
+            let report = connection.admin().bulk_load(&table_name(), FOLDER, &options);
+            report.unwrap_or_else(|error| panic!("load {number}: {error}"));
+            done.store(number, Ordering::SeqCst);
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let regions = connection.admin().regions(&table_name()).expect("the table is there");
+    assert!(regions.len() > 1, "regions were split meanwhile");
+    let table = connection.table("t").expect("a name");
+    for number in 0..20 {
+        let found = table.get(&Get::new(row(number)).versions(100)).expect("nothing is damaged");
+        assert_eq!(found.len(), 2 * LOADS as usize, "{}", row(number));
+    }
+}

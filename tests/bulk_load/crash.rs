@@ -1,0 +1,165 @@
+//! A load and crashes: at every operation of the disk it is whole or away.
+
+use std::sync::Arc;
+
+use hblite::{Connection, Durability, ErrorKind, Get, Put};
+use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, MemFileSystem, Operation};
+
+use super::{FAMILIES, check, create, in_folder, load, open, put_cell, table_name, write_file};
+
+/// Prepares a table of two regions with two families and a row in each, and a folder for all.
+fn prepared() -> (CrashFileSystem, Connection) {
+    let fs = CrashFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty disk opens");
+    create(&connection, &["m"]).expect("a new table");
+    for row in ["c", "x"] {
+        let put = Put::new(row).add_at("a", "q", 1, "old").durability(Durability::FsyncWal);
+        connection.table("t").and_then(|table| table.put(&put)).expect("the table takes it");
+    }
+    for family in FAMILIES {
+        let cells = ["c", "d", "x", "y"].map(|row| put_cell(row, family, "q", 1, "new"));
+        write_file(&fs, &in_folder(family, "00"), &cells);
+        let cells = ["e", "z"].map(|row| put_cell(row, family, "q", 1, "new"));
+        write_file(&fs, &in_folder(family, "01"), &cells[..1]);
+        write_file(&fs, &in_folder(family, "02"), &cells[1..]);
+    }
+    fs.sync_everything();
+    (fs, connection)
+}
+
+/// Whether a region has the load, all of it or nothing; `rows` are those that it brings there.
+fn has_load(connection: &Connection, rows: [&str; 3], context: &str) -> bool {
+    let table = connection.table("t").expect("a name");
+    let mut seen = Vec::new();
+    for row in rows {
+        let found = table.get(&Get::new(row)).unwrap_or_else(|e| panic!("{context}: {row}: {e}"));
+        for family in FAMILIES {
+            seen.push(found.value(family, "q") == Some(b"new"));
+        }
+        if row == rows[0] {
+            let value = found.value("a", "q");
+            assert!(value.is_some(), "{context}: acknowledged row {row} is lost");
+        }
+    }
+    assert!(seen.iter().all(|is_new| *is_new == seen[0]), "{context}: {rows:?}: half of a load");
+    seen[0]
+}
+
+#[test]
+fn a_crash_at_any_operation_leaves_a_regions_load_whole_or_away() {
+    let (fs, connection) = prepared();
+    let before = fs.operation_count();
+    load(&connection).expect("nothing fails");
+    let operations = fs.operation_count() - before;
+    drop(connection);
+    assert!(operations > 30, "a load does something: {operations}");
+    let (mut whole, mut away) = (0, 0);
+    for cut in 0..=operations {
+        let (fs, connection) = prepared();
+        fs.power_off_after(cut);
+        let is_acknowledged = load(&connection).is_ok();
+        drop(connection);
+        for seed in [0, 2 * cut + 1, 2 * cut + 2] {
+            let is_kill = seed == 2 * cut + 2;
+            let context = format!("cut after {cut} of {operations}, seed {seed}, kill {is_kill}");
+            let rest = if is_kill { fs.after_kill() } else { fs.after_power_cut(seed) };
+            let connection = open(rest.clone()).unwrap_or_else(|e| panic!("{context}: {e}"));
+            let low = has_load(&connection, ["c", "d", "e"], &context);
+            let high = has_load(&connection, ["x", "y", "z"], &context);
+            assert!(!is_acknowledged || (low && high), "{context}: an acknowledged load is lost");
+            (whole, away) = (whole + u64::from(low), away + u64::from(!low));
+            drop(connection);
+            let connection = open(rest.after_kill()).unwrap_or_else(|e| panic!("{context}: {e}"));
+            assert_eq!(has_load(&connection, ["c", "d", "e"], &context), low, "{context}: again");
+            load(&connection).unwrap_or_else(|e| panic!("{context}: loaded again: {e}"));
+            assert!(has_load(&connection, ["x", "y", "z"], &context));
+            connection.admin().compact_table(&table_name(), true).expect("there is room");
+            assert!(has_load(&connection, ["c", "d", "e"], &context));
+            connection.close().expect("nothing fails");
+            let report = check(&rest.after_kill());
+            assert!(report.defects.is_empty(), "{context}: {:?}", report.defects);
+        }
+    }
+    assert!(whole > 0 && away > 0, "both happen: {whole}, {away}");
+}
+
+/// Each operation of a load fails once, and the process lives on: a region has the load or has it
+/// not, and if nobody knows, nothing is written any more.
+#[test]
+fn a_failure_at_any_operation_leaves_a_regions_load_whole_or_away() {
+    let operations = [
+        Operation::Create,
+        Operation::Write,
+        Operation::Sync,
+        Operation::SyncDir,
+        Operation::Rename,
+        Operation::Remove,
+    ];
+    let (mut refused, mut stopped) = (0, 0);
+    for operation in operations {
+        for nth in 0.. {
+            let context = format!("{operation:?} {nth}");
+            let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+            let connection = open(fs.clone()).expect("an empty store");
+            create(&connection, &["m"]).expect("a new table");
+            for family in FAMILIES {
+                let cells = ["c", "d", "x"].map(|row| put_cell(row, family, "q", 1, "new"));
+                write_file(&fs, &in_folder(family, "00"), &cells);
+                let cells = ["y", "e"].map(|row| put_cell(row, family, "q", 1, "new"));
+                write_file(&fs, &in_folder(family, "01"), &cells);
+            }
+            for row in ["c", "x"] {
+                let put = Put::new(row).add_at("a", "q", 1, "old");
+                connection.table("t").and_then(|t| t.put(&put)).expect("the table takes it");
+            }
+            let before = fs.count(operation);
+            fs.inject(Fault::on(operation).nth(nth));
+            let loaded = load(&connection);
+            let is_over = fs.count(operation) - before <= nth && loaded.is_ok();
+            fs.heal();
+            let is_stopped = loaded.as_ref().is_err_and(|e| e.kind() == ErrorKind::Closed);
+            (refused, stopped) =
+                (refused + u64::from(loaded.is_err()), stopped + u64::from(is_stopped));
+            if !is_stopped {
+                for rows in [["c", "d", "e"], ["x", "y", "y"]] {
+                    let is_there = has_load(&connection, rows, &context);
+                    assert!(is_there || loaded.is_err(), "{context}: {rows:?}");
+                }
+                load(&connection).unwrap_or_else(|error| panic!("{context}: again: {error}"));
+            }
+            drop(connection);
+            let connection = open(fs).unwrap_or_else(|error| panic!("{context}: {error}"));
+            for rows in [["c", "d", "e"], ["x", "y", "y"]] {
+                let is_there = has_load(&connection, rows, &context);
+                assert!(is_there || is_stopped, "{context}: {rows:?}, opened again");
+            }
+            load(&connection).unwrap_or_else(|error| panic!("{context}: again: {error}"));
+            if is_over {
+                break;
+            }
+        }
+    }
+    assert!(refused > 50 && stopped > 0, "{refused} refused, of them {stopped} of unknown end");
+}
+
+/// A check of what a crash left names no defect, whatever an open would still finish.
+#[test]
+fn what_a_crash_leaves_of_a_load_is_no_defect() {
+    let (fs, connection) = prepared();
+    let before = fs.operation_count();
+    load(&connection).expect("nothing fails");
+    let operations = fs.operation_count() - before;
+    drop(connection);
+    let mut unfinished = 0;
+    for cut in 0..=operations {
+        let (fs, connection) = prepared();
+        fs.power_off_after(cut);
+        let _ = load(&connection);
+        drop(connection);
+        let report = check(&fs.after_kill());
+        assert!(report.defects.is_empty(), "cut after {cut}: {:?}", report.defects);
+        let is_load = |note: &hblite::Finding| note.to_string().contains("an open finishes");
+        unfinished += usize::from(report.notes.iter().any(is_load));
+    }
+    assert!(unfinished > 0, "some cuts fall between commit and end");
+}
