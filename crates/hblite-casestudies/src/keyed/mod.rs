@@ -181,14 +181,12 @@ impl<R: Record> Design for KeyedDesign<R> {
 /// The answer to a query without a store: every record is made, asked and sorted.
 pub(crate) fn expected<R: Record>(data: &DataSet, query: &Query) -> Vec<String> {
     let records = data.all().map(|id| R::generate(&id));
-    let mut found: Vec<R> = records.filter(|r| query.matches(|field| r.value(field))).collect();
-    sort(&mut found, query);
-    let limit = query.row_limit().map_or(usize::MAX, |limit| limit as usize);
-    found.iter().take(limit).map(ToString::to_string).collect()
+    let found = records.filter(|record| query.matches(|field| record.value(field))).collect();
+    wanted::<R>(found, query).iter().map(ToString::to_string).collect()
 }
 
-/// Puts records in the order wanted; those of one place keep theirs.
-pub(crate) fn sort<R: Record>(records: &mut [R], query: &Query) {
+/// As many of the records as are wanted, in the order wanted; those of one place keep theirs.
+pub(crate) fn wanted<R: Record>(mut records: Vec<R>, query: &Query) -> Vec<R> {
     let number = |record: &R, field: &str| {
         record.value(field).map(|value| match value.as_number() {
             Some(number) => (number, Vec::new()),
@@ -202,6 +200,9 @@ pub(crate) fn sort<R: Record>(records: &mut [R], query: &Query) {
             records.sort_by_cached_key(|record| std::cmp::Reverse(number(record, field)));
         }
     }
+    let limit = query.row_limit().and_then(|limit| usize::try_from(limit).ok());
+    records.truncate(limit.unwrap_or(usize::MAX));
+    records
 }
 
 /// Finds the number of a name of a kind, if it has one.

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use hblite::{Connection, Put, RowResult};
 use hblite_rowkey::{Access, Ids, Order, Plan, Query, Value};
 
-use super::{FAMILY, KeyTable, KeyedDesign, Kind, LOOKUP_TABLE, Record, for_key, sort};
+use super::{FAMILY, KeyTable, KeyedDesign, Kind, LOOKUP_TABLE, Record, for_key, wanted};
 use crate::error::{Error, Result};
 use crate::ids::IdTable;
 use crate::merged::merged;
@@ -218,10 +218,7 @@ impl<R: Record> Session for KeyedSession<R> {
                 }
             }
         }
-        sort(&mut found, query);
-        for record in found.iter().take(usize::try_from(limit).unwrap_or(usize::MAX)) {
-            visit(record);
-        }
+        wanted(found, query).iter().for_each(|record| visit(record));
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use hblite::{ColumnFamilyDescriptor, Connection, Get, Put, RowResult, TableDescr
 use hblite_rowkey::{Condition, KeyRange, Order, Query, Value};
 
 use crate::error::{Error, Result};
-use crate::keyed::{FAMILY, KeyedDesign, Kind, Record, expected, sort};
+use crate::keyed::{self, FAMILY, KeyedDesign, Kind, Record, expected};
 use crate::names::EPOCH_MS;
 use crate::study::{DataSet, Design, Question, RecordId, Session, Study, Write};
 use crate::trace::{TableReader, Trace};
@@ -233,9 +233,7 @@ impl Session for VersionsSession {
             }
         }
         found.retain(|state| query.matches(|field| state.value(field)));
-        sort(&mut found, query);
-        let limit = query.row_limit().and_then(|limit| usize::try_from(limit).ok());
-        found.iter().take(limit.unwrap_or(usize::MAX)).for_each(|state| visit(state));
+        keyed::wanted(found, query).iter().for_each(|state| visit(state));
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use hblite_rowkey::{Condition, KeyRange, Order, Query, Value, next_after_prefix}
 
 use crate::descriptor;
 use crate::error::{Error, Result};
-use crate::keyed::{FAMILY, Record, sort};
+use crate::keyed::{self, FAMILY, Record};
 use crate::study::{Design, Question, RecordId, Session, Write};
 use crate::trace::{TableReader, Trace};
 
@@ -253,9 +253,7 @@ impl<R: Numbered> Session for SlicesSession<R> {
             }
         }
         found.retain(|record| query.matches(|field| record.value(field)));
-        sort(&mut found, query);
-        let limit = query.row_limit().and_then(|limit| usize::try_from(limit).ok());
-        found.iter().take(limit.unwrap_or(usize::MAX)).for_each(|record| visit(record));
+        keyed::wanted(found, query).iter().for_each(|record| visit(record));
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use super::point::{Point, known_metric};
 use super::uids::{self, Uid, Uids};
 use crate::descriptor;
 use crate::error::{Error, Result};
-use crate::keyed::{Record as _, sort};
+use crate::keyed::{Record as _, wanted};
 use crate::merged::merged;
 use crate::study::{DataSet, Design, Question, RecordId, Session, Write};
 use crate::trace::{TableReader, Trace};
@@ -290,10 +290,7 @@ impl Session for PackedSession {
                 return Ok(());
             }
         }
-        sort(&mut found, query);
-        for point in found.iter().take(usize::try_from(limit).unwrap_or(usize::MAX)) {
-            visit(point);
-        }
+        wanted(found, query).iter().for_each(|point| visit(point));
         Ok(())
     }
 
