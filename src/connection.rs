@@ -124,6 +124,20 @@ impl Options {
         Self { clock: Some(clock), ..self }
     }
 
+    /// Whether a directory without a store gets one, which is the default, or is an error.
+    ///
+    /// ```
+    /// let dir = tempfile::tempdir()?;
+    /// let missing = hblite::Options::new().create_if_missing(false).open(dir.path().join("typo"));
+    /// assert!(missing.unwrap_err().message().ends_with("typo: no store is there"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn create_if_missing(mut self, create: bool) -> Self {
+        self.engine.create_if_missing = create;
+        self
+    }
+
     /// Skips damaged records of the log, which is an error otherwise; [`Connection::recovery`]
     /// tells what was skipped.
     #[must_use]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use hblite::{BulkLoadOptions, BulkLoadReport, FileTransfer};
+use hblite::{BulkLoadOptions, BulkLoadReport, FileTransfer, Options};
 
 use crate::output::{FAILURE, fail, print, size};
 
@@ -47,11 +47,6 @@ regions are cut at the borders. Nothing is loaded if a file is damaged or a fami
 A store that a process has open is loaded by that process: Admin::bulk_load.";
 
 pub(crate) fn run(arguments: &LoadHFilesArguments) -> ExitCode {
-    // An open makes a store where none is, and a mistyped directory must not become one.
-    if !arguments.dir.join("data").is_dir() {
-        let message = format!("{}: no store is there", arguments.dir.display());
-        return fail(&message, FAILURE);
-    }
     match load(arguments) {
         Ok(report) => {
             print(&describe(arguments, &report));
@@ -87,7 +82,7 @@ fn load(arguments: &LoadHFilesArguments) -> hblite::Result<BulkLoadReport> {
         source: None,
     };
     let table = arguments.table.parse()?;
-    let connection = hblite::open(&arguments.dir)?;
+    let connection = Options::new().create_if_missing(false).open(&arguments.dir)?;
     let report = connection.admin().bulk_load(&table, &arguments.folder, &options)?;
     connection.close()?;
     Ok(report)

@@ -63,6 +63,9 @@ impl Engine {
     pub fn open(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
         options.check()?;
         let layout = Layout::new(dir);
+        if !options.create_if_missing {
+            layout.require(env.fs.as_ref())?;
+        }
         layout.create_root(env.fs.as_ref())?;
         let lock = layout.lock(&env)?;
         layout.prepare(&env)?;

@@ -69,6 +69,8 @@ pub struct EngineOptions {
     pub block_cache_size_bytes: usize,
     /// The log.
     pub wal: WalOptions,
+    /// Whether a directory without a store gets one, instead of being an error. Default true.
+    pub create_if_missing: bool,
     /// Whether damaged log records are skipped, and told, instead of being an error.
     pub salvage: bool,
     /// Whether closing writes memory to files, which spares the next open the log. Default true;
@@ -97,6 +99,7 @@ impl Default for EngineOptions {
             is_compaction_enabled: true,
             block_cache_size_bytes: 64 * MIB,
             wal: WalOptions::default(),
+            create_if_missing: true,
             salvage: false,
             is_flushed_on_close: true,
         }

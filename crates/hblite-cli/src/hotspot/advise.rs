@@ -70,11 +70,9 @@ fn advice(arguments: &AdviseArguments) -> Result<String, String> {
     let sample = match (&arguments.keys, &arguments.table) {
         (Some(keys), _) => Sample::parse(key, &read(keys)?).map_err(text)?,
         (None, table) => {
-            if !arguments.dir.exists() {
-                return Err(format!("{}: there is no store", arguments.dir.display()));
-            }
+            let store = hblite::Options::new().create_if_missing(false);
             let connection =
-                hblite::open(&arguments.dir).map_err(|error| error.message().to_owned())?;
+                store.open(&arguments.dir).map_err(|error| error.message().to_owned())?;
             let table = table.as_deref().unwrap_or_default();
             Sample::of_table(key, &connection, table).map_err(text)?
         }

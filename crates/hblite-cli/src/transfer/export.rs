@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use hblite::{Connection, Table};
+use hblite::{Connection, Options, Table};
 use hblite_env::Env;
 use hblite_transfer::{
     Columns, DelimitedWriter, ExportReport, HFilesOptions, HFilesReport, JsonLinesWriter,
@@ -97,13 +97,8 @@ pub(crate) fn run(arguments: &ExportArguments) -> ExitCode {
 }
 
 fn run_export(arguments: &ExportArguments) -> Result<String, TransferError> {
-    // Opening a store makes one, which is not what an export is for.
-    if !arguments.dir.join("hbase.version").exists() {
-        let message = format!("{}: no store is there", arguments.dir.display());
-        return Err(TransferError::Invalid(message));
-    }
     let job = Job::of(arguments)?;
-    let connection = hblite::open(&arguments.dir)?;
+    let connection = Options::new().create_if_missing(false).open(&arguments.dir)?;
     tell_recovery(connection.recovery());
     let result = table(&connection, arguments).and_then(|table| job.run(&table, arguments));
     let closed = connection.close();

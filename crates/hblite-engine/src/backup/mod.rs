@@ -22,8 +22,8 @@ mod tests;
 
 use std::path::Path;
 
-use hblite_env::{Env, FileSystem};
-use hblite_model::{Error, Exception, Result};
+use hblite_env::Env;
+use hblite_model::Result;
 
 use crate::layout::Layout;
 
@@ -38,7 +38,7 @@ pub(crate) use self::target::Target;
 /// There is no `to` then, or it is as it was.
 pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     let layout = Layout::new(dir);
-    check_is_store(env.fs.as_ref(), &layout)?;
+    layout.require(env.fs.as_ref())?;
     let _lock = layout.lock(env)?;
     let mut target = Target::begin(env, dir, to)?;
     target.add_root_files(&layout)?;
@@ -47,13 +47,4 @@ pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     target.add_dir(&layout.snapshots_dir())?;
     target.add_dir(&layout.wal_dir())?;
     target.finish()
-}
-
-/// Refuses a directory that has no store: no lock is made there.
-fn check_is_store(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
-    let data = layout.data_dir();
-    if fs.exists(&data).map_err(|error| Error::io("cannot look for", &data, error))? {
-        return Ok(());
-    }
-    Err(Error::new(Exception::Io, format!("{}: no store is there", layout.root().display())))
 }

@@ -39,7 +39,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use hblite_env::{Env, FileSystem};
-use hblite_model::{Error, ErrorKind, Exception, Result};
+use hblite_model::{Error, ErrorKind, Result};
 
 use crate::layout::{Layout, RootFile};
 
@@ -57,7 +57,7 @@ pub fn check(
 ) -> Result<CheckReport> {
     let began = Instant::now();
     let layout = Layout::new(dir);
-    check_is_store(env.fs.as_ref(), &layout)?;
+    layout.require(env.fs.as_ref())?;
     let _lock = layout.lock(env)?;
     let (fs, folders) =
         (env.fs.as_ref(), [layout.data_dir(), layout.wal_dir(), layout.snapshots_dir()]);
@@ -124,18 +124,6 @@ impl Inspection<'_> {
             }
         }
     }
-}
-
-/// Refuses a directory that has nothing of a store: no lock is made there.
-fn check_is_store(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
-    let parts =
-        [layout.version_file(), layout.cluster_id_file(), layout.data_dir(), layout.wal_dir()];
-    for part in parts {
-        if fs.exists(&part).map_err(|error| Error::io("cannot look for", &part, error))? {
-            return Ok(());
-        }
-    }
-    Err(Error::new(Exception::Io, format!("{}: no store is there", layout.root().display())))
 }
 
 /// Bytes of all files below a directory, as far as they can be seen: for the progress only.

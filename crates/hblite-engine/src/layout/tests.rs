@@ -1,7 +1,10 @@
 //! Paths, names that survive power cuts, first opens that were cut off.
 
+use hblite_env::{CrashFileSystem, Env, MemFileSystem};
+use hblite_model::Exception;
+
+use super::root::is_cluster_id;
 use super::*;
-use hblite_env::{CrashFileSystem, MemFileSystem};
 
 fn region() -> RegionInfo {
     RegionInfo::new("ns:t".parse().unwrap(), b"", b"", 7)
