@@ -50,7 +50,7 @@ macro_rules! exceptions {
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The full name of the Java class.
-            pub fn class_name(self) -> &'static str {
+            pub const fn class_name(self) -> &'static str {
                 match self { $(Self::$name => $class,)* }
             }
 

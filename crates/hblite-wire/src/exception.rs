@@ -13,13 +13,15 @@ use crate::pb;
 /// Names of classes that hblite's errors do not have.
 #[allow(missing_docs, reason = "each is the class with its name")]
 pub mod class {
-    pub const IO: &str = "java.io.IOException";
-    pub const DO_NOT_RETRY_IO: &str = "org.apache.hadoop.hbase.DoNotRetryIOException";
+    use hblite_model::Exception;
+
+    pub const IO: &str = Exception::Io.class_name();
+    pub const DO_NOT_RETRY_IO: &str = Exception::DoNotRetryIo.class_name();
     pub const CALL_QUEUE_TOO_BIG: &str = "org.apache.hadoop.hbase.CallQueueTooBigException";
     pub const CALL_DROPPED: &str = "org.apache.hadoop.hbase.CallDroppedException";
-    pub const NOT_SERVING_REGION: &str = "org.apache.hadoop.hbase.NotServingRegionException";
-    pub const UNKNOWN_SCANNER: &str = "org.apache.hadoop.hbase.UnknownScannerException";
-    pub const UNKNOWN_REGION: &str = "org.apache.hadoop.hbase.UnknownRegionException";
+    pub const NOT_SERVING_REGION: &str = Exception::NotServingRegion.class_name();
+    pub const UNKNOWN_SCANNER: &str = Exception::UnknownScanner.class_name();
+    pub const UNKNOWN_REGION: &str = Exception::UnknownRegion.class_name();
     pub const REGION_MOVED: &str = "org.apache.hadoop.hbase.exceptions.RegionMovedException";
     pub const REGION_OPENING: &str = "org.apache.hadoop.hbase.exceptions.RegionOpeningException";
     pub const REQUEST_TOO_BIG: &str = "org.apache.hadoop.hbase.exceptions.RequestTooBigException";
@@ -40,7 +42,7 @@ pub mod class {
     pub const SERVER_NOT_RUNNING_YET: &str =
         "org.apache.hadoop.hbase.ipc.ServerNotRunningYetException";
     pub const UNKNOWN_SNAPSHOT: &str = "org.apache.hadoop.hbase.snapshot.UnknownSnapshotException";
-    pub const TABLE_NOT_FOUND: &str = "org.apache.hadoop.hbase.TableNotFoundException";
+    pub const TABLE_NOT_FOUND: &str = Exception::TableNotFound.class_name();
 }
 
 /// Classes derived from `DoNotRetryIOException`, beside those of [`Exception`].
@@ -133,20 +135,6 @@ impl RemoteException {
         pb::NameBytesPair {
             name: self.class_name.to_owned(),
             value: Some(self.text().into_bytes().into()),
-        }
-    }
-
-    /// For the result of a procedure.
-    pub fn to_foreign(&self) -> pb::ForeignException {
-        let generic_exception = pb::GenericException {
-            class_name: Some(self.class_name.to_owned()),
-            message: Some(self.message.to_string()),
-            error_info: None,
-            trace: Vec::new(),
-        };
-        pb::ForeignException {
-            source: Some("hblite".to_owned()),
-            generic_exception: Some(generic_exception),
         }
     }
 }

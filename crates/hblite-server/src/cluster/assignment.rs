@@ -5,7 +5,7 @@
 //!
 //! Threads: any.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use hblite_model::META_ENCODED_NAME;
 use parking_lot::Mutex;
@@ -175,9 +175,10 @@ impl Assignments {
         lost.map(|place| *place = Place { moves: place.moves + 1, ..Place::new(server) }).count()
     }
 
-    /// Forgets regions that are no more, once they are many.
-    pub(crate) fn tidy(&self, is_there: impl Fn(&str) -> bool) {
-        let names: Vec<String> = {
+    /// Forgets regions that are no more, once they are many: those that are not among `present`.
+    /// All are kept if that cannot be told now.
+    pub(crate) fn tidy(&self, present: impl FnOnce() -> Option<HashSet<String>>) {
+        let known: HashSet<String> = {
             let mut places = self.places.lock();
             if places.by_name.len() < places.tidy_at {
                 return;
@@ -185,12 +186,10 @@ impl Assignments {
             places.tidy_at = (2 * places.by_name.len()).max(TIDY_AT);
             places.by_name.keys().cloned().collect()
         };
-        let gone = names.iter().filter(|name| !is_there(name));
-        let gone: Vec<&String> = gone.collect();
+        // Regions that are new since then are not among the known ones.
+        let Some(present) = present() else { return };
         let mut places = self.places.lock();
-        for name in gone {
-            places.by_name.remove(name);
-        }
+        places.by_name.retain(|name, _| present.contains(name) || !known.contains(name));
         places.tidy_at = (2 * places.by_name.len()).max(TIDY_AT);
     }
 }

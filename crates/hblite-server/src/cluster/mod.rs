@@ -14,6 +14,7 @@ mod servers;
 mod switches;
 mod zookeeper_view;
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -234,12 +235,19 @@ impl Cluster {
         Ok(())
     }
 
+    /// Encoded names of all regions, in service or not.
+    fn region_names(&self) -> Result<HashSet<String>> {
+        let mut names = HashSet::from([META_ENCODED_NAME.to_owned()]);
+        for table in self.engine.list_tables(true)? {
+            let regions = self.engine.regions(table.name())?;
+            names.extend(regions.iter().map(|region| region.encoded_name().to_owned()));
+        }
+        Ok(names)
+    }
+
     /// Forgets where regions were that are no more.
     pub(crate) fn tidy_assignments(&self) {
-        self.assignments.tidy(|name| {
-            // What cannot be looked up now is kept.
-            !matches!(self.find_region(name.as_bytes()), Ok(None))
-        });
+        self.assignments.tidy(|| self.region_names().ok());
     }
 
     /// Regions in service by server, those of `table` or all.

@@ -20,11 +20,12 @@ const KEPT_MAX: usize = 10_000;
 pub(crate) struct Outcome {
     /// When it was done, in milliseconds.
     pub(crate) time_ms: i64,
-    pub(crate) result: Result<Vec<u8>, RemoteException>,
+    /// What it gave, in the encoding of its kind.
+    pub(crate) result: Vec<u8>,
 }
 
-/// A nonce's place: empty while its first call is under way.
-type NoncePlace = Arc<Mutex<Option<Result<u64, RemoteException>>>>;
+/// A nonce's place: empty until a call with it has been done, and locked meanwhile.
+type NoncePlace = Arc<Mutex<Option<u64>>>;
 
 /// All procedures that are remembered.
 #[derive(Debug, Default)]
@@ -54,22 +55,25 @@ impl Procedures {
         work: impl FnOnce() -> Result<Vec<u8>, RemoteException>,
     ) -> Result<u64, RemoteException> {
         let Some(nonce) = nonce else {
-            return work().map(|result| self.note(now_ms, Ok(result)));
+            return work().map(|result| self.note(now_ms, result));
         };
         let place = self.place_of(nonce);
         let mut done = place.lock();
-        if let Some(Ok(id)) = done.as_ref() {
-            return Ok(*id);
+        if let Some(id) = *done {
+            return Ok(id);
         }
-        let result = work().map(|result| self.note(now_ms, Ok(result)));
-        *done = Some(result.clone());
-        result
+        let id = self.note(now_ms, work()?);
+        *done = Some(id);
+        Ok(id)
     }
 
     fn place_of(&self, nonce: Nonce) -> NoncePlace {
         let mut known = self.known.lock();
-        let place = known.nonces.entry(nonce).or_default();
-        let place = Arc::clone(place);
+        if let Some(place) = known.nonces.get(&nonce) {
+            return Arc::clone(place);
+        }
+        let place = NoncePlace::default();
+        known.nonces.insert(nonce, Arc::clone(&place));
         known.nonce_order.push_back(nonce);
         if known.nonce_order.len() > KEPT_MAX
             && let Some(oldest) = known.nonce_order.pop_front()
@@ -80,7 +84,7 @@ impl Procedures {
     }
 
     /// Remembers a procedure that is done. Gives its id.
-    pub(crate) fn note(&self, time_ms: i64, result: Result<Vec<u8>, RemoteException>) -> u64 {
+    fn note(&self, time_ms: i64, result: Vec<u8>) -> u64 {
         let mut known = self.known.lock();
         known.last_id += 1;
         let id = known.last_id;
@@ -111,7 +115,7 @@ mod tests {
         let first = procedures.run(nonce, 5, || Ok(b"done".to_vec())).unwrap();
         let again = procedures.run(nonce, 6, || panic!("done before")).unwrap();
         assert_eq!(first, again);
-        assert_eq!(procedures.outcome(first).unwrap().result.unwrap(), b"done");
+        assert_eq!(procedures.outcome(first).unwrap().result, b"done");
         assert!(procedures.outcome(first + 1).is_none());
     }
 

@@ -1,12 +1,11 @@
 //! The exceptions that a call can be answered with, by their short names.
 
-use hblite_model::{Error, Result};
+use hblite_model::{Error, Exception, Result};
 use hblite_wire::exception::class;
 
-const REGION_TOO_BUSY: &str = "org.apache.hadoop.hbase.RegionTooBusyException";
-const REGION_SERVER_STOPPED: &str =
-    "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException";
-const TABLE_NOT_ENABLED: &str = "org.apache.hadoop.hbase.TableNotEnabledException";
+const REGION_TOO_BUSY: &str = Exception::RegionTooBusy.class_name();
+const REGION_SERVER_STOPPED: &str = Exception::RegionServerStopped.class_name();
+const TABLE_NOT_ENABLED: &str = Exception::TableNotEnabled.class_name();
 const PLEASE_HOLD: &str = "org.apache.hadoop.hbase.PleaseHoldException";
 
 /// Those that need no more than a text. What HBase derives from `DoNotRetryIOException` tells the

@@ -156,21 +156,19 @@ pub(super) fn check_file_tracker(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What of the tables a request asks for.
-struct Wanted<'r> {
-    regex: Option<&'r str>,
-    includes_system: bool,
-    namespace: Option<&'r str>,
-}
-
 /// Tables in the order of `TreeMap`s of names: as HBase lists them.
-fn wanted_tables(cluster: &Cluster, wanted: &Wanted<'_>) -> Result<Vec<TableDescriptor>> {
-    let regex = wanted.regex.filter(|regex| !regex.is_empty()).map(pattern).transpose()?;
-    let namespace = wanted.namespace.filter(|namespace| !namespace.is_empty());
+fn wanted_tables(
+    cluster: &Cluster,
+    regex: Option<&str>,
+    includes_system: Option<bool>,
+    namespace: Option<&str>,
+) -> Result<Vec<TableDescriptor>> {
+    let regex = regex.filter(|regex| !regex.is_empty()).map(pattern).transpose()?;
+    let namespace = namespace.filter(|namespace| !namespace.is_empty());
     if let Some(namespace) = namespace {
         cluster.engine.describe_namespace(namespace)?;
     }
-    let mut tables = cluster.engine.list_tables(wanted.includes_system)?;
+    let mut tables = cluster.engine.list_tables(includes_system.unwrap_or(false))?;
     tables.retain(|table| {
         let name = table.name();
         namespace.is_none_or(|namespace| name.namespace() == namespace)
@@ -199,11 +197,9 @@ fn describe(cluster: &Cluster, call: &Call<'_>) -> Answer {
     if request.table_names.is_empty() {
         tables = wanted_tables(
             cluster,
-            &Wanted {
-                regex: request.regex.as_deref(),
-                includes_system: request.include_sys_tables.unwrap_or(false),
-                namespace: request.namespace.as_deref(),
-            },
+            request.regex.as_deref(),
+            request.include_sys_tables,
+            request.namespace.as_deref(),
         )?;
     }
     for name in &request.table_names {
@@ -227,11 +223,9 @@ fn list(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetTableNamesRequest = call.parameter()?;
     let tables = wanted_tables(
         cluster,
-        &Wanted {
-            regex: request.regex.as_deref(),
-            includes_system: request.include_sys_tables.unwrap_or(false),
-            namespace: request.namespace.as_deref(),
-        },
+        request.regex.as_deref(),
+        request.include_sys_tables,
+        request.namespace.as_deref(),
     )?;
     answer_names(call, &tables)
 }
