@@ -80,19 +80,7 @@ pub trait FileSystem: Send + Sync + Debug {
 
     /// Makes a durable copy of a file; one that is there is an error. The name is not durable yet.
     fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let source = self.open(from)?;
-        let length = source.length()?;
-        let mut target = self.create(to)?;
-        let mut buffer = Vec::new();
-        let mut offset = 0;
-        while offset < length {
-            // At most COPY_SIZE, which fits any `usize`.
-            buffer.resize((length - offset).min(COPY_SIZE) as usize, 0);
-            source.read_exact_at(&mut buffer, offset)?;
-            target.write_all(&buffer)?;
-            offset += buffer.len() as u64;
-        }
-        target.sync()
+        copy_between(self, from, self, to)
     }
 
     /// The whole content of a small file.
@@ -122,6 +110,32 @@ pub trait FileSystem: Send + Sync + Debug {
             None => Ok(()),
         }
     }
+}
+
+/// Makes a durable copy of a file of one file system in another; one that is there is an error. The
+/// name is not durable yet.
+///
+/// # Errors
+/// Those of the file systems.
+pub fn copy_between<S: FileSystem + ?Sized, T: FileSystem + ?Sized>(
+    source: &S,
+    from: &Path,
+    target: &T,
+    to: &Path,
+) -> io::Result<()> {
+    let file = source.open(from)?;
+    let length = file.length()?;
+    let mut copy = target.create(to)?;
+    let mut buffer = Vec::new();
+    let mut offset = 0;
+    while offset < length {
+        // At most COPY_SIZE, which fits any `usize`.
+        buffer.resize((length - offset).min(COPY_SIZE) as usize, 0);
+        file.read_exact_at(&mut buffer, offset)?;
+        copy.write_all(&buffer)?;
+        offset += buffer.len() as u64;
+    }
+    copy.sync()
 }
 
 /// A file being written, from its beginning to its end.

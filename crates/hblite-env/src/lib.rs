@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use crash_fs::CrashFileSystem;
 pub use fault_fs::{Fault, FaultFileSystem, Operation};
-pub use fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+pub use fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile, copy_between};
 pub use mem_fs::MemFileSystem;
 pub use rng::{Random, SeededRandom};
 pub use std_fs::StdFileSystem;

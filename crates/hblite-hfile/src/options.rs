@@ -1,6 +1,9 @@
 //! How a file is to be written.
 
-use hblite_model::{BloomType, CellComparator, Compression, DataBlockEncoding, Error, Result};
+use hblite_model::{
+    BloomType, CellComparator, ColumnFamilyDescriptor, Compression, DataBlockEncoding, Error,
+    Result,
+};
 
 use crate::block::HEADER_SIZE;
 use crate::block::checksum::ChecksumType;
@@ -74,6 +77,20 @@ impl Default for HFileWriterOptions {
 const SIZE_MAX: usize = 1 << 28;
 
 impl HFileWriterOptions {
+    /// How files of a family are written, as its settings say; whether cells keep tags they do not
+    /// say.
+    pub fn of_family(family: &ColumnFamilyDescriptor) -> Self {
+        Self {
+            block_size: usize::try_from(family.block_size()).unwrap_or(64 * 1024),
+            encoding: family.data_block_encoding(),
+            compression: family.compression(),
+            bloom: family.bloom(),
+            bloom_prefix_length: family.bloom_prefix_length(),
+            compress_tags: family.attributes().get("COMPRESS_TAGS").is_none_or(|on| on != "false"),
+            ..Self::default()
+        }
+    }
+
     /// Refuses what no file can have.
     pub(crate) fn check(&self) -> Result<()> {
         let sizes = [

@@ -270,15 +270,9 @@ fn no_family(family: &[u8]) -> Error {
 
 fn writer_options(family: &ColumnFamilyDescriptor, now_millis: i64) -> HFileWriterOptions {
     HFileWriterOptions {
-        block_size: usize::try_from(family.block_size()).unwrap_or(64 * 1024),
-        encoding: family.data_block_encoding(),
-        compression: family.compression(),
-        bloom: family.bloom(),
-        bloom_prefix_length: family.bloom_prefix_length(),
         // As HFileOutputFormat2 does; without tags the part is empty.
         include_tags: true,
-        compress_tags: family.attributes().get("COMPRESS_TAGS").is_none_or(|v| v != "false"),
         create_time: now_millis,
-        ..HFileWriterOptions::default()
+        ..HFileWriterOptions::of_family(family)
     }
 }

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hblite_env::FileSystem;
+use hblite_env::{FileSystem, copy_between};
 use hblite_hfile::HFileWriterOptions;
 use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor};
 
@@ -350,26 +350,4 @@ pub(crate) fn transfer_file(
         return link_or_copy(fs, from, to);
     }
     fs.copy(from, to).map_err(copied)
-}
-
-/// Bytes that are copied at once.
-const COPY_SIZE: u64 = 1 << 20;
-
-fn copy_between(
-    source: &dyn FileSystem,
-    from: &Path,
-    fs: &dyn FileSystem,
-    to: &Path,
-) -> std::io::Result<()> {
-    let file = source.open(from)?;
-    let length = file.length()?;
-    let mut target = fs.create(to)?;
-    let (mut offset, mut buffer) = (0, Vec::new());
-    while offset < length {
-        buffer.resize((length - offset).min(COPY_SIZE) as usize, 0);
-        file.read_exact_at(&mut buffer, offset)?;
-        target.write_all(&buffer)?;
-        offset += buffer.len() as u64;
-    }
-    target.sync()
 }

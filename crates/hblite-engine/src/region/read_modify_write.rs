@@ -216,6 +216,7 @@ impl Region {
         deltas.sort_by(|left, right| {
             (left.family(), left.qualifier()).cmp(&(right.family(), right.qualifier()))
         });
+        let size_max = self.cell_size_max();
         for family_deltas in deltas.chunk_by(|left, right| left.family() == right.family()) {
             let mut get = Get::new(mutation.row()).time_range(mutation.time_range());
             for delta in family_deltas {
@@ -226,7 +227,7 @@ impl Region {
                 let current = present.iter().find(|cell| cell.qualifier() == delta.qualifier());
                 push_new_value(mutation, delta, current, now, edit)?;
                 if let Some(cell) = edit.last() {
-                    check_new_cell(&cell, self.cell_size_max())?;
+                    check_new_cell(&cell, size_max)?;
                 }
             }
         }

@@ -57,20 +57,11 @@ impl Store {
 
     /// How new files of this family are written.
     pub(crate) fn writer_options(&self, include_tags: bool) -> HFileWriterOptions {
-        let family = &self.family;
-        let compress_tags =
-            family.attributes().get("COMPRESS_TAGS").is_none_or(|value| value != "false");
         HFileWriterOptions {
-            block_size: usize::try_from(family.block_size()).unwrap_or(64 * 1024),
-            encoding: family.data_block_encoding(),
-            compression: family.compression(),
-            bloom: family.bloom(),
-            bloom_prefix_length: family.bloom_prefix_length(),
             include_tags,
-            compress_tags,
             comparator: self.comparator,
             create_time: self.context.env.clock.now_millis(),
-            ..HFileWriterOptions::default()
+            ..HFileWriterOptions::of_family(&self.family)
         }
     }
 }
