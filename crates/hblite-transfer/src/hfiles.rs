@@ -4,7 +4,8 @@
 //! region ends, and when one has grown over the limit, between two rows. The file info is that of
 //! `HFileOutputFormat2`; cells have no sequence id, since a bulk load gives them one.
 //!
-//! The folder appears as a whole: it is written as `<folder>.partial` and renamed.
+//! The folder appears as a whole: it is written as `<folder>.partial` and renamed. A killed export
+//! leaves that.
 //!
 //! Source: `HFileOutputFormat2`, `BulkLoadHFilesTool` (what it accepts).
 
@@ -77,8 +78,9 @@ const ROWS_PER_PROGRESS: u64 = 1_024;
 /// has all versions takes delete markers along, too.
 ///
 /// # Errors
-/// `Invalid` if the scan goes in reverse; `Store` if the folder is there and not empty, if it
-/// cannot be written, or if the scan fails. Nothing is left of it then.
+/// `Invalid` if the scan goes in reverse; `Store` if the folder is there and not empty or
+/// `<folder>.partial` is there, if it cannot be written, or if the scan fails. Nothing is left of it
+/// then.
 pub fn export_hfiles(
     env: &Env,
     table: &Table,
@@ -118,11 +120,13 @@ fn begin(env: &Env, folder: &Path) -> Result<PathBuf, TransferError> {
     let mut partial_name = name.to_owned();
     partial_name.push(".partial");
     let partial = folder.with_file_name(partial_name);
-    match fs.remove_dir_all(&partial) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Error::io("remove", &partial, error).into());
-        }
-        _ => {}
+    // Two exports at once would mix their files, and what is there may be somebody else's.
+    if fs.exists(&partial).map_err(|error| Error::io("look for", &partial, error))? {
+        let message = format!(
+            "{}: is there, of another export or one that was killed: remove it first",
+            partial.display()
+        );
+        return Err(Error::new(Exception::Io, message).into());
     }
     fs.create_dir_all(&partial).map_err(|error| Error::io("create directory", &partial, error))?;
     Ok(partial)

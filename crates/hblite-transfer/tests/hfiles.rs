@@ -117,6 +117,22 @@ fn a_file_per_family_and_region_holds_every_cell() {
 }
 
 #[test]
+fn what_another_export_writes_is_left_alone() {
+    let (_store, table) = table();
+    let dir = TempDir::new().unwrap();
+    let (folder, other) = (dir.path().join("out"), dir.path().join("out.partial"));
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("theirs"), "1").unwrap();
+    let options = HFilesOptions::default();
+    let refused =
+        export_hfiles(&Env::system(), &table, &Scan::new(), &folder, &options, &mut |_| {});
+    assert!(refused.unwrap_err().to_string().contains("out.partial: is there"));
+    assert_eq!(std::fs::read(other.join("theirs")).unwrap(), b"1");
+    std::fs::remove_dir_all(&other).unwrap();
+    export(&table, &Scan::new(), &folder, &options);
+}
+
+#[test]
 fn files_end_between_rows_when_they_are_large() {
     let (_store, table) = table();
     let dir = TempDir::new().unwrap();
