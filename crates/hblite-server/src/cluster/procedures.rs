@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use hblite_model::Nonce;
 use hblite_wire::RemoteException;
+use hblite_wire::exception::class;
 use parking_lot::Mutex;
 
 /// How many procedures are remembered.
@@ -45,23 +46,30 @@ struct Known {
 impl Procedures {
     /// Does `work` unless it was done under this nonce. Gives the procedure's id.
     ///
+    /// A plain `IOException` is what became of the procedure, as in HBase, and no error here: a
+    /// client would repeat the call for minutes.
+    ///
     /// # Errors
-    /// What `work` returns.
+    /// What else `work` returns.
     pub(crate) fn run(
         &self,
         nonce: Option<Nonce>,
         now_ms: i64,
         work: impl FnOnce() -> Result<Vec<u8>, RemoteException>,
     ) -> Result<u64, RemoteException> {
+        let run = || match work() {
+            Err(exception) if exception.class_name != class::IO => Err(exception),
+            outcome => Ok(self.note(now_ms, outcome)),
+        };
         let Some(nonce) = nonce else {
-            return work().map(|result| self.note(now_ms, Ok(result)));
+            return run();
         };
         let place = self.place_of(nonce);
         let mut done = place.lock();
         if let Some(Ok(id)) = done.as_ref() {
             return Ok(*id);
         }
-        let result = work().map(|result| self.note(now_ms, Ok(result)));
+        let result = run();
         *done = Some(result.clone());
         result
     }
@@ -113,6 +121,14 @@ mod tests {
         assert_eq!(first, again);
         assert_eq!(procedures.outcome(first).unwrap().result.unwrap(), b"done");
         assert!(procedures.outcome(first + 1).is_none());
+    }
+
+    #[test]
+    fn what_a_client_would_repeat_is_what_became_of_it() {
+        let procedures = Procedures::default();
+        let failed = RemoteException::new(class::IO, "no");
+        let id = procedures.run(None, 5, || Err(failed.clone())).unwrap();
+        assert_eq!(procedures.outcome(id).unwrap().result, Err(failed));
     }
 
     #[test]

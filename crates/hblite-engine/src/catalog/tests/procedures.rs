@@ -242,6 +242,76 @@ fn splits_and_merges() {
 }
 
 #[test]
+fn a_region_is_emptied_and_stays() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &keys(&["m"])).unwrap();
+    let infos = engine.regions(&t).unwrap();
+    for row in ["a", "x"] {
+        put(&engine, "t", row).unwrap();
+    }
+    engine.flush_table(&t).unwrap();
+    for row in ["b", "y"] {
+        put(&engine, "t", row).unwrap();
+    }
+    engine.truncate_region(&infos[0].region_name_as_string()).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["x", "y"]);
+    assert_eq!(engine.regions(&t).unwrap(), infos);
+    put(&engine, "t", "c").unwrap();
+    // What the log still has of the time before does not come back.
+    engine.abandon();
+    drop(engine);
+    let engine = open(&fs).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["c", "x", "y"]);
+    assert_eq!(engine.regions(&t).unwrap(), infos);
+    engine.truncate_region(infos[0].encoded_name()).unwrap();
+    engine.truncate_region(infos[0].encoded_name()).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["x", "y"]);
+}
+
+#[test]
+fn what_is_not_emptied() {
+    let engine = engine();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    put(&engine, "t", "a").unwrap();
+    let catalog = ("IOException", "Can't truncate region in catalog tables".to_owned());
+    assert_eq!(told(engine.truncate_region("hbase:meta,,1")), catalog);
+    let namespaces = engine.regions(&name("hbase:namespace")).unwrap();
+    assert_eq!(told(engine.truncate_region(namespaces[0].encoded_name())), catalog);
+    let unknown = ("UnknownRegionException", "No RegionState found for nope".to_owned());
+    assert_eq!(told(engine.truncate_region("nope")), unknown);
+    let region = engine.regions(&t).unwrap().remove(0);
+    engine.disable_table(&t).unwrap();
+    let disabled = ("TableNotEnabledException", "t".to_owned());
+    assert_eq!(told(engine.truncate_region(region.encoded_name())), disabled);
+    engine.enable_table(&t).unwrap();
+    engine.split_table(&t, Some(b"m")).unwrap();
+    assert_eq!(told(engine.truncate_region(region.encoded_name())).0, "UnknownRegionException");
+    assert!(has(&engine, "t", "a").unwrap());
+}
+
+/// Daughters that were emptied need nothing of their parent any more.
+#[test]
+fn a_parent_goes_when_its_daughters_are_emptied() {
+    let engine = engine();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    for row in ["a", "x"] {
+        put(&engine, "t", row).unwrap();
+    }
+    engine.split_table(&t, Some(b"m")).unwrap();
+    for info in engine.regions(&t).unwrap() {
+        engine.truncate_region(info.encoded_name()).unwrap();
+    }
+    engine.catalog().clean_parents().unwrap();
+    let meta = rows(&engine, "hbase:meta").unwrap();
+    assert_eq!(meta.iter().filter(|row| row.starts_with("t,")).count(), 2, "{meta:?}");
+    assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
+}
+
+#[test]
 fn tables_may_forbid_splits_and_merges() {
     let engine = engine();
     let mut fixed = table("t", &["f"]);
