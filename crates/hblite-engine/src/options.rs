@@ -32,6 +32,9 @@ pub struct EngineOptions {
     /// Largest cell that a client may write, 0 for no limit. Default 10 MiB
     /// (`hbase.client.keyvalue.maxsize`).
     pub cell_size_max_bytes: usize,
+    /// Whether tables get only settings that make sense (`sanity`); a table's own
+    /// `hbase.table.sanity.checks` takes precedence. Default true (`hbase.table.sanity.checks`).
+    pub are_settings_checked: bool,
     /// Files of a store that make a compaction worth while. Default 3, at least 2
     /// (`hbase.hstore.compaction.min`).
     pub compaction_files_min: usize,
@@ -84,6 +87,7 @@ impl Default for EngineOptions {
             memstore_total_size_bytes: 512 * MIB,
             busy_wait_ms: 60_000,
             cell_size_max_bytes: 10 * MIB,
+            are_settings_checked: true,
             compaction_files_min: 3,
             compaction_files_max: 10,
             compaction_ratio: 1.2,
