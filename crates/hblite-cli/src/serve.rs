@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use hblite::{Connection, EngineOptions, Options};
+use hblite::{Connection, Options};
 use hblite_server::{Log, LogLevel, Server, ServerOptions, ServerPorts};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -95,8 +95,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     // Before the ports are open: who has seen the line may end the server at once.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| error.to_string())?;
     let text = |error: hblite::Error| error.message().to_owned();
-    let mut settings =
-        Settings { engine: EngineOptions::default(), server: options(arguments) };
+    let mut settings = Settings::new(options(arguments));
     for setting in &arguments.settings {
         settings.apply(setting)?;
     }

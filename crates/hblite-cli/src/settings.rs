@@ -5,6 +5,10 @@ use std::time::Duration;
 use hblite::EngineOptions;
 use hblite_server::ServerOptions;
 
+/// HBase's `hbase.catalogjanitor.interval`.
+const JANITOR_PERIOD_MS: i64 = 5 * 60 * 1000;
+/// HBase's `hbase.master.cleaner.snapshot.interval`.
+const SNAPSHOT_CLEANER_PERIOD_MS: i64 = 30 * 60 * 1000;
 /// The least memory of a region at which the store flushes it.
 const FLUSH_SIZE_MIN: usize = 64 * 1024;
 
@@ -21,6 +25,10 @@ type Set = fn(&mut Settings, &str) -> Option<()>;
 const KNOWN: &[(&str, Set)] = &[
     ("hbase.busy.wait.duration", |s, v| {
         s.engine.busy_wait_ms = number(v)?;
+        Some(())
+    }),
+    ("hbase.catalogjanitor.interval", |s, v| {
+        s.engine.parents_kept_ms = number(v)?;
         Some(())
     }),
     ("hbase.client.scanner.timeout.period", |s, v| {
@@ -70,6 +78,10 @@ const KNOWN: &[(&str, Set)] = &[
         s.server.limits.frame_size_max_bytes = number(v)?;
         Some(())
     }),
+    ("hbase.master.cleaner.snapshot.interval", |s, v| {
+        s.engine.expired_snapshots_kept_ms = number(v)?;
+        Some(())
+    }),
     ("hbase.regionserver.handler.count", |s, v| {
         s.server.limits.handlers = number(v)?;
         Some(())
@@ -100,6 +112,16 @@ fn number<N: std::str::FromStr>(value: &str) -> Option<N> {
 }
 
 impl Settings {
+    /// The defaults of a cluster.
+    pub(crate) fn new(server: ServerOptions) -> Self {
+        let engine = EngineOptions {
+            parents_kept_ms: JANITOR_PERIOD_MS,
+            expired_snapshots_kept_ms: SNAPSHOT_CLEANER_PERIOD_MS,
+            ..EngineOptions::default()
+        };
+        Self { engine, server }
+    }
+
     /// Takes what `NAME=VALUE` says.
     ///
     /// # Errors
@@ -124,7 +146,7 @@ mod tests {
     use super::*;
 
     fn settings() -> Settings {
-        Settings { engine: EngineOptions::default(), server: ServerOptions::default() }
+        Settings::new(ServerOptions::default())
     }
 
     #[test]

@@ -62,6 +62,12 @@ pub struct EngineOptions {
     /// All files of a store are compacted when the oldest is older than this, in milliseconds; 0
     /// for never. Default seven days (`hbase.hregion.majorcompaction`).
     pub major_compaction_period_ms: i64,
+    /// How long hbase:meta names what a region was split or merged from at least, in milliseconds,
+    /// though nothing reads from it any more. Default 0 (`hbase.catalogjanitor.interval`).
+    pub parents_kept_ms: i64,
+    /// How long a snapshot whose time is over is told of at least, in milliseconds. Default 0
+    /// (`hbase.master.cleaner.snapshot.interval`).
+    pub expired_snapshots_kept_ms: i64,
     /// How much a compaction that nobody waits for writes, so that the disk is there for others; 0
     /// for no limit. Default 100 MiB a second
     /// (`hbase.hstore.compaction.throughput.higher.bound`).
@@ -97,6 +103,8 @@ impl Default for EngineOptions {
             region_split_first_size_bytes: None,
             is_split_enabled: true,
             major_compaction_period_ms: 7 * 24 * 60 * 60 * 1000,
+            parents_kept_ms: 0,
+            expired_snapshots_kept_ms: 0,
             compaction_bytes_per_second_max: 100 << 20,
             is_compaction_enabled: true,
             block_cache_size_bytes: 64 * MIB,
@@ -124,6 +132,8 @@ impl EngineOptions {
             ),
             (self.compaction_ratio > 0.0, "compaction_ratio > 0"),
             (self.major_compaction_period_ms >= 0, "major_compaction_period_ms >= 0"),
+            (self.parents_kept_ms >= 0, "parents_kept_ms >= 0"),
+            (self.expired_snapshots_kept_ms >= 0, "expired_snapshots_kept_ms >= 0"),
         ];
         match rules.iter().find(|(holds, _)| !holds) {
             Some((_, rule)) => Err(Error::illegal_argument(format!(

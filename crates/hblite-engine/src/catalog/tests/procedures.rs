@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use hblite_env::{FileSystem, MemFileSystem};
+use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem};
 use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor};
 
 use super::{has, name, open, put, put_in, rows, starts, table, told};
-use crate::Engine;
+use crate::{Engine, EngineOptions};
 
 fn engine() -> Arc<Engine> {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -362,4 +362,47 @@ fn parents_go_when_nothing_refers_to_them() {
     let meta = rows(&engine, "hbase:meta").unwrap();
     assert_eq!(meta.iter().filter(|row| row.starts_with("t,")).count(), 1, "{meta:?}");
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "x"]);
+}
+
+/// What regions were merged from is told for as long as the settings say, and no region that is
+/// split or merged again knows two generations.
+#[test]
+fn parents_are_told_of_for_a_while() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+    let env = Env { clock: clock.clone(), ..super::env(fs) };
+    let options = EngineOptions { parents_kept_ms: 1000, ..super::options() };
+    let engine = Engine::open(env, std::path::Path::new(super::DIR), options).unwrap();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &keys(&["b", "c", "d"])).unwrap();
+    clock.advance(1);
+    let merge = |first: usize| {
+        let infos = engine.regions(&t).unwrap();
+        let names = [infos[first].encoded_name(), infos[first + 1].encoded_name()];
+        engine.merge_regions(&names, false).unwrap();
+    };
+    let merged = || {
+        let mut scanner =
+            engine.table(name("hbase:meta")).scan(&hblite_model::Scan::new()).unwrap();
+        let mut row = hblite_model::RowResult::default();
+        let mut starts = Vec::new();
+        while scanner.next_row(&mut row).unwrap() {
+            if row.cell("info", "merge0000").is_some() {
+                starts.push(row.row().to_vec());
+            }
+        }
+        starts.len()
+    };
+    merge(0);
+    merge(1);
+    engine.catalog().clean_parents().unwrap();
+    assert_eq!(merged(), 2);
+    clock.advance(1);
+    merge(0);
+    assert_eq!(merged(), 1);
+    engine.catalog().clean_parents().unwrap();
+    assert_eq!(merged(), 1);
+    clock.advance(1100);
+    engine.catalog().clean_parents().unwrap();
+    assert_eq!(merged(), 0);
 }

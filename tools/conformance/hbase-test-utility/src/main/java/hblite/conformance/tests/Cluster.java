@@ -16,7 +16,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 
 /**
  * A cluster in a process of its own: hblite, or a real standalone HBase to compare with.
@@ -34,6 +33,7 @@ public final class Cluster implements AutoCloseable {
   /** The settings that hblite has. */
   private static final Set<String> KNOWN =
       Set.of(
+          "hbase.catalogjanitor.interval",
           "hbase.client.scanner.timeout.period",
           "hbase.hregion.max.filesize",
           "hbase.hregion.memstore.block.multiplier",
@@ -44,6 +44,7 @@ public final class Cluster implements AutoCloseable {
           "hbase.hstore.compaction.min.size",
           "hbase.hstore.compaction.ratio",
           "hbase.hregion.majorcompaction",
+          "hbase.master.cleaner.snapshot.interval",
           "hbase.server.keyvalue.maxsize",
           "hbase.server.scanner.max.result.size",
           "hbase.table.sanity.checks");
@@ -92,8 +93,7 @@ public final class Cluster implements AutoCloseable {
 
   /** What a cluster in the test's own process would read, where it differs from the default. */
   private static void addKnownSettings(List<String> command, Configuration configuration) {
-    Configuration defaults = new Configuration(false);
-    defaults.addResource("hbase-default.xml");
+    Configuration defaults = defaults();
     for (String name : new TreeSet<>(KNOWN)) {
       String value = configuration.get(name);
       if (value != null && !value.equals(defaults.get(name))) {
@@ -103,9 +103,16 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
+  /** Without the settings that all tests share. */
+  private static Configuration defaults() {
+    Configuration defaults = new Configuration();
+    defaults.addResource("hbase-default.xml");
+    return defaults;
+  }
+
   /** What differs from HBase's defaults. */
   private static Configuration settingsOf(Configuration configuration) {
-    Configuration defaults = HBaseConfiguration.create();
+    Configuration defaults = defaults();
     Configuration settings = new Configuration(false);
     for (Map.Entry<String, String> setting : configuration) {
       if (!setting.getValue().equals(defaults.getRaw(setting.getKey()))) {

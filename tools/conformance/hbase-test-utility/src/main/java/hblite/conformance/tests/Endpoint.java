@@ -50,10 +50,17 @@ final class Endpoint {
     }
   }
 
+  private JsonObject status() throws IOException {
+    return JsonParser.parseString(send("/status", null)).getAsJsonObject();
+  }
+
   private Iterable<JsonElement> servers() throws IOException {
-    return JsonParser.parseString(send("/status", null))
-        .getAsJsonObject()
-        .getAsJsonArray("servers");
+    return status().getAsJsonArray("servers");
+  }
+
+  /** How many scanners are open on all servers. */
+  int scanners() throws IOException {
+    return status().get("scanners").getAsInt();
   }
 
   /** Kills the region server at this port; the others get its regions at once. */

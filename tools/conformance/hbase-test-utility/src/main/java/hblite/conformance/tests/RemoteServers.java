@@ -2,6 +2,7 @@ package hblite.conformance.tests;
 
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.doNothing;
 import static org.mockito.Mockito.doReturn;
 import static org.mockito.Mockito.mock;
 
@@ -19,6 +20,7 @@ import org.apache.hadoop.hbase.master.HMaster;
 import org.apache.hadoop.hbase.master.MasterFileSystem;
 import org.apache.hadoop.hbase.master.cleaner.HFileCleaner;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.RSRpcServices;
 import org.apache.hadoop.hbase.util.JVMClusterUtil.RegionServerThread;
 import org.mockito.invocation.InvocationOnMock;
 import org.mockito.stubbing.Answer;
@@ -74,7 +76,7 @@ public final class RemoteServers {
     doReturn(fileSystem).when(files).getFileSystem();
     // There are no files that only a cleaner removes.
     HFileCleaner cleaner = refusing(HFileCleaner.class);
-    doReturn(true).when(cleaner).choreForTesting();
+    doNothing().when(cleaner).choreForTesting();
     HMaster master = refusing(HMaster.class);
     doReturn(files).when(master).getMasterFileSystem();
     doReturn(cleaner).when(master).getHFileCleaner();
@@ -100,6 +102,10 @@ public final class RemoteServers {
   private HRegionServer regionServer(ServerName name) {
     HRegionServer server = refusing(HRegionServer.class);
     doReturn(name).when(server).getServerName();
+    RSRpcServices services = refusing(RSRpcServices.class);
+    Answer<Integer> scanners = call -> Endpoint.of(configuration).scanners();
+    doAnswer(scanners).when(services).getScannersCount();
+    doReturn(services).when(server).getRSRpcServices();
     Answer<Void> crash = call -> crash(name);
     doAnswer(crash).when(server).abort(any());
     doAnswer(crash).when(server).abort(any(), any());
