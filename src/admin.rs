@@ -134,6 +134,11 @@ impl Admin {
         self.engine.merge_regions(regions, is_forced)
     }
 
+    /// Removes all cells of a region, named by its full or encoded name; its table stays in service.
+    pub fn truncate_region(&self, region: &str) -> Result<()> {
+        self.engine.truncate_region(region)
+    }
+
     /// Writes what a table holds in memory to files.
     pub fn flush_table(&self, table: &TableName) -> Result<()> {
         self.engine.flush_table(table)

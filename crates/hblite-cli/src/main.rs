@@ -12,6 +12,7 @@ mod load_hfiles;
 mod output;
 mod rowkey;
 mod serve;
+mod settings;
 mod shell;
 mod terminal;
 mod transfer;

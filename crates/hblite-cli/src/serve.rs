@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use hblite::Connection;
+use hblite::{Connection, Options};
 use hblite_server::{Log, LogLevel, Server, ServerOptions, ServerPorts};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::output::{FAILURE, fail};
+use crate::settings::Settings;
 
 /// Where the store is, and how clients reach it.
 #[derive(Debug, Args)]
@@ -56,6 +57,9 @@ pub(crate) struct ServeArguments {
     /// Says on standard error which calls were answered with an exception, or all of them.
     #[arg(long, value_name = "WHICH")]
     log: Option<Which>,
+    /// A setting by its name in hbase-site.xml; may be repeated. docs/server.md lists them.
+    #[arg(short = 'D', value_name = "NAME=VALUE")]
+    settings: Vec<String>,
     /// A file that gets the line with the ports when they are open.
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
@@ -91,12 +95,17 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     // Before the ports are open: who has seen the line may end the server at once.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| error.to_string())?;
     let text = |error: hblite::Error| error.message().to_owned();
+    let mut settings = Settings::new(options(arguments));
+    for setting in &arguments.settings {
+        settings.apply(setting)?;
+    }
+    let store = Options::new().engine(settings.engine);
     let connection = match arguments.memory {
-        true => hblite::open_in_memory(),
-        false => hblite::open(&arguments.dir),
+        true => store.open_in_memory(),
+        false => store.open(&arguments.dir),
     }
     .map_err(text)?;
-    let server = Server::start(&connection, options(arguments)).map_err(text)?;
+    let server = Server::start(&connection, settings.server).map_err(text)?;
     announce(arguments, &server)?;
     let _ = signals.forever().next();
     end(server, connection).map_err(text)

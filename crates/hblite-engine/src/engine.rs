@@ -361,6 +361,11 @@ impl Engine {
         self.catalog.merge_regions(regions, is_forced)
     }
 
+    /// Removes all cells of a region.
+    pub fn truncate_region(&self, region: &str) -> Result<()> {
+        self.catalog.truncate_region(region)
+    }
+
     /// Writes what a table holds in memory to files.
     pub fn flush_table(&self, table: &TableName) -> Result<()> {
         for region in self.catalog.enabled_regions(table)? {

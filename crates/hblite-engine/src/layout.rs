@@ -23,12 +23,12 @@
 //! [`Layout::make_durable`] sees to that before anything relies on it, once per directory.
 //! Threads: any; a `Layout` is shared by all of an open store.
 
+mod removal;
 mod root;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hblite_env::FileSystem;
@@ -206,100 +206,6 @@ impl Layout {
     fn forget(&self, dir: &Path) {
         self.durable.lock().retain(|name| !name.starts_with(dir));
     }
-
-    /// Moves a directory that nothing refers to any more out of the way, to the archive. Returns
-    /// where it is now; nothing if it was not there.
-    ///
-    /// # Errors
-    /// `Io`; the directory is where it was.
-    pub(crate) fn archive_dir_of(
-        &self,
-        fs: &dyn FileSystem,
-        dir: &Path,
-    ) -> Result<Option<PathBuf>> {
-        let io = |e| Error::io("cannot archive", dir, e);
-        if !fs.exists(dir).map_err(io)? {
-            return Ok(None);
-        }
-        let target = free_name(fs, &self.archived(dir)).map_err(io)?;
-        if let Some(parent) = target.parent() {
-            fs.create_dir_all(parent).map_err(io)?;
-        }
-        fs.rename(dir, &target).map_err(io)?;
-        self.forget(dir);
-        Ok(Some(target))
-    }
-
-    /// Removes a directory and all in it. It leaves its place in one step; an interruption leaves
-    /// only rubbish in [`Layout::trash_dir`], which the next open removes.
-    ///
-    /// # Errors
-    /// `Io`; the directory is where it was, or in the trash.
-    pub(crate) fn remove_dir(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
-        let io = |e| Error::io("cannot remove", dir, e);
-        if !fs.exists(dir).map_err(io)? {
-            return Ok(());
-        }
-        let trash = self.trash_dir();
-        fs.create_dir_all(&trash).map_err(io)?;
-        let name = dir.file_name().map_or_else(OsString::new, OsString::from);
-        let target = free_name(fs, &trash.join(name)).map_err(io)?;
-        fs.rename(dir, &target).map_err(io)?;
-        self.forget(dir);
-        fs.remove_dir_all(&target).map_err(io)
-    }
-
-    /// Removes a directory that nobody looks at, where it stands; after a sync of the directory
-    /// that held it, for good. An interruption leaves a part of it.
-    ///
-    /// # Errors
-    /// `Io`; a part of it may be left.
-    pub(crate) fn remove_in_place(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
-        let io = |e| Error::io("cannot remove", dir, e);
-        if fs.exists(dir).map_err(io)? {
-            self.forget(dir);
-            fs.remove_dir_all(dir).map_err(io)?;
-        }
-        Ok(())
-    }
-
-    /// Removes the files of a region that were being written when a process ended.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn remove_unfinished_files(
-        &self,
-        fs: &dyn FileSystem,
-        region: &RegionInfo,
-    ) -> Result<()> {
-        self.remove_in_place(fs, &self.region_dir(region).join(TEMPORARY_DIR))
-    }
-
-    /// Removes what earlier removals left behind.
-    ///
-    /// # Errors
-    /// `Io`.
-    fn empty_trash(&self, fs: &dyn FileSystem) -> Result<()> {
-        let trash = self.trash_dir();
-        let io = |e| Error::io("cannot remove", &trash, e);
-        if fs.exists(&trash).map_err(io)? {
-            fs.remove_dir_all(&trash).map_err(io)?;
-        }
-        Ok(())
-    }
-}
-
-/// `path`, or with a number behind it the first that is free.
-fn free_name(fs: &dyn FileSystem, path: &Path) -> std::io::Result<PathBuf> {
-    let mut name = path.to_path_buf();
-    let mut number = 0_u64;
-    while fs.exists(&name)? {
-        number += 1;
-        let mut numbered = path.as_os_str().to_owned();
-        numbered.push(format!(".{number}"));
-        name = PathBuf::from(numbered);
-    }
-    Ok(name)
 }
 
 /// The name of a family's directory.

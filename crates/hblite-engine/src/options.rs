@@ -32,6 +32,9 @@ pub struct EngineOptions {
     /// Largest cell that a client may write, 0 for no limit. Default 10 MiB
     /// (`hbase.client.keyvalue.maxsize`).
     pub cell_size_max_bytes: usize,
+    /// Whether tables get only settings that make sense (`sanity`); a table's own
+    /// `hbase.table.sanity.checks` takes precedence. Default true (`hbase.table.sanity.checks`).
+    pub are_settings_checked: bool,
     /// Files of a store that make a compaction worth while. Default 3, at least 2
     /// (`hbase.hstore.compaction.min`).
     pub compaction_files_min: usize,
@@ -59,6 +62,12 @@ pub struct EngineOptions {
     /// All files of a store are compacted when the oldest is older than this, in milliseconds; 0
     /// for never. Default seven days (`hbase.hregion.majorcompaction`).
     pub major_compaction_period_ms: i64,
+    /// How long hbase:meta names what a region was split or merged from at least, in milliseconds,
+    /// though nothing reads from it any more. Default 0 (`hbase.catalogjanitor.interval`).
+    pub parents_kept_ms: i64,
+    /// How long a snapshot whose time is over is told of at least, in milliseconds. Default 0
+    /// (`hbase.master.cleaner.snapshot.interval`).
+    pub expired_snapshots_kept_ms: i64,
     /// How much a compaction that nobody waits for writes, so that the disk is there for others; 0
     /// for no limit. Default 100 MiB a second
     /// (`hbase.hstore.compaction.throughput.higher.bound`).
@@ -86,6 +95,7 @@ impl Default for EngineOptions {
             memstore_total_size_bytes: 512 * MIB,
             busy_wait_ms: 60_000,
             cell_size_max_bytes: 10 * MIB,
+            are_settings_checked: true,
             compaction_files_min: 3,
             compaction_files_max: 10,
             compaction_ratio: 1.2,
@@ -95,6 +105,8 @@ impl Default for EngineOptions {
             region_split_first_size_bytes: None,
             is_split_enabled: true,
             major_compaction_period_ms: 7 * 24 * 60 * 60 * 1000,
+            parents_kept_ms: 0,
+            expired_snapshots_kept_ms: 0,
             compaction_bytes_per_second_max: 100 << 20,
             is_compaction_enabled: true,
             block_cache_size_bytes: 64 * MIB,
@@ -123,6 +135,8 @@ impl EngineOptions {
             ),
             (self.compaction_ratio > 0.0, "compaction_ratio > 0"),
             (self.major_compaction_period_ms >= 0, "major_compaction_period_ms >= 0"),
+            (self.parents_kept_ms >= 0, "parents_kept_ms >= 0"),
+            (self.expired_snapshots_kept_ms >= 0, "expired_snapshots_kept_ms >= 0"),
         ];
         match rules.iter().find(|(holds, _)| !holds) {
             Some((_, rule)) => Err(Error::illegal_argument(format!(

@@ -147,6 +147,52 @@ fn a_region_can_be_taken_out_of_service_and_back() {
 }
 
 #[test]
+fn a_region_is_emptied() {
+    let server = start(2);
+    let names = create_table(&server, "t", &["m"]);
+    for (name, row) in names.iter().zip(["a", "x"]) {
+        let request = pb::MutateRequest {
+            region: region(name),
+            mutation: put(row, "q", "v"),
+            ..pb::MutateRequest::default()
+        };
+        let answer = data(port_of(&server, name)).call("Mutate", &request);
+        answer.decode::<pb::MutateResponse>();
+    }
+    let id: u64 = {
+        let text = String::from_utf8_lossy(&names[0]).into_owned();
+        text.split(['.', ',']).rev().nth(2).unwrap().parse().unwrap()
+    };
+    let of = |table: &str, region_id, replica_id| pb::TruncateRegionRequest {
+        region_info: pb::RegionInfo {
+            region_id,
+            table_name: table_name(table),
+            end_key: Some("m".into()),
+            replica_id: Some(replica_id),
+            ..pb::RegionInfo::default()
+        },
+        ..pb::TruncateRegionRequest::default()
+    };
+    let mut master = Client::master(&server);
+    master.call("TruncateRegion", &of("t", id, 0)).decode::<pb::ProcedureResponse>();
+    let rows = server.connection().table("t").unwrap().scan(&hblite::Scan::new()).unwrap();
+    assert_eq!(rows.count(), 1);
+    let answer = master.call("TruncateRegion", &of("t", id, 1));
+    assert_eq!(answer.exception(), ("DoNotRetryIOException", true));
+    assert!(answer.exception_text().contains("Can't truncate replicas directly."));
+    let answer = master.call("TruncateRegion", &of("t", id + 1, 0));
+    assert_eq!(answer.exception(), ("UnknownRegionException", true));
+    let mut meta = of("meta", 1, 0);
+    meta.region_info.table_name.namespace = "hbase".into();
+    let refused: pb::ProcedureResponse = master.call("TruncateRegion", &meta).decode();
+    let request = pb::GetProcedureResultRequest { proc_id: refused.proc_id.unwrap() };
+    let refused: pb::GetProcedureResultResponse =
+        master.call("getProcedureResult", &request).decode();
+    let exception = refused.exception.unwrap().generic_exception.unwrap();
+    assert_eq!(exception.message.as_deref(), Some("Can't truncate region in catalog tables"));
+}
+
+#[test]
 fn a_multi_goes_on_behind_a_region_that_is_not_there() {
     let server = start(1);
     let names = create_table(&server, "t", &["m"]);

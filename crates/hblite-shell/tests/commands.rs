@@ -90,6 +90,19 @@ fn patterns_match_names_with_and_without_the_default_namespace() {
 }
 
 #[test]
+fn a_region_is_truncated() {
+    let mut session = session();
+    done(&mut session, "put 't', 'a', 'f:q', 1");
+    let name: hblite::TableName = "t".parse().unwrap();
+    let region = session.connection.admin().regions(&name).unwrap().remove(0);
+    done(&mut session, &format!("truncate_region '{}'", region.encoded_name()));
+    done(&mut session, &format!("truncate_region '{}'", region.region_name_as_string()));
+    assert!(done(&mut session, "count 't'").contains("0 row(s)"));
+    let message = refusal(&mut session, "truncate_region 'none'");
+    assert_eq!(message, "No RegionState found for none");
+}
+
+#[test]
 fn alter_async_prints_nothing() {
     let mut session = session();
     let printed = done(&mut session, "alter_async 't', NAME => 'f', VERSIONS => 3");

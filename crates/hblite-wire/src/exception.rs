@@ -137,6 +137,20 @@ impl RemoteException {
             value: Some(self.text().into_bytes().into()),
         }
     }
+
+    /// For the result of a procedure.
+    pub fn to_foreign(&self) -> pb::ForeignException {
+        let generic_exception = pb::GenericException {
+            class_name: Some(self.class_name.to_owned()),
+            message: Some(self.message.to_string()),
+            error_info: None,
+            trace: Vec::new(),
+        };
+        pb::ForeignException {
+            source: Some("hblite".to_owned()),
+            generic_exception: Some(generic_exception),
+        }
+    }
 }
 
 impl From<Error> for RemoteException {

@@ -29,7 +29,7 @@ impl Catalog {
         let split_keys = checked_split_keys(split_keys)?;
         let _procedure = self.begin_procedure()?;
         self.namespace(name.namespace())?;
-        sanity::check(table)?;
+        sanity::check(table, &self.context.options)?;
         if self.table_exists(name) {
             return Err(Error::new(Exception::TableExists, name.to_string()));
         }

@@ -29,7 +29,7 @@ impl Catalog {
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(&table)?;
         check_merge(&entry.descriptor, &infos, is_forced)?;
-        self.clean_parents_of(&table)?;
+        self.clean_parents_of(&table, &infos)?;
         let entry = self.entry(&table)?;
         let mut regions = Vec::new();
         for info in &infos {

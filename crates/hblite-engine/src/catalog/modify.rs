@@ -108,7 +108,7 @@ impl Catalog {
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         let after = Arc::new(change(&entry.descriptor)?);
-        sanity::check(&after)?;
+        sanity::check(&after, &self.context.options)?;
         let rows = flush_all(&entry)?;
         self.prepare_new_families(&entry.descriptor, &after, &rows)?;
         if let Err(error) = self.write_descriptor(&after) {

@@ -14,8 +14,8 @@ use super::meta::{self, RegionRow};
 use super::table::TableEntry;
 
 impl Catalog {
-    /// Removes the parents that nothing refers to any more. Does nothing while a procedure is
-    /// under way: there is a next time.
+    /// Removes the parents that nothing refers to any more and that were kept long enough. Does
+    /// nothing while a procedure is under way: there is a next time.
     ///
     /// # Errors
     /// `Io`, `RegionServerStopped`.
@@ -33,14 +33,30 @@ impl Catalog {
                 tables.iter().filter(|(_, slot)| slot.entry().is_ok_and(|e| has_parents(&e)));
             slots.map(|(name, _)| name.clone()).collect()
         };
+        let kept_ms = self.context.options.parents_kept_ms;
+        let latest = self.context.env.clock.now_millis().saturating_sub(kept_ms);
+        // The id of a region is the time when it was made.
+        let is_old =
+            |heir: &RegionInfo| i64::try_from(heir.region_id()).is_ok_and(|id| id <= latest);
         for table in tables {
-            self.clean_parents_of(&table)?;
+            self.clean_parents_where(&table, |heir| kept_ms == 0 || is_old(heir))?;
         }
         Ok(())
     }
 
-    /// As [`Catalog::clean_parents`] for one table, within a procedure.
-    pub(super) fn clean_parents_of(&self, table: &TableName) -> Result<()> {
+    /// Removes the parents of these regions that nothing refers to any more, within a procedure.
+    pub(super) fn clean_parents_of(&self, table: &TableName, heirs: &[RegionInfo]) -> Result<()> {
+        self.clean_parents_where(table, |heir| {
+            heirs.iter().any(|info| info.encoded_name() == heir.encoded_name())
+        })
+    }
+
+    /// Removes parents that have an heir which `is_meant`.
+    fn clean_parents_where(
+        &self,
+        table: &TableName,
+        is_meant: impl Fn(&RegionInfo) -> bool,
+    ) -> Result<()> {
         let entry = self.entry(table)?;
         // Of a table out of service nobody knows what still refers to what.
         if entry.state != TableState::Enabled {
@@ -48,12 +64,14 @@ impl Catalog {
         }
         let gone: Vec<RegionRow> = entry
             .split_parents()
+            .filter(|parent| parent.daughters.is_empty() || parent.daughters.iter().any(&is_meant))
             .filter(|parent| parent.daughters.iter().all(|info| is_independent(&entry, info)))
             .cloned()
             .collect();
         let merged: Vec<RegionRow> = entry
             .live_rows()
-            .filter(|row| !row.merge_parents.is_empty() && is_independent(&entry, &row.info))
+            .filter(|row| !row.merge_parents.is_empty() && is_meant(&row.info))
+            .filter(|row| is_independent(&entry, &row.info))
             .cloned()
             .collect();
         if gone.is_empty() && merged.is_empty() {

@@ -1,12 +1,15 @@
 //! What a table's settings must be: HBase's `TableDescriptorChecker`.
 //!
 //! Some rules are the Java client's and were checked when the descriptor was built; these are the
-//! server's. A table with `hbase.table.sanity.checks` = `false` passes them all.
+//! server's. A table with `hbase.table.sanity.checks` = `false` passes them all, and so does one that
+//! says nothing of it in a store that does not check.
 
-use crate::region::split_policy::SplitPolicy;
 use hblite_model::{
     BloomType, ColumnFamilyDescriptor, Compression, Error, Result, TableDescriptor,
 };
+
+use crate::options::EngineOptions;
+use crate::region::split_policy::SplitPolicy;
 
 const SWITCH: &str = "hbase.table.sanity.checks";
 const MAX_FILE_SIZE_MIN: i64 = 2 * 1024 * 1024;
@@ -19,9 +22,9 @@ const REPLICATION_SCOPES: std::ops::RangeInclusive<i64> = 0..=2;
 ///
 /// # Errors
 /// `DoNotRetryIo` with HBase's message; `IllegalArgument` for a value that is none.
-pub(super) fn check(table: &TableDescriptor) -> Result<()> {
+pub(super) fn check(table: &TableDescriptor, options: &EngineOptions) -> Result<()> {
     table.check_attributes()?;
-    if !table.flag(SWITCH, true) {
+    if !table.flag(SWITCH, options.are_settings_checked) {
         return Ok(());
     }
     let problem = table_problem(table)
@@ -128,7 +131,7 @@ mod tests {
     }
 
     fn problem(table: &TableDescriptor) -> Option<String> {
-        let error = check(table).err()?;
+        let error = check(table, &EngineOptions::default()).err()?;
         assert_eq!(error.exception(), hblite_model::Exception::DoNotRetryIo);
         Some(error.message().strip_suffix(BYPASS).expect("the way round").to_owned())
     }
@@ -139,7 +142,7 @@ mod tests {
         let keeps_none = ColumnFamilyDescriptor::new("f").with_versions(0);
         let mut table = TableDescriptor::new("t".parse().unwrap()).with_family(keeps_none);
         table.set_attribute(SWITCH, "false").unwrap();
-        let error = check(&table).unwrap_err();
+        let error = check(&table, &EngineOptions::default()).unwrap_err();
         assert_eq!(error.exception(), hblite_model::Exception::IllegalArgument);
         assert_eq!(error.message(), "Maximum versions must be positive");
     }
@@ -199,6 +202,10 @@ mod tests {
         table.set_attribute("MAX_FILESIZE", "2 MB").unwrap();
         table.set_attribute("MEMSTORE_FLUSHSIZE", "1").unwrap();
         assert!(problem(&table).is_some_and(|message| message.starts_with("MEMSTORE_FLUSHSIZE")));
+        let lax = EngineOptions { are_settings_checked: false, ..EngineOptions::default() };
+        assert!(check(&table, &lax).is_ok());
+        table.set_attribute(SWITCH, "true").unwrap();
+        assert!(check(&table, &lax).is_err());
         table.set_attribute(SWITCH, "false").unwrap();
         assert_eq!(problem(&table), None);
     }

@@ -86,7 +86,7 @@ impl Catalog {
         let Some(region) = entry.region(encoded) else {
             return Err(Error::do_not_retry(format!("{encoded} is not OPEN; state=CLOSED")));
         };
-        self.clean_parents_of(table)?;
+        self.clean_parents_of(table, std::slice::from_ref(parent))?;
         // What is clean now is what everybody sees.
         let entry = self.entry(table)?;
         let split_key = check_splittable(region, split_key)?;

@@ -12,6 +12,8 @@ use crate::options::EngineOptions;
 const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.";
 /// The memstore's size that HBase's first regions are measured by (`MEMSTORE_FLUSHSIZE`).
 const FLUSH_SIZE_DEFAULT: u64 = 128 << 20;
+/// What a table calls its policy; the second is the name of HBase's own setting.
+const POLICY_NAMES: [&str; 2] = ["SPLIT_POLICY", "hbase.regionserver.region.split.policy"];
 /// With more regions of a table than this only the largest size counts.
 const GROWING_REGIONS_MAX: u64 = 100;
 
@@ -34,7 +36,7 @@ impl SplitPolicy {
     /// # Errors
     /// `Io`, as in HBase for a class that it does not have.
     pub(crate) fn of(table: &TableDescriptor) -> Result<Self> {
-        let Some(class) = table.attributes().get("SPLIT_POLICY") else {
+        let Some(class) = POLICY_NAMES.iter().find_map(|name| table.attributes().get(*name)) else {
             return Ok(Self::Stepping);
         };
         match class.strip_prefix(PACKAGE) {
@@ -117,9 +119,11 @@ mod tests {
 
     #[test]
     fn a_class_that_is_not_there_is_told() {
-        let error = SplitPolicy::of(&table(&[("SPLIT_POLICY", "com.example.Mine")])).unwrap_err();
-        let message =
-            "Unable to load configured region split policy 'com.example.Mine' for table 't'";
-        assert_eq!(error.message(), message);
+        for name in POLICY_NAMES {
+            let error = SplitPolicy::of(&table(&[(name, "com.example.Mine")])).unwrap_err();
+            let message =
+                "Unable to load configured region split policy 'com.example.Mine' for table 't'";
+            assert_eq!(error.message(), message);
+        }
     }
 }

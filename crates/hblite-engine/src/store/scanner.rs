@@ -79,10 +79,8 @@ impl RowBudget {
 
     #[inline]
     fn take(&mut self, cell: &CellRef<'_>) {
-        // What HBase counts for a cell: serialized, with a length field in front.
-        let size_bytes = (cell.serialized_size() + size_of::<u32>()) as u64;
         self.cells_left = self.cells_left.saturating_sub(1);
-        self.bytes_left = self.bytes_left.saturating_sub(size_bytes);
+        self.bytes_left = self.bytes_left.saturating_sub(cell.heap_size() as u64);
     }
 
     /// Whether no row can be cut.

@@ -32,6 +32,8 @@ pub const LATEST_TIMESTAMP: i64 = i64::MAX;
 
 /// Bytes of the two length fields in front of a serialized cell.
 pub const KEY_VALUE_HEADER_SIZE: usize = 8;
+/// Bytes of the object that HBase keeps a cell in (`KeyValue.FIXED_OVERHEAD`).
+const HEAP_OVERHEAD: usize = 32;
 
 /// Key and value of a cell together, in bytes: a larger cell fits no block of a file.
 pub const CELL_SIZE_MAX: usize = 1 << 29;
@@ -137,6 +139,12 @@ impl<'a> CellRef<'a> {
     #[inline]
     pub fn serialized_size(&self) -> usize {
         KEY_VALUE_HEADER_SIZE + self.key.len() + self.value.len()
+    }
+
+    /// What HBase counts for the cell in limits of answers: an object around its bytes.
+    #[inline]
+    pub fn heap_size(&self) -> usize {
+        HEAP_OVERHEAD + self.serialized_size()
     }
 
     /// The same cell with another sequence id.

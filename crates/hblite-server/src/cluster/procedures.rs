@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use hblite_model::Nonce;
 use hblite_wire::RemoteException;
+use hblite_wire::exception::class;
 use parking_lot::Mutex;
 
 /// How many procedures are remembered.
@@ -21,7 +22,7 @@ pub(crate) struct Outcome {
     /// When it was done, in milliseconds.
     pub(crate) time_ms: i64,
     /// What it gave, in the encoding of its kind.
-    pub(crate) result: Vec<u8>,
+    pub(crate) result: Result<Vec<u8>, RemoteException>,
 }
 
 /// A nonce's place: empty until a call with it has been done, and locked meanwhile.
@@ -46,23 +47,30 @@ struct Known {
 impl Procedures {
     /// Does `work` unless it was done under this nonce. Gives the procedure's id.
     ///
+    /// A plain `IOException` is what became of the procedure, as in HBase, and no error here: a
+    /// client would repeat the call for minutes.
+    ///
     /// # Errors
-    /// What `work` returns.
+    /// What else `work` returns.
     pub(crate) fn run(
         &self,
         nonce: Option<Nonce>,
         now_ms: i64,
         work: impl FnOnce() -> Result<Vec<u8>, RemoteException>,
     ) -> Result<u64, RemoteException> {
+        let run = || match work() {
+            Err(exception) if exception.class_name != class::IO => Err(exception),
+            outcome => Ok(self.note(now_ms, outcome)),
+        };
         let Some(nonce) = nonce else {
-            return work().map(|result| self.note(now_ms, result));
+            return run();
         };
         let place = self.place_of(nonce);
         let mut done = place.lock();
         if let Some(id) = *done {
             return Ok(id);
         }
-        let id = self.note(now_ms, work()?);
+        let id = run()?;
         *done = Some(id);
         Ok(id)
     }
@@ -84,7 +92,7 @@ impl Procedures {
     }
 
     /// Remembers a procedure that is done. Gives its id.
-    fn note(&self, time_ms: i64, result: Vec<u8>) -> u64 {
+    fn note(&self, time_ms: i64, result: Result<Vec<u8>, RemoteException>) -> u64 {
         let mut known = self.known.lock();
         known.last_id += 1;
         let id = known.last_id;
@@ -115,8 +123,16 @@ mod tests {
         let first = procedures.run(nonce, 5, || Ok(b"done".to_vec())).unwrap();
         let again = procedures.run(nonce, 6, || panic!("done before")).unwrap();
         assert_eq!(first, again);
-        assert_eq!(procedures.outcome(first).unwrap().result, b"done");
+        assert_eq!(procedures.outcome(first).unwrap().result.unwrap(), b"done");
         assert!(procedures.outcome(first + 1).is_none());
+    }
+
+    #[test]
+    fn what_a_client_would_repeat_is_what_became_of_it() {
+        let procedures = Procedures::default();
+        let failed = RemoteException::new(class::IO, "no");
+        let id = procedures.run(None, 5, || Err(failed.clone())).unwrap();
+        assert_eq!(procedures.outcome(id).unwrap().result, Err(failed));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Regions: where they are, and flushing, compacting, splitting and merging them.
+//! Regions: where they are, and flushing, compacting, splitting, merging and emptying them.
 
 use hblite::bytes::to_string_binary;
 use hblite::{RegionLocation, TableName};
@@ -80,6 +80,18 @@ Splits every region of a table at its middle, a table at a key, or a region.
   hbase> split 'ENCODED_REGION_NAME', 'splitKey'",
         run: split,
     },
+    Command {
+        name: "truncate_region",
+        aliases: &[],
+        arity: (1, 1),
+        is_table_method: false,
+        usage: "\
+Removes all cells of a region; the region and its table stay in service.
+
+  hbase> truncate_region 'REGION_NAME'
+  hbase> truncate_region 'ENCODED_REGION_NAME'",
+        run: truncate_region,
+    },
 ];
 
 /// What a command about tables and regions is about.
@@ -143,6 +155,12 @@ fn split(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         Target::Table(table) => admin.split_table(&table, key.as_deref())?,
         Target::Region(region) => admin.split_region(&region, key.as_deref())?,
     }
+    Ok(Value::Nil)
+}
+
+fn truncate_region(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let region = arguments.name(0, "A region name")?;
+    context.connection.admin().truncate_region(&region)?;
     Ok(Value::Nil)
 }
 

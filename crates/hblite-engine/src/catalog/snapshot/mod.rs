@@ -39,7 +39,7 @@ impl Catalog {
     pub(crate) fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
         self.context.check_open()?;
         self.remove_expired_snapshots()?;
-        let now = self.context.env.clock.now_millis();
+        let now = self.time_of_expiry();
         let mut found = snapshots(self.context.env.fs.as_ref(), &self.context.layout)?;
         // One may be kept by a procedure for a moment longer.
         found.retain(|snapshot| !snapshot.has_expired(now));
@@ -65,7 +65,7 @@ impl Catalog {
     /// `Io`.
     pub(crate) fn remove_expired_snapshots(&self) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let now = self.context.env.clock.now_millis();
+        let now = self.time_of_expiry();
         // One that cannot be read says so when it is asked for, and is in nobody's way else.
         let Ok(mut expired) = snapshots(fs, layout) else { return Ok(()) };
         expired.retain(|snapshot| snapshot.has_expired(now));
@@ -76,6 +76,12 @@ impl Catalog {
             return Ok(());
         };
         expired.iter().try_for_each(|snapshot| self.remove_snapshot(&snapshot.name))
+    }
+
+    /// A snapshot whose time was over then is not told of any more.
+    fn time_of_expiry(&self) -> i64 {
+        let kept_ms = self.context.options.expired_snapshots_kept_ms;
+        self.context.env.clock.now_millis().saturating_sub(kept_ms)
     }
 
     /// The snapshot of this name, if its time is not over.

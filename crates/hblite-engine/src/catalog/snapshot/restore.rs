@@ -69,7 +69,7 @@ impl Catalog {
         let snapshot = self.open_snapshot(name)?;
         self.namespace(table.namespace())?;
         let descriptor = Arc::new(change(named(&snapshot.table, table))?);
-        sanity::check(&descriptor)?;
+        sanity::check(&descriptor, &self.context.options)?;
         let table_dir = self.context.layout.table_dir(table);
         orphans::retire_one(self, &table_dir)?;
         let timestamp = self.meta.next_timestamp()?;
@@ -141,7 +141,7 @@ impl Catalog {
     fn restore_within(&self, snapshot: &StoredSnapshot, entry: &TableEntry) -> Result<()> {
         let table = &snapshot.description.table;
         let descriptor = Arc::new(named(&snapshot.table, table));
-        sanity::check(&descriptor)?;
+        sanity::check(&descriptor, &self.context.options)?;
         let timestamp = self.meta.next_timestamp()?;
         let rows = new_rows(snapshot, table, timestamp);
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);

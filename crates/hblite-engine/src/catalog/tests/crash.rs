@@ -146,6 +146,14 @@ fn merge() {
 }
 
 #[test]
+fn truncate_region() {
+    check(with_table, |engine| {
+        let infos = engine.regions(&name("t"))?;
+        engine.truncate_region(infos[0].encoded_name())
+    });
+}
+
+#[test]
 fn namespace() {
     let namespace = NamespaceDescriptor::new("ns").with_property("k", "v");
     check(|_| {}, |engine| engine.create_namespace(&namespace));

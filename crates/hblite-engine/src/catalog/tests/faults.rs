@@ -122,6 +122,15 @@ fn merge() {
     check(with_table, procedure, as_before);
 }
 
+#[test]
+fn truncate_region() {
+    let procedure = |engine: &Arc<Engine>| {
+        let infos = engine.regions(&name("t"))?;
+        engine.truncate_region(infos[0].encoded_name())
+    };
+    check(with_table, procedure, as_before);
+}
+
 /// New settings may hold although a region could not be opened with them; it is back in service
 /// when the table is enabled the next time.
 #[test]

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use hblite_env::{FileSystem, MemFileSystem};
+use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem};
 use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor};
 
 use super::{has, name, open, put, put_in, rows, starts, table, told};
-use crate::Engine;
+use crate::{Engine, EngineOptions};
 
 fn engine() -> Arc<Engine> {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -242,6 +242,76 @@ fn splits_and_merges() {
 }
 
 #[test]
+fn a_region_is_emptied_and_stays() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &keys(&["m"])).unwrap();
+    let infos = engine.regions(&t).unwrap();
+    for row in ["a", "x"] {
+        put(&engine, "t", row).unwrap();
+    }
+    engine.flush_table(&t).unwrap();
+    for row in ["b", "y"] {
+        put(&engine, "t", row).unwrap();
+    }
+    engine.truncate_region(&infos[0].region_name_as_string()).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["x", "y"]);
+    assert_eq!(engine.regions(&t).unwrap(), infos);
+    put(&engine, "t", "c").unwrap();
+    // What the log still has of the time before does not come back.
+    engine.abandon();
+    drop(engine);
+    let engine = open(&fs).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["c", "x", "y"]);
+    assert_eq!(engine.regions(&t).unwrap(), infos);
+    engine.truncate_region(infos[0].encoded_name()).unwrap();
+    engine.truncate_region(infos[0].encoded_name()).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["x", "y"]);
+}
+
+#[test]
+fn what_is_not_emptied() {
+    let engine = engine();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    put(&engine, "t", "a").unwrap();
+    let catalog = ("IOException", "Can't truncate region in catalog tables".to_owned());
+    assert_eq!(told(engine.truncate_region("hbase:meta,,1")), catalog);
+    let namespaces = engine.regions(&name("hbase:namespace")).unwrap();
+    assert_eq!(told(engine.truncate_region(namespaces[0].encoded_name())), catalog);
+    let unknown = ("UnknownRegionException", "No RegionState found for nope".to_owned());
+    assert_eq!(told(engine.truncate_region("nope")), unknown);
+    let region = engine.regions(&t).unwrap().remove(0);
+    engine.disable_table(&t).unwrap();
+    let disabled = ("TableNotEnabledException", "t".to_owned());
+    assert_eq!(told(engine.truncate_region(region.encoded_name())), disabled);
+    engine.enable_table(&t).unwrap();
+    engine.split_table(&t, Some(b"m")).unwrap();
+    assert_eq!(told(engine.truncate_region(region.encoded_name())).0, "UnknownRegionException");
+    assert!(has(&engine, "t", "a").unwrap());
+}
+
+/// Daughters that were emptied need nothing of their parent any more.
+#[test]
+fn a_parent_goes_when_its_daughters_are_emptied() {
+    let engine = engine();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    for row in ["a", "x"] {
+        put(&engine, "t", row).unwrap();
+    }
+    engine.split_table(&t, Some(b"m")).unwrap();
+    for info in engine.regions(&t).unwrap() {
+        engine.truncate_region(info.encoded_name()).unwrap();
+    }
+    engine.catalog().clean_parents().unwrap();
+    let meta = rows(&engine, "hbase:meta").unwrap();
+    assert_eq!(meta.iter().filter(|row| row.starts_with("t,")).count(), 2, "{meta:?}");
+    assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
+}
+
+#[test]
 fn tables_may_forbid_splits_and_merges() {
     let engine = engine();
     let mut fixed = table("t", &["f"]);
@@ -292,4 +362,47 @@ fn parents_go_when_nothing_refers_to_them() {
     let meta = rows(&engine, "hbase:meta").unwrap();
     assert_eq!(meta.iter().filter(|row| row.starts_with("t,")).count(), 1, "{meta:?}");
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "x"]);
+}
+
+/// What regions were merged from is told for as long as the settings say, and no region that is
+/// split or merged again knows two generations.
+#[test]
+fn parents_are_told_of_for_a_while() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+    let env = Env { clock: clock.clone(), ..super::env(fs) };
+    let options = EngineOptions { parents_kept_ms: 1000, ..super::options() };
+    let engine = Engine::open(env, std::path::Path::new(super::DIR), options).unwrap();
+    let t = name("t");
+    engine.create_table(&table("t", &["f"]), &keys(&["b", "c", "d"])).unwrap();
+    clock.advance(1);
+    let merge = |first: usize| {
+        let infos = engine.regions(&t).unwrap();
+        let names = [infos[first].encoded_name(), infos[first + 1].encoded_name()];
+        engine.merge_regions(&names, false).unwrap();
+    };
+    let merged = || {
+        let mut scanner =
+            engine.table(name("hbase:meta")).scan(&hblite_model::Scan::new()).unwrap();
+        let mut row = hblite_model::RowResult::default();
+        let mut starts = Vec::new();
+        while scanner.next_row(&mut row).unwrap() {
+            if row.cell("info", "merge0000").is_some() {
+                starts.push(row.row().to_vec());
+            }
+        }
+        starts.len()
+    };
+    merge(0);
+    merge(1);
+    engine.catalog().clean_parents().unwrap();
+    assert_eq!(merged(), 2);
+    clock.advance(1);
+    merge(0);
+    assert_eq!(merged(), 1);
+    engine.catalog().clean_parents().unwrap();
+    assert_eq!(merged(), 1);
+    clock.advance(1100);
+    engine.catalog().clean_parents().unwrap();
+    assert_eq!(merged(), 0);
 }

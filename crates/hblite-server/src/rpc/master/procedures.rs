@@ -53,12 +53,16 @@ fn result(cluster: &Cluster, call: &Call<'_>) -> Answer {
         return call.answer(&response);
     };
     let time = u64::try_from(outcome.time_ms).ok();
+    let (result, exception) = match outcome.result {
+        Ok(result) => (Some(result), None),
+        Err(exception) => (None, Some(exception.to_foreign())),
+    };
     call.answer(&pb::GetProcedureResultResponse {
         state: FINISHED,
         submitted_time: time,
         last_update: time,
-        result: (!outcome.result.is_empty()).then(|| outcome.result.into()),
-        exception: None,
+        result: result.filter(|result| !result.is_empty()).map(Into::into),
+        exception,
     })
 }
 

@@ -1,4 +1,4 @@
-//! Regions: split, merge, move, balance, assign.
+//! Regions: split, merge, truncate, move, balance, assign.
 
 use hblite_model::{Error, Exception, RegionInfo, Result};
 use hblite_wire::convert;
@@ -14,6 +14,7 @@ pub(super) fn method(name: &str) -> Option<Method> {
     Some(match name {
         "SplitRegion" => split,
         "MergeTableRegions" => merge,
+        "TruncateRegion" => truncate,
         "MoveRegion" => move_region,
         "AssignRegion" => |c, call| set_closed(c, call, false),
         "UnassignRegion" | "OfflineRegion" => |c, call| set_closed(c, call, true),
@@ -60,6 +61,20 @@ fn merge(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let is_forced = request.forcible.unwrap_or(false);
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
         cluster.engine.merge_regions(&names, is_forced)
+    })
+}
+
+fn truncate(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::TruncateRegionRequest = call.parameter()?;
+    if request.region_info.replica_id.is_some_and(|id| id != 0) {
+        return Err(RemoteException::do_not_retry(
+            "Can't truncate replicas directly. Replicas are auto-truncated when their primary is \
+             truncated.",
+        ));
+    }
+    let region = convert::region_info_from(&request.region_info)?;
+    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        cluster.engine.truncate_region(region.encoded_name())
     })
 }
 

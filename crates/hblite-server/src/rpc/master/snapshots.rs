@@ -135,9 +135,18 @@ fn restore(cluster: &Cluster, call: &Call<'_>) -> Answer {
         let Some(tracker) = &tracker else {
             return cluster.engine.clone_snapshot(name, &table);
         };
-        check_file_tracker(tracker)?;
+        check_file_tracker(tracker).map_err(|_| no_such_class(tracker))?;
         cluster.engine.clone_snapshot_with(name, &table, |table| with_tracker(table, tracker))
     })
+}
+
+/// What HBase's procedure comes upon when it makes the new table.
+fn no_such_class(name: &str) -> Error {
+    let message = format!(
+        "java.lang.RuntimeException: java.lang.RuntimeException: \
+         java.lang.ClassNotFoundException: Class {name} not found"
+    );
+    Error::new(Exception::Io, message)
 }
 
 fn check_disabled(cluster: &Cluster, table: &TableName) -> Result<()> {

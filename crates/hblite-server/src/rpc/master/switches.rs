@@ -1,10 +1,11 @@
 //! Switches of balancer, normalizer, splits, merges, janitor, cleaner and their like.
 
-use hblite_wire::pb;
+use hblite_wire::{RemoteException, pb};
 
 use super::Method;
 use crate::cluster::{Cluster, Switches};
 use crate::rpc::call::{Answer, Call};
+use crate::rpc::dispatch::no_such_method;
 
 /// `MasterSwitchType.MERGE`; the other one is `SPLIT`.
 const MERGE: i32 = 1;
@@ -41,6 +42,11 @@ pub(super) fn method(name: &str) -> Option<Method> {
         "IsRpcThrottleEnabled" => switch!(get rpc_throttle),
         "ReplicationPeerModificationSwitch" => switch!(set peer_modification),
         "IsReplicationPeerModificationEnabled" => switch!(get peer_modification),
+        "AddReplicationPeer"
+        | "RemoveReplicationPeer"
+        | "EnableReplicationPeer"
+        | "DisableReplicationPeer"
+        | "UpdateReplicationPeerConfig" => change_peer,
         "IsSplitOrMergeEnabled" => is_split_or_merge_enabled,
         "SetSplitOrMergeEnabled" => set_split_or_merge_enabled,
         // The store does by itself what these would do.
@@ -53,6 +59,14 @@ pub(super) fn method(name: &str) -> Option<Method> {
 
 fn ran(_: &Cluster, call: &Call<'_>, has_run: bool) -> Answer {
     call.answer(&pb::SwitchResponse { value: Some(has_run) })
+}
+
+/// There are no peers; while they may not be changed that is what is said.
+fn change_peer(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    if cluster.switches.peer_modification.is_on() {
+        return Err(no_such_method(call));
+    }
+    Err(RemoteException::do_not_retry("Replication peer modification disabled"))
 }
 
 fn of_type(switches: &Switches, number: i32) -> &crate::cluster::Switch {

@@ -47,6 +47,8 @@ pub(super) struct Rows {
 struct Sink<'s> {
     results: &'s mut ResultWriter,
     view: Option<MetaView<'s>>,
+    /// What the cells of the answer count for.
+    size_bytes: &'s mut u64,
     /// The row of the first cell.
     row: Vec<u8>,
 }
@@ -58,6 +60,7 @@ impl Sink<'_> {
             self.row.clear();
             self.row.extend_from_slice(cell.row());
         }
+        *self.size_bytes += cell.heap_size() as u64;
         let results = &mut *self.results;
         match &mut self.view {
             None => results.push(cell),
@@ -89,11 +92,12 @@ pub(super) fn read_rows(
     };
     let is_late = || request.time_limit.is_some_and(|limit| Instant::now() >= limit);
     let is_meta = scanner.scan.info().table().is_meta();
-    let mut row = Vec::new();
+    let (mut row, mut size_bytes) = (Vec::new(), 0);
     while (rows.messages.len() as u64) < u64::from(request.rows_max) {
         let view = is_meta.then(|| MetaView::new(cluster, &call.client.host));
-        let mut sink = Sink { results: &mut rows.results, view, row };
-        let size_left = request.size_max.saturating_sub(sink.results.size_bytes() as u64).max(1);
+        let size_left = request.size_max.saturating_sub(size_bytes).max(1);
+        let results = &mut rows.results;
+        let mut sink = Sink { results, view, size_bytes: &mut size_bytes, row };
         let size_limit = request.allows_partials.then_some(size_left);
         let step = scanner.scan.next(size_limit, is_late, |cell| sink.push(cell))?;
         row = sink.row;
@@ -117,7 +121,7 @@ pub(super) fn read_rows(
                 }
             }
         }
-        let is_full = rows.results.size_bytes() as u64 >= request.size_max;
+        let is_full = size_bytes >= request.size_max;
         let is_late = is_late();
         if is_full || is_late || !rows.has_more_in_region {
             rows.is_heartbeat = rows.has_more_in_region && is_late;

@@ -9,30 +9,53 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 
 /**
  * A cluster in a process of its own: hblite, or a real standalone HBase to compare with.
  *
  * <p>The command comes from the system property {@code hblite.tests.command}, its parts separated
- * by newlines, where {@code {servers}} stands for the number of region servers and {@code {dir}}
- * for an empty directory. That directory holds {@code hbase-site.xml} with the settings that the
- * test made. The process says on its standard output where its ZooKeeper is, and ends with its
+ * by newlines, where {@code {servers}} stands for the number of region servers, {@code {dir}} for
+ * an empty directory and {@code {settings}} for an option {@code -D} for each setting of the test
+ * that hblite has. That directory holds {@code hbase-site.xml} with all settings that the test
+ * made. The process says on its standard output where its ZooKeeper is, and ends with its
  * standard input at the latest.
  */
 public final class Cluster implements AutoCloseable {
   private static final long STOPS_WITHIN_SECONDS = 60;
 
+  /** The settings that hblite has. */
+  private static final Set<String> KNOWN =
+      Set.of(
+          "hbase.catalogjanitor.interval",
+          "hbase.client.scanner.timeout.period",
+          "hbase.hregion.max.filesize",
+          "hbase.hregion.memstore.block.multiplier",
+          "hbase.hregion.memstore.flush.size",
+          "hbase.hstore.blockingStoreFiles",
+          "hbase.hstore.compaction.max",
+          "hbase.hstore.compaction.min",
+          "hbase.hstore.compaction.min.size",
+          "hbase.hstore.compaction.ratio",
+          "hbase.hregion.majorcompaction",
+          "hbase.master.cleaner.snapshot.interval",
+          "hbase.server.keyvalue.maxsize",
+          "hbase.server.scanner.max.result.size",
+          "hbase.table.sanity.checks");
+
+  private static final Pattern ENDPOINT = Pattern.compile("\"http_port\":(\\d+)");
   private static final Pattern PORT = Pattern.compile("[:\\s](\\d{2,5})\\b");
 
   private final Process process;
   private final Path directory;
   private final int zooKeeperPort;
+  private int endpointPort;
   private final Thread atExit = new Thread(this::kill);
 
   private Cluster(Process process, Path directory) throws IOException {
@@ -55,6 +78,10 @@ public final class Cluster implements AutoCloseable {
     }
     List<String> command = new ArrayList<>();
     for (String part : System.getProperty("hblite.tests.command", "").split("\n")) {
+      if (part.equals("{settings}")) {
+        addKnownSettings(command, configuration);
+        continue;
+      }
       command.add(
           part.replace("{servers}", Integer.toString(regionServers))
               .replace("{dir}", directory.toString()));
@@ -64,9 +91,28 @@ public final class Cluster implements AutoCloseable {
     return new Cluster(builder.start(), directory);
   }
 
+  /** What a cluster in the test's own process would read, where it differs from the default. */
+  private static void addKnownSettings(List<String> command, Configuration configuration) {
+    Configuration defaults = defaults();
+    for (String name : new TreeSet<>(KNOWN)) {
+      String value = configuration.get(name);
+      if (value != null && !value.equals(defaults.get(name))) {
+        command.add("-D");
+        command.add(name + "=" + value);
+      }
+    }
+  }
+
+  /** Without the settings that all tests share. */
+  private static Configuration defaults() {
+    Configuration defaults = new Configuration();
+    defaults.addResource("hbase-default.xml");
+    return defaults;
+  }
+
   /** What differs from HBase's defaults. */
   private static Configuration settingsOf(Configuration configuration) {
-    Configuration defaults = HBaseConfiguration.create();
+    Configuration defaults = defaults();
     Configuration settings = new Configuration(false);
     for (Map.Entry<String, String> setting : configuration) {
       if (!setting.getValue().equals(defaults.getRaw(setting.getKey()))) {
@@ -94,6 +140,8 @@ public final class Cluster implements AutoCloseable {
       if (at >= 0) {
         Matcher port = PORT.matcher(text.substring(at));
         if (port.find()) {
+          Matcher endpoint = ENDPOINT.matcher(text);
+          endpointPort = endpoint.find() ? Integer.parseInt(endpoint.group(1)) : 0;
           drain();
           return Integer.parseInt(port.group(1));
         }
@@ -122,6 +170,16 @@ public final class Cluster implements AutoCloseable {
   /** The port of its ZooKeeper. */
   public int zooKeeperPort() {
     return zooKeeperPort;
+  }
+
+  /** The port of hblite's admin endpoint; 0 if this is no hblite. */
+  public int endpointPort() {
+    return endpointPort;
+  }
+
+  /** The directory where its files are. */
+  public Path store() {
+    return directory.resolve("store");
   }
 
   @Override

@@ -1,11 +1,11 @@
 package hblite.conformance.tests;
 
 import java.io.IOException;
-import java.util.List;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.Coprocessor;
 import org.apache.hadoop.hbase.HBaseCluster;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HBaseZKTestingUtility;
@@ -17,6 +17,7 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.HBaseAdmin;
+import org.apache.hadoop.hbase.coprocessor.CoprocessorHost;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.zookeeper.ZKConfig;
 
@@ -47,8 +48,24 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
     conf.set(HConstants.ZOOKEEPER_QUORUM, "127.0.0.1");
     conf.setInt(HConstants.ZOOKEEPER_CLIENT_PORT, cluster.zooKeeperPort());
     conf.set(HConstants.MASTER_ADDRS_KEY, masterAddress());
+    conf.set(HConstants.HBASE_DIR, cluster.store().toUri().toString());
+    conf.setInt(Endpoint.PORT, cluster.endpointPort());
+    startMasterCoprocessors();
     miniCluster = new MiniHBaseCluster(conf);
     return miniCluster;
+  }
+
+  /** Some tests look whether theirs were started; the cluster knows nothing of them. */
+  private void startMasterCoprocessors() {
+    for (String name : conf.getTrimmedStrings(CoprocessorHost.MASTER_COPROCESSOR_CONF_KEY)) {
+      try {
+        Class<?> type = Class.forName(name);
+        ((Coprocessor) type.getDeclaredConstructor().newInstance()).start(null);
+      } catch (ReflectiveOperationException | IOException | RuntimeException e) {
+        // It wants a master.
+        continue;
+      }
+    }
   }
 
   /** Tests choose among the registries, and some of these want to know the master. */
@@ -177,11 +194,14 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
   }
 
   public boolean ensureSomeRegionServersAvailable(int count) throws IOException {
-    List<?> servers = List.copyOf(getAdmin().getRegionServers());
-    if (servers.size() < count) {
+    if (getAdmin().getRegionServers().size() >= count) {
+      return false;
+    }
+    boolean wereAnyDead = getMiniHBaseCluster().restartDeadRegionServers();
+    if (getAdmin().getRegionServers().size() < count) {
       throw OtherProcess.has("a region server to add");
     }
-    return false;
+    return wereAnyDead;
   }
 
   public boolean ensureSomeNonStoppedRegionServersAvailable(int count) throws IOException {

@@ -92,6 +92,11 @@ public final class Run extends RunListener {
   }
 
   @Override
+  public void testStarted(Description test) {
+    OtherProcess.wasWanted();
+  }
+
+  @Override
   public void testFinished(Description test) {
     note(test, "passed", null);
   }
@@ -109,9 +114,11 @@ public final class Run extends RunListener {
   @Override
   public void testFailure(Failure failure) {
     Throwable why = failure.getException();
+    // Tests catch what they do not know, and fail for it.
     boolean isMissing =
-        why instanceof NoSuchMethodError
-            && UTILITIES.stream().anyMatch(name -> why.getMessage().contains(name));
+        OtherProcess.wasWanted()
+            || (why instanceof NoSuchMethodError
+                && UTILITIES.stream().anyMatch(name -> why.getMessage().contains(name)));
     if (!isMissing && Boolean.getBoolean("hblite.tests.traces")) {
       why.printStackTrace();
     }

@@ -1,7 +1,9 @@
 package org.apache.hadoop.hbase;
 
 import hblite.conformance.tests.OtherProcess;
+import hblite.conformance.tests.RemoteServers;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,10 +31,12 @@ import org.apache.hadoop.hbase.util.JVMClusterUtil.RegionServerThread;
  * test.
  */
 public class MiniHBaseCluster extends HBaseCluster {
+  private final RemoteServers servers;
   private Connection connection;
 
   public MiniHBaseCluster(Configuration configuration) {
     super(configuration);
+    servers = new RemoteServers(configuration, () -> connection().getAdmin());
   }
 
   private synchronized Connection connection() throws IOException {
@@ -53,7 +57,7 @@ public class MiniHBaseCluster extends HBaseCluster {
     }
   }
 
-  private List<ServerName> servers() throws IOException {
+  private List<ServerName> regionServers() throws IOException {
     try (Admin admin = connection().getAdmin()) {
       return new ArrayList<>(admin.getRegionServers());
     }
@@ -61,7 +65,7 @@ public class MiniHBaseCluster extends HBaseCluster {
 
   public int getNumLiveRegionServers() {
     try {
-      return servers().size();
+      return regionServers().size();
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
@@ -82,9 +86,9 @@ public class MiniHBaseCluster extends HBaseCluster {
 
   public int getServerWith(byte[] regionName) {
     try {
-      List<ServerName> servers = servers();
+      List<ServerName> names = regionServers();
       TableName table = RegionInfo.getTable(regionName);
-      return servers.indexOf(getServerHoldingRegion(table, regionName));
+      return names.indexOf(getServerHoldingRegion(table, regionName));
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
@@ -153,7 +157,11 @@ public class MiniHBaseCluster extends HBaseCluster {
   }
 
   public HMaster getMaster() {
-    throw OtherProcess.has("HMaster");
+    try {
+      return servers.master();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   public HMaster getMaster(int index) {
@@ -197,11 +205,20 @@ public class MiniHBaseCluster extends HBaseCluster {
   }
 
   public List<RegionServerThread> getRegionServerThreads() {
-    throw OtherProcess.has("HRegionServer");
+    return getLiveRegionServerThreads();
   }
 
   public List<RegionServerThread> getLiveRegionServerThreads() {
-    throw OtherProcess.has("HRegionServer");
+    try {
+      return servers.regionServers();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Starts the region servers again that a test killed. Says whether there were any. */
+  public boolean restartDeadRegionServers() throws IOException {
+    return servers.restartDead();
   }
 
   public RegionServerThread startRegionServer() {

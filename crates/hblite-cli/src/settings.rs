@@ -1,0 +1,184 @@
+//! `-D NAME=VALUE`: settings of a cluster by the names that they have in `hbase-site.xml`.
+
+use std::time::Duration;
+
+use hblite::EngineOptions;
+use hblite_server::ServerOptions;
+
+/// HBase's `hbase.catalogjanitor.interval`.
+const JANITOR_PERIOD_MS: i64 = 5 * 60 * 1000;
+/// HBase's `hbase.master.cleaner.snapshot.interval`.
+const SNAPSHOT_CLEANER_PERIOD_MS: i64 = 30 * 60 * 1000;
+/// The least memory of a region at which the store flushes it.
+const FLUSH_SIZE_MIN: usize = 64 * 1024;
+
+/// What a setting changes.
+pub(crate) struct Settings {
+    pub(crate) engine: EngineOptions,
+    pub(crate) server: ServerOptions,
+}
+
+type Set = fn(&mut Settings, &str) -> Option<()>;
+
+/// The settings that there are, each with what it does to its value; nothing if that makes no
+/// sense.
+const KNOWN: &[(&str, Set)] = &[
+    ("hbase.busy.wait.duration", |s, v| {
+        s.engine.busy_wait_ms = number(v)?;
+        Some(())
+    }),
+    ("hbase.catalogjanitor.interval", |s, v| {
+        s.engine.parents_kept_ms = number(v)?;
+        Some(())
+    }),
+    ("hbase.client.scanner.timeout.period", |s, v| {
+        s.server.limits.scanner_lease = Duration::from_millis(number(v)?);
+        Some(())
+    }),
+    ("hbase.hregion.majorcompaction", |s, v| {
+        s.engine.major_compaction_period_ms = number(v)?;
+        Some(())
+    }),
+    ("hbase.hregion.max.filesize", |s, v| {
+        s.engine.region_size_max_bytes = number(v)?;
+        Some(())
+    }),
+    ("hbase.hregion.memstore.block.multiplier", |s, v| {
+        s.engine.memstore_block_multiplier = number(v)?;
+        Some(())
+    }),
+    ("hbase.hregion.memstore.flush.size", |s, v| {
+        s.engine.memstore_flush_size_bytes = number::<usize>(v)?.max(FLUSH_SIZE_MIN);
+        Some(())
+    }),
+    ("hbase.hstore.blockingStoreFiles", |s, v| {
+        s.engine.blocking_store_files = number(v)?;
+        Some(())
+    }),
+    ("hbase.hstore.compaction.max", |s, v| {
+        s.engine.compaction_files_max = number(v)?;
+        Some(())
+    }),
+    ("hbase.hstore.compaction.min", compaction_files_min),
+    ("hbase.hstore.compaction.min.size", |s, v| {
+        s.engine.compaction_small_file_bytes = number(v)?;
+        Some(())
+    }),
+    ("hbase.hstore.compaction.ratio", |s, v| {
+        s.engine.compaction_ratio = number(v)?;
+        Some(())
+    }),
+    // The name that it had before.
+    ("hbase.hstore.compactionThreshold", compaction_files_min),
+    ("hbase.increasing.policy.initial.size", |s, v| {
+        s.engine.region_split_first_size_bytes = Some(number(v)?);
+        Some(())
+    }),
+    ("hbase.ipc.max.request.size", |s, v| {
+        s.server.limits.frame_size_max_bytes = number(v)?;
+        Some(())
+    }),
+    ("hbase.master.cleaner.snapshot.interval", |s, v| {
+        s.engine.expired_snapshots_kept_ms = number(v)?;
+        Some(())
+    }),
+    ("hbase.regionserver.handler.count", |s, v| {
+        s.server.limits.handlers = number(v)?;
+        Some(())
+    }),
+    ("hbase.server.keyvalue.maxsize", |s, v| {
+        s.engine.cell_size_max_bytes = number(v)?;
+        Some(())
+    }),
+    ("hbase.server.scanner.max.result.size", |s, v| {
+        s.server.limits.result_size_max_bytes = number(v)?;
+        Some(())
+    }),
+    ("hbase.table.sanity.checks", |s, v| {
+        s.engine.are_settings_checked = v.trim().parse().ok()?;
+        Some(())
+    }),
+];
+
+fn compaction_files_min(settings: &mut Settings, value: &str) -> Option<()> {
+    let engine = &mut settings.engine;
+    engine.compaction_files_min = number(value)?;
+    engine.compaction_files_max = engine.compaction_files_max.max(engine.compaction_files_min);
+    Some(())
+}
+
+fn number<N: std::str::FromStr>(value: &str) -> Option<N> {
+    value.trim().parse().ok()
+}
+
+impl Settings {
+    /// The defaults of a cluster.
+    pub(crate) fn new(server: ServerOptions) -> Self {
+        let engine = EngineOptions {
+            parents_kept_ms: JANITOR_PERIOD_MS,
+            expired_snapshots_kept_ms: SNAPSHOT_CLEANER_PERIOD_MS,
+            ..EngineOptions::default()
+        };
+        Self { engine, server }
+    }
+
+    /// Takes what `NAME=VALUE` says.
+    ///
+    /// # Errors
+    /// What is wrong with it, for its user.
+    pub(crate) fn apply(&mut self, setting: &str) -> Result<(), String> {
+        let (name, value) = setting
+            .split_once('=')
+            .ok_or_else(|| format!("-D takes NAME=VALUE, and {setting} has no '='"))?;
+        let Some((_, set)) = KNOWN.iter().find(|(known, _)| *known == name.trim()) else {
+            let known: Vec<&str> = KNOWN.iter().map(|(known, _)| *known).collect();
+            return Err(format!(
+                "{name} is no setting that hblite has; these are: {}",
+                known.join(", ")
+            ));
+        };
+        set(self, value).ok_or_else(|| format!("{value} is no value of {name}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        Settings::new(ServerOptions::default())
+    }
+
+    #[test]
+    fn settings_have_hbases_names() {
+        let mut settings = settings();
+        for setting in [
+            "hbase.client.scanner.timeout.period=2000",
+            "hbase.hregion.memstore.flush.size=25000",
+            "hbase.hstore.compaction.min=12",
+            "hbase.table.sanity.checks=false",
+        ] {
+            settings.apply(setting).unwrap();
+        }
+        assert_eq!(settings.server.limits.scanner_lease, Duration::from_secs(2));
+        assert_eq!(settings.engine.memstore_flush_size_bytes, FLUSH_SIZE_MIN);
+        assert_eq!(settings.engine.compaction_files_min, 12);
+        assert!(!settings.engine.are_settings_checked);
+        assert!(settings.engine.check().is_ok());
+    }
+
+    #[test]
+    fn every_setting_refuses_what_is_no_value() {
+        for (name, _) in KNOWN {
+            let message = settings().apply(&format!("{name}=some")).unwrap_err();
+            assert_eq!(message, format!("some is no value of {name}"));
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_told() {
+        let message = settings().apply("hbase.nothing=1").unwrap_err();
+        assert!(message.starts_with("hbase.nothing is no setting that hblite has; "), "{message}");
+        assert!(settings().apply("word").is_err());
+    }
+}

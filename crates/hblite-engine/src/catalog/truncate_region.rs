@@ -1,0 +1,125 @@
+//! Emptying one region (`TruncateRegionProcedure`).
+//!
+//! The region keeps its name, so hbase:meta cannot tell its new files from the old ones. The commit
+//! is that its directory leaves its place:
+//!
+//! 1. flush and close: nothing of it is in the log alone
+//! 2. hbase:meta says from which id on its log counts, so that nothing comes back from the log
+//! 3. its directory goes to the trash, durably
+//! 4. it is opened without files
+//!
+//! An error after step 3 puts the directory back.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hblite_model::{Error, Exception, RegionInfo, Result};
+
+use super::meta::{self, RegionRow};
+use super::table::TableEntry;
+use super::{Catalog, TableState, encoded_part};
+use crate::files::sync_dir;
+use crate::region::Region;
+
+impl Catalog {
+    /// Removes all cells of a region, named by its full or encoded name. Name and borders stay.
+    ///
+    /// # Errors
+    /// `UnknownRegion`, `TableNotEnabled`, `DoNotRetryIo` if it is not in service, `Io`: it is as
+    /// it was. `RegionServerStopped`: what it is shows when the store is opened again.
+    pub(crate) fn truncate_region(&self, name: &str) -> Result<()> {
+        let Some((table, row)) = self.find_row(name) else {
+            let message = format!("No RegionState found for {}", encoded_part(name));
+            return Err(Error::new(Exception::UnknownRegion, message));
+        };
+        let _procedure = self.begin_procedure()?;
+        let entry = self.entry(&table)?;
+        if entry.state != TableState::Enabled {
+            return Err(Error::new(Exception::TableNotEnabled, table.to_string()));
+        }
+        if table.is_system() {
+            let message = "Can't truncate region in catalog tables";
+            return Err(Error::new(Exception::Io, message));
+        }
+        let encoded = row.info.encoded_name();
+        let Some(region) = entry.region(encoded) else {
+            return Err(Error::do_not_retry(format!("{encoded} is not OPEN; state=CLOSED")));
+        };
+        // Most of it while the region still serves; a flush that fails now has changed nothing.
+        region.flush()?;
+        region.close()?;
+        let emptied = self.truncate_closed(&entry, region);
+        if emptied.is_err() {
+            self.bring_back(&entry, std::slice::from_ref(region));
+        }
+        emptied
+    }
+
+    fn truncate_closed(&self, entry: &TableEntry, closed: &Region) -> Result<()> {
+        let info = closed.info();
+        let id = closed.last_sequence_id() + 1;
+        let timestamp = self.meta.next_timestamp()?;
+        self.meta.write(&[meta::put_open_sequence_number(info, id, timestamp)])?;
+
+        let mut rows = entry.rows.clone();
+        let mut emptied = Vec::new();
+        for row in rows.iter_mut().filter(|row| row.info == *info) {
+            row.open_sequence_number = id;
+            emptied.push(row.clone());
+        }
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let trash = layout.move_to_trash(fs, &layout.region_dir(info))?;
+        let opened = self.open_emptied(entry, &emptied, trash.as_deref()).or_else(|error| {
+            self.put_back(info, trash.as_deref())?;
+            Err(error)
+        })?;
+        let others = entry.regions().iter().filter(|region| region.info() != info).cloned();
+        let regions = others.chain(opened).collect();
+        let descriptor = Arc::clone(&entry.descriptor);
+        let emptied = TableEntry::new(descriptor, entry.state, rows, regions);
+        self.publish(info.table(), Some(emptied));
+        if let Some(trash) = trash {
+            // What cannot be removed now goes with the next open.
+            let _ = fs.remove_dir_all(&trash);
+        }
+        Ok(())
+    }
+
+    fn open_emptied(
+        &self,
+        entry: &TableEntry,
+        rows: &[RegionRow],
+        trash: Option<&Path>,
+    ) -> Result<Vec<Arc<Region>>> {
+        let fs = self.context.env.fs.as_ref();
+        // The files must not come back beside those that the region gets from now on.
+        if let Some(parent) = trash.and_then(Path::parent) {
+            sync_dir(fs, parent)?;
+        }
+        sync_dir(fs, &self.context.layout.table_dir(entry.descriptor.name()))?;
+        self.prepare_regions(&entry.descriptor, rows)
+    }
+
+    /// Puts the directory of a region back from the trash, durably.
+    ///
+    /// # Errors
+    /// `RegionServerStopped`: whether it is there shows when the store is opened again, so nothing
+    /// is done with the store until then.
+    fn put_back(&self, info: &RegionInfo, trash: Option<&Path>) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let dir = layout.region_dir(info);
+        let put_back = layout.remove_dir(fs, &dir).and_then(|()| {
+            if let Some(trash) = trash {
+                let io = |error| Error::io("cannot put back", &dir, error);
+                fs.rename(trash, &dir).map_err(io)?;
+            }
+            sync_dir(fs, &layout.table_dir(info.table()))
+        });
+        put_back.map_err(|error| {
+            self.context.is_closed.store(true, Ordering::Release);
+            let message = format!("{}; open the store again", error.message());
+            Error::new(Exception::RegionServerStopped, message).with_source(error)
+        })
+    }
+}

@@ -1,0 +1,89 @@
+package hblite.conformance.tests;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
+import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
+import org.apache.hbase.thirdparty.com.google.gson.JsonParser;
+
+/** hblite's admin endpoint, where a test kills servers. */
+final class Endpoint {
+  /** The setting with its port. */
+  static final String PORT = "hblite.tests.endpoint.port";
+
+  private final HttpClient client = HttpClient.newHttpClient();
+  private final String address;
+
+  private Endpoint(int port) {
+    this.address = "http://127.0.0.1:" + port;
+  }
+
+  /** The endpoint of the cluster with these settings; skips the test if it has none. */
+  static Endpoint of(Configuration configuration) {
+    int port = configuration.getInt(PORT, 0);
+    if (port == 0) {
+      throw OtherProcess.has("the process");
+    }
+    return new Endpoint(port);
+  }
+
+  private String send(String path, String body) throws IOException {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(address + path));
+    if (body != null) {
+      request.header("Content-Type", "application/json").POST(BodyPublishers.ofString(body));
+    }
+    try {
+      HttpResponse<String> answer = client.send(request.build(), BodyHandlers.ofString());
+      if (answer.statusCode() != 200) {
+        throw new IOException(path + ": " + answer.body());
+      }
+      return answer.body();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(e);
+    }
+  }
+
+  private JsonObject status() throws IOException {
+    return JsonParser.parseString(send("/status", null)).getAsJsonObject();
+  }
+
+  private Iterable<JsonElement> servers() throws IOException {
+    return status().getAsJsonArray("servers");
+  }
+
+  /** How many scanners are open on all servers. */
+  int scanners() throws IOException {
+    return status().get("scanners").getAsInt();
+  }
+
+  /** Kills the region server at this port; the others get its regions at once. */
+  void crash(int port) throws IOException {
+    for (JsonElement each : servers()) {
+      JsonObject server = each.getAsJsonObject();
+      if (server.get("port").getAsInt() == port) {
+        int number = server.get("server").getAsInt();
+        send("/servers/" + number + "/crash", "{\"reassign_after_ms\":0}");
+      }
+    }
+  }
+
+  /** Starts the region servers again that are dead. Says whether there were any. */
+  boolean restartDead() throws IOException {
+    boolean wereAny = false;
+    for (JsonElement each : servers()) {
+      JsonObject server = each.getAsJsonObject();
+      if (!server.get("is_alive").getAsBoolean()) {
+        send("/servers/" + server.get("server").getAsInt() + "/restart", "{}");
+        wereAny = true;
+      }
+    }
+    return wereAny;
+  }
+}
