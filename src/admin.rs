@@ -134,7 +134,8 @@ impl Admin {
         self.engine.merge_regions(regions, is_forced)
     }
 
-    /// Removes all cells of a region, named by its full or encoded name; its table stays in service.
+    /// Removes all cells of a region, named by its full or encoded name, while its table stays in
+    /// service.
     pub fn truncate_region(&self, region: &str) -> Result<()> {
         self.engine.truncate_region(region)
     }

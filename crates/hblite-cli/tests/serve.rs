@@ -107,6 +107,10 @@ fn what_cannot_be_served_is_told() {
     };
     let taken = text(&["--memory", "--rpc-port", &port, "--zookeeper-port", "0"]);
     assert!(taken.contains(&format!("cannot listen on 127.0.0.1:{port}")), "{taken}");
+    let unknown = text(&["--memory", "-D", "hbase.nothing=1"]);
+    assert!(unknown.contains("hbase.nothing is no setting that hblite has"), "{unknown}");
+    let bad = text(&["--memory", "-D", "hbase.table.sanity.checks=perhaps"]);
+    assert!(bad.contains("perhaps is no value of hbase.table.sanity.checks"), "{bad}");
     let store = dir.path().join("a");
     let open = text(&arguments(&store));
     assert!(open.contains("hblite: "), "{open}");

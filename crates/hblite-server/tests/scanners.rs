@@ -128,8 +128,8 @@ fn leases_follow_the_stores_clock() {
 fn rows_are_cut_for_clients_that_put_them_together_and_for_no_others() {
     let (server, name, _) = start(2);
     let mut client = Client::data(&server);
-    // Two cells fill it.
-    let scan = || pb::Scan { max_result_size: Some(50), ..pb::Scan::default() };
+    // Two cells fill it: each counts for its bytes and an object around them.
+    let scan = || pb::Scan { max_result_size: Some(100), ..pb::Scan::default() };
     let answer = client.call("Scan", &open(&name, scan(), 100));
     let response: pb::ScanResponse = answer.decode();
     assert_eq!(

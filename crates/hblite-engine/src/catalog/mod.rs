@@ -18,7 +18,8 @@
 //!   what the small files hold; `meta` what the rows say
 //! - `meta_table` reads and writes the rows, `table` and `router` find regions
 //! - `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `truncate_region`,
-//!   `namespace` are the procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
+//!   `namespace` are the procedures, `sanity` their rules about settings, `parents` tidies up after
+//!   split and merge
 //! - `backup` copies the store while procedures wait; `bulk_load` gives regions whole files;
 //!   `snapshot` keeps a table's files and makes tables of them; `crash` loses what regions have in
 //!   memory

@@ -1,8 +1,8 @@
 //! What a table's settings must be: HBase's `TableDescriptorChecker`.
 //!
 //! Some rules are the Java client's and were checked when the descriptor was built; these are the
-//! server's. A table with `hbase.table.sanity.checks` = `false` passes them all, and so does one that
-//! says nothing of it in a store that does not check.
+//! server's. A table with `hbase.table.sanity.checks` = `false` passes them all, and so does one
+//! that says nothing of it in a store that does not check.
 
 use hblite_model::{
     BloomType, ColumnFamilyDescriptor, Compression, Error, Result, TableDescriptor,
