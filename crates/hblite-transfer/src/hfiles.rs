@@ -79,8 +79,8 @@ const ROWS_PER_PROGRESS: u64 = 1_024;
 ///
 /// # Errors
 /// `Invalid` if the scan goes in reverse; `Store` if the folder is there and not empty or
-/// `<folder>.partial` is there, if it cannot be written, or if the scan fails. Nothing is left of it
-/// then.
+/// `<folder>.partial` is there, if it cannot be written, or if the scan fails. Nothing is left of
+/// it then.
 pub fn export_hfiles(
     env: &Env,
     table: &Table,
