@@ -156,7 +156,11 @@ fn what_cannot_be_done_is_refused_as_hbase_does() {
         custom_sft: Some("no tracker".to_owned()),
         ..restore_request("s", "new")
     };
-    let refused = master.call("RestoreSnapshot", &foreign);
-    assert_eq!(refused.exception(), ("DoNotRetryIOException", true));
+    // HBase's procedure comes upon it, so that it is told by what became of that.
+    let begun: pb::ProcedureResponse = master.call("RestoreSnapshot", &foreign).decode();
+    let asked = pb::GetProcedureResultRequest { proc_id: begun.proc_id.unwrap() };
+    let became: pb::GetProcedureResultResponse = master.call("getProcedureResult", &asked).decode();
+    let exception = became.exception.unwrap().generic_exception.unwrap();
+    assert!(exception.message.unwrap().contains("ClassNotFoundException: Class no tracker"));
     assert!(!server.connection().admin().table_exists(&"new".parse().unwrap()).unwrap());
 }
