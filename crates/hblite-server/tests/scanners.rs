@@ -124,6 +124,35 @@ fn leases_follow_the_stores_clock() {
     assert_eq!(server.server().open_scanners(), 0);
 }
 
+/// Java's client loses its way if such an answer comes too soon.
+#[test]
+fn the_answer_that_opens_a_scanner_of_single_cells_has_none() {
+    let (server, name, _) = start(2);
+    let mut client = Client::data(&server);
+    let scan = || pb::Scan { max_result_size: Some(1), ..pb::Scan::default() };
+    let opening = pb::ScanRequest {
+        client_handles_partials: Some(true),
+        client_handles_heartbeats: Some(true),
+        ..open(&name, scan(), 100)
+    };
+    let response: pb::ScanResponse = client.call("Scan", &opening).decode();
+    assert_eq!(response.heartbeat_message, Some(true));
+    assert_eq!((response.more_results, response.more_results_in_region), (Some(true), Some(true)));
+    assert!(response.cells_per_result.is_empty());
+    let answer = client.call("Scan", &next(response.scanner_id.unwrap(), 100, Some(0)));
+    assert_eq!(answer.decode::<pb::ScanResponse>().cells_per_result, [1]);
+    // Who counts answers, or cannot take such a one, gets the cell.
+    let cursors = pb::ScanRequest {
+        scan: Some(pb::Scan { need_cursor_result: Some(true), ..scan() }),
+        ..opening.clone()
+    };
+    let old = pb::ScanRequest { client_handles_heartbeats: None, ..opening };
+    for request in [cursors, old] {
+        let response: pb::ScanResponse = client.call("Scan", &request).decode();
+        assert_eq!(response.cells_per_result, [1]);
+    }
+}
+
 #[test]
 fn rows_are_cut_for_clients_that_put_them_together_and_for_no_others() {
     let (server, name, _) = start(2);

@@ -50,7 +50,7 @@ impl Catalog {
         region.flush()?;
         region.close()?;
         let emptied = self.truncate_closed(&entry, region);
-        if emptied.is_err() {
+        if emptied.is_err() && self.context.check_open().is_ok() {
             self.bring_back(&entry, std::slice::from_ref(region));
         }
         emptied

@@ -20,6 +20,9 @@ use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 use crate::rpc::scanners::{OpenScanner, Taken};
 
+/// What the smallest cell counts for in the limit of an answer.
+const CELL_SIZE_MIN: u64 = 52;
+
 type RemoteResult<T> = std::result::Result<T, RemoteException>;
 
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
@@ -132,6 +135,11 @@ fn read(
     let rows_max = request.number_of_rows.unwrap_or(u32::from(!is_closing));
     let handles_partials = request.client_handles_partials == Some(true);
     let allows_heartbeats = handles_partials && request.client_handles_heartbeats == Some(true);
+    let waits_for_more = request.scanner_id.is_none()
+        && allows_heartbeats
+        && !is_closing
+        && is_cut_at_every_cell(&scanner.settings);
+    let rows_max = if waits_for_more { 0 } else { rows_max };
     let server_max = cluster.options.limits.result_size_max_bytes as u64;
     let size_max = scanner.settings.size_max_bytes.map_or(server_max, |max| max.min(server_max));
     let limits = Request {
@@ -143,7 +151,23 @@ fn read(
         counts_before: scanner.scan.row_counts(),
         tracks_metrics: request.track_scan_metrics == Some(true),
     };
-    Ok(read_rows(cluster, call, &limits, scanner)?)
+    let mut rows = read_rows(cluster, call, &limits, scanner)?;
+    if waits_for_more {
+        rows.be_a_heartbeat();
+    }
+    Ok(rows)
+}
+
+/// Whether each cell is an answer of its own.
+///
+/// Then `AsyncTable.getScanner` of Java's client stops reading with every answer, and goes on when
+/// its user took the cell. If that opens the scanner of the next region, and the answer with its
+/// first cell is there before the thread that asked is done asking, the client stops once more and
+/// forgets that it did: it waits for ever. A server on the same machine is that quick. So the
+/// answer that opens such a scanner has no cell.
+fn is_cut_at_every_cell(settings: &convert::ScanSettings) -> bool {
+    // One that tells of cursors counts its answers.
+    settings.size_max_bytes.is_some_and(|max| max < CELL_SIZE_MIN) && !settings.needs_cursor
 }
 
 /// Half of what the lease and the client's patience leave.

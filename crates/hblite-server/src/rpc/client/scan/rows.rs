@@ -190,6 +190,11 @@ impl Rows {
         }
     }
 
+    /// Says "still looking", of an answer without rows.
+    pub(super) fn be_a_heartbeat(&mut self) {
+        self.is_heartbeat = true;
+    }
+
     /// Puts what was read into the answer; gives the cells that go beside it.
     pub(super) fn fill(self, response: &mut pb::ScanResponse) -> ResultWriter {
         response.stale = Some(false);
