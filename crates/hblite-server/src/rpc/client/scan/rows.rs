@@ -24,13 +24,19 @@ pub(super) struct Request {
     /// When the answer is due, whatever was found.
     pub(super) time_limit: Option<Instant>,
     pub(super) tracks_metrics: bool,
+    /// Whether the answer is to say "still looking" and have no rows.
+    pub(super) only_opens: bool,
     /// What the scanner had counted before.
     pub(super) counts_before: (u64, u64),
 }
 
-/// What was read.
+/// What was read so far.
 pub(super) struct Rows {
     results: ResultWriter,
+    /// What the cells of the answer count for.
+    size_bytes: u64,
+    /// The row that was read last.
+    row: Vec<u8>,
     /// Number of cells, or the cells themselves for clients without a codec.
     messages: Vec<pb::Result>,
     partial: Vec<bool>,
@@ -47,7 +53,6 @@ pub(super) struct Rows {
 struct Sink<'s> {
     results: &'s mut ResultWriter,
     view: Option<MetaView<'s>>,
-    /// What the cells of the answer count for.
     size_bytes: &'s mut u64,
     /// The row of the first cell.
     row: Vec<u8>,
@@ -69,81 +74,111 @@ impl Sink<'_> {
     }
 }
 
-/// Reads until something is full.
-///
-/// # Errors
-/// Those of files and filters.
-pub(super) fn read_rows(
-    cluster: &Cluster,
-    call: &Call<'_>,
-    request: &Request,
-    scanner: &mut OpenScanner,
-) -> Result<Rows> {
-    let mut rows = Rows {
-        results: call.results(),
-        messages: Vec::new(),
-        partial: Vec::new(),
-        has_more_in_region: true,
-        has_more: true,
-        is_heartbeat: false,
-        cursor: None,
-        metrics: None,
-        complete_rows: 0,
-    };
-    let is_late = || request.time_limit.is_some_and(|limit| Instant::now() >= limit);
-    let is_meta = scanner.scan.info().table().is_meta();
-    let (mut row, mut size_bytes) = (Vec::new(), 0);
-    while (rows.messages.len() as u64) < u64::from(request.rows_max) {
-        let view = is_meta.then(|| MetaView::new(cluster, &call.client.host));
-        let size_left = request.size_max.saturating_sub(size_bytes).max(1);
-        let results = &mut rows.results;
-        let mut sink = Sink { results, view, size_bytes: &mut size_bytes, row };
-        let size_limit = request.allows_partials.then_some(size_left);
-        let step = scanner.scan.next(size_limit, is_late, |cell| sink.push(cell))?;
-        row = sink.row;
-        match step {
-            RegionStep::Paused => {
-                rows.is_heartbeat = true;
-                break;
-            }
-            RegionStep::End => {
-                rows.has_more_in_region = false;
-                // The cut was at the end of the row, as it turns out.
-                if let Some(last) = rows.partial.last_mut() {
-                    *last = false;
-                }
-                break;
-            }
-            RegionStep::Row { may_have_more_cells } => {
-                rows.has_more_in_region = scanner.scan.may_have_more();
-                if !rows.take(request, scanner, &row, may_have_more_cells) {
-                    break;
-                }
-            }
-        }
-        let is_full = size_bytes >= request.size_max;
-        let is_late = is_late();
-        if is_full || is_late || !rows.has_more_in_region {
-            rows.is_heartbeat = rows.has_more_in_region && is_late;
-            break;
-        }
+impl Request {
+    fn is_late(&self, now: Instant) -> bool {
+        self.time_limit.is_some_and(|limit| now >= limit)
     }
-    rows.end(request, scanner);
-    Ok(rows)
 }
 
 impl Rows {
+    /// Nothing yet.
+    pub(super) fn new(call: &Call<'_>) -> Self {
+        Self {
+            results: call.results(),
+            size_bytes: 0,
+            row: Vec::new(),
+            messages: Vec::new(),
+            partial: Vec::new(),
+            has_more_in_region: true,
+            has_more: true,
+            is_heartbeat: false,
+            cursor: None,
+            metrics: None,
+            complete_rows: 0,
+        }
+    }
+
+    /// Reads on until something is full; `false` if `pause_at` came first. It goes on with the next
+    /// call then.
+    ///
+    /// # Errors
+    /// Those of files and filters.
+    pub(super) fn read_on(
+        &mut self,
+        cluster: &Cluster,
+        call: &Call<'_>,
+        request: &Request,
+        scanner: &mut OpenScanner,
+        pause_at: Option<Instant>,
+    ) -> Result<bool> {
+        if request.only_opens {
+            self.is_heartbeat = true;
+            self.end(request, scanner);
+            return Ok(true);
+        }
+        let has_limit = request.time_limit.is_some() || pause_at.is_some();
+        let is_pause = |now| pause_at.is_some_and(|pause| now >= pause);
+        let is_over = || {
+            has_limit && {
+                let now = Instant::now();
+                request.is_late(now) || is_pause(now)
+            }
+        };
+        let is_meta = scanner.scan.info().table().is_meta();
+        while (self.messages.len() as u64) < u64::from(request.rows_max) {
+            let view = is_meta.then(|| MetaView::new(cluster, &call.client.host));
+            let row = std::mem::take(&mut self.row);
+            let size_left = request.size_max.saturating_sub(self.size_bytes).max(1);
+            let (results, size_bytes) = (&mut self.results, &mut self.size_bytes);
+            let mut sink = Sink { results, view, size_bytes, row };
+            let size_limit = request.allows_partials.then_some(size_left);
+            let step = scanner.scan.next(size_limit, is_over, |cell| sink.push(cell))?;
+            self.row = sink.row;
+            let is_last = match step {
+                RegionStep::Paused => false,
+                RegionStep::End => {
+                    self.has_more_in_region = false;
+                    // The cut was at the end of the row, as it turns out.
+                    if let Some(last) = self.partial.last_mut() {
+                        *last = false;
+                    }
+                    true
+                }
+                RegionStep::Row { may_have_more_cells } => {
+                    self.has_more_in_region = scanner.scan.may_have_more();
+                    !self.take(request, scanner, may_have_more_cells)
+                        || self.size_bytes >= request.size_max
+                        || !self.has_more_in_region
+                }
+            };
+            if is_last {
+                break;
+            }
+            if has_limit {
+                let now = Instant::now();
+                if request.is_late(now) {
+                    self.is_heartbeat = true;
+                    break;
+                }
+                if is_pause(now) {
+                    return Ok(false);
+                }
+            }
+        }
+        self.end(request, scanner);
+        Ok(true)
+    }
+
     /// Takes the row that was just read as a result. `false` if it is the last one, or one too
     /// many.
     fn take(
         &mut self,
         request: &Request,
         scanner: &mut OpenScanner,
-        row: &[u8],
         may_have_more_cells: bool,
     ) -> bool {
         if let Some(open) = scanner.open_row.take()
-            && open != row
+            && open != self.row
         {
             // What looked cut was whole.
             self.complete_rows += 1;
@@ -157,7 +192,7 @@ impl Rows {
         self.messages.push(message);
         self.partial.push(may_have_more_cells);
         if may_have_more_cells {
-            scanner.open_row = Some(row.to_vec());
+            scanner.open_row = Some(self.row.clone());
             return true;
         }
         self.complete_rows += 1;
@@ -188,11 +223,6 @@ impl Rows {
             });
             self.metrics = Some(pb::ScanMetrics { metrics: metrics.collect() });
         }
-    }
-
-    /// Says "still looking", of an answer without rows.
-    pub(super) fn be_a_heartbeat(&mut self) {
-        self.is_heartbeat = true;
     }
 
     /// Puts what was read into the answer; gives the cells that go beside it.
