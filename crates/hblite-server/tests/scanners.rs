@@ -89,6 +89,24 @@ fn a_scan_goes_on_where_it_stopped_until_the_region_ends() {
 }
 
 #[test]
+fn a_scan_that_takes_long_goes_on_with_what_it_had() {
+    let (server, name, _) = start(0);
+    let table = server.connection().table("t").unwrap();
+    let names: Vec<String> = (0..20_000).map(|row| format!("r{row:05}")).collect();
+    let puts: Vec<Put> =
+        names.iter().map(|row| Put::new(row.as_str()).add("f", "a", "value")).collect();
+    table.put_all(&puts).unwrap();
+    let mut client = Client::data(&server);
+    // Some milliseconds, in which it changes from the connection's task to a thread.
+    let answer = client.call("Scan", &open(&name, pb::Scan::default(), 15_000));
+    assert_eq!(rows_of(&answer), names[..15_000]);
+    let id = answer.decode::<pb::ScanResponse>().scanner_id.unwrap();
+    let answer = client.call("Scan", &next(id, 15_000, Some(0)));
+    assert_eq!(rows_of(&answer), names[15_000..]);
+    assert_eq!(server.server().open_scanners(), 0);
+}
+
+#[test]
 fn a_call_out_of_order_is_refused_and_the_scanner_stays() {
     let (server, name, _) = start(5);
     let mut client = Client::data(&server);

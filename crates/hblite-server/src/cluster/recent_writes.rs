@@ -112,14 +112,19 @@ impl RecentWrites {
         region: &RegionHandle,
         wanted: &[Mutation],
     ) -> bool {
-        let now = engine.now_millis();
-        if self.latest_ms.load(Ordering::Acquire) < now {
+        if !self.has_any(engine) {
             return false;
         }
+        let now = engine.now_millis();
         let rows = self.rows.lock();
         wanted.iter().any(|one| {
             rows.get(&self.hash(region, one)).is_some_and(|recent| now < recent.free_ms(one))
         })
+    }
+
+    /// Whether anything could have to wait.
+    pub(crate) fn has_any(&self, engine: &Engine) -> bool {
+        self.latest_ms.load(Ordering::Acquire) >= engine.now_millis()
     }
 
     /// Waits until all of these writes can follow the earlier ones.

@@ -1,8 +1,9 @@
 //! From a request to its service.
 //!
 //! Quick calls are done where they were read: handing them to another thread would take longer than
-//! they do. The others wait for one of a bounded number of threads; when too many wait, they are
-//! refused (`CallQueueTooBigException`) and the client comes again.
+//! they do. So is the beginning of a scan, and its rest if that is quick. The others wait for one
+//! of a bounded number of threads; when too many wait, they are refused
+//! (`CallQueueTooBigException`) and the client comes again.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,6 +18,7 @@ use hblite_wire::frame::{Request, Response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::call::{Answer, Call, Client, Service};
+use super::client::{Attempt, Rest};
 use super::connection::Outbox;
 use super::{admin, client, master, registry};
 use crate::cluster::Cluster;
@@ -81,12 +83,20 @@ impl Dispatcher {
         if client::is_quick(client, &request) {
             let call = Call { client, request: &request, deadline, is_quick: true };
             let begin = Instant::now();
-            let answer = without_panic(&request, || client::try_quick(&self.cluster, &call));
-            if let Some(answer) = answer.unwrap_or_else(|exception| Some(Err(exception))) {
-                return Some(finish(&self.cluster, &call, begin, answer));
+            let attempt = without_panic(&request, || client::try_quick(&self.cluster, &call));
+            match attempt.unwrap_or_else(|exception| Attempt::Done(Err(exception))) {
+                Attempt::Done(answer) => return Some(finish(&self.cluster, &call, begin, answer)),
+                Attempt::TooSlow(rest) => {
+                    let work = Work { rest, deadline, ending: Ending::Answered, is_begun: false };
+                    return self.hand_over(client, request, outbox, work);
+                }
+                Attempt::Begun(rest) => {
+                    let work = Work { rest, deadline, ending: Ending::Answered, is_begun: true };
+                    return self.hand_over(client, request, outbox, work);
+                }
             }
         }
-        self.hand_over(client, request, deadline, outbox, Ending::Answered)
+        self.hand_over(client, request, outbox, Work::whole(deadline, Ending::Answered))
     }
 
     /// Does a call that a fault happens to.
@@ -103,7 +113,8 @@ impl Dispatcher {
         let waiting_for = Arc::clone(outbox);
         let go_on = move || match verdict.outcome {
             Outcome::CarriedOut => {
-                dispatcher.hand_over(&client, request, deadline, &waiting_for, Ending::Answered)
+                let work = Work::whole(deadline, Ending::Answered);
+                dispatcher.hand_over(&client, request, &waiting_for, work)
             }
             Outcome::Refused(exception) => Some(Response::of_exception(id, &exception)),
             Outcome::DroppedBefore => {
@@ -111,7 +122,8 @@ impl Dispatcher {
                 None
             }
             Outcome::DroppedAfter => {
-                dispatcher.hand_over(&client, request, deadline, &waiting_for, Ending::Cut)
+                let work = Work::whole(deadline, Ending::Cut);
+                dispatcher.hand_over(&client, request, &waiting_for, work)
             }
         };
         if verdict.delay.is_zero() {
@@ -126,22 +138,22 @@ impl Dispatcher {
         None
     }
 
+    /// Lets a thread do the work, unless too much waits for one.
     fn hand_over(
         self: &Arc<Self>,
         client: &Arc<Client>,
         request: Request,
-        deadline: Option<Instant>,
         outbox: &Arc<Outbox>,
-        ending: Ending,
+        work: Work,
     ) -> Option<Response> {
         let size_bytes = request.message.len() + request.cells.len();
         let calls = self.queued_calls.fetch_add(1, Ordering::AcqRel);
         let bytes = self.queued_bytes.fetch_add(size_bytes, Ordering::AcqRel);
         let waiting = Waiting { dispatcher: Arc::clone(self), size_bytes };
         let limits = self.limits();
-        if calls >= limits.queued_calls_max
-            || bytes.saturating_add(size_bytes) > limits.queued_bytes_max.max(size_bytes)
-        {
+        let is_too_much = calls >= limits.queued_calls_max
+            || bytes.saturating_add(size_bytes) > limits.queued_bytes_max.max(size_bytes);
+        if is_too_much && !work.is_begun {
             drop(waiting);
             let server = self.cluster.identity(client.role).text(&client.host);
             let message = format!("Call queue is full on {server}, too many items queued ?");
@@ -153,14 +165,15 @@ impl Dispatcher {
         let outbox = Arc::clone(outbox);
         tokio::task::spawn_blocking(move || {
             drop(waiting);
-            if deadline.is_some_and(|deadline| deadline < Instant::now()) {
+            let Work { rest, deadline, ending, is_begun } = work;
+            if !is_begun && deadline.is_some_and(|deadline| deadline < Instant::now()) {
                 // The client has given up, and would not know what to do with an answer.
                 outbox.end(None);
                 return;
             }
             let call = Call { client: &client, request: &request, deadline, is_quick: false };
             let begin = Instant::now();
-            let answer = without_panic(&request, || answer(&cluster, &call)).and_then(|done| done);
+            let answer = without_panic(&request, || rest(&cluster, &call)).and_then(|done| done);
             match ending {
                 Ending::Answered => outbox.end(Some(finish(&cluster, &call, begin, answer))),
                 Ending::Cut => {
@@ -170,6 +183,22 @@ impl Dispatcher {
             }
         });
         None
+    }
+}
+
+/// What a thread is to do.
+struct Work {
+    rest: Rest,
+    deadline: Option<Instant>,
+    ending: Ending,
+    /// A part is done, which would be lost if the rest were refused or given up.
+    is_begun: bool,
+}
+
+impl Work {
+    /// A call from its beginning.
+    fn whole(deadline: Option<Instant>, ending: Ending) -> Self {
+        Self { rest: Box::new(answer), deadline, ending, is_begun: false }
     }
 }
 

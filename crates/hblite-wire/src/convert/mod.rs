@@ -17,7 +17,7 @@ mod result;
 mod schema;
 
 pub use filter::filter;
-pub use mutation::{condition, condition_time_range, mutation};
+pub use mutation::{condition, condition_time_range, kind_and_durability, mutation};
 pub use names::{region_info, region_info_from, table_name, table_name_from};
 pub use read::{ScanSettings, get, scan};
 pub use result::{ResultWriter, cell};

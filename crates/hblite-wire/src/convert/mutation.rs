@@ -54,6 +54,15 @@ pub fn mutation(message: &pb::MutationProto, cells: &mut CellReader<'_>) -> Resu
     }
 }
 
+/// What the write in a message is, and how safe it is to be, without a look at its cells.
+///
+/// # Errors
+/// `DoNotRetryIo` for a kind that there is not.
+pub fn kind_and_durability(message: &pb::MutationProto) -> Result<(MutationKind, Durability)> {
+    let kind = kind(message.mutate_type.unwrap_or(0))?;
+    Ok((kind, durability(message.durability.unwrap_or(0))))
+}
+
 fn kind(number: i32) -> Result<MutationKind> {
     match number {
         0 => Ok(MutationKind::Append),

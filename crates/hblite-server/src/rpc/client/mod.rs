@@ -16,16 +16,38 @@ use super::call::{Answer, Call, Client, Service};
 use super::dispatch::no_such_method;
 use crate::cluster::Cluster;
 
-/// Whether the call is one that takes microseconds as a rule.
-pub(super) fn is_quick(client: &Client, request: &Request) -> bool {
-    client.service == Service::Client && matches!(request.method(), "Get" | "Mutate")
+/// A call larger than this is left to a thread, for which the change does not count.
+const QUICK_BYTES_MAX: usize = 64 * 1024;
+
+/// What is left to do of a call.
+pub(super) type Rest = Box<dyn FnOnce(&Cluster, &Call<'_>) -> Answer + Send>;
+
+/// What came of doing a call at once.
+pub(super) enum Attempt {
+    Done(Answer),
+    /// It would have to wait, or take long. Nothing was done; this does it.
+    TooSlow(Rest),
+    /// A part was done, and this does the rest.
+    Begun(Rest),
 }
 
-/// Does a quick call, unless it turns out that it would have to wait.
-pub(super) fn try_quick(cluster: &Cluster, call: &Call<'_>) -> Option<Answer> {
+/// Whether the call is one that takes microseconds as a rule.
+pub(super) fn is_quick(client: &Client, request: &Request) -> bool {
+    client.service == Service::Client
+        && matches!(request.method(), "Get" | "Mutate" | "Scan" | "Multi")
+        && request.message.len() + request.cells.len() <= QUICK_BYTES_MAX
+}
+
+/// Does a call that [`is_quick`], as far as it turns out to be.
+pub(super) fn try_quick(cluster: &Cluster, call: &Call<'_>) -> Attempt {
     match call.request.method() {
-        "Get" => Some(get::answer(cluster, call)),
-        _ => mutate::answer(cluster, call),
+        "Get" => Attempt::Done(get::answer(cluster, call)),
+        "Scan" => scan::try_quick(cluster, call),
+        "Multi" => multi::try_quick(cluster, call),
+        _ => match mutate::answer(cluster, call) {
+            Some(answer) => Attempt::Done(answer),
+            None => Attempt::TooSlow(Box::new(self::answer)),
+        },
     }
 }
 

@@ -5,21 +5,65 @@
 //! what came before it.
 
 use hblite_engine::RegionHandle;
-use hblite_model::{Mutation, MutationKind, Result, RowMutations};
+use hblite_model::{Durability, Mutation, MutationKind, Result, RowMutations};
 use hblite_wire::cell_block::CellReader;
 use hblite_wire::convert::{self, ResultWriter};
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
 use super::mutate::{check_and_mutate, nonce, push_row, read_modify_write};
-use super::{check_cell_sizes, endpoint, get, region};
+use super::{Attempt, check_cell_sizes, endpoint, get, region};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
 type RemoteResult<T> = std::result::Result<T, RemoteException>;
 
+/// More actions than this are left to a thread.
+const QUICK_ACTIONS_MAX: usize = 128;
+
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    let mut request: pb::MultiRequest = call.parameter()?;
+    carry_out(cluster, call, call.parameter()?)
+}
+
+/// Does it if it is some gets, or some puts that need not wait.
+pub(super) fn try_quick(cluster: &Cluster, call: &Call<'_>) -> Attempt {
+    match call.parameter() {
+        Err(error) => Attempt::Done(Err(error.into())),
+        Ok(request) if is_quick(cluster, &request) => {
+            Attempt::Done(carry_out(cluster, call, request))
+        }
+        Ok(request) => {
+            Attempt::TooSlow(Box::new(|cluster, call| carry_out(cluster, call, request)))
+        }
+    }
+}
+
+fn is_quick(cluster: &Cluster, request: &pb::MultiRequest) -> bool {
+    let regions = &request.region_action;
+    let actions = || regions.iter().flat_map(|region| &region.action);
+    if actions().count() > QUICK_ACTIONS_MAX
+        || request.condition.is_some()
+        || regions.iter().any(|one| one.condition.is_some() || one.atomic == Some(true))
+    {
+        return false;
+    }
+    let is_plain_put = |mutation: &pb::MutationProto| {
+        convert::kind_and_durability(mutation).is_ok_and(|(kind, durability)| {
+            kind == MutationKind::Put && durability != Durability::FsyncWal
+        })
+    };
+    actions().all(|action| action.get.is_some())
+        || actions().all(|action| action.mutation.as_ref().is_some_and(is_plain_put))
+            && regions.iter().all(|one| !may_have_to_wait(cluster, &one.region))
+            && !cluster.recent_writes.has_any(&cluster.engine)
+}
+
+/// Whether a write to this region might have to wait.
+fn may_have_to_wait(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> bool {
+    cluster.engine.region(&specifier.value).is_some_and(|region| region.may_have_to_wait())
+}
+
+fn carry_out(cluster: &Cluster, call: &Call<'_>, mut request: pb::MultiRequest) -> Answer {
     let cells = call.cells(cluster.options.limits.frame_size_max_bytes)?;
     let mut multi = Multi {
         cluster,

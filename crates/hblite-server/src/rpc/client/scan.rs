@@ -4,6 +4,9 @@
 //! rows that was asked for, with the client's or the server's limit of bytes, or with the time:
 //! then it is a heartbeat, which says "still looking". A row that does not fit is cut if the client
 //! can put rows together.
+//!
+//! Most scans take microseconds, and some minutes. So each is begun where it was read, and goes to
+//! a thread, with what it has, if it is not done soon.
 
 mod rows;
 
@@ -14,15 +17,56 @@ use hblite_wire::convert;
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
-use self::rows::{Request, Rows, read_rows};
-use super::region;
+use self::rows::{Request, Rows};
+use super::{Attempt, region};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 use crate::rpc::scanners::{OpenScanner, Taken};
 
 type RemoteResult<T> = std::result::Result<T, RemoteException>;
 
+/// How long a scan may keep its connection waiting: some times what a change of threads takes.
+const QUICK_MAX: Duration = Duration::from_millis(1);
+
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    match begin(cluster, call)? {
+        Begun::Answered(response) => call.answer(&response),
+        Begun::Reading(reading) => reading.go_on(cluster, call),
+    }
+}
+
+/// Begins, and leaves the rest for later if it takes long.
+pub(super) fn try_quick(cluster: &Cluster, call: &Call<'_>) -> Attempt {
+    let mut reading = match begin(cluster, call) {
+        Ok(Begun::Reading(reading)) => reading,
+        Ok(Begun::Answered(response)) => return Attempt::Done(call.answer(&response)),
+        Err(exception) => return Attempt::Done(Err(exception)),
+    };
+    match reading.read(cluster, call, Some(Instant::now() + QUICK_MAX)) {
+        Ok(false) => Attempt::Begun(Box::new(move |cluster, call| reading.go_on(cluster, call))),
+        outcome => Attempt::Done(reading.end(cluster, call, outcome.map(drop))),
+    }
+}
+
+/// What became of a call without its rows.
+enum Begun {
+    /// There is nothing to read.
+    Answered(pb::ScanResponse),
+    Reading(Box<Reading>),
+}
+
+/// A call with what it has read so far; it has its scanner.
+struct Reading {
+    id: u64,
+    is_opening: bool,
+    is_closing: bool,
+    scanner: Box<OpenScanner>,
+    limits: Request,
+    rows: Rows,
+    response: pb::ScanResponse,
+}
+
+fn begin(cluster: &Cluster, call: &Call<'_>) -> RemoteResult<Begun> {
     let request: pb::ScanRequest = call.parameter()?;
     let mut response = pb::ScanResponse::default();
     let now_ms = cluster.engine.now_millis();
@@ -31,7 +75,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
         Some(id) => {
             response.scanner_id = Some(id);
             match cluster.scanners.take(id, request.next_call_seq, now_ms)? {
-                Taken::AlreadyClosed => return call.answer(&response),
+                Taken::AlreadyClosed => return Ok(Begun::Answered(response)),
                 Taken::Scanner(scanner) => (id, scanner),
             }
         }
@@ -46,26 +90,59 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
     }
     if request.renew == Some(true) {
         cluster.scanners.put(id, scanner, now_ms);
-        return call.answer(&response);
+        return Ok(Begun::Answered(response));
     }
-    let is_opening = request.scanner_id.is_none();
-    let rows = match read(cluster, call, &request, &mut scanner) {
-        Ok(rows) => rows,
-        Err(exception) => {
+    Ok(Begun::Reading(Box::new(Reading {
+        id,
+        is_opening: request.scanner_id.is_none(),
+        is_closing: request.close_scanner == Some(true),
+        limits: limits(cluster, call, &request, &scanner),
+        scanner,
+        rows: Rows::new(call),
+        response,
+    })))
+}
+
+impl Reading {
+    /// Reads on; `false` if `pause_at` came first.
+    fn read(
+        &mut self,
+        cluster: &Cluster,
+        call: &Call<'_>,
+        pause_at: Option<Instant>,
+    ) -> RemoteResult<bool> {
+        let Self { rows, limits, scanner, .. } = self;
+        Ok(rows.read_on(cluster, call, limits, scanner, pause_at)?)
+    }
+
+    /// Reads what is left, and answers.
+    fn go_on(mut self: Box<Self>, cluster: &Cluster, call: &Call<'_>) -> Answer {
+        let outcome = self.read(cluster, call, None);
+        self.end(cluster, call, outcome.map(drop))
+    }
+
+    fn end(
+        self: Box<Self>,
+        cluster: &Cluster,
+        call: &Call<'_>,
+        outcome: RemoteResult<()>,
+    ) -> Answer {
+        let Self { id, scanner, mut response, .. } = *self;
+        if let Err(exception) = outcome {
             cluster.scanners.close(id, scanner);
-            return Err(if is_opening { exception } else { reset(call, exception) });
+            return Err(if self.is_opening { exception } else { reset(call, exception) });
         }
-    };
-    let results = rows.fill(&mut response);
-    if request.close_scanner == Some(true)
-        || response.more_results == Some(false)
-        || response.more_results_in_region == Some(false)
-    {
-        cluster.scanners.close(id, scanner);
-    } else {
-        cluster.scanners.put(id, scanner, cluster.engine.now_millis());
+        let results = self.rows.fill(&mut response);
+        if self.is_closing
+            || response.more_results == Some(false)
+            || response.more_results_in_region == Some(false)
+        {
+            cluster.scanners.close(id, scanner);
+        } else {
+            cluster.scanners.put(id, scanner, cluster.engine.now_millis());
+        }
+        call.answer_with(&response, results)
     }
-    call.answer_with(&response, results)
 }
 
 fn open(
@@ -122,19 +199,19 @@ fn check_call_sequence(scanner: &mut OpenScanner, given: Option<u64>) -> RemoteR
     Ok(())
 }
 
-fn read(
+fn limits(
     cluster: &Cluster,
     call: &Call<'_>,
     request: &pb::ScanRequest,
-    scanner: &mut OpenScanner,
-) -> RemoteResult<Rows> {
+    scanner: &OpenScanner,
+) -> Request {
     let is_closing = request.close_scanner == Some(true);
     let rows_max = request.number_of_rows.unwrap_or(u32::from(!is_closing));
     let handles_partials = request.client_handles_partials == Some(true);
     let allows_heartbeats = handles_partials && request.client_handles_heartbeats == Some(true);
     let server_max = cluster.options.limits.result_size_max_bytes as u64;
     let size_max = scanner.settings.size_max_bytes.map_or(server_max, |max| max.min(server_max));
-    let limits = Request {
+    Request {
         rows_max,
         rows_left: request.limit_of_rows.filter(|rows| *rows > 0),
         size_max,
@@ -142,8 +219,7 @@ fn read(
         time_limit: allows_heartbeats.then(|| time_limit(cluster, call)),
         counts_before: scanner.scan.row_counts(),
         tracks_metrics: request.track_scan_metrics == Some(true),
-    };
-    Ok(read_rows(cluster, call, &limits, scanner)?)
+    }
 }
 
 /// Half of what the lease and the client's patience leave.

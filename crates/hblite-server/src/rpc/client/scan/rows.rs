@@ -28,9 +28,11 @@ pub(super) struct Request {
     pub(super) counts_before: (u64, u64),
 }
 
-/// What was read.
+/// What was read so far.
 pub(super) struct Rows {
     results: ResultWriter,
+    /// The row that was read last.
+    row: Vec<u8>,
     /// Number of cells, or the cells themselves for clients without a codec.
     messages: Vec<pb::Result>,
     partial: Vec<bool>,
@@ -66,80 +68,105 @@ impl Sink<'_> {
     }
 }
 
-/// Reads until something is full.
-///
-/// # Errors
-/// Those of files and filters.
-pub(super) fn read_rows(
-    cluster: &Cluster,
-    call: &Call<'_>,
-    request: &Request,
-    scanner: &mut OpenScanner,
-) -> Result<Rows> {
-    let mut rows = Rows {
-        results: call.results(),
-        messages: Vec::new(),
-        partial: Vec::new(),
-        has_more_in_region: true,
-        has_more: true,
-        is_heartbeat: false,
-        cursor: None,
-        metrics: None,
-        complete_rows: 0,
-    };
-    let is_late = || request.time_limit.is_some_and(|limit| Instant::now() >= limit);
-    let is_meta = scanner.scan.info().table().is_meta();
-    let mut row = Vec::new();
-    while (rows.messages.len() as u64) < u64::from(request.rows_max) {
-        let view = is_meta.then(|| MetaView::new(cluster, &call.client.host));
-        let mut sink = Sink { results: &mut rows.results, view, row };
-        let size_left = request.size_max.saturating_sub(sink.results.size_bytes() as u64).max(1);
-        let size_limit = request.allows_partials.then_some(size_left);
-        let step = scanner.scan.next(size_limit, is_late, |cell| sink.push(cell))?;
-        row = sink.row;
-        match step {
-            RegionStep::Paused => {
-                rows.is_heartbeat = true;
-                break;
-            }
-            RegionStep::End => {
-                rows.has_more_in_region = false;
-                // The cut was at the end of the row, as it turns out.
-                if let Some(last) = rows.partial.last_mut() {
-                    *last = false;
-                }
-                break;
-            }
-            RegionStep::Row { may_have_more_cells } => {
-                rows.has_more_in_region = scanner.scan.may_have_more();
-                if !rows.take(request, scanner, &row, may_have_more_cells) {
-                    break;
-                }
-            }
-        }
-        let is_full = rows.results.size_bytes() as u64 >= request.size_max;
-        let is_late = is_late();
-        if is_full || is_late || !rows.has_more_in_region {
-            rows.is_heartbeat = rows.has_more_in_region && is_late;
-            break;
-        }
+impl Request {
+    fn is_late(&self, now: Instant) -> bool {
+        self.time_limit.is_some_and(|limit| now >= limit)
     }
-    rows.end(request, scanner);
-    Ok(rows)
 }
 
 impl Rows {
+    /// Nothing yet.
+    pub(super) fn new(call: &Call<'_>) -> Self {
+        Self {
+            results: call.results(),
+            row: Vec::new(),
+            messages: Vec::new(),
+            partial: Vec::new(),
+            has_more_in_region: true,
+            has_more: true,
+            is_heartbeat: false,
+            cursor: None,
+            metrics: None,
+            complete_rows: 0,
+        }
+    }
+
+    /// Reads on until something is full; `false` if `pause_at` came first. It goes on with the next
+    /// call then.
+    ///
+    /// # Errors
+    /// Those of files and filters.
+    pub(super) fn read_on(
+        &mut self,
+        cluster: &Cluster,
+        call: &Call<'_>,
+        request: &Request,
+        scanner: &mut OpenScanner,
+        pause_at: Option<Instant>,
+    ) -> Result<bool> {
+        let has_limit = request.time_limit.is_some() || pause_at.is_some();
+        let is_pause = |now| pause_at.is_some_and(|pause| now >= pause);
+        let is_over = || {
+            has_limit && {
+                let now = Instant::now();
+                request.is_late(now) || is_pause(now)
+            }
+        };
+        let is_meta = scanner.scan.info().table().is_meta();
+        while (self.messages.len() as u64) < u64::from(request.rows_max) {
+            let view = is_meta.then(|| MetaView::new(cluster, &call.client.host));
+            let row = std::mem::take(&mut self.row);
+            let mut sink = Sink { results: &mut self.results, view, row };
+            let size_left =
+                request.size_max.saturating_sub(sink.results.size_bytes() as u64).max(1);
+            let size_limit = request.allows_partials.then_some(size_left);
+            let step = scanner.scan.next(size_limit, is_over, |cell| sink.push(cell))?;
+            self.row = sink.row;
+            let is_last = match step {
+                RegionStep::Paused => false,
+                RegionStep::End => {
+                    self.has_more_in_region = false;
+                    // The cut was at the end of the row, as it turns out.
+                    if let Some(last) = self.partial.last_mut() {
+                        *last = false;
+                    }
+                    true
+                }
+                RegionStep::Row { may_have_more_cells } => {
+                    self.has_more_in_region = scanner.scan.may_have_more();
+                    !self.take(request, scanner, may_have_more_cells)
+                        || self.results.size_bytes() as u64 >= request.size_max
+                        || !self.has_more_in_region
+                }
+            };
+            if is_last {
+                break;
+            }
+            if has_limit {
+                let now = Instant::now();
+                if request.is_late(now) {
+                    self.is_heartbeat = true;
+                    break;
+                }
+                if is_pause(now) {
+                    return Ok(false);
+                }
+            }
+        }
+        self.end(request, scanner);
+        Ok(true)
+    }
+
     /// Takes the row that was just read as a result. `false` if it is the last one, or one too
     /// many.
     fn take(
         &mut self,
         request: &Request,
         scanner: &mut OpenScanner,
-        row: &[u8],
         may_have_more_cells: bool,
     ) -> bool {
         if let Some(open) = scanner.open_row.take()
-            && open != row
+            && open != self.row
         {
             // What looked cut was whole.
             self.complete_rows += 1;
@@ -153,7 +180,7 @@ impl Rows {
         self.messages.push(message);
         self.partial.push(may_have_more_cells);
         if may_have_more_cells {
-            scanner.open_row = Some(row.to_vec());
+            scanner.open_row = Some(self.row.clone());
             return true;
         }
         self.complete_rows += 1;
