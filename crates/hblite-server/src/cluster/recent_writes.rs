@@ -5,12 +5,12 @@
 //! - A delete marker hides what has its own timestamp, whatever came first: a put right after the
 //!   delete of its row would be hidden.
 //! - An increment or append of a cell that was written in this millisecond has the next one's
-//!   timestamp: a put or delete right after it would be hidden by it, or leave it. One of several
-//!   columns would give some of them this time and some the next.
+//!   timestamp: a put or delete right after it would be hidden by it, or leave it. An append to
+//!   several columns would give some of them this time and some the next.
 //!
-//! Such a write of a row waits until time has passed the earlier one. A counter of one column
-//! waits for nothing, so that it can be quicker than one step a millisecond; it may then run ahead
-//! of the clock, as on HBase.
+//! Such a write of a row waits until time has passed the earlier one. Counters wait for nothing but
+//! deletes, so that they can be quicker than one step a millisecond; they may then run ahead of the
+//! clock, as on HBase.
 //!
 //! Threads: any.
 
@@ -62,7 +62,7 @@ impl Recent {
             MutationKind::Put if is_stamped => after_delete.max(self.changed_ms),
             MutationKind::Delete if is_stamped => self.changed_ms,
             // A cell with the time that the clock shows would get the next.
-            MutationKind::Increment | MutationKind::Append if mutation.cells().len() > 1 => {
+            MutationKind::Append if mutation.cells().len() > 1 => {
                 after_delete.max(self.changed_ms.saturating_add(1))
             }
             MutationKind::Increment | MutationKind::Append => after_delete,
