@@ -111,6 +111,8 @@ fn what_cannot_be_served_is_told() {
     assert!(unknown.contains("hbase.nothing is no setting that hblite has"), "{unknown}");
     let bad = text(&["--memory", "-D", "hbase.table.sanity.checks=perhaps"]);
     assert!(bad.contains("perhaps is no value of hbase.table.sanity.checks"), "{bad}");
+    let none = text(&["--memory", "-D", "hbase.regionserver.handler.count=0"]);
+    assert!(none.contains("handlers from 1 to 10,000 does not hold"), "{none}");
     let store = dir.path().join("a");
     let open = text(&arguments(&store));
     assert!(open.contains("hblite: "), "{open}");

@@ -3,9 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use hblite_model::{Error, Result};
+
 use crate::log::Log;
 
 const MIB: usize = 1024 * 1024;
+/// More threads than this are a mistake.
+const HANDLERS_MAX: usize = 10_000;
 
 /// Where a server listens, what it calls itself and what it lets clients do.
 #[derive(Debug, Clone)]
@@ -82,7 +86,8 @@ pub struct Limits {
     /// Bytes of answers that one connection has not taken; until it does nothing is read from it.
     /// Default 64 MiB.
     pub connection_unsent_max_bytes: usize,
-    /// Threads for calls that may take long. Default 30 (`hbase.regionserver.handler.count`).
+    /// Threads for calls that may take long. Default 30, at most 10,000
+    /// (`hbase.regionserver.handler.count`).
     pub handlers: usize,
     /// Scanners at once. Default 100,000.
     pub scanners_max: usize,
@@ -96,6 +101,30 @@ pub struct Limits {
     /// A connection that stops in the middle of a frame, or takes no byte of an answer, for this
     /// time is closed. Default 60 s.
     pub stall_timeout: Duration,
+}
+
+impl Limits {
+    /// Says whether all of them leave something to do.
+    ///
+    /// # Errors
+    /// `IllegalArgument` with the one that does not.
+    pub(crate) fn check(&self) -> Result<()> {
+        let rules = [
+            (self.connections_max > 0, "connections_max > 0"),
+            (self.frame_size_max_bytes > 0, "frame_size_max_bytes > 0"),
+            (self.connection_calls_max > 0, "connection_calls_max > 0"),
+            (self.connection_unsent_max_bytes > 0, "connection_unsent_max_bytes > 0"),
+            ((1..=HANDLERS_MAX).contains(&self.handlers), "handlers from 1 to 10,000"),
+            (!self.scanner_lease.is_zero(), "scanner_lease > 0"),
+            (self.result_size_max_bytes > 0, "result_size_max_bytes > 0"),
+        ];
+        match rules.iter().find(|(holds, _)| !holds) {
+            Some((_, rule)) => Err(Error::illegal_argument(format!(
+                "a limit of the server is out of range: {rule} does not hold"
+            ))),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Default for Limits {

@@ -71,9 +71,10 @@ impl Server {
                 options.region_servers
             )));
         }
+        options.limits.check()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("hblite-rpc")
-            .max_blocking_threads(options.limits.handlers.max(1))
+            .max_blocking_threads(options.limits.handlers)
             .enable_io()
             .enable_time()
             .build()
