@@ -53,6 +53,7 @@ pub(super) fn write(
     let content = content(table);
     let path = dir.join(format!("{FILE_PREFIX}{number:0NUMBER_DIGITS$}.{}", content.len()));
     let written = match safety {
+        Safety::Durable if older.is_empty() => write_first(fs, dir, &path, &content),
         Safety::Durable => fs.write_atomically(&path, &content),
         Safety::Written => fs.create(&path).and_then(|mut file| file.write_all(&content)),
     };
@@ -67,6 +68,21 @@ pub(super) fn write(
         let _ = fs.remove_file(&file.path);
     }
     Ok(())
+}
+
+/// Writes a file that is nobody's until this returns, since no other holds: under its own name at
+/// once, which file systems make durable together with its content.
+fn write_first(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    path: &Path,
+    content: &[u8],
+) -> std::io::Result<()> {
+    let mut file = fs.create(path)?;
+    file.write_all(content)?;
+    file.sync()?;
+    drop(file);
+    fs.sync_dir(dir)
 }
 
 /// Sees to it that a file whose writing failed is not there.
