@@ -191,3 +191,20 @@ fn calls_go_down_the_layers() {
         found
     });
 }
+
+/// The engine takes locks, threads and elapsed time from `hblite-env`, where a build for
+/// simulation puts its own in their place.
+#[test]
+fn the_engine_takes_locks_and_threads_from_its_environment() {
+    let refused = ["parking_lot", "std::thread", "std::sync::mpsc", "std::time::"];
+    check("locks, threads or clocks that a simulation cannot see", |name, text| {
+        let is_engine = name.starts_with("crates/hblite-engine/src/");
+        if !is_engine || name.contains("/tests/") || name.ends_with("/tests.rs") {
+            return vec![];
+        }
+        let lines = code_lines(text).into_iter().enumerate().filter(|(_, line)| {
+            refused.iter().any(|part| line.contains(part)) && !line.contains("std::time::Duration")
+        });
+        lines.map(|(index, line)| format!("{name}:{}: {}", index + 1, line.trim())).collect()
+    });
+}

@@ -4,7 +4,7 @@
 //!
 //! Threads: any.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use hblite_env::sync::mpsc::{Receiver, Sender, channel};
 
 /// What a worker is asked for.
 pub(crate) enum Request {

@@ -13,12 +13,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
     ColumnFamilyDescriptor, META_ENCODED_NAME, RegionInfo, Result, TableDescriptor, TableName,
 };
-use parking_lot::Mutex;
 
 use crate::catalog::{Catalog, OrphanReport, TableState};
 use crate::chore::{Chores, release_log};

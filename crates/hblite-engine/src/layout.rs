@@ -32,8 +32,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use hblite_env::FileSystem;
+use hblite_env::sync::Mutex;
 use hblite_model::{Error, RegionInfo, Result, TableName};
-use parking_lot::Mutex;
 
 pub(crate) use self::root::RootFile;
 

@@ -13,8 +13,8 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
+use hblite_env::sync::{Condvar, Mutex};
 use hblite_model::Nonce;
-use parking_lot::{Condvar, Mutex};
 
 /// `hbase.server.hashNonce.gracePeriod`.
 const KEPT_MS: i64 = 30 * 60 * 1000;

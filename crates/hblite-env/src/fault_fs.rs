@@ -7,10 +7,10 @@
 //!
 //! Threads: one short lock over the plan; the operations themselves run beside each other.
 
+use crate::thread;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;

@@ -11,6 +11,9 @@ mod mapping;
 mod mem_fs;
 mod rng;
 mod std_fs;
+pub mod sync;
+pub mod thread;
+pub mod time;
 
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
-use std::time::{Duration, Instant};
 
+use hblite_env::time::{Duration, Instant};
 use hblite_env::{Env, FileLock};
 use hblite_model::{Error, Exception, Result};
 

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hblite_env::sync::{Mutex, RwLock};
 use hblite_model::name::{DEFAULT_NAMESPACE, SYSTEM_NAMESPACE};
 use hblite_model::{
     Durability, Error, ErrorKind, Exception, Mutation, NamespaceDescriptor, RegionInfo, Result,
     Scan, TableDescriptor, TableName,
 };
-use parking_lot::{Mutex, RwLock};
 
 use super::create::new_row;
 use super::descriptor_file::{self, Safety};
@@ -297,12 +297,12 @@ fn open_all(
     let open = |part: &[(RegionRow, Arc<TableDescriptor>)]| -> Result<Vec<Arc<Region>>> {
         part.iter().map(|(row, descriptor)| open_region(context, row, descriptor)).collect()
     };
-    let thread_count = std::thread::available_parallelism().map_or(1, |count| count.get());
+    let thread_count = hblite_env::thread::available_parallelism().map_or(1, |count| count.get());
     let part_size = opening.len().div_ceil(thread_count).max(REGIONS_PER_THREAD_MIN);
     if opening.len() <= part_size {
         return open(opening);
     }
-    std::thread::scope(|scope| {
+    hblite_env::thread::scope(|scope| {
         let open = &open;
         let threads: Vec<_> =
             opening.chunks(part_size).map(|part| scope.spawn(move || open(part))).collect();

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite_env::Clock;
+use hblite_env::sync::Mutex;
 use hblite_model::{
     CellBuffer, Durability, Error, ErrorKind, Exception, Mutation, NamespaceDescriptor, Result,
     RowResult, Scan,
 };
-use parking_lot::Mutex;
 
 use super::meta;
 use crate::region::Region;

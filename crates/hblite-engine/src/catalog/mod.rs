@@ -58,12 +58,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use hblite_env::Clock;
+use hblite_env::sync::{Mutex, MutexGuard, RwLock};
 use hblite_model::bytes::from_string_binary;
 use hblite_model::name::DEFAULT_NAMESPACE;
 use hblite_model::{
     Error, Exception, NamespaceDescriptor, RegionInfo, Result, TableDescriptor, TableName,
 };
-use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::context::EngineContext;
 use crate::region::Region;

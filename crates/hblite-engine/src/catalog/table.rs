@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
+use hblite_env::sync::RwLock;
 use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
-use parking_lot::RwLock;
 
 use super::meta::RegionRow;
 use super::router::Router;

@@ -36,8 +36,8 @@ mod table;
 mod tests;
 
 use std::path::Path;
-use std::time::Instant;
 
+use hblite_env::time::Instant;
 use hblite_env::{Env, FileSystem};
 use hblite_model::{Error, ErrorKind, Result};
 

@@ -9,12 +9,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
+use hblite_env::sync::Mutex;
+use hblite_env::sync::mpsc::{Receiver, RecvTimeoutError};
+use hblite_env::thread::JoinHandle;
+use hblite_env::time::{Duration, Instant};
 use hblite_model::{Error, Exception, Result};
-use parking_lot::Mutex;
 
 use crate::catalog::Catalog;
 use crate::chore_queue::{ChoreReceiver, ChoreSender, Request};
@@ -55,7 +55,7 @@ impl Chores {
                 name,
                 work,
             };
-            let thread = std::thread::Builder::new()
+            let thread = hblite_env::thread::Builder::new()
                 .name(name.to_owned())
                 .spawn(move || worker.run(&requests))
                 .map_err(|error| {

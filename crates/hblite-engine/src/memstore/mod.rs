@@ -30,9 +30,9 @@ pub use size::MemStoreSize;
 
 use std::sync::Arc;
 
+use hblite_env::sync::RwLock;
 use hblite_model::cell::{CellComparator, CellRef};
 use hblite_model::{Error, Exception, Result, bytes};
-use parking_lot::RwLock;
 
 use segment::MutableSegment;
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use crossbeam_epoch as epoch;
+use hblite_env::sync::RwLock;
 use hblite_model::cell::{CellComparator, CellRef, CellType};
-use parking_lot::RwLock;
 
 use super::MemStoreSize;
 use super::cells::{CellArray, CellCursor, CellList, ChunkPool};

@@ -51,7 +51,7 @@ impl FileGate {
             if count.is_multiple_of(2) {
                 return count;
             }
-            std::thread::yield_now();
+            hblite_env::thread::yield_now();
         }
     }
 

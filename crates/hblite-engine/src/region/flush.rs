@@ -12,8 +12,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
+use hblite_env::time::{Duration, Instant};
 use hblite_model::{Durability, Error, Exception, Result};
 
 use super::Region;
@@ -240,7 +240,7 @@ impl Region {
             if start.elapsed() > deadline {
                 return Err(self.too_busy());
             }
-            std::thread::sleep(MEMORY_POLL);
+            hblite_env::thread::sleep(MEMORY_POLL);
         }
         Ok(())
     }

@@ -25,10 +25,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use hblite_env::sync::{Mutex, MutexGuard, RwLock};
 use hblite_model::{
     CellBuffer, CellComparator, Error, Exception, Get, RegionInfo, Result, Scan, TableDescriptor,
 };
-use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::context::EngineContext;
 use crate::store::Store;

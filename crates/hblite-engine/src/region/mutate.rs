@@ -14,12 +14,12 @@
 
 use std::cell::Cell;
 
+use hblite_env::sync::RwLockReadGuard;
 use hblite_model::cell::{TagType, push_tag};
 use hblite_model::{
     CellBuffer, CellRef, CellType, Durability, Error, Exception, Get, LATEST_TIMESTAMP, Mutation,
     MutationKind, Nonce, Result,
 };
-use parking_lot::RwLockReadGuard;
 
 use super::Region;
 use crate::wal::EditOrigin;

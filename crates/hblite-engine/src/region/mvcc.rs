@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Condvar, Mutex};
+use hblite_env::sync::{Condvar, Mutex};
 
 #[derive(Debug)]
 pub(crate) struct Mvcc {

@@ -6,7 +6,7 @@
 //!
 //! Threads: any.
 
-use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use hblite_env::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::row_hash::row_hash;
 

@@ -23,8 +23,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use hblite_env::sync::{Mutex, RwLock};
 use hblite_model::{CellComparator, ColumnFamilyDescriptor, RegionInfo, Result, bytes};
-use parking_lot::{Mutex, RwLock};
 
 use crate::context::EngineContext;
 use crate::memstore::{MemStore, SegmentScanner};

@@ -10,9 +10,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hblite_env::sync::MutexGuard;
 use hblite_hfile::{HFileWriter, StoreFileInfo};
 use hblite_model::{Error, Result};
-use parking_lot::MutexGuard;
 
 use super::Store;
 use super::store_file::StoreFile;

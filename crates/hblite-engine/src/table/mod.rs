@@ -81,7 +81,7 @@ impl TableHandle {
             let region = self.slot.route(row)?;
             match work(&region) {
                 Err(error) if error.kind() == ErrorKind::NotServing => {
-                    std::thread::sleep(LOCATE_PAUSE);
+                    hblite_env::thread::sleep(LOCATE_PAUSE);
                 }
                 result => return result,
             }
@@ -224,7 +224,7 @@ impl TableHandle {
                 Err(error) if error.kind() == ErrorKind::NotServing && attempts_left > 0 => {
                     attempts_left -= 1;
                     left.extend(valid);
-                    std::thread::sleep(LOCATE_PAUSE);
+                    hblite_env::thread::sleep(LOCATE_PAUSE);
                 }
                 Err(error) => {
                     first_error.get_or_insert(error);

@@ -280,7 +280,7 @@ impl TableScanner {
                     if error.kind() == ErrorKind::NotServing && attempts < LOCATE_ATTEMPTS =>
                 {
                     attempts += 1;
-                    std::thread::sleep(LOCATE_PAUSE);
+                    hblite_env::thread::sleep(LOCATE_PAUSE);
                 }
                 scanner => return Ok((region, scanner?)),
             }

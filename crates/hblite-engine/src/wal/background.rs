@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use hblite_env::sync::{Condvar, Mutex};
+use hblite_env::thread::{self, JoinHandle};
 
 use super::syncer::Syncer;
 

@@ -57,8 +57,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::Env;
+use hblite_env::sync::Mutex;
 use hblite_model::{CellBuffer, Durability, Error, Result};
-use parking_lot::Mutex;
 
 pub use accounting::WalRegion;
 pub use entry::{EditOrigin, WalCells, WalEntry};

@@ -17,12 +17,12 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
+use hblite_env::sync::{Condvar, Mutex, MutexGuard};
+use hblite_env::thread;
+use hblite_env::time::{Duration, Instant};
 use hblite_env::{Env, WritableFile};
 use hblite_model::{Error, Exception, Result};
-use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::accounting::Accounting;
 use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader, segment_path};

@@ -176,7 +176,7 @@ impl Tail {
     }
 
     /// Lets the active segment get no more records.
-    pub(super) fn close_active(&mut self, accounting: &parking_lot::Mutex<Accounting>) {
+    pub(super) fn close_active(&mut self, accounting: &hblite_env::sync::Mutex<Accounting>) {
         if let Some(active) = self.active.take() {
             self.previous_end = LogPosition { segment: active.number, offset: active.offset };
             accounting.lock().close_segment(active.number, &active.regions);
@@ -204,5 +204,5 @@ impl Tail {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) env: &'a Env,
-    pub(super) accounting: &'a parking_lot::Mutex<Accounting>,
+    pub(super) accounting: &'a hblite_env::sync::Mutex<Accounting>,
 }

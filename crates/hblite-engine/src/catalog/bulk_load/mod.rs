@@ -19,9 +19,9 @@ mod folder;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use hblite_env::FileSystem;
+use hblite_env::time::Instant;
 use hblite_model::{CellComparator, Error, ErrorKind, Exception, Result, TableName};
 
 use self::folder::Source;

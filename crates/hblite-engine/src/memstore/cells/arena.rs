@@ -29,8 +29,8 @@ use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
+use hblite_env::sync::Mutex;
 use hblite_model::cell::{CellComparator, CellRef, KEY_VALUE_HEADER_SIZE};
-use parking_lot::Mutex;
 
 /// Bytes of the first chunk.
 const CHUNK_SIZE_MIN: usize = 4 << 10;

@@ -17,10 +17,10 @@ mod policy;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use hblite_env::sync::MutexGuard;
 use hblite_hfile::StoreFileInfo;
 use hblite_hfile::file_info::COMPACTION_EVENT;
 use hblite_model::{Result, protobuf};
-use parking_lot::MutexGuard;
 
 use self::pace::Pace;
 use super::Store;

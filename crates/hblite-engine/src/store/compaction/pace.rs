@@ -5,7 +5,7 @@
 //!
 //! Source: HBase's `PressureAwareCompactionThroughputController`.
 
-use std::time::{Duration, Instant};
+use hblite_env::time::{Duration, Instant};
 
 /// The longest sleep between two looks whether to stop or to hurry.
 const NAP_MAX: Duration = Duration::from_millis(5);
@@ -40,7 +40,7 @@ impl Pace {
             if is_hurried() {
                 break;
             }
-            std::thread::sleep(left.min(NAP_MAX));
+            hblite_env::thread::sleep(left.min(NAP_MAX));
         }
         true
     }
