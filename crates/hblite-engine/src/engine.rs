@@ -24,7 +24,7 @@ use crate::catalog::{Catalog, OrphanReport, TableState};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, MemoryUse};
-use crate::layout::Layout;
+use crate::layout::{Layout, StoreId};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
@@ -68,7 +68,9 @@ impl Engine {
         }
         layout.create_root(env.fs.as_ref())?;
         let lock = layout.lock(&env)?;
-        layout.prepare(&env)?;
+        // Known before anything else is read: other files name the store that they belong to.
+        let store_id = layout.prepare(&env)?;
+        let layout = layout.with_store_id(store_id);
 
         let wal_dir = layout.wal_dir();
         let replay_options = ReplayOptions { salvage: options.salvage };
@@ -230,12 +232,9 @@ impl Engine {
         self.catalog.all_regions().into_iter().map(RegionHandle::new).collect()
     }
 
-    /// The id of the store (`ClusterId`), a UUID that it keeps.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub fn cluster_id(&self) -> Result<String> {
-        self.context.layout.cluster_id(self.context.env.fs.as_ref())
+    /// The id of the store, which HBase calls the cluster id: a UUID that it keeps.
+    pub fn store_id(&self) -> StoreId {
+        self.context.layout.store_id()
     }
 
     /// The regions of a table; none if it is not there.

@@ -25,6 +25,7 @@
 
 mod removal;
 mod root;
+mod store_id;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +37,7 @@ use hblite_env::sync::Mutex;
 use hblite_model::{Error, RegionInfo, Result, TableName};
 
 pub(crate) use self::root::RootFile;
+pub use self::store_id::StoreId;
 
 /// Name of the file with a region's identity, in its directory.
 pub(crate) const REGION_INFO_FILE: &str = ".regioninfo";
@@ -56,14 +58,25 @@ pub(crate) const RECOVERED_EDITS_DIR: &str = "recovered.edits";
 #[derive(Debug)]
 pub(crate) struct Layout {
     root: PathBuf,
+    store_id: StoreId,
     /// Directories whose own names are known to be durable.
     durable: Mutex<HashSet<PathBuf>>,
 }
 
 impl Layout {
-    /// The layout below `root`.
+    /// The layout below `root`, of a store whose id is not known yet.
     pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.to_path_buf(), durable: Mutex::default() }
+        Self { root: root.to_path_buf(), store_id: StoreId::NIL, durable: Mutex::default() }
+    }
+
+    /// The same layout, of the store with this id.
+    pub(crate) fn with_store_id(self, store_id: StoreId) -> Self {
+        Self { store_id, ..self }
+    }
+
+    /// The store's id; [`StoreId::NIL`] until it was read.
+    pub(crate) fn store_id(&self) -> StoreId {
+        self.store_id
     }
 
     /// The store's own directory.

@@ -46,6 +46,7 @@ pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 pub use catalog::{OrphanReport, TableState};
 pub use check::{CheckProgress, CheckReport, Finding, FindingKind, check};
 pub use engine::Engine;
+pub use layout::StoreId;
 pub use options::EngineOptions;
 pub use region::RegionLoad;
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};

@@ -59,6 +59,8 @@ pub fn check(
     let layout = Layout::new(dir);
     layout.require(env.fs.as_ref())?;
     let _lock = layout.lock(env)?;
+    let store_id = layout.read_store_id(env.fs.as_ref())?.unwrap_or_default();
+    let layout = layout.with_store_id(store_id);
     let (fs, folders) =
         (env.fs.as_ref(), [layout.data_dir(), layout.wal_dir(), layout.snapshots_dir()]);
     let bytes_total = folders.iter().map(|folder| size_below(fs, folder)).sum();

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use hblite_env::{Env, FileLock, FileSystem, Random};
+use hblite_env::{Env, FileLock, FileSystem};
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Error, Exception, Result};
 
-use super::Layout;
+use super::{Layout, StoreId};
 
 /// The version of HBase's layout.
 const VERSION: &str = "8";
@@ -21,19 +21,17 @@ pub(crate) enum RootFile {
 }
 
 impl Layout {
-    /// The store's id.
+    /// The id in `hbase.id`; nothing if the file is missing or unfinished.
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn cluster_id(&self, fs: &dyn FileSystem) -> Result<String> {
+    pub(crate) fn read_store_id(&self, fs: &dyn FileSystem) -> Result<Option<StoreId>> {
         let path = self.cluster_id_file();
-        let content = fs.read(&path).map_err(|error| Error::io("cannot read", &path, error))?;
-        let mut id = String::new();
-        protobuf::read_message(protobuf::strip_magic(&content), |_, value| {
-            id = value.as_text();
-            Ok(())
-        })?;
-        Ok(id)
+        match fs.read(&path) {
+            Ok(content) => Ok(cluster_id(&content)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("cannot read", &path, error)),
+        }
     }
 
     /// Refuses a directory that has nothing of a store, before anything is made there.
@@ -93,7 +91,8 @@ impl Layout {
         })
     }
 
-    /// Makes what a new store has, as far as it is not there, and finishes removals.
+    /// Makes what a new store has, as far as it is not there, finishes removals, and gives the
+    /// store's id.
     ///
     /// Nothing is waited for: the names beside the log become durable with its first file, other
     /// directories when something relies on them, and what a power cut takes before that is made
@@ -101,23 +100,25 @@ impl Layout {
     ///
     /// # Errors
     /// `Io`; `UnsupportedOperation` if the directory has another version of HBase's layout.
-    pub(crate) fn prepare(&self, env: &Env) -> Result<()> {
+    pub(crate) fn prepare(&self, env: &Env) -> Result<StoreId> {
         let fs = env.fs.as_ref();
         self.prepare_version(fs)?;
         self.empty_trash(fs)?;
         let path = self.cluster_id_file();
         let io = |error| Error::io("cannot use", &path, error);
-        match self.cluster_id_state(fs)? {
-            RootFile::Whole => return Ok(()),
-            RootFile::Unfinished => fs.remove_file(&path).map_err(io)?,
-            RootFile::Missing => {}
+        if let Some(id) = self.read_store_id(fs)? {
+            return Ok(id);
+        }
+        if fs.exists(&path).map_err(io)? {
+            fs.remove_file(&path).map_err(io)?;
         }
         for dir in [self.data_dir(), self.wal_dir()] {
             fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
         }
-        let id = random_uuid(env.random.as_ref());
-        let content = MessageWriter::new().bytes(1, id).finish_with_magic();
-        fs.create(&path).and_then(|mut file| file.write_all(&content)).map_err(io)
+        let id = StoreId::random(env.random.as_ref());
+        let content = MessageWriter::new().bytes(1, id.to_string()).finish_with_magic();
+        fs.create(&path).and_then(|mut file| file.write_all(&content)).map_err(io)?;
+        Ok(id)
     }
 
     fn prepare_version(&self, fs: &dyn FileSystem) -> Result<()> {
@@ -163,8 +164,8 @@ impl Layout {
         if !fs.exists(&path).map_err(io)? {
             return Ok(RootFile::Missing);
         }
-        let is_whole = is_cluster_id(&fs.read(&path).map_err(io)?);
-        Ok(if is_whole { RootFile::Whole } else { RootFile::Unfinished })
+        let id = self.read_store_id(fs)?;
+        Ok(if id.is_some() { RootFile::Whole } else { RootFile::Unfinished })
     }
 }
 
@@ -172,14 +173,16 @@ fn version_content() -> Vec<u8> {
     MessageWriter::new().bytes(1, VERSION).finish_with_magic()
 }
 
-/// Whether this is the whole content of a cluster's id file.
-pub(super) fn is_cluster_id(content: &[u8]) -> bool {
-    let mut is_there = false;
+/// The id that the content of a cluster's id file holds; nothing if it is not whole.
+pub(super) fn cluster_id(content: &[u8]) -> Option<StoreId> {
+    let mut id = None;
     let read = protobuf::read_message(protobuf::strip_magic(content), |field, value| {
-        is_there |= field == 1 && !value.as_bytes().is_empty();
+        if field == 1 {
+            id = value.as_text().parse().ok();
+        }
         Ok(())
     });
-    read.is_ok() && is_there && content.starts_with(protobuf::MAGIC)
+    id.filter(|_| read.is_ok() && content.starts_with(protobuf::MAGIC))
 }
 
 fn unknown_version(path: &Path, content: &[u8]) -> Error {
@@ -196,19 +199,5 @@ fn unknown_version(path: &Path, content: &[u8]) -> Error {
     Error::new(
         Exception::UnsupportedOperation,
         format!("{} has version {version}, and only {VERSION} can be read", path.display()),
-    )
-}
-
-/// A random UUID (version 4), as HBase has for the id of a cluster.
-fn random_uuid(random: &dyn Random) -> String {
-    let high = random.next_u64() & !0xf000 | 0x4000;
-    let low = random.next_u64() >> 2 | 1 << 63;
-    format!(
-        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-        high >> 32,
-        high >> 16 & 0xffff,
-        high & 0xffff,
-        low >> 48,
-        low & 0xffff_ffff_ffff
     )
 }

@@ -3,7 +3,7 @@
 use hblite_env::{CrashFileSystem, Env, MemFileSystem};
 use hblite_model::Exception;
 
-use super::root::is_cluster_id;
+use super::root::cluster_id;
 use super::*;
 
 fn region() -> RegionInfo {
@@ -88,8 +88,8 @@ fn an_interrupted_first_open_is_repeated() {
             layout.create_root(after.as_ref()).unwrap();
             layout.prepare(&env).unwrap();
             let now = after.read(&layout.cluster_id_file()).unwrap();
-            assert!(is_cluster_id(&now));
-            assert!(id.is_none_or(|id| id == now || !is_cluster_id(&id)), "{operations}");
+            assert!(cluster_id(&now).is_some());
+            assert!(id.is_none_or(|id| id == now || cluster_id(&id).is_none()), "{operations}");
         }
         if is_done {
             assert!(fs.after_kill().exists(&layout.wal_dir()).unwrap());

@@ -107,7 +107,7 @@ impl Cluster {
         let start_code = u64::try_from(started_at_ms).unwrap_or(0);
         let identity = |port| ServerIdentity { port, start_code };
         Ok(Self {
-            id: engine.cluster_id()?,
+            id: engine.store_id().to_string(),
             engine,
             started_at_ms,
             master: identity(master_port),
