@@ -36,6 +36,7 @@ mod nonces;
 mod options;
 mod region;
 mod row_hash;
+mod sealed;
 mod snapshot;
 mod status;
 mod store;

@@ -2,13 +2,18 @@
 //!
 //! ```text
 //! .snapshotinfo = SnapshotDescription { 1 name, 2 table, 3 creation_time, 4 type, 5 version,
-//!                                       8 ttl, 9 max_file_size }
+//!                                       8 ttl, 9 max_file_size } | seal
 //! ```
+//!
+//! A time to live counts only if the seal vouches for it (`sealed.rs`): a snapshot that another
+//! writer or damage gave one stays until someone deletes it.
 //!
 //! The work is done in `catalog::snapshot`. Source: HBase's `Snapshot.proto`.
 
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Result, TableName};
+
+use crate::sealed::{self, Seal};
 
 /// What HBase writes as the version of its layout with one directory per region.
 const VERSION: u64 = 0;
@@ -80,6 +85,10 @@ impl SnapshotDescription {
 
     /// The content of `.snapshotinfo`.
     pub(crate) fn encode(&self) -> Vec<u8> {
+        sealed::seal(self.message())
+    }
+
+    fn message(&self) -> MessageWriter {
         MessageWriter::new()
             .bytes(1, &self.name)
             .bytes(2, self.table.to_string())
@@ -88,14 +97,24 @@ impl SnapshotDescription {
             .number(5, VERSION)
             .number(8, self.time_to_live_s)
             .number(9, self.max_file_size.unwrap_or(0))
-            .finish()
     }
 
-    /// What [`SnapshotDescription::encode`] gave; nothing for other bytes.
-    pub(crate) fn decode(content: &[u8]) -> Option<Self> {
+    /// What [`SnapshotDescription::encode`] gave, and whether its seal vouches for it. What is
+    /// wrong, for other bytes.
+    pub(crate) fn decode(content: &[u8]) -> std::result::Result<(Self, Seal), &'static str> {
+        let (fields, seal) = sealed::unseal(content)?;
+        let description = Self::parse(fields).ok_or("it describes no snapshot")?;
+        let ttl_max = i64::MAX as u64 / SECOND_MS as u64;
+        if seal == Seal::Absent && description.time_to_live_s > ttl_max {
+            return Err("its time to live is out of range");
+        }
+        Ok((description, seal))
+    }
+
+    fn parse(fields: &[u8]) -> Option<Self> {
         let (mut name, mut table, mut created_at_ms) = (String::new(), String::new(), 0);
         let (mut kind, mut time_to_live_s, mut max_file_size) = (1, 0, 0);
-        let read: Result<()> = protobuf::read_message(content, |field, value| {
+        let read: Result<()> = protobuf::read_message(fields, |field, value| {
             match field {
                 1 => name = value.as_text(),
                 2 => table = value.as_text(),
@@ -134,11 +153,21 @@ mod tests {
             max_file_size: Some(7),
         };
         let bytes = description.encode();
-        assert_eq!(SnapshotDescription::decode(&bytes).as_ref(), Some(&description));
+        assert_eq!(SnapshotDescription::decode(&bytes), Ok((description.clone(), Seal::Verified)));
         for cut in 0..bytes.len() {
             let _ = SnapshotDescription::decode(&bytes[..cut]);
         }
-        assert!(SnapshotDescription::decode(b"").is_none());
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let decoded = SnapshotDescription::decode(&damaged);
+            let is_sound = decoded == Ok((description.clone(), Seal::Absent));
+            assert!(decoded.is_err() || is_sound, "bit {bit}: {decoded:?}");
+        }
+        assert!(SnapshotDescription::decode(b"").is_err());
+        // As HBase and earlier versions write it.
+        let unsealed = SnapshotDescription::decode(&description.message().finish());
+        assert_eq!(unsealed, Ok((description.clone(), Seal::Absent)));
         assert!(!description.has_expired(1_700_000_060_000));
         assert!(description.has_expired(1_700_000_060_001));
         for never in [0, u64::MAX, i64::MAX as u64] {

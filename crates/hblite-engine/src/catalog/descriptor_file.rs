@@ -7,7 +7,7 @@
 //!   2 attributes      { 1 key, 2 value }*               IS_META among them
 //!   3 column_families { 1 name, 2 attributes { 1 key, 2 value }*, 3 configuration { 1, 2 }* }*
 //!   4 configuration   { 1 key, 2 value }*               of old files: attributes as well
-//! }
+//! } | seal                                              see `sealed.rs`
 //! ```
 //!
 //! The highest number holds. A new descriptor is a new file; the old ones are removed after it is
@@ -21,8 +21,12 @@ use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, FieldValue, MessageWriter};
 use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
 
+use crate::sealed;
+
 const FILE_PREFIX: &str = ".tableinfo.";
 const NUMBER_DIGITS: usize = 10;
+/// What to do about a descriptor that is damaged.
+const REMEDY: &str = "restore the table's .tabledesc directory from a backup";
 
 /// The attribute that tells hbase:meta from other tables; every table has it on disk.
 const IS_META: &str = "IS_META";
@@ -99,11 +103,15 @@ fn unknown_outcome(path: &Path, error: &std::io::Error) -> Error {
     Error::new(Exception::RegionServerStopped, message)
 }
 
-/// The newest descriptor in `dir`; nothing if there is none.
+/// The newest descriptor in `dir`, which is that of `table`; nothing if there is none.
 ///
 /// # Errors
-/// `Io`; `CorruptHFile` naming the file if the newest is whole and no descriptor.
-pub(crate) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Option<TableDescriptor>> {
+/// `Io`; `CorruptHFile` naming the file if the newest is whole and no descriptor of `table`.
+pub(crate) fn read(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    table: &TableName,
+) -> Result<Option<TableDescriptor>> {
     if !fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))? {
         return Ok(None);
     }
@@ -113,23 +121,40 @@ pub(crate) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Option<TableDescri
         if content.len() as u64 != file.length {
             continue;
         }
-        return parse(path, &content).map(Some);
+        return parse(path, &content, table).map(Some);
     }
     Ok(None)
 }
 
 /// The content of a descriptor file.
 pub(crate) fn content(table: &TableDescriptor) -> Vec<u8> {
-    encode(table).finish_with_magic()
+    sealed::seal_with_magic(encode(table))
 }
 
-/// What [`content`] gave, found in the file at `path`.
+/// What [`content`] gave for `table`, found in the file at `path`.
 ///
 /// # Errors
 /// `CorruptHFile` naming the file.
-pub(crate) fn parse(path: &Path, content: &[u8]) -> Result<TableDescriptor> {
-    decode(protobuf::strip_magic(content))
-        .map_err(|error| Error::corrupt(Exception::CorruptHFile, path, 0, error.message()))
+pub(crate) fn parse(path: &Path, content: &[u8], table: &TableName) -> Result<TableDescriptor> {
+    let corrupt = |what: &str| sealed::damaged(path, what, REMEDY);
+    let (fields, _) = sealed::unseal_with_magic(content).map_err(corrupt)?;
+    let descriptor = decode(fields).map_err(|error| corrupt(error.message()))?;
+    match misfit(&descriptor, table) {
+        None => Ok(descriptor),
+        Some(what) => Err(corrupt(&what)),
+    }
+}
+
+/// Why this cannot be the descriptor of `table`; nothing if it can.
+fn misfit(descriptor: &TableDescriptor, table: &TableName) -> Option<String> {
+    if descriptor.name() != table {
+        return Some(format!("it describes table {}", descriptor.name()));
+    }
+    if descriptor.families().len() == 0 {
+        return Some("it has no family".to_owned());
+    }
+    let error = descriptor.families().find_map(|family| family.check_name().err())?;
+    Some(format!("it has an illegal family: {}", error.message()))
 }
 
 struct DescriptorFile {
@@ -243,6 +268,10 @@ mod tests {
 
     const DIR: &str = "/t/.tabledesc";
 
+    fn name() -> TableName {
+        "ns:t".parse().unwrap()
+    }
+
     fn new_fs() -> MemFileSystem {
         let fs = MemFileSystem::new();
         fs.create_dir_all(Path::new(DIR)).unwrap();
@@ -254,7 +283,7 @@ mod tests {
     }
 
     fn table() -> TableDescriptor {
-        let mut table = TableDescriptor::new("ns:t".parse().unwrap());
+        let mut table = TableDescriptor::new(name());
         table.set_attribute("MAX_FILESIZE", "1 GB").unwrap();
         let mut family = ColumnFamilyDescriptor::new(b"\xff\x80").with_versions(5);
         family.set_configuration("key", "value");
@@ -291,31 +320,67 @@ mod tests {
     fn the_newest_holds_and_the_older_go() {
         let fs = new_fs();
         let dir = Path::new(DIR);
-        assert_eq!(read(&fs, Path::new("/nowhere")).unwrap(), None);
-        assert_eq!(read(&fs, dir).unwrap(), None);
+        assert_eq!(read(&fs, Path::new("/nowhere"), &name()).unwrap(), None);
+        assert_eq!(read(&fs, dir, &name()).unwrap(), None);
         write(&fs, dir, &table(), Safety::Durable).unwrap();
-        assert_eq!(read(&fs, dir).unwrap(), Some(table()));
+        assert_eq!(read(&fs, dir, &name()).unwrap(), Some(table()));
         let mut changed = table();
         changed.remove_family(b"f");
         write(&fs, dir, &changed, Safety::Written).unwrap();
-        assert_eq!(read(&fs, dir).unwrap(), Some(changed));
+        assert_eq!(read(&fs, dir, &name()).unwrap(), Some(changed));
         let names = names(&fs);
         assert_eq!(names.len(), 1);
         assert!(names[0].starts_with(".tableinfo.0000000002."), "{names:?}");
     }
 
     #[test]
-    fn unfinished_files_do_not_count_and_damaged_ones_are_told() {
+    fn unfinished_files_do_not_count_and_damaged_ones_are_errors() {
         let fs = new_fs();
         let dir = Path::new(DIR);
         write(&fs, dir, &table(), Safety::Durable).unwrap();
         let torn = dir.join(".tableinfo.0000000009.500");
         fs.create(&torn).unwrap().write_all(b"PBUF\x0a").unwrap();
-        assert_eq!(read(&fs, dir).unwrap(), Some(table()));
+        assert_eq!(read(&fs, dir, &name()).unwrap(), Some(table()));
         let damaged = dir.join(".tableinfo.0000000010.5");
         fs.create(&damaged).unwrap().write_all(b"PBUF\xff").unwrap();
-        let error = read(&fs, dir).unwrap_err();
+        let error = read(&fs, dir, &name()).unwrap_err();
         assert_eq!((error.exception(), error.file()), (Exception::CorruptHFile, Some(&*damaged)));
+    }
+
+    #[test]
+    fn a_flipped_bit_or_another_tables_descriptor_is_an_error() {
+        let fs = new_fs();
+        let dir = Path::new(DIR);
+        write(&fs, dir, &table(), Safety::Durable).unwrap();
+        let path = dir.join(&names(&fs)[0]);
+        let content = fs.read(&path).unwrap();
+        let replace = |content: &[u8]| {
+            fs.remove_file(&path).unwrap();
+            fs.create(&path).unwrap().write_all(content).unwrap();
+        };
+        for bit in 0..content.len() * 8 {
+            let mut damaged = content.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            replace(&damaged);
+            match read(&fs, dir, &name()) {
+                // A seal that is none any more.
+                Ok(found) => assert_eq!(found, Some(table()), "bit {bit}"),
+                Err(error) => assert_eq!(error.file(), Some(&*path), "bit {bit}"),
+            }
+        }
+        replace(&content);
+        let error = read(&fs, dir, &"ns:u".parse().unwrap()).unwrap_err();
+        assert!(error.message().contains("it describes table ns:t"), "{error}");
+    }
+
+    /// HBase's bytes, and those of earlier versions, have no seal.
+    #[test]
+    fn a_descriptor_without_a_seal_is_read() {
+        let fs = new_fs();
+        let content = encode(&table()).finish_with_magic();
+        let path = Path::new(DIR).join(format!(".tableinfo.0000000001.{}", content.len()));
+        fs.create(&path).unwrap().write_all(&content).unwrap();
+        assert_eq!(read(&fs, Path::new(DIR), &name()).unwrap(), Some(table()));
     }
 
     /// Cut off at every operation, the descriptor before or after the change is there.
@@ -332,7 +397,7 @@ mod tests {
             let is_written = write(&fs, Path::new(DIR), &changed, Safety::Durable).is_ok();
             for seed in 0..4 {
                 let after = fs.after_power_cut(seed);
-                let found = read(&after, Path::new(DIR)).unwrap();
+                let found = read(&after, Path::new(DIR), &name()).unwrap();
                 let is_new = found.as_ref() == Some(&changed);
                 assert!(is_new || (!is_written && found == Some(table())), "{operations} {seed}");
             }

@@ -99,7 +99,7 @@ impl Catalog {
         for (name, (state, rows)) in tables {
             snapshot::settle(fs, layout, &name, &rows)?;
             let dir = layout.table_descriptor_dir(&name);
-            let descriptor = descriptor_file::read(fs, &dir)?.ok_or_else(|| {
+            let descriptor = descriptor_file::read(fs, &dir, &name)?.ok_or_else(|| {
                 let message = format!("table {name} has no descriptor");
                 Error::corrupt(Exception::CorruptHFile, &dir, 0, message)
             })?;
@@ -257,7 +257,7 @@ fn open_built_in(
 ) -> Result<Arc<Region>> {
     let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
     let dir = layout.table_descriptor_dir(row.info.table());
-    let descriptor = match descriptor_file::read(fs, &dir) {
+    let descriptor = match descriptor_file::read(fs, &dir, built_in.name()) {
         Ok(Some(descriptor)) if has_families_of(&descriptor, &built_in) => descriptor,
         Err(error) if error.kind() != ErrorKind::Corrupt => return Err(error),
         // Nobody waited for the file to be safe: a power cut may have taken it, or its content.

@@ -3,12 +3,13 @@
 //! ```text
 //! RegionInfo { 1 region_id, 2 table_name { 1 namespace, 2 qualifier }, 3 start_key, 4 end_key,
 //!              5 offline, 6 split, 7 replica_id }
-//! .regioninfo        "PBUF" varint length RegionInfo
+//! .regioninfo        "PBUF" varint length (RegionInfo | seal)       see `sealed.rs`
 //! info:regioninfo    "PBUF" RegionInfo
 //! ```
 //!
-//! hbase:meta is the truth about regions. The file is for tools that look at a directory alone; it
-//! is written once, without waiting for the disk, and written again when it is found missing.
+//! hbase:meta is the truth about regions. The file is for tools that look at a directory alone, and
+//! tells whose directory it is: one that names another region is an error. It is written once,
+//! without waiting for the disk, and written again from hbase:meta when it is missing or damaged.
 
 use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, MessageWriter};
@@ -16,6 +17,11 @@ use hblite_model::{Error, Exception, RegionInfo, Result};
 
 use super::descriptor_file::encode_table_name;
 use crate::layout::Layout;
+use crate::sealed;
+
+/// What to do about a file that names another region.
+const REMEDY: &str = "if the directory is the region's, remove the file, and the next open writes \
+                      it as hbase:meta has it; otherwise restore the directory from a backup";
 
 /// `RegionInfo` behind "PBUF", as in hbase:meta.
 pub(crate) fn encode(info: &RegionInfo) -> Vec<u8> {
@@ -42,16 +48,28 @@ pub(super) fn decode(bytes: &[u8]) -> Result<RegionInfo> {
         .ok_or_else(|| Error::new(Exception::Io, "these bytes do not describe a region"))
 }
 
-/// The region that a `.regioninfo` names; nothing if it names none.
+/// The region that a `.regioninfo` names; nothing if it names none or its checksum is wrong.
 pub(crate) fn decode_file(content: &[u8]) -> Option<RegionInfo> {
     let mut message = content.strip_prefix(protobuf::MAGIC.as_slice())?;
     let length = protobuf::read_varint(&mut message)?;
-    if message.len() as u64 == length { RegionInfo::from_bytes(message) } else { None }
+    if message.len() as u64 != length {
+        return None;
+    }
+    let (fields, _) = sealed::unseal(message).ok()?;
+    RegionInfo::from_bytes(fields)
+}
+
+/// Whether these are the same region: what else they say changes in its life.
+pub(crate) fn is_same_region(left: &RegionInfo, right: &RegionInfo) -> bool {
+    let identity = |info: &RegionInfo| {
+        (info.encoded_name().to_owned(), info.table().clone(), info.end_key().to_vec())
+    };
+    identity(left) == identity(right)
 }
 
 /// The content of `.regioninfo`.
 pub(crate) fn file_content(info: &RegionInfo) -> Vec<u8> {
-    let message = message(info).finish();
+    let message = sealed::seal(message(info));
     let mut content = protobuf::MAGIC.to_vec();
     protobuf::write_varint(&mut content, message.len() as u64);
     content.extend_from_slice(&message);
@@ -61,20 +79,29 @@ pub(crate) fn file_content(info: &RegionInfo) -> Vec<u8> {
 /// Makes the region's directory and its `.regioninfo`, as far as they are not there.
 ///
 /// # Errors
-/// `Io`.
+/// `Io`; `CorruptHFile` if the file names another region.
 pub(super) fn ensure(fs: &dyn FileSystem, layout: &Layout, info: &RegionInfo) -> Result<()> {
     let path = layout.region_info_file(info);
     let io = |error| Error::io("cannot write", &path, error);
     let content = file_content(info);
     if fs.exists(&path).map_err(io)? {
-        // A power cut may have left a part of it, or zeros: nobody waited for it to be safe.
-        if decode_file(&fs.read(&path).map_err(io)?).is_some() {
-            return Ok(());
+        // A power cut may have left a part of it, or zeros: nothing waited for it to be safe.
+        match decode_file(&fs.read(&path).map_err(io)?) {
+            Some(found) if is_same_region(&found, info) => return Ok(()),
+            Some(found) => {
+                return Err(sealed::damaged(&path, other_region(&found, info), REMEDY));
+            }
+            None => {}
         }
         fs.remove_file(&path).map_err(io)?;
     }
     fs.create_dir_all(&layout.region_dir(info)).map_err(io)?;
     fs.create(&path).and_then(|mut file| file.write_all(&content)).map_err(io)
+}
+
+/// What is wrong with a `.regioninfo` that names another region than hbase:meta.
+pub(crate) fn other_region(found: &RegionInfo, expected: &RegionInfo) -> String {
+    format!("it names region {found}, and hbase:meta {expected}")
 }
 
 #[cfg(test)]
@@ -101,7 +128,11 @@ mod tests {
         ];
         let message = fields.concat();
         assert_eq!(encode(&info()), [b"PBUF", &*message].concat());
-        assert_eq!(file_content(&info()), [b"PBUF\x17", &*message].concat());
+        let content = file_content(&info());
+        let (head, seal) = content.split_at(content.len() - 7);
+        assert_eq!(head, [b"PBUF\x1e", &*message].concat());
+        assert_eq!(seal[..3], [0xcd, 0x91, 0x33]);
+        assert_eq!(decode_file(&[b"PBUF\x17", &*message].concat()), Some(info()));
     }
 
     #[test]
@@ -130,5 +161,30 @@ mod tests {
             ensure(&fs, &layout, &info()).unwrap();
             assert_eq!(fs.read(&path).unwrap(), file_content(&info()));
         }
+    }
+
+    #[test]
+    fn a_flipped_bit_is_repaired_and_another_region_is_an_error() {
+        let fs = MemFileSystem::new();
+        let layout = Layout::new(Path::new("/d"));
+        let path = layout.region_info_file(&info());
+        ensure(&fs, &layout, &info()).unwrap();
+        let replace = |content: &[u8]| {
+            fs.remove_file(&path).unwrap();
+            fs.create(&path).unwrap().write_all(content).unwrap();
+        };
+        let content = file_content(&info());
+        for bit in 0..content.len() * 8 {
+            let mut damaged = content.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            replace(&damaged);
+            ensure(&fs, &layout, &info()).unwrap();
+            let left = decode_file(&fs.read(&path).unwrap());
+            assert_eq!(left, Some(info()), "bit {bit}");
+        }
+        let other = RegionInfo::new("n:t".parse().unwrap(), b"a", b"\xfe", 300);
+        replace(&file_content(&other));
+        let error = ensure(&fs, &layout, &info()).unwrap_err();
+        assert_eq!(error.file(), Some(&*path));
     }
 }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use hblite_hfile::HFileReader;
-use hblite_model::cell::key;
 use hblite_model::{RegionInfo, Result};
 
 use super::store_file::{Owner, verify};
@@ -95,8 +94,7 @@ impl Inspection<'_> {
         let reader = HFileReader::open(self.fs(), &target, None);
         let reader: Result<HFileReader> = reader;
         let Some(reader) = self.or_failure(FindingKind::StoreFile, &target, reader) else { return };
-        if region.is_some_and(|region| !is_within(&half, &reader, region)) {
-            let what = "the half that it means has rows that are not the region's";
+        if let Some(what) = region.and_then(|region| half.misfit(&reader, region)) {
             self.defect(FindingKind::Reference, path, what);
         }
     }
@@ -104,23 +102,5 @@ impl Inspection<'_> {
     fn referred_file(&self, path: &Path) -> Option<PathBuf> {
         let (name, region) = split_reference(path)?;
         Some(self.layout.referred_file(path, name, region))
-    }
-}
-
-/// Whether all rows that the half of the file can have are the region's.
-fn is_within(half: &Half, reader: &HFileReader, region: &RegionInfo) -> bool {
-    let (Some(first), Some(last)) = (reader.first_key(), reader.last_key()) else { return true };
-    let (first, last) = (key::row(first), key::row(last));
-    let (start, end) = (region.start_key(), region.end_key());
-    let ends_within = |row: &[u8]| end.is_empty() || row < end;
-    match half {
-        Half::Top(split) => {
-            let first = first.max(split);
-            first > last || (first >= start && ends_within(last))
-        }
-        Half::Bottom(split) => {
-            let is_empty = first >= split.as_slice();
-            is_empty || (first >= start && (ends_within(last) || split.as_slice() <= end))
-        }
     }
 }

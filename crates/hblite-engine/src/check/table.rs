@@ -95,7 +95,7 @@ impl Inspection<'_> {
     pub(super) fn read_descriptor(&mut self, table: &TableName) -> Option<TableDescriptor> {
         let dir = self.layout.table_descriptor_dir(table);
         let is_built_in = is_built_in(table);
-        let what = match descriptor_file::read(self.fs(), &dir) {
+        let what = match descriptor_file::read(self.fs(), &dir, table) {
             Ok(Some(descriptor)) => match unfitness(table, &descriptor) {
                 None => return Some(descriptor),
                 Some(what) => what,
@@ -153,12 +153,12 @@ impl Inspection<'_> {
             }
         };
         match region_info_file::decode_file(&content) {
-            Some(found) if is_same_region(&found, info) => {}
+            Some(found) if region_info_file::is_same_region(&found, info) => {}
             Some(found) => {
-                let what = format!("it names {found}, and hbase:meta {info}");
+                let what = region_info_file::other_region(&found, info);
                 self.defect(FindingKind::RegionInfo, &path, what);
             }
-            // Nobody waited for it to be safe.
+            // Nothing waited for it to be safe, and an open writes it again.
             None => self.note(FindingKind::RegionInfo, &path, "it describes no region"),
         }
     }
@@ -212,17 +212,8 @@ impl Inspection<'_> {
     }
 }
 
-/// Why these cannot be the settings of the table, if they cannot.
+/// Why these cannot be the settings of a table that the store needs, if they cannot.
 fn unfitness(table: &TableName, descriptor: &TableDescriptor) -> Option<String> {
-    if descriptor.name() != table {
-        return Some(format!("the settings are those of table {}", descriptor.name()));
-    }
-    if descriptor.families().len() == 0 {
-        return Some("the settings have no family".to_owned());
-    }
-    if let Some(error) = descriptor.families().find_map(|family| family.check_name().err()) {
-        return Some(format!("the settings have an illegal family: {}", error.message()));
-    }
     let built_in = match table {
         table if table.is_meta() => meta::meta_descriptor(),
         table if is_built_in(table) => meta::namespace_descriptor(),
@@ -235,11 +226,4 @@ fn unfitness(table: &TableName, descriptor: &TableDescriptor) -> Option<String> 
 /// Whether the table's settings and first region are known without being written down.
 fn is_built_in(table: &TableName) -> bool {
     table.is_meta() || *table == TableName::namespace_table()
-}
-
-fn is_same_region(left: &RegionInfo, right: &RegionInfo) -> bool {
-    let identity = |info: &RegionInfo| {
-        (info.encoded_name().to_owned(), info.table().clone(), info.end_key().to_vec())
-    };
-    identity(left) == identity(right)
 }

@@ -13,6 +13,7 @@ pub(crate) mod key_value_heap;
 pub(crate) mod key_value_scanner;
 pub(crate) mod matcher;
 mod new_file;
+mod reference;
 pub(crate) mod scanner;
 pub(crate) mod store_file;
 
@@ -35,6 +36,7 @@ use self::store_file::StoreFile;
 /// One family of one region.
 pub(crate) struct Store {
     context: Arc<EngineContext>,
+    region: RegionInfo,
     region_dir: PathBuf,
     dir: PathBuf,
     family: ColumnFamilyDescriptor,
@@ -66,10 +68,11 @@ impl Store {
     ) -> Result<Self> {
         let region_dir = context.layout.region_dir(region);
         let dir = context.layout.family_dir(region, family.name());
-        let files = store_file::open_all(context, family, &dir)?;
+        let files = store_file::open_all(context, region, family, &dir)?;
         let sequence_id_max = files.iter().map(|file| file.sequence_id_max()).max().unwrap_or(0);
         Ok(Self {
             context: Arc::clone(context),
+            region: region.clone(),
             region_dir,
             dir,
             scan_info: Arc::new(ScanInfo::new(family, comparator)),

@@ -80,7 +80,7 @@ impl Store {
         fs.sync_dir(&self.dir).map_err(|source| Error::io("sync", &self.dir, source))?;
         // The log forgets the cells next: the way to the file must be as safe as the file.
         self.context.layout.make_durable(fs.as_ref(), &self.dir)?;
-        Ok(Arc::new(StoreFile::open(&self.context, &self.family, path)?))
+        Ok(Arc::new(StoreFile::open(&self.context, &self.region, &self.family, path)?))
     }
 
     /// Takes files out of the directory that left the store's list.
@@ -126,8 +126,9 @@ impl Store {
     /// # Errors
     /// `Io`, `CorruptHFile`.
     pub(crate) fn open_loaded(&self, paths: &[PathBuf]) -> Result<Vec<Arc<StoreFile>>> {
-        let open =
-            |path: &PathBuf| Ok(Arc::new(StoreFile::open(&self.context, &self.family, path)?));
+        let open = |path: &PathBuf| {
+            Ok(Arc::new(StoreFile::open(&self.context, &self.region, &self.family, path)?))
+        };
         paths.iter().map(open).collect()
     }
 

@@ -3,13 +3,14 @@
 //! ```text
 //! <32 hex digits>                       an HFile
 //! <32 hex digits>_SeqId_<n>_            an HFile that came by bulk load
-//! <file>.<encoded region name>          a reference: half of that file of that region
-//!
-//! reference  = "PBUF" | Reference { bytes splitkey = 1; enum range = 2 (TOP 0, BOTTOM 1) }
-//! TOP        = cells at or after the split key; BOTTOM = cells before it
+//! <file>.<encoded region name>          a reference: half of that file of that region, see
+//!                                       `reference.rs`
 //! ```
 //!
-//! Source: HBase's `StoreFileInfo` and `Reference`.
+//! A file whose first or last key is of another family, or outside of the region's rows, is not the
+//! store's: it is refused when it is opened.
+//!
+//! Source: HBase's `StoreFileInfo`.
 //! Threads: any; a store file never changes.
 
 use std::cmp::Ordering;
@@ -19,74 +20,19 @@ use std::sync::Arc;
 
 use hblite_env::FileSystem;
 use hblite_hfile::{BlockCache, HFileReader, file_info};
+use hblite_model::bytes::to_string_binary;
 use hblite_model::cell::key;
-use hblite_model::protobuf::{self, MessageWriter};
-use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result};
+use hblite_model::{ColumnFamilyDescriptor, Error, RegionInfo, Result};
 
 use super::key_value_scanner::StoreFileScanner;
+use super::reference;
+pub(crate) use super::reference::Half;
 use crate::context::EngineContext;
 use crate::layout::Layout;
+use crate::sealed;
 
-const SPLIT_KEY_FIELD: u32 = 1;
-const RANGE_FIELD: u32 = 2;
-const RANGE_TOP: u64 = 0;
-const RANGE_BOTTOM: u64 = 1;
 /// Between the name and the sequence id of a file that came by bulk load.
 const LOADED_INFIX: &str = "_SeqId_";
-
-/// Which half of a file a reference means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Half {
-    /// Rows at or after this one.
-    Top(Vec<u8>),
-    /// Rows before this one.
-    Bottom(Vec<u8>),
-}
-
-impl Half {
-    /// The content of a reference file.
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let (row, range) = match self {
-            Self::Top(row) => (row, RANGE_TOP),
-            Self::Bottom(row) => (row, RANGE_BOTTOM),
-        };
-        MessageWriter::new()
-            .bytes(SPLIT_KEY_FIELD, key::first_on_row(row))
-            .number(RANGE_FIELD, range)
-            .finish_with_magic()
-    }
-
-    /// What the reference at `path` means.
-    ///
-    /// # Errors
-    /// `Io`, `CorruptHFile`.
-    pub(crate) fn read(fs: &dyn FileSystem, path: &Path) -> Result<Self> {
-        let content = fs.read(path).map_err(|source| Error::io("read", path, source))?;
-        Self::decode(&content).ok_or_else(|| {
-            let message = "not a reference to a half of a store file";
-            Error::corrupt(Exception::CorruptHFile, path, 0, message)
-        })
-    }
-
-    fn decode(content: &[u8]) -> Option<Self> {
-        let (mut split_key, mut range) = (None, None);
-        protobuf::read_message(protobuf::strip_magic(content), |field, value| {
-            match field {
-                SPLIT_KEY_FIELD => split_key = Some(value.as_bytes()),
-                RANGE_FIELD => range = Some(value.as_number()),
-                _ => {}
-            }
-            Ok(())
-        })
-        .ok()?;
-        let row = split_key.filter(|split_key| key::check(split_key)).map(key::row)?.to_vec();
-        match range? {
-            RANGE_TOP => Some(Self::Top(row)),
-            RANGE_BOTTOM => Some(Self::Bottom(row)),
-            _ => None,
-        }
-    }
-}
 
 /// A file of a store.
 #[derive(Debug)]
@@ -100,15 +46,20 @@ pub(crate) struct StoreFile {
 }
 
 impl StoreFile {
-    /// Opens the file or reference at `path`, of `family`.
+    /// Opens the file or reference at `path`, which `family` of `region` is to have.
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`; the latter also if it is a file of another family or region.
     pub(crate) fn open(
         context: &EngineContext,
+        region: &RegionInfo,
         family: &ColumnFamilyDescriptor,
         path: &Path,
     ) -> Result<Self> {
         let cache = context.block_cache.clone();
         let fs = context.env.fs.as_ref();
         let file = Self::open_reader(fs, &context.layout, cache, path, family.is_in_memory())?;
+        file.check_owner(region, family.name())?;
         if family.prefetches_blocks_on_open() {
             // What is damaged shows when somebody wants it.
             let _ = file.reader.fill_cache();
@@ -151,6 +102,36 @@ impl StoreFile {
         let is_loaded = || reader.file_info(file_info::BULKLOAD_TIMESTAMP).is_some();
         let loaded_id = loaded_sequence_id(name).or_else(|| is_loaded().then_some(0));
         Self { path: path.to_path_buf(), reader: Arc::new(reader), half, loaded_id }
+    }
+
+    /// Refuses a file that cannot be one of this family of this region.
+    ///
+    /// # Errors
+    /// `CorruptHFile`.
+    pub(crate) fn check_owner(&self, region: &RegionInfo, family: &[u8]) -> Result<()> {
+        match self.misfit(region, family) {
+            None => Ok(()),
+            Some(what) => Err(sealed::damaged(&self.path, what, reference::REMEDY)),
+        }
+    }
+
+    /// Why this cannot be a file of this family of this region; nothing if it can.
+    pub(crate) fn misfit(&self, region: &RegionInfo, family: &[u8]) -> Option<String> {
+        let reader = &self.reader;
+        for key in [reader.first_key(), reader.last_key()].into_iter().flatten() {
+            if key::family(key) != family {
+                let found = to_string_binary(key::family(key));
+                return Some(format!("it has cells of another family, {found}"));
+            }
+            if self.half.is_none() && !region.contains_row(key::row(key)) {
+                let row = to_string_binary(key::row(key));
+                return Some(format!(
+                    "it has row '{row}', which is outside of region {}",
+                    region.region_name_as_string()
+                ));
+            }
+        }
+        self.half.as_ref().and_then(|half| half.misfit(reader, region))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -259,6 +240,7 @@ pub(crate) fn loaded_sequence_id(name: &str) -> Option<u64> {
 /// Opens the files of a family's directory, oldest first. A directory that is missing has none.
 pub(crate) fn open_all(
     context: &EngineContext,
+    region: &RegionInfo,
     family: &ColumnFamilyDescriptor,
     dir: &Path,
 ) -> Result<Vec<Arc<StoreFile>>> {
@@ -275,7 +257,7 @@ pub(crate) fn open_all(
     let mut files = Vec::new();
     // References last: one that was replaced may refer to a file that is gone.
     for path in names().filter(|path| split_reference(path).is_none()) {
-        files.push(Arc::new(StoreFile::open(context, family, &path)?));
+        files.push(Arc::new(StoreFile::open(context, region, family, &path)?));
     }
     let replaced: HashSet<String> =
         files.iter().flat_map(|file| super::compaction::replaced_files(file)).collect();
@@ -288,7 +270,7 @@ pub(crate) fn open_all(
     remove_replaced(fs, dir, gone, &files)?;
     files.retain(|file| !is_replaced(file.path()));
     for path in names().filter(|path| !is_replaced(path) && split_reference(path).is_some()) {
-        files.push(Arc::new(StoreFile::open(context, family, &path)?));
+        files.push(Arc::new(StoreFile::open(context, region, family, &path)?));
     }
     files.sort_by(|left, right| left.compare_age(right));
     Ok(files)
@@ -346,13 +328,5 @@ mod tests {
         for name in ["0a1b", "0a_SeqId__", "_SeqId_1_", "0a_SeqId_x_", "0a_SeqId_1", "0a.00ff"] {
             assert_eq!(loaded_sequence_id(name), None, "{name}");
         }
-    }
-
-    #[test]
-    fn references_come_back() {
-        for half in [Half::Top(b"row".to_vec()), Half::Bottom(Vec::new())] {
-            assert_eq!(Half::decode(&half.encode()), Some(half));
-        }
-        assert_eq!(Half::decode(b"PBUF\x0a\x03abc\x10\x00"), None);
     }
 }

@@ -40,10 +40,10 @@ impl Catalog {
         self.context.check_open()?;
         self.remove_expired_snapshots()?;
         let now = self.time_of_expiry();
-        let mut found = snapshots(self.context.env.fs.as_ref(), &self.context.layout)?;
+        let found = snapshots(self.context.env.fs.as_ref(), &self.context.layout)?;
         // One may be kept by a procedure for a moment longer.
-        found.retain(|snapshot| !snapshot.has_expired(now));
-        Ok(found)
+        let live = found.into_iter().filter(|snapshot| !snapshot.has_expired(now));
+        Ok(live.map(|snapshot| snapshot.description).collect())
     }
 
     /// Removes a snapshot.
@@ -75,7 +75,7 @@ impl Catalog {
         let Some(_procedure) = self.procedure.try_lock() else {
             return Ok(());
         };
-        expired.iter().try_for_each(|snapshot| self.remove_snapshot(&snapshot.name))
+        expired.iter().try_for_each(|snapshot| self.remove_snapshot(&snapshot.description.name))
     }
 
     /// A snapshot whose time was over then is not told of any more.
@@ -91,7 +91,7 @@ impl Catalog {
         }
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let snapshot = StoredSnapshot::read(fs, &layout.snapshot_dir(name))?;
-        if snapshot.description.has_expired(self.context.env.clock.now_millis()) {
+        if snapshot.stored.has_expired(self.context.env.clock.now_millis()) {
             let message = format!("TTL for snapshot '{name}' has already expired.");
             return Err(Error::new(Exception::SnapshotTtlExpired, message));
         }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hblite_env::FileSystem;
-use hblite_hfile::{HFileReader, HFileWriter, HFileWriterOptions, StoreFileInfo};
+use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
 use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
 
 use super::stored::StoredSnapshot;
@@ -32,7 +32,7 @@ use crate::files::{link_or_copy, sync_dir};
 use crate::layout::{Layout, UNCLAIMED_FILE, family_dir_name};
 use crate::snapshot::SnapshotOptions;
 use crate::store::key_value_scanner::KeyValueScanner;
-use crate::store::store_file::{StoreFile, loaded_name, split_reference};
+use crate::store::store_file::{StoreFile, loaded_name};
 
 /// What the file of step 2 is called, before the id.
 const RESTORED_PREFIX: &str = ".restored.";
@@ -116,7 +116,7 @@ impl Catalog {
             return Err(Error::new(Exception::RestoreSnapshot, message));
         }
         let snapshot = self.open_snapshot(name)?;
-        let table = &snapshot.description.table;
+        let table = &snapshot.description().table;
         let Ok(entry) = self.entry(table) else {
             return self.clone_within(name, table, &Ok);
         };
@@ -139,7 +139,7 @@ impl Catalog {
     }
 
     fn restore_within(&self, snapshot: &StoredSnapshot, entry: &TableEntry) -> Result<()> {
-        let table = &snapshot.description.table;
+        let table = &snapshot.description().table;
         let descriptor = Arc::new(named(&snapshot.table, table));
         sanity::check(&descriptor, &self.context.options)?;
         let timestamp = self.meta.next_timestamp()?;
@@ -189,7 +189,7 @@ impl Catalog {
         rows: &[RegionRow],
     ) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        for ((_, from), row) in snapshot.regions.iter().zip(rows) {
+        for ((info, from), row) in snapshot.regions.iter().zip(rows) {
             region_info_file::ensure(fs, layout, &row.info)?;
             let unclaimed = layout.region_dir(&row.info).join(UNCLAIMED_FILE);
             fs.create(&unclaimed).map_err(|error| Error::io("cannot create", &unclaimed, error))?;
@@ -199,7 +199,8 @@ impl Catalog {
                 fs.create_dir_all(&dir)
                     .map_err(|error| Error::io("cannot create directory", &dir, error))?;
                 for entry in orphans::list(fs, &source)? {
-                    self.place_file(&source.join(&entry.name), &dir)?;
+                    let source = source.join(&entry.name);
+                    self.place_file(info, family.name(), &source, &dir)?;
                 }
                 sync_dir(fs, &dir)?;
                 layout.make_durable(fs, &dir)?;
@@ -217,21 +218,28 @@ impl Catalog {
         }
     }
 
-    fn place_file(&self, source: &Path, dir: &Path) -> Result<()> {
+    /// Puts a file that `region` of the snapshot has into a directory of a new region.
+    fn place_file(
+        &self,
+        region: &RegionInfo,
+        family: &[u8],
+        source: &Path,
+        dir: &Path,
+    ) -> Result<()> {
         let fs = self.context.env.fs.as_ref();
-        if split_reference(source).is_some() {
-            return self.write_half(source, dir);
-        }
         // One that cannot be opened would keep the table from being enabled.
-        HFileReader::open(fs, source, None)?;
+        let file = StoreFile::open_with(fs, &self.context.layout, None, source)?;
+        file.check_owner(region, family)?;
+        if file.is_reference() {
+            return self.write_half(&file, dir);
+        }
         let name = source.file_name().unwrap_or_default();
         link_or_copy(fs, source, &dir.join(name))
     }
 
     /// Writes what a reference means as a file of its own.
-    fn write_half(&self, reference: &Path, dir: &Path) -> Result<()> {
+    fn write_half(&self, half: &StoreFile, dir: &Path) -> Result<()> {
         let fs = self.context.env.fs.as_ref();
-        let half = StoreFile::open_with(fs, &self.context.layout, None, reference)?;
         let reader = half.reader();
         let name = self.context.random_name();
         let name = half.loaded_id().map_or(name.clone(), |id| loaded_name(&name, id));
@@ -318,7 +326,7 @@ pub(crate) fn settle(
     for (id, pending) in restored_files(fs, &dir)? {
         if rows.iter().any(|row| row.info.region_id() == id) {
             let content = fs.read(&pending).map_err(|e| Error::io("cannot read", &pending, e))?;
-            let descriptor = descriptor_file::parse(&pending, &content)?;
+            let descriptor = descriptor_file::parse(&pending, &content, table)?;
             finish_restore(fs, &dir, &pending, &descriptor)?;
         } else {
             fs.remove_file(&pending).map_err(|e| Error::io("cannot remove", &pending, e))?;

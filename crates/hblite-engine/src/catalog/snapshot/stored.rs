@@ -3,17 +3,36 @@
 use std::path::{Path, PathBuf};
 
 use hblite_env::FileSystem;
-use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor};
+use hblite_model::{Error, RegionInfo, Result, TableDescriptor};
 
 use crate::catalog::{descriptor_file, orphans, region_info_file};
 use crate::layout::{Layout, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR};
+use crate::sealed::{self, Seal};
 use crate::snapshot::SnapshotDescription;
+
+/// What to do about a snapshot that is damaged.
+const REMEDY: &str = "restore the snapshot's directory from a backup, or remove it";
+
+/// What a snapshot says of itself.
+pub(crate) struct StoredDescription {
+    pub(crate) description: SnapshotDescription,
+    /// Whether a checksum vouches for it.
+    pub(crate) seal: Seal,
+}
+
+impl StoredDescription {
+    /// Whether its time is over, as far as that is certain.
+    pub(crate) fn has_expired(&self, now_ms: i64) -> bool {
+        self.seal == Seal::Verified && self.description.has_expired(now_ms)
+    }
+}
 
 /// A snapshot with what it holds.
 pub(crate) struct StoredSnapshot {
-    pub(crate) description: SnapshotDescription,
+    pub(crate) stored: StoredDescription,
     pub(crate) table: TableDescriptor,
-    /// The regions that the table had, and their directories, by start key.
+    /// The regions that the table had, and their directories, by start key: one after the other,
+    /// without a hole.
     pub(crate) regions: Vec<(RegionInfo, PathBuf)>,
 }
 
@@ -23,52 +42,69 @@ impl StoredSnapshot {
     /// # Errors
     /// `Io`; `CorruptHFile` if a part is missing or makes no sense.
     pub(crate) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Self> {
-        let description = read_description(fs, dir)?;
-        let table = descriptor_file::read(fs, &dir.join(TABLE_DESCRIPTOR_DIR))?;
+        let stored = read_description(fs, dir)?;
+        let name = &stored.description.table;
+        let table = descriptor_file::read(fs, &dir.join(TABLE_DESCRIPTOR_DIR), name)?;
         let table = table.ok_or_else(|| corrupt(dir, "the snapshot has no table descriptor"))?;
         let mut regions = Vec::new();
-        for name in orphans::directories(fs, dir)? {
-            let region_dir = dir.join(name);
+        for directory in orphans::directories(fs, dir)? {
+            let region_dir = dir.join(&directory);
             let path = region_dir.join(REGION_INFO_FILE);
             // A parent that is only referred to has none.
             if !fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
                 continue;
             }
             let content = fs.read(&path).map_err(|error| Error::io("cannot read", &path, error))?;
-            let info = region_info_file::decode_file(&content);
-            let info = info.ok_or_else(|| corrupt(&path, "it describes no region"))?;
+            let info = region_info_file::decode_file(&content)
+                .ok_or_else(|| corrupt(&path, "it describes no region"))?;
+            if info.table() != name || info.encoded_name() != directory {
+                return Err(corrupt(&path, "it describes the region of another directory"));
+            }
             regions.push((info, region_dir));
         }
         regions.sort_by(|(left, _), (right, _)| left.start_key().cmp(right.start_key()));
-        if regions.is_empty() {
-            return Err(corrupt(dir, "the snapshot has no region"));
+        if !is_whole(&regions) {
+            return Err(corrupt(dir, "a region of the snapshot is missing"));
         }
-        Ok(Self { description, table, regions })
+        Ok(Self { stored, table, regions })
     }
+
+    pub(crate) fn description(&self) -> &SnapshotDescription {
+        &self.stored.description
+    }
+}
+
+/// Whether the regions take every row once.
+fn is_whole(regions: &[(RegionInfo, PathBuf)]) -> bool {
+    let (Some((first, _)), Some((last, _))) = (regions.first(), regions.last()) else {
+        return false;
+    };
+    let is_closed = first.start_key().is_empty() && last.end_key().is_empty();
+    is_closed && regions.windows(2).all(|pair| pair[0].0.end_key() == pair[1].0.start_key())
 }
 
 /// All snapshots of a store, by name.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` for one that does not say what it is.
-pub(crate) fn snapshots(fs: &dyn FileSystem, layout: &Layout) -> Result<Vec<SnapshotDescription>> {
+pub(crate) fn snapshots(fs: &dyn FileSystem, layout: &Layout) -> Result<Vec<StoredDescription>> {
     let dir = layout.snapshots_dir();
     let mut names = orphans::directories(fs, &dir)?;
     names.sort();
     names.iter().map(|name| read_description(fs, &dir.join(name))).collect()
 }
 
-fn read_description(fs: &dyn FileSystem, dir: &Path) -> Result<SnapshotDescription> {
+fn read_description(fs: &dyn FileSystem, dir: &Path) -> Result<StoredDescription> {
     let path = dir.join(SNAPSHOT_INFO_FILE);
     let content = fs.read(&path).map_err(|error| Error::io("cannot read", &path, error))?;
-    let description = SnapshotDescription::decode(&content);
-    let description = description.ok_or_else(|| corrupt(&path, "it describes no snapshot"))?;
+    let decoded = SnapshotDescription::decode(&content);
+    let (description, seal) = decoded.map_err(|what| corrupt(&path, what))?;
     if dir.file_name().is_none_or(|name| name != description.name.as_str()) {
         return Err(corrupt(&path, "it describes a snapshot of another name"));
     }
-    Ok(description)
+    Ok(StoredDescription { description, seal })
 }
 
-fn corrupt(path: &Path, message: &str) -> Error {
-    Error::corrupt(Exception::CorruptHFile, path, 0, message)
+fn corrupt(path: &Path, what: &str) -> Error {
+    sealed::damaged(path, what, REMEDY)
 }

@@ -274,14 +274,23 @@ fn settings_id_and_version() {
     let content = store.fs.read(&path).unwrap();
     store.change(&path, |content| content[4] = 0xff);
     assert_defect(&store, FindingKind::Descriptor, &path);
-    // A descriptor has no checksum; what cannot be meant is told all the same.
+    let family = content.windows(3).position(|bytes| bytes == b"\x0a\x01f").unwrap();
     store.change(&path, |damaged| {
-        *damaged = content.clone();
-        let family = damaged.windows(3).position(|bytes| bytes == b"\x0a\x01f").unwrap();
-        damaged[family + 2] = b':';
+        damaged.clone_from(&content);
+        damaged[family + 2] = b'e';
     });
-    let defect = assert_defect(&store, FindingKind::Descriptor, &dir);
+    let defect = assert_defect(&store, FindingKind::Descriptor, &path);
+    assert!(defect.what.contains("the checksum is wrong"), "{defect}");
+    // Without a checksum, as HBase writes it, what cannot be meant is reported all the same.
+    store.fs.remove_file(&path).unwrap();
+    let mut unsealed = content[..content.len() - 7].to_vec();
+    unsealed[family + 2] = b':';
+    let other = dir.join(format!(".tableinfo.0000000009.{}", unsealed.len()));
+    write(&store.fs, &other, &unsealed);
+    let defect = assert_defect(&store, FindingKind::Descriptor, &other);
     assert!(defect.what.contains("illegal family"), "{defect}");
+    store.fs.remove_file(&other).unwrap();
+    write(&store.fs, &path, &content);
     store.fs.remove_file(&path).unwrap();
     assert_defect(&store, FindingKind::Descriptor, &dir);
     write(&store.fs, &path, &content);

@@ -1,9 +1,10 @@
-//! What a check finds: nothing in sound stores (`shapes`), each damage by its name (`damage`), and
-//! no panic in any (`random`).
+//! What a check finds: nothing in sound stores (`shapes`), each damage by its name (`damage`,
+//! `small_files`), and no panic in any (`random`).
 
 mod damage;
 mod random;
 mod shapes;
+mod small_files;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
