@@ -8,6 +8,7 @@ mod check;
 mod fault;
 mod hfile;
 mod hotspot;
+mod interrupt;
 mod load_hfiles;
 mod output;
 mod rowkey;

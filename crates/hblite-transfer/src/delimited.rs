@@ -11,15 +11,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
-use csv::{ByteRecord, QuoteStyle, ReaderBuilder, WriterBuilder};
+use csv::{QuoteStyle, WriterBuilder};
 use hblite::bytes::{from_string_binary, to_string_binary};
 use hblite::{Durability, Mutation, Put, RowResult};
 
-use crate::bounded::Bounded;
 use crate::columns::{Column, Columns};
 use crate::error::{BadLine, TransferError};
 use crate::export::{RowWriter, time_to_live};
 use crate::import::{ImportOptions, RowReader, Step};
+use crate::records::{RecordFormat, RecordReader};
 
 const BUFFER_SIZE: usize = 1 << 16;
 
@@ -62,11 +62,10 @@ impl DelimitedFormat {
     }
 }
 
-/// Rows from lines of fields. Empty lines are passed over.
+/// Rows from lines of fields. Empty lines are skipped.
 #[derive(Debug)]
 pub struct DelimitedReader<R> {
-    input: csv::Reader<Bounded<R>>,
-    record: ByteRecord,
+    records: RecordReader<R>,
     format: DelimitedFormat,
     columns: Columns,
     timestamp: i64,
@@ -74,11 +73,12 @@ pub struct DelimitedReader<R> {
 }
 
 impl<R: Read> DelimitedReader<R> {
-    /// Reads from `input`. With `has_header` the first line is none of data: it names the columns
-    /// if `columns` does not.
+    /// Reads from `input`. With `has_header` the first line is not data: it names the columns if
+    /// `columns` does not.
     ///
     /// # Errors
-    /// `Invalid` if nobody names the columns, or they are none; `Read`.
+    /// `Invalid` if the columns are not named, or cannot be columns; `Read`; `BadLine` if the
+    /// header cannot be read.
     pub fn new(
         input: R,
         format: DelimitedFormat,
@@ -86,17 +86,16 @@ impl<R: Read> DelimitedReader<R> {
         has_header: bool,
         options: &ImportOptions,
     ) -> Result<Self, TransferError> {
-        let mut input = ReaderBuilder::new()
-            .delimiter(format.separator)
-            .quoting(format.has_quotes)
-            .flexible(true)
-            .has_headers(false)
-            .buffer_capacity(BUFFER_SIZE)
-            .from_reader(Bounded::new(input, options.line_size_max));
-        let mut record = ByteRecord::new();
+        let record_format = RecordFormat {
+            separator: format.separator,
+            has_quotes: format.has_quotes,
+            size_max: options.line_size_max,
+            field_lines_max: options.field_lines_max,
+        };
+        let mut records = RecordReader::new(input, record_format);
         let mut header = None;
-        if has_header && read(&mut input, &mut record)? && columns.is_none() {
-            let names = record.iter().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
+        if has_header && records.next()? && columns.is_none() {
+            let names = records.fields().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
             let names = names
                 .map_err(|_| TransferError::Invalid("columns: the header is not UTF-8".into()))?;
             header = Some(Columns::from_names(names.into_iter())?);
@@ -107,7 +106,7 @@ impl<R: Read> DelimitedReader<R> {
             )
         })?;
         let (timestamp, durability) = (options.timestamp, options.durability);
-        Ok(Self { input, record, format, columns, timestamp, durability })
+        Ok(Self { records, format, columns, timestamp, durability })
     }
 
     /// What the fields are.
@@ -116,9 +115,11 @@ impl<R: Read> DelimitedReader<R> {
     }
 
     fn parse(&self) -> Result<Put, String> {
-        let record = &self.record;
-        self.check_field_count(record.len())?;
-        let field = |index: usize| record.get(index).unwrap_or_default();
+        if let Some(flaw) = self.records.flaw() {
+            return Err(flaw.to_owned());
+        }
+        self.check_field_count(self.records.len())?;
+        let field = |index: usize| self.records.get(index).unwrap_or_default();
         let (mut timestamp, mut ttl) = (self.timestamp, None);
         for (index, column) in self.columns.fields().iter().enumerate() {
             match column {
@@ -138,7 +139,7 @@ impl<R: Read> DelimitedReader<R> {
         if let Some(millis) = ttl {
             put = put.time_to_live_ms(millis);
         }
-        for (column, value) in self.columns.fields().iter().zip(record) {
+        for (column, value) in self.columns.fields().iter().zip(self.records.fields()) {
             if let Column::Cell { family, qualifier } = column
                 && !(self.format.skips_empty_columns && value.is_empty())
             {
@@ -147,16 +148,6 @@ impl<R: Read> DelimitedReader<R> {
         }
         put.as_mutation().check().map_err(|error| error.message().to_owned())?;
         Ok(put)
-    }
-
-    /// The line on which the record begins that was just read. Its own position is that of the end
-    /// of the record before: empty lines, and half of a `\r\n`, lie between.
-    fn line(&self) -> u64 {
-        let end = self.input.position();
-        let last_byte = end.byte().checked_sub(1).and_then(|at| self.input.get_ref().byte_at(at));
-        let own = u64::from(last_byte == Some(b'\n'));
-        let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
-        end.line().saturating_sub(own + inside)
     }
 
     /// Fewer fields than columns are allowed as long as none is missing that says how to take the
@@ -185,10 +176,10 @@ impl<R: Read> DelimitedReader<R> {
 
 impl<R: Read> RowReader for DelimitedReader<R> {
     fn next(&mut self, into: &mut Vec<Mutation>) -> Result<Step, TransferError> {
-        if !read(&mut self.input, &mut self.record)? {
+        if !self.records.next()? {
             return Ok(Step::End);
         }
-        let line = self.line();
+        let line = self.records.first_line();
         Ok(match self.parse() {
             Ok(put) => {
                 into.push(put.into());
@@ -197,21 +188,6 @@ impl<R: Read> RowReader for DelimitedReader<R> {
             Err(reason) => Step::Bad(BadLine { line, reason }),
         })
     }
-}
-
-/// Reads a record; `false` at the end.
-fn read<R: Read>(
-    input: &mut csv::Reader<Bounded<R>>,
-    record: &mut ByteRecord,
-) -> Result<bool, TransferError> {
-    input.get_mut().renew();
-    let line = input.position().line();
-    input.read_byte_record(record).map_err(|error| match io_error(error) {
-        error if error.kind() == io::ErrorKind::InvalidData => {
-            TransferError::BadLine(BadLine { line, reason: error.to_string() })
-        }
-        error => TransferError::Read(error),
-    })
 }
 
 fn number(field: &[u8]) -> Option<i64> {

@@ -5,10 +5,12 @@ use std::io;
 
 use hblite::ErrorKind;
 
-/// A line of the input that is no row.
+use crate::import::ImportReport;
+
+/// A line of the input that is not a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
-    /// Where it begins, counted from 1.
+    /// The line, counted from 1, on which it begins, or on which the quote opens that is wrong.
     pub line: u64,
     /// What is wrong with it.
     pub reason: String,
@@ -24,7 +26,7 @@ impl fmt::Display for BadLine {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransferError {
-    /// A line of the input is no row, or the table refuses it.
+    /// A line of the input is not a row, or the table refuses it.
     BadLine(BadLine),
     /// What was asked for cannot be done, whatever the data are.
     Invalid(String),
@@ -36,6 +38,8 @@ pub enum TransferError {
     Write(io::Error),
     /// The store failed.
     Store(hblite::Error),
+    /// The caller ended the transfer.
+    Interrupted,
 }
 
 impl TransferError {
@@ -63,6 +67,7 @@ impl fmt::Display for TransferError {
                 write!(f, "{}: {}", error.exception().simple_name(), error.message())
             }
             Self::Store(error) => f.write_str(error.message()),
+            Self::Interrupted => f.write_str("interrupted"),
         }
     }
 }
@@ -74,5 +79,27 @@ impl std::error::Error for TransferError {
             Self::Store(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+/// An import that ended early.
+#[derive(Debug)]
+pub struct ImportError {
+    /// Why it ended.
+    pub cause: TransferError,
+    /// What is in the table all the same. After [`TransferError::Store`] more lines may be in than
+    /// are counted here.
+    pub report: ImportReport,
+}
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (lines imported: {})", self.cause, self.report.lines)
+    }
+}
+
+impl std::error::Error for ImportError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.cause)
     }
 }

@@ -1,8 +1,9 @@
 //! Writes what a scan finds, row by row.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use hblite::{CellRef, RowResult, Scan, Table};
+use hblite::{CellRef, RowResult, Scan, ScanStep, Table};
 use hblite_model::cell::{TagIter, TagType};
 
 use crate::error::TransferError;
@@ -44,27 +45,40 @@ pub struct ExportReport {
     pub duration: Duration,
 }
 
-/// How many rows pass between two calls of the progress.
+/// Rows between two calls of the progress.
 const ROWS_PER_PROGRESS: u64 = 256;
 
-/// Writes the rows that `scan` finds; calls `progress` now and then.
+/// Longest search for a row between two calls of the progress.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Writes the rows that `scan` finds. Calls `progress` every few rows, and several times a second
+/// while none is found; `Break` ends the export.
 ///
 /// Memory does not grow with the table: a wide row comes in pieces where the writer takes them.
 ///
 /// # Errors
-/// `Store` if the scan fails, those of the writer.
+/// `Store` if the scan fails, `Interrupted` if `progress` ends the export, and those of the writer.
 pub fn export(
     table: &Table,
     scan: &Scan,
     writer: &mut dyn RowWriter,
-    progress: &mut dyn FnMut(&ExportReport),
+    progress: &mut dyn FnMut(&ExportReport) -> ControlFlow<()>,
 ) -> Result<ExportReport, TransferError> {
+    let mut go_on = |report: &ExportReport| continue_or_end(progress(report));
     let begun = Instant::now();
     let scan = if writer.takes_pieces() { in_pieces(scan) } else { scan.clone() };
     let mut scanner = table.scan(&scan)?;
     let mut report = ExportReport::default();
     let mut last_row = Vec::new();
-    while let Some(row) = scanner.next_row()? {
+    loop {
+        let row = match scanner.next_row_within(PATIENCE)? {
+            ScanStep::Row(row) => row,
+            ScanStep::Cursor(_) => {
+                go_on(&report)?;
+                continue;
+            }
+            ScanStep::End => break,
+        };
         writer.write(row)?;
         report.cells += row.len() as u64;
         if report.rows == 0 || row.row() != last_row {
@@ -72,15 +86,23 @@ pub fn export(
             last_row.extend_from_slice(row.row());
             report.rows += 1;
             if report.rows.is_multiple_of(ROWS_PER_PROGRESS) {
-                progress(&report);
+                go_on(&report)?;
             }
         }
     }
+    go_on(&report)?;
     writer.finish()?;
     report.tags_left_out = writer.tags_left_out();
     report.duration = begun.elapsed();
-    progress(&report);
     Ok(report)
+}
+
+/// The answer of a progress as a result.
+pub(crate) fn continue_or_end(answer: ControlFlow<()>) -> Result<(), TransferError> {
+    match answer {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(TransferError::Interrupted),
+    }
 }
 
 /// The same scan, with rows over [`PIECE_SIZE`] cut.

@@ -10,18 +10,19 @@
 //! Source: `HFileOutputFormat2`, `BulkLoadHFilesTool` (what it accepts).
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hblite::bytes::to_string_binary;
 use hblite::{
-    CellRef, ColumnFamilyDescriptor, Error, Exception, RegionInfo, RowResult, Scan, Table,
+    CellRef, ColumnFamilyDescriptor, Error, Exception, RegionInfo, RowResult, Scan, ScanStep, Table,
 };
 use hblite_env::Env;
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo, file_info};
 
 use crate::error::TransferError;
-use crate::export::in_pieces;
+use crate::export::{PATIENCE, continue_or_end, in_pieces};
 
 /// What made the files: the value of `BULKLOAD_SOURCE_TASK`.
 const SOURCE_TASK: &[u8] = b"hblite export";
@@ -72,22 +73,23 @@ pub struct HFilesReport {
 /// How many rows pass between two calls of the progress.
 const ROWS_PER_PROGRESS: u64 = 1_024;
 
-/// Writes the cells that `scan` finds into a new `folder`; calls `progress` now and then.
+/// Writes the cells that `scan` finds into a new `folder`. Calls `progress` every few rows, and
+/// several times a second while none is found; `Break` ends the export.
 ///
 /// Compression, encoding, Bloom filter and block size are the families'. A scan that is raw and
 /// has all versions takes delete markers along, too.
 ///
 /// # Errors
 /// `Invalid` if the scan goes in reverse; `Store` if the folder is there and not empty or
-/// `<folder>.partial` is there, if it cannot be written, or if the scan fails. Nothing is left of
-/// it then.
+/// `<folder>.partial` is there, if it cannot be written, or if the scan fails; `Interrupted` if
+/// `progress` ends the export. Nothing is left of it then.
 pub fn export_hfiles(
     env: &Env,
     table: &Table,
     scan: &Scan,
     folder: &Path,
     options: &HFilesOptions,
-    progress: &mut dyn FnMut(HFilesProgress),
+    progress: &mut dyn FnMut(HFilesProgress) -> ControlFlow<()>,
 ) -> Result<HFilesReport, TransferError> {
     if scan.direction().is_reverse() {
         return Err(TransferError::Invalid("HFiles are not written in reverse".to_owned()));
@@ -152,7 +154,7 @@ fn write(
     scan: &Scan,
     folder: &Path,
     options: &HFilesOptions,
-    progress: &mut dyn FnMut(HFilesProgress),
+    progress: &mut dyn FnMut(HFilesProgress) -> ControlFlow<()>,
 ) -> Result<HFilesReport, TransferError> {
     let descriptor = table.descriptor()?;
     let families = descriptor.families().map(|family| (family.name(), family)).collect();
@@ -166,29 +168,37 @@ fn write(
         is_full: false,
         report: HFilesReport::default(),
     };
-    let mut told = HFilesProgress { regions_total: regions.len(), ..HFilesProgress::default() };
+    let mut done = HFilesProgress { regions_total: regions.len(), ..HFilesProgress::default() };
     let mut scanner = table.scan(&in_pieces(scan))?;
     let mut last_row = Vec::new();
-    while let Some(row) = scanner.next_row()? {
-        if row.row() != last_row || told.rows == 0 {
+    loop {
+        let row = match scanner.next_row_within(PATIENCE)? {
+            ScanStep::Row(row) => row,
+            ScanStep::Cursor(_) => {
+                continue_or_end(progress(done))?;
+                continue;
+            }
+            ScanStep::End => break,
+        };
+        if row.row() != last_row || done.rows == 0 {
             let region = region_of(&regions, row.row());
-            if files.is_full || region != told.regions {
+            if files.is_full || region != done.regions {
                 files.end()?;
             }
             last_row.clear();
             last_row.extend_from_slice(row.row());
-            told.rows += 1;
-            if region != told.regions || told.rows.is_multiple_of(ROWS_PER_PROGRESS) {
-                told.regions = region;
-                progress(told);
+            done.rows += 1;
+            if region != done.regions || done.rows.is_multiple_of(ROWS_PER_PROGRESS) {
+                done.regions = region;
+                continue_or_end(progress(done))?;
             }
         }
         files.append(row)?;
     }
     files.end()?;
-    told.regions = regions.len();
-    progress(told);
-    Ok(HFilesReport { rows: told.rows, ..files.report })
+    done.regions = regions.len();
+    continue_or_end(progress(done))?;
+    Ok(HFilesReport { rows: done.rows, ..files.report })
 }
 
 /// Index of the region that holds a row.

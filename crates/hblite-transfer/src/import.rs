@@ -5,6 +5,7 @@
 //! writers.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -13,16 +14,22 @@ use std::time::{Duration, Instant};
 use hblite::{Durability, ErrorKind, Exception, Mutation, Table};
 use parking_lot::Mutex;
 
-use crate::error::{BadLine, TransferError};
+use crate::error::{BadLine, ImportError, TransferError};
+use crate::export::continue_or_end;
 
 /// Longest line that is read unless options say otherwise: 64 MiB. A line that was exported from a
 /// store with the default limit of a cell's size is never longer.
 pub const LINE_SIZE_MAX: usize = 1 << 26;
 
+/// Most lines of a quoted field unless options say otherwise.
+pub const FIELD_LINES_MAX: u64 = 10_000;
+
 /// A batch is written when it has so many mutations,
 const BATCH_MUTATIONS: usize = 1_000;
 /// or so many bytes.
 const BATCH_SIZE: usize = 1 << 20;
+/// Bad lines between two calls of the progress.
+const BAD_LINES_PER_PROGRESS: u64 = 1_000;
 /// Batches that wait for one writer.
 const BATCHES_WAITING: usize = 2;
 /// More writers than this gain nothing on one disk.
@@ -35,14 +42,16 @@ pub struct ImportOptions {
     pub timestamp: i64,
     /// When a write is acknowledged.
     pub durability: Durability,
-    /// Whether a line that is no row is counted and passed over instead of ending the import.
+    /// Whether a line that is not a row is counted and skipped instead of ending the import.
     pub skips_bad_lines: bool,
-    /// How many of the lines passed over the report keeps.
+    /// How many of the skipped lines the report keeps.
     pub bad_lines_kept: usize,
     /// Threads that write, at least one.
     pub writers: usize,
     /// Bytes of the longest line; a longer one ends the import.
     pub line_size_max: usize,
+    /// Lines of the longest quoted field; a longer one ends the import.
+    pub field_lines_max: u64,
 }
 
 impl ImportOptions {
@@ -55,6 +64,7 @@ impl ImportOptions {
             bad_lines_kept: 10,
             writers: thread::available_parallelism().map_or(1, usize::from).min(WRITERS_MAX),
             line_size_max: LINE_SIZE_MAX,
+            field_lines_max: FIELD_LINES_MAX,
         }
     }
 }
@@ -82,9 +92,9 @@ pub trait RowReader {
 /// How far an import has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImportProgress {
-    /// Lines read, the bad ones apart.
+    /// Lines read, without the bad ones.
     pub lines: u64,
-    /// Lines passed over.
+    /// Lines skipped.
     pub bad_lines: u64,
 }
 
@@ -95,7 +105,7 @@ pub struct ImportReport {
     pub lines: u64,
     /// Cells that were written.
     pub cells: u64,
-    /// Lines passed over.
+    /// Lines skipped.
     pub bad_lines: u64,
     /// The first of them, in order.
     pub bad_lines_kept: Vec<BadLine>,
@@ -103,20 +113,23 @@ pub struct ImportReport {
     pub duration: Duration,
 }
 
-/// Writes everything that `reader` gives into `table`; calls `progress` after every batch.
+/// Writes everything that `reader` gives into `table`. Calls `progress` after every batch; `Break`
+/// ends the import.
 ///
-/// On an error the lines before the bad one are in the table, and some behind it may be: the same
-/// import again, with the input mended and the same timestamps, makes the same cells.
+/// When an import ends early, [`ImportError::report`] says what is in the table. If a line could
+/// not be read, or `progress` ended the import, that is every line before. If the table refused a
+/// line, or the store failed, some lines before it may be missing and some behind it may be in. The
+/// same import with the same timestamps writes the same cells again, so it can be repeated.
 ///
 /// # Errors
-/// `BadLine` for the first line that is no row or that the table refuses, unless they are passed
-/// over; `Read`; `Store` if the store fails.
+/// `BadLine` for the first line that is not a row or that the table refuses, unless bad lines are
+/// skipped; `Read`; `Store` if the store fails; `Interrupted` if `progress` ends the import.
 pub fn import(
     table: &Table,
     reader: &mut dyn RowReader,
     options: &ImportOptions,
-    progress: &mut dyn FnMut(ImportProgress),
-) -> Result<ImportReport, TransferError> {
+    progress: &mut dyn FnMut(ImportProgress) -> ControlFlow<()>,
+) -> Result<ImportReport, ImportError> {
     let begun = Instant::now();
     let shared = Shared::new(options);
     let read = thread::scope(|scope| {
@@ -130,34 +143,47 @@ pub fn import(
         read_all(reader, &mut writers, &shared, progress)
     });
     let mut state = shared.state.into_inner();
-    let lines = match (state.failure.take(), read) {
-        (None, Ok(lines)) => lines,
-        (None, Err(error)) | (Some(error), Ok(_)) => return Err(error),
-        // The first bad line is told, whoever found it.
-        (Some(TransferError::BadLine(ours)), Err(TransferError::BadLine(theirs))) => {
-            let first = if ours.line <= theirs.line { ours } else { theirs };
-            return Err(TransferError::BadLine(first));
-        }
-        (Some(error), Err(_)) => return Err(error),
-    };
+    let failure = state.failure.take();
     let mut kept = state.bad_lines_kept;
     kept.sort_by_key(|bad| bad.line);
     kept.truncate(options.bad_lines_kept);
-    Ok(ImportReport {
-        lines: lines - state.lines_refused,
+    let report = ImportReport {
+        lines: state.lines,
         cells: state.cells,
         bad_lines: state.bad_lines,
         bad_lines_kept: kept,
         duration: begun.elapsed(),
-    })
+    };
+    let cause = match (failure, read) {
+        (None, Ok(())) => return Ok(report),
+        (None, Err(error)) | (Some(error), Ok(())) => error,
+        // The first bad line is named, whichever side found it.
+        (Some(TransferError::BadLine(ours)), Err(TransferError::BadLine(theirs))) => {
+            TransferError::BadLine(if ours.line <= theirs.line { ours } else { theirs })
+        }
+        (Some(error), Err(_)) => error,
+    };
+    Err(ImportError { cause, report })
 }
 
-/// Mutations and the lines that they are from.
+/// Mutations and the lines that they are from. Those of one line follow one another.
 #[derive(Debug, Default)]
 struct Batch {
     lines: Vec<u64>,
     mutations: Vec<Mutation>,
     size: usize,
+}
+
+impl Batch {
+    /// Each line with its mutations.
+    fn by_line(&self) -> impl Iterator<Item = (u64, &[Mutation])> {
+        let mut rest = self.mutations.as_slice();
+        self.lines.chunk_by(|a, b| a == b).map(move |lines| {
+            let (mutations, others) = rest.split_at(lines.len());
+            rest = others;
+            (lines[0], mutations)
+        })
+    }
 }
 
 struct Writer {
@@ -184,42 +210,58 @@ impl Writer {
     }
 }
 
-/// Reads to the end, to an error or until a writer fails; gives the number of good lines.
+/// Reads to the end, to an error or until a writer fails. What was read before is written.
 fn read_all(
     reader: &mut dyn RowReader,
     writers: &mut [Writer],
     shared: &Shared,
-    progress: &mut dyn FnMut(ImportProgress),
-) -> Result<u64, TransferError> {
+    progress: &mut dyn FnMut(ImportProgress) -> ControlFlow<()>,
+) -> Result<(), TransferError> {
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     let mut lines = 0;
     let mut mutations = Vec::new();
-    let end = loop {
-        match reader.next(&mut mutations) {
-            Ok(Step::Line(line)) => {
+    let mut ask = |lines| {
+        let answer = progress(ImportProgress { lines, bad_lines: shared.state.lock().bad_lines });
+        continue_or_end(answer)
+    };
+    let mut read_one = || {
+        match reader.next(&mut mutations)? {
+            Step::Line(line) => {
                 lines += 1;
-                let Some(row) = mutations.first().map(Mutation::row) else { continue };
+                let Some(row) = mutations.first().map(Mutation::row) else { return Ok(true) };
                 let writer = (hasher.hash_one(row) % writers.len() as u64) as usize;
                 if writers[writer].add(line, &mut mutations) {
                     writers[writer].send();
-                    progress(ImportProgress { lines, bad_lines: shared.state.lock().bad_lines });
-                }
-                if shared.has_failed.load(Ordering::Relaxed) {
-                    break Ok(lines);
+                    ask(lines)?;
                 }
             }
-            Ok(Step::Bad(bad)) if shared.skips_bad_lines => shared.state.lock().pass_over(bad),
-            Ok(Step::Bad(bad)) => break Err(TransferError::BadLine(bad)),
-            Ok(Step::End) => break Ok(lines),
+            Step::Bad(bad) if shared.skips_bad_lines => {
+                let bad_lines = shared.state.lock().skip(bad);
+                if bad_lines.is_multiple_of(BAD_LINES_PER_PROGRESS) {
+                    ask(lines)?;
+                }
+            }
+            Step::Bad(bad) => return Err(TransferError::BadLine(bad)),
+            Step::End => return Ok(false),
+        }
+        Ok(!shared.has_failed.load(Ordering::Relaxed))
+    };
+    let end = loop {
+        match read_one() {
+            Ok(true) => {}
+            Ok(false) => break Ok(()),
             Err(error) => break Err(error),
         }
     };
     writers.iter_mut().for_each(Writer::send);
-    progress(ImportProgress { lines, bad_lines: shared.state.lock().bad_lines });
-    end
+    match (end, ask(lines)) {
+        // An input that waits for bytes can be given up by an error alone.
+        (Err(TransferError::Read(_)), Err(interrupted)) => Err(interrupted),
+        (end, _) => end,
+    }
 }
 
-/// What reader and writers tell one another.
+/// What the reader and the writers share.
 struct Shared {
     skips_bad_lines: bool,
     has_failed: AtomicBool,
@@ -229,20 +271,23 @@ struct Shared {
 #[derive(Default)]
 struct State {
     failure: Option<TransferError>,
+    /// Lines that are in the table,
+    lines: u64,
+    /// and their cells.
     cells: u64,
-    /// Good lines that the table refused.
-    lines_refused: u64,
     bad_lines: u64,
     bad_lines_kept: Vec<BadLine>,
     bad_lines_kept_max: usize,
 }
 
 impl State {
-    fn pass_over(&mut self, bad: BadLine) {
+    /// Gives how many lines were skipped so far.
+    fn skip(&mut self, bad: BadLine) -> u64 {
         self.bad_lines += 1;
         if self.bad_lines_kept.len() < self.bad_lines_kept_max {
             self.bad_lines_kept.push(bad);
         }
+        self.bad_lines
     }
 }
 
@@ -272,7 +317,7 @@ impl Shared {
     fn write_batch(&self, table: &Table, batch: &Batch) -> Result<(), TransferError> {
         match table.mutate_all(&batch.mutations) {
             Ok(()) => {
-                self.count(&batch.mutations);
+                self.count(batch.by_line().count(), &batch.mutations);
                 Ok(())
             }
             Err(error) if is_of_line(&error) => self.write_singly(table, batch),
@@ -283,20 +328,15 @@ impl Shared {
     /// Finds the line that the table refuses. What is written twice has its timestamp, so that it
     /// is the same cell.
     fn write_singly(&self, table: &Table, batch: &Batch) -> Result<(), TransferError> {
-        let mut last_refused = None;
-        for (mutation, &line) in batch.mutations.iter().zip(&batch.lines) {
-            match table.mutate_all(std::slice::from_ref(mutation)) {
-                Ok(()) => self.count(std::slice::from_ref(mutation)),
+        for (line, mutations) in batch.by_line() {
+            match mutations.iter().try_for_each(|one| table.mutate_all(std::slice::from_ref(one))) {
+                Ok(()) => self.count(1, mutations),
                 Err(error) if is_of_line(&error) => {
                     let bad = BadLine { line, reason: error.message().to_owned() };
                     if !self.skips_bad_lines {
                         return Err(TransferError::BadLine(bad));
                     }
-                    if last_refused.replace(line) != Some(line) {
-                        let mut state = self.state.lock();
-                        state.lines_refused += 1;
-                        state.pass_over(bad);
-                    }
+                    self.state.lock().skip(bad);
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -304,9 +344,11 @@ impl Shared {
         Ok(())
     }
 
-    fn count(&self, mutations: &[Mutation]) {
+    fn count(&self, lines: usize, mutations: &[Mutation]) {
         let cells: usize = mutations.iter().map(|mutation| mutation.cells().len()).sum();
-        self.state.lock().cells += cells as u64;
+        let mut state = self.state.lock();
+        state.lines += lines as u64;
+        state.cells += cells as u64;
     }
 
     /// Keeps the failure that tells most: the store's, or the first bad line.

@@ -4,16 +4,16 @@ use std::io::{BufRead, BufReader, Read, Write};
 
 use hblite::{Durability, Mutation, RowResult};
 
-use crate::bounded::too_long;
 use crate::error::{BadLine, TransferError};
 use crate::export::{RowWriter, time_to_live};
 use crate::import::{ImportOptions, RowReader, Step};
+use crate::input::{Unmarked, too_long};
 use crate::json_line;
 
 /// Rows from JSON lines. Empty lines are passed over.
 #[derive(Debug)]
 pub struct JsonLinesReader<R> {
-    input: BufReader<R>,
+    input: BufReader<Unmarked<R>>,
     line: Vec<u8>,
     number: u64,
     timestamp: i64,
@@ -25,7 +25,7 @@ impl<R: Read> JsonLinesReader<R> {
     /// Reads from `input`.
     pub fn new(input: R, options: &ImportOptions) -> Self {
         Self {
-            input: BufReader::with_capacity(1 << 16, input),
+            input: BufReader::with_capacity(1 << 16, Unmarked::new(input)),
             line: Vec::new(),
             number: 0,
             timestamp: options.timestamp,
@@ -42,7 +42,7 @@ impl<R: Read> JsonLinesReader<R> {
         let count = limited.read_until(b'\n', &mut self.line).map_err(TransferError::Read)?;
         self.number += 1;
         if count as u64 == limit && self.line.last() != Some(&b'\n') {
-            let reason = too_long(self.line_size_max).to_string();
+            let reason = too_long(self.line_size_max);
             return Err(TransferError::BadLine(BadLine { line: self.number, reason }));
         }
         Ok(count > 0)

@@ -12,6 +12,7 @@
 //! size, and a row that is wider than [`PIECE_SIZE`] goes through in pieces.
 //!
 //! ```
+//! use std::ops::ControlFlow;
 //! use hblite_transfer::{ImportOptions, JsonLinesReader, JsonLinesWriter, export, import};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let connection = hblite::open_in_memory()?;
@@ -21,11 +22,11 @@
 //! let line = r#"{"row":"r1","cells":[{"column":"f:q","timestamp":7,"value":"\\x00v"}]}"#;
 //! let options = ImportOptions::at(connection.now_millis());
 //! let mut reader = JsonLinesReader::new(line.as_bytes(), &options);
-//! let report = import(&table, &mut reader, &options, &mut |_| {})?;
+//! let report = import(&table, &mut reader, &options, &mut |_| ControlFlow::Continue(()))?;
 //! assert_eq!((report.lines, report.cells), (1, 1));
 //!
 //! let mut writer = JsonLinesWriter::new(Vec::new());
-//! export(&table, &hblite::Scan::new(), &mut writer, &mut |_| {})?;
+//! export(&table, &hblite::Scan::new(), &mut writer, &mut |_| ControlFlow::Continue(()))?;
 //! assert_eq!(writer.into_inner(), format!("{line}\n").as_bytes());
 //! # Ok(())
 //! # }
@@ -33,22 +34,24 @@
 
 #![forbid(unsafe_code)]
 
-mod bounded;
 mod columns;
 mod delimited;
 mod error;
 mod export;
 mod hfiles;
 mod import;
+mod input;
 mod json_line;
 mod json_lines;
+mod records;
 
 pub use columns::{Column, Columns};
 pub use delimited::{DelimitedFormat, DelimitedReader, DelimitedWriter};
-pub use error::{BadLine, TransferError};
+pub use error::{BadLine, ImportError, TransferError};
 pub use export::{ExportReport, PIECE_SIZE, RowWriter, export};
 pub use hfiles::{HFilesOptions, HFilesProgress, HFilesReport, export_hfiles};
 pub use import::{
-    ImportOptions, ImportProgress, ImportReport, LINE_SIZE_MAX, RowReader, Step, import,
+    FIELD_LINES_MAX, ImportOptions, ImportProgress, ImportReport, LINE_SIZE_MAX, RowReader, Step,
+    import,
 };
 pub use json_lines::{JsonLinesReader, JsonLinesWriter};

@@ -3,12 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::Read;
+use std::ops::ControlFlow;
 
 use hblite::{ColumnFamilyDescriptor, Connection, Scan, Table, TableDescriptor};
 use hblite_transfer::{
-    BadLine, Columns, DelimitedFormat, DelimitedReader, ImportOptions, ImportReport,
-    JsonLinesReader, TransferError, import,
+    BadLine, Columns, DelimitedFormat, DelimitedReader, ImportError, ImportOptions, ImportReport,
+    JsonLinesReader, JsonLinesWriter, TransferError, export, import,
 };
+
+/// What a progress answers that does not end anything.
+const GO_ON: ControlFlow<()> = ControlFlow::Continue(());
 
 fn table() -> (Connection, Table) {
     let connection = hblite::open_in_memory().unwrap();
@@ -30,10 +34,10 @@ fn delimited(
     format: DelimitedFormat,
     columns: &str,
     options: &ImportOptions,
-) -> Result<ImportReport, TransferError> {
+) -> Result<ImportReport, ImportError> {
     let columns = Columns::parse(columns).unwrap();
-    let mut reader = DelimitedReader::new(text, format, Some(columns), false, options)?;
-    import(table, &mut reader, options, &mut |_| {})
+    let mut reader = DelimitedReader::new(text, format, Some(columns), false, options).unwrap();
+    import(table, &mut reader, options, &mut |_| GO_ON)
 }
 
 fn skipping() -> ImportOptions {
@@ -82,7 +86,9 @@ fn the_first_bad_line_ends_the_import_and_those_before_are_there() {
     let options = ImportOptions::at(5);
     let result = delimited(&table, text, DelimitedFormat::CSV, "HBASE_ROW_KEY,f:q", &options);
     let error = result.unwrap_err();
-    assert_eq!(error.to_string(), "line 4: No delimiter", "a quoted field goes over two lines");
+    let cause = error.cause.to_string();
+    assert_eq!(cause, "line 4: No delimiter", "a quoted field goes over two lines");
+    assert_eq!((error.report.lines, error.report.cells), (2, 2));
     assert_eq!(rows(&table), ["a", "b\nb"]);
 }
 
@@ -103,7 +109,7 @@ fn lines_are_counted_as_an_editor_counts_them() {
                     let format = DelimitedFormat::CSV;
                     let mut reader =
                         DelimitedReader::new(input, format, columns, false, &skipping()).unwrap();
-                    let report = import(&table, &mut reader, &skipping(), &mut |_| {}).unwrap();
+                    let report = import(&table, &mut reader, &skipping(), &mut |_| GO_ON).unwrap();
                     let found: Vec<u64> =
                         report.bad_lines_kept.iter().map(|bad| bad.line).collect();
                     assert_eq!(found, expected, "{text:?} by {read_size}");
@@ -135,12 +141,13 @@ fn what_the_table_refuses_is_a_bad_line_too() {
     let text = [cell("a", "f:q"), "\n".to_owned(), cell("b", "g:q"), cell("c", "f:q")].concat();
     let options = ImportOptions { writers: 1, ..ImportOptions::at(5) };
     let mut reader = JsonLinesReader::new(text.as_bytes(), &options);
-    let error = import(&table, &mut reader, &options, &mut |_| {}).unwrap_err();
-    assert!(matches!(&error, TransferError::BadLine(bad) if bad.line == 3), "{error}");
+    let error = import(&table, &mut reader, &options, &mut |_| GO_ON).unwrap_err();
+    assert!(matches!(&error.cause, TransferError::BadLine(bad) if bad.line == 3), "{error}");
+    assert_eq!(error.report.lines, 1, "{error}");
     assert!(error.to_string().contains("family g does not exist"), "{error}");
 
     let mut reader = JsonLinesReader::new(text.as_bytes(), &options);
-    let report = import(&table, &mut reader, &skipping(), &mut |_| {}).unwrap();
+    let report = import(&table, &mut reader, &skipping(), &mut |_| GO_ON).unwrap();
     assert_eq!((report.lines, report.cells, report.bad_lines), (2, 2, 1));
     assert_eq!(report.bad_lines_kept[0].line, 3);
     assert_eq!(rows(&table), ["a", "c"]);
@@ -172,9 +179,85 @@ fn a_line_without_end_is_refused_before_it_fills_the_memory() {
     let error = delimited(&table, &endless, DelimitedFormat::CSV, columns, &options).unwrap_err();
     let place = "line 2: longer than 65536 bytes";
     assert!(error.to_string().starts_with(place), "{error}");
+    assert_eq!(error.report.lines, 1);
 
     let endless = [b"\n{\"row\":\"".as_slice(), &vec![b'x'; 1 << 20]].concat();
     let mut reader = JsonLinesReader::new(endless.as_slice(), &options);
-    let error = import(&table, &mut reader, &options, &mut |_| {}).unwrap_err();
+    let error = import(&table, &mut reader, &options, &mut |_| GO_ON).unwrap_err();
     assert!(error.to_string().starts_with(place), "{error}");
+}
+
+/// The error of an import of CSV, with two columns.
+fn refused(table: &Table, text: &str, options: &ImportOptions) -> ImportError {
+    let columns = "HBASE_ROW_KEY,f:q";
+    delimited(table, text.as_bytes(), DelimitedFormat::CSV, columns, options).unwrap_err()
+}
+
+#[test]
+fn a_quote_that_is_not_closed_is_an_error_where_it_opened() {
+    for options in [ImportOptions::at(5), skipping()] {
+        let (_store, table) = table();
+        let text = format!("a,1\n\"b\nb\",\"2\n{}", "swallowed,3\n".repeat(50));
+        let error = refused(&table, &text, &options);
+        assert_eq!(error.cause.to_string(), "line 3: a quote opens here and is not closed");
+        assert_eq!((error.report.lines, error.report.cells), (1, 1));
+        assert_eq!(rows(&table), ["a"]);
+    }
+}
+
+#[test]
+fn a_quoted_field_has_at_most_so_many_lines() {
+    let (_store, table) = table();
+    let options = ImportOptions { field_lines_max: 3, ..ImportOptions::at(5) };
+    let columns = "HBASE_ROW_KEY,f:q";
+    let fits = b"a,\"1\r\n2\r\n3\"\nb,\"1\n\n3\"\n";
+    let report = delimited(&table, fits, DelimitedFormat::CSV, columns, &options).unwrap();
+    assert_eq!(report.lines, 2);
+    let error = refused(&table, "c,1\nd,\"1\n2\n3\n4\"\n", &options);
+    let expected = "line 2: a quote opens here and is not closed within 3 lines, the limit";
+    assert_eq!(error.cause.to_string(), expected);
+    assert_eq!(rows(&table), ["a", "b", "c"]);
+}
+
+#[test]
+fn text_behind_a_closing_quote_is_a_bad_line_and_over_several_lines_an_error() {
+    let (_store, table) = table();
+    let columns = "HBASE_ROW_KEY,f:q";
+    let text = b"a,\"1\"x\nb,\"2\"\"\"\nc,\"3\" \n";
+    let report = delimited(&table, text, DelimitedFormat::CSV, columns, &skipping()).unwrap();
+    let reason = "text behind the quote that closes a field";
+    assert_eq!(report.bad_lines_kept, [bad(1, reason), bad(3, reason)]);
+    assert_eq!(rows(&table), ["b"]);
+    // The quote of line 2 is closed by the one that opens on line 4: rows are in between.
+    let error = refused(&table, "d,1\ne,\"2\nf,3\ng,\"4\"\n", &skipping());
+    let expected = "line 2: a quote opens here and is closed on line 4, with text behind it; a \
+        quote within a field is written twice";
+    assert_eq!(error.cause.to_string(), expected);
+    assert_eq!(rows(&table), ["b", "d"]);
+}
+
+#[test]
+fn a_progress_ends_an_import_and_the_lines_read_so_far_are_in() {
+    let (_store, table) = table();
+    let lines = |count| (0..count).map(|n| format!("row{n:05},{n}\n")).collect::<String>();
+    let text = lines(20_000);
+    let options = ImportOptions { writers: 1, ..ImportOptions::at(5) };
+    let columns = Some(Columns::parse("HBASE_ROW_KEY,f:q").unwrap());
+    let format = DelimitedFormat::CSV;
+    let mut reader =
+        DelimitedReader::new(text.as_bytes(), format, columns, false, &options).unwrap();
+    let error = import(&table, &mut reader, &options, &mut |progress| match progress.lines {
+        ..5_000 => GO_ON,
+        _ => ControlFlow::Break(()),
+    })
+    .unwrap_err();
+    assert!(matches!(error.cause, TransferError::Interrupted), "{error}");
+    assert_eq!((error.report.lines, error.report.cells), (5_000, 5_000));
+    assert_eq!(rows(&table), lines(5_000).lines().map(|l| l[..8].to_owned()).collect::<Vec<_>>());
+
+    let mut exported = JsonLinesWriter::new(Vec::new());
+    let end = &mut |_: &_| ControlFlow::Break(());
+    let error = export(&table, &Scan::new(), &mut exported, end).unwrap_err();
+    assert!(matches!(error, TransferError::Interrupted), "{error}");
+    assert_eq!(exported.into_inner().split(|byte| *byte == b'\n').count(), 257);
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use hblite::{
@@ -14,6 +15,9 @@ use hblite_hfile::verify::verify;
 use hblite_hfile::{HFileReader, HFileScanner};
 use hblite_transfer::{HFilesOptions, HFilesReport, export_hfiles};
 use tempfile::TempDir;
+
+/// What a progress answers that does not end anything.
+const GO_ON: ControlFlow<()> = ControlFlow::Continue(());
 
 /// A table of two families and three regions with 900 rows, some deleted.
 fn table() -> (Connection, Table) {
@@ -43,10 +47,14 @@ fn table() -> (Connection, Table) {
 }
 
 fn export(table: &Table, scan: &Scan, folder: &Path, options: &HFilesOptions) -> HFilesReport {
-    let mut told = Vec::new();
+    let mut seen = Vec::new();
     let env = Env::system();
-    let report = export_hfiles(&env, table, scan, folder, options, &mut |p| told.push(p)).unwrap();
-    let last = told.last().unwrap();
+    let report = export_hfiles(&env, table, scan, folder, options, &mut |p| {
+        seen.push(p);
+        GO_ON
+    })
+    .unwrap();
+    let last = seen.last().unwrap();
     assert_eq!((last.regions, last.regions_total, last.rows), (3, 3, report.rows));
     report
 }
@@ -125,7 +133,7 @@ fn what_another_export_writes_is_left_alone() {
     std::fs::write(other.join("theirs"), "1").unwrap();
     let options = HFilesOptions::default();
     let refused =
-        export_hfiles(&Env::system(), &table, &Scan::new(), &folder, &options, &mut |_| {});
+        export_hfiles(&Env::system(), &table, &Scan::new(), &folder, &options, &mut |_| GO_ON);
     assert!(refused.unwrap_err().to_string().contains("out.partial: is there"));
     assert_eq!(std::fs::read(other.join("theirs")).unwrap(), b"1");
     std::fs::remove_dir_all(&other).unwrap();
@@ -156,11 +164,11 @@ fn a_folder_that_is_taken_stays_as_it_is() {
     let dir = TempDir::new().unwrap();
     std::fs::write(dir.path().join("mine"), "content").unwrap();
     let (env, options) = (Env::system(), HFilesOptions::default());
-    let refused = export_hfiles(&env, &table, &Scan::new(), dir.path(), &options, &mut |_| {});
+    let refused = export_hfiles(&env, &table, &Scan::new(), dir.path(), &options, &mut |_| GO_ON);
     let message = refused.unwrap_err().to_string();
     assert!(message.ends_with("is there and not an empty folder"), "{message}");
     let reverse = Scan::new().reversed(true);
     let folder = dir.path().join("out");
-    assert!(export_hfiles(&env, &table, &reverse, &folder, &options, &mut |_| {}).is_err());
+    assert!(export_hfiles(&env, &table, &reverse, &folder, &options, &mut |_| GO_ON).is_err());
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hblite::{
@@ -17,6 +18,9 @@ use hblite_transfer::{
     JsonLinesWriter, PIECE_SIZE, RowReader, RowWriter, export, import,
 };
 use proptest::prelude::*;
+
+/// What a progress answers that does not end anything.
+const GO_ON: ControlFlow<()> = ControlFlow::Continue(());
 
 const NOW: i64 = 1_000_000;
 
@@ -55,12 +59,12 @@ fn raw() -> Scan {
 }
 
 fn write(table: &Table, scan: &Scan, writer: &mut dyn RowWriter) {
-    export(table, scan, writer, &mut |_| {}).unwrap();
+    export(table, scan, writer, &mut |_| GO_ON).unwrap();
 }
 
 fn read(table: &Table, reader: &mut dyn RowReader, writers: usize) -> u64 {
     let options = ImportOptions { writers, ..ImportOptions::at(NOW) };
-    import(table, reader, &options, &mut |_| {}).unwrap().cells
+    import(table, reader, &options, &mut |_| GO_ON).unwrap().cells
 }
 
 fn json_lines(table: &Table, scan: &Scan) -> Vec<u8> {
@@ -165,7 +169,7 @@ fn a_wide_row_goes_through_in_pieces() {
     }
     from.put(&Put::new("z").add_at("f", "q", 1, "last")).unwrap();
     let mut writer = JsonLinesWriter::new(Vec::new());
-    let report = export(&from, &raw(), &mut writer, &mut |_| {}).unwrap();
+    let report = export(&from, &raw(), &mut writer, &mut |_| GO_ON).unwrap();
     assert_eq!((report.rows, report.cells), (2, 301), "pieces are not counted as rows");
     let text = writer.into_inner();
     let lengths: Vec<usize> = text.split(|byte| *byte == b'\n').map(<[u8]>::len).collect();
@@ -187,7 +191,7 @@ fn a_limit_counts_rows_and_not_pieces() {
         }
     }
     let mut writer = JsonLinesWriter::new(Vec::new());
-    let report = export(&from, &Scan::new().limit(2), &mut writer, &mut |_| {}).unwrap();
+    let report = export(&from, &Scan::new().limit(2), &mut writer, &mut |_| GO_ON).unwrap();
     assert_eq!((report.rows, report.cells), (2, 102));
 }
 
@@ -217,7 +221,7 @@ fn what_a_format_cannot_say_is_an_error() {
     let columns = Columns::parse("HBASE_ROW_KEY,f:a").unwrap();
     let mut writer =
         DelimitedWriter::new(Vec::new(), DelimitedFormat::TSV, columns, false).unwrap();
-    let error = export(&from, &Scan::new(), &mut writer, &mut |_| {}).unwrap_err();
+    let error = export(&from, &Scan::new(), &mut writer, &mut |_| GO_ON).unwrap_err();
     assert!(error.to_string().starts_with("row r: f:a holds a separator"), "{error}");
 }
 
@@ -233,7 +237,7 @@ fn a_filter_of_whole_rows_sees_a_wide_row_whole() {
         let text = format!("SingleColumnValueFilter('f', 'z', =, 'binary:{wanted}', true, true)");
         let scan = Scan::new().filter(hblite::filter::parse_filter(text).unwrap());
         let mut writer = JsonLinesWriter::new(Vec::new());
-        let report = export(&from, &scan, &mut writer, &mut |_| {}).unwrap();
+        let report = export(&from, &scan, &mut writer, &mut |_| GO_ON).unwrap();
         assert_eq!((report.rows, report.cells), (rows, rows * 61), "{wanted}");
     }
 }

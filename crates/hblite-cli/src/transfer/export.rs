@@ -14,6 +14,7 @@ use hblite_transfer::{
 use super::output_file::OutputFile;
 use super::select::Selection;
 use super::{Format, delimited, is_standard};
+use crate::interrupt::Interrupt;
 use crate::output::{FAILURE, count_bar, fail, print, row_spinner, size, tell};
 use crate::shell::tell_recovery;
 
@@ -78,10 +79,18 @@ Examples:
       hbase org.apache.hadoop.hbase.tool.BulkLoadHFilesTool out users
 
 As HBase's Export does, it takes the newest version of each column unless --versions says more, and
-delete markers only with --raw. A file is there when it is complete, and not before.";
+delete markers only with --raw. A file appears when it is complete. An export that fails, or that is
+ended by Ctrl-C or SIGTERM (exit status 130 or 143), leaves nothing behind.";
 
 pub(crate) fn run(arguments: &ExportArguments) -> ExitCode {
-    match run_export(arguments) {
+    let interrupt = Interrupt::default();
+    // A write to a full pipe would keep a caught signal from being noticed, and nothing is to be
+    // cleaned up there.
+    let has_target = arguments.hfiles.hfiles.is_some() || !is_standard(&arguments.file);
+    if has_target && let Err(error) = interrupt.catch() {
+        return fail(&error.to_string(), FAILURE);
+    }
+    match run_export(arguments, &interrupt) {
         Ok(text) => {
             // The rows have standard output for themselves.
             if arguments.hfiles.hfiles.is_none() && is_standard(&arguments.file) {
@@ -92,15 +101,21 @@ pub(crate) fn run(arguments: &ExportArguments) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(TransferError::Interrupted) => {
+            let target = arguments.hfiles.hfiles.as_ref().unwrap_or(&arguments.file);
+            let message = format!("interrupted: {} is not written", target.display());
+            fail(&message, interrupt.exit_status().unwrap_or(FAILURE))
+        }
         Err(error) => fail(&error.to_string(), FAILURE),
     }
 }
 
-fn run_export(arguments: &ExportArguments) -> Result<String, TransferError> {
+fn run_export(arguments: &ExportArguments, interrupt: &Interrupt) -> Result<String, TransferError> {
     let job = Job::of(arguments)?;
     let connection = Options::new().create_if_missing(false).open(&arguments.dir)?;
     tell_recovery(connection.recovery());
-    let result = table(&connection, arguments).and_then(|table| job.run(&table, arguments));
+    let result =
+        table(&connection, arguments).and_then(|table| job.run(&table, arguments, interrupt));
     let closed = connection.close();
     let text = result?;
     closed?;
@@ -150,14 +165,19 @@ impl<'a> Job<'a> {
         Ok(Self::Fields(format, columns))
     }
 
-    fn run(&self, table: &Table, arguments: &ExportArguments) -> Result<String, TransferError> {
+    fn run(
+        &self,
+        table: &Table,
+        arguments: &ExportArguments,
+        interrupt: &Interrupt,
+    ) -> Result<String, TransferError> {
         match self {
-            Self::HFiles(folder) => arguments.write_hfiles(table, folder),
+            Self::HFiles(folder) => arguments.write_hfiles(table, folder, interrupt),
             Self::JsonLines => {
                 let scan = arguments.selection.scan(&arguments.columns)?;
                 let output = OutputFile::begin(&arguments.file, arguments.overwrite)?;
                 let mut writer = JsonLinesWriter::new(output);
-                let report = arguments.write_lines(table, &scan, &mut writer)?;
+                let report = arguments.write_lines(table, &scan, &mut writer, interrupt)?;
                 arguments.commit(writer.into_inner(), &report)
             }
             Self::Fields(format, columns) => {
@@ -167,7 +187,7 @@ impl<'a> Job<'a> {
                 let output = OutputFile::begin(&arguments.file, arguments.overwrite)?;
                 let mut writer =
                     DelimitedWriter::new(output, format, columns.clone(), arguments.header)?;
-                let report = arguments.write_lines(table, &scan, &mut writer)?;
+                let report = arguments.write_lines(table, &scan, &mut writer, interrupt)?;
                 arguments.commit(writer.into_inner()?, &report)
             }
         }
@@ -180,9 +200,13 @@ impl ExportArguments {
         table: &Table,
         scan: &hblite::Scan,
         writer: &mut dyn RowWriter,
+        interrupt: &Interrupt,
     ) -> Result<ExportReport, TransferError> {
         let spinner = row_spinner();
-        let report = export(table, scan, writer, &mut |report| spinner.set_position(report.rows));
+        let report = export(table, scan, writer, &mut |report| {
+            spinner.set_position(report.rows);
+            interrupt.answer()
+        });
         spinner.finish_and_clear();
         report
     }
@@ -203,7 +227,12 @@ impl ExportArguments {
         Ok(text)
     }
 
-    fn write_hfiles(&self, table: &Table, folder: &Path) -> Result<String, TransferError> {
+    fn write_hfiles(
+        &self,
+        table: &Table,
+        folder: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<String, TransferError> {
         let scan = self.selection.scan(&self.columns)?;
         let options = HFilesOptions {
             file_size_max_bytes: self.hfiles.max_file_size,
@@ -215,6 +244,7 @@ impl ExportArguments {
             bar.set_length(progress.regions_total as u64);
             bar.set_position(progress.regions as u64);
             bar.set_message(format!("{} rows", progress.rows));
+            interrupt.answer()
         });
         bar.finish_and_clear();
         let HFilesReport { rows, cells, files, bytes, duration } = report?;

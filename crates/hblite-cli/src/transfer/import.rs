@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,13 +12,14 @@ use flate2::read::MultiGzDecoder;
 use hblite::bytes::from_string_binary;
 use hblite::{ColumnFamilyDescriptor, Connection, Durability, Table, TableDescriptor};
 use hblite_transfer::{
-    Columns, DelimitedFormat, DelimitedReader, ImportOptions, ImportReport, JsonLinesReader,
-    LINE_SIZE_MAX, RowReader, TransferError, import,
+    Columns, DelimitedFormat, DelimitedReader, FIELD_LINES_MAX, ImportError, ImportOptions,
+    ImportReport, JsonLinesReader, LINE_SIZE_MAX, RowReader, TransferError, import,
 };
 use indicatif::ProgressBar;
 
 use super::{Format, delimited, is_gzip, is_standard, named};
-use crate::output::{FAILURE, fail, print, transfer_bar};
+use crate::interrupt::{Interrupt, Interruptible};
+use crate::output::{FAILURE, fail, print, tell, transfer_bar};
 use crate::shell::tell_recovery;
 
 /// Which table, from where, and how.
@@ -37,10 +39,10 @@ pub(crate) struct ImportArguments {
     /// Timestamp of cells that have none, in milliseconds; without it the time of the start
     #[arg(long, value_name = "MILLIS", value_parser = clap::value_parser!(i64).range(0..))]
     timestamp: Option<i64>,
-    /// Counts lines that are no rows and passes over them, instead of ending at the first
+    /// Counts and skips lines that are not rows, instead of ending at the first
     #[arg(long)]
     skip_bad_lines: bool,
-    /// How many lines passed over are told
+    /// How many of the skipped lines are shown
     #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "skip_bad_lines")]
     bad_lines_shown: usize,
     /// When a write is acknowledged: SKIP_WAL, ASYNC_WAL, SYNC_WAL, FSYNC_WAL
@@ -49,6 +51,10 @@ pub(crate) struct ImportArguments {
     /// Bytes of the longest line
     #[arg(long, value_name = "BYTES", default_value_t = LINE_SIZE_MAX)]
     line_size_max: usize,
+    /// CSV: lines of the longest quoted field
+    #[arg(long, value_name = "COUNT", default_value_t = FIELD_LINES_MAX,
+        value_parser = clap::value_parser!(u64).range(1..))]
+    field_lines_max: u64,
     #[command(flatten)]
     fields: FieldArguments,
     #[command(flatten)]
@@ -102,27 +108,86 @@ Examples:
 A line of JSON is a row, as 'hblite export' writes it:
   {\"row\":\"u1\",\"cells\":[{\"column\":\"info:name\",\"timestamp\":7,\"value\":\"Ada\"}]}
 
-Exit status: 0, or 1 with the first line that is no row and why; the lines before it are in the
-table then. The same import again with the same timestamps makes the same cells.";
+Exit status: 0; 1 with the first line that is not a row and why; 130 or 143 after Ctrl-C or SIGTERM.
+An import that ends early says how many lines are in the table. Run it again with the same
+timestamps to write the same cells, not new versions of them.";
 
 fn durability(name: &str) -> Result<Durability, String> {
     Durability::from_name(name).ok_or_else(|| "no such durability".to_owned())
 }
 
 pub(crate) fn run(arguments: &ImportArguments) -> ExitCode {
-    match run_import(arguments) {
+    let interrupt = Interrupt::default();
+    match run_import(arguments, &interrupt) {
         Ok(report) => {
             print(&to_text(&arguments.table, &report));
             ExitCode::SUCCESS
         }
-        Err(error @ (TransferError::BadLine(_) | TransferError::Read(_))) => {
-            let name = match is_standard(&arguments.file) {
-                true => "standard input".into(),
-                false => arguments.file.display().to_string(),
+        Err(Failure { cause, progress }) => {
+            let status = interrupt.exit_status().unwrap_or(FAILURE);
+            let place = match (&cause, is_standard(&arguments.file)) {
+                (TransferError::BadLine(_) | TransferError::Read(_), true) => {
+                    "standard input: ".to_owned()
+                }
+                (TransferError::BadLine(_) | TransferError::Read(_), false) => {
+                    format!("{}: ", arguments.file.display())
+                }
+                _ => String::new(),
             };
-            fail(&format!("{name}: {error}"), FAILURE)
+            let status = fail(&format!("{place}{cause}"), status);
+            tell(&progress.map(|progress| progress.to_text(arguments, &cause)).unwrap_or_default());
+            status
         }
-        Err(error) => fail(&error.to_string(), FAILURE),
+    }
+}
+
+/// An import that ended early.
+struct Failure {
+    cause: TransferError,
+    /// What had been written, if writing had begun.
+    progress: Option<Unfinished>,
+}
+
+impl From<TransferError> for Failure {
+    fn from(cause: TransferError) -> Self {
+        Self { cause, progress: None }
+    }
+}
+
+impl From<hblite::Error> for Failure {
+    fn from(error: hblite::Error) -> Self {
+        TransferError::Store(error).into()
+    }
+}
+
+/// What an import that ended early left in the table.
+struct Unfinished {
+    report: ImportReport,
+    timestamp: i64,
+}
+
+impl Unfinished {
+    /// How much is in the table, and how to import the rest.
+    fn to_text(&self, arguments: &ImportArguments, cause: &TransferError) -> String {
+        let at_least = if matches!(cause, TransferError::Store(_)) { "at least " } else { "" };
+        let mut text = format!(
+            "lines imported into {}: {at_least}{}, cells {at_least}{}\n",
+            arguments.table, self.report.lines, self.report.cells
+        );
+        if self.report.bad_lines > 0 {
+            let _ = writeln!(text, "bad lines skipped: {}", self.report.bad_lines);
+        }
+        let first = match cause {
+            TransferError::BadLine(_) => "Correct the line and run the import again",
+            TransferError::Interrupted => "To finish, run the import again",
+            _ => "Remove the cause and run the import again",
+        };
+        let _ = writeln!(
+            text,
+            "{first} with --timestamp {}: imported lines stay as they are.",
+            self.timestamp
+        );
+        text
     }
 }
 
@@ -131,9 +196,9 @@ fn to_text(table: &str, report: &ImportReport) -> String {
     for bad in &report.bad_lines_kept {
         let _ = writeln!(text, "{bad}");
     }
-    let untold = report.bad_lines - report.bad_lines_kept.len() as u64;
-    if untold > 0 {
-        let _ = writeln!(text, "and {untold} bad lines more");
+    let others = report.bad_lines - report.bad_lines_kept.len() as u64;
+    if others > 0 {
+        let _ = writeln!(text, "and {others} more bad lines");
     }
     let seconds = report.duration.as_secs_f64();
     let _ = writeln!(
@@ -147,17 +212,17 @@ fn to_text(table: &str, report: &ImportReport) -> String {
     text
 }
 
-fn run_import(arguments: &ImportArguments) -> Result<ImportReport, TransferError> {
+fn run_import(arguments: &ImportArguments, interrupt: &Interrupt) -> Result<ImportReport, Failure> {
     // All that can be found wrong without the store, before one is made.
     let format = Format::of(arguments.format, &arguments.file)?;
     let fields = &arguments.fields;
     let columns = fields.columns.as_deref().map(Columns::parse).transpose()?;
     if format == Format::Jsonl && (columns.is_some() || fields.is_any()) {
-        return Err(TransferError::Invalid("JSON lines have no columns to name".into()));
+        return Err(TransferError::Invalid("JSON lines have no columns to name".into()).into());
     }
     if format != Format::Jsonl && columns.is_none() && !fields.header {
         let message = "CSV and TSV need --columns, or --header if the first line names them";
-        return Err(TransferError::Invalid(message.into()));
+        return Err(TransferError::Invalid(message.into()).into());
     }
     let delimited = DelimitedFormat {
         skips_empty_columns: fields.skip_empty_columns,
@@ -165,7 +230,8 @@ fn run_import(arguments: &ImportArguments) -> Result<ImportReport, TransferError
     };
     let families = arguments.creation.families()?;
     let bar = transfer_bar();
-    let input = open_input(arguments, &bar)?;
+    let input = open_input(arguments, &bar, interrupt)?;
+    interrupt.catch().map_err(TransferError::Read)?;
 
     let connection = hblite::open(&arguments.dir)?;
     tell_recovery(connection.recovery());
@@ -174,6 +240,7 @@ fn run_import(arguments: &ImportArguments) -> Result<ImportReport, TransferError
         skips_bad_lines: arguments.skip_bad_lines,
         bad_lines_kept: arguments.bad_lines_shown,
         line_size_max: arguments.line_size_max,
+        field_lines_max: arguments.field_lines_max,
         ..ImportOptions::at(arguments.timestamp.unwrap_or_else(|| connection.now_millis()))
     };
     let run = |reader: &mut dyn RowReader, named: Option<&Columns>| {
@@ -181,17 +248,22 @@ fn run_import(arguments: &ImportArguments) -> Result<ImportReport, TransferError
         import(&table, reader, &options, &mut |progress| {
             let rate = progress.lines as f64 / bar.elapsed().as_secs_f64().max(1e-9);
             bar.set_message(format!("{} lines, {rate:.0} lines/s", progress.lines));
+            interrupt.answer()
+        })
+        .map_err(|ImportError { cause, report }| Failure {
+            cause,
+            progress: Some(Unfinished { report, timestamp: options.timestamp }),
         })
     };
     let result = match format {
         Format::Jsonl => run(&mut JsonLinesReader::new(input, &options), None),
         Format::Csv | Format::Tsv => {
-            DelimitedReader::new(input, delimited, columns, fields.header, &options).and_then(
-                |mut reader| {
+            DelimitedReader::new(input, delimited, columns, fields.header, &options)
+                .map_err(Failure::from)
+                .and_then(|mut reader| {
                     let columns = reader.columns().clone();
                     run(&mut reader, Some(&columns))
-                },
-            )
+                })
         }
     };
     bar.finish_and_clear();
@@ -205,12 +277,17 @@ fn run_import(arguments: &ImportArguments) -> Result<ImportReport, TransferError
 fn open_input(
     arguments: &ImportArguments,
     bar: &ProgressBar,
+    interrupt: &Interrupt,
 ) -> Result<Box<dyn Read>, TransferError> {
     let path = &arguments.file;
-    if is_standard(path) {
-        return Ok(Box::new(bar.wrap_read(io::stdin().lock())));
-    }
     let failed = |error: io::Error| TransferError::Invalid(named(path, &error).to_string());
+    if is_standard(path) {
+        // Without the buffer of `Stdin`, whose bytes a wait for more would not see.
+        let input = io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;
+        return Ok(Box::new(
+            bar.wrap_read(Interruptible::new(File::from(input), interrupt.clone())),
+        ));
+    }
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_dir() {
@@ -219,7 +296,7 @@ fn open_input(
     if metadata.is_file() {
         bar.set_length(metadata.len());
     }
-    let file = bar.wrap_read(file);
+    let file = bar.wrap_read(Interruptible::new(file, interrupt.clone()));
     Ok(if is_gzip(path) { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
 }
 

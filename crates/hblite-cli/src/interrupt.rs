@@ -1,0 +1,91 @@
+//! Ctrl-C and its like, for commands that clean up before they end.
+//!
+//! The first signal is noted: whoever works asks [`Interrupt::answer`] now and then, ends in order,
+//! and the process exits with [`Interrupt::exit_status`]. A second signal ends the process at once.
+//!
+//! A thread that waits for input notices nothing of a signal, so [`Interruptible`] waits in short
+//! turns and asks in between.
+
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// How long a wait for input goes on without asking for a signal.
+const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// What a shell adds to the number of a signal that ended a process.
+const STATUS_OF_SIGNALS: i32 = 128;
+
+/// Whether the process was asked to end.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Interrupt {
+    signal: Arc<AtomicUsize>,
+}
+
+impl Interrupt {
+    /// Notes SIGINT, SIGTERM and SIGHUP from now on, instead of ending the process.
+    pub(crate) fn catch(&self) -> io::Result<()> {
+        let is_second = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let status = STATUS_OF_SIGNALS + signal;
+            // The order counts: actions run as they were registered.
+            flag::register_conditional_shutdown(signal, status, Arc::clone(&is_second))?;
+            flag::register(signal, Arc::clone(&is_second))?;
+            let noted = Arc::clone(&self.signal);
+            flag::register_usize(signal, noted, usize::try_from(signal).unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
+    /// Whether to go on.
+    pub(crate) fn answer(&self) -> ControlFlow<()> {
+        match self.exit_status() {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
+    }
+
+    /// The status to exit with if there was a signal.
+    pub(crate) fn exit_status(&self) -> Option<u8> {
+        match self.signal.load(Ordering::Relaxed) {
+            0 => None,
+            signal => u8::try_from(signal + STATUS_OF_SIGNALS as usize).ok(),
+        }
+    }
+}
+
+/// An input whose wait for bytes ends with a signal.
+#[derive(Debug)]
+pub(crate) struct Interruptible<R> {
+    input: R,
+    interrupt: Interrupt,
+}
+
+impl<R: Read + AsFd> Interruptible<R> {
+    pub(crate) fn new(input: R, interrupt: Interrupt) -> Self {
+        Self { input, interrupt }
+    }
+}
+
+impl<R: Read + AsFd> Read for Interruptible<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.interrupt.answer().is_break() {
+                // Not `Interrupted`, after which readers try again.
+                return Err(io::Error::other("interrupted"));
+            }
+            let mut waiting = [PollFd::new(&self.input, PollFlags::IN)];
+            match poll(&mut waiting, Some(&TURN)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => return self.input.read(buffer),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
