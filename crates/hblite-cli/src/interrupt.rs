@@ -60,6 +60,27 @@ impl Interrupt {
     }
 }
 
+/// While it lives, Ctrl-C sets a flag; afterwards it ends the process.
+#[derive(Debug)]
+pub(crate) struct CtrlC {
+    is_over: Arc<AtomicBool>,
+}
+
+impl CtrlC {
+    pub(crate) fn catch(flag: &Arc<AtomicBool>) -> io::Result<Self> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        flag::register_conditional_default(SIGINT, Arc::clone(&is_over))?;
+        flag::register(SIGINT, Arc::clone(flag))?;
+        Ok(Self { is_over })
+    }
+}
+
+impl Drop for CtrlC {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
 /// An input whose wait for bytes ends with a signal.
 #[derive(Debug)]
 pub(crate) struct Interruptible<R> {

@@ -4,6 +4,10 @@ use std::fs::File;
 use std::io::{self, BufReader, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use hblite::{Connection, Options, ReplayReport};
@@ -11,6 +15,7 @@ use hblite_shell::{
     Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
 };
 
+use crate::interrupt::CtrlC;
 use crate::output::{FAILURE, fail};
 use crate::terminal::{Editor, Input, ProgressLine, Screen, color_is_wanted, width};
 
@@ -52,6 +57,10 @@ it can say otherwise:
   #: keep-going    goes on after errors, from here on
   #: expect-error  the next command must fail; its error is shown, and the script goes on
   #: allow-error   the next command may fail
+
+At a terminal, Ctrl-C ends the running command or clears the line, and Ctrl-D leaves. A step that
+cannot be interrupted, such as a flush, is finished first; Ctrl-\\ kills the shell.
+What is typed is kept in ~/.hblite_history, or in the file that HBLITE_HISTORY names.
 
 'hblite shell -c help' lists the commands.";
 
@@ -135,13 +144,16 @@ pub(crate) fn tell_recovery(recovery: &ReplayReport) {
 fn run_on(connection: &Connection, source: Source, script: ScriptOptions) -> io::Result<u8> {
     let is_terminal = io::stdout().is_terminal();
     let progress = ProgressLine::new();
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let sleep_interrupt = Arc::clone(&interrupt);
     let options = ShellOptions {
         width: width().filter(|_| is_terminal),
         is_colored: is_terminal && color_is_wanted(),
         utc_offset_seconds,
         user: user(),
         progress: Some(Box::new(progress.clone())),
-        ..ShellOptions::default()
+        sleep: Box::new(move |duration| sleep_until(duration, &sleep_interrupt)),
+        interrupt: Arc::clone(&interrupt),
     };
     let mut shell = Shell::new(connection.clone(), Box::new(Screen::new(progress)), options);
     match source {
@@ -151,7 +163,12 @@ fn run_on(connection: &Connection, source: Source, script: ScriptOptions) -> io:
             end.status(&name)
         }
         Source::Commands(commands) => run_commands(&mut shell, &commands, script),
-        Source::Terminal => interact(&mut shell),
+        Source::Terminal => {
+            let catch = CtrlC::catch(&interrupt)?;
+            let status = interact(&mut shell, &interrupt);
+            drop(catch);
+            status
+        }
     }
 }
 
@@ -225,7 +242,9 @@ fn exit_status(status: i32) -> u8 {
     status.to_le_bytes()[0]
 }
 
-fn interact(shell: &mut Shell) -> io::Result<u8> {
+/// Runs what is typed. Ctrl-C ends the running command, or gives up the line that is typed; Ctrl-D
+/// ends the shell.
+fn interact(shell: &mut Shell, interrupt: &AtomicBool) -> io::Result<u8> {
     shell.print_banner()?;
     let mut editor = Editor::new()?;
     let mut source = String::new();
@@ -244,13 +263,27 @@ fn interact(shell: &mut Shell) -> io::Result<u8> {
             continue;
         }
         source.push_str(&text);
+        if Shell::is_complete(&source) {
+            // Before it runs: it may be the last one.
+            editor.remember(&source);
+        }
+        interrupt.store(false, Ordering::Relaxed);
         match shell.run_line(&source, &mut editor)? {
             Outcome::Incomplete => source.push('\n'),
             Outcome::Exit(status) => return Ok(exit_status(status)),
-            Outcome::Done | Outcome::Failed(_) => {
-                editor.remember(&source);
-                source.clear();
-            }
+            Outcome::Done | Outcome::Failed(_) => source.clear(),
+        }
+    }
+}
+
+/// Sleeps, but no longer than until `interrupt` is set.
+fn sleep_until(duration: Duration, interrupt: &AtomicBool) {
+    const TURN: Duration = Duration::from_millis(50);
+    let start = Instant::now();
+    while !interrupt.load(Ordering::Relaxed) {
+        match duration.checked_sub(start.elapsed()) {
+            Some(left) if !left.is_zero() => thread::sleep(left.min(TURN)),
+            _ => return,
         }
     }
 }

@@ -68,10 +68,15 @@ impl Editor {
         Ok(Self { editor, history })
     }
 
-    /// Keeps a statement for later.
+    /// Keeps a statement for later, in the file as well: a shell may be killed.
     pub(crate) fn remember(&mut self, statement: &str) {
-        // Refused if it is empty or the same as before.
-        let _ = self.editor.add_history_entry(statement);
+        // False if it is empty or the same as before.
+        let is_new = self.editor.add_history_entry(statement).unwrap_or_default();
+        if is_new && let Some(path) = &self.history {
+            // Neither a full disk nor a read-only home is worth a message. The file is made, and
+            // kept, readable for its owner alone.
+            let _ = self.editor.append_history(path);
+        }
     }
 
     /// A line typed after `prompt`.
@@ -82,15 +87,6 @@ impl Editor {
             Err(ReadlineError::Eof) => Ok(Input::End),
             Err(ReadlineError::Io(error)) => Err(error),
             Err(error) => Err(io::Error::other(error)),
-        }
-    }
-}
-
-impl Drop for Editor {
-    fn drop(&mut self) {
-        if let Some(path) = &self.history {
-            // Neither a full disk nor a read-only home is worth a message at the end.
-            let _ = self.editor.save_history(path);
         }
     }
 }

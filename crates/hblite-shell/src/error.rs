@@ -81,6 +81,8 @@ pub(crate) enum Failure {
     Exit(i32),
     /// The output cannot be written.
     Output(io::Error),
+    /// The user ended the command.
+    Interrupted,
 }
 
 impl Failure {

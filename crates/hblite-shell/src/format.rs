@@ -82,6 +82,12 @@ impl Output {
         writeln!(self.writer, "For usage try 'help \"{command}\"'\n")
     }
 
+    /// The end of a command that the user ended.
+    pub(crate) fn interrupted(&mut self) -> io::Result<()> {
+        let (start, end) = if self.is_colored { (RED, PLAIN) } else { ("", "") };
+        writeln!(self.writer, "\n{start}ERROR:{end} interrupted\n")
+    }
+
     /// An error of the language, as Ruby's console prints it.
     pub(crate) fn traceback(
         &mut self,

@@ -273,6 +273,9 @@ impl Runner<'_> {
 
     fn judge(&mut self, outcome: Outcome, start: u64) -> Result<(), ScriptError> {
         let expectation = std::mem::take(&mut self.expectation);
+        if self.shell.is_interrupted() {
+            return Err(error(start, "interrupted".to_owned()));
+        }
         match (outcome, expectation) {
             (Outcome::Failed(message), Expectation::Success) => {
                 if !self.options.keep_going {

@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hblite::{Connection, RegionLocation};
@@ -54,10 +56,14 @@ pub struct ShellOptions {
     pub utc_offset_seconds: fn(i64) -> i32,
     /// What `whoami` says.
     pub user: String,
-    /// What `sleep` does.
+    /// What `sleep` does. It should return early when `interrupt` is set.
     pub sleep: Box<dyn FnMut(Duration)>,
-    /// Who hears of long counts and scans.
+    /// Shows how far long counts and scans are.
     pub progress: Option<Box<dyn Progress>>,
+    /// Ends the running command with an error while it is set: any thread, or a signal handler,
+    /// may set it. Whoever runs lines clears it. Reads, counts and commands on many tables ask for
+    /// it between rows and tables; one step of the store is not interrupted.
+    pub interrupt: Arc<AtomicBool>,
 }
 
 /// A pipe, UTC, no progress.
@@ -70,6 +76,7 @@ impl Default for ShellOptions {
             user: "hblite".to_owned(),
             sleep: Box::new(std::thread::sleep),
             progress: None,
+            interrupt: Arc::default(),
         }
     }
 }
@@ -162,6 +169,11 @@ impl Shell {
         Ok(outcome)
     }
 
+    /// Whether `source` is complete: [`Shell::run_line`] runs it, or says what is wrong with it.
+    pub fn is_complete(source: &str) -> bool {
+        !parse(source).is_err_and(|error| error.is_incomplete())
+    }
+
     /// Gives up an unfinished statement: says what is missing.
     ///
     /// # Errors
@@ -197,6 +209,12 @@ impl Shell {
                 let picture = picture.map(|picture| format!("\n{picture}")).unwrap_or_default();
                 Ok(Outcome::Failed(format!("{class}: {message}{picture}")))
             }
+            Failure::Interrupted => {
+                if self.prints_errors {
+                    self.out.interrupted()?;
+                }
+                Ok(Outcome::Failed("interrupted".to_owned()))
+            }
         }
     }
 
@@ -206,6 +224,9 @@ impl Shell {
         answers: &mut dyn Lines,
     ) -> Result<(), Failure> {
         for statement in statements {
+            if self.is_interrupted() {
+                return Err(Failure::Interrupted);
+            }
             let value = self.evaluate(statement, answers)?;
             if !matches!(value, Value::Nil) {
                 self.out.line(&format!("=> {}", value.inspect()))?;
@@ -254,6 +275,11 @@ impl Shell {
             }
             Expression::Call(call) => self.call(call, answers)?,
         })
+    }
+
+    /// Whether commands are to end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.options.interrupt.load(Ordering::Relaxed)
     }
 
     fn evaluate_all(
@@ -310,6 +336,9 @@ impl Shell {
                     .map_err(|_| Failure::command("time interval must not be negative"))?;
                 self.out.flush()?;
                 (self.options.sleep)(duration);
+                if self.is_interrupted() {
+                    return Err(Failure::Interrupted);
+                }
                 Ok(Value::Integer(seconds.round() as i64))
             }
             "help" => self.help(values.first().unwrap_or(&Value::Nil)),
@@ -364,14 +393,20 @@ impl Shell {
             command::Failure::Refused(message) => Failure::Command(message),
             command::Failure::Store(error) => Failure::Command(error::describe(&error, &subject)),
             command::Failure::Output(error) => Failure::Output(error),
+            command::Failure::Interrupted => Failure::Interrupted,
         });
-        if let Err(Failure::Command(message)) = &result
-            && self.prints_errors
-        {
-            self.out.error(message, command.name)?;
+        match &result {
+            Err(Failure::Command(message)) if self.prints_errors => {
+                self.out.error(message, command.name)?;
+            }
+            Err(Failure::Interrupted) if self.prints_errors => self.out.interrupted()?,
+            _ => {}
         }
         self.out.took(start.elapsed())?;
-        result
+        result.map_err(|failure| match failure {
+            Failure::Interrupted => Failure::command("interrupted"),
+            failure => failure,
+        })
     }
 }
 

@@ -4,7 +4,13 @@
 
 mod support;
 
-use hblite_shell::{Outcome, ReadLines, ScriptError, ScriptOptions, ScriptReport};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hblite_shell::{
+    NoLines, Outcome, ReadLines, ScriptError, ScriptOptions, ScriptReport, Shell, ShellOptions,
+};
 use support::Session;
 
 fn run(script: &str, options: ScriptOptions) -> (Result<ScriptReport, ScriptError>, String) {
@@ -85,4 +91,83 @@ fn statuses_and_lists() {
         assert_eq!(outcome, Outcome::Exit(status), "{text}");
     }
     assert_eq!(printed("puts [1, [2, 'c']], 4\nputs\nputs []\n"), "1\n2\nc\n4\n\n");
+}
+
+/// Sets a flag, as Ctrl-C does, when a text is printed.
+struct Trap {
+    transcript: support::Transcript,
+    text: &'static str,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl Write for Trap {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if String::from_utf8_lossy(bytes).contains(self.text) {
+            self.interrupt.store(true, Ordering::Relaxed);
+        }
+        self.transcript.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A shell on a table of six rows that is interrupted when `text` is printed, or by `sleep`.
+fn trapped(text: &'static str) -> (Shell, Arc<AtomicBool>, support::Transcript) {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let transcript = support::Transcript::default();
+    let trap = Trap { transcript: transcript.clone(), text, interrupt: Arc::clone(&interrupt) };
+    let sleeping = Arc::clone(&interrupt);
+    let options = ShellOptions {
+        interrupt: Arc::clone(&interrupt),
+        sleep: Box::new(move |_| sleeping.store(true, Ordering::Relaxed)),
+        ..ShellOptions::default()
+    };
+    let mut shell = Shell::new(hblite::open_in_memory().unwrap(), Box::new(trap), options);
+    let puts: String = (1..=6).map(|n| format!("put 't', 'row{n}', 'f:q', 'v'\n")).collect();
+    let mut script = ReadLines::new(puts.as_bytes());
+    assert_eq!(shell.run_line("create 't', 'f'", &mut NoLines).unwrap(), Outcome::Done);
+    shell.run_script(&mut script, ScriptOptions::default()).unwrap();
+    transcript.take();
+    (shell, interrupt, transcript)
+}
+
+#[test]
+fn an_interrupt_ends_the_command_that_runs() {
+    let interrupted = Outcome::Failed("interrupted".to_owned());
+    let ends = [
+        ("scan 't'", "row3", "row4"),
+        ("count 't', 1", "Current count: 2", "Current count: 3"),
+        ("scan 't'; puts 'not reached'", "row6", "not reached"),
+        ("sleep 100; puts 'not reached'", "?", "not reached"),
+    ];
+    for (line, last, never) in ends {
+        let (mut shell, interrupt, transcript) = trapped(last);
+        assert_eq!(shell.run_line(line, &mut NoLines).unwrap(), interrupted, "{line}");
+        let shown = transcript.take();
+        assert!(shown.contains("\nERROR: interrupted\n\n"), "{line}: {shown}");
+        assert!(!shown.contains(never), "{line}: {shown}");
+        interrupt.store(false, Ordering::Relaxed);
+        assert_eq!(shell.run_line("count 't', 10", &mut NoLines).unwrap(), Outcome::Done);
+        assert!(transcript.take().ends_with("=> 6\n"), "{line}");
+    }
+    // Nothing is deleted once the flag is set.
+    let (mut shell, interrupt, transcript) = trapped("?");
+    interrupt.store(true, Ordering::Relaxed);
+    let line = "deleteall 't', {ROWPREFIXFILTER => 'row'}";
+    assert_eq!(shell.run_line(line, &mut NoLines).unwrap(), interrupted);
+    interrupt.store(false, Ordering::Relaxed);
+    assert_eq!(shell.run_line("count 't', 10", &mut NoLines).unwrap(), Outcome::Done);
+    assert!(transcript.take().ends_with("=> 6\n"));
+}
+
+#[test]
+fn an_interrupt_ends_a_script_even_one_that_goes_on_after_errors() {
+    let (mut shell, _, transcript) = trapped("row2");
+    let mut lines = ReadLines::new(&b"puts 'begun'\n\nscan 't'\nputs 'not reached'\n"[..]);
+    let options = ScriptOptions { keep_going: true, echo: false };
+    let error = shell.run_script(&mut lines, options).unwrap_err();
+    assert_eq!((error.line, error.message.as_str()), (3, "interrupted"));
+    assert!(!transcript.take().contains("not reached"));
 }

@@ -315,7 +315,7 @@ fn delete(context: &mut Context<'_>, arguments: &Arguments, versions: Versions) 
     let timestamp = timestamp.unwrap_or(LATEST_TIMESTAMP);
     let delete = |row: &[u8]| delete_of(row, column.as_ref(), timestamp, versions);
     match arguments.get(1) {
-        Some(Value::Hash(options)) => delete_prefix(&table, options, delete)?,
+        Some(Value::Hash(options)) => delete_prefix(context, &table, options, delete)?,
         _ => table.delete(&delete(&arguments.bytes(1)))?,
     }
     Ok(Value::Nil)
@@ -335,6 +335,7 @@ fn delete_of(row: &[u8], column: Option<&Column>, timestamp: i64, versions: Vers
 }
 
 fn delete_prefix(
+    context: &mut Context<'_>,
     table: &Table,
     options: &Hash,
     delete: impl Fn(&[u8]) -> Delete,
@@ -347,13 +348,14 @@ fn delete_prefix(
     let scan = Scan::new().prefix(prefix.to_bytes()).filter(Filter::first_key_only());
     let mut scanner = table.scan(&scan)?;
     let mut deletes = Vec::with_capacity(batch);
-    while let Some(row) = scanner.next_row()? {
+    context.for_each_row(&mut scanner, |_, row, _| {
         deletes.push(delete(row.row()));
         if deletes.len() == batch {
             table.delete_all(&deletes)?;
             deletes.clear();
         }
-    }
+        Ok(())
+    })?;
     Ok(table.delete_all(&deletes)?)
 }
 
@@ -371,6 +373,7 @@ fn get(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let printer = printer.with_converters(converters);
     let result = table.get(&get)?;
     for cell in result.cells() {
+        context.check_interrupt()?;
         context.out.row_of_two(&printer.column(&cell)?, &printer.cell(&cell)?)?;
     }
     context.out.footer(u64::from(!result.is_empty()))?;
@@ -386,17 +389,16 @@ fn scan(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let (scan, converters) = scan_from_hash(&options)?;
     let printer = printer.with_converters(converters);
     let mut scanner = table.scan(&scan)?;
-    let mut count = 0;
-    while let Some(row) = scanner.next_row()? {
+    let count = context.for_each_row(&mut scanner, |context, row, _| {
         let key = printer.row(row.row())?;
         for cell in row.cells() {
+            context.check_interrupt()?;
             let column = printer.column(&cell)?;
             let text = format!("column={column}, {}", printer.cell(&cell)?);
             context.out.row_of_two(&key, &text)?;
         }
-        count += 1;
-        context.progress(count);
-    }
+        Ok(())
+    })?;
     context.out.footer(count)?;
     Ok(Value::Nil)
 }
@@ -423,15 +425,13 @@ fn count(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         None => first_cell,
     };
     let mut scanner = table.scan(&scan.filter(filter))?;
-    let mut count = 0;
-    while let Some(row) = scanner.next_row()? {
-        count += 1;
+    let count = context.for_each_row(&mut scanner, |context, row, count| {
         if count % interval == 0 {
             let row = bytes::to_string_binary(row.row());
             context.out.row(&format!("Current count: {count}, row: {row}"))?;
         }
-        context.progress(count);
-    }
+        Ok(())
+    })?;
     context.out.footer(count)?;
     Ok(Value::Integer(count.cast_signed()))
 }

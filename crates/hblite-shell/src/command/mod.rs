@@ -17,8 +17,10 @@ mod snapshot;
 mod unsupported;
 
 use std::io;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use hblite::{Connection, Error, Table, TableName};
+use hblite::{Connection, Error, ResultScanner, RowResult, ScanStep, Table, TableName};
 
 use crate::format::Output;
 use crate::script::Lines;
@@ -27,6 +29,9 @@ use crate::value::{Hash, Value};
 
 /// "Any number" as the greatest number of arguments.
 const MANY: usize = usize::MAX;
+
+/// How long a scan looks for a row before it asks whether the user has ended the command.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A command.
 pub(crate) struct Command {
@@ -52,6 +57,8 @@ pub(crate) enum Failure {
     Store(Error),
     /// The output cannot be written, or an answer not be read.
     Output(io::Error),
+    /// The user ended the command.
+    Interrupted,
 }
 
 impl Failure {
@@ -91,7 +98,37 @@ impl Context<'_> {
         }
     }
 
-    /// Tells whoever shows progress how many rows there are so far.
+    /// Fails if the user has ended the command.
+    fn check_interrupt(&self) -> Result<(), Failure> {
+        match self.options.interrupt.load(Ordering::Relaxed) {
+            true => Err(Failure::Interrupted),
+            false => Ok(()),
+        }
+    }
+
+    /// Calls `visit` with each row of a scan and its number, counted from 1. Gives how many there
+    /// were.
+    fn for_each_row(
+        &mut self,
+        scanner: &mut ResultScanner,
+        mut visit: impl FnMut(&mut Self, &RowResult, u64) -> Result<(), Failure>,
+    ) -> Result<u64, Failure> {
+        let mut count = 0;
+        loop {
+            self.check_interrupt()?;
+            match scanner.next_row_within(PATIENCE)? {
+                ScanStep::Row(row) => {
+                    count += 1;
+                    visit(self, row, count)?;
+                    self.progress(count);
+                }
+                ScanStep::Cursor(_) => {}
+                ScanStep::End => return Ok(count),
+            }
+        }
+    }
+
+    /// Shows how many rows there are so far.
     fn progress(&mut self, rows: u64) {
         // Often enough to look smooth, too seldom to cost anything.
         if rows.is_multiple_of(256)

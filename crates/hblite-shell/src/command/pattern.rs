@@ -90,6 +90,7 @@ pub(super) fn for_all(
     let admin = context.connection.admin();
     let mut failed = Vec::new();
     for table in &tables {
+        context.check_interrupt()?;
         let result = match deed {
             Deed::Enable => admin.enable_table(table),
             Deed::Disable => admin.disable_table(table),
