@@ -105,9 +105,9 @@ impl DataBlock {
         low
     }
 
-    /// Bytes of memory if the cells do not lie in the file.
+    /// Bytes of memory that the block keeps.
     pub(crate) fn heap_size(&self) -> usize {
-        self.cells.len() + self.offsets_size()
+        self.cells.heap_size() + self.offsets_size()
     }
 
     /// Bytes of memory for the offsets and marks.

@@ -6,11 +6,12 @@
 //! ```
 
 use std::path::Path;
+use std::sync::Arc;
 
-use hblite_env::FileBytes;
+use hblite_env::ReadableFile;
 use hblite_model::{BloomType, DataBlockEncoding, Error, Exception, Result};
 
-use crate::block::{BlockFile, BlockType, HEADER_SIZE, Payload};
+use crate::block::{BlockFile, BlockType, HEADER_SIZE, Payload, Source};
 use crate::bloom::BloomReader;
 use crate::encoding::cells::CellLayout;
 use crate::error::{Damage, Parsed};
@@ -22,6 +23,8 @@ use crate::trailer::{TRAILER_SIZE, Trailer, TrailerError};
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) trailer: Trailer,
+    /// CRC-32C of the trailer's bytes, which have no checksum of their own.
+    pub(crate) trailer_checksum: u32,
     pub(crate) info: FileInfo,
     pub(crate) layout: CellLayout,
     pub(crate) encoding: DataBlockEncoding,
@@ -41,10 +44,10 @@ pub(crate) struct Opened {
     pub(crate) delete_family_bloom: Option<BloomReader>,
 }
 
-/// Takes a file apart as far as an open needs.
-pub(crate) fn open(bytes: FileBytes, path: &Path) -> Result<(BlockFile, Opened)> {
-    let (trailer, blocks_end) = read_trailer(&bytes, path)?;
-    let file = BlockFile::new(bytes, path, trailer.compression, blocks_end);
+/// Takes a file of `length` bytes apart as far as an open needs.
+pub(crate) fn open(source: Source, length: u64, path: &Path) -> Result<(BlockFile, Opened)> {
+    let (trailer, trailer_checksum) = read_trailer(&source, length, path)?;
+    let file = BlockFile::new(source, path, trailer.compression, length - TRAILER_SIZE as u64);
     let (root, mut offset) = read_next(&file, trailer.load_on_open_data_offset, ROOT)?;
     let meta_index_offset = offset;
     let meta_index;
@@ -59,6 +62,7 @@ pub(crate) fn open(bytes: FileBytes, path: &Path) -> Result<(BlockFile, Opened)>
     let index = open_index(&file, &trailer, &root)?;
     let meta_index = (meta_index_offset, meta_index);
     let mut opened = describe(trailer, info, index, meta_index).map_err(corrupt_info)?;
+    opened.trailer_checksum = trailer_checksum;
     while offset < file.end() {
         offset = open_filter(&file, offset, &mut opened)?;
     }
@@ -67,19 +71,37 @@ pub(crate) fn open(bytes: FileBytes, path: &Path) -> Result<(BlockFile, Opened)>
 
 const ROOT: &[BlockType] = &[BlockType::RootIndex];
 
-/// The trailer, and where it begins.
-fn read_trailer(bytes: &[u8], path: &Path) -> Result<(Trailer, usize)> {
-    let corrupt = |offset: u64, damage: &Damage| {
-        Error::corrupt(Exception::CorruptHFile, path, offset, damage)
-    };
-    let Some((blocks, trailer)) = bytes.split_last_chunk::<TRAILER_SIZE>() else {
-        return Err(corrupt(0, &Damage::new("file is too short to be an HFile")));
-    };
-    match Trailer::parse(trailer, blocks.len() as u64) {
-        Ok(trailer) => Ok((trailer, blocks.len())),
-        Err(TrailerError::Damaged(damage)) => Err(corrupt(blocks.len() as u64, &damage)),
+/// The trailer and the checksum of its bytes.
+fn read_trailer(source: &Source, length: u64, path: &Path) -> Result<(Trailer, u32)> {
+    let (bytes, start) = trailer_bytes(source, length, path)?;
+    match Trailer::parse(&bytes, start) {
+        Ok(trailer) => Ok((trailer, crc32c::crc32c(&bytes))),
+        Err(TrailerError::Damaged(damage)) => Err(corrupt(path, start, &damage)),
         Err(TrailerError::Unsupported(what)) => Err(unsupported(path, &what)),
     }
+}
+
+/// The checksum of the trailer's bytes, whatever they are.
+pub(crate) fn trailer_checksum(
+    file: Arc<dyn ReadableFile>,
+    length: u64,
+    path: &Path,
+) -> Result<u32> {
+    trailer_bytes(&Source::Read(file), length, path).map(|(bytes, _)| crc32c::crc32c(&bytes))
+}
+
+/// The trailer's bytes, and where they begin.
+fn trailer_bytes(source: &Source, length: u64, path: &Path) -> Result<([u8; TRAILER_SIZE], u64)> {
+    let Some(start) = length.checked_sub(TRAILER_SIZE as u64) else {
+        return Err(corrupt(path, 0, &Damage::new("file is too short to be an HFile")));
+    };
+    let mut bytes = [0; TRAILER_SIZE];
+    source.read_exact_at(path, &mut bytes, start)?;
+    Ok((bytes, start))
+}
+
+fn corrupt(path: &Path, offset: u64, damage: &Damage) -> Error {
+    Error::corrupt(Exception::CorruptHFile, path, offset, damage)
 }
 
 fn unsupported(path: &Path, what: &str) -> Error {
@@ -151,6 +173,7 @@ fn describe(
         .map_err(|_| Damage::new("negative row prefix length"))?,
         bloom: None,
         delete_family_bloom: None,
+        trailer_checksum: 0,
         trailer,
         info,
     })

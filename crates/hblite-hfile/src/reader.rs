@@ -1,20 +1,28 @@
 //! Opens an HFile and answers what does not need a position in it.
 //!
-//! Opening maps the file and reads trailer, root index, file info and Bloom metas: no data block,
-//! no leaf of the index, no Bloom chunk. Each of these is read, and its checksums verified, when it
-//! is first needed.
+//! Opening reads trailer, root index, file info and Bloom metas: no data block, no leaf of the
+//! index, no Bloom chunk. Each of these is read, and its checksums verified, when it is first
+//! needed.
 //!
-//! Invariants: the file must not change while a reader is open; removing its name is fine.
+//! ```text
+//! open         blocks are copied out of the file and verified on every read; plain and decoded
+//!              blocks go into the block cache
+//! open_mapped  plain blocks are used in place and verified once; decoded ones go into the cache
+//! ```
+//!
+//! Invariants: the file must not change while a reader is open; removing its name is fine. An open
+//! file keeps a descriptor, a mapped file does not. What a change by someone else does: see
+//! `block/file.rs`.
 //! Threads: shared by `Arc`; every scan has its own [`crate::HFileScanner`].
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hblite_env::{FileBytes, FileSystem};
+use hblite_env::FileSystem;
 use hblite_model::{BloomType, CellComparator, Compression, DataBlockEncoding, Error, Result};
 
-use crate::block::{BlockFile, BlockType, Payload};
+use crate::block::{BlockFile, BlockHeader, BlockType, Payload, Source};
 use crate::bloom::BloomReader;
 use crate::cache::{BlockCache, BlockKey, OffsetsBudget};
 use crate::data_block::DataBlock;
@@ -51,23 +59,69 @@ struct Cached {
     is_preferred: bool,
 }
 
+/// How a data block is read, and what becomes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockUse {
+    /// It stays in memory for later readers.
+    Keep,
+    /// It comes from memory if it is there, and is not kept otherwise.
+    Pass,
+    /// It comes from the file, is verified, and is not kept.
+    Verify,
+}
+
 impl HFileReader {
-    /// Opens the finished file at `path`. Decoded blocks go into `cache` if there is one.
+    /// Opens the finished file at `path`. Blocks that are read go into `cache` if there is one.
     ///
     /// # Errors
-    /// `Io` if the file cannot be mapped, `Corrupt` if it is no HFile or damaged, `Unsupported` if
+    /// `Io` if the file cannot be read, `Corrupt` if it is no HFile or damaged, `Unsupported` if
     /// it is encrypted, has a codec or comparator that hblite lacks, or is of version 1 or 2.
     pub fn open(fs: &dyn FileSystem, path: &Path, cache: Option<Arc<BlockCache>>) -> Result<Self> {
+        Self::open_copy(fs, path, path, cache)
+    }
+
+    /// As [`Self::open`] for the file at `path`, which errors call `name`: for a second name, or a
+    /// copy, of a file that has a better known name.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_copy(
+        fs: &dyn FileSystem,
+        path: &Path,
+        name: &Path,
+        cache: Option<Arc<BlockCache>>,
+    ) -> Result<Self> {
+        let opened = fs.open(path).and_then(|file| Ok((file.length()?, file)));
+        let (length, file) = opened.map_err(|error| Error::io("opening", name, error))?;
+        Self::open_source(Source::Read(file), length, name, cache)
+    }
+
+    /// As [`Self::open`], but plain blocks are used in place, in the mapped file: faster, and only
+    /// for files that nobody else writes to or truncates. Touching a page that was cut off kills
+    /// the process.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_mapped(
+        fs: &dyn FileSystem,
+        path: &Path,
+        cache: Option<Arc<BlockCache>>,
+    ) -> Result<Self> {
         let bytes = fs
             .open(path)
             .and_then(|file| file.map())
             .map_err(|error| Error::io("opening", path, error))?;
-        Self::open_bytes(bytes, path, cache)
+        let length = bytes.len() as u64;
+        Self::open_source(Source::Mapped(bytes), length, path, cache)
     }
 
-    fn open_bytes(bytes: FileBytes, path: &Path, cache: Option<Arc<BlockCache>>) -> Result<Self> {
-        let length = bytes.len() as u64;
-        let (file, opened) = open::open(bytes, path)?;
+    fn open_source(
+        source: Source,
+        length: u64,
+        path: &Path,
+        cache: Option<Arc<BlockCache>>,
+    ) -> Result<Self> {
+        let (file, opened) = open::open(source, length, path)?;
         let cache =
             cache.map(|cache| Cached { file: cache.register_file(), cache, is_preferred: false });
         Ok(Self {
@@ -97,18 +151,18 @@ impl HFileReader {
     /// `Corrupt`.
     pub fn fill_cache(&self) -> Result<()> {
         let Some(index) = &self.opened.index else { return Ok(()) };
-        let is_plain = self.has_plain_cells();
+        let is_in_place = self.uses_cells_in_place();
         let mut position = Some(index.first());
         while let Some(block) = position {
             let is_full = match &self.cache {
-                _ if is_plain => self.offsets_budget().is_used_up(),
+                _ if is_in_place => self.offsets_budget().is_used_up(),
                 Some(cached) => cached.cache.is_full(),
                 None => true,
             };
             if is_full {
                 break;
             }
-            self.data_block(index, block, true)?;
+            self.data_block(index, block, BlockUse::Keep)?;
             position = index.next(&self.file, block)?;
         }
         Ok(())
@@ -313,6 +367,11 @@ impl HFileReader {
             .map(move |_| entry().map_err(|damage: Damage| self.file.corrupt(*offset, &damage)))
     }
 
+    /// CRC-32C of the trailer as it was when the file was opened.
+    pub(crate) fn trailer_checksum(&self) -> u32 {
+        self.opened.trailer_checksum
+    }
+
     #[inline]
     pub(crate) fn file(&self) -> &BlockFile {
         &self.file
@@ -338,28 +397,34 @@ impl HFileReader {
         self.opened.index.as_ref()
     }
 
-    /// Whether cells are used where they lie in the file.
+    /// Whether cells are used where they are in the mapped file.
     #[inline]
-    fn has_plain_cells(&self) -> bool {
-        self.compression() == Compression::None
+    fn uses_cells_in_place(&self) -> bool {
+        self.file.is_mapped()
+            && self.compression() == Compression::None
             && matches!(self.encoding(), DataBlockEncoding::None | DataBlockEncoding::RowIndexV1)
     }
 
-    /// A data block, from memory if it is there. What is learnt about it now, and the block itself
-    /// if it is decoded, stays in memory if `keep`.
+    /// A data block. What is learnt about it now, and the block itself if it is decoded or copied,
+    /// stays in memory if `block_use` says so.
     #[inline]
     pub(crate) fn data_block(
         &self,
         index: &DataIndex,
         position: DataBlockPosition,
-        keep: bool,
+        block_use: BlockUse,
     ) -> Result<Arc<DataBlock>> {
         let (offset, size, state) = index.block(&self.file, position)?;
+        if block_use == BlockUse::Verify {
+            return self.read_data_block(offset, size, BlockFile::read_copy);
+        }
         if let Some(block) = state.known.get() {
             return Ok(block.clone());
         }
-        if self.has_plain_cells() {
-            let block = self.read_data_block(offset, size, state.is_verified())?;
+        let keep = block_use == BlockUse::Keep;
+        let read = if state.is_verified() { BlockFile::reread } else { BlockFile::read };
+        if self.uses_cells_in_place() {
+            let block = self.read_data_block(offset, size, read)?;
             state.set_verified();
             if keep && self.take_offsets(block.offsets_size()) {
                 // Who comes second gives the same bytes; it counts twice until this is closed.
@@ -373,7 +438,7 @@ impl HFileReader {
         {
             return Ok(block);
         }
-        let block = self.read_data_block(offset, size, state.is_verified())?;
+        let block = self.read_data_block(offset, size, read)?;
         state.set_verified();
         if let (Some(cached), Some(key), true) = (&self.cache, key, keep) {
             cached.cache.insert(key, block.clone(), cached.is_preferred);
@@ -394,17 +459,18 @@ impl HFileReader {
     }
 
     /// Reads, decompresses, decodes and checks a data block.
-    fn read_data_block(&self, offset: u64, size: u32, is_verified: bool) -> Result<Arc<DataBlock>> {
+    fn read_data_block(
+        &self,
+        offset: u64,
+        size: u32,
+        read: impl FnOnce(&BlockFile, u64, &[BlockType], Option<u32>) -> Result<(BlockHeader, Payload)>,
+    ) -> Result<Arc<DataBlock>> {
         let (encoding, layout) = (self.encoding(), self.opened.layout);
         let expected = match encoding {
             DataBlockEncoding::None => BlockType::Data,
             _ => BlockType::EncodedData,
         };
-        let (_, payload) = if is_verified {
-            self.file.reread(offset, &[expected], Some(size))?
-        } else {
-            self.file.read(offset, &[expected], Some(size))?
-        };
+        let (_, payload) = read(&self.file, offset, &[expected], Some(size))?;
         let parse = || {
             let cells = match encoding {
                 DataBlockEncoding::None => payload,
@@ -426,7 +492,7 @@ impl Drop for HFileReader {
     fn drop(&mut self) {
         self.offsets_budget().give_back(self.offsets_taken.load(Ordering::Relaxed));
         if let Some(cached) = &self.cache
-            && !self.has_plain_cells()
+            && !self.uses_cells_in_place()
         {
             cached.cache.evict_file(cached.file);
         }
@@ -448,7 +514,7 @@ mod tests {
         writer.append(&Cell::new(b"r", b"f", b"q", 1, CellType::Put, b"v").as_ref()).unwrap();
         writer.finish(&StoreFileInfo::default()).unwrap();
         let cache = Arc::new(BlockCache::new(1 << 20));
-        let reader = Arc::new(HFileReader::open(&fs, path, Some(cache)).unwrap());
+        let reader = Arc::new(HFileReader::open_mapped(&fs, path, Some(cache)).unwrap());
         let taken = |reader: &HFileReader| reader.offsets_taken.load(Ordering::Relaxed);
         let mut scanner = HFileScanner::new(reader.clone()).without_caching();
         assert!(scanner.seek_first().unwrap());

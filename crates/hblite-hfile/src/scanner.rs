@@ -17,7 +17,7 @@ use hblite_model::{CellRef, Direction, Result};
 
 use crate::data_block::DataBlock;
 use crate::index::{DataBlockPosition, DataIndex};
-use crate::reader::HFileReader;
+use crate::reader::{BlockUse, HFileReader};
 
 /// What a scanner has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct HFileScanner {
     reader: Arc<HFileReader>,
     current: Option<Current>,
     stats: ScanStats,
-    keep_blocks: bool,
+    block_use: BlockUse,
 }
 
 /// The cell that a scanner stands on.
@@ -49,14 +49,22 @@ struct Current {
 impl HFileScanner {
     /// A scanner that stands nowhere.
     pub fn new(reader: Arc<HFileReader>) -> Self {
-        Self { reader, current: None, stats: ScanStats::default(), keep_blocks: true }
+        Self { reader, current: None, stats: ScanStats::default(), block_use: BlockUse::Keep }
     }
 
-    /// The same, but blocks that it reads take no memory of the block cache: for compactions, which
-    /// read everything once, and for families that want no cache.
+    /// The same, but blocks that it reads take no memory of the block cache: for families that want
+    /// no cache, and for those who read everything once.
     #[must_use]
     pub fn without_caching(mut self) -> Self {
-        self.keep_blocks = false;
+        self.block_use = BlockUse::Pass;
+        self
+    }
+
+    /// The same, but every block is read from the file and verified, whatever is known or cached of
+    /// it: for compactions and all others that write elsewhere what they read. Nothing is cached.
+    #[must_use]
+    pub fn verifying(mut self) -> Self {
+        self.block_use = BlockUse::Verify;
         self
     }
 
@@ -233,12 +241,12 @@ impl HFileScanner {
         &mut self,
         find: impl FnOnce(&mut Blocks<'_>) -> Result<Option<Current>>,
     ) -> Result<bool> {
-        let Self { reader, current, stats, keep_blocks } = self;
+        let Self { reader, current, stats, block_use } = self;
         *current = None;
         let Some(index) = reader.index() else {
             return Ok(false);
         };
-        let mut blocks = Blocks { reader, index, keep_blocks: *keep_blocks, entered: 0 };
+        let mut blocks = Blocks { reader, index, block_use: *block_use, entered: 0 };
         let found = find(&mut blocks);
         stats.blocks_read += blocks.entered;
         *current = found?;
@@ -251,7 +259,7 @@ impl HFileScanner {
 struct Blocks<'a> {
     reader: &'a HFileReader,
     index: &'a DataIndex,
-    keep_blocks: bool,
+    block_use: BlockUse,
     entered: u64,
 }
 
@@ -259,7 +267,7 @@ impl Blocks<'_> {
     /// The end of a block at which `direction` enters it.
     #[inline]
     fn enter(&mut self, position: DataBlockPosition, direction: Direction) -> Result<Current> {
-        let block = self.reader.data_block(self.index, position, self.keep_blocks)?;
+        let block = self.reader.data_block(self.index, position, self.block_use)?;
         self.entered += 1;
         let cell = if direction.is_reverse() { block.len() - 1 } else { 0 };
         Ok(Current { block, position, cell })

@@ -86,10 +86,21 @@ fn read_in_all_ways(path: &Path) {
     let name = path.display();
     let verified = hblite_hfile::verify::verify(&StdFileSystem, path);
     let verified = verified.unwrap_or_else(|defect| panic!("{defect}"));
-    let cache = Arc::new(BlockCache::new(64 << 20));
-    let reader = Arc::new(HFileReader::open(&StdFileSystem, path, Some(cache)).unwrap());
-    let cells = support::scan(&reader);
-    assert_eq!(cells.len() as u64, verified.cells, "{name}");
+    for open in support::WAYS {
+        let cache = Arc::new(BlockCache::new(64 << 20));
+        let reader = Arc::new(open(&StdFileSystem, path, Some(cache)).unwrap());
+        let cells = support::scan(&reader);
+        assert_eq!(cells.len() as u64, verified.cells, "{name}");
+        read_back_and_seek(&name, &reader, &cells);
+        if let Some(description) = support::description_beside(path)
+            && let Err(difference) = description.compare(&reader)
+        {
+            panic!("{name}: {difference}");
+        }
+    }
+}
+
+fn read_back_and_seek(name: &dyn std::fmt::Display, reader: &Arc<HFileReader>, cells: &[Cell]) {
     let mut scanner = HFileScanner::new(reader.clone());
     let mut more = scanner.seek_last().unwrap();
     for cell in cells.iter().rev() {
@@ -97,13 +108,8 @@ fn read_in_all_ways(path: &Path) {
         more = scanner.prev().unwrap();
     }
     assert!(!more, "{name}");
-    for key in support::keys_around(&cells, 200) {
-        check_seeks(&name, &mut scanner, reader.comparator(), &cells, &key);
-    }
-    if let Some(description) = support::description_beside(path)
-        && let Err(difference) = description.compare(&reader)
-    {
-        panic!("{name}: {difference}");
+    for key in support::keys_around(cells, 200) {
+        check_seeks(name, &mut scanner, reader.comparator(), cells, &key);
     }
 }
 
@@ -114,10 +120,13 @@ fn seeks_stand_where_a_sorted_list_says() {
         let comparator = golden.reader().comparator();
         let keys = support::keys_around(&cells, 12);
         // With a capacity of 0 nothing is kept, cell offsets neither.
-        for capacity in [None, Some(0), Some(1 << 20)] {
+        let capacities = [None, Some(0), Some(1 << 20)];
+        for (capacity, open) in
+            capacities.into_iter().flat_map(|capacity| support::WAYS.map(|open| (capacity, open)))
+        {
             let cache = capacity.map(|capacity| Arc::new(BlockCache::new(capacity)));
             let has_cache = capacity.is_some_and(|capacity| capacity > 0);
-            let reader = Arc::new(golden.open(cache));
+            let reader = Arc::new(golden.open_with(open, cache));
             let mut scanner = HFileScanner::new(reader.clone());
             let mut forward = HFileScanner::new(reader.clone());
             let mut sorted = keys.clone();
@@ -175,22 +184,25 @@ fn threads_share_a_reader() {
         let golden = all().into_iter().find(|golden| golden.name == name).unwrap();
         let cells = golden.scan();
         // Room for some of the blocks only.
-        let reader = Arc::new(golden.open(Some(Arc::new(BlockCache::new(300_000)))));
-        std::thread::scope(|scope| {
-            for start in 0..4 {
-                let (reader, cells) = (&reader, &cells);
-                scope.spawn(move || {
-                    let mut scanner = HFileScanner::new(reader.clone());
-                    for cell in cells.iter().skip(start).step_by(4) {
-                        let cell = cell.as_ref();
-                        assert!(scanner.seek(cell.key()).unwrap());
-                        assert_eq!(scanner.current_key(), Some(cell.key()));
-                        assert!(reader.may_contain_row(cell.row()).unwrap());
-                    }
-                    assert_eq!(&support::scan(reader), cells);
-                });
-            }
-        });
+        let cache = Arc::new(BlockCache::new(300_000));
+        for open in support::WAYS {
+            let reader = Arc::new(golden.open_with(open, Some(cache.clone())));
+            std::thread::scope(|scope| {
+                for start in 0..4 {
+                    let (reader, cells) = (&reader, &cells);
+                    scope.spawn(move || {
+                        let mut scanner = HFileScanner::new(reader.clone());
+                        for cell in cells.iter().skip(start).step_by(4) {
+                            let cell = cell.as_ref();
+                            assert!(scanner.seek(cell.key()).unwrap());
+                            assert_eq!(scanner.current_key(), Some(cell.key()));
+                            assert!(reader.may_contain_row(cell.row()).unwrap());
+                        }
+                        assert_eq!(&support::scan(reader), cells);
+                    });
+                }
+            });
+        }
     }
 }
 

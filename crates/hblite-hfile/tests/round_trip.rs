@@ -188,8 +188,10 @@ proptest! {
         prepare(&mut cells, &options);
         let fs = MemFileSystem::new();
         write(&fs, &cells, &options);
-        for cache in [None, Some(Arc::new(BlockCache::new(40_000)))] {
-            let reader = Arc::new(HFileReader::open(&fs, Path::new("f"), cache).unwrap());
+        let cache = Some(Arc::new(BlockCache::new(40_000)));
+        let [read, mapped] = support::WAYS;
+        for (open, cache) in [(read, None), (read, cache.clone()), (mapped, cache)] {
+            let reader = Arc::new(open(&fs, Path::new("f"), cache).unwrap());
             let scanned = support::scan(&reader);
             prop_assert_eq!(&scanned, &cells);
             for (scanned, cell) in scanned.iter().zip(&cells) {
@@ -236,16 +238,18 @@ fn every_codec_gives_back_blocks_of_every_encoding() {
         };
         let fs = MemFileSystem::new();
         write(&fs, &cells, &options);
-        let cache = Arc::new(BlockCache::new(1 << 20));
-        let reader = HFileReader::open(&fs, Path::new("f"), Some(cache.clone())).unwrap();
-        let reader = Arc::new(reader);
-        for _ in 0..2 {
-            assert_eq!(support::scan(&reader), cells, "{compression} {encoding}");
+        for (open, is_mapped) in support::WAYS.into_iter().zip([false, true]) {
+            let cache = Arc::new(BlockCache::new(1 << 20));
+            let reader = Arc::new(open(&fs, Path::new("f"), Some(cache.clone())).unwrap());
+            for _ in 0..2 {
+                assert_eq!(support::scan(&reader), cells, "{compression} {encoding}");
+            }
+            check_positions(&reader, &cells);
+            let is_in_place = is_mapped
+                && compression == Compression::None
+                && matches!(encoding, DataBlockEncoding::None | DataBlockEncoding::RowIndexV1);
+            assert_eq!(cache.hits() > 0, !is_in_place, "{compression} {encoding}");
         }
-        check_positions(&reader, &cells);
-        let is_in_place = compression == Compression::None
-            && matches!(encoding, DataBlockEncoding::None | DataBlockEncoding::RowIndexV1);
-        assert_eq!(cache.hits() > 0, !is_in_place, "{compression} {encoding}");
     }
 }
 

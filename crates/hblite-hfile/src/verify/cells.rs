@@ -10,7 +10,7 @@ use crate::block::BlockType;
 use crate::data_block::DataBlock;
 use crate::encoding;
 use crate::index::{DataBlockPosition, DataIndex};
-use crate::reader::HFileReader;
+use crate::reader::{BlockUse, HFileReader};
 use crate::statistics::Statistics;
 
 /// Bytes of a serialized tag beside its value: length and type.
@@ -103,7 +103,7 @@ impl Walk<'_> {
             }
             None => "no data block is left for this entry".to_owned(),
         })?;
-        let block = reader.data_block(index, position, false)?;
+        let block = reader.data_block(index, position, BlockUse::Verify)?;
         let index_key = index.key(file, position)?;
         mid_keys.note(index_key);
         self.check_index_key(index_key, block.key(0), offset)?;

@@ -15,6 +15,7 @@
 
 mod blocks;
 mod cells;
+mod checksums;
 mod file_info;
 mod filters;
 
@@ -174,8 +175,8 @@ pub fn verify(fs: &dyn FileSystem, path: &Path) -> Result<Verified, Defect> {
     verify_reader(&Arc::new(HFileReader::open(fs, path, None)?))
 }
 
-/// Looks at everything in an open file. Blocks that the reader has read before are not read again
-/// where it keeps them: for all checksums, open the file afresh or call [`verify`].
+/// Looks at everything in an open file. Every block is read from the file again but those that the
+/// reader keeps: index and Bloom filters. To look at these again, use [`HFileReader::reopen`].
 ///
 /// # Errors
 /// The first defect.

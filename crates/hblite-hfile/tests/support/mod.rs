@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_env::{FileSystem as _, MemFileSystem};
+use hblite_env::{FileSystem, MemFileSystem};
 use hblite_hfile::{BlockCache, HFileReader, HFileScanner, HFileWriter, HFileWriterOptions};
 use hblite_hfile_json::{CellDigest, Description};
-use hblite_model::Cell;
 use hblite_model::cell::key;
+use hblite_model::{Cell, Result};
 
 /// A recorded file.
 pub(crate) struct Golden {
@@ -62,6 +62,11 @@ pub(crate) fn description_beside(path: &Path) -> Option<Description> {
     let text = fs::read_to_string(path.with_extension("json")).ok()?;
     Some(Description::parse(&text).unwrap())
 }
+
+type Open = fn(&dyn FileSystem, &Path, Option<Arc<BlockCache>>) -> Result<HFileReader>;
+
+/// The ways to open a file.
+pub(crate) const WAYS: [Open; 2] = [HFileReader::open, HFileReader::open_mapped];
 
 pub(crate) fn open(fs: &MemFileSystem, path: &Path) -> Arc<HFileReader> {
     Arc::new(HFileReader::open(fs, path, None).unwrap())
@@ -148,10 +153,14 @@ impl Golden {
     }
 
     pub(crate) fn open(&self, cache: Option<Arc<BlockCache>>) -> HFileReader {
+        self.open_with(HFileReader::open, cache)
+    }
+
+    pub(crate) fn open_with(&self, open: Open, cache: Option<Arc<BlockCache>>) -> HFileReader {
         let fs = MemFileSystem::new();
         let path = Path::new("golden");
         fs.create(path).unwrap().write_all(&self.bytes).unwrap();
-        HFileReader::open(&fs, path, cache).unwrap()
+        open(&fs, path, cache).unwrap()
     }
 
     pub(crate) fn reader(&self) -> Arc<HFileReader> {

@@ -1,0 +1,260 @@
+//! A finished file, read block by block.
+//!
+//! ```text
+//! Mapped   bytes are used in place; a block is verified when it is first read, and on request
+//! Read     every read copies the block into memory of its own and verifies the copy
+//! ```
+//!
+//! Mapped bytes are as good as the file: if someone else writes to it, what was verified changes,
+//! and if someone truncates it, touching the missing pages kills the process (SIGBUS). A file that
+//! is read has neither problem: what was verified is a private copy, and a short file is an error.
+//!
+//! Threads: shared freely.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_env::{FileBytes, ReadableFile};
+use hblite_model::{Compression, Error, Exception, Result};
+
+use super::header::{BlockHeader, HEADER_SIZE};
+use super::{BlockType, Payload, compression};
+use crate::error::{Damage, Parsed};
+
+/// Where the bytes of a file come from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// Used where they are.
+    Mapped(FileBytes),
+    /// Copied whenever they are asked for.
+    Read(Arc<dyn ReadableFile>),
+}
+
+impl Source {
+    /// Fills `buffer` from `offset` on.
+    ///
+    /// # Errors
+    /// `Corrupt` if the file has become shorter, `Io` if it cannot be read.
+    pub(crate) fn read_exact_at(&self, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
+        let read = match self {
+            Self::Mapped(bytes) => usize::try_from(offset)
+                .ok()
+                .and_then(|start| bytes.get(start..start.checked_add(buffer.len())?))
+                .map(|bytes| buffer.copy_from_slice(bytes))
+                .ok_or_else(|| ErrorKind::UnexpectedEof.into()),
+            Self::Read(file) => file.read_exact_at(buffer, offset),
+        };
+        read.map_err(|error| unreadable(path, offset, error))
+    }
+}
+
+/// A finished file, seen as blocks.
+#[derive(Debug)]
+pub(crate) struct BlockFile {
+    source: Source,
+    path: PathBuf,
+    compression: Compression,
+    /// Where the trailer begins: no block reaches beyond.
+    end: u64,
+}
+
+impl BlockFile {
+    /// A file whose bytes up to `end` are to be taken as blocks.
+    pub(crate) fn new(source: Source, path: &Path, compression: Compression, end: u64) -> Self {
+        Self { source, path: path.to_path_buf(), compression, end }
+    }
+
+    /// The name of the file in errors.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether bytes are used where they are.
+    #[inline]
+    pub(crate) fn is_mapped(&self) -> bool {
+        matches!(self.source, Source::Mapped(_))
+    }
+
+    /// Bytes before the trailer.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The error for damage in the block at `offset`.
+    #[cold]
+    pub(crate) fn corrupt(&self, offset: u64, damage: &Damage) -> Error {
+        Error::corrupt(Exception::CorruptHFile, &self.path, offset, damage)
+    }
+
+    /// The header at `offset`, after checking that its block lies before the trailer.
+    pub(crate) fn header(&self, offset: u64) -> Result<BlockHeader> {
+        let bytes = self.bytes(offset, HEADER_SIZE)?;
+        self.parse_header(offset, &bytes)
+    }
+
+    fn parse_header(&self, offset: u64, bytes: &[u8]) -> Result<BlockHeader> {
+        let header = BlockHeader::parse(bytes).map_err(|damage| self.corrupt(offset, &damage))?;
+        if header.on_disk_size() as u64 > self.end - offset {
+            return Err(self.outside(offset));
+        }
+        Ok(header)
+    }
+
+    #[cold]
+    fn outside(&self, offset: u64) -> Error {
+        self.corrupt(offset, &Damage::new("block lies outside of the file"))
+    }
+
+    /// Bytes of the file, all of them before the trailer.
+    fn bytes(&self, offset: u64, length: usize) -> Result<Payload> {
+        let end = offset.checked_add(length as u64).filter(|end| *end <= self.end);
+        end.ok_or_else(|| self.outside(offset))?;
+        match &self.source {
+            Source::Mapped(bytes) => {
+                // Both fit: they are at most the length of a slice.
+                let (start, end) = (offset as usize, offset as usize + length);
+                Ok(Payload { bytes: bytes.clone(), start, end })
+            }
+            source => {
+                let mut buffer = Vec::new();
+                reserve(&mut buffer, length)
+                    .map_err(|error| unreadable(&self.path, offset, error))?;
+                buffer.resize(length, 0);
+                source.read_exact_at(&self.path, &mut buffer, offset)?;
+                Ok(Payload::owned(buffer))
+            }
+        }
+    }
+
+    /// Header and bytes of the block at `offset`, of `on_disk_size` bytes if the caller knows it.
+    fn block(&self, offset: u64, on_disk_size: Option<u32>) -> Result<(BlockHeader, Payload)> {
+        let known = match on_disk_size {
+            // An index may not make anyone read less than a header.
+            Some(size) if size as usize >= HEADER_SIZE => Some(self.bytes(offset, size as usize)?),
+            _ => None,
+        };
+        let header = match &known {
+            Some(block) => self.parse_header(offset, &block[..HEADER_SIZE])?,
+            None => self.header(offset)?,
+        };
+        let found = header.on_disk_size();
+        if let Some(size) = on_disk_size.filter(|size| *size as usize != found) {
+            let damage = Damage::new(format!("block of {found} bytes, {size} in the index"));
+            return Err(self.corrupt(offset, &damage));
+        }
+        Ok((header, known.map_or_else(|| self.bytes(offset, found), Ok)?))
+    }
+
+    /// The verified payload of the block at `offset`, which must be of one of the `expected`
+    /// types and, where the caller knows it, of `on_disk_size` bytes.
+    pub(crate) fn read(
+        &self,
+        offset: u64,
+        expected: &[BlockType],
+        on_disk_size: Option<u32>,
+    ) -> Result<(BlockHeader, Payload)> {
+        let (header, block) = self.block(offset, on_disk_size)?;
+        self.payload(offset, expected, &header, block, true)
+    }
+
+    /// As [`Self::read`], for a block whose checksums were verified since the file was opened. They
+    /// are verified again unless the file is mapped.
+    pub(crate) fn reread(
+        &self,
+        offset: u64,
+        expected: &[BlockType],
+        on_disk_size: Option<u32>,
+    ) -> Result<(BlockHeader, Payload)> {
+        let (header, block) = self.block(offset, on_disk_size)?;
+        self.payload(offset, expected, &header, block, !self.is_mapped())
+    }
+
+    /// As [`Self::read`], but what was verified cannot change any more: a mapped block is copied
+    /// first.
+    pub(crate) fn read_copy(
+        &self,
+        offset: u64,
+        expected: &[BlockType],
+        on_disk_size: Option<u32>,
+    ) -> Result<(BlockHeader, Payload)> {
+        let (_, mut block) = self.block(offset, on_disk_size)?;
+        if self.is_mapped() {
+            block = copy(&block).map_err(|error| unreadable(&self.path, offset, error))?;
+        }
+        let header = self.parse_header(offset, &block[..HEADER_SIZE])?;
+        if header.on_disk_size() != block.len() {
+            return Err(self.corrupt(offset, &Damage::new("block changes while it is read")));
+        }
+        self.payload(offset, expected, &header, block, true)
+    }
+
+    /// Verifies the checksums of the block at `offset`, whatever it is. Returns its header.
+    pub(crate) fn verify(&self, offset: u64) -> Result<BlockHeader> {
+        let (header, block) = self.block(offset, None)?;
+        verify_checksums(&header, &block).map_err(|damage| self.corrupt(offset, &damage))?;
+        Ok(header)
+    }
+
+    fn payload(
+        &self,
+        offset: u64,
+        expected: &[BlockType],
+        header: &BlockHeader,
+        block: Payload,
+        verify: bool,
+    ) -> Result<(BlockHeader, Payload)> {
+        let corrupt = |damage: Damage| self.corrupt(offset, &damage);
+        if !expected.contains(&header.block_type) {
+            let message = format!("{:?} block where {expected:?} belongs", header.block_type);
+            return Err(corrupt(Damage::new(message)));
+        }
+        if verify {
+            verify_checksums(header, &block).map_err(corrupt)?;
+        }
+        let payload = block.slice(HEADER_SIZE..header.data_size());
+        if self.compression == Compression::None {
+            if header.uncompressed_size != header.stored_size {
+                return Err(corrupt(Damage::new("uncompressed block whose two sizes differ")));
+            }
+            return Ok((*header, payload));
+        }
+        let size = header.uncompressed_size;
+        let payload = compression::decompress(self.compression, &payload, size).map_err(corrupt)?;
+        Ok((*header, Payload::owned(payload)))
+    }
+}
+
+fn copy(bytes: &[u8]) -> std::io::Result<Payload> {
+    let mut buffer = Vec::new();
+    reserve(&mut buffer, bytes.len())?;
+    buffer.extend_from_slice(bytes);
+    Ok(Payload::owned(buffer))
+}
+
+fn reserve(buffer: &mut Vec<u8>, length: usize) -> std::io::Result<()> {
+    buffer.try_reserve_exact(length).map_err(|_| std::io::Error::from(ErrorKind::OutOfMemory))
+}
+
+#[cold]
+fn unreadable(path: &Path, offset: u64, error: std::io::Error) -> Error {
+    if error.kind() == ErrorKind::UnexpectedEof {
+        let message = "the file has become shorter since it was opened";
+        return Error::corrupt(Exception::CorruptHFile, path, offset, message);
+    }
+    Error::io(&format!("reading offset {offset} of"), path, error)
+}
+
+fn verify_checksums(header: &BlockHeader, block: &[u8]) -> Parsed<()> {
+    let (data, stored) = block.split_at(header.data_size());
+    match header.checksum_type.mismatch(data, header.bytes_per_checksum, stored) {
+        None => Ok(()),
+        Some(mismatch) => Err(Damage::new(format!(
+            "{} of the chunk at +{} is {:08x}, the file says {:08x}",
+            header.checksum_type.name(),
+            mismatch.start,
+            mismatch.found,
+            mismatch.expected
+        ))),
+    }
+}
