@@ -31,9 +31,9 @@ pub struct BulkLoadOptions {
     /// `hbase.mapreduce.bulkload.assign.sequenceNumbers`). It matters for cells of which row,
     /// column, timestamp and type are equal; without it, theirs lose. Memory is flushed first.
     pub assign_sequence_id: bool,
-    /// Whether every file is read and checked before anything is loaded: checksums, order, index,
-    /// filters, and that all cells are of its family (true;
-    /// `hbase.hregion.bulkload.verify`, there false).
+    /// Whether the content of every file is checked before anything is loaded: order, index,
+    /// filters, and that all cells are of its family (true; `hbase.hregion.bulkload.verify`, there
+    /// false). Checksums are always verified.
     pub verify: bool,
     /// Whether folders of families that the table does not have are passed over (false;
     /// `ignore.unmatched.families`).

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hblite_env::FileSystem;
+use hblite_hfile::HFileReader;
 use hblite_model::{Error, Result};
 
 /// Gives a file a second name, or copies it where no link can be made: another file system, too
@@ -17,6 +18,26 @@ pub(crate) fn link_or_copy(fs: &dyn FileSystem, from: &Path, to: &Path) -> Resul
         return Ok(());
     }
     fs.copy(from, to).map_err(|error| Error::io("cannot copy", from, error))
+}
+
+/// As [`link_or_copy`] for an HFile of which nothing is open: what the new name stands for is read,
+/// and all checksums are verified.
+///
+/// # Errors
+/// `Io`, `CorruptHFile` with the offset: the new name may be there.
+pub(crate) fn link_or_copy_hfile(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
+    link_or_copy(fs, from, to)?;
+    verify_copy(fs, from, to)
+}
+
+/// Verifies all checksums of `copy`, a second name or a copy of the HFile `original`, which is the
+/// name in errors.
+///
+/// # Errors
+/// `Io`, `CorruptHFile` with the offset.
+pub(crate) fn verify_copy(fs: &dyn FileSystem, original: &Path, copy: &Path) -> Result<()> {
+    let reader = HFileReader::open_copy(fs, copy, original, None)?;
+    reader.verify_checksums(&mut |_| true).map(drop)
 }
 
 /// Makes the names in a directory durable.

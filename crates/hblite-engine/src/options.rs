@@ -74,8 +74,15 @@ pub struct EngineOptions {
     pub compaction_bytes_per_second_max: u64,
     /// Whether files are compacted in the background. Default true.
     pub is_compaction_enabled: bool,
-    /// Memory for decompressed blocks. Default 64 MiB, 0 for none (`hfile.block.cache.size`).
+    /// Memory for blocks that are decompressed, or copied from files that are not mapped. Default
+    /// 64 MiB, 0 for none (`hfile.block.cache.size`).
     pub block_cache_size_bytes: usize,
+    /// Whether store files are mapped into memory and plain blocks are used in place, or blocks are
+    /// read into the block cache. Default true, which is faster when the data does not fit into the
+    /// block cache. If someone truncates a mapped file of an open store, reading the missing part
+    /// kills the process (SIGBUS); of a file that is not mapped it is a `Corrupt` error. Files that
+    /// are not mapped take a descriptor each.
+    pub are_files_mapped: bool,
     /// The log.
     pub wal: WalOptions,
     /// Whether a directory without a store gets one, instead of being an error. Default true.
@@ -110,6 +117,7 @@ impl Default for EngineOptions {
             compaction_bytes_per_second_max: 100 << 20,
             is_compaction_enabled: true,
             block_cache_size_bytes: 64 * MIB,
+            are_files_mapped: true,
             wal: WalOptions::default(),
             create_if_missing: true,
             salvage: false,

@@ -66,7 +66,9 @@ pub fn export(
 ) -> Result<ExportReport, TransferError> {
     let mut go_on = |report: &ExportReport| continue_or_end(progress(report));
     let begun = Instant::now();
-    let scan = if writer.takes_pieces() { in_pieces(scan) } else { scan.clone() };
+    // Damage that came after a block's first read must not be exported as data.
+    let scan = scan.clone().cache_blocks(false);
+    let scan = if writer.takes_pieces() { in_pieces(&scan) } else { scan };
     let mut scanner = table.scan(&scan)?;
     let mut report = ExportReport::default();
     let mut last_row = Vec::new();

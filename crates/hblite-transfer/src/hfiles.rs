@@ -169,7 +169,8 @@ fn write(
         report: HFilesReport::default(),
     };
     let mut done = HFilesProgress { regions_total: regions.len(), ..HFilesProgress::default() };
-    let mut scanner = table.scan(&in_pieces(scan))?;
+    // Damage that came after a block's first read must not get a new, valid checksum.
+    let mut scanner = table.scan(&in_pieces(scan).cache_blocks(false))?;
     let mut last_row = Vec::new();
     loop {
         let row = match scanner.next_row_within(PATIENCE)? {

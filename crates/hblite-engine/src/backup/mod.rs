@@ -9,6 +9,9 @@
 //! 3. its directories are made durable
 //! 4. it takes the target's name, durably
 //!
+//! Before the rename, every HFile of the copy is read and its checksums are verified: a damaged file
+//! ends the backup with an error that names it. So a backup reads as many bytes as the store has.
+//!
 //! So the target is whole or not there. What an interruption leaves of the other directory is
 //! removed by the next backup to the same target.
 //!
@@ -34,7 +37,8 @@ pub(crate) use self::target::Target;
 ///
 /// # Errors
 /// `Io` if there is no store, somebody has it open (the message names them), `to` is there and not
-/// an empty directory, or the file system fails; `IllegalArgument` if `to` is within the store.
+/// an empty directory, or the file system fails; `CorruptHFile` with the offset for a damaged store
+/// file; `IllegalArgument` if `to` is within the store.
 /// There is no `to` then, or it is as it was.
 pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     let layout = Layout::new(dir);

@@ -3,15 +3,24 @@
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use hblite_env::time::{Duration, Instant};
 use hblite_env::{Env, FileLock};
+use hblite_hfile::HFileReader;
 use hblite_model::{Error, Exception, Result};
 
-use crate::layout::{Layout, TEMPORARY_DIR};
+use crate::files::verify_copy;
+use crate::layout::{Layout, RECOVERED_EDITS_DIR, TEMPORARY_DIR};
+use crate::store::store_file::{StoreFile, is_store_file_name, split_reference};
 
 /// What the directory has behind the target's name until it is complete.
 const PARTIAL_SUFFIX: &str = ".partial";
+
+/// Components of the path of a family's directory: `data/<namespace>/<table>/<region>/<family>`.
+const FAMILY_DEPTH: usize = 5;
+/// The same within snapshots: `.hbase-snapshot/<name>/<region>/<family>`.
+const SNAPSHOT_FAMILY_DEPTH: usize = 4;
 
 /// What a backup consists of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,10 +45,19 @@ pub(crate) struct Target {
     to: PathBuf,
     /// Directories that were made.
     dirs: BTreeSet<PathBuf>,
+    unverified: Vec<Unverified>,
     report: BackupReport,
     began: Instant,
     /// There until the end.
     lock: Option<Box<dyn FileLock>>,
+}
+
+/// A store file whose copy nobody has read yet.
+struct Unverified {
+    original: PathBuf,
+    copy: PathBuf,
+    /// Of a store that is open.
+    open: Option<Arc<HFileReader>>,
 }
 
 impl Target {
@@ -58,6 +76,7 @@ impl Target {
             env: env.clone(),
             source: source.to_path_buf(),
             dirs: BTreeSet::from([partial.root().to_path_buf()]),
+            unverified: Vec::new(),
             partial,
             to: to.to_path_buf(),
             report: BackupReport::default(),
@@ -129,11 +148,60 @@ impl Target {
         self.make_dir(&copy)
     }
 
-    /// Adds a file of the store that is never written again.
+    /// Adds a file of the store that is never written again. If it is a store file, its copy is
+    /// verified at the end.
     ///
     /// # Errors
     /// `Io` if it can be neither linked nor copied.
     pub(crate) fn add_file(&mut self, path: &Path) -> Result<()> {
+        let copy = self.add_unverified(path)?;
+        if self.is_hfile(path) {
+            self.unverified.push(Unverified { original: path.to_path_buf(), copy, open: None });
+        }
+        Ok(())
+    }
+
+    /// As [`Target::add_file`] for a store file that is open, or a reference to one: at the end it
+    /// must be the file that is open.
+    ///
+    /// # Errors
+    /// As [`Target::add_file`].
+    pub(crate) fn add_open_file(&mut self, file: &StoreFile) -> Result<()> {
+        let copy = self.add_unverified(file.path())?;
+        // What a reference refers to is added with the region that has it.
+        if !file.is_reference() {
+            let (original, open) = (file.path().to_path_buf(), Some(Arc::clone(file.reader())));
+            self.unverified.push(Unverified { original, copy, open });
+        }
+        Ok(())
+    }
+
+    /// Reads the copies of all store files and verifies their checksums.
+    fn verify(&mut self) -> Result<()> {
+        let fs = self.env.fs.as_ref();
+        std::mem::take(&mut self.unverified).iter().try_for_each(|file| match &file.open {
+            Some(open) => open.reopen(fs, &file.copy)?.verify_checksums(&mut |_| true).map(drop),
+            None => verify_copy(fs, &file.original, &file.copy),
+        })
+    }
+
+    /// Whether the file of the store is an HFile: one in the directory of a family.
+    fn is_hfile(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let depth = path.strip_prefix(&self.source).map_or(0, |path| path.components().count());
+        let family_depth = match path.starts_with(Layout::new(&self.source).snapshots_dir()) {
+            true => SNAPSHOT_FAMILY_DEPTH,
+            false => FAMILY_DEPTH,
+        };
+        let dir = path.parent().and_then(Path::file_name);
+        depth == family_depth + 1
+            && dir.is_some_and(|dir| dir != RECOVERED_EDITS_DIR)
+            && is_store_file_name(name)
+            && split_reference(path).is_none()
+    }
+
+    /// Returns where the copy is.
+    fn add_unverified(&mut self, path: &Path) -> Result<PathBuf> {
         let copy = self.place_of(path)?;
         if let Some(parent) = copy.parent() {
             self.make_dir(parent)?;
@@ -154,7 +222,7 @@ impl Target {
         }
         let length = fs.file_length(&copy).map_err(|error| Error::io("cannot read", &copy, error));
         self.report.bytes += length?;
-        Ok(())
+        Ok(copy)
     }
 
     pub(crate) fn exists(&self, path: &Path) -> Result<bool> {
@@ -180,11 +248,12 @@ impl Target {
         Ok(())
     }
 
-    /// Gives the directory its name. Durable on return.
+    /// Verifies the store files and gives the directory its name. Durable on return.
     ///
     /// # Errors
-    /// `Io`: the target is not there, or it is not known to be durable.
+    /// `CorruptHFile` with the offset for a damaged store file; `Io`: the target is not there, or it is not known to be durable.
     pub(crate) fn finish(mut self) -> Result<BackupReport> {
+        self.verify()?;
         let (fs, from) = (self.env.fs.clone(), self.partial.root().to_path_buf());
         for dir in &self.dirs {
             fs.sync_dir(dir).map_err(|error| Error::io("cannot sync directory", dir, error))?;

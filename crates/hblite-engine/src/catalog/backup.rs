@@ -5,6 +5,7 @@
 //! 3. the log keeps its segments
 //! 4. of each store the files of one moment are linked, none of which is removed meanwhile
 //! 5. the log is ended at one moment, after all of that; its segments are linked
+//! 6. procedures go on; every block of the linked files is verified
 //!
 //! Each store's files are of an earlier moment than the end of the log, and the log still had, when
 //! they were looked at, all that was not in them. So what an open of the copy finds is every store
@@ -75,7 +76,7 @@ impl Catalog {
         let _whole = region.without_bulk_loads();
         for store in region.stores() {
             store.with_files_kept(|files| {
-                files.iter().try_for_each(|file| target.add_file(file.path()))
+                files.iter().try_for_each(|file| target.add_open_file(file))
             })?;
         }
         Ok(())

@@ -32,7 +32,7 @@ use crate::context::EngineContext;
 use crate::files::{link_or_copy, sync_dir};
 use crate::layout::{BULK_LOAD_DIR, TEMPORARY_DIR, family_dir_name};
 use crate::store::Store;
-use crate::store::foreign_file::ForeignFile;
+use crate::store::foreign_file::{ForeignFile, Verification};
 use crate::store::store_file::{loaded_name, loaded_sequence_id};
 
 /// What readers pass so that they see files of several stores come in one step. Nobody waits but
@@ -84,6 +84,7 @@ impl Region {
         &self,
         files: &[(Vec<u8>, PathBuf)],
         options: &BulkLoadOptions,
+        verification: Verification,
     ) -> Result<Vec<usize>> {
         if self.descriptor.is_read_only() {
             return Err(Error::do_not_retry("region is read only"));
@@ -95,7 +96,7 @@ impl Region {
             return Ok(misfits);
         }
         let staging = self.staging_dir();
-        let staged = self.stage(&staging, &placed, options);
+        let staged = self.stage(&staging, &placed, options, verification);
         let fs = self.context.env.fs.as_ref();
         let loaded = staged.and_then(|()| self.commit(&staging, options.assign_sequence_id));
         if let Err(error) = loaded {
@@ -108,7 +109,7 @@ impl Region {
         Ok(Vec::new())
     }
 
-    /// Checks the files. Gives the indexes of those that do not fit the region, and what is to be
+    /// Looks where the files belong. Gives the indexes of those that do not fit the region, and what is to be
     /// loaded: files without cells are not.
     fn look_at(
         &self,
@@ -131,12 +132,7 @@ impl Region {
                 {
                     misfits.push(index);
                 }
-                Some(_) => {
-                    if options.verify {
-                        file.verify()?;
-                    }
-                    placed.push((store, path.clone()));
-                }
+                Some(_) => placed.push((store, path.clone())),
             }
         }
         Ok((misfits, placed))
@@ -147,8 +143,14 @@ impl Region {
         self.context.layout.region_dir(&self.info).join(TEMPORARY_DIR).join(name)
     }
 
-    /// Step 1.
-    fn stage(&self, staging: &Path, files: &Placed, options: &BulkLoadOptions) -> Result<()> {
+    /// Step 1. What is loaded is verified, and not what it was copied from.
+    fn stage(
+        &self,
+        staging: &Path,
+        files: &Placed,
+        options: &BulkLoadOptions,
+        verification: Verification,
+    ) -> Result<()> {
         let fs = self.context.env.fs.as_ref();
         let mut dirs = vec![staging.to_path_buf()];
         for (store, source) in files {
@@ -159,6 +161,9 @@ impl Region {
             }
             let target = dir.join(self.context.random_name());
             transfer_file(&self.context, source, &target, options)?;
+            let family = self.stores[*store].family().name();
+            ForeignFile::open_copy(fs, &target, source, family, self.comparator)?
+                .verify(verification)?;
         }
         dirs.iter().try_for_each(|dir| sync_dir(fs, dir))
     }

@@ -11,6 +11,26 @@ use hblite_hfile::{HFileReader, HFileScanner};
 use hblite_model::cell::key;
 use hblite_model::{CellComparator, Error, Exception, Result};
 
+use crate::bulk_load::BulkLoadOptions;
+
+/// How much of a file is verified before it becomes a store file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verification {
+    /// Checksums, order, index, filters, and whose cells they are.
+    Everything,
+    /// The checksums of all blocks.
+    Checksums,
+    /// Nothing: it was verified under another name.
+    Done,
+}
+
+impl Verification {
+    /// What the options of a bulk load ask for. Checksums are verified always.
+    pub(crate) fn of(options: &BulkLoadOptions) -> Self {
+        if options.verify { Self::Everything } else { Self::Checksums }
+    }
+}
+
 /// An HFile outside of any store.
 pub(crate) struct ForeignFile<'a> {
     reader: Arc<HFileReader>,
@@ -29,7 +49,21 @@ impl<'a> ForeignFile<'a> {
         family: &'a [u8],
         comparator: CellComparator,
     ) -> Result<Self> {
-        let reader = Arc::new(HFileReader::open(fs, path, None)?);
+        Self::open_copy(fs, path, path, family, comparator)
+    }
+
+    /// As [`ForeignFile::open`] for a copy of the file `original`, which is the name in errors.
+    ///
+    /// # Errors
+    /// As [`ForeignFile::open`].
+    pub(crate) fn open_copy(
+        fs: &dyn FileSystem,
+        copy: &Path,
+        original: &Path,
+        family: &'a [u8],
+        comparator: CellComparator,
+    ) -> Result<Self> {
+        let reader = Arc::new(HFileReader::open_copy(fs, copy, original, None)?);
         let file = Self { reader, family };
         for key in [file.reader.first_key(), file.reader.last_key()].into_iter().flatten() {
             file.check_family(key)?;
@@ -49,11 +83,19 @@ impl<'a> ForeignFile<'a> {
         &self.reader
     }
 
-    /// Reads everything: checksums, order, index, filters, and whose cells they are.
+    /// Verifies as much as is wanted.
     ///
     /// # Errors
-    /// `CorruptHFile` with the first defect, `DoNotRetryIo` for a cell of another family.
-    pub(crate) fn verify(&self) -> Result<()> {
+    /// `CorruptHFile` with the first defect, `DoNotRetryIo` for a cell of another family, `Io`.
+    pub(crate) fn verify(&self, verification: Verification) -> Result<()> {
+        match verification {
+            Verification::Everything => self.verify_everything(),
+            Verification::Checksums => self.reader.verify_checksums(&mut |_| true).map(drop),
+            Verification::Done => Ok(()),
+        }
+    }
+
+    fn verify_everything(&self) -> Result<()> {
         verify_reader(&self.reader).map_err(Error::from)?;
         let mut scanner = HFileScanner::new(Arc::clone(&self.reader)).without_caching();
         let mut is_at_cell = scanner.seek_first()?;

@@ -58,7 +58,13 @@ impl StoreFile {
     ) -> Result<Self> {
         let cache = context.block_cache.clone();
         let fs = context.env.fs.as_ref();
-        let file = Self::open_reader(fs, &context.layout, cache, path, family.is_in_memory())?;
+        let is_mapped = context.options.are_files_mapped;
+        let open = |path: &Path| {
+            let open = if is_mapped { HFileReader::open_mapped } else { HFileReader::open };
+            let reader = open(fs, path, cache)?;
+            Ok(if family.is_in_memory() { reader.preferred() } else { reader })
+        };
+        let file = Self::open_reader(fs, &context.layout, path, open)?;
         file.check_owner(region, family.name())?;
         if family.prefetches_blocks_on_open() {
             // What is damaged shows when somebody wants it.
@@ -67,27 +73,22 @@ impl StoreFile {
         Ok(file)
     }
 
-    /// As [`StoreFile::open`], where no store is open.
+    /// As [`StoreFile::open`], where no store is open. Blocks are verified whenever they are read.
     pub(crate) fn open_with(
         fs: &dyn FileSystem,
         layout: &Layout,
         cache: Option<Arc<BlockCache>>,
         path: &Path,
     ) -> Result<Self> {
-        Self::open_reader(fs, layout, cache, path, false)
+        Self::open_reader(fs, layout, path, |path| HFileReader::open(fs, path, cache))
     }
 
     fn open_reader(
         fs: &dyn FileSystem,
         layout: &Layout,
-        cache: Option<Arc<BlockCache>>,
         path: &Path,
-        is_in_memory: bool,
+        open: impl FnOnce(&Path) -> Result<HFileReader>,
     ) -> Result<Self> {
-        let open = |path: &Path| {
-            let reader = HFileReader::open(fs, path, cache)?;
-            Ok::<_, Error>(if is_in_memory { reader.preferred() } else { reader })
-        };
         let Some((name, region)) = split_reference(path) else {
             return Ok(Self::new(path, open(path)?, None));
         };
@@ -132,6 +133,23 @@ impl StoreFile {
             }
         }
         self.half.as_ref().and_then(|half| half.misfit(reader, region))
+    }
+
+    /// The same file for someone who writes elsewhere what is in it: opened again, and every block
+    /// is read from the file and verified, whatever was read or cached before. All blocks that hold
+    /// no cells are verified here, so that a damaged file is refused whichever part is damaged.
+    ///
+    /// # Errors
+    /// `CorruptHFile` with the offset, `Io`.
+    pub(crate) fn reopen(&self, fs: &dyn FileSystem) -> Result<Self> {
+        let reader = self.reader.reopen(fs, self.reader.path())?;
+        reader.verify_checksums_beside_cells()?;
+        Ok(Self {
+            path: self.path.clone(),
+            reader: Arc::new(reader),
+            half: self.half.clone(),
+            loaded_id: self.loaded_id,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {

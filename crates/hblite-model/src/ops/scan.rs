@@ -40,6 +40,7 @@ pub struct Scan {
     family_offset: i32,
     allows_partial_results: bool,
     loads_families_on_demand: bool,
+    caches_blocks: bool,
     is_get: bool,
 }
 
@@ -65,6 +66,7 @@ impl Default for Scan {
             family_offset: 0,
             allows_partial_results: false,
             loads_families_on_demand: true,
+            caches_blocks: true,
             is_get: false,
         }
     }
@@ -239,6 +241,14 @@ impl Scan {
     pub fn load_families_on_demand(self, on_demand: bool) -> Self {
         Self { loads_families_on_demand: on_demand, ..self }
     }
+
+    /// Whether blocks that are read stay in the block cache; true by default. A scan without
+    /// caching reads every block from its file and verifies the checksums, even if it is cached or
+    /// was verified before: for exports, and for large scans that should not empty the cache.
+    #[must_use]
+    pub fn cache_blocks(self, cache: bool) -> Self {
+        Self { caches_blocks: cache, ..self }
+    }
 }
 
 /// Reading a scan's settings.
@@ -291,6 +301,11 @@ impl Scan {
     /// Whether delete markers are wanted.
     pub fn is_raw(&self) -> bool {
         self.is_raw
+    }
+
+    /// Whether blocks that are read stay in the block cache.
+    pub fn caches_blocks(&self) -> bool {
+        self.caches_blocks
     }
 
     /// Rows wanted, negative for all.

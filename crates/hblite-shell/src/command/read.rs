@@ -101,6 +101,7 @@ pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failu
     scan = scan
         .reversed(options.truthy("REVERSED").is_some())
         .raw(options.truthy("RAW").is_some())
+        .cache_blocks(!matches!(options.get("CACHE_BLOCKS"), Some(Value::Bool(false))))
         .allow_partial_results(options.truthy("ALLOW_PARTIAL_RESULTS").is_some());
     Ok((scan, converters(&columns)))
 }

@@ -74,7 +74,8 @@ pub fn scan(message: &pb::Scan) -> Result<(Scan, ScanSettings)> {
         .batch(java_int(message.batch_size))
         .family_limit(java_int(message.store_limit))
         .family_offset(message.store_offset.map_or(0, |offset| offset as i32))
-        .load_families_on_demand(message.load_column_families_on_demand.unwrap_or(true));
+        .load_families_on_demand(message.load_column_families_on_demand.unwrap_or(true))
+        .cache_blocks(message.cache_blocks.unwrap_or(true));
     for column in &message.column {
         if column.qualifier.is_empty() {
             scan = scan.family(&column.family);

@@ -31,7 +31,7 @@ impl Catalog {
         regions: &[Arc<Region>],
         scratch: &Path,
     ) -> Result<Vec<Staged>> {
-        let mut scanner = HFileScanner::new(Arc::clone(file.reader())).without_caching();
+        let mut scanner = HFileScanner::new(Arc::clone(file.reader())).verifying();
         let mut parts = Vec::new();
         let mut is_at_cell = scanner.seek_first()?;
         while is_at_cell {

@@ -30,7 +30,7 @@ use super::table::TableEntry;
 use super::{TableState, table};
 use crate::bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 use crate::region::{Region, transfer_file};
-use crate::store::foreign_file::ForeignFile;
+use crate::store::foreign_file::{ForeignFile, Verification};
 
 /// How often regions may change under a load, at least (`hbase.bulkload.retries.number`).
 const ROUNDS_MIN: usize = 10;
@@ -60,7 +60,7 @@ impl Catalog {
     ) -> Result<bool> {
         let region = self.known_region(region)?;
         check_table(region.info().table())?;
-        let is_loaded = region.bulk_load(files, options)?.is_empty();
+        let is_loaded = region.bulk_load(files, options, Verification::of(options))?.is_empty();
         if is_loaded && options.transfer == FileTransfer::Move {
             self.remove_sources(files.iter().map(|(_, path)| path), options);
         }
@@ -129,9 +129,7 @@ impl Catalog {
                 report.skipped.push((path.clone(), "has no cells"));
                 continue;
             };
-            if options.verify {
-                file.verify()?;
-            }
+            let verification = Verification::of(options);
             report.files += 1;
             report.cells += file.reader().entries();
             report.bytes += file.reader().length();
@@ -139,10 +137,15 @@ impl Catalog {
             if region.is_some() {
                 let target = scratch.join(self.context.random_name());
                 transfer_file(&self.context, path, &target, options)?;
+                // What is loaded is verified, and not what it was copied from.
+                let order = CellComparator::Default;
+                ForeignFile::open_copy(own_fs, &target, path, family, order)?
+                    .verify(verification)?;
                 let (first_row, last_row) = (first.to_vec(), last.to_vec());
                 staged.push(Staged { family: family.clone(), path: target, first_row, last_row });
             } else {
                 report.files_split += 1;
+                file.verify(verification)?;
                 staged.extend(self.cut(&file, family, entry.regions(), scratch)?);
             }
         }
@@ -218,13 +221,9 @@ impl Catalog {
         let files: Vec<(Vec<u8>, PathBuf)> =
             files.iter().map(|file| (file.family.clone(), file.path.clone())).collect();
         // They are the store's own by now.
-        let options = BulkLoadOptions {
-            transfer: FileTransfer::Link,
-            verify: false,
-            source: None,
-            ..options.clone()
-        };
-        match region.bulk_load(&files, &options) {
+        let options =
+            BulkLoadOptions { transfer: FileTransfer::Link, source: None, ..options.clone() };
+        match region.bulk_load(&files, &options, Verification::Done) {
             Ok(misfits) => Ok(misfits.is_empty()),
             Err(error) if error.kind() == ErrorKind::NotServing => {
                 // Until the procedure is through that closed it.

@@ -28,7 +28,7 @@ use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::meta::{self, RegionRow};
 use crate::catalog::table::TableEntry;
 use crate::catalog::{Catalog, TableState, discard, orphans, region_info_file, sanity};
-use crate::files::{link_or_copy, sync_dir};
+use crate::files::{link_or_copy_hfile, sync_dir};
 use crate::layout::{Layout, UNCLAIMED_FILE, family_dir_name};
 use crate::snapshot::SnapshotOptions;
 use crate::store::key_value_scanner::KeyValueScanner;
@@ -227,20 +227,21 @@ impl Catalog {
         dir: &Path,
     ) -> Result<()> {
         let fs = self.context.env.fs.as_ref();
-        // One that cannot be opened would keep the table from being enabled.
+        // A damaged file would keep the table from being enabled, or from being compacted.
         let file = StoreFile::open_with(fs, &self.context.layout, None, source)?;
         file.check_owner(region, family)?;
         if file.is_reference() {
             return self.write_half(&file, dir);
         }
         let name = source.file_name().unwrap_or_default();
-        link_or_copy(fs, source, &dir.join(name))
+        link_or_copy_hfile(fs, source, &dir.join(name))
     }
 
     /// Writes what a reference means as a file of its own.
     fn write_half(&self, half: &StoreFile, dir: &Path) -> Result<()> {
         let fs = self.context.env.fs.as_ref();
         let reader = half.reader();
+        reader.verify_checksums_beside_cells()?;
         let name = self.context.random_name();
         let name = half.loaded_id().map_or(name.clone(), |id| loaded_name(&name, id));
         let has_tags = reader.has_tags_and_mvcc().0;
@@ -255,7 +256,7 @@ impl Catalog {
             ..HFileWriterOptions::default()
         };
         let mut writer = HFileWriter::create(fs, &dir.join(name), options)?;
-        let mut scanner = half.scanner(u64::MAX).without_caching();
+        let mut scanner = half.scanner(u64::MAX).verifying();
         let mut is_at_cell = scanner.seek_first()?;
         while is_at_cell {
             if let Some(cell) = scanner.current() {

@@ -151,7 +151,12 @@ impl NewSnapshot<'_> {
     }
 
     fn add_file(&mut self, dir: &Path, file: &StoreFile) -> Result<()> {
-        link_or_copy(self.fs, file.path(), &dir.join(file.name()))?;
+        let copy = dir.join(file.name());
+        link_or_copy(self.fs, file.path(), &copy)?;
+        if !file.is_reference() {
+            // The cells are verified when the snapshot is used.
+            file.reader().reopen(self.fs, &copy)?;
+        }
         let (Some((name, parent)), Some(family)) = (split_reference(file.path()), dir.file_name())
         else {
             return Ok(());
@@ -163,7 +168,8 @@ impl NewSnapshot<'_> {
         if self.fs.exists(&target).map_err(|e| Error::io("cannot look for", &target, e))? {
             return Ok(());
         }
-        link_or_copy(self.fs, file.reader().path(), &target)
+        link_or_copy(self.fs, file.reader().path(), &target)?;
+        file.reader().reopen(self.fs, &target).map(drop)
     }
 
     fn make_dir(&mut self, dir: &Path) -> Result<()> {

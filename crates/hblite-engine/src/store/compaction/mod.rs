@@ -5,6 +5,9 @@
 //! 3. move the new file into place: it names the files that it replaces
 //! 4. swap it for them in the store's list, then delete them
 //!
+//! Step 2 reads every block from its file and verifies it, whatever was read or cached before: a
+//! damaged block must not get a new, valid checksum. The compaction fails, and the files stay.
+//!
 //! A crash after step 3 leaves both; the store sees by the new file's `COMPACTION_EVENT_KEY` which
 //! ones are replaced when it is opened, and deletes them then. Readers that hold the old files
 //! read on.
@@ -148,10 +151,13 @@ impl Store {
         mut pace: Pace,
     ) -> Result<Option<Arc<StoreFile>>> {
         let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
-        let source =
-            |file: &Arc<StoreFile>| SourceScanner::File(file.scanner(u64::MAX).without_caching());
+        let fs = self.context.env.fs.as_ref();
+        let source = |file: &Arc<StoreFile>| {
+            let scanner = file.reopen(fs)?.scanner(u64::MAX).verifying();
+            Ok(SourceScanner::File(scanner))
+        };
         // The newest first.
-        let sources = files.iter().rev().map(source).collect();
+        let sources = files.iter().rev().map(source).collect::<Result<_>>()?;
         let scan_type =
             if is_all { ScanType::CompactDropDeletes } else { ScanType::CompactRetainDeletes };
         let now = self.context.env.clock.now_millis();

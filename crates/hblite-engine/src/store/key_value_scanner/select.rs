@@ -39,7 +39,9 @@ pub(crate) fn select_sources(
     for file in files.iter().rev() {
         if needs.may_want_file(file)? {
             let mut scanner = StoreFileScanner::new(file, read_point);
-            if !info.is_block_cache_enabled {
+            if !scan.caches_blocks() {
+                scanner = scanner.verifying();
+            } else if !info.is_block_cache_enabled {
                 scanner = scanner.without_caching();
             }
             sources.push(scanner.into());

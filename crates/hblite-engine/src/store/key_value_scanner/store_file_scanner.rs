@@ -63,11 +63,17 @@ impl StoreFileScanner {
         }
     }
 
-    /// The same, but blocks are not cached: for a compaction, which reads everything once, and for
-    /// families that want no cache.
+    /// The same, but blocks are not cached: for families that want no cache.
     #[must_use]
     pub(crate) fn without_caching(self) -> Self {
         Self { scanner: self.scanner.without_caching(), ..self }
+    }
+
+    /// The same, but every block is read from the file and verified, and nothing is cached: for
+    /// those who write elsewhere what they read.
+    #[must_use]
+    pub(crate) fn verifying(self) -> Self {
+        Self { scanner: self.scanner.verifying(), ..self }
     }
 
     /// Goes on until the cell is visible and looks whether it is within the bounds.
