@@ -11,6 +11,17 @@ use crate::encoding::cells::{CellLayout, CellOffsets};
 use crate::error::Parsed;
 use crate::row_marks::RowMarks;
 
+/// How a data block is read, and what becomes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockUse {
+    /// It stays in memory for later readers.
+    Keep,
+    /// It comes from memory if it is there, and is not kept otherwise.
+    Pass,
+    /// It comes from the file, is verified, and is not kept.
+    Verify,
+}
+
 /// Plain cells, at least one.
 #[derive(Debug)]
 pub(crate) struct DataBlock {

@@ -25,7 +25,7 @@ use hblite_model::{BloomType, CellComparator, Compression, DataBlockEncoding, Er
 use crate::block::{BlockFile, BlockHeader, BlockType, Payload, Source};
 use crate::bloom::BloomReader;
 use crate::cache::{BlockCache, BlockKey, OffsetsBudget};
-use crate::data_block::DataBlock;
+use crate::data_block::{BlockUse, DataBlock};
 use crate::encoding::cells::CellLayout;
 use crate::encoding::{self, PlainCells};
 use crate::error::Damage;
@@ -50,6 +50,9 @@ pub struct HFileReader {
     cache: Option<Cached>,
 }
 
+/// One of the ways in which a [`BlockFile`] reads a block.
+type ReadBlock = fn(&BlockFile, u64, &[BlockType], Option<u32>) -> Result<(BlockHeader, Payload)>;
+
 /// The shared cache and this reader's number in it.
 #[derive(Debug)]
 struct Cached {
@@ -57,17 +60,6 @@ struct Cached {
     file: u64,
     /// Whether its blocks stay longer than others.
     is_preferred: bool,
-}
-
-/// How a data block is read, and what becomes of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BlockUse {
-    /// It stays in memory for later readers.
-    Keep,
-    /// It comes from memory if it is there, and is not kept otherwise.
-    Pass,
-    /// It comes from the file, is verified, and is not kept.
-    Verify,
 }
 
 impl HFileReader {
@@ -422,7 +414,7 @@ impl HFileReader {
             return Ok(block.clone());
         }
         let keep = block_use == BlockUse::Keep;
-        let read = if state.is_verified() { BlockFile::reread } else { BlockFile::read };
+        let read: ReadBlock = if state.is_verified() { BlockFile::reread } else { BlockFile::read };
         if self.uses_cells_in_place() {
             let block = self.read_data_block(offset, size, read)?;
             state.set_verified();
@@ -459,12 +451,7 @@ impl HFileReader {
     }
 
     /// Reads, decompresses, decodes and checks a data block.
-    fn read_data_block(
-        &self,
-        offset: u64,
-        size: u32,
-        read: impl FnOnce(&BlockFile, u64, &[BlockType], Option<u32>) -> Result<(BlockHeader, Payload)>,
-    ) -> Result<Arc<DataBlock>> {
+    fn read_data_block(&self, offset: u64, size: u32, read: ReadBlock) -> Result<Arc<DataBlock>> {
         let (encoding, layout) = (self.encoding(), self.opened.layout);
         let expected = match encoding {
             DataBlockEncoding::None => BlockType::Data,

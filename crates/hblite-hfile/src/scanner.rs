@@ -15,9 +15,9 @@ use std::sync::Arc;
 use hblite_model::cell::key;
 use hblite_model::{CellRef, Direction, Result};
 
-use crate::data_block::DataBlock;
+use crate::data_block::{BlockUse, DataBlock};
 use crate::index::{DataBlockPosition, DataIndex};
-use crate::reader::{BlockUse, HFileReader};
+use crate::reader::HFileReader;
 
 /// What a scanner has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Goal: damage that comes after a file was opened and read is found by those who look again.
 //!
 //! Method: small recorded files, one per encoding and codec, are opened in both ways and read from
-//! end to end. Then bytes of the file are flipped in place, or the file is cut, replaced or removed.
+//! end to end. Then bytes of the file are flipped in place, or it is cut, replaced or removed.
 //! Looking again must give an error with file and offset; a plain read must give the first cells.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

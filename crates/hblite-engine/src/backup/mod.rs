@@ -9,8 +9,9 @@
 //! 3. its directories are made durable
 //! 4. it takes the target's name, durably
 //!
-//! Before the rename, every HFile of the copy is read and its checksums are verified: a damaged file
-//! ends the backup with an error that names it. So a backup reads as many bytes as the store has.
+//! Before the rename, every HFile of the copy is read and its checksums are verified: a damaged
+//! file ends the backup with an error that names it. So a backup reads as many bytes as the store
+//! has.
 //!
 //! So the target is whole or not there. What an interruption leaves of the other directory is
 //! removed by the next backup to the same target.

@@ -12,7 +12,6 @@ use hblite_model::{Error, Exception, Result};
 
 use crate::files::verify_copy;
 use crate::layout::{Layout, RECOVERED_EDITS_DIR, TEMPORARY_DIR};
-use crate::store::store_file::{StoreFile, is_store_file_name, split_reference};
 
 /// What the directory has behind the target's name until it is complete.
 const PARTIAL_SUFFIX: &str = ".partial";
@@ -161,18 +160,15 @@ impl Target {
         Ok(())
     }
 
-    /// As [`Target::add_file`] for a store file that is open, or a reference to one: at the end it
-    /// must be the file that is open.
+    /// As [`Target::add_file`] for an HFile that is open: at the end it must be the file that is
+    /// open.
     ///
     /// # Errors
     /// As [`Target::add_file`].
-    pub(crate) fn add_open_file(&mut self, file: &StoreFile) -> Result<()> {
-        let copy = self.add_unverified(file.path())?;
-        // What a reference refers to is added with the region that has it.
-        if !file.is_reference() {
-            let (original, open) = (file.path().to_path_buf(), Some(Arc::clone(file.reader())));
-            self.unverified.push(Unverified { original, copy, open });
-        }
+    pub(crate) fn add_open_file(&mut self, open: &Arc<HFileReader>) -> Result<()> {
+        let (original, open) = (open.path().to_path_buf(), Some(Arc::clone(open)));
+        let copy = self.add_unverified(&original)?;
+        self.unverified.push(Unverified { original, copy, open });
         Ok(())
     }
 
@@ -185,7 +181,8 @@ impl Target {
         })
     }
 
-    /// Whether the file of the store is an HFile: one in the directory of a family.
+    /// Whether the file of the store is an HFile: one in the directory of a family, and no
+    /// reference.
     fn is_hfile(&self, path: &Path) -> bool {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let depth = path.strip_prefix(&self.source).map_or(0, |path| path.components().count());
@@ -193,11 +190,10 @@ impl Target {
             true => SNAPSHOT_FAMILY_DEPTH,
             false => FAMILY_DEPTH,
         };
-        let dir = path.parent().and_then(Path::file_name);
-        depth == family_depth + 1
-            && dir.is_some_and(|dir| dir != RECOVERED_EDITS_DIR)
-            && is_store_file_name(name)
-            && split_reference(path).is_none()
+        let is_family =
+            path.parent().and_then(Path::file_name) != Some(RECOVERED_EDITS_DIR.as_ref());
+        let is_plain = name.starts_with(|first: char| first.is_ascii_hexdigit());
+        depth == family_depth + 1 && is_family && is_plain && !name.contains('.')
     }
 
     /// Returns where the copy is.
@@ -251,7 +247,8 @@ impl Target {
     /// Verifies the store files and gives the directory its name. Durable on return.
     ///
     /// # Errors
-    /// `CorruptHFile` with the offset for a damaged store file; `Io`: the target is not there, or it is not known to be durable.
+    /// `CorruptHFile` with the offset for a damaged store file; `Io`: the target is not there, or
+    /// is not known to be durable.
     pub(crate) fn finish(mut self) -> Result<BackupReport> {
         self.verify()?;
         let (fs, from) = (self.env.fs.clone(), self.partial.root().to_path_buf());

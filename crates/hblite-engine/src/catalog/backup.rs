@@ -76,7 +76,11 @@ impl Catalog {
         let _whole = region.without_bulk_loads();
         for store in region.stores() {
             store.with_files_kept(|files| {
-                files.iter().try_for_each(|file| target.add_open_file(file))
+                files.iter().try_for_each(|file| match file.is_reference() {
+                    // What it refers to is added with the region that has it.
+                    true => target.add_file(file.path()),
+                    false => target.add_open_file(file.reader()),
+                })
             })?;
         }
         Ok(())

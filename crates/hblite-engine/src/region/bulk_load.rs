@@ -109,8 +109,8 @@ impl Region {
         Ok(Vec::new())
     }
 
-    /// Looks where the files belong. Gives the indexes of those that do not fit the region, and what is to be
-    /// loaded: files without cells are not.
+    /// Looks where the files belong. Gives the indexes of those that do not fit the region, and
+    /// what is to be loaded: files without cells are not.
     fn look_at(
         &self,
         files: &[(Vec<u8>, PathBuf)],

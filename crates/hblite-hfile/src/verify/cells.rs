@@ -7,10 +7,10 @@ use super::blocks::{Blocks, Place};
 use super::filters::Filters;
 use super::{Checked, DefectKind};
 use crate::block::BlockType;
-use crate::data_block::DataBlock;
+use crate::data_block::{BlockUse, DataBlock};
 use crate::encoding;
 use crate::index::{DataBlockPosition, DataIndex};
-use crate::reader::{BlockUse, HFileReader};
+use crate::reader::HFileReader;
 use crate::statistics::Statistics;
 
 /// Bytes of a serialized tag beside its value: length and type.

@@ -49,8 +49,8 @@ impl HFileReader {
     }
 
     /// Reads every block from the front to the trailer and verifies its checksums. `watch` is
-    /// called behind each block with its bytes and ends the walk by returning false. Returns whether
-    /// the walk came to the end.
+    /// called after each block with its bytes and ends the walk by returning false. Returns whether
+    /// the walk reached the end.
     ///
     /// # Errors
     /// `Corrupt` with the offset of the first damaged block, `Io`.
