@@ -55,7 +55,7 @@ fn main() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let admin = store.connection.admin();
-            admin.compact_table(store.table.name(), true).expect("a compaction");
+            admin.major_compact_table(store.table.name()).expect("a compaction");
             is_over.store(true, Ordering::Relaxed);
         });
         let began = Instant::now();

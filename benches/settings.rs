@@ -103,7 +103,7 @@ fn load(dir: &Path, family: &ColumnFamilyDescriptor, rows: u64) -> Duration {
         table.put_all(&puts).expect("a batch of puts");
     }
     connection.admin().flush_table(table.name()).expect("a flush");
-    connection.admin().compact_table(table.name(), true).expect("a compaction");
+    connection.admin().major_compact_table(table.name()).expect("a compaction");
     let loaded = start.elapsed();
     connection.close().expect("the store closes");
     loaded

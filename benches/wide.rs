@@ -20,7 +20,7 @@ fn main() {
     let admin = store.connection.admin();
     admin.flush_table(store.table.name()).expect("a flush");
     pages(&mut criterion, "files", &store);
-    admin.compact_table(store.table.name(), true).expect("a compaction");
+    admin.major_compact_table(store.table.name()).expect("a compaction");
     pages(&mut criterion, "file", &store);
     criterion.final_summary();
 }

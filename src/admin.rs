@@ -3,10 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_engine::{BackupReport, Engine, RegionLocation, StoreStatus, TableState};
 use hblite_model::{
-    ColumnFamilyDescriptor, NamespaceDescriptor, RegionInfo, Result, TableDescriptor, TableName,
+    BackupReport, ColumnFamilyDescriptor, CompactRequest, FlushRequest, MergeKind,
+    NamespaceDescriptor, RegionInfo, RegionLocation, Result, SplitPoints, StoreStatus,
+    SystemTables, TableDescriptor, TableName, TableState,
 };
+
+use crate::backend::Backend;
+use crate::connection::IntoTableName;
 
 /// Changes tables, regions and namespaces.
 ///
@@ -15,13 +19,13 @@ use hblite_model::{
 /// `TableNotDisabled`, `NamespaceNotFound`, `Constraint`, `IllegalArgument` and so on.
 #[derive(Debug, Clone)]
 pub struct Admin {
-    pub(crate) engine: Arc<Engine>,
+    pub(crate) backend: Arc<dyn Backend>,
 }
 
 /// Tables.
 impl Admin {
-    pub(crate) fn new(engine: Arc<Engine>) -> Self {
-        Self { engine }
+    pub(crate) fn new(backend: Arc<dyn Backend>) -> Self {
+        Self { backend }
     }
 
     /// Creates a table with one region.
@@ -35,156 +39,164 @@ impl Admin {
         table: &TableDescriptor,
         split_keys: &[Vec<u8>],
     ) -> Result<()> {
-        self.engine.create_table(table, split_keys)
+        self.backend.create_table(table, split_keys)
     }
 
     /// Deletes a disabled table with everything in it.
-    pub fn drop_table(&self, table: &TableName) -> Result<()> {
-        self.engine.drop_table(table)
+    pub fn drop_table(&self, table: impl IntoTableName) -> Result<()> {
+        self.backend.drop_table(&table.into_table_name()?)
     }
 
-    /// Empties a disabled table and enables it; its regions are kept if wanted.
-    pub fn truncate_table(&self, table: &TableName, preserve_splits: bool) -> Result<()> {
-        self.engine.truncate_table(table, preserve_splits)
+    /// Empties a disabled table and enables it.
+    pub fn truncate_table(&self, table: impl IntoTableName, splits: SplitPoints) -> Result<()> {
+        self.backend.truncate_table(&table.into_table_name()?, splits)
     }
 
     /// Puts a disabled table back in service.
-    pub fn enable_table(&self, table: &TableName) -> Result<()> {
-        self.engine.enable_table(table)
+    pub fn enable_table(&self, table: impl IntoTableName) -> Result<()> {
+        self.backend.enable_table(&table.into_table_name()?)
     }
 
     /// Takes a table out of service; its memory is flushed.
-    pub fn disable_table(&self, table: &TableName) -> Result<()> {
-        self.engine.disable_table(table)
+    pub fn disable_table(&self, table: impl IntoTableName) -> Result<()> {
+        self.backend.disable_table(&table.into_table_name()?)
     }
 
     /// Whether the table is there.
-    pub fn table_exists(&self, table: &TableName) -> Result<bool> {
-        self.engine.table_exists(table)
+    pub fn table_exists(&self, table: impl IntoTableName) -> Result<bool> {
+        self.backend.table_exists(&table.into_table_name()?)
+    }
+
+    /// Whether the table is in service, out of it, or on its way.
+    pub fn table_state(&self, table: impl IntoTableName) -> Result<TableState> {
+        self.backend.table_state(&table.into_table_name()?)
     }
 
     /// Whether the table is enabled.
-    pub fn is_table_enabled(&self, table: &TableName) -> Result<bool> {
-        Ok(self.engine.table_state(table)? == TableState::Enabled)
+    pub fn is_table_enabled(&self, table: impl IntoTableName) -> Result<bool> {
+        Ok(self.backend.table_state(&table.into_table_name()?)? == TableState::Enabled)
     }
 
     /// Whether the table is disabled.
-    pub fn is_table_disabled(&self, table: &TableName) -> Result<bool> {
-        Ok(self.engine.table_state(table)? == TableState::Disabled)
+    pub fn is_table_disabled(&self, table: impl IntoTableName) -> Result<bool> {
+        Ok(self.backend.table_state(&table.into_table_name()?)? == TableState::Disabled)
     }
 
     /// The settings of a table.
-    pub fn describe_table(&self, table: &TableName) -> Result<TableDescriptor> {
-        self.engine.describe_table(table)
+    pub fn describe_table(&self, table: impl IntoTableName) -> Result<TableDescriptor> {
+        self.backend.describe_table(&table.into_table_name()?)
     }
 
-    /// Tables in order of their names: those of the default namespace first, then by namespace;
-    /// system tables only if wanted.
-    pub fn list_tables(&self, include_system: bool) -> Result<Vec<TableDescriptor>> {
-        self.engine.list_tables(include_system)
+    /// Tables in order of their names: those of the default namespace first, then by namespace.
+    pub fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>> {
+        self.backend.list_tables(system)
     }
 
     /// Replaces the settings of a table, families included.
     pub fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
-        self.engine.modify_table(table)
+        self.backend.modify_table(table)
     }
 
     /// Adds a family.
-    pub fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-        self.engine.add_family(table, family)
+    pub fn add_family(
+        &self,
+        table: impl IntoTableName,
+        family: &ColumnFamilyDescriptor,
+    ) -> Result<()> {
+        self.backend.add_family(&table.into_table_name()?, family)
     }
 
     /// Replaces the settings of a family.
-    pub fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-        self.engine.modify_family(table, family)
+    pub fn modify_family(
+        &self,
+        table: impl IntoTableName,
+        family: &ColumnFamilyDescriptor,
+    ) -> Result<()> {
+        self.backend.modify_family(&table.into_table_name()?, family)
     }
 
     /// Deletes a family with its cells.
-    pub fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
-        self.engine.delete_family(table, family)
+    pub fn delete_family(&self, table: impl IntoTableName, family: &[u8]) -> Result<()> {
+        self.backend.delete_family(&table.into_table_name()?, family)
     }
 }
 
 /// Regions and files.
 impl Admin {
     /// The regions of a table in order of their start keys; none if it is not there.
-    pub fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
-        self.engine.regions(table)
+    pub fn regions(&self, table: impl IntoTableName) -> Result<Vec<RegionInfo>> {
+        self.backend.regions(&table.into_table_name()?)
     }
 
     /// The region that holds a row.
-    pub fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
-        self.engine.locate_region(table, row)
+    pub fn locate_region(&self, table: impl IntoTableName, row: &[u8]) -> Result<RegionLocation> {
+        self.backend.locate_region(&table.into_table_name()?, row)
     }
 
     /// Splits the region that holds `split_key` there; without a key, every region of the table
     /// at the middle of its largest file. A region whose files are too small to have a middle is
     /// refused then: `DoNotRetryIo`.
-    pub fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
-        self.engine.split_table(table, split_key)
+    pub fn split_table(&self, table: impl IntoTableName, split_key: Option<&[u8]>) -> Result<()> {
+        self.backend.split_table(&table.into_table_name()?, split_key)
     }
 
     /// Splits a region, named by its full or encoded name.
     pub fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
-        self.engine.split_region(region, split_key)
+        self.backend.split_region(region, split_key)
     }
 
-    /// Merges neighbouring regions, named by their full or encoded names.
-    pub fn merge_regions(&self, regions: &[&str], is_forced: bool) -> Result<()> {
-        self.engine.merge_regions(regions, is_forced)
+    /// Merges regions, named by their full or encoded names.
+    pub fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()> {
+        self.backend.merge_regions(regions, kind)
     }
 
     /// Removes all cells of a region, named by its full or encoded name, while its table stays in
     /// service.
     pub fn truncate_region(&self, region: &str) -> Result<()> {
-        self.engine.truncate_region(region)
+        self.backend.truncate_region(region)
+    }
+
+    /// Writes what a table or region, or one family of it, holds in memory to files.
+    ///
+    /// ```
+    /// # use hblite::*;
+    /// # let connection = open_in_memory()?;
+    /// # connection.admin().create_table(&TableDescriptor::new("t".parse()?)
+    /// #     .with_family(ColumnFamilyDescriptor::new("f")))?;
+    /// let admin = connection.admin();
+    /// for region in admin.regions("t")? {
+    ///     admin.flush(FlushRequest::region(region.encoded_name()).family("f"))?;
+    /// }
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn flush(&self, request: FlushRequest) -> Result<()> {
+        self.backend.flush(request)
     }
 
     /// Writes what a table holds in memory to files.
-    pub fn flush_table(&self, table: &TableName) -> Result<()> {
-        self.engine.flush_table(table)
+    pub fn flush_table(&self, table: impl IntoTableName) -> Result<()> {
+        self.flush(FlushRequest::table(table.into_table_name()?))
     }
 
-    /// Writes what a region holds in memory to files.
-    pub fn flush_region(&self, region: &str) -> Result<()> {
-        self.engine.flush_region(region)
+    /// Merges files of a table or region, or of one family of it. Returns when that is done.
+    pub fn compact(&self, request: CompactRequest) -> Result<()> {
+        self.backend.compact(request)
     }
 
-    /// Writes what one family of a table holds in memory to files. The log keeps what it has of
-    /// the other families, and with it of this one.
-    pub fn flush_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
-        self.engine.flush_family(table, family)
+    /// Merges the files of a table that the policy chooses. Returns when that is done.
+    pub fn compact_table(&self, table: impl IntoTableName) -> Result<()> {
+        self.compact(CompactRequest::table(table.into_table_name()?))
     }
 
-    /// Writes what one family of a region holds in memory to a file; as [`Admin::flush_family`].
-    pub fn flush_region_family(&self, region: &str, family: &[u8]) -> Result<()> {
-        self.engine.flush_region_family(region, family)
-    }
-
-    /// Merges files of a table as the policy chooses, or all of them if `is_major`. Returns when
-    /// it is done.
-    pub fn compact_table(&self, table: &TableName, is_major: bool) -> Result<()> {
-        self.engine.compact_table(table, is_major)
-    }
-
-    /// Merges files of a region; as [`Admin::compact_table`].
-    pub fn compact_region(&self, region: &str, is_major: bool) -> Result<()> {
-        self.engine.compact_region(region, is_major)
-    }
-
-    /// Merges files of one family of a table; as [`Admin::compact_table`].
-    pub fn compact_family(&self, table: &TableName, family: &[u8], is_major: bool) -> Result<()> {
-        self.engine.compact_family(table, family, is_major)
-    }
-
-    /// Merges files of one family of a region; as [`Admin::compact_table`].
-    pub fn compact_region_family(&self, region: &str, family: &[u8], is_major: bool) -> Result<()> {
-        self.engine.compact_region_family(region, family, is_major)
+    /// Merges all files of each store of a table, and drops deleted and expired cells. Returns
+    /// when that is done.
+    pub fn major_compact_table(&self, table: impl IntoTableName) -> Result<()> {
+        self.compact(CompactRequest::table(table.into_table_name()?).major())
     }
 
     /// Regions, requests, memory and files.
     pub fn status(&self) -> Result<StoreStatus> {
-        self.engine.status()
+        self.backend.status()
     }
 }
 
@@ -203,7 +215,7 @@ impl Admin {
     /// `Io` if `to` is there and not an empty directory or the file system fails,
     /// `IllegalArgument` if `to` is within the store.
     pub fn backup(&self, to: impl AsRef<Path>) -> Result<BackupReport> {
-        self.engine.backup(to.as_ref())
+        self.backend.backup(to.as_ref())
     }
 }
 
@@ -211,31 +223,31 @@ impl Admin {
 impl Admin {
     /// Creates a namespace.
     pub fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.engine.create_namespace(namespace)
+        self.backend.create_namespace(namespace)
     }
 
     /// Replaces the properties of a namespace.
     pub fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.engine.modify_namespace(namespace)
+        self.backend.modify_namespace(namespace)
     }
 
     /// Deletes a namespace without tables.
     pub fn drop_namespace(&self, name: &str) -> Result<()> {
-        self.engine.drop_namespace(name)
+        self.backend.drop_namespace(name)
     }
 
     /// A namespace.
     pub fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
-        self.engine.describe_namespace(name)
+        self.backend.describe_namespace(name)
     }
 
     /// Namespaces in order of their names.
     pub fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>> {
-        self.engine.list_namespaces()
+        self.backend.list_namespaces()
     }
 
     /// Tables of a namespace.
     pub fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
-        self.engine.list_namespace_tables(name)
+        self.backend.list_namespace_tables(name)
     }
 }

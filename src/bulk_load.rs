@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use hblite_engine::{BulkLoadOptions, BulkLoadReport};
-use hblite_model::{Result, TableName};
+use hblite_model::{BulkLoadOptions, BulkLoadReport, Result};
 
 use crate::admin::Admin;
+use crate::connection::IntoTableName;
 
 /// Bulk load.
 impl Admin {
@@ -24,7 +24,7 @@ impl Admin {
     /// # fn main() -> hblite::Result<()> {
     /// let connection = hblite::open("./my-data")?;
     /// let options = BulkLoadOptions::default();
-    /// let report = connection.admin().bulk_load(&"t".parse()?, "./hfiles", &options)?;
+    /// let report = connection.admin().bulk_load("t", "./hfiles", &options)?;
     /// println!("{} cells from {} files", report.cells, report.files);
     /// # Ok(())
     /// # }
@@ -37,11 +37,11 @@ impl Admin {
     /// `RegionServerStopped` if the disk fails: some regions may have their files.
     pub fn bulk_load(
         &self,
-        table: &TableName,
+        table: impl IntoTableName,
         folder: impl AsRef<Path>,
         options: &BulkLoadOptions,
     ) -> Result<BulkLoadReport> {
-        self.engine.bulk_load(table, folder.as_ref(), options)
+        self.backend.bulk_load(&table.into_table_name()?, folder.as_ref(), options)
     }
 
     /// Loads HFiles into one region, named by its full or encoded name, each into the family that
@@ -57,6 +57,6 @@ impl Admin {
         files: &[(Vec<u8>, PathBuf)],
         options: &BulkLoadOptions,
     ) -> Result<bool> {
-        self.engine.bulk_load_region(region, files, options)
+        self.backend.bulk_load_region(region, files, options)
     }
 }

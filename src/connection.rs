@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_engine::{
-    BackupReport, CheckProgress, CheckReport, Engine, EngineOptions, ReplayReport,
-};
+use hblite_engine::{CheckProgress, CheckReport, Engine, EngineOptions, ReplayReport};
 use hblite_env::Env;
-use hblite_model::{Result, TableName};
+use hblite_model::{BackupReport, Result, TableName};
 
 use crate::admin::Admin;
+use crate::backend::Backend;
+use crate::embedded::Embedded;
 use crate::table::Table;
 
 /// Opens the store in a directory, or makes one there.
@@ -171,7 +171,8 @@ impl Options {
             None => env,
         };
         let engine = Engine::open(env, dir, self.engine)?;
-        Ok(Connection { engine, dir: dir.to_path_buf() })
+        let backend = Arc::new(Embedded(Arc::clone(&engine)));
+        Ok(Connection { backend, embedded: Some((engine, dir.to_path_buf())) })
     }
 }
 
@@ -181,42 +182,44 @@ impl Options {
 /// or by [`Connection::close`].
 #[derive(Debug, Clone)]
 pub struct Connection {
-    engine: Arc<Engine>,
-    dir: PathBuf,
+    backend: Arc<dyn Backend>,
+    /// The engine in this process and its directory, if that is the backend.
+    embedded: Option<(Arc<Engine>, PathBuf)>,
 }
 
 impl Connection {
+    /// A connection to any other engine.
+    pub fn to_backend(backend: Arc<dyn Backend>) -> Self {
+        Self { backend, embedded: None }
+    }
+
     /// A table, which is looked up when it is used.
     ///
     /// # Errors
     /// `IllegalArgument` if this cannot be the name of a table.
     pub fn table(&self, name: impl IntoTableName) -> Result<Table> {
-        Ok(Table::new(self.engine.table(name.into_table_name()?)))
+        Ok(Table::new(self.backend.table(name.into_table_name()?)))
     }
 
     /// Changes tables and namespaces.
     pub fn admin(&self) -> Admin {
-        Admin::new(Arc::clone(&self.engine))
+        Admin::new(Arc::clone(&self.backend))
     }
 
-    /// The engine underneath, for servers: their clients address regions and not tables.
-    pub fn engine(&self) -> &Arc<Engine> {
-        &self.engine
+    /// The directory of the store; `None` unless this process has it open.
+    pub fn dir(&self) -> Option<&Path> {
+        self.embedded.as_ref().map(|(_, dir)| dir.as_path())
     }
 
-    /// The directory of the store.
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// What was read back from the log when the store was opened.
-    pub fn recovery(&self) -> &ReplayReport {
-        self.engine.recovery()
+    /// What was read back from the log when this process opened the store; `None` for a store that
+    /// another process serves.
+    pub fn recovery(&self) -> Option<&ReplayReport> {
+        self.embedded.as_ref().map(|(engine, _)| engine.recovery())
     }
 
     /// The store's clock, in milliseconds since 1970-01-01 UTC.
     pub fn now_millis(&self) -> i64 {
-        self.engine.now_millis()
+        self.backend.now_millis()
     }
 
     /// Ends all work, flushes memory to files and gives the directory free.
@@ -227,7 +230,7 @@ impl Connection {
     /// # Errors
     /// `Io` if a flush fails; nothing is lost then, the log still has it.
     pub fn close(self) -> Result<()> {
-        self.engine.close()
+        self.backend.close()
     }
 }
 
@@ -268,4 +271,11 @@ impl IntoTableName for &String {
     fn into_table_name(self) -> Result<TableName> {
         self.as_str().into_table_name()
     }
+}
+
+/// The way of a server in the same process to the engine, for its clients address regions and not
+/// tables. Not part of the API.
+#[doc(hidden)]
+pub fn embedded_engine(connection: &Connection) -> Option<&Arc<Engine>> {
+    connection.embedded.as_ref().map(|(engine, _)| engine)
 }

@@ -51,32 +51,36 @@
 #![forbid(unsafe_code)]
 
 mod admin;
+pub mod backend;
 mod bulk_load;
 mod connection;
+mod embedded;
 mod scanner;
 mod snapshot;
 mod table;
 
 pub use admin::Admin;
 pub use connection::{
-    Connection, IntoTableName, Options, backup, check, check_with_progress, open, open_in_memory,
+    Connection, IntoTableName, Options, backup, check, check_with_progress, embedded_engine, open,
+    open_in_memory,
 };
 pub use hblite_engine::{
-    BackupReport, BulkLoadOptions, BulkLoadReport, CheckProgress, CheckReport, EngineOptions,
-    FileTransfer, Finding, FindingKind, RegionLoad, RegionLocation, RegionStatus, ReplayReport,
-    Salvaged, SnapshotDescription, SnapshotKind, SnapshotOptions, StoreStatus, TableState,
-    TornTail, WalOptions,
+    CheckProgress, CheckReport, EngineOptions, Finding, FindingKind, ReplayReport, Salvaged,
+    SnapshotDescription, SnapshotKind, SnapshotOptions, TornTail, WalOptions,
 };
 pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
 pub use hblite_model::{
-    Action, Append, BloomType, Cell, CellBuffer, CellRef, CellType, CheckAndMutate,
-    CheckAndMutateResult, ColumnFamilyDescriptor, ColumnSelection, Compression, Condition,
-    DataBlockEncoding, Delete, Direction, Durability, Error, ErrorKind, Exception, Get, Increment,
-    KeepDeletedCells, LATEST_TIMESTAMP, Mutation, MutationKind, NamespaceDescriptor, Nonce, Put,
-    Qualifiers, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor, TableName,
-    TimeRange, bytes, descriptor, filter, region_split,
+    Action, Append, BackupReport, BloomType, BulkLoadOptions, BulkLoadReport, Cell, CellBuffer,
+    CellRef, CellType, CheckAndMutate, CheckAndMutateResult, ColumnFamilyDescriptor,
+    ColumnSelection, CompactRequest, CompactionKind, Compression, Condition, DataBlockEncoding,
+    Delete, Direction, Durability, Error, ErrorKind, Exception, FailSafeSnapshot, FileTransfer,
+    FlushRequest, Get, Increment, KeepDeletedCells, LATEST_TIMESTAMP, MergeKind, Mutation,
+    MutationKind, NamespaceDescriptor, Nonce, Put, Qualifiers, RegionInfo, RegionLoad,
+    RegionLocation, RegionStatus, RequestTarget, Result, RowMutations, RowResult, Scan, ScanStep,
+    SplitPoints, StoreStatus, SystemTables, TableDescriptor, TableName, TableState, TimeRange,
+    bytes, descriptor, filter, region_split,
 };
-pub use scanner::{ResultScanner, ScanStep};
+pub use scanner::ResultScanner;
 pub use table::{Once, Table};
 
 /// Compiles the example of the README.

@@ -2,19 +2,9 @@
 
 use std::time::Duration;
 
-use hblite_engine::TableScanner;
-use hblite_model::{CellRef, Result, RowResult};
+use hblite_model::{CellRef, Result, RowResult, ScanStep};
 
-/// What [`ResultScanner::next_row_within`] found.
-#[derive(Debug)]
-pub enum ScanStep<'a> {
-    /// A row, lent until the next call.
-    Row(&'a RowResult),
-    /// None in time; the scan stands at this row. A scan that starts there goes on from here.
-    Cursor(Vec<u8>),
-    /// Nothing more.
-    End,
-}
+use crate::backend::Rows;
 
 /// The rows of a scan.
 ///
@@ -23,14 +13,14 @@ pub enum ScanStep<'a> {
 /// [`ResultScanner::for_each_cell`] shows cells where they lie in the files.
 #[derive(Debug)]
 pub struct ResultScanner {
-    scanner: TableScanner,
+    rows: Rows,
     row: RowResult,
     has_failed: bool,
 }
 
 impl ResultScanner {
-    pub(crate) fn new(scanner: TableScanner) -> Self {
-        Self { scanner, row: RowResult::default(), has_failed: false }
+    pub(crate) fn new(rows: Rows) -> Self {
+        Self { rows, row: RowResult::default(), has_failed: false }
     }
 
     /// The next row, or `None` after the last one.
@@ -38,7 +28,7 @@ impl ResultScanner {
     /// # Errors
     /// As [`crate::Table`]; the scan cannot go on after an error.
     pub fn next_row(&mut self) -> Result<Option<&RowResult>> {
-        let has_row = self.scanner.next_row(&mut self.row)?;
+        let has_row = self.rows.next_row(&mut self.row)?;
         Ok(has_row.then_some(&self.row))
     }
 
@@ -80,12 +70,9 @@ impl ResultScanner {
     ///
     /// # Errors
     /// As [`ResultScanner::next_row`].
-    pub fn next_row_within(&mut self, limit: Duration) -> Result<ScanStep<'_>> {
-        Ok(match self.scanner.next_row_within(&mut self.row, limit)? {
-            hblite_engine::ScanStep::Row => ScanStep::Row(&self.row),
-            hblite_engine::ScanStep::Cursor(row) => ScanStep::Cursor(row),
-            hblite_engine::ScanStep::End => ScanStep::End,
-        })
+    pub fn next_row_within(&mut self, limit: Duration) -> Result<ScanStep<&RowResult>> {
+        let step = self.rows.next_row_within(&mut self.row, limit)?;
+        Ok(step.map_row(|()| &self.row))
     }
 
     /// Calls `visit` with every cell that is left, without copying it.
@@ -95,7 +82,7 @@ impl ResultScanner {
     /// # Errors
     /// As [`ResultScanner::next_row`].
     pub fn for_each_cell(&mut self, visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
-        self.scanner.for_each_cell(visit)
+        self.rows.for_each_cell(visit)
     }
 }
 
@@ -108,7 +95,7 @@ impl Iterator for ResultScanner {
             return None;
         }
         let mut row = RowResult::default();
-        match self.scanner.next_row(&mut row) {
+        match self.rows.next_row(&mut row) {
             Ok(true) => Some(Ok(row)),
             Ok(false) => None,
             Err(error) => {

@@ -1,32 +1,33 @@
 //! Snapshots of tables.
 
 use hblite_engine::{SnapshotDescription, SnapshotOptions};
-use hblite_model::{Result, TableName};
+use hblite_model::{FailSafeSnapshot, Result};
 
 use crate::admin::Admin;
+use crate::connection::IntoTableName;
 
 /// Snapshots: what a table held at one moment, kept by links to its files, so that taking one costs
 /// neither time nor room; until the table's own files are replaced.
 ///
 /// ```
-/// use hblite::{ColumnFamilyDescriptor, Put, SnapshotOptions, TableDescriptor};
+/// use hblite::{ColumnFamilyDescriptor, FailSafeSnapshot, Put, SnapshotOptions, TableDescriptor};
 /// # fn main() -> hblite::Result<()> {
 /// let connection = hblite::open_in_memory()?;
-/// let (admin, name) = (connection.admin(), "t".parse()?);
+/// let admin = connection.admin();
 /// let family = ColumnFamilyDescriptor::new("f");
 /// admin.create_table(&TableDescriptor::new("t".parse()?).with_family(family))?;
 /// let table = connection.table("t")?;
 /// table.put(&Put::new("r").add("f", "q", "before"))?;
-/// admin.snapshot("monday", &name, &SnapshotOptions::default())?;
+/// admin.snapshot("monday", "t", &SnapshotOptions::default())?;
 /// table.put(&Put::new("r").add("f", "q", "behind"))?;
 ///
-/// admin.clone_snapshot("monday", &"copy".parse()?)?;
+/// admin.clone_snapshot("monday", "copy")?;
 /// let copied = connection.table("copy")?.get(&hblite::Get::new("r"))?;
 /// assert_eq!(copied.value("f", "q"), Some(&b"before"[..]));
 ///
-/// admin.disable_table(&name)?;
-/// admin.restore_snapshot("monday", true)?;
-/// admin.enable_table(&name)?;
+/// admin.disable_table("t")?;
+/// admin.restore_snapshot("monday", FailSafeSnapshot::Take)?;
+/// admin.enable_table("t")?;
 /// # Ok(())
 /// # }
 /// ```
@@ -40,13 +41,18 @@ impl Admin {
     /// # Errors
     /// `IllegalArgument` for a name that is none and for tables of the store's own;
     /// `SnapshotExists`; `SnapshotCreation` if there is no such table.
-    pub fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
-        self.engine.snapshot(name, table, options)
+    pub fn snapshot(
+        &self,
+        name: &str,
+        table: impl IntoTableName,
+        options: &SnapshotOptions,
+    ) -> Result<()> {
+        self.backend.snapshot(name, &table.into_table_name()?, options)
     }
 
     /// All snapshots, by name, without those whose time is over.
     pub fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
-        self.engine.list_snapshots()
+        self.backend.list_snapshots()
     }
 
     /// Makes a new table of a snapshot, in service at once. Neither of the two changes when the
@@ -55,21 +61,21 @@ impl Admin {
     /// # Errors
     /// `SnapshotDoesNotExist`, `SnapshotTtlExpired`, `TableExists`, `NamespaceNotFound`: there is
     /// no such table then.
-    pub fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        self.engine.clone_snapshot(name, table)
+    pub fn clone_snapshot(&self, name: &str, table: impl IntoTableName) -> Result<()> {
+        self.backend.clone_snapshot(name, &table.into_table_name()?)
     }
 
     /// Makes a disabled table what it was when the snapshot was taken, settings included; it stays
     /// disabled. A table that is gone is made again, and is in service.
     ///
-    /// It happens as a whole or not at all. With `take_fail_safe` there is a snapshot
-    /// `hbase-failsafe-<name>-<time>` of what the table was, until it is done.
+    /// It happens as a whole or not at all. With [`FailSafeSnapshot::Take`] a
+    /// snapshot `hbase-failsafe-<name>-<time>` of the table as it was exists until then.
     ///
     /// # Errors
     /// `RestoreSnapshot` if there is no such snapshot, `SnapshotTtlExpired`, `TableNotDisabled`:
     /// the table is as it was.
-    pub fn restore_snapshot(&self, name: &str, take_fail_safe: bool) -> Result<()> {
-        self.engine.restore_snapshot(name, take_fail_safe)
+    pub fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
+        self.backend.restore_snapshot(name, fail_safe)
     }
 
     /// Removes a snapshot. Tables that were made of it stay as they are.
@@ -77,6 +83,6 @@ impl Admin {
     /// # Errors
     /// `SnapshotDoesNotExist`.
     pub fn delete_snapshot(&self, name: &str) -> Result<()> {
-        self.engine.delete_snapshot(name)
+        self.backend.delete_snapshot(name)
     }
 }

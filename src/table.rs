@@ -1,12 +1,13 @@
 //! Reading and writing rows.
 
-use hblite_engine::TableHandle;
+use std::sync::Arc;
+
 use hblite_model::{
-    Action, Append, CheckAndMutate, CheckAndMutateResult, Delete, Durability, Get, Increment,
-    Mutation, Nonce, Put, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor,
-    TableName,
+    Action, Append, CheckAndMutate, CheckAndMutateResult, Delete, Get, Increment, Mutation, Nonce,
+    Put, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor, TableName,
 };
 
+use crate::backend::TableBackend;
 use crate::scanner::ResultScanner;
 
 /// A table.
@@ -17,11 +18,11 @@ use crate::scanner::ResultScanner;
 /// is full; try again) and `Closed`. They carry HBase's exception class and message.
 #[derive(Debug, Clone)]
 pub struct Table {
-    handle: TableHandle,
+    handle: Arc<dyn TableBackend>,
 }
 
 impl Table {
-    pub(crate) fn new(handle: TableHandle) -> Self {
+    pub(crate) fn new(handle: Arc<dyn TableBackend>) -> Self {
         Self { handle }
     }
 
@@ -83,7 +84,7 @@ impl Table {
     /// Writes many rows with one entry of the log per region. Each put is done whole or not at
     /// all; on an error some may have been done.
     pub fn put_all(&self, puts: &[Put]) -> Result<()> {
-        self.handle.mutate_all(puts)
+        self.handle.mutate_all(&as_mutations(puts))
     }
 
     /// Deletes versions, columns, families or the row: writes markers, which also hide what is put
@@ -94,13 +95,13 @@ impl Table {
 
     /// Deletes in many rows; as [`Table::put_all`].
     pub fn delete_all(&self, deletes: &[Delete]) -> Result<()> {
-        self.handle.mutate_all(deletes)
+        self.handle.mutate_all(&as_mutations(deletes))
     }
 
     /// Writes of many rows in one go; as [`Table::put_all`]. Increments and appends among them are
     /// done one by one after the puts and deletes.
     pub fn mutate_all(&self, mutations: &[Mutation]) -> Result<()> {
-        self.handle.mutate_all(mutations)
+        self.handle.mutate_all(&as_mutations(mutations))
     }
 
     /// Adds to counters of one row, all or none, and gives their new values.
@@ -116,13 +117,7 @@ impl Table {
         qualifier: impl AsRef<[u8]>,
         amount: i64,
     ) -> Result<i64> {
-        self.handle.increment_column(
-            row.as_ref(),
-            family.as_ref(),
-            qualifier.as_ref(),
-            amount,
-            Durability::UseDefault,
-        )
+        self.handle.increment_column(row.as_ref(), family.as_ref(), qualifier.as_ref(), amount)
     }
 
     /// Lengthens values of one row, all or none, and gives them.
@@ -186,6 +181,10 @@ impl Table {
     pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
         self.handle.batch(actions)
     }
+}
+
+fn as_mutations<M: AsRef<Mutation>>(writes: &[M]) -> Vec<&Mutation> {
+    writes.iter().map(AsRef::as_ref).collect()
 }
 
 /// A table for one write that counts once; see [`Table::once`].

@@ -144,7 +144,7 @@ impl Victim<'_> {
     fn damaged(&self, place: &Place) {
         let before = fs::read(&self.path).expect("the file");
         let admin = &self.admin;
-        assert_named(admin.compact_table(&self.table, true), &self.path, place);
+        assert_named(admin.major_compact_table(&self.table), &self.path, place);
         let to = self.dir.with_extension("copy");
         assert_named(admin.backup(&to), &self.path, place);
         assert!(!to.exists() && !self.dir.with_extension("copy.partial").exists());
@@ -177,13 +177,13 @@ impl Victim<'_> {
 
     /// The snapshot has the file under a name of its own.
     fn damaged_snapshot(&self, place: &Place) {
-        let error = self.admin.clone_snapshot(&self.snapshot, &name("clone"));
+        let error = self.admin.clone_snapshot(&self.snapshot, name("clone"));
         let error = error.expect_err("the file is damaged");
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         assert!(self.is_named(&error, place), "{error}");
         let file = error.file().map(|file| file.file_name());
         assert_eq!(file, Some(self.path.file_name()), "{error}");
-        assert!(!self.admin.table_exists(&name("clone")).expect("open"));
+        assert!(!self.admin.table_exists(name("clone")).expect("open"));
     }
 
     fn damaged_bulk_load(&self, place: &Place) {
@@ -231,9 +231,9 @@ fn check_class(class: usize, are_files_mapped: bool) -> Result<()> {
     }
     let (admin, table) = (&victim.admin, &victim.table);
     admin.backup(dir.with_extension("copy"))?;
-    admin.clone_snapshot("before", &name("clone"))?;
-    assert_eq!(read(&connection, &name("clone"), false)?, ROWS);
-    admin.compact_table(table, true)?;
+    admin.clone_snapshot("before", name("clone"))?;
+    assert_eq!(read(&connection, name("clone"), false)?, ROWS);
+    admin.major_compact_table(table)?;
     assert_ne!(store_file(&dir, table), victim.path);
     assert_eq!(read(&connection, table, false)?, ROWS);
     connection.close()

@@ -62,7 +62,7 @@ fn delete(connection: &Connection, row: &str) {
 }
 
 fn flush(connection: &Connection) {
-    connection.admin().flush_table(&table_name()).expect("nothing fails yet");
+    connection.admin().flush_table(table_name()).expect("nothing fails yet");
 }
 
 /// A table as the head says, and what it must show.
@@ -154,8 +154,10 @@ fn file_count(fs: &dyn FileSystem, dir: &Path) -> usize {
 }
 
 fn crash_at_every_step(is_major: bool) {
-    let compact =
-        |connection: &Connection| connection.admin().compact_table(&table_name(), is_major);
+    let compact = |connection: &Connection| match is_major {
+        true => connection.admin().major_compact_table(table_name()),
+        false => connection.admin().compact_table(table_name()),
+    };
     let table_dir = Path::new("/store/data/default/t");
     let (fs, connection, expected) = prepare();
     let (before, files_before) = (fs.operation_count(), file_count(&fs, table_dir));
@@ -208,7 +210,7 @@ fn crash_at_every_step(is_major: bool) {
             drop(connection);
             let connection =
                 open(rest.after_power_cut(seed)).unwrap_or_else(|e| panic!("{context}: {e}"));
-            connection.admin().compact_table(&table_name(), true).expect("nothing fails");
+            connection.admin().major_compact_table(table_name()).expect("nothing fails");
             check(&connection, &expected, &format!("{context}, opened again"));
         }
     }

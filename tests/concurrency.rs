@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hblite::{
-    CheckAndMutate, ColumnFamilyDescriptor, Connection, EngineOptions, Get, Options, Put, Result,
-    RowResult, Scan, TableDescriptor, TableName,
+    CheckAndMutate, ColumnFamilyDescriptor, Connection, EngineOptions, Get, MergeKind, Options,
+    Put, Result, RowResult, Scan, TableDescriptor, TableName,
 };
 use hblite_env::{Random as _, SeededRandom};
 
@@ -104,22 +104,25 @@ fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<[u64; 3]> {
     // Goes on until each was done, however slow the machine is.
     while !is_over.load(Ordering::Relaxed) || (count < 1000 && (splits == 0 || merges == 0)) {
         match random.next_u64() % 4 {
-            0 => admin.flush_table(&table_name())?,
-            1 => admin.compact_table(&table_name(), random.next_u64().is_multiple_of(3))?,
+            0 => admin.flush_table(table_name())?,
+            1 => match random.next_u64().is_multiple_of(3) {
+                true => admin.major_compact_table(table_name())?,
+                false => admin.compact_table(table_name())?,
+            },
             2 => {
-                let regions = admin.regions(&table_name())?;
+                let regions = admin.regions(table_name())?;
                 if regions.len() < 3 || (regions.len() < 8 && random.next_u64().is_multiple_of(2)) {
                     let key = row_name(random.next_u64());
                     // A border that is there already, or references not yet compacted.
-                    let split = admin.split_table(&table_name(), Some(key.as_bytes()));
+                    let split = admin.split_table(table_name(), Some(key.as_bytes()));
                     splits += u64::from(split.is_ok());
                 } else if let [first, second, ..] = regions.as_slice() {
                     let pair = [first.encoded_name(), second.encoded_name()];
-                    merges += u64::from(admin.merge_regions(&pair, false).is_ok());
+                    merges += u64::from(admin.merge_regions(&pair, MergeKind::Adjacent).is_ok());
                 }
             }
             _ => {
-                let mut table = admin.describe_table(&table_name())?;
+                let mut table = admin.describe_table(table_name())?;
                 table.set_attribute("stirred", &count.to_string())?;
                 admin.modify_table(&table)?;
             }
@@ -209,13 +212,13 @@ fn a_merge_or_split_between_two_regions_of_a_scan_repeats_and_loses_no_row() {
             }
             let mut scanner = table.scan(&Scan::new().reversed(is_reversed)).expect("a scan");
             let mut rows = vec![scanner.next().expect("a row").expect("readable").row().to_vec()];
-            let regions = admin.regions(&table_name()).expect("the table is there");
+            let regions = admin.regions(table_name()).expect("the table is there");
             if is_merge {
                 let names: Vec<&str> = regions.iter().map(|info| info.encoded_name()).collect();
-                admin.merge_regions(&names, false).expect("neighbours");
+                admin.merge_regions(&names, MergeKind::Adjacent).expect("neighbours");
             } else {
                 for key in [row_name(50), row_name(150), row_name(250)] {
-                    admin.split_table(&table_name(), Some(key.as_bytes())).expect("a new border");
+                    admin.split_table(table_name(), Some(key.as_bytes())).expect("a new border");
                 }
             }
             rows.extend(scanner.map(|row| row.expect("readable").row().to_vec()));

@@ -129,7 +129,7 @@ fn run_parent() -> Result<()> {
         verify_counters(&connection, &acknowledged, &mut counters)?;
         // Some rounds leave the log to the next child, some begin with files only.
         if round % 3 == 0 {
-            connection.admin().flush_table(&"t".parse()?)?;
+            connection.admin().flush_table("t")?;
         }
     }
     let connection = open(dir.path())?;

@@ -126,9 +126,9 @@ impl Round {
         rows: &[String],
         time: &AtomicU64,
     ) -> (Vec<Event>, Work) {
-        let (is_over, admin, name) = (AtomicBool::new(false), connection.admin(), table_name());
+        let (is_over, name) = (AtomicBool::new(false), table_name());
         std::thread::scope(|scope| {
-            let stirrer = scope.spawn(|| stir(&admin, &name, rows, self.seed, &is_over));
+            let stirrer = scope.spawn(|| stir(connection, &name, rows, self.seed, &is_over));
             let workers: Vec<_> = (0..self.threads)
                 .map(|thread| {
                     let random = SeededRandom::new(self.seed ^ ((thread as u64 + 1) << 32));

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, Get, Options, Put,
-    Result, Scan, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, Get, MergeKind,
+    Options, Put, Result, Scan, TableDescriptor, TableName,
 };
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, Operation};
 
@@ -74,17 +74,17 @@ fn workload(connection: &Connection, told: &mut Acknowledged) -> Result<()> {
         told.written.retain(|written| *written != row);
         connection.table("t")?.delete(&delete)?;
         told.deleted.push(row);
-        admin.flush_table(&table_name())?;
+        admin.flush_table(table_name())?;
     }
-    admin.compact_table(&table_name(), true)?;
-    admin.split_table(&table_name(), Some(b"row-4"))?;
+    admin.major_compact_table(table_name())?;
+    admin.split_table(table_name(), Some(b"row-4"))?;
     write(connection, "row-5-split", told)?;
-    admin.compact_table(&table_name(), true)?;
-    let regions = admin.regions(&table_name())?;
+    admin.major_compact_table(table_name())?;
+    let regions = admin.regions(table_name())?;
     let names: Vec<&str> = regions.iter().map(|region| region.encoded_name()).collect();
-    admin.merge_regions(&names, false)?;
+    admin.merge_regions(&names, MergeKind::Adjacent)?;
     write(connection, "row-6-merged", told)?;
-    admin.compact_table(&table_name(), true)
+    admin.major_compact_table(table_name())
 }
 
 fn verify(connection: &Connection, told: &Acknowledged, context: &str) {
@@ -157,17 +157,17 @@ fn what_two_compactions_replaced_stays_away_after_a_third_power_cut() {
         let mut told = Acknowledged::default();
         create_table(&connection, &mut told).expect("the table is new");
         write(&connection, "row", &mut told).expect("nothing fails yet");
-        connection.admin().flush_table(&table_name()).expect("nothing fails yet");
+        connection.admin().flush_table(table_name()).expect("nothing fails yet");
         let delete = Delete::new("row").durability(Durability::FsyncWal);
         connection.table("t").and_then(|t| t.delete(&delete)).expect("nothing fails yet");
-        connection.admin().flush_table(&table_name()).expect("nothing fails yet");
+        connection.admin().flush_table(table_name()).expect("nothing fails yet");
         (fs, connection)
     };
     // Where the new file has its name and nobody knows yet whether it keeps it.
     let is_in_question = |cut: &u64| {
         let (fs, connection) = prepare();
         fs.power_off_after(*cut);
-        let cut_short = connection.admin().compact_table(&table_name(), true);
+        let cut_short = connection.admin().major_compact_table(table_name());
         cut_short.is_err_and(|error| error.message().starts_with("sync /store/data/default/t"))
     };
     let cuts: Vec<u64> = (1..60).filter(is_in_question).collect();
@@ -178,7 +178,7 @@ fn what_two_compactions_replaced_stays_away_after_a_third_power_cut() {
             for compaction in 0..2 {
                 fs.power_off_after(cut);
                 // If the first was through after all, the second has less to do.
-                let _ = connection.admin().compact_table(&table_name(), true);
+                let _ = connection.admin().major_compact_table(table_name());
                 drop(connection);
                 fs = fs.after_power_cut(3 * seed + compaction);
                 connection = open(fs.clone()).expect("the store opens");
@@ -221,11 +221,11 @@ fn a_flush_that_fails_loses_nothing_and_is_made_up_for() {
     for operation in [Operation::Create, Operation::Write, Operation::Sync, Operation::Rename] {
         write(&connection, &format!("row-{operation:?}"), &mut told).expect("nothing fails yet");
         fs.inject(Fault::on(operation).in_path("/data/default/t/"));
-        let flushed = connection.admin().flush_table(&table_name());
+        let flushed = connection.admin().flush_table(table_name());
         assert!(flushed.is_err(), "{operation:?} was made to fail");
         verify(&connection, &told, &format!("after a failed {operation:?}"));
         write(&connection, &format!("row-{operation:?}-2"), &mut told).expect("writes go on");
-        connection.admin().flush_table(&table_name()).expect("the next flush goes through");
+        connection.admin().flush_table(table_name()).expect("the next flush goes through");
         verify(&connection, &told, &format!("after the flush that followed {operation:?}"));
     }
     drop(connection);

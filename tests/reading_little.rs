@@ -54,7 +54,7 @@ fn in_memory_and_files(check: impl Fn(&Connection, &Table, &str) -> Result<()>) 
     table.put(&Put::new("wide").add("f", "q10000", "again"))?;
     connection.admin().flush_table(table.name())?;
     check(&connection, &table, "files")?;
-    connection.admin().compact_table(table.name(), true)?;
+    connection.admin().major_compact_table(table.name())?;
     check(&connection, &table, "file")
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, Exception, Finding,
-    FindingKind, Get, ManualClock, Options, Put, Result, Scan, SnapshotKind, SnapshotOptions,
-    TableDescriptor, TableName,
+    ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, Exception,
+    FailSafeSnapshot, Finding, FindingKind, Get, ManualClock, Options, Put, Result, Scan,
+    SnapshotKind, SnapshotOptions, TableDescriptor, TableName,
 };
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
 
@@ -80,7 +80,7 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn snapshot(connection: &Connection, snapshot: &str, table: &str) -> Result<()> {
-    connection.admin().snapshot(snapshot, &name(table), &SnapshotOptions::default())
+    connection.admin().snapshot(snapshot, name(table), &SnapshotOptions::default())
 }
 
 fn names(connection: &Connection) -> Vec<String> {
@@ -107,31 +107,31 @@ fn a_snapshot_keeps_what_a_table_was_whatever_becomes_of_it() {
     put(&connection, "t", "c", "2").expect("it takes it");
     connection.table("t").and_then(|t| t.delete(&Delete::new("x"))).expect("it takes it");
     let skip = SnapshotOptions { skip_flush: true, ..SnapshotOptions::default() };
-    admin.snapshot("files", &name("t"), &skip).expect("a snapshot");
+    admin.snapshot("files", name("t"), &skip).expect("a snapshot");
     snapshot(&connection, "second", "t").expect("a snapshot");
-    admin.flush_table(&name("t")).expect("room");
-    admin.compact_table(&name("t"), true).expect("room");
+    admin.flush_table(name("t")).expect("room");
+    admin.major_compact_table(name("t")).expect("room");
     assert_eq!(rows(&connection, "t"), pairs(&[("c", "2")]));
 
-    admin.clone_snapshot("first", &name("one")).expect("a clone");
-    admin.clone_snapshot("files", &name("two")).expect("a clone");
-    admin.clone_snapshot("second", &name("three")).expect("a clone");
+    admin.clone_snapshot("first", name("one")).expect("a clone");
+    admin.clone_snapshot("files", name("two")).expect("a clone");
+    admin.clone_snapshot("second", name("three")).expect("a clone");
     assert_eq!(rows(&connection, "one"), first);
     assert_eq!(rows(&connection, "two"), first, "memory was left out");
     assert_eq!(rows(&connection, "three"), pairs(&[("c", "2")]));
-    assert_eq!(admin.regions(&name("one")).expect("a table").len(), 2);
+    assert_eq!(admin.regions(name("one")).expect("a table").len(), 2);
 
     put(&connection, "one", "c", "clone").expect("it takes it");
-    admin.flush_table(&name("one")).expect("room");
-    admin.compact_table(&name("one"), true).expect("room");
+    admin.flush_table(name("one")).expect("room");
+    admin.major_compact_table(name("one")).expect("room");
     assert_eq!(rows(&connection, "t"), pairs(&[("c", "2")]), "the other has changed");
-    admin.disable_table(&name("t")).expect("enabled");
-    admin.drop_table(&name("t")).expect("disabled");
+    admin.disable_table(name("t")).expect("enabled");
+    admin.drop_table(name("t")).expect("disabled");
     assert_eq!(names(&connection), ["files", "first", "second"]);
     let list = admin.list_snapshots().expect("they can be listed");
     assert_eq!(list[0].kind, SnapshotKind::SkipFlush);
     assert_eq!((list[1].kind, &list[1].table), (SnapshotKind::Flush, &name("t")));
-    admin.restore_snapshot("first", true).expect("the table is made again");
+    admin.restore_snapshot("first", FailSafeSnapshot::Take).expect("the table is made again");
     assert_eq!(rows(&connection, "t"), first);
     admin.delete_snapshot("first").expect("it is there");
     assert_eq!(rows(&connection, "t"), first);
@@ -169,17 +169,17 @@ fn what_cannot_be_is_refused_in_hbases_words() {
         let not_there = format!("Snapshot '{missing}' doesn't exist on the filesystem");
         let not_there = (Exception::SnapshotDoesNotExist, not_there);
         assert_eq!(refused(admin.delete_snapshot(missing)), not_there);
-        assert_eq!(refused(admin.clone_snapshot(missing, &name("new"))), not_there);
+        assert_eq!(refused(admin.clone_snapshot(missing, name("new"))), not_there);
     }
     assert_eq!(
-        refused(admin.restore_snapshot("no", true)),
+        refused(admin.restore_snapshot("no", FailSafeSnapshot::Take)),
         (Exception::RestoreSnapshot, "The snapshot no does not exist.".to_owned())
     );
-    let enabled = refused(admin.restore_snapshot("s", true));
+    let enabled = refused(admin.restore_snapshot("s", FailSafeSnapshot::Take));
     assert_eq!(enabled, (Exception::TableNotDisabled, "t".to_owned()));
-    let exists = refused(admin.clone_snapshot("s", &name("t")));
+    let exists = refused(admin.clone_snapshot("s", name("t")));
     assert_eq!(exists, (Exception::TableExists, "t".to_owned()));
-    let nowhere = refused(admin.clone_snapshot("s", &name("nowhere:t")));
+    let nowhere = refused(admin.clone_snapshot("s", name("nowhere:t")));
     assert_eq!(nowhere.0, Exception::NamespaceNotFound);
     assert_eq!(names(&connection), ["s"]);
 }
@@ -192,23 +192,23 @@ fn a_restore_brings_settings_and_rows_and_leaves_no_fail_safe_behind() {
     create(&connection, "t").expect("a new table");
     put(&connection, "t", "c", "1").expect("it takes it");
     snapshot(&connection, "s", "t").expect("a snapshot");
-    admin.delete_family(&name("t"), b"b").expect("it is there");
-    admin.add_family(&name("t"), &ColumnFamilyDescriptor::new("later")).expect("a new one");
+    admin.delete_family(name("t"), b"b").expect("it is there");
+    admin.add_family(name("t"), &ColumnFamilyDescriptor::new("later")).expect("a new one");
     let late = Put::new("c").add("later", "q", "2");
     connection.table("t").and_then(|table| table.put(&late)).expect("it takes it");
-    admin.split_table(&name("t"), Some(b"f")).expect("it can be split");
-    admin.disable_table(&name("t")).expect("enabled");
-    admin.restore_snapshot("s", true).expect("it is disabled");
-    assert!(admin.is_table_disabled(&name("t")).expect("a table"));
+    admin.split_table(name("t"), Some(b"f")).expect("it can be split");
+    admin.disable_table(name("t")).expect("enabled");
+    admin.restore_snapshot("s", FailSafeSnapshot::Take).expect("it is disabled");
+    assert!(admin.is_table_disabled(name("t")).expect("a table"));
     let settle = |connection: &Connection| {
         assert_eq!(rows(connection, "t"), pairs(&[("c", "1")]));
-        let table = connection.admin().describe_table(&name("t")).expect("a table");
+        let table = connection.admin().describe_table(name("t")).expect("a table");
         let families: Vec<String> = table.families().map(|f| f.name_as_string()).collect();
         assert_eq!(families, FAMILIES);
-        assert_eq!(connection.admin().regions(&name("t")).expect("a table").len(), 2);
+        assert_eq!(connection.admin().regions(name("t")).expect("a table").len(), 2);
         assert_eq!(names(connection), ["s"]);
     };
-    admin.enable_table(&name("t")).expect("disabled");
+    admin.enable_table(name("t")).expect("disabled");
     settle(&connection);
     put(&connection, "t", "x", "3").expect("it takes it");
     connection.table("t").and_then(|t| t.delete(&Delete::new("x"))).expect("it takes it");
@@ -229,18 +229,18 @@ fn regions_that_were_just_split_or_disabled_are_kept_too() {
     for (row, value) in &expected {
         put(&connection, "t", row, value).expect("it takes it");
     }
-    admin.flush_table(&name("t")).expect("room");
-    admin.split_table(&name("t"), Some(b"e")).expect("it can be split");
+    admin.flush_table(name("t")).expect("room");
+    admin.split_table(name("t"), Some(b"e")).expect("it can be split");
     snapshot(&connection, "split", "t").expect("a snapshot");
-    admin.disable_table(&name("t")).expect("enabled");
+    admin.disable_table(name("t")).expect("enabled");
     snapshot(&connection, "disabled", "t").expect("a snapshot");
-    admin.drop_table(&name("t")).expect("disabled");
+    admin.drop_table(name("t")).expect("disabled");
     for from in ["split", "disabled"] {
-        admin.clone_snapshot(from, &name(from)).expect("a clone");
+        admin.clone_snapshot(from, name(from)).expect("a clone");
         assert_eq!(rows(&connection, from), expected, "{from}");
-        assert_eq!(admin.regions(&name(from)).expect("a table").len(), 3);
+        assert_eq!(admin.regions(name(from)).expect("a table").len(), 3);
         // No half is left: it can be split at once.
-        admin.split_table(&name(from), Some(b"c")).expect("it can be split");
+        admin.split_table(name(from), Some(b"c")).expect("it can be split");
         assert_eq!(rows(&connection, from), expected, "{from}");
     }
     let kinds: Vec<SnapshotKind> =
@@ -257,12 +257,12 @@ fn a_snapshot_goes_when_its_time_is_over() {
     create(&connection, "t").expect("a new table");
     let options = SnapshotOptions { time_to_live_s: 60, ..SnapshotOptions::default() };
     let admin = connection.admin();
-    admin.snapshot("short", &name("t"), &options).expect("a snapshot");
+    admin.snapshot("short", name("t"), &options).expect("a snapshot");
     snapshot(&connection, "long", "t").expect("a snapshot");
     clock.advance(60_000);
     assert_eq!(names(&connection), ["long", "short"]);
     clock.advance(1);
-    let expired = refused(admin.clone_snapshot("short", &name("new")));
+    let expired = refused(admin.clone_snapshot("short", name("new")));
     let message = "TTL for snapshot 'short' has already expired.".to_owned();
     assert_eq!(expired, (Exception::SnapshotTtlExpired, message));
     assert_eq!(names(&connection), ["long"]);
@@ -329,7 +329,7 @@ fn a_crash_leaves_a_snapshot_whole_or_away() {
             if !is_there {
                 snapshot(connection, "s", "t").unwrap_or_else(|e| panic!("{context}: {e}"));
             }
-            let cloned = connection.admin().clone_snapshot("s", &name("copy"));
+            let cloned = connection.admin().clone_snapshot("s", name("copy"));
             cloned.unwrap_or_else(|error| panic!("{context}: {error}"));
             assert_eq!(rows(connection, "copy"), expected, "{context}");
             is_there
@@ -339,25 +339,25 @@ fn a_crash_leaves_a_snapshot_whole_or_away() {
 
 fn change(connection: &Connection) -> Result<()> {
     snapshot(connection, "s", "t")?;
-    connection.admin().delete_family(&name("t"), b"b")?;
-    connection.admin().add_family(&name("t"), &ColumnFamilyDescriptor::new("late"))?;
+    connection.admin().delete_family(name("t"), b"b")?;
+    connection.admin().add_family(name("t"), &ColumnFamilyDescriptor::new("late"))?;
     let put = Put::new("c").add("a", "q", "new").add("late", "q", "new");
     connection.table("t")?.put(&put)?;
-    connection.admin().split_table(&name("t"), Some(b"f"))?;
-    connection.admin().disable_table(&name("t"))
+    connection.admin().split_table(name("t"), Some(b"f"))?;
+    connection.admin().disable_table(name("t"))
 }
 
 #[test]
 fn a_crash_leaves_a_restore_done_or_undone() {
     cut_everywhere(
         change,
-        |connection| connection.admin().restore_snapshot("s", true),
+        |connection| connection.admin().restore_snapshot("s", FailSafeSnapshot::Take),
         |connection, _, context| {
             let admin = connection.admin();
-            let table = admin.describe_table(&name("t")).expect("a table");
+            let table = admin.describe_table(name("t")).expect("a table");
             let is_restored = table.has_family(b"b");
             assert_ne!(is_restored, table.has_family(b"late"), "{context}: half of the settings");
-            admin.enable_table(&name("t")).unwrap_or_else(|e| panic!("{context}: {e}"));
+            admin.enable_table(name("t")).unwrap_or_else(|e| panic!("{context}: {e}"));
             if is_restored {
                 let expected = pairs(&[("c", "old"), ("x", "old")]);
                 assert_eq!(rows(connection, "t"), expected, "{context}");
@@ -366,11 +366,13 @@ fn a_crash_leaves_a_restore_done_or_undone() {
             let row = connection.table("t").and_then(|t| t.get(&Get::new("c"))).expect("a row");
             assert_eq!(row.value("late", "q"), Some(&b"new"[..]), "{context}");
             assert_eq!(row.value("a", "q"), Some(&b"new"[..]), "{context}");
-            admin.disable_table(&name("t")).expect("enabled");
+            admin.disable_table(name("t")).expect("enabled");
             for left in names(connection).iter().filter(|name| name.starts_with("hbase-failsafe")) {
                 admin.delete_snapshot(left).unwrap_or_else(|e| panic!("{context}: {e}"));
             }
-            admin.restore_snapshot("s", true).unwrap_or_else(|e| panic!("{context}: {e}"));
+            admin
+                .restore_snapshot("s", FailSafeSnapshot::Take)
+                .unwrap_or_else(|e| panic!("{context}: {e}"));
             false
         },
     );
@@ -381,11 +383,11 @@ fn a_crash_leaves_a_clone_whole_or_away() {
     let expected = pairs(&[("c", "old"), ("x", "old")]);
     cut_everywhere(
         |connection| snapshot(connection, "s", "t"),
-        |connection| connection.admin().clone_snapshot("s", &name("copy")),
+        |connection| connection.admin().clone_snapshot("s", name("copy")),
         |connection, _, context| {
-            let is_there = connection.admin().table_exists(&name("copy")).expect("an answer");
+            let is_there = connection.admin().table_exists(name("copy")).expect("an answer");
             if !is_there {
-                let cloned = connection.admin().clone_snapshot("s", &name("copy"));
+                let cloned = connection.admin().clone_snapshot("s", name("copy"));
                 cloned.unwrap_or_else(|error| panic!("{context}: {error}"));
             }
             assert_eq!(rows(connection, "copy"), expected, "{context}");
@@ -403,7 +405,7 @@ fn a_crash_leaves_a_snapshot_there_or_deletes_it() {
         |connection, _, context| {
             let left = names(connection);
             if left == ["s"] {
-                let cloned = connection.admin().clone_snapshot("s", &name("copy"));
+                let cloned = connection.admin().clone_snapshot("s", name("copy"));
                 cloned.unwrap_or_else(|error| panic!("{context}: {error}"));
             }
             left.is_empty()
@@ -418,8 +420,8 @@ fn what_failed_half_way_can_be_done_again() {
     let expected = pairs(&[("c", "old"), ("x", "old")]);
     let steps: [fn(&Connection) -> Result<()>; 3] = [
         |connection| snapshot(connection, "s", "t"),
-        |connection| connection.admin().clone_snapshot("kept", &name("copy")),
-        |connection| connection.admin().restore_snapshot("kept", true),
+        |connection| connection.admin().clone_snapshot("kept", name("copy")),
+        |connection| connection.admin().restore_snapshot("kept", FailSafeSnapshot::Take),
     ];
     let operations = [
         Operation::Create,
@@ -444,7 +446,7 @@ fn what_failed_half_way_can_be_done_again() {
                 let is_restore = number == 2;
                 if is_restore {
                     put(&connection, "t", "c", "new").expect("it takes it");
-                    connection.admin().disable_table(&name("t")).expect("enabled");
+                    connection.admin().disable_table(name("t")).expect("enabled");
                 }
                 let before = fs.count(operation);
                 fs.inject(Fault::on(operation).nth(nth));
@@ -467,7 +469,7 @@ fn what_failed_half_way_can_be_done_again() {
                     assert!(is_closed, "{context}: again: {error}");
                 }
                 if is_restore {
-                    connection.admin().enable_table(&name("t")).expect("disabled");
+                    connection.admin().enable_table(name("t")).expect("disabled");
                 }
                 let table = if number == 1 { "copy" } else { "t" };
                 assert_eq!(rows(&connection, table), expected, "{context}");
@@ -514,10 +516,7 @@ fn a_snapshot_under_load_has_one_moment_of_a_region() {
             let known = written.load(Ordering::SeqCst);
             snapshot(&connection, &format!("s{round}"), "t").expect("a snapshot");
             let table = format!("c{round}");
-            connection
-                .admin()
-                .clone_snapshot(&format!("s{round}"), &name(&table))
-                .expect("a clone");
+            connection.admin().clone_snapshot(&format!("s{round}"), name(&table)).expect("a clone");
             let rows = rows(&connection, &table);
             assert!(rows.len() >= known, "{} rows, and {known} were acknowledged", rows.len());
             for (number, (row, _)) in rows.iter().enumerate() {
@@ -578,6 +577,6 @@ fn a_backup_has_the_snapshots_in_it() {
     connection.admin().backup("/copy").expect("room");
     let env = Env::in_memory().with_fs(Arc::new(fs));
     let copy = Options::new().env(env).open("/copy").expect("it opens");
-    copy.admin().clone_snapshot("s", &name("again")).expect("it is there");
+    copy.admin().clone_snapshot("s", name("again")).expect("it is there");
     assert_eq!(rows(&copy, "again"), pairs(&[("c", "1")]));
 }

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Get, Increment, Put, Result, Scan, TableDescriptor,
+    ColumnFamilyDescriptor, Connection, Get, Increment, MergeKind, Put, Result, Scan,
+    TableDescriptor, TableName,
 };
 use hblite_env::{Random as _, SeededRandom};
 
@@ -104,7 +105,7 @@ impl Load {
     fn split_and_merge(&self, seed: u64, wanted: usize) -> Result<(usize, usize)> {
         let _over = EndOfLoad(&self.is_over);
         let (random, admin) = (SeededRandom::new(seed), self.connection.admin());
-        let name = "t".parse()?;
+        let name: TableName = "t".parse()?;
         let (mut splits, mut merges, mut refused) = (0, 0, 0);
         while splits + merges < wanted {
             assert!(refused <= 20 + wanted, "{refused} refused, {splits} splits, {merges} merges");
@@ -114,7 +115,7 @@ impl Load {
             if wants_merge {
                 let at = random.next_u64() as usize % (regions.len() - 1);
                 let pair = [regions[at].encoded_name(), regions[at + 1].encoded_name()];
-                match admin.merge_regions(&pair, false) {
+                match admin.merge_regions(&pair, MergeKind::Adjacent) {
                     Ok(()) => merges += 1,
                     Err(_) => refused += 1,
                 }
@@ -126,7 +127,10 @@ impl Load {
                 }
             }
             // Halves of files may not be split or merged before they are whole files.
-            admin.compact_table(&name, random.next_u64().is_multiple_of(4))?;
+            match random.next_u64().is_multiple_of(4) {
+                true => admin.major_compact_table(&name)?,
+                false => admin.compact_table(&name)?,
+            }
         }
         Ok((splits, merges))
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use criterion::Criterion;
-use hblite::{ColumnFamilyDescriptor, Connection, Get, Put, Table, TableDescriptor};
+use hblite::{ColumnFamilyDescriptor, Connection, Get, Put, Table, TableDescriptor, TableName};
 use tempfile::TempDir;
 
 /// Rows of a filled table.
@@ -64,7 +64,7 @@ impl Store {
         let store = Self::filled();
         let admin = store.connection.admin();
         admin.flush_table(store.table.name()).expect("a flush");
-        admin.compact_table(store.table.name(), true).expect("a compaction");
+        admin.major_compact_table(store.table.name()).expect("a compaction");
         store
     }
 }
@@ -72,7 +72,7 @@ impl Store {
 /// Opens the store in `dir`, with the table made if it is not there.
 pub(crate) fn open(dir: &Path) -> (Connection, Table) {
     let connection = hblite::open(dir).expect("the store opens");
-    let name = TABLE.parse().expect("the name of a table");
+    let name: TableName = TABLE.parse().expect("the name of a table");
     if !connection.admin().table_exists(&name).expect("an answer") {
         let family = ColumnFamilyDescriptor::new(FAMILY);
         let descriptor = TableDescriptor::new(name.clone()).with_family(family);

@@ -1,12 +1,14 @@
 //! Writers, scanners and splits beside loads.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hblite::{BulkLoadOptions, Cell, EngineOptions, Env, Get, Options, Put, Scan};
+use hblite::{Cell, CompactRequest, EngineOptions, Env, Get, Options, Put, Scan};
+use hblite_engine::BulkLoadRequest;
 use hblite_env::MemFileSystem;
 
-use super::{FAMILIES, FOLDER, STORE, create, in_folder, put_cell, table_name, write_file};
+use super::{FAMILIES, FOLDER, STORE, create, engine, in_folder, put_cell, table_name, write_file};
 
 /// Loads bring rows that agree in both families; writers, scanners and splits run beside them.
 #[test]
@@ -53,8 +55,11 @@ fn scanners_see_loads_whole_while_regions_split() {
                     break;
                 }
                 let key = row(number);
-                let _ = connection.admin().split_table(&table_name(), Some(key.as_bytes()));
-                let _ = connection.admin().compact_table(&table_name(), number % 2 == 0);
+                let _ = connection.admin().split_table(table_name(), Some(key.as_bytes()));
+                let _ = connection.admin().compact(match number % 2 {
+                    0 => CompactRequest::from(table_name()).major(),
+                    _ => CompactRequest::from(table_name()),
+                });
                 std::thread::yield_now();
             }
         });
@@ -67,14 +72,14 @@ fn scanners_see_loads_whole_while_regions_split() {
                     .collect();
                 write_file(&source, &in_folder(family, "00"), &cells);
             }
-            let options = BulkLoadOptions { source: Some(Arc::new(source)), ..Default::default() };
-            let report = connection.admin().bulk_load(&table_name(), FOLDER, &options);
+            let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
+            let report = engine(&connection).bulk_load(&table_name(), Path::new(FOLDER), &request);
             report.unwrap_or_else(|error| panic!("load {number}: {error}"));
             done.store(number, Ordering::SeqCst);
         }
         is_over.store(true, Ordering::Relaxed);
     });
-    let regions = connection.admin().regions(&table_name()).expect("the table is there");
+    let regions = connection.admin().regions(table_name()).expect("the table is there");
     assert!(regions.len() > 1, "regions were split meanwhile");
     let table = connection.table("t").expect("a name");
     for number in 0..20 {

@@ -73,7 +73,7 @@ fn a_crash_at_any_operation_leaves_a_regions_load_whole_or_away() {
             assert_eq!(has_load(&connection, ["c", "d", "e"], &context), low, "{context}: again");
             load(&connection).unwrap_or_else(|e| panic!("{context}: loaded again: {e}"));
             assert!(has_load(&connection, ["x", "y", "z"], &context));
-            connection.admin().compact_table(&table_name(), true).expect("there is room");
+            connection.admin().major_compact_table(table_name()).expect("there is room");
             assert!(has_load(&connection, ["c", "d", "e"], &context));
             connection.close().expect("nothing fails");
             let report = check(&rest.after_kill());

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite::{
-    BloomType, BulkLoadOptions, Cell, ColumnFamilyDescriptor, Compression, Connection,
-    DataBlockEncoding, Env, Scan, TableDescriptor,
+    BloomType, Cell, ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding, Env, Scan,
+    TableDescriptor,
 };
+use hblite_engine::BulkLoadRequest;
 use hblite_env::{FileSystem, MemFileSystem};
 use hblite_hfile::{HFileReader, HFileScanner};
 
-use super::{FOLDER, open, table_name};
+use super::{FOLDER, engine, open, table_name};
 
 /// Every file that a real HBase wrote is loaded, whole and in parts, and read back.
 #[test]
@@ -43,8 +44,8 @@ fn files_of_a_real_hbase_are_loaded() {
                 .with_data_block_encoding(DataBlockEncoding::FastDiff);
             let table = TableDescriptor::new(table_name()).with_family(descriptor);
             connection.admin().create_table_with_splits(&table, &splits).expect("a new table");
-            let options = BulkLoadOptions { source: Some(Arc::new(source)), ..Default::default() };
-            let loaded = connection.admin().bulk_load(&table_name(), FOLDER, &options);
+            let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
+            let loaded = engine(&connection).bulk_load(&table_name(), Path::new(FOLDER), &request);
             loaded.unwrap_or_else(|error| panic!("{}: {error}", entry.name));
             assert!(raw_cells(&connection) == expected_raw(&cells), "{}", entry.name);
         }

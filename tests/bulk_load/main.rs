@@ -16,6 +16,7 @@ use hblite::{
     ErrorKind, Exception, FileTransfer, Get, Options, Put, Result, Scan, TableDescriptor,
     TableName,
 };
+use hblite_engine::Engine;
 use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem};
 use hblite_hfile::file_info::BULKLOAD_TIMESTAMP;
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
@@ -26,6 +27,11 @@ const FAMILIES: [&str; 2] = ["a", "b"];
 
 fn table_name() -> TableName {
     "t".parse().expect("a legal name")
+}
+
+/// The engine of a connection: it loads files of another file system, too.
+fn engine(connection: &Connection) -> &Arc<Engine> {
+    hblite::embedded_engine(connection).expect("an embedded store")
 }
 
 fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
@@ -97,7 +103,7 @@ fn cells_of(connection: &Connection, table: &TableName) -> Vec<String> {
 }
 
 fn load(connection: &Connection) -> Result<hblite::BulkLoadReport> {
-    connection.admin().bulk_load(&table_name(), FOLDER, &BulkLoadOptions::default())
+    connection.admin().bulk_load(table_name(), FOLDER, &BulkLoadOptions::default())
 }
 
 #[test]
@@ -133,7 +139,7 @@ fn files_are_cut_at_the_borders_and_what_is_no_file_is_passed_over() {
     assert_eq!(cells_of(&connection, &table_name()).len(), 26 + 4);
 
     let move_files = BulkLoadOptions { transfer: FileTransfer::Move, ..BulkLoadOptions::default() };
-    let report = connection.admin().bulk_load(&table_name(), FOLDER, &move_files);
+    let report = connection.admin().bulk_load(table_name(), FOLDER, &move_files);
     assert!(report.expect("the same again").left_behind.is_empty());
     assert!(!fs.exists(&in_folder("a", "0001")).expect("it can be looked for"), "it has moved");
     assert_eq!(cells_of(&connection, &table_name()).len(), 26 + 4);
@@ -193,9 +199,9 @@ fn what_cannot_be_loaded_is_named_and_leaves_nothing() {
     assert_eq!(error.message(), text);
 
     let admin = connection.admin();
-    let missing = admin.bulk_load(&"no".parse().expect("a name"), FOLDER, &Default::default());
+    let missing = admin.bulk_load("no", FOLDER, &Default::default());
     assert_eq!(missing.expect_err("no such table").exception(), Exception::TableNotFound);
-    admin.disable_table(&table_name()).expect("it is enabled");
+    admin.disable_table(table_name()).expect("it is enabled");
     let disabled = load(&connection).expect_err("no region serves");
     assert_eq!(disabled.exception(), Exception::TableNotEnabled);
 }
@@ -209,7 +215,7 @@ fn a_region_takes_what_fits_it_and_nothing_else() {
     write_file(&fs, &low, &[put_cell("c", "a", "q", 1, "v")]);
     write_file(&fs, &wide, &[put_cell("c", "b", "q", 1, "v"), put_cell("x", "b", "q", 1, "v")]);
     let admin = connection.admin();
-    let region = admin.locate_region(&table_name(), b"c").expect("it is there").region;
+    let region = admin.locate_region(table_name(), b"c").expect("it is there").region;
     let files = [(b"a".to_vec(), low), (b"b".to_vec(), wide)];
     let load = |files: &[(Vec<u8>, PathBuf)]| {
         admin.bulk_load_region(region.encoded_name(), files, &BulkLoadOptions::default())
@@ -248,7 +254,7 @@ fn a_loaded_cell_wins_over_equal_ones_before_it_and_loses_to_those_behind() {
         put("before");
         let options = BulkLoadOptions { assign_sequence_id: is_newer, ..Default::default() };
         let mut scanner = table.scan(&Scan::new()).expect("the table is there");
-        connection.admin().bulk_load(&table_name(), FOLDER, &options).expect("it can be loaded");
+        connection.admin().bulk_load(table_name(), FOLDER, &options).expect("it can be loaded");
         put("behind");
         let seen = scanner.next_row().expect("nothing is damaged").expect("the row");
         assert_eq!(seen.value("a", "q"), Some(&b"put"[..]), "a scan that began before the load");
@@ -266,9 +272,9 @@ fn a_loaded_cell_wins_over_equal_ones_before_it_and_loses_to_those_behind() {
         drop(connection);
         let connection = open(fs.after_kill()).expect("opens again");
         look(&connection, "after a kill");
-        connection.admin().flush_table(&table_name()).expect("there is room");
+        connection.admin().flush_table(table_name()).expect("there is room");
         look(&connection, "flushed");
-        connection.admin().compact_table(&table_name(), true).expect("there is room");
+        connection.admin().major_compact_table(table_name()).expect("there is room");
         look(&connection, "compacted");
     }
 }

@@ -1,13 +1,17 @@
 //! What a load means: the same as the same puts and deletes, whatever else happens.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use hblite::{BulkLoadOptions, Cell, CellType, Connection, Delete, Put, Result};
+use hblite::{Cell, CellType, Connection, Delete, Put, Result};
+use hblite_engine::BulkLoadRequest;
 use hblite_env::{CrashFileSystem, MemFileSystem};
 use proptest::prelude::*;
 
-use super::{FAMILIES, FOLDER, cells_of, check, create, in_folder, open, table_name, write_file};
+use super::{
+    FAMILIES, FOLDER, cells_of, check, create, engine, in_folder, open, table_name, write_file,
+};
 
 /// What a table goes through.
 #[derive(Debug, Clone)]
@@ -60,15 +64,15 @@ fn take(step: &Step, number: usize, loaded: &Connection, plain: &Connection) -> 
             both.iter().try_for_each(|c| c.table("t")?.delete(&delete))
         }
         Step::Load(cells) => load_both(cells, number, loaded, plain),
-        Step::Flush => both.iter().try_for_each(|c| c.admin().flush_table(&table_name())),
+        Step::Flush => both.iter().try_for_each(|c| c.admin().flush_table(table_name())),
         // A minor one forgets deletes where it happens to take all files.
         Step::Compact => {
-            both.iter().try_for_each(|c| c.admin().flush_table(&table_name()))?;
-            both.iter().try_for_each(|c| c.admin().compact_table(&table_name(), true))
+            both.iter().try_for_each(|c| c.admin().flush_table(table_name()))?;
+            both.iter().try_for_each(|c| c.admin().major_compact_table(table_name()))
         }
         Step::Split(row) => {
             // One that cannot be split now is not.
-            let _ = loaded.admin().split_table(&table_name(), Some(row_of(*row).as_bytes()));
+            let _ = loaded.admin().split_table(table_name(), Some(row_of(*row).as_bytes()));
             Ok(())
         }
         Step::Reopen => Ok(()),
@@ -107,9 +111,9 @@ fn load_both(
         }
     }
     // Flushed before in the one, and behind in the other: as to files they are alike.
-    plain.admin().flush_table(&table_name())?;
-    let options = BulkLoadOptions { source: Some(Arc::new(source)), ..Default::default() };
-    loaded.admin().bulk_load(&table_name(), FOLDER, &options).map(drop)
+    plain.admin().flush_table(table_name())?;
+    let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
+    engine(loaded).bulk_load(&table_name(), Path::new(FOLDER), &request).map(drop)
 }
 
 proptest! {

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite::{
-    Action, Connection, EngineOptions, Error, Exception, ManualClock, NamespaceDescriptor, Options,
-    RegionInfo, Result, RowResult,
+    Action, Connection, EngineOptions, Error, Exception, ManualClock, MergeKind,
+    NamespaceDescriptor, Options, RegionInfo, Result, RowResult, SplitPoints, SystemTables,
 };
 use serde_json::{Value, json};
 
@@ -240,12 +240,12 @@ fn run_store(connection: &Connection, op: &Value) -> Result<Value> {
             ok()
         }
         "major_compact" => {
-            admin.compact_table(&table, true)?;
+            admin.major_compact_table(&table)?;
             ok()
         }
         "split" => {
             admin.split_table(&table, Some(&bytes(&op["at"])))?;
-            admin.compact_table(&table, true)?;
+            admin.major_compact_table(&table)?;
             borders(&admin.regions(&table)?)
         }
         "merge" => {
@@ -256,8 +256,8 @@ fn run_store(connection: &Connection, op: &Value) -> Result<Value> {
                 .filter_map(|start| regions.iter().find(|info| info.start_key() == start))
                 .map(RegionInfo::encoded_name)
                 .collect();
-            admin.merge_regions(&named, false)?;
-            admin.compact_table(&table, true)?;
+            admin.merge_regions(&named, MergeKind::Adjacent)?;
+            admin.major_compact_table(&table)?;
             borders(&admin.regions(&table)?)
         }
         "regions" => borders(&admin.regions(&table)?),
@@ -272,7 +272,10 @@ fn run_store(connection: &Connection, op: &Value) -> Result<Value> {
 fn run_admin(connection: &Connection, op: &Value) -> Result<Value> {
     let admin = connection.admin();
     if op["op"] == "list" {
-        let names = admin.list_tables(false)?.into_iter().map(|table| table.name().to_string());
+        let names = admin
+            .list_tables(SystemTables::Exclude)?
+            .into_iter()
+            .map(|table| table.name().to_string());
         let mut names: Vec<String> = match op.get("regex").and_then(Value::as_str) {
             Some(pattern) => {
                 let pattern = format!("^(?:{pattern})$");
@@ -301,7 +304,11 @@ fn run_admin(connection: &Connection, op: &Value) -> Result<Value> {
         "disable" => admin.disable_table(&table)?,
         "enable" => admin.enable_table(&table)?,
         "drop" => admin.drop_table(&table)?,
-        "truncate" => admin.truncate_table(&table, op["preserve_splits"] == true)?,
+        "truncate" => {
+            let keeps = op["preserve_splits"] == true;
+            let splits = if keeps { SplitPoints::Preserve } else { SplitPoints::Discard };
+            admin.truncate_table(&table, splits)?;
+        }
         "describe" => return Ok(json!({"text": admin.describe_table(&table)?.to_string()})),
         "table_exists" => return Ok(json!({"value": admin.table_exists(&table)?})),
         "is_enabled" => return Ok(json!({"value": admin.is_table_enabled(&table)?})),

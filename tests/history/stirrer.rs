@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hblite::{Admin, BulkLoadOptions, Cell, CellType, Result, SnapshotOptions, TableName};
+use hblite::{Admin, Cell, CellType, Connection, MergeKind, Result, SnapshotOptions, TableName};
+use hblite_engine::BulkLoadRequest;
 use hblite_env::{FileSystem as _, MemFileSystem, Random as _, SeededRandom};
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
 
@@ -23,12 +24,13 @@ const REGIONS_MAX: usize = 4;
 /// # Errors
 /// What a flush, compaction or alter fails with.
 pub(crate) fn stir(
-    admin: &Admin,
+    connection: &Connection,
     table: &TableName,
     rows: &[String],
     seed: u64,
     is_over: &AtomicBool,
 ) -> Result<Work> {
+    let admin = &connection.admin();
     let random = SeededRandom::new(seed);
     let mut work = Work::new();
     while !is_over.load(Ordering::Relaxed) {
@@ -38,7 +40,7 @@ pub(crate) fn stir(
                 admin.snapshot(&name, table, &SnapshotOptions::default())?;
                 admin.delete_snapshot(&name)?;
                 *work.entry("snapshot").or_default() += 1;
-                load_what_changes_nothing(admin, table, rows)?;
+                load_what_changes_nothing(connection, table, rows)?;
                 "bulk load"
             }
             7.. => {
@@ -46,11 +48,11 @@ pub(crate) fn stir(
                 "flush"
             }
             0 | 1 => {
-                admin.compact_table(table, false)?;
+                admin.compact_table(table)?;
                 "minor compaction"
             }
             2 => {
-                admin.compact_table(table, true)?;
+                admin.major_compact_table(table)?;
                 "major compaction"
             }
             3 => {
@@ -70,7 +72,11 @@ pub(crate) fn stir(
 }
 
 /// Loads markers that delete versions which nobody has written, over all rows and families.
-fn load_what_changes_nothing(admin: &Admin, table: &TableName, rows: &[String]) -> Result<()> {
+fn load_what_changes_nothing(
+    connection: &Connection,
+    table: &TableName,
+    rows: &[String],
+) -> Result<()> {
     let (source, folder) = (MemFileSystem::new(), Path::new("/hfiles"));
     let mut rows: Vec<&String> = rows.iter().collect();
     rows.sort();
@@ -86,8 +92,9 @@ fn load_what_changes_nothing(admin: &Admin, table: &TableName, rows: &[String]) 
         }
         writer.finish(&StoreFileInfo::default())?;
     }
-    let options = BulkLoadOptions { source: Some(Arc::new(source)), ..Default::default() };
-    admin.bulk_load(table, folder, &options).map(drop)
+    let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
+    let engine = hblite::embedded_engine(connection).expect("an embedded store");
+    engine.bulk_load(table, folder, &request).map(drop)
 }
 
 fn change_regions(
@@ -107,5 +114,5 @@ fn change_regions(
     }
     let first = number / 2 % (regions.len() - 1);
     let pair = [regions[first].encoded_name(), regions[first + 1].encoded_name()];
-    Ok(admin.merge_regions(&pair, false).is_ok().then_some("merge"))
+    Ok(admin.merge_regions(&pair, MergeKind::Adjacent).is_ok().then_some("merge"))
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Env, ManualClock, Options,
-    RegionInfo, Result, RowResult, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, CompactRequest, Connection, Durability, EngineOptions, Env,
+    ManualClock, MergeKind, Options, RegionInfo, Result, RowResult, TableDescriptor, TableName,
 };
 use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem, SeededRandom};
 
@@ -202,7 +202,9 @@ impl EngineSide {
             }
             Operation::Flush => admin.flush_table(&self.table).map(|()| Answer::Done),
             Operation::Compact { is_major } => {
-                admin.compact_table(&self.table, *is_major).map(|()| Answer::Done)
+                let request = CompactRequest::table(&self.table);
+                let request = if *is_major { request.major() } else { request };
+                admin.compact(request).map(|()| Answer::Done)
             }
             Operation::Split { row } => {
                 admin.split_table(&self.table, Some(row)).and_then(|()| self.borders())
@@ -211,7 +213,7 @@ impl EngineSide {
                 let regions = self.regions()?;
                 let pair = &regions[*first..first + 2];
                 let names: Vec<&str> = pair.iter().map(RegionInfo::encoded_name).collect();
-                admin.merge_regions(&names, false).and_then(|()| self.borders())
+                admin.merge_regions(&names, MergeKind::Adjacent).and_then(|()| self.borders())
             }
             Operation::Alter { family, versions } => {
                 let present = admin.describe_table(&self.table)?;

@@ -79,11 +79,9 @@ fn load(arguments: &LoadHFilesArguments) -> hblite::Result<BulkLoadReport> {
         verify: !arguments.no_verify,
         ignore_unmatched_families: arguments.ignore_unmatched_families,
         files_per_region_and_family_max: arguments.max_files,
-        source: None,
     };
-    let table = arguments.table.parse()?;
     let connection = Options::new().create_if_missing(false).open(&arguments.dir)?;
-    let report = connection.admin().bulk_load(&table, &arguments.folder, &options)?;
+    let report = connection.admin().bulk_load(&arguments.table, &arguments.folder, &options)?;
     connection.close()?;
     Ok(report)
 }

@@ -121,7 +121,8 @@ fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
 }
 
 /// Says what of the log could not be read; nothing after an orderly end.
-pub(crate) fn tell_recovery(recovery: &ReplayReport) {
+pub(crate) fn tell_recovery(recovery: Option<&ReplayReport>) {
+    let Some(recovery) = recovery else { return };
     let mut stderr = io::stderr();
     if let Some(torn) = &recovery.torn_tail {
         let (file, offset, lost) = (torn.file.display(), torn.offset, torn.bytes_lost);

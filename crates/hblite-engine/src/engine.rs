@@ -17,10 +17,12 @@ use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
-    ColumnFamilyDescriptor, META_ENCODED_NAME, RegionInfo, Result, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, CompactRequest, FlushRequest, META_ENCODED_NAME, MergeKind, RegionInfo,
+    RegionLocation, RegionStatus, RequestTarget, Result, SplitPoints, StoreStatus, SystemTables,
+    TableDescriptor, TableName, TableState,
 };
 
-use crate::catalog::{Catalog, OrphanReport, TableState};
+use crate::catalog::{Catalog, OrphanReport};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, MemoryUse};
@@ -29,8 +31,7 @@ use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
 use crate::region::Region;
-use crate::status::{RegionLocation, RegionStatus, StoreStatus};
-use crate::store::CompactionKind;
+use crate::store::CompactionTrigger;
 use crate::table::{RegionHandle, TableHandle};
 use crate::wal::{self, ReplayOptions, ReplayReport, Wal, WalEntry};
 
@@ -170,10 +171,6 @@ impl Engine {
     }
 }
 
-fn requested(is_major: bool) -> CompactionKind {
-    if is_major { CompactionKind::Major } else { CompactionKind::Minor }
-}
-
 /// Gives regions back what the log has of them.
 fn replay_into(
     context: &EngineContext,
@@ -253,12 +250,12 @@ impl Engine {
         let regions = self.catalog.all_regions();
         let last_error =
             self.running.lock().as_ref().and_then(|running| running.chores.last_error());
-        Ok(StoreStatus {
-            opened_at_ms: self.opened_at_ms,
-            regions: regions.iter().map(|region| region_status(region)).collect(),
-            memstore_size_bytes: self.context.memory.bytes(),
-            last_error,
-        })
+        let mut status = StoreStatus::default();
+        status.opened_at_ms = self.opened_at_ms;
+        status.regions = regions.iter().map(|region| region_status(region)).collect();
+        status.memstore_size_bytes = self.context.memory.bytes();
+        status.last_error = last_error;
+        Ok(status)
     }
 }
 
@@ -288,8 +285,8 @@ impl Engine {
     }
 
     /// Empties a disabled table and enables it.
-    pub fn truncate_table(&self, table: &TableName, preserve_splits: bool) -> Result<()> {
-        self.catalog.truncate_table(table, preserve_splits)
+    pub fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
+        self.catalog.truncate_table(table, splits)
     }
 
     /// Puts a disabled table back in service.
@@ -318,8 +315,8 @@ impl Engine {
     }
 
     /// Tables in order of their names.
-    pub fn list_tables(&self, include_system: bool) -> Result<Vec<TableDescriptor>> {
-        Ok(self.catalog.list_tables(include_system))
+    pub fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>> {
+        Ok(self.catalog.list_tables(system))
     }
 
     /// Replaces the settings of a table.
@@ -356,8 +353,8 @@ impl Engine {
     }
 
     /// Merges neighbouring regions.
-    pub fn merge_regions(&self, regions: &[&str], is_forced: bool) -> Result<()> {
-        self.catalog.merge_regions(regions, is_forced)
+    pub fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()> {
+        self.catalog.merge_regions(regions, kind)
     }
 
     /// Removes all cells of a region.
@@ -365,55 +362,52 @@ impl Engine {
         self.catalog.truncate_region(region)
     }
 
-    /// Writes what a table holds in memory to files.
-    pub fn flush_table(&self, table: &TableName) -> Result<()> {
-        for region in self.catalog.enabled_regions(table)? {
-            region.flush()?;
+    /// Writes memory to files.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`, `UnknownRegion`, `NoSuchColumnFamily`; `Io` if a file
+    /// cannot be written: memory and the log keep what it would have held.
+    pub fn flush(&self, request: impl Into<FlushRequest>) -> Result<()> {
+        let request = request.into();
+        let regions = match request.target() {
+            RequestTarget::Table(table) => self.catalog.enabled_regions(table)?,
+            RequestTarget::Region(region) => vec![self.catalog.known_region(region)?],
+        };
+        for region in regions {
+            match request.family_name() {
+                Some(family) => region.flush_family(family)?,
+                None => region.flush()?,
+            };
         }
-        release_log(&self.context, &self.catalog)
-    }
-
-    /// Writes what a region holds in memory to files.
-    pub fn flush_region(&self, region: &str) -> Result<()> {
-        self.catalog.known_region(region)?.flush().map(drop)
-    }
-
-    /// Writes what a family of a table holds in memory to files.
-    pub fn flush_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
-        let regions = self.catalog.enabled_regions(table)?;
-        regions.iter().try_for_each(|region| region.flush_family(family).map(drop))
-    }
-
-    /// Writes what a family of a region holds in memory to a file.
-    pub fn flush_region_family(&self, region: &str, family: &[u8]) -> Result<()> {
-        self.catalog.known_region(region)?.flush_family(family).map(drop)
-    }
-
-    /// Compacts a table. One that is disabled has nothing to do.
-    pub fn compact_table(&self, table: &TableName, is_major: bool) -> Result<()> {
-        self.catalog.descriptor(table)?;
-        for region in self.catalog.regions(table) {
-            region.compact(requested(is_major))?;
+        let is_of_table = matches!(request.target(), RequestTarget::Table(_));
+        if is_of_table && request.family_name().is_none() {
+            release_log(&self.context, &self.catalog)?;
         }
         Ok(())
     }
 
-    /// Compacts a region.
-    pub fn compact_region(&self, region: &str, is_major: bool) -> Result<()> {
-        self.catalog.known_region(region)?.compact(requested(is_major)).map(drop)
-    }
-
-    /// Compacts a family of a table.
-    pub fn compact_family(&self, table: &TableName, family: &[u8], is_major: bool) -> Result<()> {
-        self.catalog.descriptor(table)?;
-        let regions = self.catalog.regions(table);
-        let kind = requested(is_major);
-        regions.iter().try_for_each(|region| region.compact_family(kind, family).map(drop))
-    }
-
-    /// Compacts a family of a region.
-    pub fn compact_region_family(&self, region: &str, family: &[u8], major: bool) -> Result<()> {
-        self.catalog.known_region(region)?.compact_family(requested(major), family).map(drop)
+    /// Compacts files, and returns when that is done. A disabled table has nothing to compact.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `UnknownRegion`, `NoSuchColumnFamily`; `Io` and `CorruptHFile` leave the
+    /// store's files as they were.
+    pub fn compact(&self, request: impl Into<CompactRequest>) -> Result<()> {
+        let request = request.into();
+        let regions = match request.target() {
+            RequestTarget::Table(table) => {
+                self.catalog.descriptor(table)?;
+                self.catalog.regions(table)
+            }
+            RequestTarget::Region(region) => vec![self.catalog.known_region(region)?],
+        };
+        let trigger = CompactionTrigger::Requested(request.kind());
+        for region in regions {
+            match request.family_name() {
+                Some(family) => region.compact_family(trigger, family)?,
+                None => region.compact(trigger)?,
+            };
+        }
+        Ok(())
     }
 }
 
@@ -475,7 +469,7 @@ mod tests {
         engine.create_table(&descriptor, &[]).unwrap();
         let table = engine.table(name.clone());
         table.mutate(Put::new("r").add("f", "q", "v").as_mutation()).unwrap();
-        engine.flush_table(&name).unwrap();
+        engine.flush(&name).unwrap();
         let flushed = cached(&engine);
         assert!(table.exists(&Get::new("r")).unwrap());
         let read = cached(&engine);

@@ -42,17 +42,14 @@ mod status;
 mod store;
 mod table;
 
-pub use backup::{BackupReport, backup};
-pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
-pub use catalog::{OrphanReport, TableState};
+pub use backup::backup;
+pub use bulk_load::BulkLoadRequest;
+pub use catalog::OrphanReport;
 pub use check::{CheckProgress, CheckReport, Finding, FindingKind, check};
 pub use engine::Engine;
 pub use layout::StoreId;
 pub use options::EngineOptions;
-pub use region::RegionLoad;
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
-pub use status::{CrashReport, RegionLocation, RegionStatus, StoreStatus};
-pub use table::{
-    RegionHandle, RegionScan, RegionStep, ScanStep, StoreFiles, TableHandle, TableScanner,
-};
+pub use status::CrashReport;
+pub use table::{RegionHandle, RegionScan, RegionStep, StoreFiles, TableHandle, TableScanner};
 pub use wal::{ReplayReport, Salvaged, TornTail, WalOptions};

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod admin;
 pub mod bytes;
 pub mod cell;
 pub mod descriptor;
@@ -19,6 +20,11 @@ pub mod region_split;
 mod direction;
 mod region_info;
 
+pub use admin::{
+    BackupReport, BulkLoadOptions, BulkLoadReport, CompactRequest, CompactionKind,
+    FailSafeSnapshot, FileTransfer, FlushRequest, MergeKind, RegionLoad, RegionLocation,
+    RegionStatus, RequestTarget, SplitPoints, StoreStatus, SystemTables, TableState,
+};
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{
     BloomType, ColumnFamilyDescriptor, Compression, DataBlockEncoding, KeepDeletedCells,
@@ -30,6 +36,6 @@ pub use name::{NamespaceDescriptor, TableName};
 pub use ops::{
     Action, Append, CheckAndMutate, CheckAndMutateResult, ColumnSelection, Condition, Delete,
     Durability, Get, Increment, Mutation, MutationKind, Nonce, Put, Qualifiers, RowMutations,
-    RowResult, Scan, TimeRange,
+    RowResult, Scan, ScanStep, TimeRange,
 };
 pub use region_info::{META_ENCODED_NAME, RegionInfo};

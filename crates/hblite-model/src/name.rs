@@ -96,6 +96,12 @@ impl fmt::Display for TableName {
     }
 }
 
+impl From<&TableName> for TableName {
+    fn from(name: &TableName) -> Self {
+        name.clone()
+    }
+}
+
 impl FromStr for TableName {
     type Err = Error;
 

@@ -93,7 +93,10 @@ impl Server {
             region_servers: region_servers.iter().map(|(_, port)| *port).collect(),
             http: http.as_ref().map(|(_, port)| *port),
         };
-        let engine = Arc::clone(connection.engine());
+        let engine = hblite::embedded_engine(connection).ok_or_else(|| {
+            Error::illegal_argument("a server needs a store that this process has open")
+        })?;
+        let engine = Arc::clone(engine);
         let cluster = Cluster::new(engine, options, ports.master, &ports.region_servers)?;
         let cluster = Arc::new(cluster);
         let dispatcher = Arc::new(Dispatcher::new(Arc::clone(&cluster)));

@@ -274,8 +274,7 @@ fn a_scanner_of_a_region_that_was_split_says_that_it_is_not_served() {
     let mut client = Client::data(&server);
     let opened = client.call("Scan", &open(&name, pb::Scan::default(), 1));
     let id = opened.decode::<pb::ScanResponse>().scanner_id.unwrap();
-    let table = "t".parse().unwrap();
-    server.connection().admin().split_table(&table, Some(b"r002")).unwrap();
+    server.connection().admin().split_table("t", Some(b"r002")).unwrap();
     let answer = client.call("Scan", &next(id, 1, Some(0)));
     assert_eq!(answer.exception(), ("NotServingRegionException", false));
     assert_eq!(server.server().open_scanners(), 0);

@@ -101,7 +101,7 @@ fn a_snapshot_is_taken_told_cloned_restored_and_deleted() {
     };
     master.call("RestoreSnapshot", &cloned).decode::<pb::ProcedureResponse>().proc_id.unwrap();
     assert_eq!(value(&server, "n"), b"before");
-    let copy = server.connection().admin().describe_table(&"n".parse().unwrap()).unwrap();
+    let copy = server.connection().admin().describe_table("n").unwrap();
     assert_eq!(copy.attributes()["hbase.store.file-tracker.impl"], "FILE");
 
     let disable = pb::TableRequest { table_name: table_name("t"), nonce_group: None, nonce: None };
@@ -162,5 +162,5 @@ fn what_cannot_be_done_is_refused_as_hbase_does() {
     let became: pb::GetProcedureResultResponse = master.call("getProcedureResult", &asked).decode();
     let exception = became.exception.unwrap().generic_exception.unwrap();
     assert!(exception.message.unwrap().contains("ClassNotFoundException: Class no tracker"));
-    assert!(!server.connection().admin().table_exists(&"new".parse().unwrap()).unwrap());
+    assert!(!server.connection().admin().table_exists("new").unwrap());
 }

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use hblite::filter::{self, Filter};
 use hblite::{
     CheckAndMutate, ColumnFamilyDescriptor, Connection, Delete, Get, NamespaceDescriptor, Put,
-    RowMutations, Scan, TableDescriptor, TimeRange,
+    RowMutations, Scan, SplitPoints, TableDescriptor, TimeRange,
 };
 use hblite_shell::Outcome;
 use regex::Regex;
@@ -211,7 +211,10 @@ fn rust_column(connection: &Connection) -> hblite::Result<Vec<&'static str>> {
         { users.scan(&Scan::new().filter(Filter::first_key_only()))?.count() }
         { users.delete(&Delete::new("u1").columns("d", "name"))? }
         { users.delete(&Delete::new("u1"))? }
-        { admin.disable_table(users.name())?; admin.truncate_table(users.name(), false)? }
+        {
+            admin.disable_table(users.name())?;
+            admin.truncate_table(users.name(), SplitPoints::Discard)?
+        }
         { admin.disable_table(users.name())?; admin.drop_table(users.name())? }
     };
     Ok(quoted.to_vec())

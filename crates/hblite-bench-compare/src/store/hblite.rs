@@ -121,11 +121,11 @@ impl Store for OpenHblite {
         let admin = self.connection.admin();
         admin.flush_table(&self.name)?;
         // What the policy would do in the background now: the flush may have made files enough.
-        Ok(admin.compact_table(&self.name, false)?)
+        Ok(admin.compact_table(&self.name)?)
     }
 
     fn settle(&self) -> Result<()> {
         self.flush()?;
-        Ok(self.connection.admin().compact_table(&self.name, true)?)
+        Ok(self.connection.admin().major_compact_table(&self.name)?)
     }
 }

@@ -27,11 +27,10 @@ mod tests;
 use std::path::Path;
 
 use hblite_env::Env;
-use hblite_model::Result;
+use hblite_model::{BackupReport, Result};
 
 use crate::layout::Layout;
 
-pub use self::target::BackupReport;
 pub(crate) use self::target::Target;
 
 /// Makes a copy of the closed store in `dir` as a new directory `to`.

@@ -5,10 +5,10 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_env::time::{Duration, Instant};
+use hblite_env::time::Instant;
 use hblite_env::{Env, FileLock};
 use hblite_hfile::HFileReader;
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{BackupReport, Error, Exception, Result};
 
 use crate::files::verify_copy;
 use crate::layout::{Layout, RECOVERED_EDITS_DIR, TEMPORARY_DIR};
@@ -20,19 +20,6 @@ const PARTIAL_SUFFIX: &str = ".partial";
 const FAMILY_DEPTH: usize = 5;
 /// The same within snapshots: `.hbase-snapshot/<name>/<region>/<family>`.
 const SNAPSHOT_FAMILY_DEPTH: usize = 4;
-
-/// What a backup consists of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BackupReport {
-    /// Files that have a second name now.
-    pub files_linked: u64,
-    /// Files that could not be linked and were copied.
-    pub files_copied: u64,
-    /// Bytes of all of them.
-    pub bytes: u64,
-    /// How long it took.
-    pub duration: Duration,
-}
 
 /// A backup being made. Dropped before its end, it leaves nothing.
 pub(crate) struct Target {

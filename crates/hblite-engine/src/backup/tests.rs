@@ -8,7 +8,8 @@ use hblite_env::{
     SeededRandom,
 };
 use hblite_model::{
-    ColumnFamilyDescriptor, Durability, Exception, Put, Result, Scan, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, CompactRequest, Durability, Exception, Put, Result, Scan,
+    TableDescriptor, TableName,
 };
 
 use super::backup;
@@ -43,7 +44,7 @@ impl World {
         Engine::open(self.env(), Path::new(dir), options)
     }
 
-    fn backup(&self) -> Result<super::BackupReport> {
+    fn backup(&self) -> Result<hblite_model::BackupReport> {
         backup(&self.env(), Path::new(DIR), Path::new(TO))
     }
 
@@ -109,7 +110,7 @@ fn fill(engine: &Arc<Engine>) -> Result<()> {
     for row in ["a", "c", "n"] {
         put(engine, row)?;
     }
-    engine.flush_table(&name())?;
+    engine.flush(name())?;
     engine.split_table(&name(), Some(b"b"))?;
     for row in ["b", "z"] {
         put(engine, row)?;
@@ -231,9 +232,9 @@ fn the_copy_and_the_original_go_their_own_ways() {
     let copy = world.open(TO).unwrap();
     for row in ["copy-1", "copy-2"] {
         put(&copy, row).unwrap();
-        copy.flush_table(&name()).unwrap();
+        copy.flush(name()).unwrap();
     }
-    copy.compact_table(&name(), true).unwrap();
+    copy.compact(CompactRequest::table(name()).major()).unwrap();
     copy.catalog().clean_parents().unwrap();
     put(&copy, "copy-3").unwrap();
     copy.abandon();
@@ -244,7 +245,7 @@ fn the_copy_and_the_original_go_their_own_ways() {
     let worked_on = world.files(TO);
     let engine = world.open(DIR).unwrap();
     put(&engine, "original").unwrap();
-    engine.compact_table(&name(), true).unwrap();
+    engine.compact(CompactRequest::table(name()).major()).unwrap();
     engine.disable_table(&name()).unwrap();
     engine.drop_table(&name()).unwrap();
     engine.close().unwrap();
@@ -259,7 +260,7 @@ fn where_no_link_can_be_made_files_are_copied() {
     let engine = world.open(DIR).unwrap();
     fill(&engine).unwrap();
     for table in ["t", "hbase:meta"] {
-        engine.flush_table(&table.parse().unwrap()).unwrap();
+        engine.flush(table.parse::<TableName>().unwrap()).unwrap();
     }
     let data = world.files("/store/data");
     let is_stored = |path: &Path| path.parent().unwrap().ends_with("f");
@@ -282,7 +283,7 @@ fn where_no_link_can_be_made_files_are_copied() {
         world.fs.list_dir(Path::new("/backups")).unwrap().into_iter().map(|e| e.name).collect();
     assert_eq!(left, ["monday"]);
     put(&engine, "later").unwrap();
-    engine.flush_table(&name()).unwrap();
+    engine.flush(name()).unwrap();
     engine.backup(Path::new("/backups/tuesday")).unwrap();
     assert_eq!(world.rows("/backups/tuesday").len(), FILLED.len() + 1);
 }

@@ -15,11 +15,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_model::{RegionInfo, Result};
+use hblite_model::{BackupReport, RegionInfo, Result};
 
 use super::Catalog;
 use super::table::TableEntry;
-use crate::backup::{BackupReport, Target};
+use crate::backup::Target;
 
 impl Catalog {
     /// Makes a copy of the store as a new directory `to`.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hblite_model::bytes::to_string_binary;
-use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
+use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName, TableState};
 
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
-use super::{Catalog, TableState, discard, orphans, region_info_file, sanity};
+use super::{Catalog, discard, orphans, region_info_file, sanity};
 use crate::region::Region;
 
 impl Catalog {

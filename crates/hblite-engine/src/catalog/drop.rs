@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use hblite_model::{Error, Exception, Result, TableName};
+use hblite_model::{Error, Exception, Result, SplitPoints, TableName, TableState};
 
 use super::create::new_regions;
 use super::meta;
 use super::table::TableEntry;
-use super::{Catalog, TableState, discard};
+use super::{Catalog, discard};
 
 impl Catalog {
     /// Deletes a disabled table with everything in it.
@@ -41,7 +41,7 @@ impl Catalog {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`, `Io`: the table is as it was.
-    pub(crate) fn truncate_table(&self, table: &TableName, preserve_splits: bool) -> Result<()> {
+    pub(crate) fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         if entry.state != TableState::Disabled {
@@ -49,7 +49,7 @@ impl Catalog {
         }
         let timestamp = self.meta.next_timestamp()?;
         let mut split_keys: Vec<&[u8]> = Vec::new();
-        if preserve_splits {
+        if splits == SplitPoints::Preserve {
             split_keys.extend(entry.live_rows().map(|row| row.info.start_key()));
             split_keys.retain(|key| !key.is_empty());
         }

@@ -11,7 +11,7 @@ use hblite_env::sync::{Mutex, RwLock};
 use hblite_model::name::{DEFAULT_NAMESPACE, SYSTEM_NAMESPACE};
 use hblite_model::{
     Durability, Error, ErrorKind, Exception, Mutation, NamespaceDescriptor, RegionInfo, Result,
-    Scan, TableDescriptor, TableName,
+    Scan, TableDescriptor, TableName, TableState,
 };
 
 use super::create::new_row;
@@ -22,7 +22,7 @@ use super::orphans::{self, OrphanReport};
 use super::region_info_file;
 use super::snapshot;
 use super::table::TableEntry;
-use super::{Catalog, SERVER_HOST, SERVER_PORT, TableState};
+use super::{Catalog, SERVER_HOST, SERVER_PORT};
 use crate::context::EngineContext;
 use crate::region::Region;
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
+use hblite_model::{Error, Exception, MergeKind, RegionInfo, Result, TableDescriptor, TableName};
 
 use super::create::new_row;
 use super::meta;
@@ -20,7 +20,7 @@ impl Catalog {
     /// # Errors
     /// `IllegalArgument`, `UnknownRegion`, `DoNotRetryIo`, `MergeRegion`, `Io`: the regions are as
     /// they were.
-    pub(crate) fn merge_regions(&self, names: &[&str], is_forced: bool) -> Result<()> {
+    pub(crate) fn merge_regions(&self, names: &[&str], kind: MergeKind) -> Result<()> {
         if names.len() < 2 {
             let message = format!("Can not merge only {} region", names.len());
             return Err(Error::illegal_argument(message));
@@ -28,7 +28,7 @@ impl Catalog {
         let (table, infos) = self.find_all(names)?;
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(&table)?;
-        check_merge(&entry.descriptor, &infos, is_forced)?;
+        check_merge(&entry.descriptor, &infos, kind == MergeKind::Forced)?;
         self.clean_parents_of(&table, &infos)?;
         let entry = self.entry(&table)?;
         let mut regions = Vec::new();

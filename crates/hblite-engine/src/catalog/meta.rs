@@ -23,11 +23,11 @@ use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{
     BloomType, ColumnFamilyDescriptor, DataBlockEncoding, Delete, Error, Exception, Mutation,
     NamespaceDescriptor, Put, RegionInfo, Result, RowResult, TableDescriptor, TableName,
+    TableState,
 };
 
 use super::descriptor_file::decode_pair;
 use super::region_info_file;
-use super::table_state::TableState;
 
 pub(crate) const INFO: &str = "info";
 pub(crate) const TABLE: &str = "table";

@@ -48,7 +48,6 @@ pub(crate) mod snapshot;
 mod split;
 mod state;
 mod table;
-mod table_state;
 mod truncate_region;
 
 #[cfg(test)]
@@ -62,7 +61,8 @@ use hblite_env::sync::{Mutex, MutexGuard, RwLock};
 use hblite_model::bytes::from_string_binary;
 use hblite_model::name::DEFAULT_NAMESPACE;
 use hblite_model::{
-    Error, Exception, NamespaceDescriptor, RegionInfo, Result, TableDescriptor, TableName,
+    Error, Exception, NamespaceDescriptor, RegionInfo, Result, SystemTables, TableDescriptor,
+    TableName, TableState,
 };
 
 use crate::context::EngineContext;
@@ -74,7 +74,6 @@ use self::table::{TableEntry, table_not_found};
 
 pub use self::orphans::OrphanReport;
 pub(crate) use self::table::TableSlot;
-pub use self::table_state::TableState;
 
 /// The host and port that hbase:meta names; a server that shows itself to clients names its own.
 const SERVER_HOST: &str = "localhost";
@@ -222,11 +221,11 @@ impl Catalog {
     }
 
     /// Tables in order of their names, those of the default namespace first.
-    pub(crate) fn list_tables(&self, include_system: bool) -> Vec<TableDescriptor> {
+    pub(crate) fn list_tables(&self, system: SystemTables) -> Vec<TableDescriptor> {
         let tables = self.tables.read();
         let (default, others): (Vec<_>, Vec<_>) = tables
             .iter()
-            .filter(|(name, _)| include_system || !name.is_system())
+            .filter(|(name, _)| system == SystemTables::Include || !name.is_system())
             .partition(|(name, _)| name.namespace() == DEFAULT_NAMESPACE);
         let slots = default.into_iter().chain(others);
         slots.filter_map(|(_, slot)| Some(slot.entry().ok()?.descriptor.as_ref().clone())).collect()

@@ -6,10 +6,9 @@
 
 use std::sync::Arc;
 
-use hblite_model::{Error, Mutation, RegionInfo, Result, TableName};
+use hblite_model::{Error, Mutation, RegionInfo, Result, TableName, TableState};
 
 use super::Catalog;
-use super::TableState;
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
 

@@ -1,11 +1,11 @@
 //! Enabling and disabling a table.
 
-use hblite_model::{Error, Exception, Result, TableName};
+use hblite_model::{Error, Exception, Result, TableName, TableState};
 
 use super::drop::describe_state;
 use super::meta;
 use super::table::TableEntry;
-use super::{Catalog, TableState, discard};
+use super::{Catalog, discard};
 
 impl Catalog {
     /// Takes a table out of service; what it has in memory is flushed.

@@ -8,11 +8,10 @@
 use std::sync::Arc;
 
 use hblite_env::sync::RwLock;
-use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
+use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName, TableState};
 
 use super::meta::RegionRow;
 use super::router::Router;
-use super::table_state::TableState;
 use crate::region::Region;
 
 /// A table at one moment.

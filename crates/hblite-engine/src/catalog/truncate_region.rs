@@ -14,11 +14,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hblite_model::{Error, Exception, RegionInfo, Result};
+use hblite_model::{Error, Exception, RegionInfo, Result, TableState};
 
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
-use super::{Catalog, TableState, encoded_part};
+use super::{Catalog, encoded_part};
 use crate::files::sync_dir;
 use crate::region::Region;
 

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_model::{
-    CellBuffer, CellComparator, Error, RegionInfo, Result, RowResult, Scan, TableName,
+    CellBuffer, CellComparator, Error, RegionInfo, Result, RowResult, Scan, TableName, TableState,
 };
 
 use super::log::MetaEntry;
 use super::{FindingKind, Inspection};
 use crate::catalog::load::{TableRows, group_rows, namespace_row};
 use crate::catalog::meta::{self, meta_descriptor};
-use crate::catalog::{TableState, create, orphans};
+use crate::catalog::{create, orphans};
 use crate::memstore::{ChunkPool, MemStore};
 use crate::store::key_value_scanner::SourceScanner;
 use crate::store::matcher::ScanInfo;

@@ -20,7 +20,7 @@ use crate::catalog::Catalog;
 use crate::chore_queue::{ChoreReceiver, ChoreSender, Request};
 use crate::context::EngineContext;
 use crate::region::Region;
-use crate::store::CompactionKind;
+use crate::store::CompactionTrigger;
 
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// How often every region has its turn although nothing rang: what is in memory for so long is
@@ -203,7 +203,7 @@ pub(crate) fn release_log(context: &EngineContext, catalog: &Catalog) -> Result<
 
 fn compact(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
     if context.options.is_compaction_enabled && region.descriptor().is_compaction_enabled() {
-        region.compact(CompactionKind::Background)?;
+        region.compact(CompactionTrigger::Background)?;
     }
     catalog.split_if_due(region)?;
     catalog.clean_parents()?;

@@ -4,11 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
-use hblite_model::{Result, TableDescriptor, TableName};
+use hblite_model::{
+    BackupReport, BulkLoadReport, FailSafeSnapshot, Result, TableDescriptor, TableName,
+};
 
 use super::Engine;
-use crate::backup::BackupReport;
-use crate::bulk_load::{BulkLoadOptions, BulkLoadReport};
+use crate::bulk_load::BulkLoadRequest;
 use crate::snapshot::{SnapshotDescription, SnapshotOptions};
 
 /// Files that come from outside.
@@ -18,9 +19,9 @@ impl Engine {
         &self,
         table: &TableName,
         folder: &Path,
-        options: &BulkLoadOptions,
+        request: &BulkLoadRequest,
     ) -> Result<BulkLoadReport> {
-        self.catalog.bulk_load(table, folder, options)
+        self.catalog.bulk_load(table, folder, request)
     }
 
     /// Loads HFiles into one region, each into the family beside it, all or none. False, and
@@ -29,9 +30,9 @@ impl Engine {
         &self,
         region: &str,
         files: &[(Vec<u8>, PathBuf)],
-        options: &BulkLoadOptions,
+        request: &BulkLoadRequest,
     ) -> Result<bool> {
-        self.catalog.bulk_load_region(region, files, options)
+        self.catalog.bulk_load_region(region, files, request)
     }
 }
 
@@ -71,8 +72,8 @@ impl Engine {
     }
 
     /// Makes a disabled table what it was when the snapshot was taken.
-    pub fn restore_snapshot(&self, name: &str, take_fail_safe: bool) -> Result<()> {
-        self.catalog.restore_snapshot(name, take_fail_safe)
+    pub fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
+        self.catalog.restore_snapshot(name, fail_safe)
     }
 
     /// Removes a snapshot.

@@ -24,10 +24,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite_env::{FileSystem, copy_between};
 use hblite_hfile::HFileWriterOptions;
-use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor};
+use hblite_model::{Error, Exception, FileTransfer, RegionInfo, Result, TableDescriptor};
 
 use super::Region;
-use crate::bulk_load::{BulkLoadOptions, FileTransfer};
+use crate::bulk_load::BulkLoadRequest;
 use crate::context::EngineContext;
 use crate::files::{link_or_copy, sync_dir};
 use crate::layout::{BULK_LOAD_DIR, TEMPORARY_DIR, family_dir_name};
@@ -83,7 +83,7 @@ impl Region {
     pub(crate) fn bulk_load(
         &self,
         files: &[(Vec<u8>, PathBuf)],
-        options: &BulkLoadOptions,
+        request: &BulkLoadRequest,
         verification: Verification,
     ) -> Result<Vec<usize>> {
         if self.descriptor.is_read_only() {
@@ -91,14 +91,15 @@ impl Region {
         }
         let _one = self.bulk_load.lock();
         drop(self.enter()?);
-        let (misfits, placed) = self.look_at(files, options)?;
+        let (misfits, placed) = self.look_at(files, request)?;
         if !misfits.is_empty() || placed.is_empty() {
             return Ok(misfits);
         }
         let staging = self.staging_dir();
-        let staged = self.stage(&staging, &placed, options, verification);
+        let staged = self.stage(&staging, &placed, request, verification);
         let fs = self.context.env.fs.as_ref();
-        let loaded = staged.and_then(|()| self.commit(&staging, options.assign_sequence_id));
+        let loaded =
+            staged.and_then(|()| self.commit(&staging, request.options.assign_sequence_id));
         if let Err(error) = loaded {
             // What cannot be removed now goes when the region is opened next.
             let _ = self.context.layout.remove_in_place(fs, &staging);
@@ -114,10 +115,10 @@ impl Region {
     fn look_at(
         &self,
         files: &[(Vec<u8>, PathBuf)],
-        options: &BulkLoadOptions,
+        request: &BulkLoadRequest,
     ) -> Result<(Vec<usize>, Placed)> {
         let (mut misfits, mut placed) = (Vec::new(), Placed::new());
-        let fs = source_of(&self.context, options);
+        let fs = source_of(&self.context, request);
         for (index, (family, path)) in files.iter().enumerate() {
             let store = self.stores.iter().position(|store| store.family().name() == family);
             let store = store.ok_or_else(|| {
@@ -148,7 +149,7 @@ impl Region {
         &self,
         staging: &Path,
         files: &Placed,
-        options: &BulkLoadOptions,
+        request: &BulkLoadRequest,
         verification: Verification,
     ) -> Result<()> {
         let fs = self.context.env.fs.as_ref();
@@ -160,7 +161,7 @@ impl Region {
                 dirs.push(dir.clone());
             }
             let target = dir.join(self.context.random_name());
-            transfer_file(&self.context, source, &target, options)?;
+            transfer_file(&self.context, source, &target, request)?;
             let family = self.stores[*store].family().name();
             ForeignFile::open_copy(fs, &target, source, family, self.comparator)?
                 .verify(verification)?;
@@ -331,8 +332,8 @@ fn move_files(
 }
 
 /// The file system that the files to load are in.
-fn source_of<'a>(context: &'a EngineContext, options: &'a BulkLoadOptions) -> &'a dyn FileSystem {
-    options.source.as_deref().unwrap_or(context.env.fs.as_ref())
+fn source_of<'a>(context: &'a EngineContext, request: &'a BulkLoadRequest) -> &'a dyn FileSystem {
+    request.source.as_deref().unwrap_or(context.env.fs.as_ref())
 }
 
 /// Gives a file a second name, or copies it, as the options say and the file systems can. Its
@@ -344,14 +345,14 @@ pub(crate) fn transfer_file(
     context: &EngineContext,
     from: &Path,
     to: &Path,
-    options: &BulkLoadOptions,
+    request: &BulkLoadRequest,
 ) -> Result<()> {
     let fs = context.env.fs.as_ref();
     let copied = |error| Error::io("cannot copy", from, error);
-    if let Some(source) = &options.source {
+    if let Some(source) = &request.source {
         return copy_between(source.as_ref(), from, fs, to).map_err(copied);
     }
-    if options.transfer != FileTransfer::Copy {
+    if request.options.transfer != FileTransfer::Copy {
         return link_or_copy(fs, from, to);
     }
     fs.copy(from, to).map_err(copied)

@@ -1,19 +1,19 @@
 //! Compaction of a region: of each of its stores.
 
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{CompactionKind, Error, Exception, Result};
 
 use super::Region;
-use crate::store::{CompactionKind, Store};
+use crate::store::{CompactionTrigger, Store};
 
 impl Region {
     /// Compacts every store. Says whether there was anything to do.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`: the store in question is as it was before.
-    pub(crate) fn compact(&self, kind: CompactionKind) -> Result<bool> {
+    pub(crate) fn compact(&self, trigger: CompactionTrigger) -> Result<bool> {
         let mut has_compacted = false;
         for store in &self.stores {
-            has_compacted |= self.compact_store(store, kind)?;
+            has_compacted |= self.compact_store(store, trigger)?;
         }
         if has_compacted {
             self.load.compactions(1);
@@ -25,7 +25,7 @@ impl Region {
     ///
     /// # Errors
     /// `NoSuchColumnFamily`; and as [`Region::compact`].
-    pub(crate) fn compact_family(&self, kind: CompactionKind, family: &[u8]) -> Result<bool> {
+    pub(crate) fn compact_family(&self, trigger: CompactionTrigger, family: &[u8]) -> Result<bool> {
         let store = self.store_of(family).ok_or_else(|| {
             Error::new(
                 Exception::NoSuchColumnFamily,
@@ -36,19 +36,19 @@ impl Region {
                 ),
             )
         })?;
-        let has_compacted = self.compact_store(store, kind)?;
+        let has_compacted = self.compact_store(store, trigger)?;
         if has_compacted {
             self.load.compactions(1);
         }
         Ok(has_compacted)
     }
 
-    fn compact_store(&self, store: &Store, kind: CompactionKind) -> Result<bool> {
+    fn compact_store(&self, store: &Store, trigger: CompactionTrigger) -> Result<bool> {
         let mut has_compacted = false;
         // A store that was far behind may need more than one round.
-        while !self.is_closing() && store.compact(kind, self.mvcc.read_point())? {
+        while !self.is_closing() && store.compact(trigger, self.mvcc.read_point())? {
             has_compacted = true;
-            if kind == CompactionKind::Major {
+            if trigger == CompactionTrigger::Requested(CompactionKind::Major) {
                 break;
             }
         }

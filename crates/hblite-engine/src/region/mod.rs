@@ -19,7 +19,6 @@ pub(crate) mod split;
 pub(crate) mod split_policy;
 
 pub(crate) use bulk_load::{FileGate, transfer_file};
-pub use load::RegionLoad;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -27,7 +26,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hblite_env::sync::{Mutex, MutexGuard, RwLock};
 use hblite_model::{
-    CellBuffer, CellComparator, Error, Exception, Get, RegionInfo, Result, Scan, TableDescriptor,
+    CellBuffer, CellComparator, Error, Exception, Get, RegionInfo, RegionLoad, Result, Scan,
+    TableDescriptor,
 };
 
 use crate::context::EngineContext;

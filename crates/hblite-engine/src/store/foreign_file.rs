@@ -11,7 +11,7 @@ use hblite_hfile::{HFileReader, HFileScanner};
 use hblite_model::cell::key;
 use hblite_model::{CellComparator, Error, Exception, Result};
 
-use crate::bulk_load::BulkLoadOptions;
+use hblite_model::BulkLoadOptions;
 
 /// How much of a file is verified before it becomes a store file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ mod reference;
 pub(crate) mod scanner;
 pub(crate) mod store_file;
 
-pub(crate) use compaction::{CompactionKind, replaced_files};
+pub(crate) use compaction::{CompactionTrigger, replaced_files};
 pub(crate) use flusher::StoreFlush;
 
 use std::path::PathBuf;

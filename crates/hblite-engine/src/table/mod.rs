@@ -10,7 +10,7 @@ mod region_handle;
 mod scanner;
 
 pub use region_handle::{RegionHandle, RegionScan, RegionStep, StoreFiles};
-pub use scanner::{ScanStep, TableScanner};
+pub use scanner::TableScanner;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -178,14 +178,13 @@ impl TableHandle {
     /// Puts and deletes of many rows.
     ///
     /// Each row for itself; the first error is given after everything was tried.
-    pub fn mutate_all<M: AsRef<Mutation>>(&self, mutations: &[M]) -> Result<()> {
+    pub fn mutate_all(&self, mutations: &[&Mutation]) -> Result<()> {
         for (index, mutation) in mutations.iter().enumerate() {
-            mutation.as_ref().check_as_item(index)?;
-            self.check_cell_size(mutation.as_ref())?;
+            mutation.check_as_item(index)?;
+            self.check_cell_size(mutation)?;
         }
-        let mutations: Vec<&Mutation> = mutations.iter().map(AsRef::as_ref).collect();
         let (plain, others): (Vec<&Mutation>, Vec<&Mutation>) = mutations
-            .into_iter()
+            .iter()
             .partition(|m| matches!(m.kind(), MutationKind::Put | MutationKind::Delete));
         let mut first_error = self.mutate_plain(&plain).err();
         for mutation in others {

@@ -13,11 +13,11 @@ use hblite_hfile::file_info::MAJOR_COMPACTION;
 use hblite_model::bytes::to_string_binary;
 use hblite_model::{
     CellRef, CheckAndMutate, CheckAndMutateResult, Error, Exception, Get, Mutation, Nonce,
-    RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor,
+    RegionInfo, RegionLoad, Result, RowMutations, RowResult, Scan, TableDescriptor,
 };
 
+use crate::region::Region;
 use crate::region::scanner::{NextRow, RegionScanner};
-use crate::region::{Region, RegionLoad};
 
 /// A region that was in service when it was looked up. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -11,22 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_model::cell::CellBuffer;
-use hblite_model::{CellRef, Direction, ErrorKind, Result, RowResult, Scan};
+use hblite_model::{CellRef, Direction, ErrorKind, Result, RowResult, Scan, ScanStep};
 
 use super::{LOCATE_ATTEMPTS, LOCATE_PAUSE, TableHandle};
 use crate::region::Region;
 use crate::region::scanner::{CellSink, NextRow, RegionScanner};
-
-/// What [`TableScanner::next_row_within`] found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ScanStep {
-    /// A row.
-    Row,
-    /// None in time; the scan stands at this row (`Result.isCursor`).
-    Cursor(Vec<u8>),
-    /// Nothing more.
-    End,
-}
 
 /// The rows of a scan.
 pub struct TableScanner {
@@ -97,7 +86,7 @@ impl TableScanner {
         let limit = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
         let end = clock.now_millis().saturating_add(limit);
         Ok(match self.next_row_until(row, || clock.now_millis() >= end)? {
-            NextRow::Row { .. } => ScanStep::Row,
+            NextRow::Row { .. } => ScanStep::Row(()),
             NextRow::Paused => ScanStep::Cursor(self.position()),
             NextRow::End => ScanStep::End,
         })

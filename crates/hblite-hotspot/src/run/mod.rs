@@ -190,7 +190,7 @@ fn finish_storage(
 ) -> Result<Storage, RunError> {
     let admin = connection.admin();
     admin.flush_table(table)?;
-    admin.compact_table(table, true)?;
+    admin.major_compact_table(table)?;
     let regions = admin.status()?.regions;
     let own = regions.iter().filter(|status| status.region.table() == table);
     Ok(Storage {

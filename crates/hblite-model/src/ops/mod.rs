@@ -13,6 +13,7 @@ mod nonce;
 mod row_mutations;
 mod row_result;
 mod scan;
+mod scan_step;
 mod time_range;
 
 pub use check_and_mutate::{CheckAndMutate, CheckAndMutateResult, Condition};
@@ -24,6 +25,7 @@ pub use nonce::Nonce;
 pub use row_mutations::RowMutations;
 pub use row_result::RowResult;
 pub use scan::Scan;
+pub use scan_step::ScanStep;
 pub use time_range::TimeRange;
 
 /// One action of a batch.

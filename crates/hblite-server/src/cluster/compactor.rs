@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use hblite_engine::Engine;
-use hblite_model::{Error, Result};
+use hblite_model::{CompactRequest, Error, Result};
 use parking_lot::Mutex;
 
 /// What is to be compacted.
@@ -89,8 +89,12 @@ fn count_of<'p>(pending: &'p mut Pending, job: &Job) -> &'p mut usize {
 }
 
 fn compact(engine: &Engine, job: &Job) -> Result<()> {
-    match &job.family {
-        Some(family) => engine.compact_region_family(&job.region, family, job.is_major),
-        None => engine.compact_region(&job.region, job.is_major),
+    let mut request = CompactRequest::region(&job.region);
+    if let Some(family) = &job.family {
+        request = request.family(family.clone());
     }
+    if job.is_major {
+        request = request.major();
+    }
+    engine.compact(request)
 }

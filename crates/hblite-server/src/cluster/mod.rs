@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use hblite_engine::{Engine, RegionHandle};
 use hblite_model::bytes::to_string_binary;
-use hblite_model::{META_ENCODED_NAME, RegionInfo, Result, TableName};
+use hblite_model::{FlushRequest, META_ENCODED_NAME, RegionInfo, Result, SystemTables, TableName};
 use hblite_wire::RemoteException;
 use hblite_wire::exception::class;
 use hblite_wire::pb;
@@ -191,7 +191,7 @@ impl Cluster {
         if name == META_ENCODED_NAME.as_bytes() || name == b"hbase:meta,,1" {
             return Ok(Some(RegionInfo::meta()));
         }
-        for table in self.engine.list_tables(true)? {
+        for table in self.engine.list_tables(SystemTables::Include)? {
             let regions = self.engine.regions(table.name())?;
             let is_it =
                 |info: &RegionInfo| info.encoded_name().as_bytes() == name || info.is_named(name);
@@ -209,7 +209,7 @@ impl Cluster {
     pub(crate) fn flush_for_split_point(&self, info: &RegionInfo) -> Result<()> {
         match self.engine.region(&info.region_name()) {
             Some(region) if region.split_point().is_none() => {
-                self.engine.flush_region(info.encoded_name())
+                self.engine.flush(FlushRequest::region(info.encoded_name()))
             }
             _ => Ok(()),
         }
@@ -238,7 +238,7 @@ impl Cluster {
     /// Encoded names of all regions, in service or not.
     fn region_names(&self) -> Result<HashSet<String>> {
         let mut names = HashSet::from([META_ENCODED_NAME.to_owned()]);
-        for table in self.engine.list_tables(true)? {
+        for table in self.engine.list_tables(SystemTables::Include)? {
             let regions = self.engine.regions(table.name())?;
             names.extend(regions.iter().map(|region| region.encoded_name().to_owned()));
         }

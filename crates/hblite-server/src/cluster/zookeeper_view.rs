@@ -1,5 +1,6 @@
 //! The cluster as ZooKeeper's clients see it.
 
+use hblite_model::SystemTables;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ impl zookeeper::Cluster for ZooKeeperView {
         };
         let meta = cluster.place_of(&hblite_model::RegionInfo::meta());
         // What cannot be listed now is listed by the next look.
-        let tables = cluster.engine.list_tables(true).unwrap_or_default();
+        let tables = cluster.engine.list_tables(SystemTables::Include).unwrap_or_default();
         let state = |table: &hblite_model::TableName| {
             let state = cluster.engine.table_state(table).ok()?;
             Some((table.to_string(), state_of(state)))
@@ -52,8 +53,8 @@ impl zookeeper::Cluster for ZooKeeperView {
     }
 }
 
-fn state_of(state: hblite_engine::TableState) -> TableState {
-    use hblite_engine::TableState as Stored;
+fn state_of(state: hblite_model::TableState) -> TableState {
+    use hblite_model::TableState as Stored;
     match state {
         Stored::Enabled => TableState::Enabled,
         Stored::Disabled => TableState::Disabled,

@@ -1,6 +1,7 @@
 //! AdminService: what a region server does to its regions.
 
 use hblite_engine::RegionHandle;
+use hblite_model::FlushRequest;
 use hblite_wire::RemoteException;
 use hblite_wire::convert;
 use hblite_wire::pb;
@@ -125,10 +126,11 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let region = named(cluster, call, &request.region)?;
     let had_cells = region.memstore_size_bytes() > 0;
     let name = region.info().encoded_name();
-    match request.family.as_deref().filter(|family| !family.is_empty()) {
-        Some(family) => cluster.engine.flush_region_family(name, family)?,
-        None => cluster.engine.flush_region(name)?,
+    let mut flush = FlushRequest::region(name);
+    if let Some(family) = request.family.as_deref().filter(|family| !family.is_empty()) {
+        flush = flush.family(family);
     }
+    cluster.engine.flush(flush)?;
     call.answer(&pb::FlushRegionResponse {
         last_flush_time: u64::try_from(cluster.engine.now_millis()).unwrap_or(0),
         flushed: Some(had_cells),

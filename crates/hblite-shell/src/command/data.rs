@@ -1,7 +1,9 @@
 //! Reading and writing rows.
 
 use hblite::filter::{Filter, ListOperator};
-use hblite::{Append, Delete, Get, Increment, LATEST_TIMESTAMP, Put, Scan, Table, bytes};
+use hblite::{
+    Append, Delete, Get, Increment, LATEST_TIMESTAMP, Put, Scan, SplitPoints, Table, bytes,
+};
 
 use super::cell_text::{CellPrinter, counter};
 use super::columns::Column;
@@ -178,7 +180,7 @@ the beginning of a block. show_filters names the filters. RAW also shows delete 
 Deletes all rows of a table; it has one region afterwards.
 
   hbase> truncate 't1'",
-        run: |context, arguments| schema::truncate(context, &arguments, false),
+        run: |context, arguments| schema::truncate(context, &arguments, SplitPoints::Discard),
     },
     Command {
         name: "truncate_preserve",
@@ -189,7 +191,7 @@ Deletes all rows of a table; it has one region afterwards.
 Deletes all rows of a table and keeps its regions.
 
   hbase> truncate_preserve 't1'",
-        run: |context, arguments| schema::truncate(context, &arguments, true),
+        run: |context, arguments| schema::truncate(context, &arguments, SplitPoints::Preserve),
     },
 ];
 

@@ -86,7 +86,7 @@ fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Fai
     let admin = context.connection.admin();
     let mut status = admin.status()?;
     status.regions.sort_by_cached_key(|region| region.region.region_name());
-    let location = admin.locate_region(&TableName::meta(), b"")?;
+    let location = admin.locate_region(TableName::meta(), b"")?;
     let server = server_name(&location.server, status.opened_at_ms);
     let server = server.replacen(',', ":", 1).replacen(',', " ", 1);
     if is_detailed {

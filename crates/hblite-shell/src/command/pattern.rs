@@ -1,6 +1,6 @@
 //! Regular expressions over names, and what is done to all tables that match one.
 
-use hblite::TableName;
+use hblite::{SystemTables, TableName};
 use regex::Regex;
 
 use super::{Arguments, CommandResult, Context, Failure};
@@ -47,7 +47,7 @@ pub(super) fn matching_tables(
     arguments: &Arguments,
 ) -> Result<Vec<TableName>, Failure> {
     let pattern = Pattern::whole(arguments, 0)?;
-    let tables = context.connection.admin().list_tables(false)?;
+    let tables = context.connection.admin().list_tables(SystemTables::Exclude)?;
     let names = tables.iter().map(|table| table.name().clone());
     let is_match = |name: &TableName| {
         pattern.matches(&name.to_string())

@@ -1,7 +1,7 @@
 //! Regions: where they are, and flushing, compacting, splitting, merging and emptying them.
 
 use hblite::bytes::to_string_binary;
-use hblite::{RegionLocation, TableName};
+use hblite::{CompactRequest, FlushRequest, MergeKind, RegionLocation, TableName};
 
 use super::schema::{key_from_text, regions_of};
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
@@ -120,14 +120,14 @@ fn target(context: &Context<'_>, arguments: &Arguments) -> Result<Target, Failur
 }
 
 fn flush(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    let admin = context.connection.admin();
-    let family = arguments.get(1).map(Value::to_bytes);
-    match (target(context, &arguments)?, family) {
-        (Target::Table(table), None) => admin.flush_table(&table)?,
-        (Target::Table(table), Some(family)) => admin.flush_family(&table, &family)?,
-        (Target::Region(region), None) => admin.flush_region(&region)?,
-        (Target::Region(region), Some(family)) => admin.flush_region_family(&region, &family)?,
+    let mut request = match target(context, &arguments)? {
+        Target::Table(table) => FlushRequest::table(table),
+        Target::Region(region) => FlushRequest::region(region),
+    };
+    if let Some(family) = arguments.get(1) {
+        request = request.family(family.to_bytes());
     }
+    context.connection.admin().flush(request)?;
     Ok(Value::Nil)
 }
 
@@ -135,16 +135,17 @@ fn compact(context: &mut Context<'_>, arguments: &Arguments, is_major: bool) -> 
     if arguments.get(2).is_some_and(|kind| kind.to_text() != "NORMAL") {
         return Err(Failure::refused("only NORMAL is accepted for type: there are no MOB files"));
     }
-    let admin = context.connection.admin();
-    let family = arguments.get(1).map(Value::to_bytes);
-    match (target(context, arguments)?, family) {
-        (Target::Table(table), None) => admin.compact_table(&table, is_major)?,
-        (Target::Table(table), Some(family)) => admin.compact_family(&table, &family, is_major)?,
-        (Target::Region(region), None) => admin.compact_region(&region, is_major)?,
-        (Target::Region(region), Some(family)) => {
-            admin.compact_region_family(&region, &family, is_major)?;
-        }
+    let mut request = match target(context, arguments)? {
+        Target::Table(table) => CompactRequest::table(table),
+        Target::Region(region) => CompactRequest::region(region),
+    };
+    if let Some(family) = arguments.get(1) {
+        request = request.family(family.to_bytes());
     }
+    if is_major {
+        request = request.major();
+    }
+    context.connection.admin().compact(request)?;
     Ok(Value::Nil)
 }
 
@@ -169,13 +170,13 @@ fn merge_region(context: &mut Context<'_>, arguments: Arguments) -> CommandResul
     if values.len() < 2 {
         return Err(Failure::refused("Must pass at least 2 regions to merge"));
     }
-    let is_forced = match values.last() {
-        Some(Value::Bool(forced)) if values.len() > 2 => {
-            let forced = *forced;
+    let kind = match values.last() {
+        Some(Value::Bool(is_forced)) if values.len() > 2 => {
+            let kind = if *is_forced { MergeKind::Forced } else { MergeKind::Adjacent };
             values.pop();
-            forced
+            kind
         }
-        _ => false,
+        _ => MergeKind::Adjacent,
     };
     let mut names = Vec::with_capacity(values.len());
     for value in values {
@@ -187,7 +188,7 @@ fn merge_region(context: &mut Context<'_>, arguments: Arguments) -> CommandResul
         names.push(value.to_text());
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    context.connection.admin().merge_regions(&names, is_forced)?;
+    context.connection.admin().merge_regions(&names, kind)?;
     Ok(Value::Nil)
 }
 

@@ -2,7 +2,7 @@
 
 use hblite::bytes::from_string_binary;
 use hblite::filter::supported_filters;
-use hblite::{RegionInfo, TableName};
+use hblite::{RegionInfo, SplitPoints, TableName};
 
 use super::alter;
 use super::pattern::{Deed, for_all, matching_tables};
@@ -373,11 +373,11 @@ fn drop_table(context: &mut Context<'_>, arguments: Arguments) -> CommandResult 
     Ok(Value::Nil)
 }
 
-/// Empties a table, `preserve` keeping its regions.
+/// Empties a table.
 pub(super) fn truncate(
     context: &mut Context<'_>,
     arguments: &Arguments,
-    preserve: bool,
+    splits: SplitPoints,
 ) -> CommandResult {
     let table = arguments.table_name(0)?;
     context.out.line(&format!("Truncating '{table}' table (it may take a while):"))?;
@@ -387,7 +387,7 @@ pub(super) fn truncate(
         admin.disable_table(&table)?;
     }
     context.out.line("Truncating table...")?;
-    admin.truncate_table(&table, preserve)?;
+    admin.truncate_table(&table, splits)?;
     Ok(Value::Nil)
 }
 

@@ -1,6 +1,6 @@
 //! Snapshots.
 
-use hblite::{Exception, SnapshotDescription, SnapshotOptions, TableName};
+use hblite::{Exception, FailSafeSnapshot, SnapshotDescription, SnapshotOptions, TableName};
 
 use super::pattern::{Pattern, matching_tables};
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY, integer};
@@ -157,7 +157,10 @@ fn clone_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandRes
 fn restore_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     arguments.hash(1, "Arguments")?;
     // HBase's shell takes no snapshot of what was there unless its settings say so.
-    context.connection.admin().restore_snapshot(&arguments.name(0, NAME)?, false)?;
+    context
+        .connection
+        .admin()
+        .restore_snapshot(&arguments.name(0, NAME)?, FailSafeSnapshot::Skip)?;
     Ok(Value::Nil)
 }
 

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hblite_env::{DirEntry, FileSystem};
-use hblite_model::{Error, Exception, Result, TableDescriptor};
+use hblite_model::{BulkLoadReport, Error, Exception, Result, TableDescriptor};
 
-use crate::bulk_load::{BulkLoadOptions, BulkLoadReport};
+use crate::bulk_load::BulkLoadRequest;
 use crate::layout::family_dir_name;
 use crate::store::store_file::{is_store_file_name, split_reference};
 
@@ -28,7 +28,7 @@ pub(super) fn look(
     fs: &dyn FileSystem,
     folder: &Path,
     table: &TableDescriptor,
-    options: &BulkLoadOptions,
+    request: &BulkLoadRequest,
     report: &mut BulkLoadReport,
 ) -> Result<Vec<Source>> {
     let (mut sources, mut unmatched) = (Vec::new(), BTreeSet::new());
@@ -54,7 +54,7 @@ pub(super) fn look(
             }
         }
     }
-    if unmatched.is_empty() || options.ignore_unmatched_families {
+    if unmatched.is_empty() || request.options.ignore_unmatched_families {
         return Ok(sources);
     }
     let known: Vec<String> = table.families().map(|family| family.name_as_string()).collect();

@@ -22,13 +22,16 @@ use std::sync::Arc;
 
 use hblite_env::FileSystem;
 use hblite_env::time::Instant;
-use hblite_model::{CellComparator, Error, ErrorKind, Exception, Result, TableName};
+use hblite_model::{
+    BulkLoadOptions, BulkLoadReport, CellComparator, Error, ErrorKind, Exception, FileTransfer,
+    Result, TableName, TableState,
+};
 
 use self::folder::Source;
 use super::Catalog;
+use super::table;
 use super::table::TableEntry;
-use super::{TableState, table};
-use crate::bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
+use crate::bulk_load::BulkLoadRequest;
 use crate::region::{Region, transfer_file};
 use crate::store::foreign_file::{ForeignFile, Verification};
 
@@ -56,13 +59,14 @@ impl Catalog {
         &self,
         region: &str,
         files: &[(Vec<u8>, PathBuf)],
-        options: &BulkLoadOptions,
+        request: &BulkLoadRequest,
     ) -> Result<bool> {
         let region = self.known_region(region)?;
         check_table(region.info().table())?;
-        let is_loaded = region.bulk_load(files, options, Verification::of(options))?.is_empty();
-        if is_loaded && options.transfer == FileTransfer::Move {
-            self.remove_sources(files.iter().map(|(_, path)| path), options);
+        let is_loaded =
+            region.bulk_load(files, request, Verification::of(&request.options))?.is_empty();
+        if is_loaded && request.options.transfer == FileTransfer::Move {
+            self.remove_sources(files.iter().map(|(_, path)| path), request);
         }
         Ok(is_loaded)
     }
@@ -78,25 +82,25 @@ impl Catalog {
         &self,
         table: &TableName,
         folder: &Path,
-        options: &BulkLoadOptions,
+        request: &BulkLoadRequest,
     ) -> Result<BulkLoadReport> {
         let began = Instant::now();
         check_table(table)?;
         self.context.check_open()?;
         let entry = self.enabled_entry(table)?;
         let mut report = BulkLoadReport::default();
-        let fs = options.source.as_deref().unwrap_or(self.context.env.fs.as_ref());
-        let sources = folder::look(fs, folder, &entry.descriptor, options, &mut report)?;
+        let fs = request.source.as_deref().unwrap_or(self.context.env.fs.as_ref());
+        let sources = folder::look(fs, folder, &entry.descriptor, request, &mut report)?;
         let scratch = self.context.layout.scratch_dir(&self.context.random_name());
         let loaded = self
-            .stage_all(&entry, &sources, &scratch, options, &mut report)
-            .and_then(|staged| self.load_all(table, staged, &scratch, options, &mut report));
+            .stage_all(&entry, &sources, &scratch, request, &mut report)
+            .and_then(|staged| self.load_all(table, staged, &scratch, request, &mut report));
         // What is left goes when the store is opened next.
         let _ = self.context.layout.remove_in_place(self.context.env.fs.as_ref(), &scratch);
         loaded?;
-        if options.transfer == FileTransfer::Move {
+        if request.options.transfer == FileTransfer::Move {
             let paths = sources.iter().map(|source| &source.path);
-            report.left_behind = self.remove_sources(paths, options);
+            report.left_behind = self.remove_sources(paths, request);
         }
         report.duration = began.elapsed();
         Ok(report)
@@ -116,12 +120,12 @@ impl Catalog {
         entry: &TableEntry,
         sources: &[Source],
         scratch: &Path,
-        options: &BulkLoadOptions,
+        request: &BulkLoadRequest,
         report: &mut BulkLoadReport,
     ) -> Result<Vec<Staged>> {
         let own_fs = self.context.env.fs.as_ref();
         own_fs.create_dir_all(scratch).map_err(|e| Error::io("cannot create", scratch, e))?;
-        let fs = options.source.as_deref().unwrap_or(own_fs);
+        let fs = request.source.as_deref().unwrap_or(own_fs);
         let mut staged = Vec::new();
         for Source { family, path } in sources {
             let file = ForeignFile::open(fs, path, family, CellComparator::Default)?;
@@ -129,14 +133,14 @@ impl Catalog {
                 report.skipped.push((path.clone(), "has no cells"));
                 continue;
             };
-            let verification = Verification::of(options);
+            let verification = Verification::of(&request.options);
             report.files += 1;
             report.cells += file.reader().entries();
             report.bytes += file.reader().length();
             let region = entry.router.find(first).filter(|r| r.info().contains_row(last));
             if region.is_some() {
                 let target = scratch.join(self.context.random_name());
-                transfer_file(&self.context, path, &target, options)?;
+                transfer_file(&self.context, path, &target, request)?;
                 // What is loaded is verified, and not what it was copied from.
                 let order = CellComparator::Default;
                 ForeignFile::open_copy(own_fs, &target, path, family, order)?
@@ -158,10 +162,10 @@ impl Catalog {
         table: &TableName,
         mut staged: Vec<Staged>,
         scratch: &Path,
-        options: &BulkLoadOptions,
+        request: &BulkLoadRequest,
         report: &mut BulkLoadReport,
     ) -> Result<()> {
-        let files_max = options.files_per_region_and_family_max;
+        let files_max = request.options.files_per_region_and_family_max;
         let mut served = BTreeSet::new();
         let mut round = 0;
         while !staged.is_empty() {
@@ -181,7 +185,7 @@ impl Catalog {
             }
             staged = Vec::new();
             for (name, (region, files)) in groups {
-                if self.give(&region, &files, options)? {
+                if self.give(&region, &files, request)? {
                     served.insert(name);
                 } else {
                     staged.extend(files);
@@ -217,13 +221,12 @@ impl Catalog {
     }
 
     /// Gives a region its files. Says whether it still was the region that they belong to.
-    fn give(&self, region: &Region, files: &[Staged], options: &BulkLoadOptions) -> Result<bool> {
+    fn give(&self, region: &Region, files: &[Staged], request: &BulkLoadRequest) -> Result<bool> {
         let files: Vec<(Vec<u8>, PathBuf)> =
             files.iter().map(|file| (file.family.clone(), file.path.clone())).collect();
         // They are the store's own by now.
-        let options =
-            BulkLoadOptions { transfer: FileTransfer::Link, source: None, ..options.clone() };
-        match region.bulk_load(&files, &options, Verification::Done) {
+        let options = BulkLoadOptions { transfer: FileTransfer::Link, ..request.options.clone() };
+        match region.bulk_load(&files, &BulkLoadRequest::from(&options), Verification::Done) {
             Ok(misfits) => Ok(misfits.is_empty()),
             Err(error) if error.kind() == ErrorKind::NotServing => {
                 // Until the procedure is through that closed it.
@@ -238,9 +241,9 @@ impl Catalog {
     fn remove_sources<'p>(
         &self,
         paths: impl Iterator<Item = &'p PathBuf>,
-        options: &BulkLoadOptions,
+        request: &BulkLoadRequest,
     ) -> Vec<PathBuf> {
-        let fs: &dyn FileSystem = options.source.as_deref().unwrap_or(self.context.env.fs.as_ref());
+        let fs: &dyn FileSystem = request.source.as_deref().unwrap_or(self.context.env.fs.as_ref());
         paths.filter(|path| fs.remove_file(path).is_err()).cloned().collect()
     }
 }

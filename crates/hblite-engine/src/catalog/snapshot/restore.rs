@@ -20,14 +20,16 @@ use std::sync::atomic::Ordering;
 
 use hblite_env::FileSystem;
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
-use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
+use hblite_model::{
+    Error, Exception, FailSafeSnapshot, RegionInfo, Result, TableDescriptor, TableName, TableState,
+};
 
 use super::stored::StoredSnapshot;
 use crate::catalog::create::new_row;
 use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::meta::{self, RegionRow};
 use crate::catalog::table::TableEntry;
-use crate::catalog::{Catalog, TableState, discard, orphans, region_info_file, sanity};
+use crate::catalog::{Catalog, discard, orphans, region_info_file, sanity};
 use crate::files::{link_or_copy_hfile, sync_dir};
 use crate::layout::{Layout, UNCLAIMED_FILE, family_dir_name};
 use crate::snapshot::SnapshotOptions;
@@ -109,7 +111,7 @@ impl Catalog {
     /// `RestoreSnapshot` if there is no such snapshot, `TableNotDisabled`, `SnapshotTtlExpired`,
     /// `CorruptHFile`, `Io`: the table is as it was. `RegionServerStopped`: what it is shows when
     /// the store is opened again.
-    pub(crate) fn restore_snapshot(&self, name: &str, take_fail_safe: bool) -> Result<()> {
+    pub(crate) fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
         let _procedure = self.begin_procedure()?;
         if !self.has_snapshot(name)? {
             let message = format!("The snapshot {name} does not exist.");
@@ -123,7 +125,7 @@ impl Catalog {
         if entry.state != TableState::Disabled {
             return Err(Error::new(Exception::TableNotDisabled, table.to_string()));
         }
-        if !take_fail_safe {
+        if fail_safe == FailSafeSnapshot::Skip {
             return self.restore_within(&snapshot, &entry);
         }
         let now = self.context.env.clock.now_millis();

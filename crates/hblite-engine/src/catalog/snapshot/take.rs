@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::FileSystem;
-use hblite_model::{Error, Exception, Result, TableName};
+use hblite_model::{Error, Exception, Result, TableName, TableState};
 
 use super::check_name;
+use crate::catalog::Catalog;
 use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::region_info_file;
 use crate::catalog::table::TableEntry;
-use crate::catalog::{Catalog, TableState};
 use crate::files::{link_or_copy, sync_dir};
 use crate::layout::{REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, family_dir_name};
 use crate::region::Region;

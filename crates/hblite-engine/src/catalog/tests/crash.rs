@@ -8,7 +8,9 @@
 use std::sync::Arc;
 
 use hblite_env::{CrashFileSystem, FileSystem};
-use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor, Result};
+use hblite_model::{
+    ColumnFamilyDescriptor, CompactRequest, MergeKind, NamespaceDescriptor, Result, SplitPoints,
+};
 
 use super::{name, open, picture, prepared, put, put_in, rows, table};
 use crate::Engine;
@@ -62,7 +64,7 @@ fn with_table(engine: &Arc<Engine>) {
     for row in ["a", "n"] {
         put(engine, "t", row).unwrap();
     }
-    engine.flush_table(&name("t")).unwrap();
+    engine.flush(name("t")).unwrap();
     for row in ["b", "z"] {
         put_in(engine, "t", row, "g").unwrap();
     }
@@ -106,7 +108,7 @@ fn drop_table() {
 
 #[test]
 fn truncate() {
-    check(with_disabled_table, |engine| engine.truncate_table(&name("t"), true));
+    check(with_disabled_table, |engine| engine.truncate_table(&name("t"), SplitPoints::Preserve));
 }
 
 #[test]
@@ -141,7 +143,7 @@ fn merge() {
     check(with_table, |engine| {
         let infos = engine.regions(&name("t"))?;
         let names: Vec<&str> = infos.iter().map(|info| info.encoded_name()).collect();
-        engine.merge_regions(&names, false)
+        engine.merge_regions(&names, MergeKind::Adjacent)
     });
 }
 
@@ -167,7 +169,7 @@ fn clean_parents() {
     let prepare = |engine: &Arc<Engine>| {
         with_table(engine);
         engine.split_table(&name("t"), Some(b"b")).unwrap();
-        engine.compact_table(&name("t"), true).unwrap();
+        engine.compact(CompactRequest::table(name("t")).major()).unwrap();
     };
     let picture_of_parents = |engine: &Arc<Engine>| rows(engine, "hbase:meta").unwrap().len();
     for operations in 0.. {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use hblite_env::{Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
-use hblite_model::{ColumnFamilyDescriptor, Result};
+use hblite_model::{ColumnFamilyDescriptor, MergeKind, Result, SplitPoints};
 
 use super::{DIR, name, open, picture, prepared, put, table};
 use crate::Engine;
@@ -76,7 +76,7 @@ fn with_table(engine: &Arc<Engine>) {
     for row in ["a", "n"] {
         put(engine, "t", row).unwrap();
     }
-    engine.flush_table(&name("t")).unwrap();
+    engine.flush(name("t")).unwrap();
     put(engine, "t", "b").unwrap();
 }
 
@@ -104,7 +104,11 @@ fn enable() {
 
 #[test]
 fn truncate() {
-    check(with_disabled_table, |engine| engine.truncate_table(&name("t"), true), as_before);
+    check(
+        with_disabled_table,
+        |engine| engine.truncate_table(&name("t"), SplitPoints::Preserve),
+        as_before,
+    );
 }
 
 #[test]
@@ -117,7 +121,7 @@ fn merge() {
     let procedure = |engine: &Arc<Engine>| {
         let infos = engine.regions(&name("t"))?;
         let names: Vec<&str> = infos.iter().map(|info| info.encoded_name()).collect();
-        engine.merge_regions(&names, false)
+        engine.merge_regions(&names, MergeKind::Adjacent)
     };
     check(with_table, procedure, as_before);
 }

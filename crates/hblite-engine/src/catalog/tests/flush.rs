@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
 use hblite_model::{
-    CellBuffer, CellComparator, ColumnFamilyDescriptor, Delete, Durability, Put, Result, RowResult,
-    Scan,
+    CellBuffer, CellComparator, ColumnFamilyDescriptor, CompactRequest, Delete, Durability,
+    FlushRequest, Put, Result, RowResult, Scan,
 };
 
 use super::{DIR, env, has, name, open, options, put, rows, table};
@@ -48,7 +48,7 @@ fn killed_and_opened(engine: Arc<Engine>, disk: &Arc<dyn FileSystem>) -> Arc<Eng
 }
 
 fn flush(engine: &Arc<Engine>) -> Result<()> {
-    engine.flush_table(&name("t"))
+    engine.flush(name("t"))
 }
 
 fn assert_no_row_is_torn(engine: &Arc<Engine>, place: &str) {
@@ -145,14 +145,14 @@ fn one_family_is_flushed_and_compacted_alone() {
     let t = name("t");
     for row in ["a", "b"] {
         put_both(&engine, row, Durability::SyncWal).unwrap();
-        engine.flush_family(&t, b"g").unwrap();
+        engine.flush(FlushRequest::table(&t).family(b"g")).unwrap();
     }
     assert_eq!(files_of(&engine), [0, 2]);
-    engine.compact_family(&t, b"g", true).unwrap();
+    engine.compact(CompactRequest::table(&t).family(b"g").major()).unwrap();
     assert_eq!(files_of(&engine), [0, 1]);
     for error in [
-        engine.flush_family(&t, b"h").unwrap_err(),
-        engine.compact_family(&t, b"h", true).unwrap_err(),
+        engine.flush(FlushRequest::table(&t).family(b"h")).unwrap_err(),
+        engine.compact(CompactRequest::table(&t).family(b"h").major()).unwrap_err(),
     ] {
         assert_eq!(error.exception(), hblite_model::Exception::NoSuchColumnFamily, "{error}");
     }
@@ -177,10 +177,10 @@ fn a_flush_of_one_family_lets_no_segment_of_the_others_go() {
     for row in &names {
         put_both(&engine, row, Durability::SyncWal).unwrap();
     }
-    engine.flush_family(&name("t"), b"f").unwrap();
+    engine.flush(FlushRequest::table(name("t")).family(b"f")).unwrap();
     engine.create_table(&table("other", &["f"]), &[]).unwrap();
     put(&engine, "other", "a").unwrap();
-    engine.flush_table(&name("other")).unwrap();
+    engine.flush(name("other")).unwrap();
     engine.abandon();
     let engine = open(&disk).unwrap();
     assert_no_row_is_torn(&engine, "opened again");
@@ -193,8 +193,8 @@ fn a_failed_flush_of_one_family_keeps_the_log() {
     let (disk, fs, engine) = with_faults();
     put_both(&engine, "a", Durability::SyncWal).unwrap();
     fs.inject(fault_on(Operation::Rename));
-    engine.flush_family(&name("t"), b"f").unwrap_err();
-    engine.flush_family(&name("t"), b"f").unwrap();
+    engine.flush(FlushRequest::table(name("t")).family(b"f")).unwrap_err();
+    engine.flush(FlushRequest::table(name("t")).family(b"f")).unwrap();
     assert_eq!(files_of(&engine), [1, 0]);
     engine.abandon();
     assert_no_row_is_torn(&open(&disk).unwrap(), "opened again");
@@ -210,7 +210,7 @@ fn a_power_cut_after_a_flush_of_one_family_tears_no_row() {
         engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
         put_both(&engine, "a", Durability::AsyncWal).unwrap();
         fs.power_off_after(operations);
-        let is_done = engine.flush_family(&name("t"), b"f").is_ok();
+        let is_done = engine.flush(FlushRequest::table(name("t")).family(b"f")).is_ok();
         engine.abandon();
         for seed in 0..SEEDS {
             let left: Arc<dyn FileSystem> = Arc::new(fs.after_power_cut(seed));
@@ -246,7 +246,7 @@ fn what_a_failed_flush_left_brings_no_cell_back() {
         flush(&engine).unwrap();
         delete(&engine, "a");
         flush(&engine).unwrap();
-        engine.compact_table(&name("t"), true).unwrap();
+        engine.compact(CompactRequest::table(name("t")).major()).unwrap();
         let engine = killed_and_opened(engine, &disk);
         assert_eq!(rows(&engine, "t").unwrap(), [""; 0], "{operation:?}");
     }
@@ -264,11 +264,11 @@ fn what_a_failed_compaction_left_brings_no_cell_back() {
                 flush(&engine).unwrap();
             }
             fs.inject(fault_on(operation).nth(nth));
-            let compacted = engine.compact_table(&name("t"), true);
+            let compacted = engine.compact(CompactRequest::table(name("t")).major());
             fs.heal();
             delete(&engine, "a");
             flush(&engine).unwrap();
-            engine.compact_table(&name("t"), true).unwrap();
+            engine.compact(CompactRequest::table(name("t")).major()).unwrap();
             engine.abandon();
             drop(engine);
             let engine = open(&disk).unwrap();
@@ -287,13 +287,13 @@ fn nothing_unfinished_is_left_behind() {
         assert_eq!(temporary_files(&disk), [""; 0], "flush, {operation:?}");
         flush(&engine).unwrap();
         fs.inject(fault_on(operation));
-        engine.compact_table(&name("t"), true).unwrap_err();
+        engine.compact(CompactRequest::table(name("t")).major()).unwrap_err();
         assert_eq!(temporary_files(&disk), [""; 0], "compaction, {operation:?}");
     }
     // A kill cannot be helped; the next open sees to what it left.
     fs.inject(fault_on(Operation::Rename).forever());
     fs.inject(fault_on(Operation::Remove).forever());
-    engine.compact_table(&name("t"), true).unwrap_err();
+    engine.compact(CompactRequest::table(name("t")).major()).unwrap_err();
     assert_eq!(temporary_files(&disk).len(), 1);
     let engine = killed_and_opened(engine, &disk);
     assert_eq!(temporary_files(&disk), [""; 0]);
@@ -374,7 +374,7 @@ fn after_a_commit_of_unknown_outcome_nothing_is_compacted() {
         fs.inject(Fault::on(operation).in_path("WALs").nth(1));
         engine.split_table(&name("t"), Some(b"b")).unwrap_err();
         fs.heal();
-        engine.compact_table(&name("t"), true).unwrap_err();
+        engine.compact(CompactRequest::table(name("t")).major()).unwrap_err();
         let engine = killed_and_opened(engine, &disk);
         assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "c"], "{operation:?}");
     }

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::{Clock, Env, FileSystem, ManualClock, MemFileSystem};
-use hblite_model::{ColumnFamilyDescriptor, Put, TableDescriptor};
+use hblite_model::{ColumnFamilyDescriptor, CompactRequest, Put, TableDescriptor};
 
 use super::{DIR, env, name, options, rows, starts, table};
-use crate::store::CompactionKind;
+use crate::store::CompactionTrigger;
 use crate::{Engine, EngineOptions};
 
 const CONSTANT: &str = "org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy";
@@ -28,8 +28,8 @@ fn fill(engine: &Arc<Engine>, first: usize, count: usize) {
         let put = Put::new(format!("{row:05}")).add("f", "q", vec![b'v'; 1000]);
         engine.table(name("t")).mutate(put.as_mutation()).unwrap();
     }
-    engine.flush_table(&name("t")).unwrap();
-    engine.compact_table(&name("t"), true).unwrap();
+    engine.flush(name("t")).unwrap();
+    engine.compact(CompactRequest::table(name("t")).major()).unwrap();
 }
 
 /// How many regions were split in one round over all.
@@ -81,7 +81,7 @@ fn one_row_is_never_split() {
         let put = Put::new("row").add("f", format!("{column}"), vec![b'v'; 1000]);
         engine.table(name("t")).mutate(put.as_mutation()).unwrap();
     }
-    engine.flush_table(&name("t")).unwrap();
+    engine.flush(name("t")).unwrap();
     assert_eq!(split_round(&engine), 0);
     assert_eq!(starts(&engine, "t"), [""]);
 }
@@ -97,7 +97,7 @@ fn the_largest_store_that_can_be_split_gives_the_row() {
     }
     let put = Put::new("00000").add("g", "q", vec![b'v'; 200_000]);
     engine.table(name("t")).mutate(put.as_mutation()).unwrap();
-    engine.flush_table(&name("t")).unwrap();
+    engine.flush(name("t")).unwrap();
     assert_eq!(split_round(&engine), 1);
     assert_eq!(starts(&engine, "t").len(), 2);
 }
@@ -118,11 +118,11 @@ fn stores_are_compacted_when_their_time_has_come() {
     let region = regions.iter().find(|region| *region.info().table() == name("t")).unwrap();
     for row in ["a", "b"] {
         super::put(&engine, "t", row).unwrap();
-        engine.flush_table(&name("t")).unwrap();
+        engine.flush(name("t")).unwrap();
     }
     let round = |days: i64| {
         clock.advance(days * DAY_MS);
-        let has_compacted = region.compact(CompactionKind::Background).unwrap();
+        let has_compacted = region.compact(CompactionTrigger::Background).unwrap();
         let files = region.stores()[0].files();
         let cells: u64 = files.iter().map(|file| file.reader().entries()).sum();
         (has_compacted, files.len(), cells)

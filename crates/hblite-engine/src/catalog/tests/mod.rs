@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use hblite_env::{Env, FileSystem, ManualClock, SeededRandom};
 use hblite_model::{
-    ColumnFamilyDescriptor, Error, Get, Put, Result, Scan, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, Error, Get, Put, Result, Scan, SystemTables, TableDescriptor, TableName,
 };
 
 use crate::{Engine, EngineOptions};
@@ -89,7 +89,7 @@ fn picture(engine: &Arc<Engine>) -> String {
     for namespace in engine.list_namespaces().unwrap() {
         lines.push(namespace.to_string());
     }
-    for table in engine.list_tables(false).unwrap() {
+    for table in engine.list_tables(SystemTables::Exclude).unwrap() {
         let text = table.name().to_string();
         let state = engine.table_state(table.name()).unwrap();
         lines.push(format!("{table} {state} {:?}", starts(engine, &text)));

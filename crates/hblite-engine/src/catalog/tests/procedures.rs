@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem};
-use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor};
+use hblite_model::{
+    ColumnFamilyDescriptor, CompactRequest, MergeKind, NamespaceDescriptor, SplitPoints,
+    SystemTables,
+};
 
 use super::{has, name, open, put, put_in, rows, starts, table, told};
 use crate::{Engine, EngineOptions};
@@ -31,21 +34,24 @@ fn states_of_a_table() {
     assert_eq!(told(engine.enable_table(&t)), ("TableNotDisabledException", enabled.into()));
     let message = format!("Not DISABLED; {enabled}");
     assert_eq!(told(engine.drop_table(&t)), ("TableNotDisabledException", message));
-    assert_eq!(told(engine.truncate_table(&t, true)), ("TableNotDisabledException", "t".into()));
+    assert_eq!(
+        told(engine.truncate_table(&t, SplitPoints::Preserve)),
+        ("TableNotDisabledException", "t".into())
+    );
     engine.disable_table(&t).unwrap();
     assert_eq!(told(engine.disable_table(&t)), ("TableNotEnabledException", "t".into()));
     let disabled = ("TableNotEnabledException", "t is disabled.".to_owned());
     assert_eq!(told(has(&engine, "t", "r")), disabled);
     assert_eq!(told(put(&engine, "t", "r")), disabled);
     assert_eq!(told(rows(&engine, "t")), disabled);
-    assert_eq!(told(engine.flush_table(&t)), ("TableNotEnabledException", "t".into()));
-    engine.compact_table(&t, true).unwrap();
+    assert_eq!(told(engine.flush(&t)), ("TableNotEnabledException", "t".into()));
+    engine.compact(CompactRequest::table(&t).major()).unwrap();
     assert_eq!(starts(&engine, "t"), [""]);
     assert_eq!(engine.locate_region(&t, b"r").unwrap().region.start_key(), b"");
     engine.enable_table(&t).unwrap();
     assert!(has(&engine, "t", "r").unwrap());
     engine.disable_table(&t).unwrap();
-    engine.truncate_table(&t, false).unwrap();
+    engine.truncate_table(&t, SplitPoints::Discard).unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
     engine.disable_table(&t).unwrap();
     engine.drop_table(&t).unwrap();
@@ -53,7 +59,7 @@ fn states_of_a_table() {
     assert_eq!(told(engine.drop_table(&t)), unknown);
     assert_eq!(told(engine.disable_table(&t)), unknown);
     assert_eq!(told(engine.enable_table(&t)), unknown);
-    assert_eq!(told(engine.truncate_table(&t, true)), unknown);
+    assert_eq!(told(engine.truncate_table(&t, SplitPoints::Preserve)), unknown);
     assert_eq!(told(engine.describe_table(&t)), unknown);
     assert_eq!(told(engine.table_state(&t)), unknown);
     assert_eq!(told(has(&engine, "t", "r")), unknown);
@@ -74,12 +80,12 @@ fn the_catalogs_own_tables_are_protected() {
     let message = "Can't modify catalog tables".to_owned();
     assert_eq!(told(engine.drop_table(&meta)), ("IOException", message));
     assert_eq!(
-        told(engine.truncate_table(&meta, false)),
+        told(engine.truncate_table(&meta, SplitPoints::Discard)),
         ("TableNotDisabledException", "hbase:meta".into())
     );
     assert_eq!(rows(&engine, "hbase:namespace").unwrap(), ["default", "hbase"]);
-    assert!(engine.list_tables(false).unwrap().is_empty());
-    let system = engine.list_tables(true).unwrap();
+    assert!(engine.list_tables(SystemTables::Exclude).unwrap().is_empty());
+    let system = engine.list_tables(SystemTables::Include).unwrap();
     let names: Vec<String> = system.iter().map(|table| table.name().to_string()).collect();
     assert_eq!(names, ["hbase:meta", "hbase:namespace"]);
 }
@@ -104,7 +110,7 @@ fn split_keys() {
     );
     put(&engine, "pre", "aa").unwrap();
     engine.disable_table(&name("pre")).unwrap();
-    engine.truncate_table(&name("pre"), true).unwrap();
+    engine.truncate_table(&name("pre"), SplitPoints::Preserve).unwrap();
     assert_eq!(starts(&engine, "pre"), ["", "a", "b", "c"]);
     assert_eq!(rows(&engine, "pre").unwrap(), [""; 0]);
 }
@@ -205,35 +211,36 @@ fn splits_and_merges() {
         engine.regions(&t).unwrap().iter().map(|info| info.encoded_name().to_owned()).collect();
     let expected = ("DoNotRetryIOException", format!("{} NOT splittable", names[0]));
     assert_eq!(told(engine.split_table(&t, Some(b"b"))), expected);
-    engine.compact_table(&t, true).unwrap();
+    engine.compact(CompactRequest::table(&t).major()).unwrap();
     engine.split_table(&t, Some(b"b\0")).unwrap();
-    engine.compact_table(&t, true).unwrap();
+    engine.compact(CompactRequest::table(&t).major()).unwrap();
     assert_eq!(starts(&engine, "t"), ["", "b\0", "e"]);
 
     let names: Vec<String> =
         engine.regions(&t).unwrap().iter().map(|info| info.encoded_name().to_owned()).collect();
-    let merge = |indices: &[usize], is_forced| {
+    let (adjacent, forced) = (MergeKind::Adjacent, MergeKind::Forced);
+    let merge = |indices: &[usize], kind| {
         let names: Vec<&str> = indices.iter().map(|index| names[*index].as_str()).collect();
-        engine.merge_regions(&names, is_forced)
+        engine.merge_regions(&names, kind)
     };
     assert_eq!(
-        told(merge(&[0], false)),
+        told(merge(&[0], adjacent)),
         ("IllegalArgumentException", "Can not merge only 1 region".into())
     );
     let message = "Duplicate regions specified; cannot merge a region to itself. Passed in 2 but \
                    only 1 unique.";
-    assert_eq!(told(merge(&[0, 0], false)), ("MergeRegionException", message.into()));
+    assert_eq!(told(merge(&[0, 0], adjacent)), ("MergeRegionException", message.into()));
     let message = format!(
         "Unable to merge non-adjacent or non-overlapping regions '{}', '{}' when force=false",
         names[0], names[2]
     );
-    assert_eq!(told(merge(&[0, 2], false)), ("MergeRegionException", message));
-    assert_eq!(told(merge(&[0, 2], true)).0, "MergeRegionException");
+    assert_eq!(told(merge(&[0, 2], adjacent)), ("MergeRegionException", message));
+    assert_eq!(told(merge(&[0, 2], forced)).0, "MergeRegionException");
     put(&engine, "t", "c").unwrap();
-    merge(&[0, 1, 2], false).unwrap();
+    merge(&[0, 1, 2], adjacent).unwrap();
     assert_eq!(starts(&engine, "t"), [""]);
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "c", "e", "j", "z"]);
-    assert_eq!(told(merge(&[0, 1], false)).0, "UnknownRegionException");
+    assert_eq!(told(merge(&[0, 1], adjacent)).0, "UnknownRegionException");
     assert_eq!(told(engine.split_region("nope", None)).1, "Invalid region: nope");
     assert_eq!(
         told(engine.split_table(&name("nope"), None)),
@@ -251,7 +258,7 @@ fn a_region_is_emptied_and_stays() {
     for row in ["a", "x"] {
         put(&engine, "t", row).unwrap();
     }
-    engine.flush_table(&t).unwrap();
+    engine.flush(&t).unwrap();
     for row in ["b", "y"] {
         put(&engine, "t", row).unwrap();
     }
@@ -330,7 +337,10 @@ fn tables_may_forbid_splits_and_merges() {
         "Merge of [{}, {}] failed as region merge is disabled for the table",
         names[0], names[1]
     );
-    assert_eq!(told(engine.merge_regions(&names, false)), ("DoNotRetryIOException", message));
+    assert_eq!(
+        told(engine.merge_regions(&names, MergeKind::Adjacent)),
+        ("DoNotRetryIOException", message)
+    );
 }
 
 /// A parent stays while it is read from, and then nothing of it is left.
@@ -350,13 +360,15 @@ fn parents_go_when_nothing_refers_to_them() {
     engine.split_table(&t, Some(b"m")).unwrap();
     engine.catalog().clean_parents().unwrap();
     assert_eq!(dirs(), 3);
-    engine.compact_table(&t, true).unwrap();
+    engine.compact(CompactRequest::table(&t).major()).unwrap();
     engine.catalog().clean_parents().unwrap();
     assert_eq!(dirs(), 2);
     let infos = engine.regions(&t).unwrap();
-    engine.merge_regions(&[infos[0].encoded_name(), infos[1].encoded_name()], false).unwrap();
+    engine
+        .merge_regions(&[infos[0].encoded_name(), infos[1].encoded_name()], MergeKind::Adjacent)
+        .unwrap();
     assert_eq!(dirs(), 3);
-    engine.compact_table(&t, true).unwrap();
+    engine.compact(CompactRequest::table(&t).major()).unwrap();
     engine.catalog().clean_parents().unwrap();
     assert_eq!(dirs(), 1);
     let meta = rows(&engine, "hbase:meta").unwrap();
@@ -379,7 +391,7 @@ fn parents_are_told_of_for_a_while() {
     let merge = |first: usize| {
         let infos = engine.regions(&t).unwrap();
         let names = [infos[first].encoded_name(), infos[first + 1].encoded_name()];
-        engine.merge_regions(&names, false).unwrap();
+        engine.merge_regions(&names, MergeKind::Adjacent).unwrap();
     };
     let merged = || {
         let mut scanner =

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::{FileSystem, MemFileSystem};
-use hblite_model::{Durability, Increment, Nonce, Put};
+use hblite_model::{Durability, FlushRequest, Increment, Nonce, Put};
 
 use super::{env, has, name, open, options, prepared, put, rows, table};
 use crate::wal::WalOptions;
@@ -26,7 +26,7 @@ fn what_was_acknowledged_is_there_again_and_what_skipped_the_log_is_not() {
         engine.create_table(&table("t", &["f"]), &[b"m".to_vec()]).unwrap();
     });
     put(&engine, "t", "a").unwrap();
-    engine.flush_table(&name("t")).unwrap();
+    engine.flush(name("t")).unwrap();
     put(&engine, "t", "b").unwrap();
     put(&engine, "t", "z").unwrap();
     let skipped = Put::new("c").add("f", "q", "v").durability(Durability::SkipWal);
@@ -51,7 +51,7 @@ fn what_was_acknowledged_is_there_again_and_what_skipped_the_log_is_not() {
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "d", "e", "z"]);
     assert_eq!(crash(&engine, &names(&engine, "t")).regions, 2);
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "d", "e", "z"]);
-    engine.flush_table(&name("t")).unwrap();
+    engine.flush(name("t")).unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "d", "e", "z"]);
     engine.close().unwrap();
 }
@@ -108,7 +108,7 @@ fn writers_of_this_and_other_regions_lose_nothing_and_count_each_increment_once(
         while writers.iter().any(|writer| !writer.is_finished()) {
             crash(&engine, &lost[turn % 2..=turn % 2]);
             if turn % 3 == 0 {
-                engine.flush_region(&lost[turn / 3 % 2]).unwrap();
+                engine.flush(FlushRequest::region(&lost[turn / 3 % 2])).unwrap();
             }
             turn += 1;
         }

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem};
-use hblite_model::{ColumnFamilyDescriptor, Get, NamespaceDescriptor, Put};
+use hblite_model::{
+    ColumnFamilyDescriptor, CompactRequest, Get, MergeKind, NamespaceDescriptor, Put, TableState,
+};
 
 use super::{DIR, env, has, name, open, options, put, put_in, rows, starts, table};
-use crate::{Engine, EngineOptions, TableState};
+use crate::{Engine, EngineOptions};
 
 /// Ends a store like a kill does: memory is lost, files and log stay.
 fn kill(engine: Arc<Engine>) {
@@ -69,14 +71,16 @@ fn splits_and_merges_stay() {
         assert_eq!(starts(&engine, "t"), ["", "m"]);
         assert_eq!(rows(&engine, "t").unwrap(), all);
         // The parent is still known, and goes when it can.
-        engine.compact_table(&t, true).unwrap();
+        engine.compact(CompactRequest::table(&t).major()).unwrap();
         let infos = engine.regions(&t).unwrap();
-        engine.merge_regions(&[infos[0].encoded_name(), infos[1].encoded_name()], false).unwrap();
+        engine
+            .merge_regions(&[infos[0].encoded_name(), infos[1].encoded_name()], MergeKind::Adjacent)
+            .unwrap();
         end(engine, is_killed);
         let engine = open(&fs).unwrap();
         assert_eq!(starts(&engine, "t"), [""]);
         assert_eq!(rows(&engine, "t").unwrap(), all);
-        engine.compact_table(&t, true).unwrap();
+        engine.compact(CompactRequest::table(&t).major()).unwrap();
         engine.catalog().clean_parents().unwrap();
         end(engine, is_killed);
         let engine = open(&fs).unwrap();

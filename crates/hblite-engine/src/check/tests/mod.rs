@@ -142,7 +142,7 @@ fn fill(engine: &Arc<Engine>, table: &str, from: u32) {
 fn with_files(engine: &Arc<Engine>) {
     create(engine, "t");
     fill(engine, "t", 0);
-    engine.flush_table(&name("t")).unwrap();
+    engine.flush(name("t")).unwrap();
 }
 
 #[track_caller]

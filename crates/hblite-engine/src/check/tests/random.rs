@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::*;
-use hblite_model::Scan;
+use hblite_model::{Scan, SystemTables};
 
 /// A store with files, references, a disabled table and a log.
 fn various() -> TestStore {
@@ -20,8 +20,8 @@ fn various() -> TestStore {
 }
 
 fn read_all(engine: &Arc<Engine>) -> hblite_model::Result<()> {
-    for table in engine.list_tables(false)? {
-        if engine.table_state(table.name())? != crate::TableState::Enabled {
+    for table in engine.list_tables(SystemTables::Exclude)? {
+        if engine.table_state(table.name())? != hblite_model::TableState::Enabled {
             continue;
         }
         let mut scanner = engine.table(table.name().clone()).scan(&Scan::new())?;

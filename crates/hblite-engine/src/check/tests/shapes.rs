@@ -1,5 +1,7 @@
 //! Sound stores of many shapes.
 
+use hblite_model::{CompactRequest, MergeKind, SplitPoints};
+
 use super::*;
 
 #[test]
@@ -34,8 +36,8 @@ fn flushed_compacted_and_log_only() {
 
     let compacted = flushed.with(|engine| {
         fill(engine, "t", 50);
-        engine.flush_table(&name("t")).unwrap();
-        engine.compact_table(&name("t"), true).unwrap();
+        engine.flush(name("t")).unwrap();
+        engine.compact(CompactRequest::table(name("t")).major()).unwrap();
     });
     assert_clean(&compacted);
 
@@ -48,7 +50,7 @@ fn flushed_compacted_and_log_only() {
     assert_eq!((report.tables, report.regions, report.files), (3, 4, 0));
 
     let mixed = logged.with_killed(|engine| {
-        engine.flush_table(&name("t")).unwrap();
+        engine.flush(name("t")).unwrap();
         fill(engine, "t", 80);
     });
     assert_clean(&mixed);
@@ -65,7 +67,7 @@ fn split_and_merged_with_parents_and_without() {
     assert!(split.store_files("t").iter().any(|path| path.extension().is_some()));
 
     let grown_up = split.with(|engine| {
-        engine.compact_table(&name("t"), true).unwrap();
+        engine.compact(CompactRequest::table(name("t")).major()).unwrap();
         engine.catalog().clean_parents().unwrap();
     });
     assert_clean(&grown_up);
@@ -74,12 +76,12 @@ fn split_and_merged_with_parents_and_without() {
     let merged = grown_up.with(|engine| {
         let regions = engine.regions(&name("t")).unwrap();
         let names: Vec<&str> = regions.iter().map(|info| info.encoded_name()).collect();
-        engine.merge_regions(&names[..2], false).unwrap();
+        engine.merge_regions(&names[..2], MergeKind::Adjacent).unwrap();
         fill(engine, "t", 200);
     });
     assert_eq!(assert_clean(&merged).regions, 4);
     let cleaned = merged.with(|engine| {
-        engine.compact_table(&name("t"), true).unwrap();
+        engine.compact(CompactRequest::table(name("t")).major()).unwrap();
         engine.catalog().clean_parents().unwrap();
     });
     assert_clean(&cleaned);
@@ -99,7 +101,7 @@ fn altered_disabled_truncated_and_dropped() {
     let disabled = altered.with(|engine| engine.disable_table(&name("t")).unwrap());
     assert_clean(&disabled);
     let truncated = disabled.with(|engine| {
-        engine.truncate_table(&name("t"), true).unwrap();
+        engine.truncate_table(&name("t"), SplitPoints::Preserve).unwrap();
         create(engine, "u");
         fill(engine, "u", 0);
     });
@@ -138,9 +140,9 @@ fn a_kill_or_power_cut_leaves_notes_at_most() {
         for row in ["a", "n", "z"] {
             engine.table(name("t")).mutate(Put::new(row).add("f", "q", "v").as_mutation())?;
         }
-        engine.flush_table(&name("t"))?;
+        engine.flush(name("t"))?;
         engine.split_table(&name("t"), Some(b"m"))?;
-        engine.compact_table(&name("t"), true)
+        engine.compact(CompactRequest::table(name("t")).major())
     };
     for operations in 0.. {
         let (fs, engine) = prepared();

@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 use hblite_env::sync::MutexGuard;
 use hblite_hfile::StoreFileInfo;
 use hblite_hfile::file_info::COMPACTION_EVENT;
-use hblite_model::{Result, protobuf};
+use hblite_model::{CompactionKind, Result, protobuf};
 
 use self::pace::Pace;
 use super::Store;
@@ -37,37 +37,35 @@ const SEQUENCE_IDS_KEPT_MS: i64 = 5 * 24 * 60 * 60 * 1000;
 /// How many bytes a compaction writes before it looks whether it is to stop or to wait.
 const BYTES_BETWEEN_LOOKS: u64 = 256 << 10;
 
-/// Who wants a compaction.
+/// Why a store is compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CompactionKind {
-    /// The store itself: what the policy chooses, or all when the last time is long ago. Leaves
-    /// the disk to others as far as it can.
+pub(crate) enum CompactionTrigger {
+    /// The store's own upkeep: what the policy chooses, or all files when the last major
+    /// compaction was long ago. It leaves as much of the disk to others as it can.
     Background,
-    /// Somebody who waits for it: what the policy chooses.
-    Minor,
-    /// Somebody who waits for it: all files.
-    Major,
+    /// A caller waits for it.
+    Requested(CompactionKind),
 }
 
 impl Store {
-    /// Compacts what `kind` asks for. Says whether there was anything to do.
+    /// Compacts what `trigger` calls for. Returns whether there was anything to do.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`: the store is as it was before, or compacted and with old files that
     /// could not be removed yet. `RegionServerStopped` if the log failed.
-    pub(crate) fn compact(&self, kind: CompactionKind, read_point: u64) -> Result<bool> {
+    pub(crate) fn compact(&self, trigger: CompactionTrigger, read_point: u64) -> Result<bool> {
         let _one = self.wait_for_compaction();
         // After a commit of unknown outcome the files may be somebody else's.
         self.context.wal.check()?;
         // Only the file that replaced them tells that they are gone, and it may be replaced now.
         self.remove_dead_files()?;
         let files = self.files();
-        let Some(range) = self.choose(&files, kind) else {
+        let Some(range) = self.choose(&files, trigger) else {
             return Ok(false);
         };
         let is_all = range.len() == files.len();
         let chosen = &files[range.clone()];
-        let pace = self.pace(kind, files.len());
+        let pace = self.pace(trigger, files.len());
         let Some(compacted) = self.merge(chosen, is_all, read_point, pace)? else {
             return Ok(false);
         };
@@ -83,21 +81,23 @@ impl Store {
 
     /// Whether a compaction has something to do: asked before one is queued.
     pub(crate) fn needs_compaction(&self) -> bool {
-        self.choose(&self.files(), CompactionKind::Background).is_some()
+        self.choose(&self.files(), CompactionTrigger::Background).is_some()
     }
 
     fn choose(
         &self,
         files: &[Arc<StoreFile>],
-        kind: CompactionKind,
+        trigger: CompactionTrigger,
     ) -> Option<std::ops::Range<usize>> {
         if files.is_empty() || self.is_compaction_stopped() {
             return None;
         }
         // Halves of a parent's files are rewritten as soon as possible, so that it can go.
-        let is_due = || kind == CompactionKind::Background && self.is_major_compaction_due(files);
+        let is_due =
+            || trigger == CompactionTrigger::Background && self.is_major_compaction_due(files);
         let has_references = files.iter().any(|file| file.is_reference());
-        if kind == CompactionKind::Major || has_references || is_due() {
+        let is_major = trigger == CompactionTrigger::Requested(CompactionKind::Major);
+        if is_major || has_references || is_due() {
             return Some(0..files.len());
         }
         let options = &self.context.options;
@@ -135,9 +135,9 @@ impl Store {
 
     /// How fast a compaction may write: without limit if somebody waits for it, or if so many
     /// files, or so little memory, are left that everybody does.
-    fn pace(&self, kind: CompactionKind, file_count: usize) -> Pace {
+    fn pace(&self, trigger: CompactionTrigger, file_count: usize) -> Pace {
         let options = &self.context.options;
-        let is_urgent = kind != CompactionKind::Background
+        let is_urgent = trigger != CompactionTrigger::Background
             || file_count >= options.blocking_store_files
             || self.context.is_memory_short();
         Pace::new(if is_urgent { 0 } else { options.compaction_bytes_per_second_max })

@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_engine::BulkLoadOptions;
+use hblite_engine::BulkLoadRequest;
 use hblite_env::StdFileSystem;
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{BulkLoadOptions, Error, Exception, Result};
 use hblite_wire::{convert, pb};
 
 use super::region;
@@ -52,11 +52,11 @@ pub(super) fn load(cluster: &Cluster, call: &Call<'_>) -> Answer {
         .collect::<Result<_>>()?;
     let options = BulkLoadOptions {
         assign_sequence_id: request.assign_seq_num.unwrap_or(false),
-        source: Some(Arc::new(StdFileSystem)),
         ..BulkLoadOptions::default()
     };
+    let load = BulkLoadRequest { options, source: Some(Arc::new(StdFileSystem)) };
     let name = region.info().encoded_name();
-    let loaded = cluster.engine.bulk_load_region(name, &files, &options)?;
+    let loaded = cluster.engine.bulk_load_region(name, &files, &load)?;
     call.answer(&pb::BulkLoadHFileResponse { loaded })
 }
 

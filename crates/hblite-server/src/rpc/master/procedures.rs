@@ -1,5 +1,6 @@
 //! What became of procedures, and procedures by name.
 
+use hblite_model::{FlushRequest, TableName};
 use hblite_wire::RemoteException;
 use hblite_wire::pb;
 
@@ -73,11 +74,14 @@ fn execute(cluster: &Cluster, call: &Call<'_>) -> Answer {
     };
     match procedure.signature.as_str() {
         FLUSH_TABLE => {
-            let table = procedure.instance.unwrap_or_default().parse()?;
+            let table: TableName = procedure.instance.unwrap_or_default().parse()?;
             let is_family = |pair: &&pb::NameStringPair| pair.name == "family";
             match procedure.configuration.iter().find(is_family) {
-                Some(family) => cluster.engine.flush_family(&table, family.value.as_bytes())?,
-                None => cluster.engine.flush_table(&table)?,
+                Some(family) => {
+                    let request = FlushRequest::table(table).family(family.value.as_bytes());
+                    cluster.engine.flush(request)?;
+                }
+                None => cluster.engine.flush(FlushRequest::table(table))?,
             }
         }
         LOG_ROLL => {}

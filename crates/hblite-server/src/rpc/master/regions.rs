@@ -1,6 +1,6 @@
 //! Regions: split, merge, truncate, move, balance, assign.
 
-use hblite_model::{Error, Exception, RegionInfo, Result};
+use hblite_model::{Error, Exception, MergeKind, RegionInfo, Result};
 use hblite_wire::convert;
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
@@ -58,9 +58,12 @@ fn merge(cluster: &Cluster, call: &Call<'_>) -> Answer {
         .map(|region| String::from_utf8_lossy(&region.value).into_owned())
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let is_forced = request.forcible.unwrap_or(false);
+    let kind = match request.forcible {
+        Some(true) => MergeKind::Forced,
+        _ => MergeKind::Adjacent,
+    };
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        cluster.engine.merge_regions(&names, is_forced)
+        cluster.engine.merge_regions(&names, kind)
     })
 }
 

@@ -1,7 +1,10 @@
 //! Taking, listing, cloning, restoring and deleting snapshots.
 
-use hblite_engine::{SnapshotDescription, SnapshotOptions, TableState};
-use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
+use hblite_engine::{SnapshotDescription, SnapshotOptions};
+use hblite_model::{
+    ColumnFamilyDescriptor, Error, Exception, FailSafeSnapshot, Result, TableDescriptor, TableName,
+    TableState,
+};
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
@@ -130,7 +133,7 @@ fn restore(cluster: &Cluster, call: &Call<'_>) -> Answer {
         if found.is_some_and(|found| found.table == table) && cluster.engine.table_exists(&table)? {
             check_disabled(cluster, &table)?;
             // Clients take a snapshot of what the table was themselves.
-            return cluster.engine.restore_snapshot(name, false);
+            return cluster.engine.restore_snapshot(name, FailSafeSnapshot::Skip);
         }
         let Some(tracker) = &tracker else {
             return cluster.engine.clone_snapshot(name, &table);

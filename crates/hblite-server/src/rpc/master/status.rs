@@ -1,7 +1,7 @@
 //! What the master tells of itself, of servers and of regions.
 
-use hblite_engine::{RegionHandle, TableState};
-use hblite_model::Result;
+use hblite_engine::RegionHandle;
+use hblite_model::{Result, SystemTables, TableState};
 use hblite_wire::convert;
 use hblite_wire::pb;
 
@@ -154,7 +154,7 @@ pub(super) fn major_compacted_at(region: &RegionHandle) -> u64 {
 
 fn table_regions(cluster: &Cluster) -> Result<Vec<pb::TableRegionStatesCount>> {
     let mut counts = Vec::new();
-    for table in cluster.engine.list_tables(true)? {
+    for table in cluster.engine.list_tables(SystemTables::Include)? {
         let regions = cluster.engine.regions(table.name())?;
         let is_enabled = cluster.engine.table_state(table.name())? == TableState::Enabled;
         let closed =

@@ -1,7 +1,9 @@
 //! Creating, changing and listing tables.
 
-use hblite_engine::TableState;
-use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
+use hblite_model::{
+    ColumnFamilyDescriptor, Error, Exception, FlushRequest, Result, SplitPoints, SystemTables,
+    TableDescriptor, TableName, TableState,
+};
 use hblite_wire::convert;
 use hblite_wire::{RemoteException, pb};
 use regex::Regex;
@@ -64,9 +66,12 @@ fn change(
 fn truncate(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::TruncateTableRequest = call.parameter()?;
     let table = convert::table_name_from(&request.table_name)?;
-    let preserves_splits = request.preserve_splits.unwrap_or(false);
+    let splits = match request.preserve_splits {
+        Some(true) => SplitPoints::Preserve,
+        _ => SplitPoints::Discard,
+    };
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        cluster.engine.truncate_table(&table, preserves_splits)
+        cluster.engine.truncate_table(&table, splits)
     })
 }
 
@@ -106,10 +111,11 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let table = convert::table_name_from(&request.table_name)?;
     let families = &request.column_family;
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+        let request = FlushRequest::table(&table);
         if families.is_empty() {
-            return cluster.engine.flush_table(&table);
+            return cluster.engine.flush(request);
         }
-        families.iter().try_for_each(|family| cluster.engine.flush_family(&table, family))
+        families.iter().try_for_each(|f| cluster.engine.flush(request.clone().family(f.to_vec())))
     })
 }
 
@@ -168,7 +174,11 @@ fn wanted_tables(
     if let Some(namespace) = namespace {
         cluster.engine.describe_namespace(namespace)?;
     }
-    let mut tables = cluster.engine.list_tables(includes_system.unwrap_or(false))?;
+    let system = match includes_system {
+        Some(true) => SystemTables::Include,
+        _ => SystemTables::Exclude,
+    };
+    let mut tables = cluster.engine.list_tables(system)?;
     tables.retain(|table| {
         let name = table.name();
         namespace.is_none_or(|namespace| name.namespace() == namespace)
@@ -233,7 +243,7 @@ fn list(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn tables_by_state(cluster: &Cluster, call: &Call<'_>) -> Result<Vec<TableDescriptor>> {
     let request: pb::TablesByStateRequest = call.parameter()?;
     let wanted = if request.is_enabled { TableState::Enabled } else { TableState::Disabled };
-    let mut tables = cluster.engine.list_tables(true)?;
+    let mut tables = cluster.engine.list_tables(SystemTables::Include)?;
     tables.retain(|table| {
         let state = cluster.engine.table_state(table.name());
         state.is_ok_and(|state| state == wanted) && !table.name().is_meta()

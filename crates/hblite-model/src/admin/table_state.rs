@@ -9,33 +9,34 @@ pub enum TableState {
     Enabled,
     /// Out of service; its regions are closed.
     Disabled,
-    /// On its way out of service.
+    /// Going out of service.
     Disabling,
-    /// On its way into service.
+    /// Coming into service.
     Enabling,
 }
 
 impl TableState {
     const ALL: [Self; 4] = [Self::Enabled, Self::Disabled, Self::Disabling, Self::Enabling];
 
-    /// The number that hbase:meta has for it.
+    /// Its number in hbase:meta.
     pub fn code(self) -> u64 {
         self as u64
     }
 
-    pub(super) fn from_code(code: u64) -> Option<Self> {
+    /// The state with this number in hbase:meta; `None` for a number that HBase does not use.
+    pub fn from_code(code: u64) -> Option<Self> {
         Self::ALL.get(usize::try_from(code).ok()?).copied()
     }
 
-    /// The state once what was under way is finished, as a server that starts finishes it.
-    pub(super) fn settled(self) -> Self {
+    /// The state after an unfinished change is completed, as a starting server completes it.
+    pub fn settled(self) -> Self {
         match self {
             Self::Enabled | Self::Enabling => Self::Enabled,
             Self::Disabled | Self::Disabling => Self::Disabled,
         }
     }
 
-    /// HBase's name for it.
+    /// HBase's name of the state.
     pub fn name(self) -> &'static str {
         match self {
             Self::Enabled => "ENABLED",

@@ -1,0 +1,18 @@
+//! What the administration of a store takes and returns, whichever engine serves it.
+//!
+//! Requests, options and reports are plain values. The embedded engine and a client of a cluster
+//! fill in the same types, so a caller does not have to know which of the two it talks to.
+
+mod backup;
+mod bulk_load;
+mod choice;
+mod request;
+mod status;
+mod table_state;
+
+pub use backup::BackupReport;
+pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
+pub use choice::{FailSafeSnapshot, MergeKind, SplitPoints, SystemTables};
+pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
+pub use status::{RegionLoad, RegionLocation, RegionStatus, StoreStatus};
+pub use table_state::TableState;

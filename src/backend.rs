@@ -1,0 +1,190 @@
+//! The seam between the API and an engine.
+//!
+//! [`Connection`](crate::Connection), [`Table`](crate::Table), [`Admin`](crate::Admin) and
+//! [`ResultScanner`](crate::ResultScanner) hold a backend and nothing of an engine, so a program
+//! runs unchanged on any of them. The embedded engine is one backend (`src/embedded.rs`); a client
+//! of a cluster is another. `tests/backend.rs` has a third, which plays back recorded answers.
+//!
+//! ```text
+//! Connection ── Backend ──────── tables, regions, namespaces, snapshots
+//!                 └─ TableBackend ── rows of one table
+//!                       └─ Rows ──────── the rows of one scan
+//! ```
+//!
+//! No method has a default body: a backend that cannot do something says so with
+//! [`unsupported`], and a new operation does not compile until every backend answers it.
+//!
+//! Threads: any for `Backend` and `TableBackend`; a `ScannerBackend` belongs to one at a time.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hblite_engine::{SnapshotDescription, SnapshotOptions, TableScanner};
+use hblite_model::{
+    Action, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
+    CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Error, Exception,
+    FailSafeSnapshot, FlushRequest, Get, MergeKind, Mutation, NamespaceDescriptor, Nonce,
+    RegionInfo, RegionLocation, Result, RowMutations, RowResult, Scan, ScanStep, SplitPoints,
+    StoreStatus, SystemTables, TableDescriptor, TableName, TableState,
+};
+
+/// An engine as a [`Connection`](crate::Connection) sees it.
+///
+/// Errors carry HBase's exception class and message, whichever engine they come from.
+#[allow(missing_docs, reason = "each method is the one of the same name in Connection or Admin")]
+pub trait Backend: Debug + Send + Sync {
+    fn table(&self, name: TableName) -> Arc<dyn TableBackend>;
+    fn now_millis(&self) -> i64;
+    fn close(&self) -> Result<()>;
+
+    fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()>;
+    fn drop_table(&self, table: &TableName) -> Result<()>;
+    fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()>;
+    fn enable_table(&self, table: &TableName) -> Result<()>;
+    fn disable_table(&self, table: &TableName) -> Result<()>;
+    fn table_exists(&self, table: &TableName) -> Result<bool>;
+    fn table_state(&self, table: &TableName) -> Result<TableState>;
+    fn describe_table(&self, table: &TableName) -> Result<TableDescriptor>;
+    fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>>;
+    fn modify_table(&self, table: &TableDescriptor) -> Result<()>;
+    fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()>;
+    fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()>;
+    fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()>;
+
+    fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>>;
+    fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation>;
+    fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()>;
+    fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()>;
+    fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()>;
+    fn truncate_region(&self, region: &str) -> Result<()>;
+    fn flush(&self, request: FlushRequest) -> Result<()>;
+    fn compact(&self, request: CompactRequest) -> Result<()>;
+    fn status(&self) -> Result<StoreStatus>;
+
+    fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()>;
+    fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()>;
+    fn drop_namespace(&self, name: &str) -> Result<()>;
+    fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor>;
+    fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>>;
+    fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>>;
+
+    fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()>;
+    fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>>;
+    fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()>;
+    fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()>;
+    fn delete_snapshot(&self, name: &str) -> Result<()>;
+
+    fn bulk_load(
+        &self,
+        table: &TableName,
+        folder: &Path,
+        options: &BulkLoadOptions,
+    ) -> Result<BulkLoadReport>;
+    fn bulk_load_region(
+        &self,
+        region: &str,
+        files: &[(Vec<u8>, PathBuf)],
+        options: &BulkLoadOptions,
+    ) -> Result<bool>;
+    fn backup(&self, to: &Path) -> Result<BackupReport>;
+}
+
+/// One table of an engine as a [`Table`](crate::Table) sees it.
+///
+/// A `nonce` names a write, so that a repeat of it counts once.
+#[allow(missing_docs, reason = "each method is the one of the same name in Table")]
+pub trait TableBackend: Debug + Send + Sync {
+    fn name(&self) -> &TableName;
+    fn descriptor(&self) -> Result<TableDescriptor>;
+    fn regions(&self) -> Result<Vec<RegionInfo>>;
+    fn get(&self, get: &Get) -> Result<RowResult>;
+    fn exists(&self, get: &Get) -> Result<bool>;
+    fn scan(&self, scan: &Scan) -> Result<Rows>;
+    fn mutate(&self, mutation: &Mutation) -> Result<()>;
+    fn mutate_all(&self, mutations: &[&Mutation]) -> Result<()>;
+    fn read_modify_write(&self, mutation: &Mutation, nonce: Option<Nonce>) -> Result<RowResult>;
+    fn increment_column(
+        &self,
+        row: &[u8],
+        family: &[u8],
+        qualifier: &[u8],
+        amount: i64,
+    ) -> Result<i64>;
+    fn mutate_row(&self, mutations: &RowMutations, nonce: Option<Nonce>) -> Result<RowResult>;
+    fn check_and_mutate(
+        &self,
+        check: &CheckAndMutate,
+        nonce: Option<Nonce>,
+    ) -> Result<CheckAndMutateResult>;
+    fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>>;
+}
+
+/// The rows of one scan as a [`ResultScanner`](crate::ResultScanner) sees them.
+///
+/// After an error the scan is over.
+pub trait ScannerBackend: Debug + Send {
+    /// Puts the next row, or with a batch limit the next part of one, into `row`. `false` after
+    /// the last.
+    fn next_row(&mut self, row: &mut RowResult) -> Result<bool>;
+
+    /// As [`ScannerBackend::next_row`], but returns a cursor once it has searched for `limit`.
+    /// Every call advances the scan by at least one row.
+    fn next_row_within(&mut self, row: &mut RowResult, limit: Duration) -> Result<ScanStep>;
+
+    /// Calls `visit` with every remaining cell.
+    fn for_each_cell(&mut self, visit: &mut dyn FnMut(&CellRef<'_>)) -> Result<()>;
+}
+
+/// The scan of a backend.
+///
+/// The embedded engine's scanner has a variant of its own, so that a loop over its cells compiles
+/// into the caller's: behind a trait object every cell would cost an indirect call.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a scan is moved once, and its cells are hot")]
+pub enum Rows {
+    /// A scan of the embedded engine.
+    Embedded(TableScanner),
+    /// A scan of any other backend.
+    Other(Box<dyn ScannerBackend>),
+}
+
+/// The error of a backend that cannot do `operation`.
+///
+/// ```
+/// let error = hblite::backend::unsupported("backup", "a cluster");
+/// assert_eq!(error.kind(), hblite::ErrorKind::Unsupported);
+/// assert_eq!(error.message(), "a cluster does not support backup");
+/// ```
+pub fn unsupported(operation: &str, backend: &str) -> Error {
+    let message = format!("{backend} does not support {operation}");
+    Error::new(Exception::UnsupportedOperation, message)
+}
+
+impl Rows {
+    pub(crate) fn next_row(&mut self, row: &mut RowResult) -> Result<bool> {
+        match self {
+            Self::Embedded(scanner) => scanner.next_row(row),
+            Self::Other(scanner) => scanner.next_row(row),
+        }
+    }
+
+    pub(crate) fn next_row_within(
+        &mut self,
+        row: &mut RowResult,
+        limit: Duration,
+    ) -> Result<ScanStep> {
+        match self {
+            Self::Embedded(scanner) => scanner.next_row_within(row, limit),
+            Self::Other(scanner) => scanner.next_row_within(row, limit),
+        }
+    }
+
+    pub(crate) fn for_each_cell(&mut self, mut visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
+        match self {
+            Self::Embedded(scanner) => scanner.for_each_cell(visit),
+            Self::Other(scanner) => scanner.for_each_cell(&mut visit),
+        }
+    }
+}

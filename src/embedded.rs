@@ -1,0 +1,251 @@
+//! The embedded engine as a backend: a directory, or memory, in this process.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_engine::{Engine, SnapshotDescription, SnapshotOptions, TableHandle};
+use hblite_model::{
+    Action, BackupReport, BulkLoadOptions, BulkLoadReport, CheckAndMutate, CheckAndMutateResult,
+    ColumnFamilyDescriptor, CompactRequest, Durability, FailSafeSnapshot, FlushRequest, Get,
+    MergeKind, Mutation, NamespaceDescriptor, Nonce, RegionInfo, RegionLocation, Result,
+    RowMutations, RowResult, Scan, SplitPoints, StoreStatus, SystemTables, TableDescriptor,
+    TableName, TableState,
+};
+
+use crate::backend::{Backend, Rows, TableBackend};
+
+/// A store that this process has open.
+#[derive(Debug)]
+pub(crate) struct Embedded(pub(crate) Arc<Engine>);
+
+impl Backend for Embedded {
+    fn table(&self, name: TableName) -> Arc<dyn TableBackend> {
+        Arc::new(self.0.table(name))
+    }
+
+    fn now_millis(&self) -> i64 {
+        self.0.now_millis()
+    }
+
+    fn close(&self) -> Result<()> {
+        self.0.close()
+    }
+
+    fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()> {
+        self.0.create_table(table, split_keys)
+    }
+
+    fn drop_table(&self, table: &TableName) -> Result<()> {
+        self.0.drop_table(table)
+    }
+
+    fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
+        self.0.truncate_table(table, splits)
+    }
+
+    fn enable_table(&self, table: &TableName) -> Result<()> {
+        self.0.enable_table(table)
+    }
+
+    fn disable_table(&self, table: &TableName) -> Result<()> {
+        self.0.disable_table(table)
+    }
+
+    fn table_exists(&self, table: &TableName) -> Result<bool> {
+        self.0.table_exists(table)
+    }
+
+    fn table_state(&self, table: &TableName) -> Result<TableState> {
+        self.0.table_state(table)
+    }
+
+    fn describe_table(&self, table: &TableName) -> Result<TableDescriptor> {
+        self.0.describe_table(table)
+    }
+
+    fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>> {
+        self.0.list_tables(system)
+    }
+
+    fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
+        self.0.modify_table(table)
+    }
+
+    fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
+        self.0.add_family(table, family)
+    }
+
+    fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
+        self.0.modify_family(table, family)
+    }
+
+    fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
+        self.0.delete_family(table, family)
+    }
+
+    fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+        self.0.regions(table)
+    }
+
+    fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
+        self.0.locate_region(table, row)
+    }
+
+    fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
+        self.0.split_table(table, split_key)
+    }
+
+    fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
+        self.0.split_region(region, split_key)
+    }
+
+    fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()> {
+        self.0.merge_regions(regions, kind)
+    }
+
+    fn truncate_region(&self, region: &str) -> Result<()> {
+        self.0.truncate_region(region)
+    }
+
+    fn flush(&self, request: FlushRequest) -> Result<()> {
+        self.0.flush(request)
+    }
+
+    fn compact(&self, request: CompactRequest) -> Result<()> {
+        self.0.compact(request)
+    }
+
+    fn status(&self) -> Result<StoreStatus> {
+        self.0.status()
+    }
+
+    fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        self.0.create_namespace(namespace)
+    }
+
+    fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        self.0.modify_namespace(namespace)
+    }
+
+    fn drop_namespace(&self, name: &str) -> Result<()> {
+        self.0.drop_namespace(name)
+    }
+
+    fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
+        self.0.describe_namespace(name)
+    }
+
+    fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>> {
+        self.0.list_namespaces()
+    }
+
+    fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
+        self.0.list_namespace_tables(name)
+    }
+
+    fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
+        self.0.snapshot(name, table, options)
+    }
+
+    fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
+        self.0.list_snapshots()
+    }
+
+    fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+        self.0.clone_snapshot(name, table)
+    }
+
+    fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
+        self.0.restore_snapshot(name, fail_safe)
+    }
+
+    fn delete_snapshot(&self, name: &str) -> Result<()> {
+        self.0.delete_snapshot(name)
+    }
+
+    fn bulk_load(
+        &self,
+        table: &TableName,
+        folder: &Path,
+        options: &BulkLoadOptions,
+    ) -> Result<BulkLoadReport> {
+        self.0.bulk_load(table, folder, &options.into())
+    }
+
+    fn bulk_load_region(
+        &self,
+        region: &str,
+        files: &[(Vec<u8>, PathBuf)],
+        options: &BulkLoadOptions,
+    ) -> Result<bool> {
+        self.0.bulk_load_region(region, files, &options.into())
+    }
+
+    fn backup(&self, to: &Path) -> Result<BackupReport> {
+        self.0.backup(to)
+    }
+}
+
+impl TableBackend for TableHandle {
+    fn name(&self) -> &TableName {
+        self.name()
+    }
+
+    fn descriptor(&self) -> Result<TableDescriptor> {
+        self.descriptor()
+    }
+
+    fn regions(&self) -> Result<Vec<RegionInfo>> {
+        self.regions()
+    }
+
+    fn get(&self, get: &Get) -> Result<RowResult> {
+        self.get(get)
+    }
+
+    fn exists(&self, get: &Get) -> Result<bool> {
+        self.exists(get)
+    }
+
+    fn scan(&self, scan: &Scan) -> Result<Rows> {
+        Ok(Rows::Embedded(self.scan(scan)?))
+    }
+
+    fn mutate(&self, mutation: &Mutation) -> Result<()> {
+        self.mutate(mutation)
+    }
+
+    fn mutate_all(&self, mutations: &[&Mutation]) -> Result<()> {
+        self.mutate_all(mutations)
+    }
+
+    fn read_modify_write(&self, mutation: &Mutation, nonce: Option<Nonce>) -> Result<RowResult> {
+        self.read_modify_write(mutation, nonce)
+    }
+
+    fn increment_column(
+        &self,
+        row: &[u8],
+        family: &[u8],
+        qualifier: &[u8],
+        amount: i64,
+    ) -> Result<i64> {
+        self.increment_column(row, family, qualifier, amount, Durability::UseDefault)
+    }
+
+    fn mutate_row(&self, mutations: &RowMutations, nonce: Option<Nonce>) -> Result<RowResult> {
+        self.mutate_row(mutations, nonce)
+    }
+
+    fn check_and_mutate(
+        &self,
+        check: &CheckAndMutate,
+        nonce: Option<Nonce>,
+    ) -> Result<CheckAndMutateResult> {
+        self.check_and_mutate(check, nonce)
+    }
+
+    fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
+        self.batch(actions)
+    }
+}
