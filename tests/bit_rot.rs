@@ -232,7 +232,7 @@ fn check_class(class: usize, are_files_mapped: bool) -> Result<()> {
     let (admin, table) = (&victim.admin, &victim.table);
     admin.backup(dir.with_extension("copy"))?;
     admin.clone_snapshot("before", name("clone"))?;
-    assert_eq!(read(&connection, name("clone"), false)?, ROWS);
+    assert_eq!(read(&connection, &name("clone"), false)?, ROWS);
     admin.major_compact_table(table)?;
     assert_ne!(store_file(&dir, table), victim.path);
     assert_eq!(read(&connection, table, false)?, ROWS);
