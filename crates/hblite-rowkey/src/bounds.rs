@@ -1,4 +1,4 @@
-//! What a condition on one field says about the bytes of the field.
+//! What a condition on one field implies for the bytes of the field.
 
 use crate::bytes::{KeyRange, next_after_prefix};
 use crate::design::Design;
@@ -12,11 +12,11 @@ use crate::value::Value;
 /// A range of the bytes that follow a prefix.
 #[derive(Debug)]
 pub(crate) struct Bound {
-    /// The first bytes that are in it.
+    /// The first bytes in the range.
     start: Vec<u8>,
-    /// The first that are behind it; nothing: as far as the prefix goes.
+    /// The first bytes after the range; `None` if it extends to the end of the prefix.
     stop: Option<Vec<u8>>,
-    /// Whether every key in it fulfils the condition.
+    /// Whether every key in the range fulfils the condition.
     pub(crate) is_exact: bool,
     /// Whether no value fulfils the condition.
     pub(crate) is_empty: bool,
@@ -46,7 +46,7 @@ impl Bound {
     }
 }
 
-/// The bytes that a condition leaves; nothing if the field's bytes do not say.
+/// The bytes that a condition leaves; `None` if the field's bytes do not show it.
 ///
 /// # Errors
 /// `Query` if the condition is of another kind than the field, `Value` if its value does not fit.

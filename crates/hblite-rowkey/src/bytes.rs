@@ -3,8 +3,8 @@
 use std::fmt;
 use std::fmt::Write as _;
 
-/// The smallest byte string that is greater than every string with this prefix; empty, which means
-/// no bound, if there is none.
+/// The smallest byte string that is greater than every string with this prefix. Empty, which means
+/// unbounded, if there is none.
 pub fn next_after_prefix(prefix: &[u8]) -> Vec<u8> {
     let Some(at) = prefix.iter().rposition(|byte| *byte != 0xFF) else { return Vec::new() };
     let mut next = prefix[..=at].to_vec();
@@ -29,28 +29,27 @@ pub fn printable(bytes: &[u8]) -> String {
     text
 }
 
-/// Keys from `start`, up to and without `stop`; an empty `stop` is the end of the table.
+/// Keys from `start` up to but excluding `stop`; an empty `stop` is the end of the table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyRange {
-    /// The first key that may be in it.
+    /// The first key that may be in the range.
     pub start: Vec<u8>,
-    /// The first key behind it.
+    /// The first key after the range.
     pub stop: Vec<u8>,
 }
 
-/// A scan's ends as HBase's `Scan` takes them: where it starts is the greater key if it is
-/// reversed.
+/// The ends of a scan as HBase's `Scan` takes them: a reversed scan starts at the greater key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ScanBounds {
-    /// Where the scan starts; empty: at the end of the table that comes first.
+    /// Where the scan starts; empty for the first end of the table in scan direction.
     pub start: Vec<u8>,
-    /// Whether a row with this key is part of it.
+    /// Whether a row with this key is included.
     pub is_start_inclusive: bool,
-    /// Where the scan stops; empty: at the other end of the table.
+    /// Where the scan stops; empty for the other end of the table.
     pub stop: Vec<u8>,
-    /// Whether a row with this key is part of it.
+    /// Whether a row with this key is included.
     pub is_stop_inclusive: bool,
-    /// Whether it goes down.
+    /// Whether the scan runs in descending order.
     pub is_reversed: bool,
 }
 
@@ -61,18 +60,18 @@ impl KeyRange {
         Self { start: key, stop }
     }
 
-    /// The only key that it can hold, if there is but one: for a Get.
+    /// The key, if the range can hold only one: for a Get.
     pub fn as_row(&self) -> Option<&[u8]> {
         let is_row = self.stop.strip_prefix(self.start.as_slice()) == Some(&[0]);
         is_row.then_some(&self.start)
     }
 
-    /// Whether a key is in it.
+    /// Whether the range contains a key.
     pub fn contains(&self, key: &[u8]) -> bool {
         self.start.as_slice() <= key && (self.stop.is_empty() || key < self.stop.as_slice())
     }
 
-    /// Its scan, upwards or downwards.
+    /// The range as a scan, ascending or descending.
     pub fn scan(&self, is_reversed: bool) -> ScanBounds {
         if is_reversed {
             ScanBounds {

@@ -1,4 +1,4 @@
-//! What a design is refused for.
+//! The reasons for refusing a design.
 
 use crate::design::KEY_LENGTH_MAX;
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::part::{
 };
 use crate::text::{End, Text};
 
-/// More parts than this are no row key.
+/// A row key has no more parts than this.
 const PARTS_MAX: usize = 64;
 
 pub(crate) fn check(parts: &[Part]) -> Result<()> {
@@ -36,7 +36,7 @@ pub(crate) fn check(parts: &[Part]) -> Result<()> {
             }
             Part::Hash(hash) => check_hash(hash, parts).map_err(refused)?,
             Part::Literal(bytes) if bytes.is_empty() => {
-                return Err(refused("an empty literal says nothing".to_owned()));
+                return Err(refused("an empty literal has no effect".to_owned()));
             }
             Part::Literal(bytes) => width += bytes.len(),
             Part::Field(field) => {
@@ -53,7 +53,7 @@ pub(crate) fn check(parts: &[Part]) -> Result<()> {
         }
         if width > KEY_LENGTH_MAX {
             return Err(refused(format!(
-                "the fixed widths add up to {width} bytes; HBase's row keys end at {KEY_LENGTH_MAX}"
+                "the fixed widths add up to {width} bytes; a row key has at most {KEY_LENGTH_MAX}"
             )));
         }
     }
@@ -82,19 +82,19 @@ fn check_name(name: &str, before: &[Part]) -> Result<(), String> {
     let is_name = characters.next().is_some_and(is_letter)
         && characters.all(|c| is_letter(c) || c.is_ascii_digit());
     if !is_name {
-        return Err(format!("{name:?} is no name: letters, digits and _, a letter first"));
+        return Err(format!("{name:?} is not a name: use letters, digits and _, a letter first"));
     }
     if field(name, before).is_some() {
-        return Err(format!("there are two fields {name}"));
+        return Err(format!("field {name} appears twice"));
     }
     Ok(())
 }
 
 fn check_salt(salt: &Salt, parts: &[Part]) -> Result<(), String> {
     match salt.labels.count() {
-        0 => return Err("a salt of 0 kinds leaves no key to write to: use 1 to 65536".to_owned()),
+        0 => return Err("a salt needs at least one value: use 1 to 65536".to_owned()),
         count if count > COUNT_MAX => {
-            return Err(format!("a salt has at most {COUNT_MAX} kinds, each costs a scan"));
+            return Err(format!("a salt has at most {COUNT_MAX} values, since each costs a scan"));
         }
         _ => {}
     }
@@ -111,12 +111,12 @@ fn check_salt(salt: &Salt, parts: &[Part]) -> Result<(), String> {
         sorted.sort();
         sorted.dedup();
         if sorted.len() != texts.len() {
-            return Err("two salts are the same".to_owned());
+            return Err("two salts are equal".to_owned());
         }
     }
     if let SaltBy::Fields(names) = &salt.by {
         if names.is_empty() {
-            return Err("a salt by no field is the same for every row".to_owned());
+            return Err("a salt computed from no field is the same for every row".to_owned());
         }
         for name in names {
             named(name, parts, "a salt by the hash")?;
@@ -128,12 +128,10 @@ fn check_salt(salt: &Salt, parts: &[Part]) -> Result<(), String> {
 fn check_bucket(bucket: &Bucket, parts: &[Part]) -> Result<(), String> {
     match bucket.count {
         0 => {
-            return Err(
-                "a bucket count of 0 leaves no bucket to put a row into: use 1 to 65536".to_owned()
-            );
+            return Err("there must be at least one bucket: use 1 to 65536".to_owned());
         }
         count if count > COUNT_MAX => {
-            return Err(format!("at most {COUNT_MAX} buckets, each costs a scan"));
+            return Err(format!("at most {COUNT_MAX} buckets, since each costs a scan"));
         }
         _ => {}
     }
@@ -146,7 +144,7 @@ fn check_bucket(bucket: &Bucket, parts: &[Part]) -> Result<(), String> {
         )),
         Encoding::Number(_) => Ok(()),
         _ => Err(format!(
-            "a bucket of {}, which is no number: use a salt by its hash, salt({}, {})",
+            "a bucket of {}, which is not a number: use a salt computed from it, salt({}, {})",
             field.name, bucket.count, field.name
         )),
     }
@@ -167,7 +165,7 @@ fn check_encoding(field: &Field, is_last: bool) -> Result<(), String> {
     let name = &field.name;
     match field.encoding {
         Encoding::Text(Text { end: End::Fixed(0), .. }) => {
-            Err(format!("{name} has 0 bytes, which hold no value"))
+            Err(format!("{name} has 0 bytes, which cannot hold a value"))
         }
         Encoding::Text(Text { end: End::Rest, is_text, .. }) if !is_last => {
             let kind = if is_text { "str" } else { "bytes" };

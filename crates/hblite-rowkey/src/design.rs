@@ -1,8 +1,8 @@
-//! A design: parts that were checked to go together, and keys made of them.
+//! A design: parts that were checked to fit together, and the keys they make.
 //!
-//! A key is the parts in their order, nothing between them but the delimiters of text. What comes
-//! first decides where a row lies; what is known of a query decides how far from the front the key
-//! can be given, and so what is read.
+//! A key is its parts in order, with nothing between them but the delimiters of text. The first
+//! part decides where a row is stored. What a query knows decides how much of the front of the key
+//! can be given, and so how much is read.
 
 use crate::check::check;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::part::{Encoding, Field, HashForm, Labels, Part, SaltBy, numbered_widt
 use crate::text::Text;
 use crate::value::Value;
 
-/// The longest row key that HBase takes.
+/// The longest row key that HBase accepts.
 pub const KEY_LENGTH_MAX: usize = i16::MAX as usize;
 
 /// A checked design of row keys.
@@ -35,7 +35,7 @@ pub struct Design {
     has_random_salt: bool,
 }
 
-/// A part with its fields found.
+/// A part, with its fields resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     Random(Labels),
@@ -50,7 +50,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Bytes, where all keys have the same number.
+    /// The number of bytes, if it is the same in all keys.
     pub(crate) fn width(&self) -> Option<usize> {
         match self {
             Self::Random(labels) | Self::SaltByFields(labels, _) | Self::SaltByRest(labels) => {
@@ -76,11 +76,11 @@ impl Step {
 }
 
 impl Design {
-    /// Checks that the parts go together.
+    /// Checks that the parts fit together.
     ///
     /// # Errors
     /// `Design` with the reason and the part: a field without end before another, no buckets, a
-    /// salt by a field that is not there, and so on.
+    /// salt computed from a field that does not exist, and so on.
     pub fn new(parts: Vec<Part>) -> Result<Self> {
         check(&parts)?;
         let fields: Vec<Field> = parts
@@ -114,10 +114,10 @@ impl Design {
         &self.fields
     }
 
-    /// The place of a field among the values.
+    /// The position of a field among the values.
     ///
     /// # Errors
-    /// `Query` if there is no such field; the message lists those that there are.
+    /// `Query` if there is no such field; the message lists the known ones.
     pub fn field_index(&self, name: &str) -> Result<usize> {
         self.fields.iter().position(|field| field.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
@@ -125,26 +125,26 @@ impl Design {
         })
     }
 
-    /// Whether a key depends on a random number: [`Design::encode`] refuses then.
+    /// Whether a key depends on a random number. If so, [`Design::encode`] refuses.
     pub fn has_random_salt(&self) -> bool {
         self.has_random_salt
     }
 
-    /// Bytes of a key, where all have the same number.
+    /// The number of bytes of a key, if it is the same for all.
     pub fn width(&self) -> Option<usize> {
         self.steps.iter().map(Step::width).sum()
     }
 
-    /// The key of a record whose values are given in the order of [`Design::fields`].
+    /// The key of a record with these values, in the order of [`Design::fields`].
     ///
     /// # Errors
-    /// `Value` if a value does not fit its field or the key is empty or longer than HBase takes,
-    /// and for a design with a random salt, which [`Design::encode_into`] is for.
+    /// `Value` if a value does not fit its field, if the key is empty or longer than HBase accepts,
+    /// and for a design with a random salt; use [`Design::encode_into`] for those.
     pub fn encode(&self, values: &[Value<'_>]) -> Result<Vec<u8>> {
         if self.has_random_salt {
             return Err(Error::value(
                 "salt",
-                "a random salt wants a random number: call encode_into with one",
+                "a random salt needs a random number: call encode_into with one",
             ));
         }
         let mut key = Vec::with_capacity(64);
@@ -152,11 +152,11 @@ impl Design {
         Ok(key)
     }
 
-    /// As [`Design::encode`], into memory that is used again, with the random number that salts are
-    /// chosen by.
+    /// As [`Design::encode`], into a reusable buffer, with the random number that selects the
+    /// salts.
     ///
     /// # Errors
-    /// As [`Design::encode`]; `key` is of no use then.
+    /// As [`Design::encode`]; the contents of `key` are then undefined.
     pub fn encode_into(&self, values: &[Value<'_>], random: u64, key: &mut Vec<u8>) -> Result<()> {
         key.clear();
         if values.len() != self.fields.len() {
@@ -188,7 +188,7 @@ impl Design {
         Ok(())
     }
 
-    /// Writes a step that depends on values only. Every field that it looks at must be there.
+    /// Writes a step that depends on values only. Every field that it uses must be present.
     pub(crate) fn push_step<'v>(
         &self,
         step: &Step,
@@ -239,7 +239,7 @@ impl Design {
         Ok(())
     }
 
-    /// Writes a value without delimiter and filling.
+    /// Writes a value without delimiter and padding.
     pub(crate) fn push_open(
         &self,
         field: usize,
@@ -269,11 +269,12 @@ impl Design {
         self.steps.last().and_then(Step::field) == Some(field)
     }
 
-    /// The values of a key, in the order of [`Design::fields`]; of hashed ones the digest. Salts,
-    /// buckets and hashes are skipped, and not compared with the fields that they came from.
+    /// The values of a key, in the order of [`Design::fields`]; for hashed fields, the digest.
+    /// Salts, buckets and hashes are skipped, and not compared with the fields they were computed
+    /// from.
     ///
     /// # Errors
-    /// `Key` if the bytes are no key of this design.
+    /// `Key` if the bytes are not a key of this design.
     pub fn decode<'k>(&self, key: &'k [u8]) -> Result<Vec<Value<'k>>> {
         let mut values = Vec::with_capacity(self.fields.len());
         let mut rest = key;
@@ -354,7 +355,7 @@ impl Design {
 }
 
 fn step(part: &Part, fields: &[Field], is_last: bool) -> Step {
-    // The names were checked.
+    // The names have been checked.
     let find = |name: &String| fields.iter().position(|field| field.name == *name).unwrap_or(0);
     match part {
         Part::Salt(salt) => match &salt.by {
@@ -406,7 +407,7 @@ fn push_digest(digest: &[u8; MD5_WIDTH], form: HashForm, key: &mut Vec<u8>) {
     }
 }
 
-/// Puts the salt that follows from the rest of the key where its place was kept.
+/// Writes the salt that the rest of the key determines into the space reserved for it.
 fn patch_salt(labels: &Labels, at: usize, key: &mut [u8]) {
     let width = labels.width();
     let hash = salt_hash(&key[at + width..]);

@@ -1,4 +1,4 @@
-//! What can be wrong with a design, a value, a key or a query, and where.
+//! Errors in a design, a value, a key or a query, with their position.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,17 +10,17 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The text of a design is not of the language.
+    /// The text of a design does not follow the language.
     Syntax,
-    /// The design cannot work: its keys could not be told apart, ordered or found.
+    /// The design cannot work: its keys could not be distinguished, ordered or found.
     Design,
     /// A value does not fit its field.
     Value,
-    /// Bytes that are no key of the design.
+    /// The bytes are not a key of the design.
     Key,
-    /// A query names what the design does not have.
+    /// A query refers to something that the design does not have.
     Query,
-    /// Wanted regions do not go with the design.
+    /// The number of regions does not fit the design.
     Regions,
 }
 
@@ -73,17 +73,17 @@ impl Error {
         &self.message
     }
 
-    /// Which part of the design is refused, counted from 0.
+    /// The rejected part of the design, counted from 0.
     pub fn part(&self) -> Option<usize> {
         self.part
     }
 
-    /// The bytes of the design's text that are wrong, if it came as text.
+    /// The rejected bytes of the design's text, if it was given as text.
     pub fn span(&self) -> Option<Range<usize>> {
         self.span.clone()
     }
 
-    /// The text with a mark under what is wrong, and the reason: three lines for a terminal.
+    /// The text with the error marked, and the reason: three lines for a terminal.
     ///
     /// ```
     /// use hblite_rowkey::Design;
@@ -93,7 +93,7 @@ impl Error {
     ///     error.pointing_into(text),
     ///     "bucket(ts, 0)|ts:timestamp\n\
     ///      ^^^^^^^^^^^^^\n\
-    ///      a bucket count of 0 leaves no bucket to put a row into: use 1 to 65536"
+    ///      there must be at least one bucket: use 1 to 65536"
     /// );
     /// ```
     pub fn pointing_into(&self, text: &str) -> String {

@@ -37,9 +37,9 @@ pub(crate) fn push_hex(digest: &[u8; MD5_WIDTH], characters: u8, key: &mut Vec<u
     key.extend_from_slice(&text[..count]);
 }
 
-/// The hash behind deterministic salts: FNV-1a of 64 bits, then the finalizer of MurmurHash3, since
-/// FNV alone leaves the low bits of similar keys similar. Two lines in any language, so that other
-/// clients can find the rows.
+/// The hash for deterministic salts: FNV-1a with 64 bits, then the finalizer of MurmurHash3,
+/// because FNV alone gives similar keys similar low bits. It takes two lines in any language, so
+/// other clients can find the rows.
 ///
 /// ```
 /// assert_eq!(hblite_rowkey::salt_hash(b""), 0xefd0_1f60_ba99_2926);

@@ -1,4 +1,4 @@
-//! Words of the design language, each with its place in the text.
+//! Tokens of the design language, each with its position in the text.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(crate) enum Token {
     Star,
 }
 
-/// The words of a text, read one after the other.
+/// The tokens of a text, read in order.
 pub(crate) struct Lexer<'t> {
     text: &'t str,
     tokens: std::iter::Peekable<std::vec::IntoIter<(Token, Range<usize>)>>,
@@ -40,7 +40,7 @@ impl<'t> Lexer<'t> {
         Ok(Self { text, tokens: tokens.into_iter().peekable(), end_of_last: 0 })
     }
 
-    /// Where the next word is; after the last one, the end of the text.
+    /// The position of the next token; after the last one, the end of the text.
     pub(crate) fn span(&mut self) -> Range<usize> {
         let end = self.text.len();
         self.tokens.peek().map_or(end..end, |(_, span)| span.clone())
@@ -60,7 +60,7 @@ impl<'t> Lexer<'t> {
         Some(token)
     }
 
-    /// Goes past the next word if it is this one.
+    /// Consumes the next token if it is this one.
     pub(crate) fn take(&mut self, wanted: &Token) -> bool {
         let is_wanted = self.tokens.peek().is_some_and(|(token, _)| token == wanted);
         if is_wanted {
@@ -73,14 +73,14 @@ impl<'t> Lexer<'t> {
         match self.tokens.peek() {
             None => Ok(()),
             Some((_, span)) => {
-                let message = "a part has ended here: the next one follows a |";
+                let message = "the part ends here: separate the next one with |";
                 Err(Error::new(ErrorKind::Syntax, message).at(span.clone()))
             }
         }
     }
 }
 
-/// The word at the front of `text`, which stands at `at`, and its length.
+/// The token at the start of `text`, which is at position `at`, and its length.
 fn token(text: &str, first: char, at: usize) -> Result<(Token, usize)> {
     let refused =
         |length: usize, message: String| Error::new(ErrorKind::Syntax, message).at(at..at + length);
@@ -100,7 +100,7 @@ fn token(text: &str, first: char, at: usize) -> Result<(Token, usize)> {
             let length = text.find(|c: char| !is_name(c)).unwrap_or(text.len());
             let number = text[..length].parse();
             let number = number.map_err(|_| {
-                refused(length, format!("{} is no number that fits here", &text[..length]))
+                refused(length, format!("{} is not a number that fits here", &text[..length]))
             })?;
             Ok((Token::Number(number), length))
         }
@@ -129,7 +129,8 @@ fn literal(text: &str, at: usize) -> Result<(Vec<u8>, usize)> {
                 match (source.get(index + 1), hex(2), hex(3)) {
                     (Some(b'x'), Some(high), Some(low)) => bytes.push((high << 4 | low) as u8),
                     _ => {
-                        let message = "after a backslash come x and two hexadecimal digits: \\x00";
+                        let message =
+                            "after a backslash, write x and two hexadecimal digits: \\x00";
                         return Err(
                             Error::new(ErrorKind::Syntax, message).at(at + index..at + index + 1)
                         );

@@ -1,21 +1,22 @@
-//! Short numbers for long names, kept in a table: the lookup table of the numeric substitution.
+//! Short numbers for long names, kept in a table: the lookup table for numeric substitution.
 //!
 //! ```text
 //! row      [kind, 1 byte][name]    column id    = the number, 8 bytes
 //! row      [kind, 1 byte]          column next  = the counter of the kind
 //! ```
 //!
-//! Registering takes a number from the counter, which gives each number once, and writes it under
-//! the name if none is there yet, in one step. Who comes second takes the number that is there; its
-//! own is lost, which costs nothing but a gap. So a name has one number for ever, and a number one
-//! name, however many processes register at once.
+//! Registering a name takes a number from the counter, which returns each number once, and stores
+//! it under the name, in one step, if the name has none yet. The loser of a race uses the number
+//! that is already stored; its own number stays unused, which leaves a gap and does no harm. So a
+//! name keeps its number forever, and a number belongs to one name, however many processes register
+//! at once.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// A table of numbers, by kind and name.
 pub trait IdStore {
-    /// What can go wrong with the table.
+    /// The table's error type.
     type Error;
 
     /// The number of a name, if it has one.
@@ -30,18 +31,18 @@ pub trait IdStore {
     /// Those of the table.
     fn next_number(&self, kind: u8) -> Result<u64, Self::Error>;
 
-    /// Gives the name this number if it has none, in one step (HBase's checkAndMutate), and says
-    /// whether it did.
+    /// Stores this number for the name if it has none, in one step (HBase's checkAndMutate).
+    /// Returns whether it did.
     ///
     /// # Errors
     /// Those of the table.
     fn register_if_absent(&self, kind: u8, name: &[u8], number: u64) -> Result<bool, Self::Error>;
 }
 
-/// Names kept by default.
+/// How many names are remembered by default.
 const CAPACITY_DEFAULT: usize = 1 << 20;
 
-/// Numbers for names, remembered. May be shared by threads.
+/// Numbers for names, with a cache. May be shared between threads.
 #[derive(Debug)]
 pub struct Ids<S> {
     store: S,
@@ -49,8 +50,8 @@ pub struct Ids<S> {
     capacity: usize,
 }
 
-/// Names used lately, and before. When the newer half is full the older one is forgotten: a cache
-/// of bounded size that keeps what is used, without a list.
+/// Recently used names, in two halves. When the newer half is full, the older one is dropped: a
+/// cache of bounded size that keeps what is used, without a list.
 #[derive(Debug, Default)]
 struct Generations {
     newer: HashMap<(u8, Vec<u8>), u64>,
@@ -58,12 +59,12 @@ struct Generations {
 }
 
 impl<S: IdStore> Ids<S> {
-    /// Numbers of this table; a million names are remembered.
+    /// Numbers in this table; remembers up to a million names.
     pub fn new(store: S) -> Self {
         Self::with_capacity(store, CAPACITY_DEFAULT)
     }
 
-    /// As [`Ids::new`], remembering at most so many names.
+    /// As [`Ids::new`], remembering at most this many names.
     pub fn with_capacity(store: S, capacity: usize) -> Self {
         Self { store, cache: Mutex::default(), capacity }
     }
@@ -73,7 +74,7 @@ impl<S: IdStore> Ids<S> {
         &self.store
     }
 
-    /// The number of a name, which is registered if it has none.
+    /// The number of a name, registering the name if it has none.
     ///
     /// # Errors
     /// Those of the table.
@@ -87,7 +88,7 @@ impl<S: IdStore> Ids<S> {
                 self.remember(kind, name, number);
                 return Ok(number);
             }
-            // Somebody else was first. Should the row be deleted in between, the name is new again.
+            // Another process was first. If the row was deleted meanwhile, the name is new again.
             if let Some(number) = self.store.find(kind, name)? {
                 self.remember(kind, name, number);
                 return Ok(number);
@@ -95,7 +96,7 @@ impl<S: IdStore> Ids<S> {
         }
     }
 
-    /// The number of a name, if it has one: for queries, which must not register what they ask for.
+    /// The number of a name, if it has one: for queries, which must not register names.
     ///
     /// # Errors
     /// Those of the table.

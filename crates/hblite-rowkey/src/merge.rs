@@ -1,16 +1,16 @@
-//! Several ordered streams as one, read no further than asked.
+//! Merges several ordered streams into one, reading no more than needed.
 //!
-//! A salted or bucketed table answers one question by n scans. Each comes in order, and together
-//! they are in order once they are merged by what follows the salt.
+//! A salted or bucketed table answers one query with n scans. Each is in order; merging them by
+//! what follows the salt puts the whole answer in order.
 //!
-//! Invariant: of each stream at most one item is held that was not given yet, and a stream is asked
-//! for its next item only when its last one was given and another is wanted. So the first `limit`
-//! items cost at most `limit + n - 1` reads, far below n × `limit`.
+//! Invariant: of each stream, at most one item is held that was not yet returned. A stream is asked
+//! for its next item only after its last one was returned and another is wanted. So the first
+//! `limit` items cost at most `limit + n - 1` reads, far below n × `limit`.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// What has a key to be merged by.
+/// An item with a key to merge by.
 pub trait Keyed {
     /// The whole row key.
     fn key(&self) -> &[u8];
@@ -28,7 +28,7 @@ impl<T> Keyed for (Vec<u8>, T) {
     }
 }
 
-/// Streams merged by their keys without the first bytes, upwards or downwards.
+/// Streams merged by their keys without the first bytes, in ascending or descending order.
 ///
 /// ```
 /// use hblite_rowkey::Merge;
@@ -44,7 +44,7 @@ impl<T> Keyed for (Vec<u8>, T) {
 pub struct Merge<I, T> {
     streams: Vec<I>,
     heads: BinaryHeap<Head<T>>,
-    /// Streams whose last item was given.
+    /// Streams whose last item was returned.
     unread: Vec<usize>,
     skip: usize,
     is_reversed: bool,
@@ -66,7 +66,7 @@ impl<T: Keyed> Head<T> {
     }
 }
 
-/// The greatest is the one that comes next.
+/// The greatest head is the next item.
 impl<T: Keyed> Ord for Head<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         let order = self.place().cmp(&other.place());
@@ -94,8 +94,8 @@ where
     T: Keyed,
 {
     /// Merges streams that are each in order, by their keys without the first `skip` bytes.
-    /// Descending streams (reversed scans) give a descending stream. Items with the same rest of
-    /// the key come in the order of their streams, or against it if reversed.
+    /// Descending streams (reversed scans) give a descending stream. Items with equal keys after
+    /// the first `skip` bytes come in stream order, or in the opposite order if reversed.
     pub fn new(streams: impl IntoIterator<Item = I>, skip: usize, is_reversed: bool) -> Self {
         let streams: Vec<I> = streams.into_iter().collect();
         // Taken from the end.
@@ -103,7 +103,7 @@ where
         Self { streams, heads: BinaryHeap::new(), unread, skip, is_reversed, has_failed: false }
     }
 
-    /// Asks streams whose last item was given for another one.
+    /// Asks the streams whose last item was returned for another one.
     fn fill(&mut self) -> Result<(), E> {
         while let Some(stream) = self.unread.pop() {
             let (skip, is_reversed) = (self.skip, self.is_reversed);

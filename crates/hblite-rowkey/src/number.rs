@@ -1,26 +1,26 @@
-//! Numbers as bytes of one width whose order is that of the numbers, or the opposite.
+//! Numbers as bytes of fixed width that sort like the numbers, or in the opposite order.
 
 use crate::value::Value;
 
-/// How a number stands in a key. All are big-endian and of one width.
+/// How a number is written in a key. All are big-endian and of fixed width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Number {
     /// 1 byte, 0 to 255: record types, small counts.
     U8,
     /// 2 bytes, 0 to 65,535.
     U16,
-    /// 4 bytes, 0 to 2³² − 1: seconds since 1970, for instance.
+    /// 4 bytes, 0 to 2³² − 1: for example seconds since 1970.
     U32,
     /// 8 bytes, 0 to 2⁶⁴ − 1.
     U64,
-    /// 8 bytes, 2⁶⁴ − 1 − value: the greatest first.
+    /// 8 bytes, 2⁶⁴ − 1 − value: the greatest number sorts first.
     ReversedU64,
-    /// 8 bytes with the sign bit flipped, so that negative numbers come first. Not what
-    /// `Bytes.toBytes(long)` writes, which puts them last.
+    /// 8 bytes with the sign bit flipped, so that negative numbers sort first.
+    /// `Bytes.toBytes(long)` differs: it puts them last.
     I64,
-    /// 8 bytes, 0 to `Long.MAX_VALUE`, as `Bytes.toBytes(long)` writes it: the oldest first.
+    /// 8 bytes, 0 to `Long.MAX_VALUE`, as `Bytes.toBytes(long)` writes it: the oldest sorts first.
     Timestamp,
-    /// 8 bytes, `Long.MAX_VALUE` − value: the newest first.
+    /// 8 bytes, `Long.MAX_VALUE` − value: the newest sorts first.
     ReverseTimestamp,
 }
 
@@ -63,7 +63,7 @@ impl Number {
         }
     }
 
-    /// Whether greater numbers come first.
+    /// Whether greater numbers sort first.
     pub fn is_descending(self) -> bool {
         matches!(self, Self::ReversedU64 | Self::ReverseTimestamp)
     }
@@ -84,7 +84,7 @@ impl Number {
         }
     }
 
-    /// The number as the bits that the key shows, or nothing if it does not fit.
+    /// The number as the bits in the key, or `None` if it does not fit.
     #[inline]
     pub(crate) fn bits(self, value: &Value<'_>) -> Option<u64> {
         match self {
@@ -101,7 +101,7 @@ impl Number {
         }
     }
 
-    /// Writes bits at the end of a key.
+    /// Appends bits to a key.
     #[inline]
     pub(crate) fn push(self, bits: u64, key: &mut Vec<u8>) {
         match self {
@@ -112,7 +112,7 @@ impl Number {
         }
     }
 
-    /// The value behind bytes of this width; nothing if the kind cannot have written them.
+    /// The value of bytes of this width; `None` if the kind cannot have written them.
     pub(crate) fn read(self, bytes: &[u8]) -> Option<Value<'static>> {
         let bits = bytes.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
         match self {

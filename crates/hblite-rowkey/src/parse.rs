@@ -33,11 +33,11 @@ use crate::text::{End, Text, Turn};
 use crate::value::Quoted;
 
 impl Design {
-    /// The design that a text describes; the language is at the head of `parse.rs` and in the
-    /// crate's documentation.
+    /// The design that a text describes; see the head of `parse.rs` and the crate's documentation
+    /// for the language.
     ///
     /// # Errors
-    /// `Syntax` or `Design`, both with the place: [`Error::pointing_into`].
+    /// `Syntax` or `Design`, both with their position: [`Error::pointing_into`].
     pub fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { lexer: Lexer::new(text)? };
         let mut parts = Vec::new();
@@ -70,7 +70,7 @@ struct Parser<'t> {
     lexer: Lexer<'t>,
 }
 
-/// What may stand between the parentheses of a part.
+/// An argument of a part.
 #[derive(Debug, PartialEq)]
 enum Argument {
     Name(String),
@@ -115,7 +115,7 @@ impl Parser<'_> {
     fn encoding(&mut self) -> Result<Encoding> {
         let span = self.lexer.span();
         let Some(Token::Name(kind)) = self.lexer.next() else {
-            return Err(syntax(span, "a type stands here: u64, timestamp, str, bytes(16), md5 …"));
+            return Err(syntax(span, "expected a type: u64, timestamp, str, bytes(16), md5 …"));
         };
         let arguments = self.arguments()?;
         let whole = span.start..self.lexer.end_of_last();
@@ -139,7 +139,7 @@ impl Parser<'_> {
                 [Argument::Number(count)] => {
                     Ok(Encoding::Md5Hex(u8::try_from(count).unwrap_or(u8::MAX)))
                 }
-                _ => Err(syntax(whole, "md5hex wants the number of characters: md5hex(6)")),
+                _ => Err(syntax(whole, "md5hex needs the number of characters: md5hex(6)")),
             },
             _ => Err(syntax(
                 span,
@@ -163,13 +163,13 @@ impl Parser<'_> {
                 Some(Token::Number(number)) => Argument::Number(number),
                 Some(Token::Literal(bytes)) => Argument::Literal(bytes),
                 Some(Token::Star) => Argument::Star,
-                _ => return Err(syntax(span, "a number, a name or a \"literal\" stands here")),
+                _ => return Err(syntax(span, "expected a number, a name or a \"literal\"")),
             });
             let span = self.lexer.span();
             match self.lexer.next() {
                 Some(Token::Comma) => {}
                 Some(Token::Close) => return Ok(arguments),
-                _ => return Err(syntax(span, "a comma or the closing parenthesis stands here")),
+                _ => return Err(syntax(span, "expected a comma or the closing parenthesis")),
             }
         }
     }
@@ -232,7 +232,7 @@ fn hash(name: &str, mut arguments: Vec<Argument>, span: Range<usize>) -> Result<
         Some(width) if is_hex => HashForm::Hex(width),
         Some(width) => HashForm::Bytes(width),
         None if is_hex => {
-            return Err(syntax(span, "md5hex wants fields and a number: md5hex(id, 6)"));
+            return Err(syntax(span, "md5hex needs fields and a number: md5hex(id, 6)"));
         }
         None => HashForm::Bytes(MD5_WIDTH as u8),
     };
@@ -248,7 +248,7 @@ fn end(arguments: &[Argument], open: End) -> std::result::Result<End, String> {
         [] => Ok(open),
         [Argument::Number(width)] => u16::try_from(*width)
             .map(End::Fixed)
-            .map_err(|_| format!("{width} bytes are more than a row key may have, 32767")),
+            .map_err(|_| format!("{width} bytes are more than the 32767 of a row key")),
         [Argument::Name(name)] if name == "escape" => Ok(End::Escaped),
         [Argument::Name(name)] if name == "rest" => Ok(End::Rest),
         [Argument::Literal(bytes)] if bytes.len() == 1 => Ok(End::Delimiter(bytes[0])),

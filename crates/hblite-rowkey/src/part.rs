@@ -1,4 +1,4 @@
-//! The parts that a key is put together from, as plain data.
+//! The parts of a key, as plain data.
 
 use crate::hash::{MD5_CHARACTERS, MD5_WIDTH};
 use crate::number::Number;
@@ -7,11 +7,11 @@ use crate::text::{End, Text, Turn};
 /// A piece of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// One of n prefixes, which spreads rows that would lie side by side.
+    /// One of n prefixes, which spreads rows that would otherwise be adjacent.
     Salt(Salt),
-    /// `field % count`: rows of neighbouring times lie in different places.
+    /// `field % count`: rows with adjacent times get different prefixes.
     Bucket(Bucket),
-    /// The beginning of a hash of fields, which also stand in the key themselves.
+    /// The beginning of a hash of fields that are also in the key themselves.
     Hash(HashPrefix),
     /// Bytes that every key of the design has here: a record type, a dash.
     Literal(Vec<u8>),
@@ -37,7 +37,7 @@ pub enum Encoding {
     Text(Text),
     /// The MD5 digest of the value, 16 bytes. The value cannot be read back.
     Md5,
-    /// So many characters of the MD5 digest in hexadecimal. The value cannot be read back.
+    /// This many characters of the MD5 digest in hexadecimal. The value cannot be read back.
     Md5Hex(u8),
 }
 
@@ -46,27 +46,27 @@ pub enum Encoding {
 pub struct Salt {
     /// What the prefixes look like.
     pub labels: Labels,
-    /// Who chooses.
+    /// How the prefix is chosen.
     pub by: SaltBy,
 }
 
 /// What the prefixes of a salt look like.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Labels {
-    /// The numbers from 0, in one byte if 256 are enough, else in two.
+    /// The numbers from 0, in one byte if 256 are enough, otherwise in two.
     Numbered(u32),
     /// These bytes, all of one length.
     Texts(Vec<Vec<u8>>),
 }
 
-/// Who chooses the salt of a row.
+/// How the salt of a row is chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SaltBy {
-    /// The writer, at random: even for one hot row, but a row can only be found by looking n times.
+    /// At random by the writer: even for one hot row, but finding a row takes n reads.
     Random,
-    /// A hash of these fields: who knows them looks once.
+    /// By a hash of these fields: a query that knows them takes one read.
     Fields(Vec<String>),
-    /// A hash of everything that follows in the key.
+    /// By a hash of everything that follows in the key.
     Rest,
 }
 
@@ -79,10 +79,10 @@ pub struct Bucket {
     pub count: u32,
 }
 
-/// The beginning of an MD5 digest of fields, one after the other.
+/// The beginning of an MD5 digest of concatenated fields.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HashPrefix {
-    /// The fields that are hashed, as they stand in the key without delimiter and filling.
+    /// The hashed fields, as written in the key without delimiter and padding.
     pub fields: Vec<String>,
     /// How much of the digest is written.
     pub form: HashForm,
@@ -91,13 +91,13 @@ pub struct HashPrefix {
 /// How much of a digest is written, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HashForm {
-    /// So many hexadecimal characters.
+    /// This many hexadecimal characters.
     Hex(u8),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u8),
 }
 
-/// The most salts or buckets: what two bytes can number.
+/// The maximum number of salts or buckets: what two bytes can hold.
 pub const COUNT_MAX: u32 = 1 << 16;
 
 impl Labels {
@@ -109,7 +109,7 @@ impl Labels {
         }
     }
 
-    /// Bytes of each.
+    /// Bytes of each label.
     pub fn width(&self) -> usize {
         match self {
             Self::Numbered(count) => numbered_width(*count),
@@ -173,12 +173,12 @@ impl Encoding {
     pub const TEXT: Self =
         Self::Text(Text { is_text: true, turn: Turn::Plain, end: End::Delimiter(0) });
 
-    /// Text in so many bytes.
+    /// Text in this many bytes.
     pub const fn text(width: u16) -> Self {
         Self::Text(Text { is_text: true, turn: Turn::Plain, end: End::Fixed(width) })
     }
 
-    /// Bytes in every key, or nothing if that differs from value to value.
+    /// The number of bytes in every key, or `None` if it depends on the value.
     pub fn width(&self) -> Option<usize> {
         match self {
             Self::Number(number) => Some(number.width()),
@@ -189,7 +189,7 @@ impl Encoding {
         }
     }
 
-    /// Whether keys are in the order of the values, or its opposite.
+    /// Whether keys sort like the values, or in the opposite order.
     pub fn is_ordered(&self) -> bool {
         match self {
             Self::Number(_) => true,
@@ -198,7 +198,7 @@ impl Encoding {
         }
     }
 
-    /// Whether greater values come first.
+    /// Whether greater values sort first.
     pub fn is_descending(&self) -> bool {
         matches!(self, Self::Number(number) if number.is_descending())
     }

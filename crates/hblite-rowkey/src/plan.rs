@@ -1,12 +1,12 @@
-//! From a query to scans: how far the front of the key is known decides what is read.
+//! From a query to scans: how much of the front of the key is known decides what is read.
 //!
-//! The parts are walked from the front. A part whose bytes follow from the query is appended; a
-//! salt or bucket that does not follow is tried in all its kinds; the first field that has no
-//! single value ends the walk, with a range if there is a condition on it. Conditions on fields
-//! behind it select nothing any more: they are checked row by row.
+//! The parts are visited from the front. A part whose bytes follow from the query is appended. A
+//! salt or bucket that does not follow from it is tried with all its labels. The first field
+//! without a single value ends the walk, with a range if there is a condition on it. Conditions on
+//! later fields select nothing any more; they are checked row by row.
 //!
-//! Invariant: the ranges are disjoint, in ascending order, and hold every key of the design for
-//! which the conditions hold; if [`Plan::checks`] is empty, no other.
+//! Invariant: the ranges are disjoint, in ascending order, and contain every key of the design that
+//! meets the conditions; if [`Plan::checks`] is empty, they contain no other key of the design.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ use crate::value::Value;
 /// How the rows of a query are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// The conditions contradict what keys can be: no row.
+    /// The conditions exclude every key: no rows.
     Nothing,
     /// Whole keys are known: one row for each range.
     Rows,
@@ -31,12 +31,12 @@ pub enum Access {
     Table,
 }
 
-/// What must be checked of each row, since the ranges do not say it.
+/// A condition to check on each row, because the ranges do not imply it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     /// The field.
     pub field: String,
-    /// Whether the key shows the field. If not, only a column that keeps the original tells.
+    /// Whether the key contains the field. If not, only a column with the original value shows it.
     pub is_in_key: bool,
 }
 
@@ -49,21 +49,21 @@ pub struct Plan {
     pub ranges: Vec<KeyRange>,
     /// Whether each range is scanned from its end to its start.
     pub is_reversed: bool,
-    /// If the scans must be merged to give the order wanted: the bytes in front of each key that
-    /// do not count in comparing. Otherwise one scan follows the other, the last range first if
-    /// reversed.
+    /// If the scans must be merged to produce the requested order: the number of leading bytes of
+    /// each key to ignore in comparisons. If `None`, one scan follows the other, the last range
+    /// first if reversed.
     pub merge_skip: Option<usize>,
-    /// Whether rows come in the order wanted. If not, the reader must read all and sort.
+    /// Whether rows come in the requested order. If not, the reader must read all of them and sort.
     pub is_in_order: bool,
-    /// What must be checked of each row.
+    /// The conditions to check on each row.
     pub checks: Vec<Check>,
-    /// How many rows are wanted.
+    /// The maximum number of rows.
     pub limit: Option<u64>,
 }
 
 impl Plan {
-    /// How many rows each scan may be told to stop after: none if rows are dropped or sorted
-    /// after they were read.
+    /// How many rows each scan may stop after; `None` if rows are dropped or sorted after being
+    /// read.
     pub fn limit_per_scan(&self) -> Option<u64> {
         self.limit.filter(|_| self.is_in_order && self.checks.is_empty())
     }
@@ -125,16 +125,16 @@ impl Design {
     }
 }
 
-/// Where the walk over the parts has come to.
+/// The state of the walk over the parts.
 struct Walk<'w> {
     design: &'w Design,
     conditions: &'w [Option<&'w Condition>],
-    /// What keys begin with, ascending and of one length.
+    /// The beginnings of keys, ascending and of equal length.
     prefixes: Vec<Vec<u8>>,
-    /// The prefixes before salts that no condition has followed yet: one scan over all salts is
-    /// better than many if nothing behind them is known.
+    /// The prefixes before salts that no condition has followed yet: if nothing after them is
+    /// known, one scan over all salts is better than many.
     before_salts: Option<Vec<Vec<u8>>>,
-    /// Conditions that the ranges say, by field.
+    /// Whether the ranges imply the condition, by field.
     is_said: Vec<bool>,
     end: End,
 }
@@ -143,9 +143,9 @@ struct Walk<'w> {
 enum End {
     /// Nothing: the whole key is known.
     Whole,
-    /// A field without single value, and what is known of it.
+    /// A field without a single value, and what is known of it.
     Field(usize, Option<Bound>),
-    /// A hash that does not follow.
+    /// A hash that the query does not determine.
     Hash,
     /// A contradiction.
     Nothing,
@@ -203,7 +203,7 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
-    /// The key, if the query gives all fields and nothing is left to chance.
+    /// The key, if the query gives all fields and nothing is random.
     fn whole_key(&self) -> Result<Option<Vec<u8>>> {
         let values: Option<Vec<Value<'static>>> =
             (0..self.conditions.len()).map(|field| self.value(field).cloned()).collect();
@@ -213,7 +213,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// An equal digest in full says that the value is equal; the beginning of one does not.
+    /// An equal full digest implies that the value is equal; an equal prefix of one does not.
     fn mark_said(&mut self, field: usize) {
         self.is_said[field] = !matches!(self.design.fields()[field].encoding,
             Encoding::Md5Hex(count) if count < crate::hash::MD5_CHARACTERS);
@@ -233,7 +233,7 @@ impl<'w> Walk<'w> {
         })
     }
 
-    /// Goes on with every salt or bucket that rows may have.
+    /// Continues with every salt or bucket that rows may have.
     fn spread(&mut self, step: &Step) {
         self.before_salts.get_or_insert_with(|| self.prefixes.clone());
         let labels: Vec<Vec<u8>> = match step {
@@ -264,8 +264,8 @@ impl<'w> Walk<'w> {
         self.prefixes = grown.collect();
     }
 
-    /// The buckets that a condition on the field leaves: a range shorter than their count leaves
-    /// as many as it is long.
+    /// The buckets that a condition on the field leaves: a range shorter than the bucket count
+    /// leaves as many as its length.
     fn buckets(&self, field: usize, count: u32) -> Vec<u32> {
         let Encoding::Number(number) = self.design.fields()[field].encoding else {
             return (0..count).collect();

@@ -1,14 +1,14 @@
-//! Where to split a new table so that the regions of a design are used from the first row on.
+//! Where to split a new table so that a design uses all regions from the first row on.
 
 use crate::design::{Design, Step};
 use crate::error::{Error, Result};
 use crate::part::{HashForm, push_numbered};
 
-/// More regions than this are refused: the keys alone would fill the memory.
+/// More regions are refused: the keys alone would fill the memory.
 pub const REGIONS_MAX: usize = 1 << 20;
 
 impl Design {
-    /// The `regions - 1` keys that cut the table at the salts, buckets or hashes that keys begin
+    /// The `regions - 1` keys that split the table at the salts, buckets or hashes that keys begin
     /// with.
     ///
     /// ```
@@ -21,9 +21,9 @@ impl Design {
     /// ```
     ///
     /// # Errors
-    /// `Regions` if keys begin with a field, so that only a sample tells where they lie
-    /// ([`quantile_splits`]); if there are more salts or buckets than regions: each further one
-    /// costs a scan and spreads nothing; if there are fewer: some regions would stay empty.
+    /// `Regions` if keys begin with a field, because only a sample shows how they are distributed
+    /// ([`quantile_splits`]). Also if there are more salts or buckets than regions, because each
+    /// extra one costs a scan and spreads nothing; or fewer, because some regions would stay empty.
     pub fn natural_splits(&self, regions: usize) -> Result<Vec<Vec<u8>>> {
         check_regions(regions)?;
         match self.steps().first() {
@@ -61,8 +61,8 @@ impl Design {
     }
 }
 
-/// Keys that cut a sample of keys into `regions` of the same number; fewer where the sample has too
-/// few different keys.
+/// Keys that split a sample of keys into `regions` equal parts; fewer if the sample has too few
+/// different keys.
 ///
 /// ```
 /// use hblite_rowkey::quantile_splits;
@@ -72,7 +72,7 @@ impl Design {
 /// ```
 ///
 /// # Errors
-/// `Regions` if `regions` is 0 or too great, or the sample is empty.
+/// `Regions` if `regions` is 0 or too large, or the sample is empty.
 pub fn quantile_splits(mut sample: Vec<Vec<u8>>, regions: usize) -> Result<Vec<Vec<u8>>> {
     check_regions(regions)?;
     if sample.is_empty() {
@@ -117,13 +117,13 @@ fn hash_splits(form: HashForm, regions: usize) -> Result<Vec<Vec<u8>>> {
         HashForm::Hex(width) => (16_u128, width),
         HashForm::Bytes(width) => (256, width),
     };
-    // 2^64 kinds are enough to cut; what follows is zero.
+    // 2^64 values are enough for the splits; the remaining bytes are zero.
     let significant = u32::from(width.min(if base == 16 { 16 } else { 8 }));
     let kinds = base.pow(significant);
     let regions = regions as u128;
     if regions > kinds {
         return Err(Error::regions(format!(
-            "the hash at the front has {kinds} kinds, fewer than {regions} regions: take more of it"
+            "the hash at the front has {kinds} values, fewer than {regions} regions: use more of it"
         )));
     }
     let key = |region: u128| {

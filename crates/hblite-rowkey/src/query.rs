@@ -1,4 +1,4 @@
-//! What is asked of a table, in terms of the key's fields.
+//! A query on a table, in terms of the key's fields.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::text::reverse;
 use crate::value::Value;
 
-/// Conditions on fields, all of which must hold, the order wanted, and how many rows.
+/// Conditions on fields, all of which must hold, the requested order, and a row limit.
 ///
 /// ```
 /// use hblite_rowkey::{Design, Query};
@@ -15,7 +15,7 @@ use crate::value::Value;
 /// let query = Query::new().equals("uid", "u007").descending("ts").limit(30);
 /// let plan = design.plan(&query)?;
 /// assert_eq!(plan.ranges[0].start, b"u007");
-/// assert!(!plan.is_reversed); // the newest come first as it is
+/// assert!(!plan.is_reversed); // reverse timestamps already put the newest first
 /// # Ok::<(), hblite_rowkey::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,38 +25,38 @@ pub struct Query {
     pub(crate) limit: Option<u64>,
 }
 
-/// What must hold of one field.
+/// A condition on one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
-    /// It is this value.
+    /// Equal to this value.
     Equals(Value<'static>),
-    /// It begins with these bytes.
+    /// Starts with these bytes.
     Prefix(Value<'static>),
-    /// It ends with these bytes.
+    /// Ends with these bytes.
     Suffix(Value<'static>),
-    /// It is in this range.
+    /// Within this range.
     Range {
-        /// The least value wanted.
+        /// The smallest value included.
         from: Option<Value<'static>>,
-        /// The least value that is too great.
+        /// The smallest value excluded.
         to: Option<Value<'static>>,
     },
 }
 
-/// The order of rows that is wanted.
+/// The requested order of rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Order {
     /// Any.
     #[default]
     Any,
-    /// Least values of this field first: of a time, the oldest.
+    /// Smallest values of this field first: for a time, the oldest.
     Ascending(String),
-    /// Greatest values of this field first: of a time, the newest.
+    /// Greatest values of this field first: for a time, the newest.
     Descending(String),
 }
 
 impl Query {
-    /// Every row in any order.
+    /// Every row, in any order.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,19 +67,19 @@ impl Query {
         self.condition(field, Condition::Equals(value.into()))
     }
 
-    /// Only rows whose field begins so.
+    /// Only rows whose field starts with this.
     #[must_use]
     pub fn prefix(self, field: &str, value: impl Into<Value<'static>>) -> Self {
         self.condition(field, Condition::Prefix(value.into()))
     }
 
-    /// Only rows whose field ends so.
+    /// Only rows whose field ends with this.
     #[must_use]
     pub fn suffix(self, field: &str, value: impl Into<Value<'static>>) -> Self {
         self.condition(field, Condition::Suffix(value.into()))
     }
 
-    /// Only rows with values from the first up to, and without, the second.
+    /// Only rows with values from the first up to but excluding the second.
     #[must_use]
     pub fn range<V: Into<Value<'static>>>(self, field: &str, range: Range<V>) -> Self {
         let (from, to) = (Some(range.start.into()), Some(range.end.into()));
@@ -105,19 +105,19 @@ impl Query {
         self
     }
 
-    /// Least values first.
+    /// Smallest values first.
     #[must_use]
     pub fn ascending(self, field: &str) -> Self {
         Self { order: Order::Ascending(field.to_owned()), ..self }
     }
 
-    /// Greatest values first; of a time, the newest.
+    /// Greatest values first; for a time, the newest.
     #[must_use]
     pub fn descending(self, field: &str) -> Self {
         Self { order: Order::Descending(field.to_owned()), ..self }
     }
 
-    /// No more rows than this.
+    /// At most this many rows.
     #[must_use]
     pub fn limit(self, rows: u64) -> Self {
         Self { limit: Some(rows), ..self }
@@ -128,17 +128,18 @@ impl Query {
         &self.conditions
     }
 
-    /// The order wanted.
+    /// The requested order.
     pub fn order(&self) -> &Order {
         &self.order
     }
 
-    /// How many rows are wanted.
+    /// The maximum number of rows.
     pub fn row_limit(&self) -> Option<u64> {
         self.limit
     }
 
-    /// Whether the conditions hold for values, by name. A field without value fails its condition.
+    /// Whether the conditions hold for values, by name. A field without a value fails its
+    /// condition.
     pub fn matches<'v>(&self, value: impl Fn(&str) -> Option<Value<'v>>) -> bool {
         self.conditions
             .iter()
@@ -147,7 +148,7 @@ impl Query {
 }
 
 impl Condition {
-    /// Whether it holds for a value.
+    /// Whether the condition holds for a value.
     pub fn holds(&self, value: &Value<'_>) -> bool {
         let is = |other: &Value<'_>, wanted: Ordering| compare(value, other) == Some(wanted);
         match self {
@@ -184,15 +185,15 @@ fn compare(left: &Value<'_>, right: &Value<'_>) -> Option<Ordering> {
     }
 }
 
-/// The encoded prefix that all domains with a suffix share: whole labels only.
+/// The encoded prefix shared by all domains with a suffix: whole labels only.
 ///
-/// `.iteblog.com` → `com.iteblog.`, and `blog.com` → `com.`, since the first label may go on.
+/// `.iteblog.com` → `com.iteblog.`, and `blog.com` → `com.`, since its first label may be longer.
 pub(crate) fn domain_prefix(suffix: &str) -> String {
     let Some((_, whole)) = suffix.split_once('.') else { return String::new() };
     format!("{}.", crate::text::reverse_domain(whole))
 }
 
-/// The encoded prefix that all texts with a suffix share when they are written backwards.
+/// The encoded prefix shared by all strings with a suffix when they are reversed.
 pub(crate) fn reversed_prefix(suffix: &str) -> String {
     reverse(suffix)
 }

@@ -1,32 +1,33 @@
-//! Where the rows of a design go when they are written in order of time.
+//! Where a design puts rows that are written in time order.
 
 use std::fmt;
 
 use crate::design::{Design, Step};
 use crate::number::Number;
 
-/// What decides where the next row lies.
+/// What determines where the next row goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spread {
-    /// A time or a counter: each row lies behind (or before) the one written last, so that one
-    /// region takes all writes at every instant.
+    /// A time or a counter: each row goes after (or before) the last one written, so one region
+    /// takes all writes at any moment.
     Growing {
         /// The field that grows.
         field: String,
     },
-    /// One of so many places, whatever the row.
+    /// One of this many prefixes, independent of the order of rows.
     Prefixes {
         /// How many.
         count: u32,
-        /// Whether the places follow from the row, or from chance.
+        /// Whether the prefix is random. If not, the row determines it.
         is_random: bool,
     },
-    /// A hash: every place is as likely, and all rows of one value of these fields share theirs.
+    /// A hash: every place is equally likely, and all rows with the same values of these fields
+    /// share one.
     Hashed {
         /// The fields that are hashed.
         fields: Vec<String>,
     },
-    /// A field: rows lie as its values do, and all rows of one value lie side by side.
+    /// A field: rows are distributed like its values, and all rows with one value are adjacent.
     ByValue {
         /// The field.
         field: String,
@@ -34,7 +35,7 @@ pub enum Spread {
 }
 
 impl Design {
-    /// What decides where the next row lies: the first part that is not the same in all rows.
+    /// What determines where the next row goes: the first part that is not the same in all rows.
     ///
     /// ```
     /// use hblite_rowkey::Design;
@@ -91,7 +92,7 @@ impl fmt::Display for Spread {
                 fields.join(", ")
             ),
             Self::ByValue { field } => {
-                write!(f, "as the values of {field} lie: even if they are many and none is hot")
+                write!(f, "like the values of {field}: even if there are many and none is hot")
             }
         }
     }

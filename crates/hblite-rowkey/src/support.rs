@@ -1,4 +1,4 @@
-//! Which conditions a key answers from its front: the matrix that design guides show, computed.
+//! Which conditions a key supports: the matrix from row-key guides, computed.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use crate::plan::{Access, Plan};
 use crate::query::Query;
 use crate::value::Value;
 
-/// What is known of one field, whatever the value.
+/// What is known of a field, whatever its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Known {
     /// Its value.
     Value,
-    /// How it begins, or between which values it is.
+    /// Its beginning, or a range.
     Part,
 }
 
@@ -27,11 +27,11 @@ pub struct Support {
     pub access: Access,
     /// How many scans it takes.
     pub scans: usize,
-    /// Fields that each row read must be checked for.
+    /// Fields to check on each row.
     pub checked: Vec<String>,
 }
 
-/// The fields of a matrix. More would be thousands of lines that nobody reads.
+/// The maximum number of fields in a matrix. More would produce thousands of lines.
 const MATRIX_FIELDS_MAX: usize = 6;
 
 impl Design {
@@ -63,16 +63,17 @@ impl Design {
         Ok(Support::of(known, &self.plan(&query)?))
     }
 
-    /// How the design serves every set of its fields, the last of them once in whole and once in
-    /// part, whole keys first. Of a key of many fields the first six are taken.
+    /// How the design serves every combination of known fields, the last of them both complete and
+    /// partial, whole keys first. For a key with many fields, only the first six count.
     ///
     /// # Errors
-    /// None for a design that was made; the signature is that of [`Design::support`].
+    /// None for a valid design; the signature is that of [`Design::support`].
     pub fn support_matrix(&self) -> Result<Vec<Support>> {
         let fields = &self.fields()[..self.fields().len().min(MATRIX_FIELDS_MAX)];
         let mut matrix = Vec::new();
         for set in (1..1_usize << fields.len()).rev() {
-            // The first field is the highest bit, so that sets that know the front come first.
+            // The first field is the highest bit, so that combinations that know the front come
+            // first.
             let is_in = |index: &usize| set >> (fields.len() - 1 - index) & 1 == 1;
             let chosen: Vec<usize> = (0..fields.len()).filter(is_in).collect();
             for last in [Known::Value, Known::Part] {
@@ -87,7 +88,7 @@ impl Design {
     }
 }
 
-/// Adds a condition on some value: which one does not matter to how it is served.
+/// Adds a condition on some value. Which value does not affect the plan.
 fn ask(query: Query, name: &str, encoding: Encoding, known: Known) -> Query {
     match (encoding, known) {
         (Encoding::Number(_), Known::Value) => query.equals(name, 1_u64),

@@ -1,44 +1,45 @@
-//! Text and bytes in a key: how a value is turned, where it ends, and what it may not contain.
+//! Text and bytes in a key: how a value is transformed, where it ends, and what it must not
+//! contain.
 //!
-//! A value of unknown length that is followed by another field needs a mark where it ends. The mark
-//! must sort before every byte of a value, or "web" and "web-1" change places; so values may only
-//! have bytes greater than the delimiter, or their zero bytes are escaped.
+//! A value of unknown length that is followed by another field needs a mark for its end. The mark
+//! must sort before every byte of a value; otherwise "web" and "web-1" would change places. So
+//! values may only contain bytes greater than the delimiter, or their zero bytes are escaped.
 
 use std::borrow::Cow;
 
 use crate::value::Value;
 
-/// What is done to a value before it is written.
+/// The transformation of a value before it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Turn {
-    /// Written as it is.
+    /// Written unchanged.
     Plain,
-    /// The characters backwards: `www.iteblog.com` → `moc.golbeti.www`.
+    /// Characters reversed: `www.iteblog.com` → `moc.golbeti.www`.
     Reversed,
-    /// The labels backwards: `www.cnn.com` → `com.cnn.www`.
+    /// Labels reversed: `www.cnn.com` → `com.cnn.www`.
     Domain,
 }
 
 /// Where a value ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum End {
-    /// After so many bytes. Shorter text is filled up with zero bytes, which values may not have;
-    /// bytes must have the width exactly.
+    /// After this many bytes. Shorter text is padded with zero bytes, which values must not
+    /// contain; bytes must have exactly this width.
     Fixed(u16),
-    /// Before this byte, which is not written after the last field. Values have greater bytes only.
+    /// Before this byte, which is omitted after the last field. Values contain greater bytes only.
     Delimiter(u8),
-    /// Before `00 01`; a zero byte within is written `00 FF`. Not used after the last field.
+    /// Before `00 01`; a zero byte in the value is written `00 FF`. Omitted after the last field.
     Escaped,
-    /// With the key: the last field only.
+    /// At the end of the key: the last field only.
     Rest,
 }
 
 /// Text or bytes as a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Text {
-    /// Whether values must be UTF-8 and are given back as text.
+    /// Whether values must be UTF-8 and are returned as text.
     pub is_text: bool,
-    /// What is done to a value.
+    /// The transformation of a value.
     pub turn: Turn,
     /// Where a value ends.
     pub end: End,
@@ -58,16 +59,16 @@ impl Text {
         }
     }
 
-    /// The value as the field orders it.
+    /// The value in the form that the field sorts by.
     pub(crate) fn turned<'v>(&self, value: &'v Value<'_>) -> Result<Cow<'v, [u8]>, String> {
         let bytes = value
             .as_bytes()
-            .ok_or_else(|| format!("wants {}, and got {value}, {}", self.kind(), value.kind()))?;
+            .ok_or_else(|| format!("expects {} but got {value}, {}", self.kind(), value.kind()))?;
         if !self.is_text {
             return Ok(Cow::Borrowed(bytes));
         }
         let text =
-            std::str::from_utf8(bytes).map_err(|error| format!("{value} is no UTF-8: {error}"))?;
+            std::str::from_utf8(bytes).map_err(|error| format!("{value} is not UTF-8: {error}"))?;
         Ok(match self.turn {
             Turn::Plain => Cow::Borrowed(bytes),
             Turn::Reversed => Cow::Owned(reverse(text).into_bytes()),
@@ -79,8 +80,8 @@ impl Text {
         if self.is_text { "text" } else { "bytes" }
     }
 
-    /// Writes the value without what marks its end: the bytes that every key with this value, or
-    /// a longer one, begins with.
+    /// Writes the value without the mark for its end: the beginning of every key with this value or
+    /// a longer one.
     pub(crate) fn push_open(
         &self,
         value: &Value<'_>,
@@ -95,7 +96,7 @@ impl Text {
                     return Err(format!("{value} has {length} bytes, the field {width}"));
                 }
                 if self.is_text && bytes.contains(&0) {
-                    return Err(format!("{value} has a zero byte, which fills up shorter values"));
+                    return Err(format!("{value} contains a zero byte, which pads shorter values"));
                 }
             }
             End::Delimiter(delimiter) if !is_last => {
@@ -121,7 +122,7 @@ impl Text {
         Ok(())
     }
 
-    /// Writes what marks the end of a value of `length` bytes.
+    /// Writes the mark for the end of a value of `length` bytes.
     pub(crate) fn push_end(
         &self,
         length: usize,
@@ -154,13 +155,13 @@ impl Text {
                 let (field, rest) = key
                     .split_at_checked(usize::from(width))
                     .ok_or_else(|| format!("the key ends within its {width} bytes"))?;
-                // Text was filled up with zero bytes, which it does not have itself.
+                // Text was padded with zero bytes, which it does not contain itself.
                 let end = field.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
                 (Cow::Borrowed(if self.is_text { &field[..end] } else { field }), rest)
             }
             End::Delimiter(delimiter) if !is_last => {
                 let at = key.iter().position(|byte| *byte == delimiter);
-                let at = at.ok_or_else(|| format!("no delimiter {delimiter:#04x} ends it"))?;
+                let at = at.ok_or_else(|| format!("its delimiter {delimiter:#04x} is missing"))?;
                 (Cow::Borrowed(&key[..at]), &key[at + 1..])
             }
             End::Escaped if !is_last => unescape(key)?,
@@ -180,7 +181,7 @@ impl Text {
                 Err(error) => Err(error.utf8_error()),
             },
         };
-        let text = text.map_err(|error| format!("its bytes are no UTF-8: {error}"))?;
+        let text = text.map_err(|error| format!("its bytes are not UTF-8: {error}"))?;
         Ok(Value::Text(match self.turn {
             Turn::Plain => text,
             Turn::Reversed => Cow::Owned(reverse(&text)),
@@ -208,7 +209,7 @@ fn unescape(key: &[u8]) -> Result<(Cow<'_, [u8]>, &[u8]), String> {
     Err("no 00 01 ends it".to_owned())
 }
 
-/// The characters backwards.
+/// The characters in reverse order.
 ///
 /// ```
 /// assert_eq!(hblite_rowkey::reverse("www.iteblog.com"), "moc.golbeti.www");
@@ -217,7 +218,7 @@ pub fn reverse(text: &str) -> String {
     text.chars().rev().collect()
 }
 
-/// The labels of a domain backwards.
+/// The labels of a domain in reverse order.
 ///
 /// ```
 /// assert_eq!(hblite_rowkey::reverse_domain("www.cnn.com"), "com.cnn.www");

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// The value of a field, borrowed from whoever has it.
+/// The value of a field, which may be borrowed.
 ///
 /// ```
 /// use hblite_rowkey::Value;
@@ -20,7 +20,7 @@ pub enum Value<'a> {
     Text(Cow<'a, str>),
     /// Any bytes.
     Bytes(Cow<'a, [u8]>),
-    /// What is left in a key of a value that was hashed.
+    /// What remains in a key of a value that was hashed.
     Digest(Cow<'a, [u8]>),
 }
 
