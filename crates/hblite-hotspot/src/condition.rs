@@ -8,9 +8,8 @@
 //! operand    = number [ "%" | "ns" | "us" | "ms" | "s" ] | name of a figure, in words
 //! ```
 //!
-//! Times are in seconds: `5 ms` is 0.005. A name may leave out what is meant most often: what
-//! is not said to be of reads or bytes is of writes, what is not said to be total or worst is
-//! windowed.
+//! Times are in seconds: `5 ms` is 0.005. Names have defaults: without `reads` or `bytes` a figure
+//! is about writes, and without `total` or `worst` it is windowed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,12 +31,12 @@ pub type NamedFigures = BTreeMap<String, f64>;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition(Term);
 
-/// Whether a condition holds.
+/// The result of evaluating a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Whether it holds.
     pub holds: bool,
-    /// The comparisons that made it so, with the figures' values.
+    /// The comparisons that decided it, with the figures' values.
     pub reason: String,
 }
 
@@ -87,7 +86,7 @@ enum Token {
 }
 
 impl Condition {
-    /// Reads a condition. Names are looked up when it is evaluated.
+    /// Parses a condition. Names are resolved when it is evaluated.
     ///
     /// # Errors
     /// The text with what was expected, and where.
@@ -104,7 +103,7 @@ impl Condition {
     /// Compares figures.
     ///
     /// # Errors
-    /// If there is no figure of a name; the message lists those that there are.
+    /// If a figure is unknown; the message lists the known ones.
     pub fn evaluate(&self, figures: &NamedFigures) -> Result<Finding, BadCondition> {
         let mut reasons = Vec::new();
         let holds = self.0.evaluate(figures, true, &mut reasons)?;
@@ -113,7 +112,7 @@ impl Condition {
 }
 
 impl Term {
-    /// Evaluates all parts, so that wrong names are found in any case; gives reasons if the result
+    /// Evaluates all parts, so that unknown names are always found; returns reasons if the result
     /// is `wanted`.
     fn evaluate(
         &self,
@@ -163,7 +162,7 @@ impl Operand {
     }
 }
 
-/// The figure that a name means, with what it leaves out.
+/// The figure that a name refers to, with the defaults filled in.
 fn find<'f>(name: &str, figures: &'f NamedFigures) -> Option<(&'f str, f64)> {
     let (first, rest) = name.split_once(' ').unwrap_or((name, ""));
     let candidates = [
@@ -294,7 +293,7 @@ fn number(text: &str, rest: &str) -> Result<(Token, usize), BadCondition> {
     Ok((Token::Number { value: value * factor, text: rest[..length].to_owned() }, length))
 }
 
-/// How deep brackets may be nested.
+/// How deeply parentheses may be nested.
 const DEPTH_MAX: usize = 50;
 
 struct Parser<'p> {

@@ -1,11 +1,11 @@
-//! Where the load of a row-key design lands, and what reading back costs.
+//! Where the load of a row-key design goes, and what reading back costs.
 //!
-//! - [`advise`]: from sampled keys and wanted queries to a design
+//! - [`advise`]: from sampled keys and expected queries to a design
 //! - [`condition`]: conditions over named figures, for tests in a build
 //! - [`figures`]: how evenly loads are spread, per time window and in total
 //! - [`generate`]: which entity each request is about, and when it arrives
 //! - [`report`]: a page, pictures and tables of results
-//! - [`result`]: what a run came to, as a file
+//! - [`result`]: the result of a run, as a file
 //! - [`run`]: runs a candidate on a store and counts
 //! - [`simulate`]: the stream of requests on a number of region servers
 //! - [`study`]: workloads with candidate keys and queries

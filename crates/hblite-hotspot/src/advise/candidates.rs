@@ -1,4 +1,4 @@
-//! Candidates: orders of the fields that the queries suggest, each with what may stand before it.
+//! Candidates: the field orders that the queries suggest, each with every prefix to try.
 
 use hblite_rowkey::{
     Bucket, Design, Encoding, End, Field, HashForm, HashPrefix, Labels, Number, Part, Salt, SaltBy,
@@ -8,14 +8,14 @@ use hblite_rowkey::{
 use super::sample::Sample;
 use super::wanted::{Known, Wanted, WantedQuery};
 
-/// Characters of the MD5 digest before hashed keys: enough for as many regions as there may be.
+/// Characters of the MD5 digest before hashed keys: enough for the maximum number of regions.
 const HASH_CHARACTERS: u8 = 5;
 
-/// All candidates, the present design among them.
+/// All candidates, including the present design.
 pub(super) fn candidates(sample: &Sample, wanted: &Wanted, regions: usize) -> Vec<Design> {
     let mut designs = vec![sample.design().clone()];
     let mut add = |parts: Vec<Part>| {
-        // What cannot work as a key is no candidate.
+        // A design that cannot work is not a candidate.
         if let Ok(design) = Design::new(parts)
             && !designs.contains(&design)
         {
@@ -31,7 +31,7 @@ pub(super) fn candidates(sample: &Sample, wanted: &Wanted, regions: usize) -> Ve
     designs
 }
 
-/// The order that suits each query best, and the present one.
+/// The best order for each query, and the present one.
 fn orders(sample: &Sample, wanted: &Wanted) -> Vec<Vec<Part>> {
     let mut orders: Vec<Vec<Part>> = Vec::new();
     let present: Vec<Part> = sample
@@ -49,7 +49,7 @@ fn orders(sample: &Sample, wanted: &Wanted) -> Vec<Vec<Part>> {
     orders
 }
 
-/// Values that are known first, then what is known in part or sorted by, then the rest.
+/// Fields with a known value first, then those known in part or sorted by, then the rest.
 fn order(sample: &Sample, query: &WantedQuery) -> Vec<Part> {
     let rank = |name: &str| {
         let known = query.asks.iter().position(|(field, _)| field == name);
@@ -75,7 +75,7 @@ fn order(sample: &Sample, query: &WantedQuery) -> Vec<Part> {
     fields.into_iter().map(part).collect()
 }
 
-/// Texts before others end at a zero byte.
+/// Text ends at a zero byte if another field follows.
 fn delimited(mut parts: Vec<Part>) -> Vec<Part> {
     let last = parts.len().saturating_sub(1);
     for part in &mut parts[..last] {
@@ -88,7 +88,7 @@ fn delimited(mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// What may stand before an order of fields.
+/// The prefixes to try before an order of fields.
 fn fronts(order: &[Part], regions: usize) -> Vec<Part> {
     let Some(Part::Field(first)) = order.first() else { return Vec::new() };
     let mut fronts = Vec::new();

@@ -1,11 +1,11 @@
-//! An adviser: from a sample of real keys and the queries wanted, a design with its regions.
+//! The adviser: from a sample of real keys and the expected queries to a design with its regions.
 //!
-//! The sample is decoded by the design that it has now, so that its fields are known. From the
-//! queries follow orders of fields that answer them by short scans; each is tried as it is, salted,
-//! bucketed and hashed. Every candidate writes the sample, in the order in which it came, into
-//! regions cut at its quantiles: that gives the hotness of writes. Every candidate plans the
-//! queries about records of the sample: that gives regions to look into and rows to read. The score
-//! is how many times worse than the best both are. Nothing is stored; all of it is arithmetic.
+//! The sample is decoded by its present design, which gives its fields. The queries suggest field
+//! orders that answer them with short scans; each order is tried plain, salted, bucketed and
+//! hashed. Every candidate writes the sample, in its original order, into regions split at its
+//! quantiles, which gives the hotness of writes. Every candidate also plans the queries about
+//! records of the sample, which gives the regions to open and the rows to read. The score is how
+//! many times worse both are than the best. Nothing is stored; all of this is arithmetic.
 
 mod candidates;
 mod proposal;
@@ -24,16 +24,16 @@ pub use wanted::{Wanted, WantedQuery};
 
 use crate::study::BadStudy;
 
-/// What the adviser needs to know besides keys and queries.
+/// What the adviser must know besides keys and queries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdviceOptions {
-    /// Regions of the table to be.
+    /// Regions of the new table.
     pub regions: usize,
-    /// Rows that the table will have; the sample stands for them.
+    /// Rows that the table will have; the sample represents them.
     pub rows: u64,
-    /// How much an even spread of writes matters against cheap reads, 0 to 1.
+    /// The weight of evenly spread writes relative to cheap reads, 0 to 1.
     pub write_weight: f64,
-    /// Windows that the sample is cut into, in the order in which it came.
+    /// Windows that the sample is divided into, in its original order.
     pub windows: usize,
     /// The table's name in the command.
     pub table: String,
@@ -78,10 +78,10 @@ impl From<BadStudy> for NoAdvice {
     }
 }
 
-/// Reads the text of a present design.
+/// Parses the text of a present design.
 ///
 /// # Errors
-/// [`NoAdvice`] with a mark under what is wrong.
+/// [`NoAdvice`] with the error marked.
 pub fn design(text: &str) -> Result<hblite_rowkey::Design, NoAdvice> {
     hblite_rowkey::Design::parse(text).map_err(|error| NoAdvice(error.pointing_into(text)))
 }

@@ -8,7 +8,7 @@ use super::AdviceOptions;
 use super::score::Score;
 use crate::condition::short;
 
-/// Lines of the ranking.
+/// Rows of the ranking.
 const SHOWN: usize = 8;
 
 /// Candidates, the best first.
@@ -36,13 +36,13 @@ impl Advice {
         self.scores.iter().find(|score| score.design.to_string() == self.present)
     }
 
-    /// The command of HBase's shell that makes the table.
+    /// The HBase shell command that creates the table.
     pub fn create_command(&self) -> String {
         create_command(&self.options.table, &self.best().splits)
     }
 }
 
-/// The command of HBase's shell that makes a table with these split keys.
+/// The HBase shell command that creates a table with these split keys.
 ///
 /// ```
 /// let command = hblite_hotspot::advise::create_command("logs", &[vec![1], b"a\"#".to_vec()]);
@@ -57,7 +57,7 @@ pub fn create_command(table: &str, splits: &[Vec<u8>]) -> String {
     format!("create '{table}', 'd', SPLITS => [{}]", quoted.join(", "))
 }
 
-/// Bytes between double quotes; what means something there is written as `\xHH`.
+/// Bytes in double quotes; bytes with a special meaning are written as `\xHH`.
 fn quoted(key: &[u8]) -> String {
     let byte = |byte: &u8| match byte {
         b'"' | b'\\' | b'#' => format!("\\x{byte:02X}"),

@@ -1,4 +1,4 @@
-//! A sample of keys in the order in which they were written, as values of fields.
+//! A sample of keys, in write order, as field values.
 
 use hblite::{Connection, Scan};
 use hblite_rowkey::{Design, Part, Value};
@@ -6,10 +6,10 @@ use hblite_rowkey::{Design, Part, Value};
 use super::NoAdvice;
 use crate::study::mixed;
 
-/// Keys of a sample that are kept: more would not change the advice.
+/// Maximum number of sampled keys: more would not change the advice.
 const KEYS_MAX: usize = 20_000;
 
-/// Records of which the keys are known.
+/// Records whose keys are known.
 #[derive(Debug, Clone)]
 pub struct Sample {
     design: Design,
@@ -17,12 +17,11 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Decodes keys, in the order in which they were written, by the design that they have. Of many
-    /// keys an even choice is taken.
+    /// Decodes keys, in write order, by their design. Of many keys, an even selection is kept.
     ///
     /// # Errors
-    /// [`NoAdvice`] if there are too few keys, one is not of the design, or the design shows only a
-    /// hash of a field.
+    /// [`NoAdvice`] if there are too few keys, one does not match the design, or the design
+    /// contains only a hash of a field.
     pub fn new(design: Design, keys: Vec<Vec<u8>>) -> Result<Self, NoAdvice> {
         let hidden = design.fields().iter().find(|field| !field.encoding.is_reversible());
         if let Some(field) = hidden {
@@ -40,7 +39,8 @@ impl Sample {
         }
         let count = keys.len().min(KEYS_MAX);
         let decode = |index: usize| -> Result<Vec<Value<'static>>, NoAdvice> {
-            // One of each stretch by chance: keys at even distances may all end in the same digits.
+            // One random key from each stretch: keys at even distances may all end in the same
+            // digits.
             let stretch = index * keys.len() / count..(index + 1) * keys.len() / count;
             let key = &keys[stretch.start + mixed(index as u64) as usize % stretch.len().max(1)];
             let values = design.decode(key).map_err(|error| {
@@ -52,8 +52,8 @@ impl Sample {
         Ok(Self { design, records })
     }
 
-    /// Reads a sample from text: a line for each key, as `Bytes.toStringBinary` prints it, in the
-    /// order in which they were written. Lines of `hblite hotspot run --keys-out` are taken too.
+    /// Reads a sample from text: one key per line, as `Bytes.toStringBinary` prints it, in write
+    /// order. Lines of `hblite hotspot run --keys-out` are also accepted.
     ///
     /// # Errors
     /// As [`Sample::new`].
@@ -69,11 +69,11 @@ impl Sample {
         Self::new(design, lines.map(key).collect())
     }
 
-    /// Reads the keys of a table, in the order of the timestamps of their cells. All rows are
-    /// looked at.
+    /// Reads the keys of a table, in the order of the timestamps of their cells. This scans all
+    /// rows.
     ///
     /// # Errors
-    /// As [`Sample::new`], and what the store says.
+    /// As [`Sample::new`], and those of the store.
     pub fn of_table(
         design: Design,
         connection: &Connection,
@@ -83,7 +83,7 @@ impl Sample {
         let table = connection.table(table).map_err(store)?;
         let mut rows: Vec<(i64, Vec<u8>)> = Vec::new();
         let mut scanner = table.scan(&Scan::new()).map_err(store)?;
-        // Of about `step` rows one is kept; when there are too many, half of them go.
+        // Keeps one of about `step` rows, and drops half of them when there are too many.
         let (mut step, mut seen) = (1, 0_u64);
         while let Some(row) = scanner.next_row().map_err(store)? {
             if mixed(seen).is_multiple_of(step) {
@@ -104,7 +104,7 @@ impl Sample {
         Self::new(design, rows.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// The design that the keys have.
+    /// The present design of the keys.
     pub fn design(&self) -> &Design {
         &self.design
     }

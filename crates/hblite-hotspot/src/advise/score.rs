@@ -1,4 +1,4 @@
-//! What a candidate costs: hotness of writes, and regions and rows of reads.
+//! What a candidate costs: the hotness of writes, and the regions and rows of reads.
 
 use hblite_rowkey::{Access, Design, Value, quantile_splits};
 
@@ -8,13 +8,13 @@ use super::{AdviceOptions, NoAdvice};
 use crate::figures::Windowed;
 use crate::study::mixed;
 
-/// Records that each query is asked about.
+/// Records that each query is tried with.
 const ASKED: usize = 20;
-/// Rows that are read in the time of one call to a region: HBase's scanner fetches as many at once
-/// as fit; a hundred rows are about as much work as a call.
+/// Rows read in the time of one call to a region. HBase's scanner fetches as many rows per call as
+/// fit; a hundred rows are about as much work as a call.
 const ROWS_PER_CALL: f64 = 100.0;
 
-/// A score that many times the best is about as good.
+/// A score within this factor of the best is about as good.
 const AS_GOOD: f64 = 1.05;
 
 /// A candidate with its costs.
@@ -22,15 +22,15 @@ const AS_GOOD: f64 = 1.05;
 pub struct Score {
     /// The candidate.
     pub design: Design,
-    /// Keys that cut its table, from the quantiles of the sample.
+    /// Split keys of its table, from the quantiles of the sample.
     pub splits: Vec<Vec<u8>>,
     /// Windowed max/mean of writes.
     pub max_over_mean: f64,
     /// Mean bytes of a key.
     pub key_bytes: f64,
-    /// The costs of the queries, in their order.
+    /// The costs of the queries, in order.
     pub queries: Vec<QueryScore>,
-    /// How many times worse than the best candidate it is, writes and reads together.
+    /// How many times worse than the best candidate it is, for writes and reads together.
     pub total: f64,
 }
 
@@ -39,9 +39,9 @@ pub struct Score {
 pub struct QueryScore {
     /// Scans.
     pub scans: f64,
-    /// Regions that they look into.
+    /// Regions that they open.
     pub regions: f64,
-    /// Rows that they read, of as many as the table will have.
+    /// Rows that they read, scaled to the future size of the table.
     pub rows: f64,
     /// Whether the whole table must be read.
     pub is_full_scan: bool,
@@ -76,8 +76,8 @@ impl Score {
     }
 }
 
-/// Split keys as short as they can be, where neighbours differ early: a quantile may be off by a
-/// fiftieth of a region.
+/// Split keys, shortened where neighbours differ early: a quantile may be off by a fiftieth of a
+/// region.
 fn shortened(splits: &[Vec<u8>], sorted: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let slack = sorted.len() / (splits.len() + 1) / 50;
     let shared = |position: usize| {
@@ -87,7 +87,7 @@ fn shortened(splits: &[Vec<u8>], sorted: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let middle = sorted.partition_point(|key| key < split);
         let from = middle.saturating_sub(slack).max(1);
         let places = from..(middle + slack + 1).min(sorted.len());
-        // Equal keys cannot be cut apart.
+        // Equal keys cannot be separated.
         let places = places.filter(|&place| sorted[place - 1] != sorted[place]);
         let best = places.min_by_key(|&place| (shared(place), place.abs_diff(middle)));
         best.map_or_else(|| split.clone(), |place| sorted[place][..=shared(place)].to_vec())
@@ -97,7 +97,7 @@ fn shortened(splits: &[Vec<u8>], sorted: &[Vec<u8>]) -> Vec<Vec<u8>> {
     short
 }
 
-/// The keys that a design gives to the records of a sample, in their order.
+/// The keys that a design gives to the records of a sample, in order.
 fn keys(design: &Design, sample: &Sample, seed: u64) -> Result<Vec<Vec<u8>>, NoAdvice> {
     let places: Vec<usize> = design
         .fields()
@@ -113,7 +113,7 @@ fn keys(design: &Design, sample: &Sample, seed: u64) -> Result<Vec<Vec<u8>>, NoA
     sample.records().iter().enumerate().map(key).collect()
 }
 
-/// Windowed max/mean of writes that come in the order of the keys given.
+/// Windowed max/mean of writes that arrive in the order of the keys.
 fn hotness(keys: &[Vec<u8>], splits: &[Vec<u8>], windows: usize) -> f64 {
     let length = keys.len().div_ceil(windows.max(1)).max(1);
     let loads = |keys: &[Vec<u8>]| {
@@ -128,7 +128,7 @@ fn hotness(keys: &[Vec<u8>], splits: &[Vec<u8>], windows: usize) -> f64 {
     windowed.map_or(1.0, |windowed| windowed.mean.max_over_mean)
 }
 
-/// Plans a query about some records; the mean of what the plans read.
+/// Plans a query for some of the records; the mean of what the plans read.
 fn ask(
     design: &Design,
     sample: &Sample,
@@ -156,7 +156,7 @@ fn ask(
             let found = end.saturating_sub(position(&range.start)) as f64 * rows_per_key;
             let limit = plan.limit_per_scan().map_or(f64::INFINITY, |limit| limit as f64);
             rows += found.min(limit);
-            // A scan that stops at its limit is mostly in one region.
+            // A scan that stops at its limit is mostly within one region.
             let regions = (last.max(first) - first + 1) as f64;
             sum.regions += if found > limit { 1.0 } else { regions };
         }
@@ -171,7 +171,7 @@ fn ask(
     })
 }
 
-/// Gives totals and sorts: geometric means, so that twice is as bad wherever it is.
+/// Computes totals and sorts. Geometric means make a factor of two equally bad everywhere.
 pub(super) fn rank(scores: &mut [Score], wanted: &Wanted, write_weight: f64) {
     let best: Vec<f64> = (0..wanted.queries.len())
         .map(|index| {
@@ -192,7 +192,7 @@ pub(super) fn rank(scores: &mut [Score], wanted: &Wanted, write_weight: f64) {
         score.total = (write_weight * writes + (1.0 - write_weight) * reads).exp();
     }
     scores.sort_by(|left, right| left.total.total_cmp(&right.total));
-    // Of designs that are about as good as the best the simplest is better, with short keys.
+    // Among designs about as good as the best, prefer the simplest, then the one with short keys.
     let limit = scores.first().map_or(0.0, |best| best.total * AS_GOOD);
     let count = scores.partition_point(|score| score.total <= limit);
     scores[..count].sort_by(|left, right| {

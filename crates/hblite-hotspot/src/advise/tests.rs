@@ -1,4 +1,4 @@
-//! Advice for workloads of which the answer is known.
+//! Advice for workloads with a known answer.
 
 use hblite_rowkey::{Design, Value};
 use hblite_shell::{NoLines, Outcome, Shell, ShellOptions};
@@ -87,7 +87,7 @@ fn a_live_table_is_a_sample() {
     connection.admin().create_table(&table).expect("a table");
     let table = connection.table("logs").expect("a table");
     let design = Design::parse("host:str|ts:timestamp").expect("a key");
-    // Hosts one after the other in time: sequential, although the key does not show it.
+    // One host after another: sequential in time, although the key does not show it.
     for ts in 0..500_u64 {
         let host = format!("host{:03}", ts / 10);
         let key = design.encode(&[host.into(), ts.into()]).expect("it fits");

@@ -1,13 +1,13 @@
-//! The queries that are wanted, as text.
+//! The expected queries, as text.
 //!
 //! ```text
 //! query     = [ weight ":" ] [ condition { "and" condition } ] [ "newest" field ] [ "limit" n ]
 //! condition = field "=" "?"                 one value
-//!           | field "in" percentage "%"     a stretch of the values, as a share of all
+//!           | field "in" percentage "%"     a range of values, as a share of all
 //!           | field "begins" characters     the first characters of the value
 //! ```
 //!
-//! A line for each; `#` begins a comment. A weight says how often a query is asked.
+//! One query per line; `#` starts a comment. The weight is the relative frequency of a query.
 
 use hblite_rowkey::{Condition, Query, Value};
 
@@ -21,12 +21,12 @@ pub struct Wanted {
     pub queries: Vec<WantedQuery>,
 }
 
-/// A query that is wanted.
+/// An expected query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WantedQuery {
     /// As it was written, without the weight.
     pub text: String,
-    /// How often it is asked, relative to the others.
+    /// How often it is run, relative to the others.
     pub weight: f64,
     pub(super) asks: Vec<(String, Known)>,
     pub(super) newest_by: Option<String>,
@@ -39,12 +39,12 @@ pub(super) enum Known {
     Value,
     /// A share of the range of its values.
     Stretch(f64),
-    /// So many characters.
+    /// This many characters.
     Begins(usize),
 }
 
 impl Wanted {
-    /// Reads queries.
+    /// Parses queries.
     ///
     /// ```
     /// use hblite_hotspot::advise::Wanted;
@@ -111,7 +111,7 @@ impl WantedQuery {
         Ok(query)
     }
 
-    /// Takes one piece from the front of the words.
+    /// Takes one clause from the front of the words.
     fn take<'w>(&mut self, words: &'w [&'w str]) -> Result<&'w [&'w str], String> {
         let number = |word: &str| word.parse::<u64>().map_err(|_| format!("{word:?} is no number"));
         match words {
@@ -192,7 +192,7 @@ fn condition(known: Known, value: &Value<'static>, sample: &Sample, index: usize
                 (least.min(number), most.max(number))
             });
             let Some(middle) = value.as_number() else {
-                // A stretch of texts: those that begin alike.
+                // A range of strings: those with the same beginning.
                 return condition(Known::Begins(1), value, sample, index);
             };
             let width = ((most.saturating_sub(least)) as f64 * share).max(1.0) as i128;

@@ -1,4 +1,4 @@
-//! HBase's own measure of imbalance, that of its `StochasticLoadBalancer`.
+//! HBase's own measure of imbalance: that of its `StochasticLoadBalancer`.
 //!
 //! Formulas as in hbase-balancer 2.6.1, package `org.apache.hadoop.hbase.master.balancer`:
 //!
@@ -7,12 +7,12 @@
 //!   and everything on one server is 1 (`getMinSkew`, `getMaxSkew`, `CostFunction.scale`).
 //! - `RegionCountSkewCostFunction`: amounts are numbers of regions; weight 500.
 //! - `WriteRequestCostFunction`, `ReadRequestCostFunction`: amounts are requests; weight 5 each.
-//!   They are `CostFromRegionLoadAsRateFunction`s: a region's amount is the mean growth of its
+//!   Both are `CostFromRegionLoadAsRateFunction`s: a region's amount is the mean growth of its
 //!   counter between the reports that the master keeps.
-//! - The imbalance is the weighted mean of the costs; the balancer acts from
+//! - The imbalance is the weighted mean of the costs. The balancer acts from
 //!   `hbase.master.balancer.stochastic.minCostNeedBalance` on, 0.025.
 //!
-//! Its other functions (locality, racks, store files, memstores, moves) have no counterpart here,
+//! Its other functions (locality, racks, store files, memstores, moves) have no counterpart here
 //! and are left out of the mean.
 
 use serde::{Deserialize, Serialize};
@@ -23,11 +23,11 @@ pub const REGION_COUNT_WEIGHT: f64 = 500.0;
 pub const WRITE_REQUEST_WEIGHT: f64 = 5.0;
 /// Weight of the skew of reads (`hbase.master.balancer.stochastic.readRequestCost`).
 pub const READ_REQUEST_WEIGHT: f64 = 5.0;
-/// Imbalance from which on HBase moves regions
+/// The imbalance from which HBase moves regions
 /// (`hbase.master.balancer.stochastic.minCostNeedBalance`).
 pub const IMBALANCE_MIN_TO_ACT: f64 = 0.025;
 
-/// What HBase's balancer thinks of a spread over servers. All are between 0 and 1.
+/// How HBase's balancer rates a spread over servers. All values are between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Imbalance {
     /// Cost of the numbers of regions.
@@ -99,7 +99,7 @@ fn skew_max(total: f64, count: f64) -> f64 {
     ((total - mean).powi(2) + (count - 1.0) * mean * mean).sqrt()
 }
 
-/// Where a value lies between bounds, 0 to 1 (`CostFunction.scale`).
+/// The position of a value between bounds, 0 to 1 (`CostFunction.scale`).
 fn scale(min: f64, max: f64, value: f64) -> f64 {
     let unit_in_last_place = max.next_up() - max;
     if max <= min
@@ -116,7 +116,7 @@ fn scale(min: f64, max: f64, value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// What `DoubleArrayCost` of HBase 2.6.1 answered to the same amounts.
+    /// The answers of `DoubleArrayCost` of HBase 2.6.1 to the same amounts.
     #[test]
     fn costs_are_those_that_hbase_computes() {
         let recorded: [(&[f64], f64); 11] = [

@@ -1,8 +1,8 @@
-//! How evenly loads are spread: figures of one list of loads, and of a list per time window.
+//! How evenly loads are spread: figures for one list of loads, and for one list per time window.
 //!
-//! Pure functions over counts. A load is what one region (or server) had to do, in requests or
-//! bytes. Sequential keys look even over a whole run and are hot at every instant, so the figure
-//! to look at first is the one per window: [`Windowed`].
+//! These are pure functions over counts. A load is the work of one region (or server), in requests
+//! or bytes. Sequential keys look even over a whole run and are hot at every moment, so look at the
+//! figures per window first: [`Windowed`].
 
 pub mod balancer;
 mod windowed;
@@ -21,9 +21,9 @@ pub use windowed::Windowed;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// Share of the whole load that the hottest one has: 1/n if even, 1 if it has everything.
+    /// The hottest one's share of the whole load: 1/n if even, 1 if it has everything.
     pub hottest_share: f64,
-    /// Load of the hottest one over the mean load: 1 if even, n if it has everything.
+    /// The hottest one's load over the mean load: 1 if even, n if it has everything.
     pub max_over_mean: f64,
     /// Standard deviation (of the population) over the mean: 0 if even, √(n−1) at worst.
     pub coefficient_of_variation: f64,
@@ -31,8 +31,8 @@ pub struct Figures {
     pub gini: f64,
     /// Shannon entropy of the shares over its maximum ln n: 1 if even, 0 at worst; 1 for n = 1.
     pub normalised_entropy: f64,
-    /// How many equally loaded ones would be as concentrated: 1/Σ share², the inverse of the
-    /// Herfindahl index. n if even, 1 at worst.
+    /// The number of equally loaded ones with the same concentration: 1/Σ share², the inverse of
+    /// the Herfindahl index. n if even, 1 at worst.
     pub effective_count: f64,
 }
 
@@ -129,7 +129,7 @@ impl FigureName {
         Self::Effective,
     ];
 
-    /// As it is written in tables and conditions.
+    /// The name in tables and conditions.
     pub fn text(self) -> &'static str {
         match self {
             Self::MaxOverMean => "max/mean",

@@ -1,24 +1,24 @@
-//! Figures per time window, and what they come to over all windows.
+//! Figures per time window, and their summary over all windows.
 
 use serde::{Deserialize, Serialize};
 
 use super::{FigureName, Figures};
 
-/// What the figures of many windows come to.
+/// The summary of the figures of many windows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Windowed {
     /// Mean of the windows' figures, each window weighted by its load: what the average request
-    /// met.
+    /// sees.
     pub mean: Figures,
-    /// The worst window, for each figure by itself.
+    /// The worst window, separately for each figure.
     pub worst: Figures,
     /// Windows with any load.
     pub windows: usize,
 }
 
 impl Windowed {
-    /// Takes the loads of one window after the other; windows without load are left out. `None` if
-    /// there is none with load.
+    /// Summarizes the loads of successive windows; windows without load are ignored. `None` if no
+    /// window has load.
     ///
     /// ```
     /// use hblite_hotspot::figures::{Figures, Windowed};

@@ -1,7 +1,7 @@
-//! When requests arrive: a Poisson stream, or one that is dense in bursts.
+//! When requests arrive: a Poisson stream, or one with bursts.
 //!
 //! Bursts are a Poisson stream whose rate switches between two values after exponentially
-//! distributed times (a Markov-modulated Poisson process). A tenth of the time is burst.
+//! distributed times (a Markov-modulated Poisson process). Bursts take a tenth of the time.
 
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,12 +9,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::random;
 
 const PURPOSE: u64 = 3;
-/// The share of time that is burst.
+/// The share of time in bursts.
 const BURST_SHARE: f64 = 0.1;
-/// Bursts that come in the expected time of the stream.
+/// The number of bursts in the expected time of the stream.
 const BURSTS: f64 = 20.0;
 
-/// Gives the arrival of one request after the other, in nanoseconds from the start, rising.
+/// Returns the arrival times of successive requests, in nanoseconds from the start, ascending.
 ///
 /// ```
 /// use hblite_hotspot::generate::Arrivals;
@@ -26,7 +26,7 @@ const BURSTS: f64 = 20.0;
 pub struct Arrivals {
     random: Xoshiro256PlusPlus,
     now_s: f64,
-    /// Requests a second now; the other rate in bursts or between them.
+    /// Requests per second now; the other rate, in or between bursts.
     rate: f64,
     other_rate: f64,
     switch_at_s: f64,
@@ -36,8 +36,8 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// A stream of `rate` requests a second on average (above 0), dense by `burst` in bursts, of
-    /// which `requests` are expected: about twenty bursts come in the time of as many.
+    /// A stream of `rate` requests per second on average (above 0), denser by `burst` in bursts.
+    /// About twenty bursts fall into the time of the expected `requests`.
     pub fn new(rate: f64, burst: Option<f64>, requests: u64, seed: u64) -> Self {
         let rate = if rate.is_finite() && rate > 0.0 { rate } else { 1.0 };
         let mut arrivals = Self {
@@ -68,7 +68,7 @@ impl Arrivals {
                 self.now_s = arrival_s;
                 return (arrival_s * 1e9) as u64;
             }
-            // An exponential wait has no memory: it starts anew in the next phase.
+            // An exponential wait has no memory: it starts over in the next phase.
             self.now_s = self.switch_at_s;
             std::mem::swap(&mut self.rate, &mut self.other_rate);
             std::mem::swap(&mut self.phase_s, &mut self.other_phase_s);

@@ -1,14 +1,14 @@
-//! What a user asks for: `uniform`, `zipfian(0.99)`, `latest`, `power-law(2)`, `bursty(10)`, and a
+//! Distributions as text: `uniform`, `zipfian(0.99)`, `latest`, `power-law(2)`, `bursty(10)`, and a
 //! law of entities with bursts, `zipfian+bursty`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Exponent of `zipfian` and `latest` if none is given; that of YCSB.
+/// Default exponent of `zipfian` and `latest`; that of YCSB.
 const THETA_DEFAULT: f64 = 0.99;
-/// Exponent of `power-law` if none is given.
+/// Default exponent of `power-law`.
 const ALPHA_DEFAULT: f64 = 2.0;
-/// How many times denser requests come in a burst if nothing is said.
+/// How much denser requests come in a burst by default.
 const BURST_DEFAULT: f64 = 10.0;
 
 /// Which entities requests are about, and whether they come in bursts.
@@ -30,10 +30,10 @@ pub struct Distribution {
     pub burst: Option<f64>,
 }
 
-/// How often a request is about which of n entities.
+/// How often requests are about each of n entities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum EntityLaw {
-    /// All alike.
+    /// All equally often.
     Uniform,
     /// The entity of rank r has a share in proportion to r^−θ. Ranks are spread over the entities
     /// by a bijection. θ ≥ 0.
@@ -75,7 +75,7 @@ impl fmt::Display for Distribution {
     }
 }
 
-/// A text that names no distribution.
+/// Text that is not the name of a distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadDistribution(String);
 

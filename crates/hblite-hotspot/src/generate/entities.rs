@@ -12,7 +12,7 @@ use super::random;
 const PURPOSE: u64 = 1;
 const PURPOSE_WEIGHTS: u64 = 2;
 
-/// Gives the entity, 0 to n − 1, of one request after the other, without end.
+/// Returns the entity, 0 to n − 1, of successive requests, without end.
 ///
 /// ```
 /// use hblite_hotspot::generate::{Entities, EntityLaw};
@@ -37,8 +37,8 @@ enum Law {
 }
 
 impl Entities {
-    /// A stream over `count` entities (at least one is assumed), of which `requests` are expected:
-    /// the population of [`EntityLaw::Latest`] grows over as many.
+    /// A stream over `count` entities (at least one). The population of [`EntityLaw::Latest`] grows
+    /// over the expected number of `requests`.
     pub fn new(law: EntityLaw, count: u64, requests: u64, seed: u64) -> Self {
         let count = count.clamp(1, u64::from(u32::MAX));
         let mut generator = random(seed, PURPOSE);
@@ -75,7 +75,7 @@ impl Entities {
         entity
     }
 
-    /// How many entities there are by now.
+    /// The number of entities so far.
     fn population(&self) -> u64 {
         let grown = u128::from(self.count) * u128::from(self.drawn + 1);
         (grown.div_ceil(u128::from(self.requests)) as u64).clamp(1, self.count)
@@ -89,7 +89,7 @@ fn zipf(count: u64, theta: f64) -> Zipf<f64> {
 fn weights(alpha: f64, count: u64, seed: u64) -> Vec<f64> {
     let pareto = Pareto::new(1.0, alpha - 1.0).expect("the exponent is above 1");
     let mut generator = random(seed, PURPOSE_WEIGHTS);
-    // A weight beyond this would leave nothing of the others' in a sum.
+    // A larger weight would make the others vanish in the sum.
     (0..count).map(|_| pareto.sample(&mut generator).min(1e12)).collect()
 }
 
@@ -176,7 +176,7 @@ mod tests {
         };
         assert_eq!(stream(1), stream(1));
         assert_ne!(stream(1), stream(2));
-        // Of this version and of all to come: results of old runs can be made again.
+        // The same in this version and all later ones, so that old results can be reproduced.
         assert_eq!(stream(1)[..4], PINNED);
     }
 

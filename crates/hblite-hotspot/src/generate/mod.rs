@@ -1,9 +1,9 @@
 //! The stream of requests: which entity each is about ([`Entities`]), and when it arrives
 //! ([`Arrivals`]).
 //!
-//! All of it follows from a seed. The laws are exact, not the
-//! approximations of YCSB, whose scrambled Zipfian gives several ranks to one entity by hashing:
-//! here a rank becomes an entity through a bijection. Tests compare samples with the formulas.
+//! A seed determines all of it. The laws are exact, unlike the approximations of YCSB, whose
+//! scrambled Zipfian hashes several ranks to one entity: here a bijection maps ranks to entities.
+//! Tests compare samples with the formulas.
 
 mod arrivals;
 mod distribution;

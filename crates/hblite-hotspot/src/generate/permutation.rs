@@ -1,9 +1,9 @@
-//! A bijection of 0..n that scatters neighbours: a step that has no factor in common with n.
+//! A bijection of 0..n that scatters neighbours: a step that is coprime to n.
 
 use rand::Rng;
 use rand::RngExt as _;
 
-/// Maps a rank to an entity, each to another.
+/// Maps each rank to a different entity.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Permutation {
     step: u64,

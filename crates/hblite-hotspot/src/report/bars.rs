@@ -1,4 +1,5 @@
-//! Bars per server, a panel for each design: how busy they are when clients send all they can.
+//! Bars per server, one panel per design: how busy servers are when clients send as fast as they
+//! can.
 
 use super::scale::percent;
 use super::svg::{Anchor, Drawing, Theme, cut};
@@ -9,7 +10,7 @@ const WIDTH: f64 = 1000.0;
 const PANEL_HEIGHT: f64 = 206.0;
 const COLUMNS: usize = 3;
 const TOP: f64 = 84.0;
-/// Servers that have a bar; of more, the busiest are shown.
+/// The maximum number of bars; with more servers, the busiest are shown.
 const BARS_MAX: usize = 60;
 
 /// The drawing, as SVG.

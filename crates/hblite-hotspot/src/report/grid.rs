@@ -1,4 +1,4 @@
-//! The heat map as numbers: windows by final regions, brought to any size of picture.
+//! The heat map as numbers: windows by final regions, scaled to any picture size.
 
 use crate::result::{Counts, Metric};
 
@@ -11,13 +11,13 @@ pub(super) struct Grid {
     pub(super) rows: usize,
     /// Column by column.
     counts: Vec<u64>,
-    /// The region behind each cell.
+    /// The region of each cell.
     regions: Vec<u32>,
 }
 
 impl Grid {
-    /// A region that was split later stands over all rows that its keys went to, with all of its
-    /// requests: that is what its server had to do.
+    /// A region that is split later covers all rows that its keys went to, with all of its
+    /// requests, because that is the work of its server.
     pub(super) fn new(counts: &Counts, metric: Metric) -> Self {
         let rows = counts.final_regions().len();
         let extents = counts.extents();
@@ -38,21 +38,21 @@ impl Grid {
         self.counts[column * self.rows + row]
     }
 
-    /// Numbers of the regions behind all cells, column by column.
+    /// The region numbers of all cells, column by column.
     pub(super) fn regions(&self) -> &[u32] {
         &self.regions
     }
 
-    /// Whether a region begins at the cell behind a pixel: one that is split later does not begin
-    /// in the middle of itself.
+    /// Whether a region begins at a pixel's cell: a region that is split later does not begin again
+    /// in its own middle.
     pub(super) fn begins_at(&self, x: usize, y: usize, width: usize, height: usize) -> bool {
         let (column, row) = (x * self.columns / width, y * self.rows / height);
         let place = column * self.rows + row;
         row > 0 && self.regions[place] != self.regions[place - 1]
     }
 
-    /// The greatest count behind a pixel of a picture of this size: nothing hot is lost when there
-    /// are more cells than pixels.
+    /// The greatest count of the cells of a pixel, so that nothing hot is lost when there are more
+    /// cells than pixels.
     pub(super) fn pixel(&self, x: usize, y: usize, width: usize, height: usize) -> u64 {
         let range = |index: usize, pixels: usize, cells: usize| {
             let from = index * cells / pixels;

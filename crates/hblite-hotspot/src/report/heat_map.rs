@@ -13,8 +13,8 @@ const RIGHT: f64 = 110.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 62.0;
 
-/// The picture of a result as a PNG file's bytes. `max` is the count that is brightest, the same
-/// for all pictures that are to be compared.
+/// The picture of a result as the bytes of a PNG file. `max` is the count of the brightest colour,
+/// the same for all pictures that are compared.
 pub(super) fn png(result: &RunResult, metric: Metric, max: u64) -> Result<Vec<u8>, String> {
     let grid = Grid::new(&result.counts, metric);
     let mut drawing = Drawing::new(WIDTH, HEIGHT, Theme::LIGHT);
@@ -31,7 +31,7 @@ pub(super) fn png(result: &RunResult, metric: Metric, max: u64) -> Result<Vec<u8
     let mut raster = Raster::new(&svg)?;
     raster.fill(field, |x, y, columns, rows| {
         let row_height = rows as f64 / grid.rows as f64;
-        // A line of the ground between rows, where they are high enough to be told apart.
+        // A line of background between rows, where they are high enough.
         let into_row = y as f64 % row_height;
         let is_border = into_row < f64::from(gap) && y > gap as usize;
         if is_border && grid.begins_at(x, y, columns, rows) {
@@ -65,7 +65,7 @@ fn subtitle(result: &RunResult) -> String {
     )
 }
 
-/// First keys of regions, as many as there is room for.
+/// The first keys of as many regions as there is space for.
 fn keys(drawing: &mut Drawing, result: &RunResult, height: f64) {
     let labels = super::keys::labels(&result.counts, 22);
     let row = height / labels.len() as f64;
@@ -91,7 +91,7 @@ fn time(drawing: &mut Drawing, result: &RunResult, width: f64, height: f64) {
     drawing.faint((LEFT + width / 2.0, TOP + height + 44.0), 12.5, Anchor::Middle, &label);
 }
 
-/// The scale of colours, with the counts that they stand for.
+/// The colour scale with its counts.
 fn legend(drawing: &mut Drawing, metric: Metric, max: f64, height: f64) {
     let x = WIDTH - RIGHT + 22.0;
     let steps = 128;
@@ -104,7 +104,7 @@ fn legend(drawing: &mut Drawing, metric: Metric, max: f64, height: f64) {
     let mut last = f64::INFINITY;
     for tick in ticks(max, 6) {
         let y = TOP + height * (1.0 - brightness(tick, max));
-        // The root draws small counts together: those without room have no label.
+        // The square root crowds small counts: those without space get no label.
         if last - y >= 14.0 {
             drawing.line((x + 16.0, y), (x + 20.0, y), drawing.theme.faint, 1.0);
             drawing.text((x + 24.0, y + 4.0), 11.0, Anchor::Start, &number(tick));

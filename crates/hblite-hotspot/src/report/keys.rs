@@ -1,9 +1,9 @@
-//! Names of regions: their first keys, without what they all begin with.
+//! Region labels: first keys without their common prefix.
 
 use super::svg::cut;
 use crate::result::Counts;
 
-/// A label for each final region, of so many characters at most.
+/// A label for each final region, with at most this many characters.
 pub(super) fn labels(counts: &Counts, characters: usize) -> Vec<String> {
     let regions = counts.final_regions().iter();
     let starts: Vec<&str> =
@@ -22,7 +22,7 @@ pub(super) fn labels(counts: &Counts, characters: usize) -> Vec<String> {
     starts.iter().map(label).collect()
 }
 
-/// How many bytes all keys have in common; those of a `\xHH` belong together.
+/// The number of bytes that all keys have in common; those of a `\xHH` stay together.
 fn shared_length(starts: &[&str]) -> usize {
     let keys: Vec<&str> = starts.iter().copied().filter(|start| !start.is_empty()).collect();
     let [first, others @ ..] = keys.as_slice() else { return 0 };

@@ -27,7 +27,7 @@ use svg::Theme;
 use trade_off::Cost;
 
 /// Writes `report.html`, `heat-map-<design>.png`, `servers.png` and `trade-off-….png` into a
-/// directory; gives the files.
+/// directory; returns the files.
 ///
 /// # Errors
 /// [`ResultError::Io`] if a file cannot be written.
@@ -54,7 +54,7 @@ pub fn write(dir: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, ResultEr
 
 type Picture = (String, Result<Vec<u8>, String>);
 
-/// The PNG files by name. Heat maps have one scale, so that designs can be compared.
+/// The PNG files by name. All heat maps use one scale, so that designs can be compared.
 fn pictures(results: &[RunResult]) -> Vec<Picture> {
     let max = greatest(results, Metric::Writes);
     let rastered = |svg: &str| Raster::new(svg).and_then(|raster| raster.png());
@@ -74,7 +74,7 @@ fn pictures(results: &[RunResult]) -> Vec<Picture> {
     pictures
 }
 
-/// The greatest count of any window and region, for a scale that all designs share.
+/// The greatest count of any window and region, for a scale shared by all designs.
 pub fn greatest(results: &[RunResult], metric: Metric) -> u64 {
     let windows = results.iter().flat_map(|result| &result.counts.windows);
     windows.flat_map(|window| window.of(metric)).copied().max().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! From drawings to PNG, with fonts of its own: the same picture on every machine.
+//! Renders drawings as PNG, with built-in fonts: the same picture on every machine.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,7 +6,7 @@ use resvg::tiny_skia::{Color, Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
 
-/// Pixels for each unit of a drawing: sharp on dense screens.
+/// Pixels per unit of a drawing: sharp on dense screens.
 const DENSITY: f32 = 1.5;
 
 /// A rectangle of a drawing that is filled pixel by pixel, in the drawing's units.
@@ -18,7 +18,7 @@ pub(super) struct Field {
     pub(super) height: f64,
 }
 
-/// A rastered drawing.
+/// A rendered drawing.
 pub(super) struct Raster(Pixmap);
 
 fn fonts() -> Arc<Database> {
@@ -34,7 +34,7 @@ fn fonts() -> Arc<Database> {
 }
 
 impl Raster {
-    /// Rasters a drawing.
+    /// Renders a drawing.
     pub(super) fn new(svg: &str) -> Result<Self, String> {
         let options = Options { fontdb: fonts(), ..Options::default() };
         let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
@@ -47,7 +47,7 @@ impl Raster {
         Ok(Self(pixmap))
     }
 
-    /// Gives each pixel of a field a colour, from its place and the field's size in pixels.
+    /// Colours each pixel of a field by its position and the field's size in pixels.
     pub(super) fn fill(
         &mut self,
         field: Field,

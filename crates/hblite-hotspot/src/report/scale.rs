@@ -2,8 +2,8 @@
 
 /// How counts become brightness.
 ///
-/// The square root shows cold regions next to hot ones, and keeps their order. The colours are
-/// matplotlib's inferno, whose lightness rises evenly.
+/// The square root makes cold regions visible next to hot ones and keeps their order. The colours
+/// are matplotlib's inferno, whose lightness increases evenly.
 pub(super) fn brightness(count: f64, max: f64) -> f64 {
     if max <= 0.0 { 0.0 } else { (count / max).clamp(0.0, 1.0).sqrt() }
 }
@@ -24,7 +24,7 @@ pub(super) fn ticks(max: f64, count: usize) -> Vec<f64> {
     (0..=steps).map(|index| index as f64 * step).collect()
 }
 
-/// The least of 1, 2 or 5 times a power of ten that is not below a value.
+/// The smallest of 1, 2 or 5 times a power of ten that is not below a value.
 fn round_step(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     let factors = [1.0, 2.0, 5.0, 10.0];
@@ -32,7 +32,7 @@ fn round_step(value: f64) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// Powers of ten within a range above 0, and numbers between them if there would be few.
+/// Powers of ten within a positive range, and numbers between them if there would be few.
 pub(super) fn logarithmic_ticks(from: f64, to: f64) -> Vec<f64> {
     let powers = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
     let of = |factors: &[f64]| -> Vec<f64> {
@@ -45,7 +45,7 @@ pub(super) fn logarithmic_ticks(from: f64, to: f64) -> Vec<f64> {
     enough.unwrap_or_else(|| of(choices[2]))
 }
 
-/// A number as people read it: 1.2k, 35M, 0.25.
+/// A number for people: 1.2k, 35M, 0.25.
 pub(super) fn number(value: f64) -> String {
     let size = value.abs();
     let (scaled, unit) = match size {
@@ -57,7 +57,7 @@ pub(super) fn number(value: f64) -> String {
     format!("{}{unit}", crate::condition::short(scaled))
 }
 
-/// A time in the unit that fits.
+/// A time in a suitable unit.
 pub(super) fn duration(nanos: f64) -> String {
     let (scaled, unit) = match nanos {
         n if n < 1e3 => (n, "ns"),

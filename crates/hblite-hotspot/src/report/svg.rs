@@ -1,4 +1,4 @@
-//! Pictures as SVG text: what the page shows and what is rastered to PNG are the same drawing.
+//! Pictures as SVG text: the page and the PNG files use the same drawings.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ impl Theme {
         accent: "#b5367a",
     };
 
-    /// For the page, whose style sheet gives the values.
+    /// For the page; its style sheet supplies the values.
     pub(super) const PAGE: Self = Self {
         ground: "var(--ground)",
         ink: "var(--ink)",
@@ -32,7 +32,7 @@ impl Theme {
     };
 }
 
-/// Where a text stands relative to its point.
+/// The alignment of a text relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -40,7 +40,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A drawing in the making.
+/// A drawing under construction.
 #[derive(Debug)]
 pub(super) struct Drawing {
     pub(super) width: f64,
@@ -124,7 +124,7 @@ impl Drawing {
         );
     }
 
-    /// A text that runs upwards, with its middle at a point.
+    /// A text that runs upwards, centred at a point.
     pub(super) fn upwards(&mut self, (x, y): (f64, f64), size: f64, text: &str) {
         let _ = write!(
             self.body,
@@ -135,14 +135,14 @@ impl Drawing {
         );
     }
 
-    /// A group with a text that browsers show when the pointer is over it, and readers read.
+    /// A group with a tooltip, which screen readers also read.
     pub(super) fn titled(&mut self, title: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.body, "<g><title>{}</title>", escaped(title));
         draw(self);
         self.body.push_str("</g>");
     }
 
-    /// The SVG. `label` says what is to be seen to those who do not see it.
+    /// The SVG. `label` describes the picture to readers who cannot see it.
     pub(super) fn finish(self, label: &str) -> String {
         format!(
             "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' \
@@ -158,7 +158,7 @@ impl Drawing {
     }
 }
 
-/// Text as XML takes it.
+/// Text escaped for XML.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -168,7 +168,7 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&apos;"),
-            // XML has no way to write these.
+            // XML cannot represent these.
             c if c.is_control() => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
@@ -176,7 +176,7 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// About how wide a text is, in units of its size.
+/// The approximate width of a text, in units of its size.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let unit = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | '|' | '\'' | ' ' | '(' | ')' | '-' => 0.36,
@@ -186,7 +186,7 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().map(unit).sum::<f64>() * size
 }
 
-/// A text cut to a number of characters, with a sign that it was.
+/// A text cut to a number of characters, with a mark if it was cut.
 pub(super) fn cut(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {
         return text.to_owned();

@@ -1,13 +1,13 @@
-//! Figures of several designs side by side, as text.
+//! Figures of several designs in comparison, as text.
 
 use super::scale::{duration, number, percent};
 use crate::condition::short;
 use crate::result::{Metric, RunResult, SpreadOf};
 
-/// A table with a head, columns as wide as they need to be.
+/// A table with a header; columns are as wide as they need to be.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
-    /// What it shows.
+    /// The title.
     pub title: String,
     /// The names of the columns.
     pub head: Vec<String>,
@@ -21,7 +21,7 @@ impl Table {
         Self { title: title.to_owned(), head, rows: Vec::new() }
     }
 
-    /// Numbers to the right, names to the left.
+    /// Numbers are right-aligned, names left-aligned.
     pub fn text(&self) -> String {
         let width = |column: usize| {
             let cells = self.rows.iter().chain([&self.head]).map(|row| row[column].chars().count());

@@ -1,4 +1,4 @@
-//! The heat map in a terminal: two regions a line by half blocks, in colour where there is colour.
+//! The heat map in a terminal: two regions per line with half blocks, in colour if possible.
 
 use std::fmt::Write as _;
 
@@ -20,8 +20,8 @@ pub enum Colours {
 const PLAIN: &[u8; 10] = b" .:-=+*#%@";
 const KEY_WIDTH: usize = 20;
 
-/// A heat map of so many columns and lines at most, with labels. `max` is the count that is
-/// brightest.
+/// A heat map of at most this many columns and lines, with labels. `max` is the count of the
+/// brightest colour.
 pub fn heat_map(
     result: &RunResult,
     (metric, max): (Metric, u64),
@@ -32,7 +32,7 @@ pub fn heat_map(
     let grid = Grid::new(&result.counts, metric);
     let columns = width.saturating_sub(KEY_WIDTH + 2).clamp(1, grid.columns.max(1));
     let per_line = if colours == Colours::Plain { 1 } else { 2 };
-    // Small tables get a line or half of one for each region, large ones what there is room for.
+    // Small tables get a line or half a line per region; large ones use the available space.
     let rows = grid.rows.min(height.max(1) * per_line).max(1);
     let labels = super::keys::labels(&result.counts, KEY_WIDTH);
     let mut text = format!(
@@ -66,7 +66,7 @@ pub fn heat_map(
     text
 }
 
-/// The upper half in the colour of the letter, the lower in that of the ground.
+/// The upper half has the foreground colour, the lower half the background colour.
 fn half_block(text: &mut String, top: f64, bottom: Option<f64>, colours: Colours) {
     let code = |brightness: f64, layer: u8| {
         let (r, g, b) = colour(brightness);

@@ -1,5 +1,5 @@
-//! The trade-off: how evenly writes are spread against what reading back costs, a point for each
-//! design, and a line through those that no other beats in both.
+//! The trade-off: how evenly writes are spread against what reading back costs, with a point for
+//! each design, and a line through the designs that no other beats in both.
 
 use super::scale::{logarithmic_ticks, number};
 use super::svg::{Anchor, Drawing, Theme, cut, text_width};
@@ -15,11 +15,11 @@ const BOTTOM: f64 = 66.0;
 /// What a query costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cost {
-    /// Regions that it looks into.
+    /// Regions opened.
     Regions,
-    /// Rows that it reads.
+    /// Rows read.
     Rows,
-    /// How long it takes here.
+    /// Latency on this machine.
     Latency,
 }
 
@@ -87,7 +87,7 @@ fn points(results: &[RunResult], cost: Cost) -> Vec<Point> {
     points
 }
 
-/// The drawing, as SVG. Nothing if no design was read from.
+/// The drawing, as SVG. `None` if no design was read from.
 pub(super) fn svg(results: &[RunResult], cost: Cost, theme: Theme) -> Option<String> {
     let mut points = points(results, cost);
     if points.is_empty() {
@@ -126,7 +126,7 @@ pub(super) fn svg(results: &[RunResult], cost: Cost, theme: Theme) -> Option<Str
     Some(drawing.finish("Points: hotness of writes against cost of reads, for each design"))
 }
 
-/// From values to places, both axes logarithmic.
+/// From values to positions, both axes logarithmic.
 struct Frame {
     cost: (f64, f64),
     heat: (f64, f64),
@@ -170,7 +170,7 @@ impl Frame {
     }
 }
 
-/// A rectangle that is taken.
+/// An occupied rectangle.
 #[derive(Clone, Copy)]
 struct Taken {
     left: f64,
@@ -188,7 +188,7 @@ impl Taken {
     }
 }
 
-/// Names beside their points, where nothing is in the way; a line leads to those that had to move.
+/// Names next to their points where there is space; a line leads to those that had to move.
 fn labels(drawing: &mut Drawing, frame: &Frame, points: &[Point], line: &[(f64, f64)]) {
     const SIZE: f64 = 12.5;
     let around = |(x, y): (f64, f64), by: f64| Taken {

@@ -1,19 +1,18 @@
-//! Requests per window of time and region, as the store's own counters tell.
+//! Requests per window and region, from the store's own counters.
 
 use serde::{Deserialize, Serialize};
 
-/// The matrix behind the heat map.
+/// The matrix of the heat map.
 ///
-/// Regions are numbered from 0 in the order in which they were seen, parents before the regions
-/// that they were split into. A layout lists the regions of a moment in the order of their keys.
+/// Regions are numbered from 0 in the order in which they appeared, parents before their daughters.
+/// A layout lists the regions at one moment in key order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// Every region that there ever was.
+    /// Every region that ever existed.
     pub regions: Vec<Region>,
-    /// Lists of region numbers, each in the order of keys, without gaps from the first key to the
-    /// last.
+    /// Lists of region numbers, each in key order and without gaps from the first key to the last.
     pub layouts: Vec<Vec<u32>>,
-    /// One after the other.
+    /// In order of time.
     pub windows: Vec<WindowCounts>,
 }
 
@@ -22,14 +21,14 @@ pub struct Counts {
 pub struct Region {
     /// First key, as `Bytes.toStringBinary` prints it; empty for the first region.
     pub start: String,
-    /// Key after its last; empty for the last region.
+    /// The first key after it; empty for the last region.
     pub end: String,
     /// The region that it was split from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
 }
 
-/// One window. The lists have a number for each region of the layout.
+/// One window. Each list has a number per region of the layout.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WindowCounts {
     /// When it begins.
@@ -40,13 +39,13 @@ pub struct WindowCounts {
     pub layout: usize,
     /// Rows written.
     pub writes: Vec<u64>,
-    /// Gets and rows of scans.
+    /// Gets and scanned rows.
     pub reads: Vec<u64>,
     /// Bytes of cells written and read.
     pub bytes: Vec<u64>,
 }
 
-/// The most windows times final regions: what a picture can be made of.
+/// The maximum of windows times final regions that a picture can show.
 pub const CELLS_MAX: usize = 20_000_000;
 
 /// What is counted.
@@ -54,7 +53,7 @@ pub const CELLS_MAX: usize = 20_000_000;
 pub enum Metric {
     /// Rows written.
     Writes,
-    /// Gets and rows of scans.
+    /// Gets and scanned rows.
     Reads,
     /// Bytes of cells written and read.
     Bytes,
@@ -64,7 +63,7 @@ impl Metric {
     /// All, in the order in which they are shown.
     pub const ALL: [Self; 3] = [Self::Writes, Self::Reads, Self::Bytes];
 
-    /// As it is written in tables and conditions.
+    /// The name in tables and conditions.
     pub fn text(self) -> &'static str {
         match self {
             Self::Writes => "writes",
@@ -86,10 +85,10 @@ impl WindowCounts {
 }
 
 impl Counts {
-    /// Whether all numbers refer to what is there.
+    /// Checks that all numbers refer to something that exists.
     ///
     /// # Errors
-    /// What is wrong.
+    /// A description of the error.
     pub fn check(&self) -> Result<(), String> {
         if self.windows.is_empty() || self.layouts.is_empty() {
             return Err("it has no windows".to_owned());
@@ -119,14 +118,14 @@ impl Counts {
         Ok(())
     }
 
-    /// The regions of the end, in the order of keys.
+    /// The final regions, in key order.
     pub fn final_regions(&self) -> &[u32] {
         let last = self.windows.last().map_or(0, |window| window.layout);
         self.layouts.get(last).map_or(&[], Vec::as_slice)
     }
 
-    /// For every region its rows in the picture: the final regions `from..to` that its keys went
-    /// to.
+    /// For every region its rows in the picture: the range `from..to` of the final regions that its
+    /// keys went to.
     pub fn extents(&self) -> Vec<(usize, usize)> {
         let mut extents = vec![(usize::MAX, 0); self.regions.len()];
         for (position, &region) in self.final_regions().iter().enumerate() {
@@ -141,8 +140,8 @@ impl Counts {
         extents.iter().map(|&(from, to)| (from.min(to), to)).collect()
     }
 
-    /// Counts of the whole run per final region. What a region had before it was split is shared
-    /// out evenly to what became of it.
+    /// Counts of the whole run per final region. The count of a region that was split is
+    /// distributed evenly over its descendants.
     pub fn totals(&self, metric: Metric) -> Vec<u64> {
         let extents = self.extents();
         let mut totals = vec![0u64; self.final_regions().len()];
@@ -160,7 +159,7 @@ impl Counts {
         totals
     }
 
-    /// The sum over everything.
+    /// The sum of all counts.
     pub fn sum(&self, metric: Metric) -> u64 {
         let counts = self.windows.iter().flat_map(|window| window.of(metric));
         counts.fold(0, |sum, count| sum.saturating_add(*count))
@@ -171,7 +170,7 @@ impl Counts {
 mod tests {
     use super::*;
 
-    /// One region that is split, and its upper half again.
+    /// One region that is split, then its upper half again.
     fn growing() -> Counts {
         let region = |start: &str, end: &str, parent| Region {
             start: start.to_owned(),

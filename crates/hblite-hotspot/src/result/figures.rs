@@ -11,7 +11,7 @@ use crate::figures::{Figures, Windowed};
 /// How evenly requests are spread over regions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// Rows written; nothing if none were.
+    /// Rows written; `None` if there were none.
     pub writes: Option<SpreadOf>,
     /// Rows read.
     pub reads: Option<SpreadOf>,
@@ -22,9 +22,9 @@ pub struct Spread {
 /// How evenly one thing is spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SpreadOf {
-    /// Window by window: what counts.
+    /// Per window: look at these figures first.
     pub windowed: Windowed,
-    /// Over the whole run, which hides what wanders.
+    /// Over the whole run, which hides a moving hot spot.
     pub total: Figures,
 }
 
@@ -38,7 +38,7 @@ impl Spread {
         Self { writes: of(Metric::Writes), reads: of(Metric::Reads), bytes: of(Metric::Bytes) }
     }
 
-    /// Of one metric.
+    /// The spread of one metric.
     pub fn get(&self, metric: Metric) -> Option<&SpreadOf> {
         match metric {
             Metric::Writes => self.writes.as_ref(),
@@ -49,7 +49,7 @@ impl Spread {
 }
 
 impl Imbalances {
-    /// Of counts on so many servers, regions dealt out in the order of their keys.
+    /// The spread of counts over this many servers, with regions assigned in key order.
     pub fn of(counts: &Counts, servers: usize) -> Self {
         let servers = servers.max(1);
         let mut sum = Imbalance::of(&[], &[], &[]);
@@ -162,7 +162,7 @@ impl RunResult {
         named.insert("idlest utilisation".to_owned(), utilisations.fold(1.0, f64::min));
     }
 
-    /// The mean over the queries, each counting the same.
+    /// The mean over the queries, with equal weights.
     pub fn read_cost(&self) -> ReadCost {
         let count = self.queries.len().max(1) as f64;
         let mean =
@@ -186,7 +186,7 @@ pub struct ReadCost {
     pub regions: f64,
     /// Rows that were read.
     pub rows_read: f64,
-    /// Cells that regions looked at.
+    /// Cells that regions examined.
     pub cells_examined: f64,
     /// Seconds.
     pub latency_s: f64,

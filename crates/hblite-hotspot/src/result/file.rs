@@ -15,13 +15,13 @@ use super::{RunResult, Settings, VERSION};
 pub enum ResultError {
     /// The file system.
     Io(PathBuf, io::Error),
-    /// It is no result.
+    /// The file is not a result.
     NoResult(PathBuf, String),
     /// Another version of the format.
     Version(PathBuf, u32),
-    /// The directory has none.
+    /// The directory has no results.
     None(PathBuf),
-    /// The directory has a result of a run with another study or other settings.
+    /// The directory has results of another study or other settings.
     OtherRun(PathBuf),
 }
 
@@ -55,13 +55,13 @@ impl fmt::Display for ResultError {
 
 impl std::error::Error for ResultError {}
 
-/// The version, whatever else there is.
+/// Only the version; other members are ignored.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
 }
 
-/// Writes a result as `dir/<design>.json`; the directory is made. Gives the file.
+/// Writes a result as `dir/<design>.json` and creates the directory. Returns the file.
 ///
 /// # Errors
 /// [`ResultError::Io`].
@@ -75,7 +75,7 @@ pub fn write(dir: &Path, result: &RunResult) -> Result<PathBuf, ResultError> {
     Ok(path)
 }
 
-/// A name as that of a file: what is not plain becomes a dash.
+/// A name as a file name: other characters become dashes.
 pub(crate) fn file_name(design: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let name: String = design.chars().map(plain).take(100).collect();
@@ -103,7 +103,7 @@ pub fn read(path: &Path) -> Result<RunResult, ResultError> {
     Ok(result)
 }
 
-/// Looks whether results in a directory, if there are any, are of runs like this one.
+/// Checks that existing results in a directory are of runs like this one.
 ///
 /// # Errors
 /// [`ResultError::OtherRun`] if not, and those of [`read`].
@@ -130,7 +130,7 @@ pub fn read_all(dir: &Path) -> Result<Vec<RunResult>, ResultError> {
     if results.is_empty() { Err(ResultError::None(dir.to_path_buf())) } else { Ok(results) }
 }
 
-/// The files of results, in the order in which they were written.
+/// The result files, in the order in which they were written.
 fn files(dir: &Path) -> Result<Vec<PathBuf>, ResultError> {
     let io_error = |error| ResultError::Io(dir.to_path_buf(), error);
     let mut files = Vec::new();

@@ -1,9 +1,9 @@
-//! What a run of one design came to: a JSON file, `DIR/<design>.json`.
+//! The result of running one design: a JSON file, `DIR/<design>.json`.
 //!
-//! The format has a version, [`VERSION`]; a file of another version is refused. Keys are written
-//! as HBase's `Bytes.toStringBinary` does, times are in nanoseconds of the simulated clock from the
+//! The format has a version, [`VERSION`]; files of other versions are refused. Keys are written as
+//! HBase's `Bytes.toStringBinary` does. Times are nanoseconds of the simulated clock since the
 //! start of the run, except where a name says that they were measured. `docs/hotspotting.md`
-//! describes the file for those who read it with other tools.
+//! describes the file for readers with other tools.
 
 mod counts;
 mod figures;
@@ -33,13 +33,13 @@ pub struct RunResult {
     pub design: String,
     /// Its keys, in the language of `hblite-rowkey`.
     pub key: String,
-    /// What was asked for.
+    /// The settings of the run.
     pub settings: Settings,
     /// Requests per window and region.
     pub counts: Counts,
     /// How evenly they are spread over regions.
     pub spread: Spread,
-    /// What HBase's balancer thinks of the spread over servers.
+    /// How HBase's balancer rates the spread over servers.
     pub imbalance: Imbalances,
     /// What is stored.
     pub storage: Storage,
@@ -51,14 +51,14 @@ pub struct RunResult {
     pub simulations: Vec<Simulation>,
 }
 
-/// What was asked for. A run with the same settings gives the same counts.
+/// The settings of a run. The same settings give the same counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Records written.
     pub records: u64,
-    /// Hosts, customers, cars: what records are about.
+    /// The number of hosts, customers or cars that records are about.
     pub entities: u64,
-    /// Regions asked for; a growing table begins with one.
+    /// Requested regions; a growing table begins with one.
     pub regions: usize,
     /// How the table is split: `uniform`, `quantiles` or `growing`.
     pub splits: String,
@@ -66,11 +66,11 @@ pub struct Settings {
     pub servers: usize,
     /// Clients of the simulation.
     pub clients: usize,
-    /// Requests a second of the simulated clock.
+    /// Requests per second of the simulated clock.
     pub rate: f64,
     /// The law of the requests, like `zipfian(0.99)`.
     pub distribution: String,
-    /// How often each query was to be run.
+    /// How often each query should run.
     pub reads: u64,
     /// Windows of time.
     pub windows: usize,
@@ -80,12 +80,12 @@ pub struct Settings {
     pub seed: u64,
 }
 
-/// What HBase's balancer thinks, with regions dealt out by count.
+/// How HBase's balancer rates the spread, with regions assigned by count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Imbalances {
-    /// Mean over the windows, by their requests.
+    /// Mean over the windows, weighted by their requests.
     pub windowed: Imbalance,
-    /// Of the whole run.
+    /// For the whole run.
     pub total: Imbalance,
 }
 
@@ -102,7 +102,7 @@ pub struct Storage {
     pub stored_bytes: u64,
 }
 
-/// How the puts went; measured here, different each time.
+/// Timings of the puts; measured, so different each time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Writing {
     /// Seconds that the writers took.
@@ -111,8 +111,8 @@ pub struct Writing {
     pub puts_per_second: f64,
     /// Threads that wrote.
     pub threads: usize,
-    /// Writes that no counter tells of, because their region was split in the window; they are
-    /// given to its halves by what the writers sent.
+    /// Writes that no counter shows, because their region was split in the window. The halves are
+    /// assigned what the writers sent.
     pub writes_of_split_regions: u64,
 }
 
@@ -121,23 +121,23 @@ pub struct Writing {
 pub struct QueryCost {
     /// The query's name.
     pub name: String,
-    /// What it asks for.
+    /// What it queries.
     pub about: String,
-    /// Whether the design leaves nothing but to read the whole table.
+    /// Whether the design must read the whole table.
     pub is_full_scan: bool,
     /// How often it was run.
     pub runs: u64,
     /// Scans of a run.
     pub scans: f64,
-    /// Regions that these opened, each one call to a server at least.
+    /// Regions that these opened, each with at least one call to a server.
     pub regions: f64,
     /// Rows that were read.
     pub rows_read: f64,
-    /// Cells that regions looked at.
+    /// Cells that regions examined.
     pub cells_examined: f64,
-    /// Rows that were the answer.
+    /// Rows in the answer.
     pub rows_returned: f64,
-    /// How long a run took, measured here.
+    /// Duration of a run, measured.
     pub latency: Latency,
 }
 
@@ -146,15 +146,15 @@ pub struct QueryCost {
 pub struct Simulation {
     /// Servers, clients, balancer.
     pub cluster: Cluster,
-    /// Mean time of a put that was simulated, in nanoseconds.
+    /// Mean simulated time of a put, in nanoseconds.
     pub write_service_ns: f64,
-    /// All clients send as fast as they are answered: what the servers sustain.
+    /// All clients send as fast as they are answered: the sustained throughput.
     pub saturated: Outcome,
     /// What one server sustains, in requests a second.
     pub one_server_throughput: f64,
     /// Sustained throughput over that of one server.
     pub speed_up: f64,
-    /// Requests arrive as the stream says.
+    /// Requests arrive as in the stream.
     pub paced: Outcome,
     /// Requests a second of that stream.
     pub paced_rate: f64,

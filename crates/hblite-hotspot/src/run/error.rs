@@ -1,21 +1,21 @@
-//! Why a run cannot be made.
+//! Reasons why a run is not possible.
 
 use std::fmt;
 
 use crate::simulate::BadCluster;
 use crate::study::BadStudy;
 
-/// Why a run cannot be made.
+/// Why a run is not possible.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunError {
-    /// Settings that do not go together, with the reason.
+    /// Settings that do not fit together, with the reason.
     Settings(String),
-    /// A design that does not go with the study or the regions.
+    /// A design that does not fit the study or the regions.
     Design(String),
     /// The store.
     Store(hblite::Error),
-    /// A file that keys are written to.
+    /// The file for the keys.
     Output(std::io::Error),
 }
 

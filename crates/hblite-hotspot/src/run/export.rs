@@ -1,4 +1,4 @@
-//! The keys of a run as text, so that another HBase can be given the same.
+//! The keys of a run as text, to give the same keys to another HBase.
 
 use std::io::{self, Write};
 

@@ -1,13 +1,14 @@
-//! Runs a design on a store: writes the stream, asks the questions, and counts with the store's
-//! own counters.
+//! Runs a design on a store: writes the stream, runs the queries, and counts with the store's own
+//! counters.
 //!
-//! A window is a slice of the simulated clock. All of its records are written, in batches by
-//! several threads; then the window's share of questions is asked; then the counters of all regions
-//! are read. Nothing waits for real time to pass, but a growing table for its splits; on others the
-//! counts follow from the settings alone.
+//! A window is a slice of the simulated clock. First several threads write all of its records in
+//! batches, then the window's share of queries runs, then the counters of all regions are read.
+//! Only a growing table waits for real time, for its splits; on other tables the counts depend on
+//! the settings alone.
 //!
-//! Steps: `stream` says when which entity comes; `splits` cuts the table; `write` and `read` do the
-//! work; `sample` turns counters into counts; `simulation` puts the stream on region servers.
+//! Steps: `stream` decides when which entity comes; `splits` splits the table; `write` and `read`
+//! do the work; `sample` turns counters into counts; `simulation` puts the stream on region
+//! servers.
 
 mod error;
 mod export;
@@ -38,10 +39,10 @@ use read::Reader;
 use sample::Sampler;
 use write::Writer;
 
-/// How long a window waits for splits that are due.
+/// How long a window waits for due splits.
 const SPLIT_WAIT: Duration = Duration::from_millis(500);
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Records written.
@@ -119,7 +120,7 @@ pub fn run(
     })
 }
 
-/// The store of a design, one for each.
+/// The store of a design; each has its own.
 fn open(target: &dyn Target, options: &RunOptions) -> Result<Connection, RunError> {
     let mut engine = EngineOptions::default();
     if options.splits == Splits::Growing {
@@ -137,15 +138,14 @@ fn open(target: &dyn Target, options: &RunOptions) -> Result<Connection, RunErro
     })
 }
 
-/// The size at which regions are split, so that there are about as many at the end as were asked
-/// for.
+/// The size at which regions are split, chosen to end with about the requested number.
 fn split_bytes(options: &RunOptions) -> u64 {
     let cell_bytes = (options.value_bytes + 80) as u64;
     (options.records * cell_bytes / options.regions as u64).max(128 << 10)
 }
 
-/// Lets the store split what has grown: it does so in the background, and a window of the simulated
-/// clock is over long before that. What is not split in time is split in a later window.
+/// Lets the store split grown regions. It does so in the background, and a window of the simulated
+/// clock is over long before that. A split that is late happens in a later window.
 fn grow(connection: &Connection, table: &TableName, options: &RunOptions) -> Result<(), RunError> {
     let admin = connection.admin();
     admin.flush_table(table)?;
@@ -159,7 +159,7 @@ fn grow(connection: &Connection, table: &TableName, options: &RunOptions) -> Res
     Ok(())
 }
 
-/// The tables of a design, empty; those of a run before are replaced. Gives the first one.
+/// The tables of a design, empty; tables of an earlier run are replaced. Returns the first one.
 fn create_tables(
     connection: &Connection,
     target: &dyn Target,
@@ -201,7 +201,7 @@ fn finish_storage(
     })
 }
 
-/// The settings as results keep them.
+/// The settings in the form that results store.
 pub fn settings(stream: &Stream, options: &RunOptions) -> Settings {
     Settings {
         records: options.records,

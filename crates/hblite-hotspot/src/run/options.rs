@@ -14,22 +14,21 @@ use crate::simulate::ServiceTime;
 pub struct RunOptions {
     /// Records to write.
     pub records: u64,
-    /// What records are about, in number; `None` for as many as the study finds fit.
+    /// The number of entities; `None` for as many as the study suggests.
     pub entities: Option<u64>,
-    /// Regions of the table; a growing one is to come to about as many.
+    /// Regions of the table; a growing one ends with about this many.
     pub regions: usize,
     /// How the table is split.
     pub splits: Splits,
     /// Region servers of the simulation.
     pub servers: usize,
-    /// Clients of the simulation: calls that may be under way at a time.
+    /// Clients of the simulation: concurrent calls.
     pub clients: usize,
     /// Requests a second of the simulated clock.
     pub rate: f64,
     /// Which entities requests are about, and whether they come in bursts.
     pub distribution: Distribution,
-    /// How often each question is asked; one that reads the whole table is asked three times at
-    /// most.
+    /// How often each query runs; at most three times if it reads the whole table.
     pub reads: u64,
     /// Windows of time.
     pub windows: usize,
@@ -43,7 +42,7 @@ pub struct RunOptions {
     pub seed: u64,
     /// How long the servers of the simulation work on a request.
     pub service: ServiceLaw,
-    /// How long a region that the balancer of the simulation moves takes no calls, in milliseconds.
+    /// How long a region that the simulated balancer moves accepts no calls, in milliseconds.
     pub move_ms: u64,
     /// Directory of the store; `None` to keep it in memory.
     pub dir: Option<PathBuf>,
@@ -73,14 +72,14 @@ impl Default for RunOptions {
     }
 }
 
-/// The most of anything that is counted for every region or window.
+/// The maximum of anything that is counted for every region or window.
 const MANY: usize = 100_000;
 
 impl RunOptions {
-    /// Refuses what cannot be run.
+    /// Refuses settings that cannot be run.
     ///
     /// # Errors
-    /// [`RunError::Settings`] that names the setting and its range.
+    /// [`RunError::Settings`] with the setting and its range.
     pub fn check(&self) -> Result<(), RunError> {
         let entities = self.entities.unwrap_or(1);
         let rules = [
@@ -114,11 +113,11 @@ impl RunOptions {
 /// How a table is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Splits {
-    /// At the salts, buckets or hashes that keys begin with; where they begin with a field, by
-    /// quantiles.
+    /// At the salts, buckets or hashes that keys begin with; by quantiles if they begin with a
+    /// field.
     Auto,
-    /// The key space in equal parts: at the salts, buckets or hashes, else as HBase's
-    /// `UniformSplit` does, knowing nothing of the keys.
+    /// The key space in equal parts: at the salts, buckets or hashes, otherwise as HBase's
+    /// `UniformSplit` does, without knowledge of the keys.
     Uniform,
     /// At the quantiles of a sample of the keys that will be written.
     Quantiles,
@@ -151,7 +150,7 @@ impl FromStr for Splits {
 /// How long the servers of the simulation work on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServiceLaw {
-    /// As long as this store did: single puts, and reads of one region, that were timed.
+    /// As long as this store took, for timed single puts and timed reads of one region.
     Measured,
     /// As given, for writes and reads.
     Given(ServiceTime),

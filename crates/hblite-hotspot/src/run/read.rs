@@ -1,4 +1,4 @@
-//! Asking a study's questions, and what the answers cost.
+//! Runs a study's queries and measures what the answers cost.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use crate::result::QueryCost;
 use crate::simulate::Latencies;
 use crate::study::mixed;
 
-/// How often a question that reads the whole table is asked.
+/// How often a query that reads the whole table runs.
 const FULL_SCANS_MAX: u64 = 3;
 
-/// Asks questions and adds up costs.
+/// Runs queries and adds up their costs.
 pub(super) struct Reader<'r> {
     opened: &'r dyn Opened,
     stream: &'r Stream,
@@ -24,7 +24,7 @@ pub(super) struct Reader<'r> {
     questions: Vec<Sums>,
 }
 
-/// Sums over the runs of a question.
+/// Sums over the runs of a query.
 struct Sums {
     name: String,
     about: String,
@@ -50,7 +50,7 @@ impl<'r> Reader<'r> {
         Self { opened, stream, options, questions }
     }
 
-    /// Asks the share of questions of a window, about records that were written by then.
+    /// Runs a window's share of queries, about records already written.
     pub(super) fn ask(&mut self, connection: &Connection, window: usize) -> Result<(), RunError> {
         let written = self.stream.windows()[window].records.end;
         if written == 0 || self.options.reads == 0 {
@@ -63,7 +63,7 @@ impl<'r> Reader<'r> {
             regions.iter().map(|region| region.start_key().to_vec()).collect();
         for index in 0..self.questions.len() {
             if window == 0 {
-                // Once beforehand, to know what kind of question it is for this design.
+                // Once beforehand, to find out what kind of query it is for this design.
                 let about = self.about(0, &start_keys);
                 self.questions[index].is_full_scan = self.opened.ask(index, &about)?.is_full_scan;
             }
@@ -91,7 +91,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The runs of a question that fall into a window.
+    /// The runs of a query that fall into a window.
     fn runs(&self, index: usize, window: usize) -> Range<u64> {
         let reads = self.options.reads;
         let is_full_scan = self.questions[index].is_full_scan;
@@ -132,7 +132,7 @@ impl Sums {
     }
 }
 
-/// Cells that regions of these tables looked at so far.
+/// Cells examined so far by regions of these tables.
 fn cells_examined(connection: &Connection, tables: &[&TableName]) -> Result<u64, RunError> {
     let status = connection.admin().status()?;
     let own = status.regions.iter().filter(|status| tables.contains(&status.region.table()));

@@ -1,7 +1,7 @@
 //! From the counters of regions to counts per window.
 //!
-//! Counters count from when a region was opened, so a window's count is a difference. A region that
-//! was split since the last look has taken its counter with it: its halves are given what the
+//! Counters start when a region is opened, so a window's count is a difference. A region that was
+//! split since the last sample has taken its counter with it; its halves are assigned what the
 //! writers sent to their keys.
 
 use std::collections::HashMap;
@@ -19,9 +19,9 @@ pub(super) struct Sampler<'s> {
     counts: Counts,
     numbers: HashMap<String, u32>,
     last: HashMap<String, RegionLoad>,
-    /// First keys of the regions of the last look, in order.
+    /// First keys of the regions in the last sample, in order.
     start_keys: Vec<Vec<u8>>,
-    /// Positions in the layout of regions that are new in the last window.
+    /// Positions in the layout of regions that appeared in the last window.
     fresh: Vec<usize>,
     bytes_written: u64,
     writes_of_split_regions: u64,
@@ -56,7 +56,7 @@ impl<'s> Sampler<'s> {
         Ok(own)
     }
 
-    /// Looks at the counters at the end of a window.
+    /// Reads the counters at the end of a window.
     pub(super) fn sample(&mut self, window: &WindowOfStream) -> Result<(), RunError> {
         let regions = self.regions()?;
         self.enter_layout(&regions);
@@ -80,7 +80,7 @@ impl<'s> Sampler<'s> {
         Ok(())
     }
 
-    /// Numbers regions that are new, and begins a layout if there are any.
+    /// Numbers new regions, and starts a new layout if there are any.
     fn enter_layout(&mut self, regions: &[RegionStatus]) {
         self.fresh.clear();
         let mut layout = Vec::with_capacity(regions.len());
@@ -106,18 +106,18 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// The region of the last layout that held a key.
+    /// The region of the last layout that contained a key.
     fn number_before(&self, key: &[u8]) -> Option<u32> {
         let layout = self.counts.layouts.last()?;
         layout.get(position_of(&self.start_keys, key)).copied()
     }
 
-    /// First keys and numbers of the regions of the last look, in the order of keys.
+    /// First keys and numbers of the regions in the last sample, in key order.
     pub(super) fn layout(&self) -> (&[Vec<u8>], &[u32]) {
         (&self.start_keys, self.counts.layouts.last().map_or(&[], Vec::as_slice))
     }
 
-    /// Tells how many writes were sent to each region of the layout in the window looked at last.
+    /// Supplies the number of writes sent to each region of the layout in the last sampled window.
     pub(super) fn settle(&mut self, sent: &[u64]) {
         let Some(window) = self.counts.windows.last_mut() else { return };
         for &position in &self.fresh {
@@ -141,7 +141,7 @@ impl<'s> Sampler<'s> {
     }
 }
 
-/// Where a key lies among regions with these first keys.
+/// The position of a key among regions with these first keys.
 pub(super) fn position_of(start_keys: &[Vec<u8>], key: &[u8]) -> usize {
     start_keys.partition_point(|start| start.as_slice() <= key).saturating_sub(1)
 }

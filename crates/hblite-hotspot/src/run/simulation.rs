@@ -1,7 +1,7 @@
-//! The stream that was written, as the simulation takes it.
+//! The stream that was written, as input for the simulation.
 //!
-//! Queries are left out: what they cost depends on how often they are asked, and a single one that
-//! reads the whole table outweighs a thousand writes. Their costs stand for themselves.
+//! Queries are left out: what they cost depends on how often they run, and a single one that reads
+//! the whole table outweighs a thousand writes. Their costs are reported separately.
 
 use super::error::RunError;
 use super::options::{RunOptions, ServiceLaw};
@@ -13,7 +13,7 @@ use crate::simulate::{
     Balancer, Cluster, Kind, Pace, Request, Service, ServiceTime, Traffic, Window, run,
 };
 
-/// The load at which latencies are compared: this share of what the servers could do at best.
+/// The load at which latencies are compared: this share of the servers' maximum.
 const PACED_LOAD: f64 = 0.5;
 /// Calls that may wait at a server: HBase's default, ten for each of 30 handlers.
 const QUEUE_MAX: usize = 300;
@@ -32,7 +32,7 @@ impl<'t> TrafficBuilder<'t> {
         Self { opened, stream, requests, windows: Vec::new() }
     }
 
-    /// Adds the records of a window. Gives how many of them went to each region of the layout.
+    /// Adds the records of a window. Returns how many of them went to each region of the layout.
     pub(super) fn window(
         &mut self,
         window: &WindowOfStream,
@@ -55,7 +55,7 @@ impl<'t> TrafficBuilder<'t> {
         Ok(sent)
     }
 
-    /// Runs the stream with either balancer.
+    /// Runs the stream with each balancer.
     pub(super) fn simulate(
         &self,
         counts: &Counts,
@@ -75,7 +75,7 @@ impl<'t> TrafficBuilder<'t> {
         };
         let one = Cluster { servers: 1, ..cluster.clone() };
         let one_server = run(traffic, service, &one, Pace::Saturating)?;
-        // At best all servers work all the time.
+        // At best, all servers work all the time.
         let paced_rate = one_server.throughput * options.servers as f64 * PACED_LOAD;
         let last_ns = self.requests.last().map_or(1, |last| last.arrival_ns.max(1));
         let stream_rate = self.requests.len() as f64 / (last_ns as f64 / 1e9);
@@ -84,7 +84,7 @@ impl<'t> TrafficBuilder<'t> {
         for balancer in [Balancer::RegionCount, Balancer::Load] {
             let cluster = Cluster { balancer, ..cluster.clone() };
             let saturated = run(traffic, service, &cluster, Pace::Saturating)?;
-            // Arrivals do not wait for answers: as many clients as are needed.
+            // Arrivals do not wait for answers, so there are as many clients as needed.
             let open = Cluster { clients: None, queue_max: usize::MAX, ..cluster.clone() };
             simulations.push(Simulation {
                 write_service_ns: service.write.mean_ns(),
@@ -108,7 +108,7 @@ pub(super) fn service(options: &RunOptions, write_ns: &[u64]) -> Service {
     }
 }
 
-/// The times up to the 99th percentile: what is above is mostly this machine doing other things.
+/// The times up to the 99th percentile: higher ones mostly show other work of this machine.
 fn without_outliers(times_ns: &[u64]) -> Vec<u64> {
     let mut sorted = times_ns.to_vec();
     sorted.sort_unstable();

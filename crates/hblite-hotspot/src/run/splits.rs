@@ -33,8 +33,8 @@ pub(super) fn split_keys(
     Ok(quantile_splits(sample(target, stream)?, regions)?)
 }
 
-/// Keys of records that are spread over the stream: one of each stretch, by chance, since numbers
-/// at even distances may all end in the same digits.
+/// Keys of records spread over the stream: a random one from each stretch, because numbers at even
+/// distances may all end in the same digits.
 fn sample(target: &dyn Target, stream: &Stream) -> Result<Vec<Vec<u8>>, RunError> {
     let opened = scratch(target)?;
     let count = stream.len().min(SAMPLE);

@@ -27,7 +27,7 @@ pub(super) struct WindowOfStream {
 }
 
 impl Stream {
-    /// The stream for the designs of a study, one of which says how many entities there are if the
+    /// The stream for the designs of a study, one of which supplies the number of entities if the
     /// options do not.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Stream {
         let mut arrivals = Arrivals::new(options.rate, burst, options.records, options.seed);
         let count = options.records as usize;
         let arrivals_ns: Vec<u64> = (0..count).map(|_| arrivals.next_ns()).collect();
-        // Entities are below 2^32: there are no more of them.
+        // There are fewer than 2^32 entities.
         let entities = (0..count).map(|_| entities.next_entity() as u32).collect();
         let windows = windows(&arrivals_ns, options.windows);
         Ok(Self { arrivals_ns, entities, entity_count, windows, seed: options.seed })
@@ -58,7 +58,7 @@ impl Stream {
         self.arrivals_ns.is_empty()
     }
 
-    /// What records are about, in number.
+    /// The number of entities.
     pub fn entities(&self) -> u64 {
         self.entity_count
     }

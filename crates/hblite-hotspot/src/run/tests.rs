@@ -33,7 +33,7 @@ fn windowed(result: &RunResult) -> f64 {
     result.spread.writes.expect("there were writes").windowed.mean.max_over_mean
 }
 
-/// Every candidate of every study: what the counters say is what was sent, window by window.
+/// For every candidate of every study, the counters agree with what was sent, window by window.
 #[test]
 fn counters_agree_with_the_stream() {
     let options = small();
@@ -72,7 +72,7 @@ fn region_of(candidate: &Candidate, stream: &Stream, index: usize, result: &RunR
     *result.counts.layouts[0].iter().rev().find(|region| start(region) <= key).expect("one has it")
 }
 
-/// Every question to every candidate is answered as a filter over the records would.
+/// Every candidate answers every query as a filter over the records would.
 #[test]
 fn answers_are_those_of_a_filter() {
     let options = small();
@@ -91,7 +91,7 @@ fn answers_are_those_of_a_filter() {
             let regions = table.regions().expect("regions");
             let start_keys: Vec<Vec<u8>> =
                 regions.iter().map(|region| region.start_key().to_vec()).collect();
-            // A record of the same key replaces the one before it.
+            // A record with the same key replaces the one before it.
             let mut rows: BTreeMap<Vec<u8>, Record> = BTreeMap::new();
             for index in 0..stream.len() {
                 let moment = stream.moment(index);
@@ -106,7 +106,7 @@ fn answers_are_those_of_a_filter() {
     }
 }
 
-/// Asks all questions about one record.
+/// Runs all queries about one record.
 fn compare(
     candidate: &Candidate,
     table: &hblite::Table,
@@ -184,7 +184,7 @@ fn a_salt_makes_every_scan_n_scans() {
 
 #[test]
 fn quantiles_of_numbered_names_are_those_of_all_names() {
-    // Names whose numbers are written backwards: a sample of every tenth would know one digit only.
+    // Names with reversed numbers: a sample of every tenth would contain one digit only.
     let options = RunOptions { records: 40_000, reads: 0, ..small() };
     let result = run_design("salting", "reversed", &options);
     assert!(windowed(&result) < 1.2, "{}", windowed(&result));
@@ -251,7 +251,7 @@ fn impossible_runs_are_refused_with_the_reason() {
     }
 }
 
-/// The case studies as running code: what counters say of their first tables is what was sent.
+/// The case studies: the counters of their first tables agree with what was sent.
 #[test]
 fn case_studies_are_run_and_counted() {
     let options = RunOptions { records: 600, reads: 3, regions: 16, ..small() };

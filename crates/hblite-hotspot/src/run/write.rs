@@ -1,4 +1,4 @@
-//! Writing the records of a window.
+//! Writes the records of a window.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -11,9 +11,9 @@ use super::stream::{Stream, WindowOfStream};
 use super::target::Opened;
 use crate::result::Writing;
 
-/// Records of each thread and window that are written and timed one by one.
+/// Records per thread and window that are written and timed one by one.
 const SINGLE: usize = 8;
-/// Times that are kept.
+/// Number of times kept.
 const SAMPLES_MAX: usize = 4096;
 
 /// Writes a stream to a table.

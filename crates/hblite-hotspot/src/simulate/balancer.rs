@@ -1,25 +1,25 @@
 //! Which server has which region.
 //!
-//! New tables are dealt out in the order of keys, and the halves of a split region stay where it
-//! was. At the border of two windows the balancer moves regions, with what it knows then: numbers
-//! of regions, or the requests that they had in the window that ends. It never knows the future.
+//! New tables are assigned in key order, and the halves of a split region stay on its server. At
+//! each window boundary the balancer moves regions, with what it knows at that moment: numbers of
+//! regions, or their requests in the window that ends. It never knows the future.
 
 use serde::{Deserialize, Serialize};
 
 use super::Window;
 
-/// Who places regions.
+/// How regions are assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Balancer {
-    /// As many regions on each server, whatever they have to do.
+    /// The same number of regions on each server, whatever their load.
     RegionCount,
-    /// As many requests on each server, by those of the last window. A region is moved from the
-    /// busiest server to the idlest as long as the busier of the two gets less to do by it.
+    /// The same number of requests on each server, by those of the last window. A region moves from
+    /// the busiest server to the idlest as long as that reduces the load of the busier of the two.
     Load,
 }
 
-/// Servers of regions, kept over windows.
+/// The assignment of regions to servers, kept across windows.
 #[derive(Debug)]
 pub(super) struct Placement {
     balancer: Balancer,
@@ -36,7 +36,7 @@ impl Placement {
         self.server_of.get(region as usize).copied().flatten().map(|server| server as usize)
     }
 
-    /// Places the regions of a window; gives those that were on another server before.
+    /// Assigns the regions of a window; returns those that were on another server before.
     pub(super) fn begin(
         &mut self,
         window: &Window,
@@ -69,7 +69,7 @@ impl Placement {
 
     fn inherited(&self, region: u32, parents: &[Option<u32>]) -> Option<u32> {
         let mut ancestor = parents[region as usize];
-        // A parent was there before its children, so this ends.
+        // Parents precede their children, so this ends.
         while let Some(region) = ancestor {
             if let Some(server) = self.server_of[region as usize] {
                 return Some(server);
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(moved.len(), 1);
         let servers = servers(&placement, &[0, 2]);
         assert_ne!(servers[0], servers[1]);
-        // One hot region alone is nobody's to share: moving it would only move the heat.
+        // A single hot region cannot be shared: moving it would only move the heat.
         let moved = placement.begin(&window(&[0, 1, 2, 3]), &[None; 4], &[100, 0, 0, 0]);
         assert!(moved.is_empty(), "{moved:?}");
     }

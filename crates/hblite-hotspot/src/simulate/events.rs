@@ -1,4 +1,4 @@
-//! The loop over events.
+//! The event loop.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -13,7 +13,7 @@ use super::{BadCluster, Cluster, Pace, Request, Traffic};
 
 const PURPOSE: u64 = 4;
 
-/// HBase's pauses before repeats as multiples of the first (`HConstants.RETRY_BACKOFF`).
+/// HBase's retry pauses as multiples of the first (`HConstants.RETRY_BACKOFF`).
 const RETRY_BACKOFF: [u64; 13] = [1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200];
 
 /// Runs a stream on a cluster.
@@ -33,7 +33,8 @@ const RETRY_BACKOFF: [u64; 13] = [1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 20
 /// ```
 ///
 /// # Errors
-/// [`BadCluster`] if there is nobody to send or serve, or the stream does not fit its windows.
+/// [`BadCluster`] if there are no clients, servers or handlers, or the stream does not fit its
+/// windows.
 pub fn run(
     traffic: Traffic<'_>,
     service: &Service,
@@ -51,7 +52,7 @@ pub fn run(
     Ok(simulation.outcome())
 }
 
-/// A server: when its handlers are free, and when the calls that wait will start.
+/// A server: when its handlers become free, and when its waiting calls will start.
 struct Server {
     handlers: BinaryHeap<Reverse<u64>>,
     starts: VecDeque<u64>,
@@ -59,7 +60,7 @@ struct Server {
     requests: u64,
 }
 
-/// A call that is to be sent again; ordered by time.
+/// A call to retry; ordered by time.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Retry {
     at_ns: u64,
@@ -77,10 +78,10 @@ struct Simulation<'s> {
     placement: Placement,
     /// Requests of this window per region, for the balancer.
     loads: Vec<u64>,
-    /// When a region takes calls again.
+    /// When a region accepts calls again.
     available_ns: Vec<u64>,
     window: usize,
-    /// When clients are free; empty if there are ever enough of them.
+    /// When clients become free; empty if there are always enough of them.
     clients: BinaryHeap<Reverse<u64>>,
     retries: BinaryHeap<Reverse<Retry>>,
     latencies: Latencies,
@@ -156,7 +157,7 @@ impl<'s> Simulation<'s> {
         }
     }
 
-    /// When the next request is sent: when it has arrived and a client is free.
+    /// When the next request is sent: once it has arrived and a client is free.
     fn next_send_ns(&self, next: usize) -> Option<u64> {
         let arrival_ns = self.arrival_ns(self.traffic.requests.get(next)?);
         if self.cluster.clients.is_none() {
@@ -229,7 +230,7 @@ impl<'s> Simulation<'s> {
         self.retry_count += 1;
         let factor = RETRY_BACKOFF[tries.min(RETRY_BACKOFF.len() - 1)];
         let pause_ns = self.cluster.retry_pause_ns.saturating_mul(factor).max(1);
-        // As HBase's client does, so that not all come back at one moment.
+        // As in HBase's client, so that not all calls return at once.
         let jitter_ns = self.random.random_range(0..=pause_ns / 100);
         let at_ns = now_ns.saturating_add(pause_ns).saturating_add(jitter_ns);
         self.retries.push(Reverse(Retry { at_ns, request, tries: tries + 1 }));

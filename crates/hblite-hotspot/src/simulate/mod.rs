@@ -1,14 +1,14 @@
 //! A discrete-event simulation: a stream of requests on a number of region servers.
 //!
-//! What is modelled, in the words of HBase: a server has handlers and a queue of calls before them,
-//! first come first served; a call that finds the queue full, or its region on the move, is sent
-//! again after HBase's growing pauses, and fails after as many tries as HBase's client makes. A
-//! number of clients send one call each at a time; a request that finds no client free waits, and
-//! its latency counts from its arrival, so that a slow server cannot hide behind clients that wait
-//! for it. Regions are placed, and moved at the borders of windows, by a [`Balancer`].
+//! The model follows HBase. A server has handlers and a queue of calls, served in order of arrival.
+//! A call that finds the queue full, or its region moving, is retried after HBase's growing pauses,
+//! and fails after as many attempts as HBase's client makes. Each of a number of clients sends one
+//! call at a time. A request waits if no client is free, and its latency counts from its arrival,
+//! so a slow server cannot hide behind waiting clients. A [`Balancer`] assigns regions, and moves
+//! them at window boundaries.
 //!
-//! Because a queue is served in order, the end of a call is known when it enters the queue; events
-//! are the sending of calls only. They are taken in order of time.
+//! Because a queue is served in order, the end of a call is known when it enters the queue. So
+//! sending calls is the only kind of event. Events are processed in time order.
 
 mod balancer;
 mod events;
@@ -40,29 +40,29 @@ pub enum Kind {
 pub struct Request {
     /// When it arrives, in nanoseconds from the start.
     pub arrival_ns: u64,
-    /// The region that it goes to, an index into [`Traffic::parents`].
+    /// The target region, an index into [`Traffic::parents`].
     pub region: u32,
     /// What it does.
     pub kind: Kind,
 }
 
-/// A stretch of the stream in which the regions do not change.
+/// A part of the stream in which the regions do not change.
 #[derive(Debug, Clone)]
 pub struct Window {
     /// Index of its first request.
     pub first_request: usize,
-    /// The regions that there are, in order of their keys.
+    /// The regions, in key order.
     pub regions: Vec<u32>,
 }
 
-/// The stream with the regions that it meets.
+/// The stream, with the regions it goes to.
 #[derive(Debug, Clone, Copy)]
 pub struct Traffic<'t> {
     /// In order of arrival.
     pub requests: &'t [Request],
-    /// In order; the first begins at request 0.
+    /// In order of time; the first begins at request 0.
     pub windows: &'t [Window],
-    /// For every region that there ever is: the one that it was split from.
+    /// For every region that ever exists, the one it was split from.
     pub parents: &'t [Option<u32>],
 }
 
@@ -71,20 +71,20 @@ pub struct Traffic<'t> {
 pub struct Cluster {
     /// Region servers.
     pub servers: usize,
-    /// Calls that a server works on at a time (`hbase.regionserver.handler.count`).
+    /// Calls that a server handles concurrently (`hbase.regionserver.handler.count`).
     pub handlers: usize,
-    /// Calls that may wait at a server (`hbase.ipc.server.max.callqueue.length`, by default ten
-    /// for each handler).
+    /// Calls that may wait at a server (`hbase.ipc.server.max.callqueue.length`, by default ten per
+    /// handler).
     pub queue_max: usize,
-    /// Calls that may be under way at a time; `None` for no limit.
+    /// Concurrent calls; `None` for no limit.
     pub clients: Option<usize>,
-    /// Pause before the first repeat of a call (`hbase.client.pause`), in nanoseconds.
+    /// Pause before the first retry of a call (`hbase.client.pause`), in nanoseconds.
     pub retry_pause_ns: u64,
-    /// Tries after the first (`hbase.client.retries.number`).
+    /// Retries (`hbase.client.retries.number`).
     pub retries_max: usize,
-    /// Who places regions.
+    /// How regions are assigned.
     pub balancer: Balancer,
-    /// How long a region that is moved takes no calls, in nanoseconds.
+    /// How long a moved region accepts no calls, in nanoseconds.
     pub move_ns: u64,
     /// Seed of service times.
     pub seed: u64,
@@ -110,11 +110,11 @@ impl Default for Cluster {
 /// When the requests of a stream arrive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// As the stream says.
+    /// As in the stream.
     Arrivals,
-    /// So many times as fast as the stream says.
+    /// This many times as fast as in the stream.
     Faster(f64),
-    /// All at once: the clients send as fast as they are answered. The throughput is then what the
+    /// All at once: the clients send as fast as they are answered, so the throughput is what the
     /// servers can sustain. Needs a number of clients.
     Saturating,
 }
@@ -126,7 +126,7 @@ pub enum BadCluster {
     Nobody,
     /// Saturating without a number of clients.
     Endless,
-    /// A window or request names a region that there is not.
+    /// A window or request refers to an unknown region.
     NoSuchRegion,
 }
 

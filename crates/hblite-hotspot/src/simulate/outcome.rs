@@ -1,16 +1,16 @@
-//! What a simulation comes to.
+//! The outcome of a simulation.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// What a simulation came to.
+/// The outcome of a simulation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Requests that were answered.
     pub completed: u64,
-    /// Requests given up after all tries.
+    /// Requests that failed after all attempts.
     pub failed: u64,
-    /// Calls that were sent again.
+    /// Calls that were retried.
     pub retries: u64,
     /// From the first arrival to the last answer, in nanoseconds.
     pub duration_ns: u64,
@@ -31,20 +31,20 @@ pub struct Latency {
     pub mean_ns: f64,
     /// Median.
     pub p50_ns: u64,
-    /// 99 of 100 are at most as long.
+    /// 99 % are at most this long.
     pub p99_ns: u64,
-    /// 999 of 1,000 are at most as long.
+    /// 99.9 % are at most this long.
     pub p999_ns: u64,
     /// The longest.
     pub max_ns: u64,
 }
 
-/// One server over a simulation.
+/// One server in a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct ServerLoad {
     /// Calls that it answered.
     pub requests: u64,
-    /// Share of its handlers' time that was work, 0 to 1.
+    /// Share of its handlers' time spent working, 0 to 1.
     pub utilisation: f64,
 }
 
@@ -58,7 +58,7 @@ impl Latencies {
     }
 
     pub(crate) fn record(&mut self, latency_ns: u64) {
-        // It grows as needed, for any number.
+        // It resizes as needed, for any number.
         self.0 += latency_ns;
     }
 

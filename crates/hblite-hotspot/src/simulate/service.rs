@@ -16,20 +16,20 @@ pub struct Service {
     pub read: ServiceTime,
 }
 
-/// A law of service times.
+/// A distribution of service times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ServiceTime {
-    /// Always as long, in nanoseconds.
+    /// Always this long, in nanoseconds.
     Constant(u64),
     /// Exponential with this mean, in nanoseconds.
     Exponential(u64),
-    /// One of these measured times, in nanoseconds, each as likely.
+    /// One of these measured times, in nanoseconds, all equally likely.
     Measured(Vec<u64>),
 }
 
 impl Service {
-    /// The same law for both.
+    /// The same distribution for both.
     pub fn alike(time: ServiceTime) -> Self {
         Self { write: time.clone(), read: time }
     }

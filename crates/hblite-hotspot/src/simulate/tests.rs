@@ -1,4 +1,4 @@
-//! The simulation against the theory of queues.
+//! The simulation against queueing theory.
 
 use rand::RngExt as _;
 
@@ -6,14 +6,14 @@ use super::*;
 use crate::generate::{Arrivals, random};
 
 const MEAN_NS: u64 = 100_000;
-/// Requests a second that one handler can answer.
+/// Requests per second that one handler can answer.
 const RATE: f64 = 10_000.0;
 
 fn exponential() -> Service {
     Service::alike(ServiceTime::Exponential(MEAN_NS))
 }
 
-/// A Poisson stream to regions by turns of a law.
+/// A Poisson stream to regions chosen by a function.
 fn stream(count: u64, rate: f64, mut region: impl FnMut(u64) -> u32) -> Vec<Request> {
     let mut arrivals = Arrivals::new(rate, None, count, 17);
     let request = |index| Request {
@@ -95,7 +95,7 @@ fn constant_service_is_an_m_d_1_queue() {
     close(outcome.latency.mean_ns, wait_ns + MEAN_NS as f64, 0.03);
 }
 
-/// A closed network of S like servers and C clients answers SμC/(C + S − 1).
+/// A closed network of S equal servers and C clients answers SμC/(C + S − 1).
 #[test]
 fn four_regions_give_four_times_the_throughput() {
     let requests = stream(1_000_000, RATE, at_random(4, 1));
@@ -142,7 +142,7 @@ fn a_full_queue_sends_clients_away_until_they_give_up() {
     let lost = (1.0 - 3.0) * 3f64.powi(11) / (1.0 - 3f64.powi(12));
     close(outcome.failed as f64 / 20_000.0, lost, 0.03);
 
-    // Three times too much for a while: who comes again later is answered in the end.
+    // Temporarily three times too much: clients that retry later are answered in the end.
     let patient = Cluster { queue_max: 10, retry_pause_ns: 5_000_000, ..Cluster::default() };
     let outcome = simulate(&requests, 1, &patient, Pace::Arrivals);
     assert_eq!((outcome.completed, outcome.failed), (20_000, 0));
@@ -170,7 +170,7 @@ fn a_region_on_the_move_is_waited_for() {
 
 #[test]
 fn balancing_by_load_parts_two_hot_regions_of_one_server() {
-    // Of four regions on two servers the first and third, which share a server, have everything.
+    // Of four regions on two servers, the first and third, which share a server, have everything.
     let requests = stream(200_000, RATE, |index| if index % 2 == 0 { 0 } else { 2 });
     let windows: Vec<Window> = (0..20)
         .map(|index| Window { first_request: index * 10_000, regions: vec![0, 1, 2, 3] })

@@ -8,20 +8,20 @@ use super::{BadStudy, Study};
 /// A design of keys for a study.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// Its name: that of the study's list, or the text of the key.
+    /// Its name: from the study's list, or the text of the key.
     pub name: String,
     /// The key in the language of `hblite-rowkey`.
     pub key: String,
     /// The checked design.
     pub design: Design,
-    /// For each field of the key its place in a record.
+    /// For each field of the key its position in a record.
     places: Vec<usize>,
-    /// Fields of the record that the key does not show: kept as columns.
+    /// Fields of the record that the key does not contain: stored as columns.
     columns: Vec<Column>,
     study: &'static Study,
 }
 
-/// A field that is kept as a column.
+/// A field stored as a column.
 #[derive(Debug, Clone)]
 struct Column {
     name: &'static str,
@@ -34,7 +34,7 @@ pub fn key_text(key: &str, buckets: usize) -> String {
     key.replace("{n}", &buckets.to_string())
 }
 
-/// The designs of a list: commas in brackets or quotes belong to a key.
+/// Splits a list of designs; commas in parentheses or quotes belong to a key.
 ///
 /// ```
 /// use hblite_hotspot::study::split_designs;
@@ -66,7 +66,7 @@ impl Candidate {
     /// fields. `buckets` is the number of salts and buckets of named candidates.
     ///
     /// # Errors
-    /// [`BadStudy`] with the reason: no such name, a wrong key, a field that records do not have.
+    /// [`BadStudy`] with the reason: unknown name, wrong key, a field that records do not have.
     pub fn new(study: &'static Study, text: &str, buckets: usize) -> Result<Self, BadStudy> {
         let named = study.designs.iter().find(|(name, ..)| *name == text);
         let key = match named {
@@ -108,7 +108,7 @@ impl Candidate {
         let is_shown = |name: &str| {
             design.fields().iter().any(|field| field.name == name && field.encoding.is_reversible())
         };
-        // A substitute is not the original: that is looked up, or kept.
+        // A substitute is not the original, which is looked up or stored.
         let is_substitute = |name: &str| study.substitutes.iter().any(|(_, other)| *other == name);
         let first = Moment { entity: 0, sequence: 0, arrival_ns: 0, seed: 0 };
         let sample = study.record(&first);
@@ -129,10 +129,10 @@ impl Candidate {
         self.study
     }
 
-    /// The key of a record, into memory that is used again.
+    /// The key of a record, into a reusable buffer.
     ///
     /// # Errors
-    /// What `hblite-rowkey` says of a value that does not fit.
+    /// Those of `hblite-rowkey` for a value that does not fit.
     pub fn encode_into(
         &self,
         record: &Record,
@@ -145,7 +145,7 @@ impl Candidate {
         self.design.encode_into(&values, random, key)
     }
 
-    /// Qualifiers and values of the columns that keep what the key does not show.
+    /// Qualifiers and values of the columns for fields that the key does not contain.
     pub fn columns<'r>(
         &'r self,
         record: &'r Record,
@@ -153,8 +153,8 @@ impl Candidate {
         self.columns.iter().map(|column| (column.name, column_value(&record[column.place])))
     }
 
-    /// The part of a query that the key can be asked, with substitutes for fields that it does not
-    /// have. What is left out must be checked of each row.
+    /// The part of a query that the key can answer, with substitutes for fields that it does not
+    /// have. The rest must be checked on each row.
     pub fn translate(&self, query: &Query, record: &Record) -> Query {
         let has = |name: &str| self.design.field_index(name).is_ok();
         let mut translated = Query::new();
@@ -180,7 +180,7 @@ impl Candidate {
         }
     }
 
-    /// The value of a field of a row: from its key, or from the column that keeps it.
+    /// The value of a field of a row: from its key, or from its column.
     pub fn field_of_row(
         &self,
         name: &str,

@@ -1,5 +1,5 @@
-//! The studies of keys: what design guides for HBase weigh against each other, in its plainest
-//! form. The case studies themselves, with all tables, are in `hblite-casestudies`.
+//! The studies of keys: the choices that HBase's design guides compare, in their simplest form. The
+//! case studies themselves, with all tables, are in `hblite-casestudies`.
 
 use super::question::Ask::{Around, Begins, Same};
 use super::question::Question;

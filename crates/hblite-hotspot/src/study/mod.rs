@@ -1,9 +1,9 @@
-//! Workloads: what is recorded, the candidate keys for it, and what is asked.
+//! Workloads: what is recorded, the candidate keys for it, and the queries.
 //!
-//! A [`Study`] is data. Its records are about entities (hosts, customers, cars, …), of which the
-//! [`crate::generate`] module says which comes next and when; here a record gets its fields. A
-//! [`Candidate`] is a design of keys over these fields. A [`Question`] is asked about a record that
-//! was written; each candidate answers it by its own scans.
+//! A [`Study`] is data. Its records are about entities (hosts, customers, cars, …). The
+//! [`crate::generate`] module decides which entity comes next and when; this module gives each
+//! record its fields. A [`Candidate`] is a design of keys over these fields. A [`Question`] is a
+//! query about a written record; each candidate answers it with its own scans.
 
 mod candidate;
 mod catalog;
@@ -24,17 +24,18 @@ pub struct Study {
     pub name: &'static str,
     /// What is recorded.
     pub about: &'static str,
-    /// What records are about, in the plural.
+    /// What the entities are called, in the plural.
     pub entity: &'static str,
     /// The fields of a record.
     pub fields: &'static [&'static str],
-    /// Fields that stand for another one in some keys, like a number for a name.
+    /// Fields that replace another one in some keys, such as a number for a name.
     pub substitutes: &'static [(&'static str, &'static str)],
-    /// How many records there are for each entity if nothing is said.
+    /// Default number of records per entity.
     pub records_per_entity: u64,
-    /// Named candidates: name, key with `{n}` for the number of salts or buckets, a word on it.
+    /// Named candidates: name, key with `{n}` for the number of salts or buckets, short
+    /// description.
     pub designs: &'static [(&'static str, &'static str, &'static str)],
-    /// What is asked.
+    /// The queries.
     pub questions: &'static [Question],
     pub(crate) record: fn(&Moment) -> Record,
 }
@@ -45,10 +46,10 @@ impl Study {
         catalog::STUDIES
     }
 
-    /// The study of a name.
+    /// The study with a name.
     ///
     /// # Errors
-    /// [`BadStudy`] that lists the names.
+    /// [`BadStudy`] with the known names.
     pub fn find(name: &str) -> Result<&'static Self, BadStudy> {
         Self::all().iter().find(|study| study.name == name).ok_or_else(|| {
             let names: Vec<&str> = Self::all().iter().map(|study| study.name).collect();
@@ -56,12 +57,12 @@ impl Study {
         })
     }
 
-    /// The record of a moment.
+    /// The record at a moment.
     pub fn record(&self, moment: &Moment) -> Record {
         (self.record)(moment)
     }
 
-    /// The place of a field among the values of a record.
+    /// The position of a field among the values of a record.
     pub fn field_index(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| *field == name)
     }

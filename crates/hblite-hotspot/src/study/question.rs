@@ -1,33 +1,33 @@
-//! What is asked of a table: conditions that are filled in from a record that was written.
+//! Queries on a table: conditions that are filled in from a written record.
 
 use hblite_rowkey::{Query, Value};
 
 use super::records::Record;
 use super::{EPOCH_MS, Study};
 
-/// A query with blanks.
+/// A query with placeholders.
 #[derive(Debug, Clone, Copy)]
 pub struct Question {
     /// The name in tables.
     pub name: &'static str,
     /// What it asks for.
     pub about: &'static str,
-    /// All of these hold.
+    /// Conditions, all of which must hold.
     pub asks: &'static [Ask],
     /// Newest (greatest) first by this field.
     pub newest_by: Option<&'static str>,
-    /// No more rows than this.
+    /// At most this many rows.
     pub limit: Option<u64>,
 }
 
-/// A condition with a blank.
+/// A condition with a placeholder.
 #[derive(Debug, Clone, Copy)]
 pub enum Ask {
-    /// The field is as in the record.
+    /// The field equals that of the record.
     Same(&'static str),
-    /// The time is in a stretch around that of the record: so many thousandths of the run.
+    /// The time is in a range around that of the record: this many thousandths of the run.
     Around(&'static str, u64),
-    /// The text begins as that of the record does, without so many characters at its end.
+    /// The text begins like that of the record, without this many characters at the end.
     Begins(&'static str, usize),
 }
 

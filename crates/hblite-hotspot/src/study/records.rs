@@ -5,12 +5,12 @@ use hblite_rowkey::Value;
 /// The start of the simulated clock: 2017-07-14 02:40 UTC.
 pub const EPOCH_MS: u64 = 1_500_000_000_000;
 
-/// What a record follows from.
+/// What determines a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// Which entity it is about.
     pub entity: u64,
-    /// How many records were before it.
+    /// The number of earlier records.
     pub sequence: u64,
     /// When it is written, in nanoseconds after [`EPOCH_MS`].
     pub arrival_ns: u64,
@@ -27,7 +27,7 @@ impl Moment {
         EPOCH_MS + self.arrival_ns / 1_000_000
     }
 
-    /// A number that follows from the moment and looks random; another for another purpose.
+    /// A pseudo-random number for the moment, different for each purpose.
     pub fn random(&self, purpose: u64) -> u64 {
         mixed(self.seed ^ mixed(self.sequence ^ mixed(purpose)))
     }

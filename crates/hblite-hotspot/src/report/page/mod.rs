@@ -1,8 +1,8 @@
-//! The report as one page of HTML that needs no network: style, script, pictures and counts are in
-//! it.
+//! The report as one HTML page that needs no network: it contains style, script, pictures and
+//! counts.
 //!
-//! Counts travel as 32-bit numbers, column by column, deflated and in base 64; the script unpacks
-//! those of the design that is shown. Everything from outside (names, keys) is escaped.
+//! Counts are 32-bit numbers, column by column, deflated and in base64; the script unpacks those of
+//! the displayed design. Everything from outside (names, keys) is escaped.
 
 use std::io::Write as _;
 
@@ -24,7 +24,7 @@ const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// What the script reads.
+/// The script's input.
 #[derive(Serialize)]
 struct Data {
     /// 256 colours, `rrggbb` each, from cold to hot.
@@ -40,13 +40,13 @@ struct DesignData {
     end_ns: u64,
     columns: usize,
     rows: usize,
-    /// What stands at the rows.
+    /// The labels of the rows.
     labels: Vec<String>,
-    /// First and end keys of regions, all that there ever were.
+    /// First and end keys of all regions that ever existed.
     regions: Vec<(String, String)>,
     /// The final regions, by their number.
     layout: Vec<u32>,
-    /// Numbers of the regions behind the cells; nothing if they are those of the layout throughout.
+    /// The region numbers of the cells; `None` if they are those of the layout throughout.
     cells: Option<String>,
     writes: String,
     reads: String,
@@ -56,7 +56,7 @@ struct DesignData {
 /// The page.
 pub fn page(results: &[RunResult]) -> String {
     let data = Data { colours: colours(), designs: results.iter().map(design_data).collect() };
-    // A result is made of numbers and strings; JSON has a way to write them all.
+    // A result consists of numbers and strings, so JSON can represent it.
     let json = serde_json::to_string(&data).unwrap_or_default().replace('<', "\\u003c");
     let studies: Vec<&str> = results.iter().map(|result| result.study.as_str()).collect();
     let mut studies: Vec<&str> = studies;
@@ -74,7 +74,7 @@ pub fn page(results: &[RunResult]) -> String {
     fill(TEMPLATE, &parts)
 }
 
-/// Puts parts into their places; what a part has in it is no place.
+/// Replaces placeholders by parts. A placeholder within a part is not replaced.
 fn fill(template: &str, parts: &[(&str, String)]) -> String {
     let mut page = String::new();
     let mut rest = template;
@@ -156,7 +156,7 @@ fn metric_data(counts: &Counts, metric: Metric) -> String {
 fn packed(numbers: &[u32]) -> String {
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-    // Memory takes all that is written to it.
+    // Writing to memory cannot fail.
     let packed = encoder.write_all(&bytes).and_then(|()| encoder.finish()).unwrap_or_default();
     STANDARD.encode(packed)
 }

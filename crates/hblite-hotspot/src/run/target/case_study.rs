@@ -1,4 +1,4 @@
-//! A design of a case study, with its own records, tables and questions.
+//! A design of a case study, with its own records, tables and queries.
 
 use hblite::{Connection, Durability, Put, Table, TableDescriptor};
 use hblite_casestudies::{Access, DataSet, Design, RecordId, Session, Trace};
@@ -15,10 +15,10 @@ pub struct CaseStudyDesign {
 }
 
 impl CaseStudyDesign {
-    /// The design of a name.
+    /// The design with a name.
     ///
     /// # Errors
-    /// [`BadStudy`] that lists what there is.
+    /// [`BadStudy`] with the known names.
     pub fn new(study: &str, design: &str) -> Result<Self, BadStudy> {
         let bad = |error: hblite_casestudies::Error| BadStudy(error.to_string());
         let study = hblite_casestudies::study(study).map_err(bad)?;
@@ -64,8 +64,8 @@ impl Target for CaseStudyDesign {
     fn natural_splits(&self, regions: usize) -> Result<Option<Vec<Vec<u8>>>, RunError> {
         match self.design.natural_splits(regions) {
             Ok(keys) => Ok(Some(keys)),
-            // Salts or buckets that do not go with the regions are refused; of keys that begin
-            // otherwise a sample tells.
+            // Salts or buckets that do not fit the regions are refused; for keys that begin
+            // otherwise, a sample decides.
             Err(hblite_casestudies::Error::Key(error))
                 if error.kind() == ErrorKind::Regions && !error.message().contains("a field") =>
             {
@@ -135,7 +135,7 @@ impl Opened for OpenCaseStudy<'_> {
         }
         let trace = Trace::new();
         match self.session.ask(question, &trace, &mut |_| asked.rows_returned += 1) {
-            // A join may meet a record whose other half is written later in the run.
+            // A join may find a record whose other half is written later in the run.
             Ok(()) | Err(hblite_casestudies::Error::Row { .. }) => {}
             Err(error) => return Err(error.into()),
         }

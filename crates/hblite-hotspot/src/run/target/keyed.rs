@@ -1,4 +1,4 @@
-//! A candidate key over the fields of a study of keys: one table, questions by plans.
+//! A candidate key over the fields of a study of keys: one table, queries by plans.
 
 use hblite::{
     ColumnFamilyDescriptor, Connection, Durability, Get, Put, ResultScanner, RowResult, Scan,
@@ -15,7 +15,7 @@ use crate::study::{Candidate, Moment};
 const FAMILY: &[u8] = b"d";
 /// The column of the value.
 const VALUE: &[u8] = b"v";
-/// The purpose of the random number that a salt is chosen by.
+/// The purpose of the random number that selects a salt.
 const SALT: u64 = 0;
 
 impl Target for Candidate {
@@ -106,13 +106,13 @@ impl Opened for OpenCandidate<'_> {
     }
 }
 
-/// What one run of a question gave.
+/// The result of one run of a query.
 #[derive(Debug, Default)]
 pub(in crate::run) struct Answer {
     pub(in crate::run) rows: Vec<(Vec<u8>, RowResult)>,
     scans: u64,
     rows_read: u64,
-    /// Regions that were looked into, once for each scan.
+    /// Regions opened, counted once for each scan.
     regions: u64,
 }
 
@@ -167,7 +167,7 @@ pub(in crate::run) fn answer(
 ) -> Result<Answer, RunError> {
     let mut answer = Answer { scans: plan.ranges.len() as u64, ..Answer::default() };
     let limit = query.row_limit().map_or(usize::MAX, |limit| limit as usize);
-    // Rows that come in the wanted order are enough when the limit is reached.
+    // If rows come in the requested order, reading can stop at the limit.
     let is_in_order =
         plan.is_in_order && (query.order() == &Order::Any || plan_has_order(candidate, query));
     let enough = if is_in_order { limit } else { usize::MAX };
@@ -184,7 +184,7 @@ pub(in crate::run) fn answer(
         let progress: Vec<_> = plan.ranges.iter().map(|_| Default::default()).collect();
         let mut scanners = Vec::new();
         for (range, progress) in plan.ranges.iter().zip(&progress) {
-            // A query that stops early, stops the scan: no limit of its own is needed.
+            // A query that stops early stops the scan, so the scan needs no limit of its own.
             let scanner = table.scan(&scan(range, plan.is_reversed))?;
             scanners.push(RangeRows { scanner, progress });
         }
@@ -214,7 +214,7 @@ pub(in crate::run) fn answer(
     Ok(answer)
 }
 
-/// Whether the order wanted is one of a field that the key has.
+/// Whether the requested order is by a field of the key.
 fn plan_has_order(candidate: &Candidate, query: &Query) -> bool {
     match query.order() {
         Order::Any => true,
@@ -264,7 +264,7 @@ fn keep(
     Ok(())
 }
 
-/// Puts rows into the order wanted.
+/// Sorts rows as requested.
 fn sort(
     candidate: &Candidate,
     query: &Query,
@@ -302,7 +302,7 @@ fn regions(
     let mut last = if range.stop.is_empty() {
         start_keys.len() - 1
     } else {
-        // The stop is not part of the range: a region that starts there is not looked into.
+        // The stop is exclusive: a region that starts there is not opened.
         start_keys.partition_point(|start| *start < range.stop).saturating_sub(1)
     };
     if !progress.is_at_end {

@@ -24,23 +24,23 @@ pub trait Target: Sync {
     /// The key in the language of `hblite-rowkey`, or a picture of it.
     fn key(&self) -> String;
 
-    /// How many entities so many records are about, if nothing is said.
+    /// The default number of entities for this many records.
     fn entities(&self, records: u64) -> u64;
 
-    /// The tables. The first is the one that is split and whose regions are counted.
+    /// The tables. The first one is split, and its regions are counted.
     ///
     /// # Errors
     /// [`RunError::Design`] if the design cannot name them.
     fn tables(&self) -> Result<Vec<TableDescriptor>, RunError>;
 
-    /// Keys that cut the first table at its salts, buckets or hashes; nothing if its keys begin
+    /// Keys that split the first table at its salts, buckets or hashes; `None` if its keys begin
     /// with a field.
     ///
     /// # Errors
-    /// [`RunError::Design`] if these and the number of regions do not go together.
+    /// [`RunError::Design`] if these do not fit the number of regions.
     fn natural_splits(&self, regions: usize) -> Result<Option<Vec<Vec<u8>>>, RunError>;
 
-    /// Opens the tables, which must be there.
+    /// Opens the tables, which must exist.
     ///
     /// # Errors
     /// Those of the store.
@@ -52,8 +52,8 @@ pub trait Opened: Sync {
     /// The tables, in the order of [`Target::tables`].
     fn tables(&self) -> Vec<&Table>;
 
-    /// Adds the puts of a record to those of each table. `value` is the value that is kept where
-    /// the record brings none of its own.
+    /// Adds the puts of a record to those of each table. `value` is stored where the record has
+    /// none of its own.
     ///
     /// # Errors
     /// [`RunError::Design`] if the record cannot have a key, and those of the store.
@@ -65,17 +65,17 @@ pub trait Opened: Sync {
     /// As [`Opened::puts`].
     fn row(&self, moment: &Moment, key: &mut Vec<u8>) -> Result<(), RunError>;
 
-    /// The questions: name, and what it asks.
+    /// The queries: name and description.
     fn questions(&self) -> Vec<(String, String)>;
 
-    /// Asks a question about a record.
+    /// Runs a query about a record.
     ///
     /// # Errors
     /// Those of the store.
     fn ask(&self, question: usize, about: &About<'_>) -> Result<Asked, RunError>;
 }
 
-/// What a question is about.
+/// What a query is about.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
     /// The record.
@@ -84,28 +84,28 @@ pub struct About<'a> {
     pub records: u64,
     /// Entities of the run.
     pub entities: u64,
-    /// Milliseconds that the run takes.
+    /// Duration of the run in milliseconds.
     pub duration_ms: u64,
     /// First keys of the regions of the first table.
     pub start_keys: &'a [Vec<u8>],
 }
 
-/// What asking once cost.
+/// What one run of a query cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Asked {
     /// Scans and gets.
     pub scans: u64,
-    /// Regions that these looked into.
+    /// Regions that these opened.
     pub regions: u64,
     /// Rows that were read.
     pub rows_read: u64,
-    /// Rows that were the answer.
+    /// Rows in the answer.
     pub rows_returned: u64,
-    /// Whether nothing was known of where the rows are.
+    /// Whether the query gave no information on where the rows are.
     pub is_full_scan: bool,
 }
 
-/// A target on an empty store of its own, in memory: what keys would be, without the run's store.
+/// A target on its own empty store in memory: to compute keys without the run's store.
 pub(super) fn scratch(target: &dyn Target) -> Result<Box<dyn Opened + '_>, RunError> {
     let connection = hblite::open_in_memory()?;
     for table in target.tables()? {
@@ -114,7 +114,7 @@ pub(super) fn scratch(target: &dyn Target) -> Result<Box<dyn Opened + '_>, RunEr
     target.open(&connection)
 }
 
-/// The designs of a study by their names; all that it has if there are none.
+/// The designs of a study by name; all designs if no names are given.
 ///
 /// # Errors
 /// [`BadStudy`] if there is no such study or design, or a key is wrong.
