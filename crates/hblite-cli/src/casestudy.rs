@@ -14,9 +14,9 @@ use crate::output::{FAILURE, fail, print};
 /// What to do with the studies.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CaseStudyCommand {
-    /// Names the studies, their designs and their keys.
+    /// Lists the studies, their designs and their keys.
     List,
-    /// Writes the data of a study in each of its designs, and asks the same questions of all.
+    /// Writes the data of a study in each of its designs, and runs the same queries on all.
     Run(RunArguments),
 }
 
@@ -29,22 +29,22 @@ pub(crate) struct RunArguments {
     /// Only this design
     #[arg(long)]
     design: Option<String>,
-    /// How many records to make
+    /// How many records to generate
     #[arg(long, default_value_t = 100_000)]
     records: u64,
-    /// The same seed makes the same data on every machine
+    /// The same seed generates the same data on every machine
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Regions of each design's first table, cut at the quantiles of its keys
+    /// Regions of each design's first table, split at the quantiles of its keys
     #[arg(long, default_value_t = 8)]
     regions: usize,
-    /// Keeps the stores, one for each design, as DIR/STUDY/DESIGN; without it they live in memory
+    /// Keeps the stores, one for each design, as DIR/STUDY/DESIGN; otherwise they are in memory
     #[arg(long)]
     dir: Option<PathBuf>,
     /// Compares every answer with that of a plain loop over the records
     #[arg(long)]
     check: bool,
-    /// Prints the designs side by side only
+    /// Prints only the comparison of the designs
     #[arg(long)]
     brief: bool,
 }
@@ -65,7 +65,9 @@ pub(crate) fn run(command: CaseStudyCommand) -> ExitCode {
         }
         CaseStudyCommand::Run(arguments) => match run_studies(&arguments) {
             Ok(true) => ExitCode::SUCCESS,
-            Ok(false) => fail("an answer is not that of a plain loop over the records", FAILURE),
+            Ok(false) => {
+                fail("an answer differs from that of a plain loop over the records", FAILURE)
+            }
             Err(message) => fail(&message, FAILURE),
         },
     }

@@ -1,4 +1,4 @@
-//! `hblite hotspot`: where the load of row keys lands, and what reading back costs.
+//! `hblite hotspot`: where the load of row keys goes, and what reading back costs.
 
 mod advise;
 mod run;
@@ -21,11 +21,11 @@ pub(crate) enum HotspotCommand {
     Studies,
     /// Writes and reads a study's records under each design, and counts.
     Run(Box<run::RunArguments>),
-    /// Makes a page and pictures of results.
+    /// Creates a page and pictures from results.
     Report(ReportArguments),
-    /// Shows the figures of results side by side.
+    /// Compares the figures of results.
     Compare(CompareArguments),
-    /// Proposes a key and regions for a sample of keys and the queries wanted.
+    /// Proposes a key and regions for a sample of keys and the expected queries.
     Advise(advise::AdviseArguments),
 }
 
@@ -51,8 +51,8 @@ pub(crate) struct CompareArguments {
 /// Conditions under which the command fails.
 #[derive(Debug, Args)]
 pub(crate) struct FailIf {
-    /// Exits with status 1 if this holds for one, like 'windowed max/mean > 2 or p99 > 5 ms';
-    /// may be given several times
+    /// Exits with status 1 if this holds for any design, for example
+    /// 'windowed max/mean > 2 or p99 > 5 ms'; may be given several times
     #[arg(long, value_name = "CONDITION", value_parser = condition)]
     fail_if: Vec<Condition>,
 }
@@ -98,9 +98,7 @@ fn studies() -> String {
         }
         text.push('\n');
     }
-    text.push_str(
-        "{n} is the number of salts or buckets: that of the regions unless --buckets is given.\n",
-    );
+    text.push_str("{n} is the number of salts or buckets: --buckets, or the number of regions.\n");
     text
 }
 

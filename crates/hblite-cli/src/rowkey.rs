@@ -22,7 +22,7 @@ const AFTER_HELP: &str = r#"A design is parts with | between them:
                           md5 md5hex(6)
   salt(16)                one of 16 prefixes, at random
   salt(16, name)          by a hash of fields; salt(16, *) by a hash of all that follows
-  salt("a-", "b-")        the prefixes spelled out
+  salt("a-", "b-")        the prefixes themselves
   bucket(name, 16)        name % 16
   md5hex(name, 6)         the first characters of a field's MD5; md5(name, 4): bytes
   "text"                  the same bytes in every key"#;
@@ -56,7 +56,7 @@ fn explain(text: &str) -> Result<String, String> {
         };
         let _ = writeln!(told, "  {width:>10}  {part}");
     }
-    let _ = writeln!(told, "\nwrites\n  {}\n\nquestions that know", design.spread());
+    let _ = writeln!(told, "\nwrites\n  {}\n\nqueries that know", design.spread());
     let matrix = design.support_matrix().map_err(|error| error.to_string())?;
     for support in matrix {
         let _ = writeln!(told, "  {support}");

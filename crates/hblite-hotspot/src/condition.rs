@@ -184,7 +184,7 @@ fn unknown(name: &str, figures: &NamedFigures) -> BadCondition {
     if similar.is_empty() {
         similar = figures.keys().map(String::as_str).collect();
     }
-    BadCondition(format!("there is no figure {name:?}; there are: {}", similar.join(", ")))
+    BadCondition(format!("unknown figure {name:?}; similar ones: {}", similar.join(", ")))
 }
 
 /// A value as tables show it.
@@ -277,7 +277,7 @@ fn number(text: &str, rest: &str) -> Result<(Token, usize), BadCondition> {
     let value: f64 = rest[..digits]
         .replace('_', "")
         .parse()
-        .map_err(|_| BadCondition(format!("{text:?}: {:?} is no number", &rest[..digits])))?;
+        .map_err(|_| BadCondition(format!("{text:?}: {:?} is not a number", &rest[..digits])))?;
     let after = rest[digits..].trim_start();
     let units = [("%", 0.01), ("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
     let is_unit = |unit: &str| {
@@ -341,7 +341,7 @@ impl Parser<'_> {
     fn term(&mut self) -> Result<Term, BadCondition> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(BadCondition(format!("brackets are nested deeper than {DEPTH_MAX}")));
+            return Err(BadCondition(format!("parentheses are nested deeper than {DEPTH_MAX}")));
         }
         let term = if self.takes_word("not") {
             Term::Not(Box::new(self.term()?))
@@ -454,7 +454,7 @@ mod tests {
         }
         let unknown = Condition::parse("max/median > 2").expect("good");
         let error = unknown.evaluate(&figures()).expect_err("unknown").to_string();
-        assert!(error.contains("there is no figure \"max/median\"; there are: "), "{error}");
+        assert!(error.contains("unknown figure \"max/median\"; similar ones: "), "{error}");
         let deep = format!("{}1 > 2{}", "(".repeat(1000), ")".repeat(1000));
         assert!(Condition::parse(&deep).expect_err("deep").to_string().contains("nested"));
     }

@@ -102,7 +102,7 @@ impl Design {
         for (name, condition) in &query.conditions {
             let index = self.field_index(name)?;
             if conditions[index].replace(condition).is_some() {
-                return Err(Error::query(format!("two conditions on {name}: put them into one")));
+                return Err(Error::query(format!("two conditions on {name}: combine them")));
             }
         }
         Ok(conditions)

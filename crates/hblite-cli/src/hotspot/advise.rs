@@ -16,35 +16,34 @@ pub(crate) struct AdviseArguments {
     /// The present key, as 'ts:timestamp|host:str|event:str'
     #[arg(long, value_name = "DESIGN")]
     key: String,
-    /// File with a sample of keys in the order in which they were written, one a line, as HBase's
-    /// shell prints them
+    /// File with a sample of keys in write order, one per line, as HBase's shell prints them
     #[arg(long, value_name = "FILE", required_unless_present = "table")]
     keys: Option<PathBuf>,
-    /// Table to take the keys of, in the store of --dir
+    /// Table to read the keys from, in the store of --dir
     #[arg(long, value_name = "TABLE", conflicts_with = "keys")]
     table: Option<String>,
     /// Directory of the store with the table
     #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
     dir: PathBuf,
-    /// File with the wanted queries, one a line
+    /// File with the expected queries, one per line
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
-    /// Regions of the table to be
+    /// Regions of the new table
     #[arg(long, default_value_t = 16)]
     regions: usize,
     /// Rows that the table will have
     #[arg(long, default_value_t = 1_000_000)]
     rows: u64,
-    /// How much even writes matter against cheap reads, 0 to 1
+    /// Weight of even writes relative to cheap reads, 0 to 1
     #[arg(long, default_value_t = 0.5)]
     write_weight: f64,
-    /// Name of the table to be
+    /// Name of the new table
     #[arg(long, default_value = "t")]
     name: String,
 }
 
 const AFTER_HELP: &str = "\
-A query is a line like these; a number before it says how often it is asked:
+Write one query per line. A number before it is its relative frequency:
   10: host = ? and ts in 5 %
   3: host = ? and event = ? newest ts limit 10
   1: host begins 4";

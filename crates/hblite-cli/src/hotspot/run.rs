@@ -27,7 +27,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NAME")]
     study: String,
     /// Designs by name, or keys over the study's fields like 'bucket(ts, 8)|ts:timestamp|host:str';
-    /// all of the study's unless given
+    /// all designs of the study by default
     #[arg(long, value_name = "A,B,…")]
     design: Option<String>,
     /// Directory of the results, a file for each design
@@ -36,13 +36,13 @@ pub(crate) struct RunArguments {
     /// Records to write
     #[arg(long, default_value_t = 200_000)]
     records: u64,
-    /// Hosts, customers, cars: how many records are about [default: as fits the study]
+    /// Number of hosts, customers or cars that records are about [default: as fits the study]
     #[arg(long)]
     entities: Option<u64>,
     /// Regions of the table
     #[arg(long, default_value_t = 16)]
     regions: usize,
-    /// Salts or buckets of the study's designs [default: as many as regions]
+    /// Salts or buckets of the study's designs [default: the number of regions]
     #[arg(long)]
     buckets: Option<usize>,
     /// How the table is split: auto, uniform, quantiles or growing
@@ -54,14 +54,14 @@ pub(crate) struct RunArguments {
     /// Clients of the simulation
     #[arg(long, default_value_t = 64)]
     clients: usize,
-    /// Records a second of the simulated clock
+    /// Records per second of the simulated clock
     #[arg(long, default_value_t = 10_000.0)]
     rate: f64,
     /// uniform, zipfian(THETA), latest(THETA), power-law(ALPHA), bursty(RATIO), or one of the first
     /// four with +bursty(RATIO)
     #[arg(long, default_value = "uniform")]
     distribution: Distribution,
-    /// How often each query is run
+    /// How often each query runs
     #[arg(long, default_value_t = 100)]
     reads: u64,
     /// Windows of time
@@ -70,27 +70,27 @@ pub(crate) struct RunArguments {
     /// Bytes of a value
     #[arg(long, default_value_t = 64)]
     value_bytes: usize,
-    /// Puts of a batch
+    /// Puts per batch
     #[arg(long, default_value_t = 1000)]
     batch: usize,
-    /// Threads that write [default: as the machine has cores]
+    /// Threads that write [default: the number of cores]
     #[arg(long)]
     threads: Option<usize>,
-    /// Seed of everything
+    /// Seed for everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How long the simulation's servers work on a request: measured, constant(MICROSECONDS) or
     /// exponential(MICROSECONDS)
     #[arg(long, default_value = "measured")]
     service: ServiceLaw,
-    /// How long a region that the simulation moves takes no calls, in milliseconds
+    /// How long a region that the simulation moves accepts no calls, in milliseconds
     #[arg(long, default_value_t = 0)]
     move_ms: u64,
     /// Keeps the tables in a store in this directory instead of in memory
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Writes the split keys and the keys of the records to a file, to write them to another
-    /// HBase; for one design
+    /// HBase; for a single design
     #[arg(long, value_name = "FILE")]
     keys_out: Option<PathBuf>,
     #[command(flatten)]
@@ -98,10 +98,10 @@ pub(crate) struct RunArguments {
 }
 
 const AFTER_HELP: &str = "\
-The same settings give the same counts. What is measured here (puts a second, latencies, service
-times) differs from run to run.
+The same settings give the same counts. Measured figures (puts per second, latencies,
+service times) differ from run to run.
 
-'hblite hotspot report DIR' makes a page and pictures of the results.";
+'hblite hotspot report DIR' creates a page and pictures from the results.";
 
 impl RunArguments {
     fn options(&self) -> RunOptions {
@@ -139,7 +139,7 @@ pub(crate) fn run(arguments: &RunArguments) -> ExitCode {
             }
             print_tables(&results);
             print(&format!(
-                "Results are in {0}; a page and pictures: hblite hotspot report {0}\n",
+                "Results are in {0}. For a page and pictures: hblite hotspot report {0}\n",
                 arguments.out.display()
             ));
             judge(&results, &arguments.fail_if)
@@ -154,7 +154,7 @@ fn run_all(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
     let buckets = arguments.buckets.unwrap_or(arguments.regions);
     let names = arguments.design.as_deref().map(split_designs).unwrap_or_default();
     let designs = targets(&arguments.study, &names, buckets).map_err(|error| error.to_string())?;
-    let [first, ..] = designs.as_slice() else { return Err("there is no design".to_owned()) };
+    let [first, ..] = designs.as_slice() else { return Err("no design was given".to_owned()) };
     if arguments.keys_out.is_some() && designs.len() != 1 {
         return Err("--keys-out writes the keys of one design: name it with --design".to_owned());
     }

@@ -72,7 +72,7 @@ impl fmt::Display for Advice {
         let best = self.best();
         writeln!(f, "Proposed key: {}\n", best.design)?;
         self.reasons(f, best)?;
-        writeln!(f, "\nCandidates; a score of 1 would be the best of all in everything")?;
+        writeln!(f, "\nCandidates; a score of 1 would be the best in every respect")?;
         let width = self.scores.iter().take(SHOWN).map(|score| name(&score.design).len()).max();
         let width = width.unwrap_or(0).max(3);
         writeln!(
@@ -135,7 +135,7 @@ impl Advice {
         if best.splits.len() + 1 < self.options.regions {
             writeln!(
                 f,
-                "  The sample has too few different keys for {} regions; {regions} are cut.",
+                "  The sample has too few different keys for {} regions, so there are {regions}.",
                 self.options.regions
             )?;
         }

@@ -33,7 +33,7 @@ impl Sample {
         }
         if keys.len() < 100 {
             return Err(NoAdvice(format!(
-                "{} keys are too few to see how they lie: give 100 at least, better 10000",
+                "{} keys are too few: give at least 100, preferably 10000",
                 keys.len()
             )));
         }
@@ -44,7 +44,10 @@ impl Sample {
             let stretch = index * keys.len() / count..(index + 1) * keys.len() / count;
             let key = &keys[stretch.start + mixed(index as u64) as usize % stretch.len().max(1)];
             let values = design.decode(key).map_err(|error| {
-                NoAdvice(format!("{}: no key of {design}: {error}", hblite_rowkey::printable(key)))
+                NoAdvice(format!(
+                    "{}: not a key of {design}: {error}",
+                    hblite_rowkey::printable(key)
+                ))
             })?;
             Ok(values.into_iter().map(Value::into_owned).collect())
         };

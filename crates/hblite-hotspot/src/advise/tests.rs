@@ -105,9 +105,9 @@ fn wrong_input_is_told_why() {
     for (text, reason) in [
         ("", "there are no queries"),
         ("host", "is no condition"),
-        ("0: host = ?", "is no weight above 0"),
+        ("0: host = ?", "is not a weight above 0"),
         ("host = ? and host begins 2", "two conditions on host"),
-        ("ts in 200 %", "is no percentage"),
+        ("ts in 200 %", "is not a percentage"),
     ] {
         let error = Wanted::parse(text).expect_err(text).to_string();
         assert!(error.contains(reason), "{text}: {error}");

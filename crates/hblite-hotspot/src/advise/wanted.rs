@@ -67,7 +67,7 @@ impl Wanted {
             }
         }
         if queries.is_empty() {
-            return Err(NoAdvice("there are no queries: write one a line, like 'host = ?'".into()));
+            return Err(NoAdvice("no queries: write one per line, such as 'host = ?'".into()));
         }
         Ok(Self { queries })
     }
@@ -96,7 +96,7 @@ impl WantedQuery {
             Some((weight, text)) => {
                 let number = weight.trim().parse::<f64>().ok();
                 let number = number.filter(|number| number.is_finite() && *number > 0.0);
-                (number.ok_or(format!("{weight:?} is no weight above 0"))?, text.trim())
+                (number.ok_or(format!("{weight:?} is not a weight above 0"))?, text.trim())
             }
             None => (1.0, line),
         };
@@ -132,7 +132,7 @@ impl WantedQuery {
             [field, "in", share, "%", rest @ ..] => {
                 let percent =
                     share.parse::<f64>().ok().filter(|share| (0.0..=100.0).contains(share));
-                let percent = percent.ok_or(format!("{share:?} is no percentage"))?;
+                let percent = percent.ok_or(format!("{share:?} is not a percentage"))?;
                 self.ask(field, Known::Stretch(percent / 100.0), rest)
             }
             _ => Err(format!(
@@ -150,7 +150,7 @@ impl WantedQuery {
         rest: &'w [&'w str],
     ) -> Result<&'w [&'w str], String> {
         if self.asks.iter().any(|(name, _)| name == field) {
-            return Err(format!("two conditions on {field}: put them into one"));
+            return Err(format!("two conditions on {field}: combine them into one"));
         }
         self.asks.push((field.to_owned(), known));
         Ok(rest)

@@ -120,7 +120,7 @@ fn name_and_argument(part: &str) -> Result<(&str, Option<f64>), BadDistribution>
     match number.filter(|number| number.is_finite()) {
         Some(number) => Ok((name, Some(number))),
         None => {
-            Err(BadDistribution(format!("{part}: a number in brackets is expected, {name}(1.5)")))
+            Err(BadDistribution(format!("{part}: expected a number in parentheses, {name}(1.5)")))
         }
     }
 }

@@ -69,7 +69,7 @@ fn what_comes_from_outside_is_escaped() {
     results[0].design = "</script><b>&".to_owned();
     results[0].counts.regions[1].start = "\"<img src=x>".to_owned();
     let page = page(&results);
-    assert!(!page.contains("<b>&") && !page.contains("<img"), "it stands in the page as it is");
+    assert!(!page.contains("<b>&") && !page.contains("<img"), "it appears in the page unchanged");
 }
 
 #[test]

@@ -101,15 +101,15 @@ impl Counts {
         }
         for (index, layout) in self.layouts.iter().enumerate() {
             if layout.is_empty() || layout.iter().any(|region| *region as usize >= region_count) {
-                return Err(format!("layout {index} names regions that there are not"));
+                return Err(format!("layout {index} refers to unknown regions"));
             }
         }
         for (index, window) in self.windows.iter().enumerate() {
             let Some(layout) = self.layouts.get(window.layout) else {
-                return Err(format!("window {index} has a layout that there is not"));
+                return Err(format!("window {index} refers to an unknown layout"));
             };
             if Metric::ALL.iter().any(|metric| window.of(*metric).len() != layout.len()) {
-                return Err(format!("window {index} has not one count for each of its regions"));
+                return Err(format!("window {index} lacks one count for each of its regions"));
             }
         }
         if self.windows.len().saturating_mul(self.final_regions().len()) > CELLS_MAX {

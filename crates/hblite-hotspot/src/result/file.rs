@@ -30,7 +30,7 @@ impl fmt::Display for ResultError {
         match self {
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
             Self::NoResult(path, reason) => {
-                write!(f, "{} is no result of hblite hotspot run: {reason}", path.display())
+                write!(f, "{} is not a result of hblite hotspot run: {reason}", path.display())
             }
             Self::Version(path, version) => write!(
                 f,
@@ -46,7 +46,7 @@ impl fmt::Display for ResultError {
             ),
             Self::None(path) => write!(
                 f,
-                "{} has no results: make some with hblite hotspot run --out {0}",
+                "{} has no results: create some with hblite hotspot run --out {0}",
                 path.display()
             ),
         }
@@ -156,7 +156,7 @@ mod tests {
         assert!(error.contains("has no results"), "{error}");
         let path = dir.path().join("a.json");
         for (text, reason) in [
-            ("", "is no result of hblite hotspot run"),
+            ("", "is not a result of hblite hotspot run"),
             ("[1,2]", "is no result"),
             (r#"{"version":99}"#, "has version 99 of the format"),
             (r#"{"version":1}"#, "missing field"),

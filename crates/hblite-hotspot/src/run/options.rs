@@ -34,7 +34,7 @@ pub struct RunOptions {
     pub windows: usize,
     /// Bytes of a value.
     pub value_bytes: usize,
-    /// Puts of a batch.
+    /// Puts per batch.
     pub batch: usize,
     /// Threads that write.
     pub threads: usize,

@@ -134,8 +134,8 @@ impl std::fmt::Display for BadCluster {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Nobody => "a simulation needs at least one server, one handler and one client",
-            Self::Endless => "clients that send without pause must be limited in number",
-            Self::NoSuchRegion => "the stream goes to a region that is in none of its windows",
+            Self::Endless => "with clients that send without pause, their number must be limited",
+            Self::NoSuchRegion => "a request refers to a region that is not in its window",
         })
     }
 }

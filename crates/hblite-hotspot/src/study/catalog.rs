@@ -34,8 +34,8 @@ const SALTING: Study = Study {
     records_per_entity: 1,
     designs: &[
         ("sequential", "name:str", "the name as it is"),
-        ("salted", "salt({n})|name:str", "a salt at random before it"),
-        ("salted-by-hash", "salt({n}, name)|name:str", "a salt by a hash of it"),
+        ("salted", "salt({n})|name:str", "a random salt before it"),
+        ("salted-by-hash", "salt({n}, name)|name:str", "a salt hashed from it"),
         ("hashed", "md5hex(name, 6)|name:str", "the beginning of its MD5 digest before it"),
         ("reversed", "name:reversed_str", "the name backwards"),
     ],
@@ -103,7 +103,7 @@ const ORDERS: Study = Study {
     questions: &[
         question("one order", "one order of one customer", &[Same("customer"), Same("order")]),
         question("orders of one", "all orders of one customer", &[Same("customer")]),
-        question("order alone", "an order whose customer nobody knows", &[Same("order")]),
+        question("order alone", "an order whose customer is unknown", &[Same("order")]),
     ],
     record: records::order,
 };
@@ -126,7 +126,7 @@ const CARS: Study = Study {
         (
             "salted-car-ts",
             "salt({n}, car)|car:str(10)|ts:timestamp",
-            "a salt by a hash of the car first",
+            "a salt hashed from the car first",
         ),
     ],
     questions: &[
@@ -139,7 +139,7 @@ const CARS: Study = Study {
 
 const USERS: Study = Study {
     name: "user-keys",
-    about: "operations of users, of whom the newest are looked at",
+    about: "operations of users, read newest first",
     entity: "users",
     fields: &["uid", "ts"],
     substitutes: &[],
@@ -170,9 +170,9 @@ const LISTS: Study = Study {
     records_per_entity: 30,
     designs: &[
         ("tall", "user:str(12)|value:u64", "a row for each value"),
-        ("salted", "salt({n}, user)|user:str(12)|value:u64", "a salt by a hash of the user first"),
+        ("salted", "salt({n}, user)|user:str(12)|value:u64", "a salt hashed from the user first"),
         ("hashed", "md5hex(user, 5)|user:str(12)|value:u64", "the MD5 digest's beginning first"),
-        ("reversed", "user:reversed_str(12)|value:u64", "the user backwards"),
+        ("reversed", "user:reversed_str(12)|value:u64", "the user reversed"),
     ],
     questions: &[
         Question {

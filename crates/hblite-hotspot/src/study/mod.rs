@@ -53,7 +53,7 @@ impl Study {
     pub fn find(name: &str) -> Result<&'static Self, BadStudy> {
         Self::all().iter().find(|study| study.name == name).ok_or_else(|| {
             let names: Vec<&str> = Self::all().iter().map(|study| study.name).collect();
-            BadStudy(format!("there is no study {name:?}: take one of {}", names.join(", ")))
+            BadStudy(format!("unknown study {name:?}: use one of {}", names.join(", ")))
         })
     }
 

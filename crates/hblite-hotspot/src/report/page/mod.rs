@@ -177,8 +177,7 @@ fn trade_offs(results: &[RunResult]) -> String {
     };
     let pictures: Vec<String> = Cost::ALL.into_iter().filter_map(picture).collect();
     if pictures.is_empty() {
-        return "<p>No queries were run: there is no cost of reading to compare with.</p>"
-            .to_owned();
+        return "<p>No queries were run, so there are no read costs to compare.</p>".to_owned();
     }
     let option = |cost: &Cost| format!(r#"<option value="{0}">{0}</option>"#, cost.name());
     let options: String = Cost::ALL.iter().map(option).collect();

@@ -136,10 +136,7 @@ pub fn targets(
         let cases = hblite_casestudies::studies();
         let names: Vec<String> =
             keys.chain(cases.iter().map(|study| study.name().to_owned())).collect();
-        return Err(BadStudy(format!(
-            "there is no study {study:?}: take one of {}",
-            names.join(", ")
-        )));
+        return Err(BadStudy(format!("unknown study {study:?}: use one of {}", names.join(", "))));
     };
     let all = || case_study.designs().iter().map(|design| design.name().to_owned()).collect();
     let designs: Vec<String> = if designs.is_empty() { all() } else { designs.to_vec() };
