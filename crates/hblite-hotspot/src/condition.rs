@@ -184,7 +184,7 @@ fn unknown(name: &str, figures: &NamedFigures) -> BadCondition {
     if similar.is_empty() {
         similar = figures.keys().map(String::as_str).collect();
     }
-    BadCondition(format!("unknown figure {name:?}; similar ones: {}", similar.join(", ")))
+    BadCondition(format!("unknown figure {name:?}: use one of {}", similar.join(", ")))
 }
 
 /// A value as tables show it.
@@ -454,7 +454,7 @@ mod tests {
         }
         let unknown = Condition::parse("max/median > 2").expect("good");
         let error = unknown.evaluate(&figures()).expect_err("unknown").to_string();
-        assert!(error.contains("unknown figure \"max/median\"; similar ones: "), "{error}");
+        assert!(error.contains("unknown figure \"max/median\": use one of "), "{error}");
         let deep = format!("{}1 > 2{}", "(".repeat(1000), ")".repeat(1000));
         assert!(Condition::parse(&deep).expect_err("deep").to_string().contains("nested"));
     }
