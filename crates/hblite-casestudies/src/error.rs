@@ -1,30 +1,30 @@
-//! What can go wrong while a study runs.
+//! Errors while a study runs.
 
 use std::fmt;
 
 /// Short for this crate's results.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a study cannot go on.
+/// Why a study cannot continue.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The store refused or failed.
     Store(hblite::Error),
-    /// A key could not be made, read or planned for.
+    /// A key could not be encoded, decoded or planned for.
     Key(hblite_rowkey::Error),
-    /// A row does not hold what the study wrote: it was written by something else.
+    /// A row does not contain what the study wrote: another program wrote it.
     Row {
         /// The row, printable.
         row: String,
         /// What is missing or wrong.
         what: String,
     },
-    /// There is no study, design or question of this name.
+    /// The study, design or question does not exist.
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         what: String,
-        /// What there is.
+        /// The known names.
         known: String,
     },
 }
@@ -41,7 +41,7 @@ impl fmt::Display for Error {
             Self::Store(error) => write!(f, "{error}"),
             Self::Key(error) => write!(f, "{error}"),
             Self::Row { row, what } => write!(f, "row {row}: {what}"),
-            Self::Unknown { what, known } => write!(f, "no {what}; there are {known}"),
+            Self::Unknown { what, known } => write!(f, "no {what}; known: {known}"),
         }
     }
 }

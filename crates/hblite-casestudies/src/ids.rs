@@ -1,11 +1,11 @@
-//! Numbers for names in a table of HBase's: counters give them, checkAndMutate makes them unique.
+//! Numbers for names in an HBase table: counters assign them, checkAndMutate makes them unique.
 
 use hblite::{CheckAndMutate, Get, Put, Table};
 use hblite_rowkey::IdStore;
 
 use crate::error::{Error, Result};
 
-/// The lookup table of the numeric substitution, LOG_TYPES: rows `[kind][name]`.
+/// The lookup table for numeric substitution, LOG_TYPES: rows `[kind][name]`.
 #[derive(Debug, Clone)]
 pub struct IdTable {
     table: Table,
@@ -18,7 +18,7 @@ const ID: &str = "id";
 const NEXT: &str = "next";
 
 impl IdTable {
-    /// Numbers kept in a family of a table.
+    /// Numbers stored in a family of a table.
     pub fn new(table: Table, family: &'static str) -> Self {
         Self { table, family }
     }

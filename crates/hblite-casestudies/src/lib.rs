@@ -1,8 +1,7 @@
 //! The schemas of HBase's case studies as running code, on the public API of `hblite` only.
 //!
-//! Each [`Study`] asks the same questions of several [`Design`]s of the same data, so that what a
-//! row key gives and what it costs can be seen side by side: in scans, regions, rows and cells
-//! read.
+//! Each [`Study`] asks the same questions of several [`Design`]s for the same data. This shows what
+//! a row key offers and what it costs, in scans, regions, rows and cells read.
 //!
 //! ```
 //! use hblite_casestudies::{RunOptions, run_design, study};
@@ -20,11 +19,12 @@
 //!
 //! # Where things are
 //!
-//! [`mod@studies`] has a file or folder for each study. Those whose designs differ in their keys
-//! only are [`Record`]s with [`KeyedDesign`]s: a key in the design language of `hblite-rowkey` is
-//! all that there is to a design. The others lay records out in rows and columns of their own.
-//! [`Session::ask`] reads through [`TableReader`]s, which write down what was read in a [`Trace`].
-//! [`merged`] turns a plan of `hblite-rowkey` into rows, [`IdTable`] keeps the lookup table.
+//! [`mod@studies`] has a file or folder for each study. Studies whose designs differ in their keys
+//! only are [`Record`]s with [`KeyedDesign`]s: such a design is nothing but a key in the design
+//! language of `hblite-rowkey`. The others arrange records in rows and columns of their own.
+//! [`Session::ask`] reads through [`TableReader`]s, which record every read in a [`Trace`].
+//! [`merged`] turns a plan of `hblite-rowkey` into rows, and [`IdTable`] maintains the lookup
+//! table.
 
 #![forbid(unsafe_code)]
 

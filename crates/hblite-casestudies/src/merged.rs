@@ -1,5 +1,5 @@
-//! From a plan to rows: gets and scans, one after the other or merged, each opened when the first
-//! row of it is wanted.
+//! From a plan to rows: gets and scans, in sequence or merged, each opened when its first row is
+//! needed.
 
 use hblite::Get;
 use hblite_rowkey::{KeyRange, Merge, Plan};
@@ -18,8 +18,8 @@ impl Iterator for MergedRows<'_> {
     }
 }
 
-/// The rows that a plan's ranges hold, lazily. What its checks say is left to the caller, and so is
-/// the limit. A scan that fails ends the rows with its error.
+/// The rows in a plan's ranges, lazily. The caller applies the plan's checks and limit. A scan that
+/// fails ends the rows with its error.
 pub fn merged<'t>(table: &'t TableReader, plan: &Plan, trace: &'t Trace) -> MergedRows<'t> {
     let (is_reversed, limit) = (plan.is_reversed, plan.limit_per_scan());
     let source = move |range: KeyRange| Source {
@@ -42,7 +42,7 @@ pub fn merged<'t>(table: &'t TableReader, plan: &Plan, trace: &'t Trace) -> Merg
 struct Source<'t> {
     table: &'t TableReader,
     trace: &'t Trace,
-    /// The range until it was opened.
+    /// The range, until it is opened.
     range: Option<KeyRange>,
     is_reversed: bool,
     limit: Option<u64>,

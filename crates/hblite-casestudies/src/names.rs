@@ -1,4 +1,4 @@
-//! Words that made-up data is made of.
+//! Words for generated data.
 
 /// Given names.
 pub(crate) const GIVEN: &[&str] = &[
@@ -42,5 +42,5 @@ pub(crate) const CITIES: &[(&str, &str, &str)] = &[
 pub(crate) const STREETS: &[&str] =
     &["Main St", "Oak Ave", "Maple Dr", "2nd St", "Lake Rd", "Hill Ct", "Park Pl", "Mill Ln"];
 
-/// The hour at which all made-up times begin, in milliseconds since 1970: 2023-11-14 22:00 UTC.
+/// The start of all generated times, in milliseconds since 1970: 2023-11-14 22:00 UTC.
 pub(crate) const EPOCH_MS: u64 = 1_699_999_200_000;

@@ -1,4 +1,4 @@
-//! Random numbers that are the same on every machine: ChaCha8, a stream for each record.
+//! Random numbers that are the same on every machine: ChaCha8, one stream per record.
 
 use rand::RngExt as _;
 use rand::SeedableRng as _;
@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) struct Random(ChaCha8Rng);
 
 impl Random {
-    /// Those of record `index`: any record can be made without those before it.
+    /// Those of record `index`: any record can be generated without the ones before it.
     pub(crate) fn of(seed: u64, index: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(index);
@@ -31,8 +31,8 @@ impl Random {
         choices[self.below(choices.len() as u64) as usize]
     }
 
-    /// A size that follows a power law, in whole numbers only: half of all draws give `unit`, a
-    /// quarter twice that, an eighth four times, up to `greatest`.
+    /// A size that follows a power law, in whole numbers: half of all draws give `unit`, a quarter
+    /// twice that, an eighth four times, up to `greatest`.
     pub(crate) fn power_law(&mut self, unit: u64, greatest: u64) -> u64 {
         let doublings = self.number().leading_zeros().min(40);
         (unit << doublings).min(greatest)

@@ -1,4 +1,4 @@
-//! Running a study: each design in a store of its own, the same questions to all of them.
+//! Runs a study: each design in a store of its own, the same questions for all of them.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -13,28 +13,28 @@ use crate::trace::{Cost, Trace};
 /// How a study is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Regions of the first table of each design, cut at the quantiles of its keys.
+    /// Regions of the first table of each design, split at the quantiles of its keys.
     pub regions: usize,
-    /// Whether answers are compared with those without a store.
+    /// Whether answers are compared with those computed without a store.
     pub is_checked: bool,
 }
 
-/// What a design did.
+/// The results of a design.
 #[derive(Debug, Clone)]
 pub struct DesignReport {
     /// The design.
     pub name: String,
     /// The key of each table.
     pub pictures: Vec<String>,
-    /// Why it spreads or does not.
+    /// Why it spreads writes or does not.
     pub why: String,
     /// Puts of all tables.
     pub puts: u64,
-    /// Writing them, flushing included.
+    /// Time to write them, including the flush.
     pub load_time: Duration,
     /// Regions of the first table.
     pub regions: usize,
-    /// Bytes of a row key of the first table, on average.
+    /// Mean number of bytes of a row key of the first table.
     pub key_bytes: f64,
     /// What was done after the records were written.
     pub after_load: Vec<String>,
@@ -42,7 +42,7 @@ pub struct DesignReport {
     pub questions: Vec<QuestionReport>,
 }
 
-/// What an answer took.
+/// The results of a question.
 #[derive(Debug, Clone)]
 pub struct QuestionReport {
     /// The question.
@@ -51,22 +51,22 @@ pub struct QuestionReport {
     pub steps: Vec<String>,
     /// What all of them cost.
     pub cost: Cost,
-    /// From asking to the last record.
+    /// From the question to the last record.
     pub time: Duration,
     /// How many records were found.
     pub found: u64,
     /// The first of them.
     pub sample: Vec<String>,
-    /// Whether they are those found without a store, if that was looked at.
+    /// Whether they equal those computed without a store, if that was checked.
     pub is_right: Option<bool>,
 }
 
 /// Keys that are sampled for splits and lengths.
 const SAMPLE: u64 = 5_000;
-/// Scans, and records, that a report shows.
+/// The number of scans, and of records, in a report.
 const SHOWN: usize = 3;
 
-/// Creates, writes and asks a design of a study in a store that has none of its tables yet.
+/// Creates, fills and queries a design of a study, in a store that has none of its tables yet.
 ///
 /// # Errors
 /// Those of keys and the store.
@@ -209,7 +209,7 @@ impl fmt::Display for QuestionReport {
     }
 }
 
-/// The designs of a study side by side: for each question what it took.
+/// The comparison of a study's designs: for each question what it took.
 #[derive(Debug)]
 pub struct Comparison<'r>(pub &'r [DesignReport]);
 

@@ -1,12 +1,12 @@
-//! What every case study is: records, questions, and designs that answer them at different cost.
+//! What every case study has: records, questions, and designs that answer them at different cost.
 //!
 //! A [`Study`] has data of any size from a seed, and questions about it. Each of its [`Design`]s is
-//! a way to keep the data: tables and their keys. An opened design, a [`Session`], turns records
+//! a way to store the data: tables and their keys. An open design, a [`Session`], turns records
 //! into puts and answers the questions, and every read goes through a [`Trace`]. All designs of a
 //! study give the same answers, which are also computed without a store ([`Study::expected`]).
 //!
-//! One record is made from (seed, index, entity) alone, in no order and by any thread: a benchmark
-//! draws the entity (which host, car or customer) from the distribution that it likes.
+//! A record depends on (seed, index, entity) alone, so any thread can generate records in any
+//! order: a benchmark draws the entity (which host, car or customer) from any distribution.
 
 use std::fmt;
 
@@ -17,14 +17,14 @@ use crate::error::{Error, Result};
 use crate::random::Random;
 use crate::trace::{TableReader, Trace};
 
-/// Which record: all that it is made from.
+/// A record's id: everything that it is generated from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RecordId {
     /// The seed of the data.
     pub seed: u64,
     /// The number of the record; times grow with it.
     pub index: u64,
-    /// Whose record it is, from 0: which host, car, customer.
+    /// Whose record it is, from 0: which host, car or customer.
     pub entity: u64,
 }
 
@@ -44,22 +44,22 @@ pub struct DataSet {
     pub records: u64,
     /// How many entities they belong to.
     pub entities: u64,
-    /// How records are given to entities.
+    /// How records are distributed over entities.
     pub skew: Skew,
 }
 
-/// How records are given to entities.
+/// How records are distributed over entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Skew {
-    /// Each entity is as likely.
+    /// All entities are equally likely.
     Uniform,
     /// The likelihood of an entity falls as 1 / its number, in steps: each octave of numbers gets
-    /// as many records. A few have very many, most have few.
+    /// the same number of records. A few have very many, most have few.
     PowerLaw,
 }
 
 impl DataSet {
-    /// The record of this number, of an entity drawn at random.
+    /// The record with this number, of a random entity.
     pub fn record(&self, index: u64) -> RecordId {
         let mut random = Random::of(self.seed ^ 0x656e_7469_7479, index);
         let entities = self.entities.max(1);
@@ -79,12 +79,12 @@ impl DataSet {
     }
 }
 
-/// Something that is asked of the data.
+/// A question about the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// A short name, unique in the study.
     pub name: &'static str,
-    /// What is asked, in the fields of the records.
+    /// The question, in terms of the records' fields.
     pub query: Query,
 }
 
@@ -95,7 +95,7 @@ impl Question {
     }
 }
 
-/// A put and the table that it goes to.
+/// A put and its table.
 #[derive(Debug, Clone)]
 pub struct Write {
     /// Index into [`Design::tables`].
@@ -119,19 +119,19 @@ pub trait Study: Send + Sync {
     /// What the study is about, in one line.
     fn title(&self) -> &'static str;
 
-    /// The decision that it weighs.
+    /// The decision that it is about.
     fn question(&self) -> &'static str;
 
-    /// How many entities so many records belong to.
+    /// The number of entities for this many records.
     fn entities(&self, records: u64) -> u64;
 
-    /// The ways to keep the data.
+    /// The ways to store the data.
     fn designs(&self) -> Vec<Box<dyn Design>>;
 
-    /// What is asked, around one record: its entity, its time.
+    /// The questions around one record: its entity, its time.
     fn questions(&self, data: &DataSet, around: &RecordId) -> Vec<Question>;
 
-    /// The answer to a question without a store: lines, in the order asked for.
+    /// The answer to a question without a store: lines, in the requested order.
     fn expected(&self, data: &DataSet, question: &Question) -> Vec<String>;
 
     /// The data of a size.
@@ -140,10 +140,10 @@ pub trait Study: Send + Sync {
         DataSet { seed, records, entities, skew: Skew::Uniform }
     }
 
-    /// The design of this name.
+    /// The design with this name.
     ///
     /// # Errors
-    /// `Unknown` with the names that there are.
+    /// `Unknown` with the known names.
     fn design(&self, name: &str) -> Result<Box<dyn Design>> {
         let mut designs = self.designs();
         match designs.iter().position(|design| design.name() == name) {
@@ -157,7 +157,7 @@ pub trait Study: Send + Sync {
     }
 }
 
-/// A way to keep the data of a study.
+/// A way to store the data of a study.
 pub trait Design: Send + Sync {
     /// The name on the command line.
     fn name(&self) -> &str;
@@ -168,18 +168,18 @@ pub trait Design: Send + Sync {
     /// Why writes spread or do not, and what the design is good for.
     fn why(&self) -> String;
 
-    /// The tables, the one that takes most writes first.
+    /// The tables, starting with the one that takes most writes.
     fn tables(&self) -> Vec<TableDescriptor>;
 
-    /// Keys that cut the first table into so many regions at its salts, buckets or hashes.
+    /// Keys that split the first table into this many regions at its salts, buckets or hashes.
     ///
     /// # Errors
-    /// `Key` if its keys begin otherwise, or salts and regions do not go together: sample
-    /// [`Design::key`] then.
+    /// `Key` if its keys begin otherwise, or if salts and regions do not match; sample
+    /// [`Design::key`] instead.
     fn natural_splits(&self, regions: usize) -> Result<Vec<Vec<u8>>>;
 
-    /// The row that a record takes in the first table, without a store; numbers that a lookup
-    /// table would give are stood in for by others.
+    /// The row of a record in the first table, without a store. Other numbers replace those from a
+    /// lookup table.
     ///
     /// # Errors
     /// `Key` if the record cannot have a key.
@@ -194,7 +194,7 @@ pub trait Design: Send + Sync {
     /// Creates the tables, the first one split at these keys.
     ///
     /// # Errors
-    /// `Store`: a table is there already, for instance.
+    /// `Store`, for example if a table exists already.
     fn create(&self, connection: &Connection, splits: &[Vec<u8>]) -> Result<()> {
         for (index, table) in self.tables().iter().enumerate() {
             let splits = if index == 0 { splits } else { &[] };
@@ -218,8 +218,8 @@ pub trait Session: Send + Sync {
     /// Those of keys and the store.
     fn writes(&self, record: &RecordId) -> Result<Vec<Write>>;
 
-    /// Answers a question: calls `visit` with each record found, in the order asked for, as it
-    /// would be printed.
+    /// Answers a question: calls `visit` with each matching record, in the requested order, in
+    /// printable form.
     ///
     /// # Errors
     /// Those of keys and the store.
@@ -230,7 +230,7 @@ pub trait Session: Send + Sync {
         visit: &mut dyn FnMut(&dyn fmt::Display),
     ) -> Result<()>;
 
-    /// Writes all records in batches and gives the number of puts.
+    /// Writes all records in batches and returns the number of puts.
     ///
     /// # Errors
     /// As [`Session::writes`].
@@ -255,7 +255,7 @@ pub trait Session: Send + Sync {
     }
 
     /// What the design does after its records were written: rewriting rows, inserting in the
-    /// middle. Gives what it did, to print.
+    /// middle. Returns a description to print.
     ///
     /// # Errors
     /// Those of keys and the store.

@@ -1,4 +1,4 @@
-//! Reading with a record of what was read: every scan and get, its rows, cells, bytes and regions.
+//! Reads that keep a record: every scan and get, with its rows, cells, bytes and regions.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use hblite_rowkey::{Keyed, ScanBounds, printable};
 
 use crate::error::Result;
 
-/// What reads did, in the order in which they began.
+/// A list of reads, in the order in which they began.
 #[derive(Debug, Default)]
 pub struct Trace {
     steps: Mutex<Vec<Arc<Step>>>,
@@ -43,20 +43,20 @@ pub enum Access {
     },
 }
 
-/// What reading cost.
+/// The cost of reading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Scans.
     pub scans: u64,
     /// Gets.
     pub gets: u64,
-    /// Regions that scans and gets went to, counted for each of them.
+    /// Regions visited, counted for each scan and get.
     pub regions: u64,
-    /// Rows that came back.
+    /// Rows returned.
     pub rows: u64,
-    /// Cells that came back.
+    /// Cells returned.
     pub cells: u64,
-    /// Bytes of rows, families, qualifiers and values that came back.
+    /// Bytes of returned rows, families, qualifiers and values.
     pub bytes: u64,
 }
 
@@ -91,7 +91,7 @@ impl Trace {
         Self::default()
     }
 
-    /// The scans and gets so far. Scans count when they were dropped.
+    /// The scans and gets so far. A scan's cost is complete when it is dropped.
     pub fn steps(&self) -> Vec<Arc<Step>> {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -124,7 +124,7 @@ impl Step {
     }
 }
 
-/// Keys as HBase prints them, and only those settings that differ from the default.
+/// Keys as HBase prints them, and only settings that differ from the default.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cost = self.cost();
@@ -160,15 +160,15 @@ impl fmt::Display for Step {
 #[derive(Debug)]
 pub struct TableReader {
     table: Table,
-    /// Start keys of the regions when they were last looked at.
+    /// Start keys of the regions at the last refresh.
     starts: Mutex<Arc<Vec<Vec<u8>>>>,
 }
 
 impl TableReader {
-    /// Reads of a table.
+    /// A reader for a table.
     ///
     /// # Errors
-    /// `Store` if it is not there.
+    /// `Store` if it does not exist.
     pub fn new(table: Table) -> Result<Self> {
         let reader = Self { table, starts: Mutex::default() };
         reader.refresh()?;
@@ -180,7 +180,7 @@ impl TableReader {
         &self.table
     }
 
-    /// Looks at the regions again, for counting those that reads go to: they may have been split.
+    /// Reads the list of regions again, to count those that reads visit: they may have been split.
     ///
     /// # Errors
     /// Those of the store.
@@ -211,7 +211,7 @@ impl TableReader {
         Ok(row)
     }
 
-    /// Reads the rows between bounds. `limit` is told to the store; `refine` may set more, which
+    /// Reads the rows between bounds. The store stops at `limit`; `refine` may set more, which
     /// `options` describes.
     ///
     /// # Errors
@@ -252,7 +252,7 @@ impl TableReader {
     }
 }
 
-/// The rows of a scan; what it cost is in the trace when it is dropped.
+/// The rows of a scan; when it is dropped, its cost is in the trace.
 #[derive(Debug)]
 pub struct TracedScan {
     scanner: ResultScanner,
@@ -285,7 +285,7 @@ impl Iterator for TracedScan {
 }
 
 impl TracedScan {
-    /// Regions from where the scan began to where it came to.
+    /// Regions from the scan's start to its current position.
     fn regions(&self) -> u64 {
         let Access::Scan { bounds, .. } = &self.step.access else { return 1 };
         let region = |row: &[u8]| {
@@ -317,7 +317,7 @@ impl TracedScan {
 
 impl Drop for TracedScan {
     fn drop(&mut self) {
-        // A scan that gave all that it might did not look further.
+        // A scan that reached its limit did not look further.
         self.has_ended &= self.limit != Some(self.cost.rows);
         self.cost.regions = self.regions();
         self.step.set_cost(self.cost);

@@ -47,9 +47,9 @@ fn kept_stores_can_be_opened_again() {
 fn wrong_names_are_answered_with_the_right_ones() {
     let output = hblite(&["casestudy", "run", "log"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("no study log; there are log-data,"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no study log; known: log-data,"), "{}", stderr(&output));
     let output = hblite(&["casestudy", "run", "log-data", "--design", "bucket"]);
-    assert!(stderr(&output).contains("there are timestamp-first, bucketed,"));
+    assert!(stderr(&output).contains("known: timestamp-first, bucketed,"));
     assert_eq!(hblite(&["casestudy", "run", "lists", "--records", "0"]).status.code(), Some(1));
 }
 

@@ -1,8 +1,8 @@
 //! Studies whose designs differ in their row keys only.
 //!
-//! A [`Record`] has fields by name; a design is one or more row keys in the design language, each
-//! the key of a table. From these follow the puts, the scans for any query, the rows read back, and
-//! the answer without a store. What a key does not show is kept as columns.
+//! A [`Record`] has named fields. A design is one or more row keys in the design language, each the
+//! key of a table. These determine the puts, the scans for any query, the records read back, and
+//! the answer without a store. Fields that a key does not contain are stored as columns.
 
 mod session;
 
@@ -19,37 +19,37 @@ use crate::study::{DataSet, Design, RecordId, Session};
 /// The family of columns.
 pub(crate) const FAMILY: &str = "d";
 
-/// What a field is made of.
+/// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Text; as a column its UTF-8 bytes.
     Text,
-    /// A number from 0; as a column its 8 bytes, as `Bytes.toBytes(long)` writes them.
+    /// A number from 0; as a column, its 8 bytes as `Bytes.toBytes(long)` writes them.
     Number,
 }
 
-/// What is kept: fields by name.
+/// A record: named fields.
 pub trait Record: Sized + fmt::Display + Send + Sync + 'static {
     /// All fields.
     const FIELDS: &'static [(&'static str, Kind)];
 
-    /// The record that an id stands for.
+    /// The record of an id.
     fn generate(id: &RecordId) -> Self;
 
     /// A field.
     fn value(&self, field: &str) -> Option<Value<'_>>;
 
-    /// The record with these fields; nothing if one is missing or of the wrong kind.
+    /// The record with these fields; `None` if one is missing or of the wrong kind.
     fn from_values(value: &dyn Fn(&str) -> Option<Value<'static>>) -> Option<Self>;
 }
 
-/// A way to keep records: tables, each with a row key.
+/// A way to store records: tables, each with a row key.
 #[derive(Debug)]
 pub struct KeyedDesign<R> {
     name: &'static str,
     why: &'static str,
     tables: Vec<KeyTable>,
-    /// Text fields that stand in keys as numbers from a lookup table, with the kind of each there.
+    /// Text fields that keys contain as numbers from a lookup table, with the kind of each there.
     numbered: Vec<(&'static str, u8)>,
     record: PhantomData<fn() -> R>,
 }
@@ -59,20 +59,19 @@ pub struct KeyedDesign<R> {
 pub(crate) struct KeyTable {
     pub(crate) name: &'static str,
     pub(crate) key: hblite_rowkey::Design,
-    /// If not every record is kept here: the field that says which, and its value for those that
-    /// are.
+    /// If the table holds only some of the records: the field that decides, and its value for them.
     pub(crate) only: Option<(&'static str, u64)>,
 }
 
 impl KeyTable {
-    /// Whether a record is kept here.
+    /// Whether the table holds a record.
     pub(crate) fn holds<R: Record>(&self, record: &R) -> bool {
         self.only.is_none_or(|(field, only)| {
             record.value(field).and_then(|value| value.as_number()) == Some(i128::from(only))
         })
     }
 
-    /// Whether records that a query asks for may be kept here.
+    /// Whether the table may hold records that a query asks for.
     pub(crate) fn may_hold(&self, query: &Query) -> bool {
         self.only.is_none_or(|(field, only)| {
             let mut conditions = query.conditions().iter().filter(|(name, _)| name == field);
@@ -81,11 +80,11 @@ impl KeyTable {
     }
 }
 
-/// The table with the numbers of names.
+/// The table that maps names to numbers.
 pub(crate) const LOOKUP_TABLE: &str = "LOG_TYPES";
 
 impl<R: Record> KeyedDesign<R> {
-    /// A design of one table.
+    /// A design with one table.
     pub(crate) fn new(
         name: &'static str,
         table: &'static str,
@@ -97,15 +96,15 @@ impl<R: Record> KeyedDesign<R> {
         design.and_table(table, key)
     }
 
-    /// Keeps every record in one more table, by another key.
+    /// Stores every record in one more table, under another key.
     pub(crate) fn and_table(mut self, table: &'static str, key: &str) -> Self {
         let key = hblite_rowkey::Design::parse(key).expect("keys of the studies are tested");
         self.tables.push(KeyTable { name: table, key, only: None });
         self
     }
 
-    /// Keeps in the table named last only records with this value of a field. Together the tables
-    /// must hold every record once.
+    /// The table named last holds only records with this value of a field. Together the tables must
+    /// hold every record once.
     pub(crate) fn only(mut self, field: &'static str, value: u64) -> Self {
         if let Some(table) = self.tables.last_mut() {
             table.only = Some((field, value));
@@ -113,7 +112,7 @@ impl<R: Record> KeyedDesign<R> {
         self
     }
 
-    /// A text field whose number stands in the key.
+    /// A text field whose number is in the key.
     pub(crate) fn numbering(mut self, field: &'static str, kind: u8) -> Self {
         self.numbered.push((field, kind));
         self
@@ -123,7 +122,7 @@ impl<R: Record> KeyedDesign<R> {
         Box::new(self)
     }
 
-    /// Whether a key shows a field as it is.
+    /// Whether a key contains a field unchanged.
     fn is_shown(&self, table: &KeyTable, field: &str) -> bool {
         let is_said = table.only.is_some_and(|(name, _)| name == field);
         let is_numbered = self.numbered.iter().any(|(name, _)| *name == field);
@@ -166,7 +165,7 @@ impl<R: Record> Design for KeyedDesign<R> {
 
     fn key(&self, id: &RecordId) -> Result<Vec<u8>> {
         let record = R::generate(id);
-        // Any number that names can be told apart by stands in for the one of the lookup table.
+        // Any distinct number replaces the one from the lookup table.
         let stand_in = |_: u8, name: &[u8]| Ok(hblite_rowkey::salt_hash(name) >> 48);
         let table = self.tables.iter().find(|table| table.holds(&record));
         let key = &table.unwrap_or(&self.tables[0]).key;
@@ -178,14 +177,14 @@ impl<R: Record> Design for KeyedDesign<R> {
     }
 }
 
-/// The answer to a query without a store: every record is made, asked and sorted.
+/// The answer to a query without a store: generates, filters and sorts every record.
 pub(crate) fn expected<R: Record>(data: &DataSet, query: &Query) -> Vec<String> {
     let records = data.all().map(|id| R::generate(&id));
     let found = records.filter(|record| query.matches(|field| record.value(field))).collect();
     wanted::<R>(found, query).iter().map(ToString::to_string).collect()
 }
 
-/// As many of the records as are wanted, in the order wanted; those of one place keep theirs.
+/// The requested number of records, in the requested order; equal ones keep their order.
 pub(crate) fn wanted<R: Record>(mut records: Vec<R>, query: &Query) -> Vec<R> {
     let number = |record: &R, field: &str| {
         record.value(field).map(|value| match value.as_number() {
@@ -208,8 +207,8 @@ pub(crate) fn wanted<R: Record>(mut records: Vec<R>, query: &Query) -> Vec<R> {
 /// Finds the number of a name of a kind, if it has one.
 pub(crate) type FindNumber<'f> = dyn Fn(u8, &[u8]) -> Result<Option<u64>> + 'f;
 
-/// The query as a key can be asked: without conditions on what it does not have, and with numbers
-/// in place of names. Nothing if a name has no number, so that no row has it.
+/// The part of a query that a key can answer: without conditions on fields it does not have, and
+/// with numbers in place of names. `None` if a name has no number, so that no row has it.
 pub(crate) fn for_key(
     query: &Query,
     key: &hblite_rowkey::Design,

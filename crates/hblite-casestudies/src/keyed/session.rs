@@ -1,4 +1,5 @@
-//! The tables of a keyed design, opened: records to puts, queries to merged scans to records.
+//! The open tables of a keyed design: from records to puts, and from queries to merged scans to
+//! records.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +17,7 @@ use crate::trace::{TableReader, Trace};
 pub(super) struct KeyedSession<R> {
     tables: Vec<TableReader>,
     keys: Vec<KeyTable>,
-    /// For each table, fields that it keeps as columns.
+    /// For each table, the fields stored as columns.
     columns: Vec<Vec<(&'static str, Kind)>>,
     numbered: Vec<(&'static str, u8)>,
     ids: Option<Ids<IdTable>>,
@@ -79,8 +80,8 @@ impl<R: Record> KeyedSession<R> {
         })
     }
 
-    /// The tables to read for a query, with plans: the one that answers it at the least cost, or,
-    /// of tables that share the records, all that may hold some.
+    /// The tables to read for a query, with plans: the cheapest one that answers it or, if tables
+    /// share the records, all that may hold some.
     fn plans(&self, query: &Query) -> Result<Vec<(usize, Plan)>> {
         let mut plans = Vec::new();
         for (index, table) in self.keys.iter().enumerate() {
@@ -95,7 +96,7 @@ impl<R: Record> KeyedSession<R> {
         Ok(plans)
     }
 
-    /// The plan of one table; nothing if no row can fulfil the query.
+    /// The plan of one table; `None` if no row can match the query.
     fn plan(&self, key: &hblite_rowkey::Design, query: &Query) -> Result<Option<Plan>> {
         let number = |kind: u8, name: &[u8]| match &self.ids {
             Some(ids) => ids.find(kind, name),
@@ -105,13 +106,13 @@ impl<R: Record> KeyedSession<R> {
         let mut plan = key.plan(&asked)?;
         plan.is_in_order &= (asked.order() == &Order::Any) == (query.order() == &Order::Any);
         if asked.conditions().len() < query.conditions().len() {
-            // Rows will be dropped after they were read: no scan may stop early.
+            // Rows will be dropped after they were read, so no scan may stop early.
             plan.limit = None;
         }
         Ok(Some(plan))
     }
 
-    /// The record that a row holds.
+    /// The record in a row.
     fn read(&self, table: usize, row: &RowResult) -> Result<R> {
         let key = &self.keys[table].key;
         let shown = key.decode(row.row())?;

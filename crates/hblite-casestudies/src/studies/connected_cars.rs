@@ -1,9 +1,9 @@
 //! Connected cars: what a car reported in a period.
 //!
-//! Car + time answers it in one scan. Cars of one batch have neighbouring numbers and report at the
-//! same hours, so one region takes them all; the first characters of the car's MD5 in front take
-//! them apart, and keep the rows of each car together and in order. (The guide writes md5(uid) here
-//! too; what must be hashed is what is asked by, the car.)
+//! Car + time answers it in one scan. Cars of one batch have adjacent numbers and report at the
+//! same hours, so one region takes all of their writes. The first characters of the car's MD5 in
+//! front separate them, and keep the rows of each car together and in order. (The guide writes
+//! md5(uid) here too; the field to hash is the one that queries know, the car.)
 
 use std::fmt;
 
@@ -94,7 +94,7 @@ impl Study for ConnectedCars {
     }
 
     fn question(&self) -> &'static str {
-        "Car and time as they are, or a prefix of the car's MD5 in front?"
+        "Car and time unchanged, or a prefix of the car's MD5 in front?"
     }
 
     fn entities(&self, records: u64) -> u64 {
@@ -108,12 +108,12 @@ impl Study for ConnectedCars {
             design(
                 "car",
                 "car:str(15)|ts:timestamp",
-                "a car's period in one scan; a batch of cars lies in one region",
+                "a car's period in one scan; a batch of cars is in one region",
             ),
             design(
                 "md5-prefix",
                 "md5hex(car, 5)|car:str(15)|ts:timestamp",
-                "a car's period in one scan; the cars of a batch lie apart",
+                "a car's period in one scan; the cars of a batch are apart",
             ),
             design(
                 "reversed-car",

@@ -1,8 +1,8 @@
-//! uid + phone + name: which conditions the key answers from its front.
+//! uid + phone + name: which conditions the key supports.
 //!
-//! The row-key guide's list of easy and hard questions, each asked of the table: known from the
-//! front a question is a scan of a prefix, otherwise it reads everything. A second table with the
-//! phone in front makes the hard ones easy, and every write twice as much.
+//! The row-key guide's list of easy and hard questions, each asked of the table. A question that
+//! knows the front of the key is a prefix scan; any other reads everything. A second table with the
+//! phone in front makes the hard ones easy, and doubles every write.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::names::{FAMILY, GIVEN};
 use crate::study::{DataSet, Design, Question, RecordId, Study};
 
-/// Somebody in a user's address book.
+/// An entry in a user's address book.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contact {
     /// Whose address book.
@@ -67,7 +67,7 @@ impl Study for Contacts {
     }
 
     fn title(&self) -> &'static str {
-        "uid + phone + name, and what may be asked"
+        "uid + phone + name, and which queries it supports"
     }
 
     fn question(&self) -> &'static str {

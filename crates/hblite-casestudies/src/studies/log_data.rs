@@ -1,8 +1,9 @@
-//! LOG_DATA: host, time, event and message, and what the row key is to be.
+//! LOG_DATA: host, time, event and message, and the choice of a row key.
 //!
-//! Time first makes every write go to the last region. Buckets of the time spread it, and cost a
-//! scan each. Host first spreads as well as the hosts do, and reads one host in one scan. Long
-//! names in every key are replaced by hashes or numbers; the originals stay as columns.
+//! With the time first, every write goes to the last region. Buckets of the time spread the writes,
+//! and cost a scan each. With the host first, writes spread as well as the hosts do, and one scan
+//! reads one host. Hashes or numbers replace long names in every key; the originals are stored as
+//! columns.
 
 use std::fmt;
 
@@ -17,7 +18,7 @@ use crate::study::{DataSet, Design, Question, RecordId, Study};
 pub struct LogEvent {
     /// The host that wrote it.
     pub host: String,
-    /// What kind of event: the name of a service's class, or a short word.
+    /// The kind of event: the name of a service's class, or a short word.
     pub event: &'static str,
     /// When, in milliseconds since 1970.
     pub ts: u64,
@@ -158,7 +159,7 @@ impl Study for LogData {
     fn questions(&self, data: &DataSet, around: &RecordId) -> Vec<Question> {
         let event = LogEvent::generate(around);
         let (host, kind, ts) = (event.host, event.event, event.ts);
-        // About a thirtieth of the data, and for one host a third.
+        // About a thirtieth of the data, and a third for one host.
         let span = data.records * STEP_MS;
         let near = ts.saturating_sub(span / 60)..ts + span / 60;
         let far = ts.saturating_sub(span / 6)..ts + span / 6;

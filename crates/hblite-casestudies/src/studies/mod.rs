@@ -35,10 +35,10 @@ pub fn studies() -> Vec<Box<dyn Study>> {
     ]
 }
 
-/// The study of this name.
+/// The study with this name.
 ///
 /// # Errors
-/// `Unknown` with the names that there are.
+/// `Unknown` with the known names.
 pub fn study(name: &str) -> Result<Box<dyn Study>> {
     let mut studies = studies();
     match studies.iter().position(|study| study.name() == name) {

@@ -1,10 +1,10 @@
 //! The newest operations of a user: uid + (Long.MAX_VALUE − time), or a reversed scan.
 //!
-//! With the time reversed, the newest row of a user comes first: a scan from `[uid][00000000]` that
-//! stops after as many rows as are wanted. For a period the ends change places: the scan starts at
-//! `[uid][Long.MAX_VALUE - end]` and stops behind `[uid][Long.MAX_VALUE - begin]` (the guide names
-//! them the other way round, which finds nothing). With the time as it is, a reversed scan gives
-//! the same rows; HBase has it since 0.98.
+//! With reversed times, the newest row of a user comes first: a scan starts at `[uid][00000000]`
+//! and stops after the requested number of rows. For a period the ends change places: the scan
+//! starts at `[uid][Long.MAX_VALUE - end]` and stops after `[uid][Long.MAX_VALUE - begin]` (the
+//! guide has them the other way round, which finds nothing). With plain times, a reversed scan
+//! gives the same rows; HBase has had it since 0.98.
 
 use std::fmt;
 

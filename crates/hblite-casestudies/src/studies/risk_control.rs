@@ -1,10 +1,10 @@
 //! Risk control: the profile of a user, found by user id, by identity card or by telephone.
 //!
-//! Each of the three numbers grows with time or shares its beginning with many others, so rows by
-//! the plain number gather in few regions. The first characters of the number's own MD5 in front
-//! spread them; who asks for one number computes the same prefix and gets the row. (The guide takes
-//! the prefix of the user id in all three keys; then a card or a telephone alone would find
-//! nothing, so here each key has the prefix of what it is asked by.)
+//! Each of the three numbers grows with time or shares its beginning with many others, so rows
+//! keyed by the plain number crowd into few regions. The first characters of the number's own MD5
+//! in front spread them; a query for one number computes the same prefix and gets the row. (The
+//! guide uses the prefix of the user id in all three keys; a card or a telephone alone would then
+//! find nothing. So here each key has the prefix of the field that queries know.)
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use hblite_rowkey::{Query, Value};
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::study::{DataSet, Design, Question, RecordId, Study};
 
-/// What is known of a user.
+/// The data of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// The number of the user.

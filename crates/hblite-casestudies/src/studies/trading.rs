@@ -1,9 +1,9 @@
 //! Trading: a seller's deals of a period, a buyer's deals of a period, one order.
 //!
-//! Three questions, and a key answers one of them: seller + time + order, buyer + time + order, or
-//! the order. So a deal is kept three times, or two of the questions read everything. A seller with
-//! very many deals makes one place hot; a random salt spreads it, and then a question by seller
-//! takes a scan for each salt.
+//! There are three questions, and a key answers one of them: seller + time + order, buyer + time +
+//! order, or the order. So a deal is stored three times, or two of the questions read everything. A
+//! seller with very many deals makes one place hot; a random salt spreads it, and a question by
+//! seller then takes a scan for each salt.
 
 use std::fmt;
 

@@ -1,9 +1,9 @@
-//! Pages of the web by domain: as they are written, by labels backwards, by letters backwards.
+//! Web pages by domain: unchanged, with reversed labels, with reversed letters.
 //!
-//! A domain says least at its front: `www.cnn.com` and `www.apache.org` lie side by side. Written
-//! backwards, all of one owner's pages are neighbours, and one scan reads a domain with its
-//! subdomains. Backwards by labels (`com.cnn.www`) stays readable; backwards by letters
-//! (`moc.nnc.www`) also finds an end that is no whole label.
+//! The beginning of a domain says little: `www.cnn.com` and `www.apache.org` are adjacent.
+//! Reversed, all pages of one owner are adjacent, and one scan reads a domain with its subdomains.
+//! Reversed labels (`com.cnn.www`) stay readable; reversed letters (`moc.nnc.www`) also match an
+//! ending that is not a whole label.
 
 use std::fmt;
 
@@ -75,7 +75,7 @@ impl Study for WebPages {
     }
 
     fn question(&self) -> &'static str {
-        "Domains as they are, or backwards?"
+        "Domains unchanged, or reversed?"
     }
 
     fn entities(&self, records: u64) -> u64 {
@@ -86,7 +86,7 @@ impl Study for WebPages {
         let design =
             |name, key: &str, why| KeyedDesign::<Page>::new(name, "PAGES", key, why).boxed();
         vec![
-            design("plain", "domain:str|path:str", "an owner's hosts lie far apart"),
+            design("plain", "domain:str|path:str", "an owner's hosts are far apart"),
             design(
                 "labels-backwards",
                 "domain:domain|path:str",

@@ -1,8 +1,8 @@
-//! ORDER: `[customer number][order number]`, as they are, hashed, or half numbered and half hashed.
+//! ORDER: `[customer number][order number]`, unchanged, hashed, or half numbered and half hashed.
 //!
-//! The numbers as they are keep a customer's orders in order, and gather where the numbers grow.
-//! Hashes have one length whatever the numbers look like, and spread; a customer's orders are still
-//! one scan, but in the order of their hashes.
+//! Unchanged numbers keep a customer's orders in order, and crowd where the numbers grow. Hashes
+//! have a fixed length whatever the numbers look like, and spread; a customer's orders still take
+//! one scan, but are in the order of their hashes.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::names::EPOCH_MS;
 use crate::study::{DataSet, Design, Question, RecordId, Study};
 
-/// A sales order, without what was ordered.
+/// A sales order, without its line items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SalesOrder {
     /// The customer number.

@@ -1,12 +1,12 @@
-//! CUSTOMER and SALES as two tables, or CUSTOMER++ with two types of records in one.
+//! CUSTOMER and SALES as two tables, or CUSTOMER++ with two record types in one.
 //!
 //! ```text
 //! CUSTOMER++   [customer id][1]           a customer
 //!              [customer id][2][order]    an order of it
 //! ```
 //!
-//! All that is known of a customer is side by side: one scan. All customers without their orders
-//! are not: the scan reads every row, or jumps from customer to customer.
+//! All data of a customer are adjacent, so one scan reads them. Customers without their orders are
+//! not adjacent: such a scan reads every row, or skips from customer to customer.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub struct Customer {
 }
 
 impl Customer {
-    /// The customer of this number among the data of a seed.
+    /// The customer with this number in the data of a seed.
     pub fn generate(seed: u64, entity: u64) -> Self {
         let mut random = Random::of(seed ^ 0x6375_7374, entity);
         let (city, state, zip) = CITIES[random.below(CITIES.len() as u64) as usize];
@@ -63,16 +63,16 @@ pub const CUSTOMER: u64 = 1;
 /// The type of an order's record.
 pub const ORDER: u64 = 2;
 
-/// How many of the records are customers: of twenty, one.
+/// Of so many records, one is a customer.
 pub(super) const RECORDS_PER_CUSTOMER: u64 = 20;
 
-/// The order that a record beyond the customers is.
+/// The order of a record that is not a customer.
 pub(super) fn order_of(id: &RecordId) -> SalesOrder {
     SalesOrder::generate(id)
 }
 
-/// Whether a record is a customer. Every twentieth is, so that a customer is there before most of
-/// its orders whatever the size of the data.
+/// Whether a record is a customer. Every twentieth is, so that a customer precedes most of its
+/// orders whatever the size of the data.
 pub(super) fn is_customer(id: &RecordId) -> bool {
     id.index.is_multiple_of(RECORDS_PER_CUSTOMER)
 }

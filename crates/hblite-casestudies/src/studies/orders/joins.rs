@@ -1,8 +1,8 @@
-//! Orders of a period with the names of their customers: joins as an application does them.
+//! Orders of a period with the names of their customers: joins in the application.
 //!
 //! HBase has no joins. The application reads one table and gets the rows of the other one by one (a
-//! nested loop), reads the smaller table first and keeps it in a map (a hash join), or has written
-//! into each order what it will want to know of the customer.
+//! nested loop), reads the smaller table first into a map (a hash join), or has copied the customer
+//! data it will need into each order.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::merged::merged;
 use crate::study::{DataSet, Design, Question, RecordId, Session, Study, Write};
 use crate::trace::{TableReader, Trace};
 
-/// How the customer's name comes to the order.
+/// Where the customer's name comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Join {
     NestedLoop,
@@ -68,7 +68,7 @@ impl Study for Joins {
             design(
                 "denormalised",
                 Join::Written,
-                "the name stands in the order: one scan, until a customer changes its name",
+                "the order has the name: one scan, until a customer changes its name",
             ),
         ]
     }
@@ -218,7 +218,7 @@ impl Session for JoinSession {
                 let put = Put::new(row(&self.key, &order)?)
                     .add(FAMILY, "customer", &order.customer)
                     .add(FAMILY, "total", order.total.to_string());
-                // Who takes an order has the customer before it.
+                // When an order is taken, its customer is at hand.
                 let put = match self.join {
                     Join::Written => {
                         put.add(FAMILY, "name", Customer::generate(id.seed, id.entity).name)
@@ -247,7 +247,7 @@ impl Session for JoinSession {
                 Join::Written => name_in(&row)?,
                 Join::Hash => match names.get(&order.customer) {
                     Some(name) => name.clone(),
-                    None => return Err(Error::row(row.row(), "the customer is not there")),
+                    None => return Err(Error::row(row.row(), "the customer does not exist")),
                 },
             };
             visit(&joined(&order, &name));

@@ -1,8 +1,8 @@
 //! Rows or columns: a million rows of one column, or one row of a million columns.
 //!
-//! Both keep the same cells, and every cell has its whole row key either way. What differs is what
+//! Both store the same cells, and every cell has its whole row key either way. They differ in what
 //! a region can split, what a get reads at once, and what changes together: a row changes as a
-//! whole. In between lie rows as columns: so many records in each row.
+//! whole. Rows as columns are in between, with a fixed number of records in each row.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -78,7 +78,7 @@ impl fmt::Display for Attribute {
 #[derive(Debug)]
 pub struct RowsColumns;
 
-/// Attributes of one thing, if there are as many.
+/// Attributes of one thing, if there are that many.
 const PER_THING: u64 = 1_000_000;
 /// Attributes of one row in between.
 const PER_ROW: u32 = 100;
@@ -89,7 +89,7 @@ impl Study for RowsColumns {
     }
 
     fn title(&self) -> &'static str {
-        "Very many attributes of a thing"
+        "A thing with very many attributes"
     }
 
     fn question(&self) -> &'static str {

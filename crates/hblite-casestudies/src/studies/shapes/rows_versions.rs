@@ -1,8 +1,9 @@
 //! Rows or versions: the history of a value.
 //!
-//! HBase keeps old versions of a cell by itself, as many as the family says. A history kept that
-//! way is one row that grows without end, is cut off at the number of versions, and cannot be split
-//! among regions; a history of rows has the time in the key, and none of that.
+//! HBase keeps old versions of a cell automatically, as many as the family's setting allows. A
+//! history stored that way is one row that grows without end, is truncated at the number of
+//! versions, and cannot be split among regions. A history of rows has the time in the key and none
+//! of these limits.
 
 use std::fmt;
 

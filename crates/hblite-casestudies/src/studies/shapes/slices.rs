@@ -1,4 +1,4 @@
-//! Numbered values of an owner as columns of rows: all in one row, or so many in each.
+//! Numbered values of an owner as columns: all in one row, or a fixed number in each.
 //!
 //! ```text
 //! row        [owner 8]             all values of an owner, however many
@@ -6,8 +6,8 @@
 //! qualifier  [number 4]
 //! ```
 //!
-//! A part of a row is read by its columns: a range of them, or the first so many. What a region
-//! cannot do is split a row: one owner is in one region.
+//! Part of a row is read by its columns: a range of them, or the first few. But a region cannot
+//! split a row, so each owner is in one region.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -41,7 +41,7 @@ pub(super) struct Slices<R> {
     pub(super) name: &'static str,
     pub(super) table: &'static str,
     pub(super) why: &'static str,
-    /// Numbers in a row; nothing: all of an owner.
+    /// Numbers in a row; `None` for all of an owner.
     pub(super) per_row: Option<u32>,
     pub(super) record: PhantomData<fn() -> R>,
 }
@@ -115,13 +115,13 @@ struct SlicesSession<R> {
     tables: [TableReader; 1],
 }
 
-/// What a query wants: of whom, which numbers, how many.
+/// What a query asks for: which owner, which numbers, how many.
 struct Wanted {
     owner: Option<String>,
     first: u32,
     /// The last number wanted.
     last: u32,
-    /// How many, if the least are wanted.
+    /// The limit, if the smallest ones are requested.
     limit: Option<u64>,
 }
 
@@ -152,7 +152,7 @@ impl Wanted {
         wanted
     }
 
-    /// The columns of a row that are wanted, as a filter, and in words.
+    /// The requested columns of a row, as a filter and in words.
     fn filter(&self, limit: Option<u64>) -> Result<(Option<Filter>, String)> {
         let (first, last) = (self.first.to_be_bytes(), self.last.to_be_bytes());
         let mut filters = Vec::new();
@@ -187,13 +187,13 @@ impl<R: Numbered> SlicesSession<R> {
         let record = |cell: hblite::CellRef<'_>| {
             let number = <[u8; 4]>::try_from(cell.qualifier());
             let number =
-                number.map_err(|_| Error::row(row.row(), "a qualifier has not 4 bytes"))?;
+                number.map_err(|_| Error::row(row.row(), "a qualifier does not have 4 bytes"))?;
             Ok(R::from_column(owner, u32::from_be_bytes(number), cell.value()))
         };
         row.cells().map(record).collect()
     }
 
-    /// The rows that may hold what is wanted.
+    /// The rows that may contain the answer.
     fn range(&self, wanted: &Wanted) -> KeyRange {
         match (&wanted.owner, self.design.per_row) {
             (None, _) => KeyRange { start: Vec::new(), stop: Vec::new() },
@@ -228,7 +228,7 @@ impl<R: Numbered> Session for SlicesSession<R> {
         let query = &question.query;
         let wanted = Wanted::of::<R>(query);
         let range = self.range(&wanted);
-        // Within one row the store can stop after so many columns.
+        // Within one row the store can stop after this many columns.
         let limit = wanted.limit.filter(|_| wanted.owner.is_some());
         let (filter, words) = wanted.filter(limit)?;
         let mut found: Vec<R> = Vec::new();

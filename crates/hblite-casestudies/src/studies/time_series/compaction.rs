@@ -1,16 +1,16 @@
-//! Rewriting the columns of a row into one.
+//! Rewrites the columns of a row into one.
 //!
 //! Every cell stores the whole row key and the family; one column with all points of an hour stores
-//! them once. The rewritten column is put and the others are deleted in one step (`mutateRow`), and
-//! only the versions that were read are deleted, so a point that is written meanwhile stays.
+//! them once. One step (`mutateRow`) puts the new column and deletes the others. It deletes only
+//! the versions that were read, so a point written meanwhile survives.
 
 use hblite::{Delete, Put, RowMutations, RowResult};
 
 use super::layout::{Placed, decode_column, encode_compacted};
 use crate::error::{Error, Result};
 
-/// The points of a row in order of time. Where two columns have the same offset, the one written
-/// last counts.
+/// The points of a row in time order. If two columns have the same offset, the one written last
+/// wins.
 ///
 /// # Errors
 /// `Row` if a column is of another layout.
@@ -28,7 +28,7 @@ pub fn points_of(row: &RowResult, family: &str) -> Result<Vec<Placed>> {
     Ok(points.into_iter().map(|(.., point)| point).collect())
 }
 
-/// What rewrites a row into one column; nothing if it has but one.
+/// The mutations that rewrite a row into one column; `None` if it has only one.
 ///
 /// # Errors
 /// As [`points_of`].

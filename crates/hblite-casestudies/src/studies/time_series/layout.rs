@@ -49,7 +49,7 @@ impl Number {
         (bytes, flags | length)
     }
 
-    /// The number of these bytes and flags; nothing if they do not go together.
+    /// The number of these bytes and flags; `None` if they do not match.
     pub fn decode(bytes: &[u8], flags: u8) -> Option<Self> {
         let of_eight = |bytes: &[u8]| <[u8; 8]>::try_from(bytes).ok();
         let of_four = |bytes: &[u8]| <[u8; 4]>::try_from(bytes).ok();
@@ -68,7 +68,7 @@ impl Number {
         }))
     }
 
-    /// The number that [`fmt::Display`] wrote.
+    /// Parses the output of [`fmt::Display`].
     pub fn parse(text: &str) -> Option<Self> {
         match text.parse() {
             Ok(integer) => Some(Self::Integer(integer)),
@@ -89,7 +89,7 @@ fn shortest(number: i64) -> Vec<u8> {
     }
 }
 
-/// Floats always show a point, so that they are read back as floats.
+/// Floats always have a decimal point, so that they are read back as floats.
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -116,15 +116,15 @@ pub fn qualifier(offset_ms: u64, flags: u8) -> Vec<u8> {
     }
 }
 
-/// A point's place in a row: offset in milliseconds and value.
+/// A point's position in a row: offset in milliseconds, and value.
 pub type Placed = (u64, Number);
 
-/// How long the qualifier at the front of these is.
+/// The length of the first of these qualifiers.
 fn qualifier_length(qualifiers: &[u8]) -> usize {
     if qualifiers.first().is_some_and(|byte| byte & MILLIS == MILLIS) { 4 } else { 2 }
 }
 
-/// The points of one column, compacted or not; nothing if the bytes are of another layout.
+/// The points of one column, compacted or not; `None` if the bytes have another layout.
 pub fn decode_column(mut qualifiers: &[u8], mut values: &[u8]) -> Option<Vec<Placed>> {
     let is_compacted = qualifiers.len() > qualifier_length(qualifiers);
     let mut points = Vec::new();
@@ -154,7 +154,7 @@ pub fn decode_column(mut qualifiers: &[u8], mut values: &[u8]) -> Option<Vec<Pla
     is_whole.then_some(points)
 }
 
-/// Points as one compacted column: its name and its value. They must be in order of time.
+/// Points as one compacted column: its name and its value. They must be in time order.
 pub fn encode_compacted(points: &[Placed]) -> (Vec<u8>, Vec<u8>) {
     let (mut qualifiers, mut values) = (Vec::new(), Vec::new());
     let mut seconds = 0;

@@ -1,9 +1,9 @@
 //! Time series "on steroids": many points packed into one row.
 //!
-//! A row for each point says host and metric again in every one. A row for a host, a metric and a
-//! range of time says them once, and each point is a column named by its offset in the range. That
-//! is OpenTSDB's way, which also replaces names by numbers of three bytes, puts the metric first,
-//! and later rewrites a row's columns into a single one. [`layout`] has the bytes.
+//! With one row per point, each row repeats host and metric. A row for a host, a metric and a range
+//! of time has them once, and each point is a column named by its offset in the range. That is
+//! OpenTSDB's way. It also replaces names by numbers of three bytes, puts the metric first, and
+//! later rewrites a row's columns into a single one. [`layout`] describes the bytes.
 
 mod compaction;
 pub mod layout;
@@ -49,13 +49,13 @@ impl Study for TimeSeries {
                 "row-per-point",
                 "SERIES",
                 "host:str|metric:str|ts:timestamp",
-                "names and time stand in every row; points come and go one by one",
+                "every row has names and time; points come and go one by one",
             )
             .boxed(),
             Box::new(Packed::new(
                 "five-minutes",
                 Packing::HostFirst,
-                "names and range stand in the row once; a period is few rows of many columns",
+                "the row has names and range once; a period is few rows of many columns",
             )),
             Box::new(Packed::new(
                 "opentsdb",

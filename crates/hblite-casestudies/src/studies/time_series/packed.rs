@@ -1,4 +1,4 @@
-//! Points packed into rows: which row and column, and from a query to rows to points.
+//! Points packed into rows: their row and column, and the way from a query to rows to points.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub(super) enum Packing {
     OpenTsdb,
 }
 
-/// The family of points, of one letter since every cell has it.
+/// The family of points, a single letter because every cell contains it.
 const FAMILY: &str = "t";
 const SERIES: &str = "TSDB";
 const UIDS: &str = "TSDB_UID";
@@ -159,7 +159,7 @@ struct PackedSession {
 }
 
 impl PackedSession {
-    /// The query for rows; nothing if a name has no number.
+    /// The query for rows; `None` if a name has no number.
     fn for_rows(&self, query: &Query) -> Result<Option<Query>> {
         let mut rows = Query::new();
         for (field, condition) in query.conditions() {
@@ -193,7 +193,7 @@ impl PackedSession {
         }))
     }
 
-    /// A name as rows have it.
+    /// A name in the form that rows contain.
     fn known(&self, field: &str, value: &Value<'static>) -> Result<Option<Value<'static>>> {
         let Some(uids) = &self.uids else { return Ok(Some(value.clone())) };
         let kind = if field == "host" { TAG_VALUE } else { METRIC };

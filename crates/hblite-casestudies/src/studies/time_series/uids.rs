@@ -18,14 +18,14 @@ use crate::ids::IdTable;
 pub(super) const FAMILY: &str = "id";
 /// The column with the name of a number.
 const NAME: &str = "name";
-/// What follows the kind in rows by number. No name begins with it: it is not UTF-8.
+/// The byte after the kind in rows by number. No name begins with it: it is not UTF-8.
 const BY_NUMBER: u8 = 0xFF;
 
 /// A number of three bytes.
 pub(super) type Uid = [u8; 3];
 
-/// Numbers of the table. The name of a number is written before the number can be found by
-/// anybody; who comes second at registering leaves the name of a number that nobody uses.
+/// Numbers of the table. The name of a number is written before the number can be found. The loser
+/// of a race to register leaves behind the name of an unused number.
 struct UidTable {
     table: Table,
     ids: IdTable,
@@ -61,7 +61,7 @@ impl Uids {
         Self { ids: Ids::new(UidTable { table, ids }), names: RwLock::default() }
     }
 
-    /// The number of a name, which is registered if it has none.
+    /// The number of a name, registering the name if it has none.
     pub(super) fn register(&self, kind: u8, name: &str) -> Result<Uid> {
         to_uid(self.ids.id(kind, name.as_bytes())?, name.as_bytes())
     }
@@ -96,6 +96,6 @@ fn row(kind: u8, uid: Uid) -> Vec<u8> {
 fn to_uid(number: u64, name: &[u8]) -> Result<Uid> {
     match number.to_be_bytes() {
         [0, 0, 0, 0, 0, a, b, c] => Ok([a, b, c]),
-        _ => Err(Error::row(name, "all numbers of three bytes are taken")),
+        _ => Err(Error::row(name, "all numbers of three bytes are in use")),
     }
 }

@@ -1,8 +1,8 @@
 //! An order as bytes: JSON or Avro, in two versions of the program.
 //!
-//! The second version of the program added a gift note. What the first one wrote must still be
-//! read. JSON says the names of its fields in every value, and a missing one is left empty. Avro
-//! says none: the value is preceded by the version of the schema that wrote it, and the library
+//! The second version of the program added a gift note. What the first one wrote must remain
+//! readable. JSON has the names of its fields in every value, and a missing field stays empty. Avro
+//! has none: the value begins with the version of the schema that wrote it, and the library
 //! resolves that schema against the present one, which has a default for the new field.
 //!
 //! ```text
@@ -73,10 +73,10 @@ fn schema(version: u8) -> Option<&'static Schema> {
 const PRESENT: u8 = 2;
 
 impl Format {
-    /// An order as a version of the program writes it: the first one leaves the gift note out.
+    /// An order as a version of the program writes it: the first one omits the gift note.
     ///
     /// # Errors
-    /// What the library says; none for orders that this crate makes.
+    /// Those of the library; none for orders that this crate generates.
     pub fn encode(self, order: &Order, version: u8) -> Result<Vec<u8>, String> {
         match self {
             Self::Json if version == PRESENT => {

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::keyed::FAMILY;
 use crate::study::Write;
 
-/// How an order is laid out in rows.
+/// The row layout of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     Normalised,
@@ -37,7 +37,7 @@ pub(super) fn order_row(customer: &str, number: &str) -> Result<Vec<u8>> {
     Ok(design.encode(&[Value::from(customer), Value::from(number)])?)
 }
 
-/// The rows of all orders of a customer begin so.
+/// The beginning of the rows of all orders of a customer.
 pub(super) fn customer_prefix(customer: &str) -> Result<Vec<u8>> {
     let mut row = order_row(customer, "")?;
     row.truncate(8);
@@ -84,8 +84,8 @@ impl Layout {
         row
     }
 
-    /// What the rows of an order's line items begin with: of one location, where rows are ordered
-    /// by it.
+    /// The beginning of the rows of an order's line items: those of one location, where rows are
+    /// ordered by it.
     pub(super) fn items_prefix(self, order: &[u8], location: Option<i64>) -> Vec<u8> {
         let mut row = order.to_vec();
         if matches!(self, Self::RecordTypes | Self::Denormalised) {
@@ -131,7 +131,7 @@ impl Layout {
         Some(Write { table, put: add_address(Put::new(row), "", location) })
     }
 
-    /// The put of a line item; flattened, with where it goes.
+    /// The put of a line item; if flattened, with its address.
     pub(super) fn item_write(
         self,
         order: &[u8],
@@ -171,14 +171,14 @@ fn add_address(put: Put, prefix: &str, location: &ShippingLocation) -> Put {
         .fold(put, |put, (name, value)| put.add(FAMILY, format!("{prefix}{name}"), value))
 }
 
-/// Orders put together from rows of any layout and table, in any order.
+/// Orders assembled from rows of any layout and table, in any order.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     orders: BTreeMap<Vec<u8>, Order>,
 }
 
 impl Assembly {
-    /// Adds what a row says.
+    /// Adds the contents of a row.
     pub(super) fn add(&mut self, layout: Layout, table: usize, row: &RowResult) -> Result<()> {
         let key = row.row();
         let wrong = |what: &str| Error::row(key, what.to_owned());
@@ -232,7 +232,7 @@ impl Assembly {
         })
     }
 
-    /// The numbers of the locations of an order that are known by now.
+    /// The numbers of the locations of an order that are known so far.
     pub(super) fn locations_of(&self, row: &[u8]) -> Vec<i64> {
         let order = self.orders.get(row);
         order.map_or_else(Vec::new, |order| order.locations.iter().map(|at| at.number).collect())
@@ -264,14 +264,14 @@ impl Columns<'_> {
     fn text(&self, name: &str) -> Result<String> {
         let value = self.0.value(FAMILY, name).and_then(|value| std::str::from_utf8(value).ok());
         value.map(str::to_owned).ok_or_else(|| {
-            Error::row(self.0.row(), format!("the column {name} is missing or no text"))
+            Error::row(self.0.row(), format!("the column {name} is missing or not text"))
         })
     }
 
     fn number(&self, name: &str) -> Result<i64> {
         self.text(name)?
             .parse()
-            .map_err(|_| Error::row(self.0.row(), format!("the column {name} is no number")))
+            .map_err(|_| Error::row(self.0.row(), format!("the column {name} is not a number")))
     }
 
     fn address(&self, prefix: &str, location: &mut ShippingLocation) -> Result<()> {

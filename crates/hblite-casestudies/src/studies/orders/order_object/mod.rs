@@ -59,7 +59,7 @@ impl Study for OrderObject {
             design(
                 "normalised",
                 Layout::Normalised,
-                "as a relational database has it: a get and a scan for each level of the order",
+                "as in a relational database: a get and a scan for each level of the order",
             ),
             design(
                 "record-types",
@@ -74,7 +74,7 @@ impl Study for OrderObject {
             design(
                 "blob-json",
                 Layout::Blob(Format::Json),
-                "an order is one get of one cell; whoever wants one item reads it all",
+                "an order is one get of one cell; reading one item reads it all",
             ),
             design(
                 "blob-avro",
@@ -119,7 +119,7 @@ impl Study for OrderObject {
     }
 }
 
-/// What a question wants of which order.
+/// What a question asks, and of which order.
 pub(super) struct Wanted {
     pub(super) customer: String,
     /// One order, or all of the customer.
@@ -148,8 +148,8 @@ impl Wanted {
         }
     }
 
-    /// What is wanted of an order, in lines. A single item is asked for its quantity, the items of
-    /// a location are told without its address, which not every layout has at hand.
+    /// The requested lines of an order. For a single item, its quantity; for the items of a
+    /// location, the items without the address, which not every layout has at hand.
     pub(super) fn lines(&self, order: &Order) -> Vec<String> {
         let Some(number) = self.location else { return order.lines() };
         let locations = order.locations.iter().filter(|location| location.number == number);

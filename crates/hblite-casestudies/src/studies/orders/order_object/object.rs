@@ -1,4 +1,4 @@
-//! An order with its shipping locations and line items, as the application has it.
+//! An order with its shipping locations and line items, as the application sees it.
 
 use std::fmt;
 
@@ -19,11 +19,11 @@ pub struct Order {
     /// What to write on the card. Orders of the first version of the program have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gift_note: Option<String>,
-    /// Where it goes to.
+    /// The shipping locations.
     pub locations: Vec<ShippingLocation>,
 }
 
-/// Where a part of an order goes to.
+/// The destination of a part of an order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShippingLocation {
     /// 1st location, 2nd, and so on.
@@ -38,7 +38,7 @@ pub struct ShippingLocation {
     pub state: String,
     /// The zip code.
     pub zip: String,
-    /// What goes there.
+    /// The items shipped there.
     pub items: Vec<LineItem>,
 }
 
@@ -56,7 +56,7 @@ pub struct LineItem {
 }
 
 impl Order {
-    /// The order that an id stands for: one to three locations with one to four items each.
+    /// The order of an id: one to three locations with one to four items each.
     pub fn generate(id: &RecordId) -> Self {
         let mut random = id.random();
         let mut item = 0;
@@ -95,7 +95,7 @@ impl Order {
         }
     }
 
-    /// The order in lines: itself, and each line item with where it goes.
+    /// The order in lines: itself, and each line item with its destination.
     pub fn lines(&self) -> Vec<String> {
         let note = self.gift_note.as_deref().unwrap_or("no note");
         let mut lines = vec![format!("{} {} {} {note}", self.customer, self.number, self.date)];

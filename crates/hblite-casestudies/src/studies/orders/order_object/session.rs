@@ -1,4 +1,4 @@
-//! Reading orders, or a part of one, from each layout.
+//! Reads orders, or parts of one, from each layout.
 
 use std::fmt;
 
@@ -53,7 +53,7 @@ impl OrderSession {
         }
     }
 
-    /// All orders of a customer: their rows share a beginning in every table.
+    /// All orders of a customer: their rows share a prefix in every table.
     fn orders(&self, customer: &str, into: &mut Assembly, trace: &Trace) -> Result<()> {
         let prefix = customer_prefix(customer)?;
         (0..self.tables.len()).try_for_each(|table| self.scan(table, &prefix, into, trace))
@@ -75,7 +75,7 @@ impl OrderSession {
         }
     }
 
-    /// The puts that a new address of an order's first location takes.
+    /// The puts for a new address of an order's first location.
     fn new_address(&self, order: &Order) -> Result<Vec<Write>> {
         let row = order_row(&order.customer, &order.number)?;
         let Some(location) = order.locations.first() else { return Ok(Vec::new()) };
@@ -128,7 +128,7 @@ impl Session for OrderSession {
         Ok(())
     }
 
-    /// Changes the address of one order and back, to see what it takes.
+    /// Changes the address of one order and back, to measure the cost.
     fn after_load(&self, data: &DataSet) -> Result<Vec<String>> {
         let orders = data.all().map(|id| Order::generate(&id));
         let has_several = |order: &Order| {
@@ -160,7 +160,7 @@ impl Session for OrderSession {
             }
             for write in writes {
                 let table = self.tables.get(write.table).ok_or_else(|| {
-                    Error::row(write.put.row(), "belongs to a table that is not there")
+                    Error::row(write.put.row(), "belongs to a table that does not exist")
                 })?;
                 table.table().put(&write.put)?;
             }

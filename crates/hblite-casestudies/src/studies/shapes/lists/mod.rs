@@ -1,5 +1,5 @@
 //! A list for each user: a row for each value, pages of thirty in a row, or a row with a column for
-//! each.
+//! each value.
 //!
 //! ```text
 //! tall   [user 8][value 4]      empty column
@@ -7,9 +7,9 @@
 //! wide   [user 8]               column [value 4] for each
 //! ```
 //!
-//! Lists are mostly read for their first thirty values, at times deeper; lengths follow a power
-//! law. Values are kept in order, so one that comes late goes into the middle: a row, a column, or
-//! all pages from there on.
+//! Most reads want the first thirty values, some go deeper; lengths follow a power law. Values are
+//! kept in order, so a late one goes into the middle and takes a row, a column, or all pages from
+//! there on.
 
 mod paged;
 
@@ -36,7 +36,7 @@ impl Record for ListValue {
     const FIELDS: &'static [(&'static str, Kind)] =
         &[("user", Kind::Text), ("value", Kind::Number)];
 
-    /// Values are even, so that odd ones can be put between them.
+    /// Values are even, so that odd ones can be inserted between them.
     fn generate(id: &RecordId) -> Self {
         let value = u32::try_from(id.index * 2).unwrap_or(u32::MAX);
         Self { user: format!("u{:07}", id.entity), value }
@@ -91,7 +91,7 @@ impl Study for Lists {
     }
 
     fn question(&self) -> &'static str {
-        "Tall, wide, or pages of one's own?"
+        "Tall, wide, or hand-made pages?"
     }
 
     fn entities(&self, records: u64) -> u64 {
@@ -126,7 +126,7 @@ impl Study for Lists {
     fn questions(&self, data: &DataSet, around: &RecordId) -> Vec<Question> {
         let ListValue { user, value } = ListValue::generate(around);
         let of_user = || Query::new().equals("user", user.clone()).ascending("value");
-        // The longest list is that of the first user.
+        // The first user has the longest list.
         let longest = Query::new().equals("user", "u0000000".to_owned()).ascending("value");
         let middle = u32::try_from(data.records).unwrap_or(u32::MAX);
         vec![

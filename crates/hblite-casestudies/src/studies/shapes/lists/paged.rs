@@ -1,7 +1,7 @@
 //! Lists in pages: thirty values in a cell, and the number of the next page.
 //!
-//! The first page is one get. A value that goes into the middle moves the last value of its page to
-//! the next one, and so on to the end of the list: every page from there on is written again.
+//! The first page is one get. Inserting a value into the middle moves the last value of its page to
+//! the next one, and so on to the end of the list: every page from there on is rewritten.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::trace::{TableReader, Trace};
 
 /// Values of a page.
 const PAGE: usize = 30;
-/// The number that says that there is no next page.
+/// The number that means "no next page".
 const NO_PAGE: u32 = u32::MAX;
 const TABLE: &str = "LIST_PAGED";
 const COLUMN: &str = "l";
@@ -48,7 +48,7 @@ impl Design for Paged {
         Ok(hblite_rowkey::Design::parse("user:str(8)|page:u32")?.natural_splits(regions)?)
     }
 
-    /// The page that a value is in follows from the others; its user's first page stands for it.
+    /// The page of a value depends on the other values, so its user's first page represents it.
     fn key(&self, id: &RecordId) -> Result<Vec<u8>> {
         Ok(row(&ListValue::generate(id).user, 0))
     }
@@ -72,7 +72,7 @@ fn page_put(user: &str, page: u32, values: &[u32], has_next: bool) -> Put {
 
 /// The values of a page, and the next one.
 fn read_page(row: &RowResult) -> Result<(Vec<u32>, Option<u32>)> {
-    let wrong = || Error::row(row.row(), "the page is not as long as it says");
+    let wrong = || Error::row(row.row(), "the page does not have the length it states");
     let cell = row.value(FAMILY, COLUMN).ok_or_else(wrong)?;
     let mut numbers =
         cell.chunks(4).map(|bytes| <[u8; 4]>::try_from(bytes).map(u32::from_be_bytes));
@@ -85,7 +85,7 @@ fn read_page(row: &RowResult) -> Result<(Vec<u32>, Option<u32>)> {
     Ok((values, (next != NO_PAGE).then_some(next)))
 }
 
-/// The puts of a list's pages from one of them on.
+/// The puts of a list's pages, starting at one of them.
 fn pages(user: &str, first: u32, values: &[u32]) -> Vec<Put> {
     let count = values.len().div_ceil(PAGE);
     let pages = values.chunks(PAGE).enumerate();
@@ -97,14 +97,14 @@ struct PagedSession {
 }
 
 impl PagedSession {
-    /// The pages of a user from one on, until `is_enough`.
+    /// The pages of a user, starting at one, until `is_enough`.
     fn read(
         &self,
         user: &str,
         trace: &Trace,
         is_enough: &mut dyn FnMut(&[u32]) -> bool,
     ) -> Result<()> {
-        // One get answers most questions; who reads on takes a scan.
+        // One get answers most questions; reading on takes a scan.
         let first = self.tables[0].get(&Get::new(row(user, 0)), "", trace)?;
         if first.is_empty() {
             return Ok(());
@@ -123,12 +123,12 @@ impl PagedSession {
         Ok(())
     }
 
-    /// The puts that bring a value into a list, or take it out, and the page that falls away.
+    /// The puts that add a value to a list or remove it, and the page that is dropped.
     fn change(&self, user: &str, value: u32, is_there: bool) -> Result<(Vec<Put>, Option<u32>)> {
         let trace = Trace::new();
         let (mut first, mut values, mut page) = (0, Vec::new(), 0);
         self.read(user, &trace, &mut |of_page| {
-            // Pages before the one that the value belongs to stay as they are.
+            // Pages before the value's own stay unchanged.
             if values.is_empty() && of_page.last().is_some_and(|last| *last < value) {
                 first = page;
                 page += 1;
@@ -143,7 +143,7 @@ impl PagedSession {
             false
         })?;
         if values.is_empty() && page > 0 {
-            // It belongs at the end: into the last page, or behind it.
+            // It belongs at the end: in the last page, or after it.
             let last = self.tables[0].table().get(&Get::new(row(user, page - 1)))?;
             first = page - 1;
             values = read_page(&last)?.0;
@@ -167,13 +167,13 @@ impl Session for PagedSession {
         &self.tables
     }
 
-    /// Reads the list from where the value belongs on, and writes it again.
+    /// Reads the list from the value's position on, and rewrites it.
     fn writes(&self, id: &RecordId) -> Result<Vec<Write>> {
         let ListValue { user, value } = ListValue::generate(id);
         Ok(self.change(&user, value, true)?.0.into_iter().map(Write::new).collect())
     }
 
-    /// Lists that are known in whole are written page by page.
+    /// Lists that are completely known are written page by page.
     fn load(&self, data: &DataSet) -> Result<u64> {
         let mut lists: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for ListValue { user, value } in data.all().map(|id| ListValue::generate(&id)) {
@@ -221,7 +221,7 @@ impl Session for PagedSession {
         })
     }
 
-    /// Puts a value into the middle of the longest list and takes it out again.
+    /// Inserts a value into the middle of the longest list, and removes it again.
     fn after_load(&self, data: &DataSet) -> Result<Vec<String>> {
         let user = "u0000000";
         let value = u32::try_from(data.records).unwrap_or(u32::MAX) | 1;
