@@ -1,7 +1,7 @@
-//! Holds a file against a description.
+//! Compares a file with a description.
 //!
-//! Every member that is there is compared. Of the settings these are what a file shows: sizes at
-//! which blocks end, and rates, are not written anywhere.
+//! Every member that is present is compared. Of the settings, those are compared that leave traces
+//! in a file; block size limits and rates leave none.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use crate::description::{Description, InvalidDescription};
 use crate::digest::{CellDigest, sha256};
 use crate::hex;
 
-/// Why a file and a description do not go together.
+/// Why a file and a description do not match.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Difference {
-    /// They say different things.
+    /// They differ.
     Differs {
         /// Which member, as a JSON pointer.
         at: String,
-        /// What the description says.
+        /// The value in the description.
         described: String,
-        /// What the file says.
+        /// The value in the file.
         found: String,
     },
-    /// The description cannot be understood.
+    /// The description is not valid.
     Invalid(InvalidDescription),
     /// The file cannot be read.
     File(Error),
@@ -61,7 +61,7 @@ impl From<Error> for Difference {
 
 type Compared = Result<(), Difference>;
 
-/// Compares a value of the file with the member, if that is there.
+/// Compares a value from the file with the member, if that is present.
 fn same<T: PartialEq + fmt::Display>(at: &str, described: Option<T>, found: T) -> Compared {
     match described {
         Some(described) if described != found => Err(Difference::Differs {
@@ -74,7 +74,7 @@ fn same<T: PartialEq + fmt::Display>(at: &str, described: Option<T>, found: T) -
 }
 
 impl Description {
-    /// Compares everything that is described with the file.
+    /// Compares everything in the description with the file.
     ///
     /// # Errors
     /// The first difference.
@@ -108,7 +108,7 @@ impl Description {
             same(&at, self.text(&at)?, found)?;
         }
         let is_true = |key| reader.file_info(key).is_some_and(|value| value != [0]);
-        // Nothing shows whether tags that are not there would have been compressed.
+        // A file without tags does not show whether they would have been compressed.
         let compress_tags = self
             .flag("/settings/compress_tags")?
             .map(|wanted| wanted && has_tags && reader.encoding() != DataBlockEncoding::None);
@@ -155,7 +155,7 @@ impl Description {
             ("/mid_key", mid_key.as_deref()),
         ] {
             let found = key.map_or("null".to_owned(), hex);
-            // Here null says something.
+            // Here, null has a meaning.
             let described = match self.member(at) {
                 Some(Value::Null) => Some("null".to_owned()),
                 _ => self.text(at)?.map(str::to_owned),

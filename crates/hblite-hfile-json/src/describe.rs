@@ -1,7 +1,7 @@
 //! Describes a file.
 //!
-//! Cells are written one by one, so that a file need not fit into memory. The file is read twice:
-//! the digest stands before the cells.
+//! Cells are written one by one, so the file need not fit into memory. The file is read twice,
+//! because the digest precedes the cells.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use serde_json::{Map, Value, json};
 use crate::digest::{digest, sha256};
 use crate::hex;
 
-/// Values of the file info that are longer are given as their digest.
+/// Longer values of the file info are replaced by their digest.
 const FILE_INFO_VALUE_MAX: usize = 400;
-/// So many blocks are listed.
+/// The maximum number of blocks listed.
 const BLOCKS_MAX: usize = 80;
 
-/// Writes the description of a file, all its cells included, under `name`.
+/// Writes the description of a file, including all its cells, under `name`.
 ///
 /// # Errors
-/// Those of `out`; damage in the file comes as [`io::ErrorKind::InvalidData`].
+/// Those of `out`; damage in the file is reported as [`io::ErrorKind::InvalidData`].
 pub fn write_description(
     out: &mut dyn Write,
     name: &str,
@@ -54,7 +54,7 @@ fn damaged(error: hblite_model::Error) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error.message().to_owned())
 }
 
-/// A member that another one follows; members of an object stand on lines of their own.
+/// A member followed by another one; members of an object are on lines of their own.
 fn member(out: &mut dyn Write, name: &str, value: &Value) -> io::Result<()> {
     let Value::Object(members) = value else {
         return writeln!(out, "  {}: {value},", json!(name));
@@ -67,7 +67,7 @@ fn member(out: &mut dyn Write, name: &str, value: &Value) -> io::Result<()> {
     writeln!(out, "  }},")
 }
 
-/// What a file shows of the settings that it was written with.
+/// The settings that can be read from a file.
 fn settings(reader: &Arc<HFileReader>) -> Result<Value> {
     let (has_tags, has_mvcc) = reader.has_tags_and_mvcc();
     let is_true = |key| reader.file_info(key).is_some_and(|value| value != [0]);
@@ -178,7 +178,7 @@ pub(crate) fn trailer_numbers(reader: &HFileReader) -> impl Iterator<Item = (&'s
     .into_iter()
 }
 
-/// A block as descriptions list it.
+/// A block in the form used in descriptions.
 pub(crate) fn block(offset: u64, header: &BlockHeader) -> Value {
     json!([
         offset,

@@ -1,7 +1,6 @@
-//! What a description says: settings to write with, and the cells.
+//! The contents of a description: settings to write with, and the cells.
 //!
-//! Members that are not there take the writer's defaults; members that make no sense are errors
-//! that name them.
+//! Missing members take the writer's defaults. Invalid members are errors that name them.
 
 use std::fmt;
 
@@ -12,12 +11,12 @@ use serde_json::{Map, Value};
 
 use crate::unhex;
 
-/// A text that is no description of an HFile.
+/// A text that is not a description of an HFile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidDescription {
     /// Where, as a JSON pointer; empty for the whole text.
     pub at: String,
-    /// What is wrong there.
+    /// What is wrong.
     pub message: String,
 }
 
@@ -38,7 +37,7 @@ impl std::error::Error for InvalidDescription {}
 
 pub(crate) type Parsed<T> = Result<T, InvalidDescription>;
 
-/// Names in the file info that the format itself gives a meaning, and a writer sets.
+/// Names in the file info that the format defines and a writer sets.
 const OWN_FILE_INFO: [&[u8]; 15] = [
     file_info::KEY_VALUE_VERSION,
     file_info::MAX_MEMSTORE_TS,
@@ -57,17 +56,17 @@ const OWN_FILE_INFO: [&[u8]; 15] = [
     b"CUSTOM_TIERING_TIME_RANGE",
 ];
 
-/// An HFile as JSON tells it.
+/// An HFile, described as JSON.
 #[derive(Debug, Clone)]
 pub struct Description {
     json: Value,
 }
 
 impl Description {
-    /// Reads a description.
+    /// Parses a description.
     ///
     /// # Errors
-    /// If `text` is no JSON object.
+    /// If `text` is not a JSON object.
     pub fn parse(text: &str) -> Parsed<Self> {
         let json: Value = serde_json::from_str(text)
             .map_err(|error| InvalidDescription::new("", error.to_string()))?;
@@ -77,30 +76,30 @@ impl Description {
         Ok(Self { json })
     }
 
-    /// The member that a JSON pointer names; `None` if it is not there or null.
+    /// The member at a JSON pointer; `None` if it is missing or null.
     pub fn get(&self, pointer: &str) -> Option<&Value> {
         self.json.pointer(pointer).filter(|value| !value.is_null())
     }
 
-    /// The same, null included.
+    /// The same, including null.
     pub(crate) fn member(&self, pointer: &str) -> Option<&Value> {
         self.json.pointer(pointer)
     }
 
-    /// A number, of 64 bits, negative ones as their two's complement.
+    /// A number, of 64 bits; negative ones as their two's complement.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If it is of another type.
     pub fn number(&self, pointer: &str) -> Parsed<Option<u64>> {
         self.typed(pointer, "a number of 64 bits", |value| {
             value.as_u64().or_else(|| value.as_i64().map(|number| number as u64))
         })
     }
 
-    /// A text.
+    /// A string.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If it is of another type.
     pub fn text(&self, pointer: &str) -> Parsed<Option<&str>> {
         self.typed(pointer, "a string", Value::as_str)
     }
@@ -108,7 +107,7 @@ impl Description {
     /// True or false.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If it is of another type.
     pub fn flag(&self, pointer: &str) -> Parsed<Option<bool>> {
         self.typed(pointer, "true or false", Value::as_bool)
     }
@@ -135,7 +134,7 @@ impl Description {
         of(name).ok_or_else(unknown).map(Some)
     }
 
-    /// The settings to write such a file with.
+    /// The settings for writing such a file.
     ///
     /// # Errors
     /// If a setting is of another type or unknown.
@@ -196,7 +195,8 @@ impl Description {
         Ok(())
     }
 
-    /// What a store would know about the file. Without `max_seq_id` it was made outside of one.
+    /// What a store would know about the file. A file without `max_seq_id` was written outside of a
+    /// store.
     ///
     /// # Errors
     /// If a setting is of another type.
@@ -208,10 +208,10 @@ impl Description {
         })
     }
 
-    /// The cells in file order; `None` where only their digest is told.
+    /// The cells in file order; `None` if the description has only their digest.
     ///
     /// # Errors
-    /// If a cell lacks a part, or has one that no cell can have.
+    /// If a part of a cell is missing or impossible.
     pub fn cells(&self) -> Parsed<Option<Vec<Cell>>> {
         let Some(cells) = self.typed("/cells", "an array", Value::as_array)? else {
             return Ok(None);
@@ -250,7 +250,7 @@ impl Description {
     /// Bytes in hexadecimal digits.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If it is of another type.
     pub fn bytes(&self, pointer: &str) -> Parsed<Option<Vec<u8>>> {
         let wrong = || InvalidDescription::new(pointer, "must be pairs of hexadecimal digits");
         self.text(pointer)?.map(|text| unhex(text).ok_or_else(wrong)).transpose()
@@ -264,10 +264,10 @@ impl Description {
         self.pairs("/meta_blocks", |_| true)
     }
 
-    /// Pairs of the file info that no writer sets by itself, such as those of bulk loads.
+    /// File info that no writer sets by itself, such as that of bulk loads.
     ///
     /// # Errors
-    /// If a value is neither in hexadecimal digits nor a digest; digests are left out.
+    /// If a value is neither hexadecimal digits nor a digest; digests are left out.
     pub fn foreign_file_info(&self) -> Parsed<Vec<(Vec<u8>, Vec<u8>)>> {
         self.pairs("/file_info", |(name, value)| {
             let is_digest = value.as_str().is_some_and(|value| value.starts_with("sha256:"));

@@ -11,7 +11,7 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes that `text` gives; `None` unless it is pairs of digits.
+/// The bytes of `text`; `None` unless it consists of pairs of digits.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let (pairs, []) = text.as_bytes().as_chunks::<2>() else {
         return None;

@@ -1,10 +1,11 @@
-//! HFiles described as JSON: settings, cells, and what the file must say.
+//! HFiles described as JSON: settings, cells, and the expected contents of the file.
 //!
-//! The shape is that of `tests/golden/hfile/*.json`, whose README names every member. A
-//! [`Description`] is what such a text says; [`Description::compare`] holds a file against it, and
+//! The format is that of `tests/golden/hfile/*.json`, whose README lists every member. A
+//! [`Description`] is a parsed text; [`Description::compare`] compares a file with it, and
 //! [`write_description`] describes a file.
 //!
-//! A crate of its own, so that who embeds hblite takes no JSON with it. Threads: values.
+//! This is a crate of its own so that programs that embed hblite do not depend on JSON. Threads:
+//! values.
 
 #![forbid(unsafe_code)]
 
