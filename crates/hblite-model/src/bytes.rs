@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-/// How many bytes both begin with.
+/// The length of the common prefix of both.
 #[inline]
 pub fn common_prefix_length(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()

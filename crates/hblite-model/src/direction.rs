@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// The direction of a scan over rows. Within a row cells always come in their stored order.
+/// The direction of a scan over rows. Within a row, cells always come in stored order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Direction {
     /// Rows ascend.
@@ -13,7 +13,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// An ordering of rows as this direction meets them.
+    /// An ordering of rows in this direction.
     #[inline]
     pub fn apply(self, ordering: Ordering) -> Ordering {
         match self {

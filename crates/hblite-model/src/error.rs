@@ -1,24 +1,24 @@
 //! Errors: what went wrong, in HBase's words, and what the caller can do about it.
 //!
-//! An [`Error`] carries the exception class that HBase throws in the same case, because clients
-//! decide by it; [`ErrorKind`] is the short answer for Rust callers. Both come from the one table
-//! in [`Exception`].
+//! An [`Error`] carries the exception class that HBase throws in the same case, because clients act
+//! on it. [`ErrorKind`] is the short form for Rust callers. Both come from a single table,
+//! [`Exception`].
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The result of everything that can fail.
+/// The result of every operation that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What the caller does next.
+/// What the caller should do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request can never succeed as it is.
+    /// The request can never succeed unchanged.
     Invalid,
-    /// The table, region, namespace or family is not there.
+    /// The table, region, namespace or family does not exist.
     NotFound,
-    /// The table or namespace is there already.
+    /// The table or namespace already exists.
     AlreadyExists,
     /// The table is in a state that forbids this.
     WrongState,
@@ -30,15 +30,15 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system failed.
     Io,
-    /// The store is closed, or refuses writes after a failed sync: open it again.
+    /// The store is closed, or refuses writes after a failed sync: reopen it.
     Closed,
-    /// hblite does not do this.
+    /// hblite does not support this.
     Unsupported,
 }
 
 macro_rules! exceptions {
     ($($(#[$doc:meta])* $name:ident = $class:literal, $kind:ident;)*) => {
-        /// The exception classes of HBase and Java that hblite answers with.
+        /// The exception classes of HBase and Java that hblite uses.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Exception {
@@ -54,7 +54,7 @@ macro_rules! exceptions {
                 match self { $(Self::$name => $class,)* }
             }
 
-            /// What the caller does next.
+            /// What the caller should do next.
             pub fn kind(self) -> ErrorKind {
                 match self { $(Self::$name => ErrorKind::$kind,)* }
             }
@@ -73,46 +73,46 @@ exceptions! {
     HBaseIo = "org.apache.hadoop.hbase.HBaseIOException", Io;
     /// A regular expression that the Joni engine cannot read.
     JoniSyntax = "org.joni.exception.SyntaxException", Invalid;
-    /// An argument that makes no sense, found before anything was sent.
+    /// An invalid argument, found before anything was sent.
     IllegalArgument = "java.lang.IllegalArgumentException", Invalid;
-    /// A number beyond its range.
+    /// A number out of range.
     ArrayIndexOutOfBounds = "java.lang.ArrayIndexOutOfBoundsException", Invalid;
     /// An argument that must not be null.
     NullPointer = "java.lang.NullPointerException", Invalid;
-    /// A request that cannot succeed when repeated.
+    /// A request that cannot succeed on retry.
     DoNotRetryIo = "org.apache.hadoop.hbase.DoNotRetryIOException", Invalid;
-    /// Something that hblite does not do.
+    /// An operation that hblite does not support.
     UnsupportedOperation = "java.lang.UnsupportedOperationException", Unsupported;
     /// The table has no such family.
     NoSuchColumnFamily =
         "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException", NotFound;
-    /// A family that an alter wants to change is not there.
+    /// The family to alter does not exist.
     InvalidFamilyOperation =
         "org.apache.hadoop.hbase.InvalidFamilyOperationException", Invalid;
-    /// A mutation names another row than the call.
+    /// A mutation is for another row than the call.
     WrongRow = "org.apache.hadoop.hbase.regionserver.WrongRegionException", NotServing;
-    /// A mutation inside RowMutations names another row.
+    /// A mutation inside RowMutations is for another row.
     WrongRowIo = "org.apache.hadoop.hbase.client.WrongRowIOException", Invalid;
     /// A check failed its own rules (`CheckAndMutate`, sizes).
     FailedSanityCheck =
         "org.apache.hadoop.hbase.exceptions.FailedSanityCheckException", Invalid;
-    /// The table is not there.
+    /// The table does not exist.
     TableNotFound = "org.apache.hadoop.hbase.TableNotFoundException", NotFound;
-    /// The table is there already.
+    /// The table already exists.
     TableExists = "org.apache.hadoop.hbase.TableExistsException", AlreadyExists;
     /// The table is disabled.
     TableNotEnabled = "org.apache.hadoop.hbase.TableNotEnabledException", WrongState;
-    /// The table is enabled and should not be.
+    /// The table is enabled and must not be.
     TableNotDisabled = "org.apache.hadoop.hbase.TableNotDisabledException", WrongState;
-    /// The namespace is not there.
+    /// The namespace does not exist.
     NamespaceNotFound = "org.apache.hadoop.hbase.NamespaceNotFoundException", NotFound;
-    /// The namespace is there already.
+    /// The namespace already exists.
     NamespaceExist = "org.apache.hadoop.hbase.NamespaceExistException", AlreadyExists;
-    /// A rule of the cluster forbids it (a namespace that is not empty, a reserved one).
+    /// A rule forbids it (a namespace that is not empty, a reserved one).
     Constraint = "org.apache.hadoop.hbase.constraint.ConstraintException", Invalid;
-    /// The region is not served here.
+    /// This server does not serve the region.
     NotServingRegion = "org.apache.hadoop.hbase.NotServingRegionException", NotServing;
-    /// The region is not known at all.
+    /// The region is unknown.
     UnknownRegion = "org.apache.hadoop.hbase.UnknownRegionException", NotFound;
     /// Regions that may not be merged or split.
     MergeRegion = "org.apache.hadoop.hbase.exceptions.MergeRegionException", Invalid;
@@ -120,25 +120,25 @@ exceptions! {
     RegionTooBusy = "org.apache.hadoop.hbase.RegionTooBusyException", Busy;
     /// The scanner was closed or its lease ran out.
     UnknownScanner = "org.apache.hadoop.hbase.UnknownScannerException", NotFound;
-    /// A filter text or filter that cannot be used.
+    /// A filter, or its text, that cannot be used.
     IncompatibleFilter =
         "org.apache.hadoop.hbase.filter.IncompatibleFilterException", Invalid;
-    /// A family's settings are not allowed together.
+    /// The family's settings contradict each other.
     InvalidTableDescriptor = "org.apache.hadoop.hbase.InvalidTableDescriptorException",
         Invalid;
-    /// The region server ended.
+    /// The region server stopped.
     RegionServerStopped =
         "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException", Closed;
-    /// A character that no name may have: Java's parse errors of regular expressions.
+    /// A character that is not allowed in a name; Java's syntax errors in regular expressions.
     PatternSyntax = "java.util.regex.PatternSyntaxException", Invalid;
-    /// A snapshot of this name is there already.
+    /// A snapshot with this name already exists.
     SnapshotExists = "org.apache.hadoop.hbase.snapshot.SnapshotExistsException", AlreadyExists;
-    /// The snapshot is not there.
+    /// The snapshot does not exist.
     SnapshotDoesNotExist =
         "org.apache.hadoop.hbase.snapshot.SnapshotDoesNotExistException", NotFound;
     /// A snapshot cannot be taken.
     SnapshotCreation = "org.apache.hadoop.hbase.snapshot.SnapshotCreationException", Invalid;
-    /// The time of a snapshot is over.
+    /// The snapshot has expired.
     SnapshotTtlExpired =
         "org.apache.hadoop.hbase.snapshot.SnapshotTTLExpiredException", NotFound;
     /// A table cannot be restored from a snapshot.
@@ -155,10 +155,10 @@ impl Exception {
     }
 }
 
-/// An error: exception class, message, and the place in a file where there is one.
+/// An error: exception class, message, and where applicable the position in a file.
 ///
-/// Messages are HBase's where HBase has one, without stack traces. They are for people; decide by
-/// [`Error::kind`] or [`Error::exception`].
+/// Messages are HBase's where HBase has one, without stack traces. They are for people; programs
+/// should use [`Error::kind`] or [`Error::exception`].
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -176,7 +176,7 @@ impl Error {
         Self(Box::new(Inner { exception, message, file: None, offset: None, source: None }))
     }
 
-    /// An `IllegalArgumentException`: the request is wrong in itself.
+    /// An `IllegalArgumentException`: the request itself is wrong.
     pub fn illegal_argument(message: impl Into<String>) -> Self {
         Self::new(Exception::IllegalArgument, message)
     }
@@ -198,7 +198,7 @@ impl Error {
         }))
     }
 
-    /// The operating system failed while `doing` something that has no file.
+    /// The operating system failed while `doing` something without a file.
     pub fn io_of(doing: &str, source: std::io::Error) -> Self {
         Self::new(Exception::Io, format!("{doing}: {source}")).with_source(source)
     }
@@ -220,7 +220,7 @@ impl Error {
         }))
     }
 
-    /// The same error with the error that caused it.
+    /// The same error with its cause.
     pub fn with_source(
         mut self,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -234,7 +234,7 @@ impl Error {
         self.0.exception
     }
 
-    /// What the caller does next.
+    /// What the caller should do next.
     pub fn kind(&self) -> ErrorKind {
         self.0.exception.kind()
     }
@@ -249,7 +249,7 @@ impl Error {
         self.0.file.as_deref()
     }
 
-    /// The place in the file.
+    /// The offset in the file.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::error::{Error, Exception, Result};
 use crate::protobuf;
 
-/// The namespace of tables that name none.
+/// The namespace of table names without one.
 pub const DEFAULT_NAMESPACE: &str = "default";
 /// The namespace of the catalog.
 pub const SYSTEM_NAMESPACE: &str = "hbase";
@@ -28,20 +28,20 @@ pub struct TableName {
 }
 
 impl TableName {
-    /// A table of a namespace.
+    /// A table in a namespace.
     ///
     /// # Errors
-    /// `IllegalArgument` with HBase's message if one of the two is no legal name.
+    /// `IllegalArgument` with HBase's message if either name is not legal.
     pub fn new(namespace: &str, qualifier: &str) -> Result<Self> {
         check_namespace_name(namespace)?;
         check_table_qualifier(qualifier)?;
         Ok(Self { namespace: namespace.to_owned(), qualifier: qualifier.to_owned() })
     }
 
-    /// Reads HBase's protobuf `TableName` (1 namespace, 2 qualifier).
+    /// Parses HBase's protobuf `TableName` (1 namespace, 2 qualifier).
     ///
     /// # Errors
-    /// `Io` if the bytes are no message, `IllegalArgument` if the name is not legal.
+    /// `Io` if the bytes are not a message, `IllegalArgument` if the name is not legal.
     pub fn from_protobuf(message: &[u8]) -> Result<Self> {
         let (mut namespace, mut qualifier) = (String::new(), String::new());
         protobuf::read_message(message, |field, value| {
@@ -80,7 +80,7 @@ impl TableName {
         self.namespace == SYSTEM_NAMESPACE && self.qualifier == "meta"
     }
 
-    /// Whether the table is one of the catalog's.
+    /// Whether the table belongs to the catalog.
     pub fn is_system(&self) -> bool {
         self.namespace == SYSTEM_NAMESPACE
     }
@@ -118,7 +118,7 @@ impl FromStr for TableName {
 pub struct NamespaceDescriptor {
     /// The name.
     pub name: String,
-    /// Free properties.
+    /// Arbitrary properties.
     pub properties: BTreeMap<String, String>,
 }
 
@@ -192,7 +192,7 @@ fn check_table_qualifier(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The error for a namespace that is not there.
+/// The error for a namespace that does not exist.
 pub fn namespace_not_found(name: &str) -> Error {
     Error::new(Exception::NamespaceNotFound, name)
 }

@@ -1,4 +1,4 @@
-//! The protobuf wire format, as much of it as HBase's small files need.
+//! The part of the protobuf wire format that HBase's small files need.
 //!
 //! ```text
 //! message = (varint key | payload)*     key = field number << 3 | wire type
@@ -7,7 +7,7 @@
 
 use crate::error::{Error, Exception, Result};
 
-/// What HBase puts in front of protobuf content in files and cells.
+/// The bytes that precede protobuf content in HBase's files and cells.
 pub const MAGIC: &[u8; 4] = b"PBUF";
 
 const WIRE_VARINT: u64 = 0;
@@ -24,7 +24,7 @@ pub fn write_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Reads a number from the front of `bytes` and moves on; `None` if there is no whole one.
+/// Reads a number from the front of `bytes` and advances; `None` if it is incomplete.
 pub fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     for shift in (0..64).step_by(7) {
@@ -71,7 +71,7 @@ impl MessageWriter {
         self.0
     }
 
-    /// The message behind [`MAGIC`].
+    /// The message, preceded by [`MAGIC`].
     pub fn finish_with_magic(self) -> Vec<u8> {
         [MAGIC.as_slice(), &self.0].concat()
     }
@@ -87,7 +87,7 @@ pub enum FieldValue<'a> {
 }
 
 impl<'a> FieldValue<'a> {
-    /// The number, 0 if it is none.
+    /// The number, 0 if the value is not one.
     pub fn as_number(self) -> u64 {
         match self {
             Self::Number(number) => number,
@@ -95,7 +95,7 @@ impl<'a> FieldValue<'a> {
         }
     }
 
-    /// The bytes, empty if there are none.
+    /// The bytes, empty if the value is a number.
     pub fn as_bytes(self) -> &'a [u8] {
         match self {
             Self::Number(_) => &[],
@@ -112,7 +112,7 @@ impl<'a> FieldValue<'a> {
 /// Calls `visit` with number and value of each field of `message`.
 ///
 /// # Errors
-/// `Io` if the bytes are no message, and what `visit` returns.
+/// `Io` if the bytes are not a message, and those of `visit`.
 pub fn read_message<'a>(
     mut message: &'a [u8],
     mut visit: impl FnMut(u32, FieldValue<'a>) -> Result<()>,
@@ -135,7 +135,7 @@ pub fn read_message<'a>(
     Ok(())
 }
 
-/// The message behind [`MAGIC`], or all of `bytes` if there is none.
+/// The message after [`MAGIC`], or all of `bytes` if there is none.
 pub fn strip_magic(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MAGIC.as_slice()).unwrap_or(bytes)
 }

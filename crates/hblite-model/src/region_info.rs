@@ -53,8 +53,8 @@ impl RegionInfo {
         info
     }
 
-    /// The region that HBase wrote as `RegionInfo.toByteArray`, as it stands in hbase:meta; `None`
-    /// if these bytes are none (`RegionInfo.parseFromOrNull`).
+    /// The region that HBase wrote as `RegionInfo.toByteArray`, as stored in hbase:meta; `None` if
+    /// the bytes are not a region (`RegionInfo.parseFromOrNull`).
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut table: Option<TableName> = None;
         let (mut region_id, mut start_key, mut end_key) = (0, &b""[..], &b""[..]);
@@ -89,7 +89,7 @@ impl RegionInfo {
         &self.start_key
     }
 
-    /// The row that is the first not to belong, empty for the last region.
+    /// The first row that does not belong to the region; empty for the last region.
     pub fn end_key(&self) -> &[u8] {
         &self.end_key
     }
@@ -117,7 +117,7 @@ impl RegionInfo {
 
     /// Whether this is the full name of the region.
     pub fn is_named(&self, name: &[u8]) -> bool {
-        // Half of the names that are compared are right, so none is built to compare with.
+        // Half of the compared names match, so no name is built for the comparison.
         let encoded = self.encoded_name.as_bytes();
         if self.table.is_meta() {
             return name == self.region_name();

@@ -1,15 +1,15 @@
 //! Where to split a new table: the algorithms of HBase's `RegionSplitter`.
 //!
-//! All of them cut a range of numbers into equal parts. They differ in how a row shows a number:
-//! as hexadecimal text, as decimal text, or as plain bytes, so the arithmetic is done on the digits
-//! themselves, base 16, 10 or 256, and knows no largest number.
+//! All of them divide a range of numbers into equal parts. They differ in how a row represents a
+//! number: as hexadecimal text, as decimal text, or as plain bytes. So the arithmetic works on the
+//! digits themselves, in base 16, 10 or 256, and has no largest number.
 
 use crate::error::{Error, Exception, Result};
 
-/// More regions than this are refused: the keys alone would fill the memory.
+/// More regions are refused: the keys alone would fill the memory.
 pub const REGIONS_MAX: usize = 1 << 20;
 
-/// How rows are spread over the key space.
+/// How rows are distributed over the key space.
 ///
 /// ```
 /// use hblite_model::region_split::SplitAlgorithm;
@@ -31,7 +31,7 @@ impl SplitAlgorithm {
     /// All algorithms.
     pub const ALL: [Self; 3] = [Self::HexString, Self::DecimalString, Self::Uniform];
 
-    /// The class name that the shell's `SPLITALGO` takes.
+    /// The class name for the shell's `SPLITALGO`.
     pub fn name(self) -> &'static str {
         match self {
             Self::HexString => "HexStringSplit",
@@ -51,7 +51,7 @@ impl SplitAlgorithm {
             .ok_or_else(|| Error::new(Exception::Io, format!("Couldn't load split class {name}")))
     }
 
-    /// The `regions - 1` keys that cut the whole key space into equal regions.
+    /// The `regions - 1` keys that divide the whole key space into equal regions.
     ///
     /// # Errors
     /// `IllegalArgument` if `regions` is 0 (for [`Self::Uniform`] also 1) or beyond
@@ -65,10 +65,10 @@ impl SplitAlgorithm {
         self.split_range(first, last, regions)
     }
 
-    /// The `regions - 1` keys that cut `first..=last` into equal regions.
+    /// The `regions - 1` keys that divide `first..=last` into equal regions.
     ///
     /// # Errors
-    /// `IllegalArgument` if the range is empty or has fewer rows than regions, or a row is no
+    /// `IllegalArgument` if the range is empty or has fewer rows than regions, or a row is not a
     /// number of this kind.
     pub fn split_range(self, first: &[u8], last: &[u8], regions: usize) -> Result<Vec<Vec<u8>>> {
         match self {
@@ -84,8 +84,8 @@ impl SplitAlgorithm {
     }
 }
 
-/// The `regions - 1` keys that cut the rows from `first` to `last` into regions of equal width,
-/// with `last` as part of them or not (`Bytes.split` without its end points).
+/// The `regions - 1` keys that divide the rows from `first` to `last` into regions of equal width,
+/// including `last` or not (`Bytes.split` without its end points).
 ///
 /// # Errors
 /// `IllegalArgument` if `last` is not after `first`, or `regions` is below 2 or beyond
@@ -114,7 +114,7 @@ pub fn split_bytes(
         if let Some(keys) = cut(&start, &width, regions, 256) {
             return Ok(keys);
         }
-        // Too narrow for so many keys: one byte more makes it 256 times as wide.
+        // Too narrow for that many keys: one more byte makes it 256 times as wide.
         start.push(0);
         end.push(0);
     }
@@ -155,7 +155,7 @@ fn not_ascending(last: &[u8], first: &[u8]) -> Error {
     ))
 }
 
-/// `start + i * (width / regions)` for each inner `i`; nothing if a region would be empty.
+/// `start + i * (width / regions)` for each inner `i`; `None` if a region would be empty.
 fn cut(start: &[u8], width: &[u8], regions: usize, base: u32) -> Option<Vec<Vec<u8>>> {
     let step = divide(width, regions as u64, base);
     if step.iter().all(|digit| *digit == 0) {
@@ -169,7 +169,7 @@ fn cut(start: &[u8], width: &[u8], regions: usize, base: u32) -> Option<Vec<Vec<
     Some(keys.collect())
 }
 
-/// Digits, most significant first, filled up with zeros to `length`.
+/// Digits, most significant first, padded with zeros to `length`.
 fn to_digits(text: &[u8], length: usize, base: u32) -> Result<Vec<u8>> {
     let not_a_number = || {
         let text = crate::bytes::to_string_binary(text);
@@ -243,7 +243,7 @@ mod tests {
         keys.iter().map(|key| crate::bytes::to_string_binary(key)).collect()
     }
 
-    /// The keys that `get_splits` of Apache HBase printed for tables made with NUMREGIONS 4.
+    /// The keys that `get_splits` of Apache HBase printed for tables created with NUMREGIONS 4.
     #[test]
     fn same_keys_as_hbase() {
         let keys = SplitAlgorithm::HexString.split(4).unwrap();
@@ -259,7 +259,7 @@ mod tests {
         );
     }
 
-    /// The last region takes what is left over, as integer division has it.
+    /// The last region gets the remainder, as with integer division.
     #[test]
     fn rounds_down() {
         let keys = SplitAlgorithm::HexString.split(3).unwrap();

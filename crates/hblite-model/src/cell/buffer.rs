@@ -1,8 +1,8 @@
 //! Many cells in one piece of memory.
 //!
-//! A [`CellBuffer`] is what a row is collected into and what a put carries. It is refilled without
-//! giving its memory back. The cells lie back to back as the log has them, so that logging them is
-//! one copy:
+//! A [`CellBuffer`] collects the cells of a row that is read, and carries those of a put. It can be
+//! refilled without releasing its memory. The cells are contiguous and in the format of the log, so
+//! logging them takes one copy:
 //!
 //! ```text
 //! u32 key length │ u32 value length │ key │ value │ u16 tags length │ tags
@@ -12,10 +12,10 @@ use smallvec::SmallVec;
 
 use super::{CellRef, KEY_VALUE_HEADER_SIZE, key};
 
-/// Bytes of the length in front of a cell's tags.
+/// Bytes of the length field before a cell's tags.
 const TAGS_LENGTH_SIZE: usize = 2;
 
-/// Where one cell lies in the buffer.
+/// The position of one cell in the buffer.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     /// Offset of the key length field.
@@ -26,11 +26,11 @@ struct Span {
     sequence_id: u64,
 }
 
-/// An append-only run of cells.
+/// An append-only sequence of cells.
 #[derive(Debug, Clone, Default)]
 pub struct CellBuffer {
     bytes: Vec<u8>,
-    /// One in place: most puts have one cell.
+    /// One inline: most puts have one cell.
     spans: SmallVec<[Span; 1]>,
 }
 
@@ -45,22 +45,22 @@ impl CellBuffer {
         self.spans.len()
     }
 
-    /// Whether there is no cell.
+    /// Whether there are no cells.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// Bytes of all cells: of their `KeyValue`s and tags.
+    /// Bytes of all cells: their `KeyValue`s and tags.
     pub fn size_bytes(&self) -> usize {
         self.bytes.len() - TAGS_LENGTH_SIZE * self.spans.len()
     }
 
-    /// All cells as they lie in the buffer; the head of the module draws them.
+    /// All cells in the buffer's format; see the head of the module.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Forgets the cells, keeps the memory.
+    /// Removes the cells, keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.spans.clear();
@@ -77,7 +77,7 @@ impl CellBuffer {
     /// Appends a copy of `cell`.
     ///
     /// # Panics
-    /// If its tags are longer than 65,535 bytes, which their length field cannot say.
+    /// If its tags are longer than 65,535 bytes, which their length field cannot hold.
     #[inline]
     pub fn push(&mut self, cell: &CellRef<'_>) {
         let start = self.bytes.len();
@@ -100,7 +100,7 @@ impl CellBuffer {
         });
     }
 
-    /// Appends a cell made of its parts, without tags and sequence id.
+    /// Appends a cell from its parts, without tags and sequence id.
     ///
     /// # Panics
     /// If row or family are too long for their length fields; see [`key::write`].
@@ -137,12 +137,12 @@ impl CellBuffer {
         self.spans.last().map(|span| self.resolve(span))
     }
 
-    /// The cells in the order of their pushes.
+    /// The cells in insertion order.
     pub fn iter(&self) -> CellBufferIter<'_> {
         CellBufferIter { buffer: self, spans: self.spans.iter() }
     }
 
-    /// Replaces the timestamp of the cell at `index`, if it is there.
+    /// Replaces the timestamp of the cell at `index`, if it exists.
     pub fn set_timestamp(&mut self, index: usize, timestamp: i64) {
         if let Some(span) = self.spans.get(index) {
             let start = span.start + KEY_VALUE_HEADER_SIZE;
@@ -157,7 +157,7 @@ impl CellBuffer {
         }
     }
 
-    /// Removes the cells for which `keep` is false; `keep` is asked in order.
+    /// Removes the cells for which `keep` is false; `keep` is called in order.
     pub fn retain(&mut self, mut keep: impl FnMut(usize, CellRef<'_>) -> bool) {
         let mut kept = Self::new();
         for (index, cell) in self.iter().enumerate() {
@@ -182,7 +182,7 @@ impl CellBuffer {
     }
 }
 
-/// Two buffers are equal when their cells are, in order; sequence ids are not compared.
+/// Two buffers are equal if their cells are, in order; sequence ids are not compared.
 impl PartialEq for CellBuffer {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().eq(other.iter())

@@ -1,7 +1,7 @@
 //! The type byte of a cell's key.
 //!
-//! Codes and their order are those of HBase's `KeyValue.Type`. Within one column and timestamp the
-//! higher code sorts first, so that a delete marker is met before the puts that it masks.
+//! Codes and their order are those of HBase's `KeyValue.Type`. Within one column and timestamp, the
+//! higher code sorts first, so a delete marker precedes the puts that it masks.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ impl CellType {
     /// The code of search keys that sort before every cell of a column (`KeyValue.Type.Maximum`).
     pub const MAXIMUM: u8 = 255;
 
-    /// The byte that is stored in the key.
+    /// The byte in the key.
     pub fn code(self) -> u8 {
         self as u8
     }

@@ -31,21 +31,21 @@ impl CellComparator {
         }
     }
 
-    /// Compares two flat keys; the sequence id has no part in it.
+    /// Compares two flat keys, without sequence ids.
     #[inline]
     pub fn compare_keys(self, left: &[u8], right: &[u8]) -> Ordering {
         self.compare_rows(key::row(left), key::row(right))
             .then_with(|| compare_without_row(left, right))
     }
 
-    /// Compares two cells, sequence id included (the higher first).
+    /// Compares two cells, including sequence ids (the higher one sorts first).
     #[inline]
     pub fn compare(self, left: &CellRef<'_>, right: &CellRef<'_>) -> Ordering {
         self.compare_keys(left.key(), right.key())
             .then_with(|| right.sequence_id().cmp(&left.sequence_id()))
     }
 
-    /// The class name that HFile trailers carry (names of HBase 1, kept by HBase on purpose).
+    /// The class name in HFile trailers (names of HBase 1, which HBase kept for compatibility).
     pub fn class_name(self) -> &'static str {
         match self {
             Self::Default => "org.apache.hadoop.hbase.KeyValue$KVComparator",
@@ -83,7 +83,7 @@ pub fn compare_columns(left: &[u8], right: &[u8]) -> Ordering {
     left_family.cmp(right_family).then_with(|| left_qualifier.cmp(right_qualifier))
 }
 
-/// Compares timestamp and type of two keys of the same column: the newer first.
+/// Compares timestamp and type of two keys of the same column: the newer one sorts first.
 #[inline]
 pub fn compare_versions(left: &[u8], right: &[u8]) -> Ordering {
     if key::type_code(left) == CellType::MINIMUM && key::column(left).len() == 1 {
@@ -119,7 +119,7 @@ fn compare_meta_rows(left: &[u8], right: &[u8]) -> Ordering {
     left_start.cmp(right_start).then_with(|| left_id.cmp(&right_id))
 }
 
-/// The parts before and after the comma that `find` points at.
+/// The parts before and after the comma that `find` locates.
 fn split_at_comma(row: &[u8], find: impl Fn(&[u8]) -> Option<usize>) -> (&[u8], Option<&[u8]>) {
     match find(row) {
         Some(at) => (&row[..at], Some(&row[at + 1..])),

@@ -4,10 +4,10 @@
 //! u16 row length | row | u8 family length | family | qualifier | i64 timestamp | u8 type
 //! ```
 //!
-//! All numbers are big-endian. This is the key part of HBase's `KeyValue`, the key of HFile
-//! indexes and the order of every store. Functions that take a key expect a well-formed one
-//! ([`check`] tells); on a malformed key they panic or answer nonsense, so bytes that come from
-//! outside are checked once where they enter.
+//! All numbers are big-endian. This is the key part of HBase's `KeyValue`, the key of HFile indexes
+//! and the order of every store. Functions that take a key require it to be well-formed (see
+//! [`check`]). Given a malformed key they panic or return nonsense, so bytes from outside are
+//! checked once on entry.
 
 use super::{CellType, LATEST_TIMESTAMP};
 
@@ -38,9 +38,9 @@ pub fn row(key: &[u8]) -> &[u8] {
     &key[2..2 + row_length(key)]
 }
 
-/// The first 8 bytes of a row as a number, zeros behind a shorter row.
+/// The first 8 bytes of a row as a number; shorter rows are padded with zeros.
 ///
-/// A smaller number is a smaller row; equal numbers decide nothing.
+/// A smaller number means a smaller row; equal numbers do not decide.
 #[inline]
 pub fn row_prefix(row: &[u8]) -> u64 {
     if let Some(bytes) = row.first_chunk::<8>() {
@@ -73,7 +73,7 @@ pub fn column(key: &[u8]) -> &[u8] {
     &key[2 + row_length(key)..key.len() - TIMESTAMP_TYPE_SIZE]
 }
 
-/// Everything but timestamp and type: equal for the versions of one column of one row.
+/// Everything except timestamp and type: equal for the versions of one column of one row.
 #[inline]
 pub fn without_version(key: &[u8]) -> &[u8] {
     &key[..key.len() - TIMESTAMP_TYPE_SIZE]
@@ -101,8 +101,7 @@ pub fn set_timestamp(key: &mut [u8], timestamp: i64) {
     key[at..at + 8].copy_from_slice(&timestamp.to_be_bytes());
 }
 
-/// Whether two rows are the same. The ends are compared first: neighbouring rows mostly differ
-/// there.
+/// Whether two rows are equal. Compares the ends first, because adjacent rows mostly differ there.
 #[inline]
 pub fn is_same_row(left: &[u8], right: &[u8]) -> bool {
     let have_same_end = match (left.last_chunk::<8>(), right.last_chunk::<8>()) {
@@ -174,7 +173,7 @@ pub fn last_on_column(row: &[u8], family: &[u8], qualifier: &[u8]) -> Vec<u8> {
     build(row, family, qualifier, 0, CellType::MINIMUM)
 }
 
-/// Whether the lengths inside `key` fit into it. Says nothing about type or timestamp.
+/// Whether the lengths inside `key` fit into it. Does not check type or timestamp.
 pub fn check(key: &[u8]) -> bool {
     if key.len() < FIXED_SIZE {
         return false;

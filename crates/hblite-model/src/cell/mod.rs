@@ -1,14 +1,14 @@
 //! Cells: the layout, the order and the ways to hold them.
 //!
-//! A cell is the bytes of HBase's `KeyValue`, from the memstore to the disk and the wire:
+//! A cell consists of the bytes of HBase's `KeyValue`, from the memstore to the disk and the wire:
 //!
 //! ```text
 //! i32 key length | i32 value length | flat key (see `key`) | value
 //! ```
 //!
-//! Beside it stand its tags (a run of `u16 length | u8 type | value`) and its sequence id, the
-//! order of its write within the region. [`CellRef`] lends a cell from wherever it lies,
-//! [`Cell`] owns one, [`CellBuffer`] holds many back to back.
+//! It also has tags (a sequence of `u16 length | u8 type | value`) and a sequence id, the position
+//! of its write in the region's history. [`CellRef`] borrows a cell from wherever it is stored,
+//! [`Cell`] owns one, and [`CellBuffer`] holds many contiguously.
 
 pub mod key;
 
@@ -27,18 +27,18 @@ use std::fmt;
 use crate::bytes::to_string_binary;
 use crate::error::{Error, Result};
 
-/// "Stamp it when it is written": `HConstants.LATEST_TIMESTAMP`.
+/// "Use the time of the write": `HConstants.LATEST_TIMESTAMP`.
 pub const LATEST_TIMESTAMP: i64 = i64::MAX;
 
-/// Bytes of the two length fields in front of a serialized cell.
+/// Bytes of the two length fields before a serialized cell.
 pub const KEY_VALUE_HEADER_SIZE: usize = 8;
-/// Bytes of the object that HBase keeps a cell in (`KeyValue.FIXED_OVERHEAD`).
+/// Bytes of the object in which HBase keeps a cell (`KeyValue.FIXED_OVERHEAD`).
 const HEAP_OVERHEAD: usize = 32;
 
-/// Key and value of a cell together, in bytes: a larger cell fits no block of a file.
+/// Key and value of a cell together, in bytes: a larger cell does not fit in a block of a file.
 pub const CELL_SIZE_MAX: usize = 1 << 29;
 
-/// Refuses a cell that no file could hold, before it is made: key and value in bytes.
+/// Refuses a cell that no file could hold, before it is built: key and value in bytes.
 ///
 /// # Errors
 /// `IllegalArgument`: `KeyValue size too large`.
@@ -51,8 +51,8 @@ pub fn check_size(key_length: usize, value_length: usize) -> Result<()> {
 
 /// A borrowed cell.
 ///
-/// The key and the value may lie anywhere; where they lie back to back (they do in files without
-/// encoding and in memory) nothing was copied to make this.
+/// The key and the value may be anywhere in memory. Where they are contiguous (in memory, and in
+/// files without encoding), creating the reference copies nothing.
 #[derive(Clone, Copy)]
 pub struct CellRef<'a> {
     key: &'a [u8],
@@ -62,7 +62,7 @@ pub struct CellRef<'a> {
 }
 
 impl<'a> CellRef<'a> {
-    /// A cell of these parts. `key` must be well-formed ([`key::check`]).
+    /// A cell from its parts. `key` must be well-formed ([`key::check`]).
     #[inline]
     pub fn new(key: &'a [u8], value: &'a [u8], tags: &'a [u8], sequence_id: u64) -> Self {
         debug_assert!(key::check(key), "malformed key {key:?}");
@@ -105,7 +105,7 @@ impl<'a> CellRef<'a> {
         key::type_code(self.key)
     }
 
-    /// The type, or `None` if the code is not one of a stored cell.
+    /// The type, or `None` if no stored cell has this code.
     #[inline]
     pub fn cell_type(&self) -> Option<CellType> {
         CellType::from_code(self.type_code())
@@ -129,19 +129,20 @@ impl<'a> CellRef<'a> {
         self.tags
     }
 
-    /// The sequence id, 0 if none is known.
+    /// The sequence id, 0 if unknown.
     #[inline]
     pub fn sequence_id(&self) -> u64 {
         self.sequence_id
     }
 
-    /// Length of the serialized cell, tags and sequence id apart.
+    /// Length of the serialized cell without tags and sequence id.
     #[inline]
     pub fn serialized_size(&self) -> usize {
         KEY_VALUE_HEADER_SIZE + self.key.len() + self.value.len()
     }
 
-    /// What HBase counts for the cell in limits of answers: an object around its bytes.
+    /// The size that HBase counts for the cell in limits of answers: its bytes and an object around
+    /// them.
     #[inline]
     pub fn heap_size(&self) -> usize {
         HEAP_OVERHEAD + self.serialized_size()
@@ -165,7 +166,7 @@ impl<'a> CellRef<'a> {
     }
 }
 
-/// Key, value and tags alike; the sequence id is not compared.
+/// Equal key, value and tags; sequence ids are not compared.
 impl PartialEq for CellRef<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.key == other.key && self.value == other.value && self.tags == other.tags
@@ -200,7 +201,7 @@ impl fmt::Display for CellRef<'_> {
 /// A cell that owns its bytes.
 #[derive(Clone)]
 pub struct Cell {
-    /// Key, value and tags back to back.
+    /// Key, value and tags, contiguous.
     bytes: Box<[u8]>,
     key_length: u32,
     value_length: u32,
@@ -208,7 +209,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell of these parts, without tags.
+    /// A cell from its parts, without tags.
     ///
     /// # Panics
     /// If row or family are too long for their length fields; see [`key::write`].
@@ -267,7 +268,7 @@ impl Cell {
         self.as_ref().timestamp()
     }
 
-    /// The type, or `None` if the code is not one of a stored cell.
+    /// The type, or `None` if no stored cell has this code.
     pub fn cell_type(&self) -> Option<CellType> {
         self.as_ref().cell_type()
     }
@@ -282,7 +283,7 @@ impl Cell {
         self.as_ref().tags()
     }
 
-    /// The sequence id, 0 if none is known.
+    /// The sequence id, 0 if unknown.
     pub fn sequence_id(&self) -> u64 {
         self.sequence_id
     }

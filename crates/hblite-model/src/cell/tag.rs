@@ -1,10 +1,10 @@
-//! Tags: small typed values beside a cell, such as its own time to live.
+//! Tags: small typed values attached to a cell, such as its own time to live.
 //!
 //! ```text
 //! (u16 length of what follows | u8 type | value)*
 //! ```
 
-/// Tag types that hblite looks at; the numbers are HBase's (`TagType`).
+/// Tag types that hblite uses; the numbers are HBase's (`TagType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TagType(pub u8);
 
@@ -16,7 +16,7 @@ impl TagType {
 /// A borrowed tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tag<'a> {
-    /// What the value means.
+    /// The meaning of the value.
     pub tag_type: TagType,
     /// The value.
     pub value: &'a [u8],
@@ -27,7 +27,7 @@ pub struct Tag<'a> {
 pub struct TagIter<'a>(&'a [u8]);
 
 impl<'a> TagIter<'a> {
-    /// Iterates over `tags`, as [`super::CellRef::tags`] gives them.
+    /// Iterates over `tags`, in the format of [`super::CellRef::tags`].
     pub fn new(tags: &'a [u8]) -> Self {
         Self(tags)
     }

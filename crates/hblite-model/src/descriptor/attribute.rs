@@ -1,8 +1,8 @@
-//! What the values of attributes must be: one table for families, one for tables.
+//! The valid values of attributes: one table for families, one for tables.
 //!
 //! HBase checks a value where it is set, in the typed setters of `ColumnFamilyDescriptorBuilder`
-//! and `TableDescriptorBuilder`; the kinds here are the types that those take. Names that mean
-//! nothing to HBase may have any text.
+//! and `TableDescriptorBuilder`; the kinds here are the parameter types of those. Names without a
+//! meaning in HBase may have any text.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use super::pretty::{parse_bytes, parse_interval};
 use crate::error::{Error, Result};
 use crate::ops::Durability;
 
-/// What an attribute's value must be.
+/// The type of an attribute's value.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     /// Java's `short`.
@@ -20,19 +20,19 @@ enum Kind {
     Int,
     /// Java's `long`.
     Long,
-    /// Seconds in an `int`, or in words.
+    /// Seconds in an `int`, or as text with units.
     Seconds,
-    /// Bytes in an `int`, or in words.
+    /// Bytes in an `int`, or as text with units.
     SmallSize,
-    /// Bytes in a `long`, or in words.
+    /// Bytes in a `long`, or as text with units.
     Size,
     /// `true` in upper or lower case; any other text is `false`, as in Java.
     Bool,
-    /// One of these, exactly: what Java's `valueOf` takes.
+    /// Exactly one of these: what Java's `valueOf` accepts.
     OneOf(&'static [&'static str]),
-    /// One of these, in upper or lower case: HBase's shell makes it upper case itself.
+    /// One of these, in upper or lower case: HBase's shell converts it to upper case.
     OneOfAnyCase(&'static [&'static str]),
-    /// Any text; HBase's shell makes it upper case.
+    /// Any text; HBase's shell converts it to upper case.
     UpperCase,
 }
 
@@ -77,10 +77,10 @@ const TABLE: [(&str, Kind); 14] = [
     ("SPLIT_ENABLED", Kind::Bool),
 ];
 
-/// The value of a family's attribute as it is stored.
+/// The value of a family's attribute in stored form.
 ///
 /// # Errors
-/// `IllegalArgument` if the attribute has no such value.
+/// `IllegalArgument` if the value is not valid for the attribute.
 pub(super) fn of_family(name: &str, value: &str) -> Result<String> {
     let kind = match name {
         "STORAGE_POLICY" => Some(Kind::UpperCase),
@@ -99,10 +99,10 @@ pub(super) fn of_family(name: &str, value: &str) -> Result<String> {
     }
 }
 
-/// The value of a table's attribute as it is stored.
+/// The value of a table's attribute in stored form.
 ///
 /// # Errors
-/// `IllegalArgument` if the attribute has no such value.
+/// `IllegalArgument` if the value is not valid for the attribute.
 pub(super) fn of_table(name: &str, value: &str) -> Result<String> {
     stored(kind_of(&TABLE, name), name, value)
 }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// "Keep every version": `HConstants.ALL_VERSIONS`.
 pub const VERSIONS_ALL: u32 = INT_MAX;
 
-/// The greatest number that an attribute holds, Java's `int` being what HBase reads it as.
+/// The greatest number in an attribute: HBase reads it as Java's `int`.
 const INT_MAX: u32 = i32::MAX as u32;
 
 macro_rules! named_enum {
@@ -32,7 +32,7 @@ macro_rules! named_enum {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// The value with this name; upper and lower case are alike.
+            /// The value with this name, in upper or lower case.
             pub fn from_name(name: &str) -> Option<Self> {
                 $(if name.eq_ignore_ascii_case($text) { return Some(Self::$variant); })*
                 None
@@ -48,7 +48,7 @@ macro_rules! named_enum {
 }
 
 named_enum! {
-    /// Which keys a store file's Bloom filter holds (`BloomType`).
+    /// Which keys a store file's Bloom filter contains (`BloomType`).
     BloomType {
         /// No filter.
         None = "NONE",
@@ -62,9 +62,9 @@ named_enum! {
 }
 
 named_enum! {
-    /// How blocks of a store file are compressed (`Compression.Algorithm`).
+    /// How the blocks of a store file are compressed (`Compression.Algorithm`).
     Compression {
-        /// Not at all.
+        /// Not compressed.
         None = "NONE",
         /// gzip.
         Gz = "GZ",
@@ -82,17 +82,17 @@ named_enum! {
 }
 
 named_enum! {
-    /// How keys are packed in data blocks (`DataBlockEncoding`).
+    /// How keys are encoded in data blocks (`DataBlockEncoding`).
     DataBlockEncoding {
-        /// As they are.
+        /// Not encoded.
         None = "NONE",
-        /// Common prefixes left out.
+        /// Common prefixes omitted.
         Prefix = "PREFIX",
-        /// Differences to the cell before.
+        /// Differences from the previous cell.
         Diff = "DIFF",
-        /// Differences, quicker to read.
+        /// Differences, faster to read.
         FastDiff = "FAST_DIFF",
-        /// As they are, with an index of rows.
+        /// Not encoded, with an index of rows.
         RowIndexV1 = "ROW_INDEX_V1",
     }
 }
@@ -125,7 +125,7 @@ const DEFAULTS: [(&str, &str); 12] = [
     ("VERSIONS", "1"),
 ];
 
-/// Attributes that print outside METADATA, beside those with defaults.
+/// Attributes that are printed outside METADATA, apart from those with defaults.
 const RESERVED: [&str; 5] =
     ["ENCRYPTION", "ENCRYPTION_KEY", "IS_MOB", "MOB_THRESHOLD", "MOB_COMPACT_PARTITION_POLICY"];
 
@@ -144,7 +144,7 @@ pub struct ColumnFamilyDescriptor {
 }
 
 impl ColumnFamilyDescriptor {
-    /// A family with default settings. Its name is checked when a table gets it.
+    /// A family with default settings. Its name is checked when it is added to a table.
     pub fn new(name: impl AsRef<[u8]>) -> Self {
         let attributes =
             DEFAULTS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
@@ -170,12 +170,12 @@ impl ColumnFamilyDescriptor {
         String::from_utf8_lossy(&self.name).into_owned()
     }
 
-    /// All attributes, names and values as HBase stores them.
+    /// All attributes, with names and values as HBase stores them.
     pub fn attributes(&self) -> &BTreeMap<String, String> {
         &self.attributes
     }
 
-    /// Configuration that holds for this family only.
+    /// Configuration for this family only.
     pub fn configuration(&self) -> &BTreeMap<String, String> {
         &self.configuration
     }
@@ -185,11 +185,11 @@ impl ColumnFamilyDescriptor {
         self.configuration.insert(key.to_owned(), value.to_owned());
     }
 
-    /// Sets an attribute to a text as HBase's shell takes it. `TTL` and `BLOCKSIZE` may be in
-    /// words. Names that mean nothing to HBase are kept and printed under `METADATA`.
+    /// Sets an attribute to a text in the form of HBase's shell. `TTL` and `BLOCKSIZE` accept
+    /// units. Names without a meaning in HBase are kept and printed under `METADATA`.
     ///
     /// # Errors
-    /// `IllegalArgument` if the value cannot be one of this attribute.
+    /// `IllegalArgument` if the value is not valid for the attribute.
     pub fn set_attribute(&mut self, name: &str, value: &str) -> Result<()> {
         let stored = attribute::of_family(name, value)?;
         if name == "VERSIONS" {
@@ -219,7 +219,7 @@ impl ColumnFamilyDescriptor {
         Ok(())
     }
 
-    /// Checks that every attribute has a value that it may have, however it came here.
+    /// Checks that every attribute has a valid value, wherever it came from.
     ///
     /// # Errors
     /// `IllegalArgument`, as from [`set_attribute`](Self::set_attribute).
@@ -233,19 +233,19 @@ impl ColumnFamilyDescriptor {
         self
     }
 
-    /// The same with this many versions kept; [`VERSIONS_ALL`] is the most there is.
+    /// The same with this many versions kept; [`VERSIONS_ALL`] is the maximum.
     #[must_use]
     pub fn with_versions(self, versions: u32) -> Self {
         self.with("VERSIONS", versions.min(INT_MAX))
     }
 
-    /// The same with this many versions kept whatever the time to live says.
+    /// The same with at least this many versions kept, whatever the time to live.
     #[must_use]
     pub fn with_min_versions(self, versions: u32) -> Self {
         self.with("MIN_VERSIONS", versions.min(INT_MAX))
     }
 
-    /// The same with a time to live in seconds; `i32::MAX` and more are for ever.
+    /// The same with a time to live in seconds; `i32::MAX` and more mean forever.
     #[must_use]
     pub fn with_time_to_live(self, seconds: u32) -> Self {
         self.with("TTL", seconds.min(INT_MAX))
@@ -281,13 +281,13 @@ impl ColumnFamilyDescriptor {
         self.with("KEEP_DELETED_CELLS", keep)
     }
 
-    /// The same with blocks that reads decode kept in memory, or not.
+    /// The same with caching of decoded blocks on or off.
     #[must_use]
     pub fn with_block_cache_enabled(self, enabled: bool) -> Self {
         self.with("BLOCKCACHE", enabled)
     }
 
-    /// A number among the attributes; 0 for text that is none, which no setter lets in.
+    /// A number among the attributes; 0 for text that is not a number, which no setter accepts.
     fn number(&self, name: &str) -> i64 {
         self.number_or(name, 0)
     }
@@ -300,8 +300,8 @@ impl ColumnFamilyDescriptor {
         self.attributes.get(name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// Versions kept: 1 or more, [`VERSIONS_ALL`] for all, which is also the answer where a file
-    /// holds what cannot be read: nothing is left out on a guess.
+    /// Versions kept: 1 or more, [`VERSIONS_ALL`] for all. If a file contains an unreadable value,
+    /// this is [`VERSIONS_ALL`], so that no version is dropped on a guess.
     pub fn versions(&self) -> u32 {
         let all = i64::from(VERSIONS_ALL);
         match self.number_or("VERSIONS", all) {
@@ -310,23 +310,23 @@ impl ColumnFamilyDescriptor {
         }
     }
 
-    /// Versions kept in spite of the time to live, as it was set: may be out of range until the
-    /// table's sanity check has refused it.
+    /// Versions kept whatever the time to live, as it was set: possibly out of range until the
+    /// table's sanity check refuses it.
     pub fn min_versions_raw(&self) -> i64 {
         self.number("MIN_VERSIONS")
     }
 
-    /// Versions kept in spite of the time to live.
+    /// Versions kept whatever the time to live.
     pub fn min_versions(&self) -> u32 {
         self.min_versions_raw().clamp(0, i64::from(INT_MAX)) as u32
     }
 
-    /// Time to live in seconds as it was set, `2147483647` for ever.
+    /// Time to live in seconds as it was set; `2147483647` means forever.
     pub fn time_to_live_seconds(&self) -> i64 {
         self.number_or("TTL", FOREVER_SECONDS)
     }
 
-    /// Time to live in milliseconds, `i64::MAX` for ever (`HStore.determineTTLFromFamily`).
+    /// Time to live in milliseconds; `i64::MAX` means forever (`HStore.determineTTLFromFamily`).
     pub fn time_to_live_ms(&self) -> i64 {
         match self.time_to_live_seconds() {
             FOREVER_SECONDS | -1 => i64::MAX,
@@ -371,22 +371,22 @@ impl ColumnFamilyDescriptor {
         self.number("BLOCKSIZE")
     }
 
-    /// Replication scope; hblite keeps it and does not replicate.
+    /// Replication scope; hblite stores it and does not replicate.
     pub fn replication_scope(&self) -> i64 {
         self.number("REPLICATION_SCOPE")
     }
 
-    /// Whether blocks that reads decode are kept in memory.
+    /// Whether decoded blocks are cached.
     pub fn is_block_cache_enabled(&self) -> bool {
         self.flag("BLOCKCACHE")
     }
 
-    /// Whether the family asks to be cached with priority.
+    /// Whether the family has priority in the cache.
     pub fn is_in_memory(&self) -> bool {
         self.flag("IN_MEMORY")
     }
 
-    /// Whether what a flush writes is in the cache from then on.
+    /// Whether flushed blocks go into the cache.
     pub fn caches_data_on_write(&self) -> bool {
         self.flag("CACHE_DATA_ON_WRITE")
     }
@@ -525,7 +525,7 @@ mod tests {
         assert!(ColumnFamilyDescriptor::new("a b").check_name().is_ok());
     }
 
-    /// A descriptor from a file may hold anything; what cannot be read keeps cells.
+    /// A descriptor from a file may contain anything; an unreadable value keeps cells.
     #[test]
     fn what_cannot_be_read_loses_nothing() {
         for versions in ["4294967296", "99999999999999999999", "many", "-1", "0"] {

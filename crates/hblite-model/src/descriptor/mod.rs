@@ -1,8 +1,8 @@
 //! Descriptors: the settings of tables and column families.
 //!
-//! Settings are kept as HBase keeps them, as attributes with text values, so that descriptors pass
-//! between hblite, its files and HBase without loss; typed accessors read the ones that hblite
-//! acts on. Defaults and texts are those of `TableDescriptorBuilder` and
+//! Settings are stored as in HBase, as attributes with text values, so that descriptors pass
+//! between hblite, its files and HBase without loss. Typed accessors read the ones that hblite
+//! uses. Defaults and texts are those of `TableDescriptorBuilder` and
 //! `ColumnFamilyDescriptorBuilder`.
 
 mod attribute;

@@ -8,8 +8,8 @@ const INTERVAL_UNITS: [(&str, i64); 4] =
 const SIZE_UNITS: [(&str, i64); 5] =
     [("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1)];
 
-/// How a unit is written: what must stand there and a letter that may follow. `DAY` and `DAYS`,
-/// `K` and `KB`, `B` and nothing.
+/// How a unit is written: the required text and an optional letter after it. `DAY` and `DAYS`, `K`
+/// and `KB`, `B` and nothing.
 fn spelling(unit: &str) -> (&str, char) {
     match unit.strip_suffix('B') {
         Some(stem) => (stem, 'B'),
@@ -60,10 +60,10 @@ pub fn format_bytes(size: i64) -> String {
     format!("{size} B ({})", parts.join(" "))
 }
 
-/// Reads an interval in seconds: a number, `FOREVER`, or text such as `1 DAY 2 HOURS`.
+/// Parses an interval in seconds: a number, `FOREVER`, or text such as `1 DAY 2 HOURS`.
 ///
-/// Text that is none of these counts as 0, as in HBase. `None` if the number in front of a
-/// parenthesis contradicts what stands inside it, or one does not fit in 64 bits.
+/// Any other text counts as 0, as in HBase. `None` if the number before a parenthesis contradicts
+/// the contents of the parenthesis, or a number does not fit in 64 bits.
 pub fn parse_interval(text: &str) -> Option<i64> {
     if text.eq_ignore_ascii_case("FOREVER") {
         return Some(FOREVER_SECONDS);
@@ -71,7 +71,7 @@ pub fn parse_interval(text: &str) -> Option<i64> {
     parse_quantities(text, &INTERVAL_UNITS)
 }
 
-/// Reads a size in bytes: a number, or text such as `64KB`, `64K` or `1 GB 20 MB`. See
+/// Parses a size in bytes: a number, or text such as `64KB`, `64K` or `1 GB 20 MB`. See
 /// [`parse_interval`].
 pub fn parse_bytes(text: &str) -> Option<i64> {
     parse_quantities(text, &SIZE_UNITS)
@@ -100,7 +100,7 @@ fn parse_quantities(text: &str, units: &[(&str, i64)]) -> Option<i64> {
             let (stem, ending) = spelling(unit);
             let behind = after.strip_prefix(stem)?;
             let behind = behind.strip_prefix(ending).unwrap_or(behind);
-            // Nothing is left behind the last unit.
+            // No text may follow the last unit.
             let fits = index + 1 < units_left.len() || behind.trim().is_empty();
             fits.then_some((index, *size, behind))
         });

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::name::TableName;
 use crate::ops::Durability;
 
-/// Attributes that print outside METADATA.
+/// Attributes that are printed outside METADATA.
 const RESERVED: [&str; 8] = [
     "DURABILITY",
     "ERASURE_CODING_POLICY",
@@ -43,7 +43,7 @@ pub struct TableDescriptor {
 }
 
 impl TableDescriptor {
-    /// A table without families, with HBase's attributes of a new table.
+    /// A table without families, with the attributes that HBase gives a new table.
     pub fn new(name: TableName) -> Self {
         let (key, value) = STORE_FILE_TRACKER;
         let attributes = BTreeMap::from([(key.to_owned(), value.to_owned())]);
@@ -77,18 +77,18 @@ impl TableDescriptor {
         &self.attributes
     }
 
-    /// Sets an attribute; `MAX_FILESIZE` and `MEMSTORE_FLUSHSIZE` may be in words (`1 GB`).
+    /// Sets an attribute; `MAX_FILESIZE` and `MEMSTORE_FLUSHSIZE` accept units (`1 GB`).
     ///
     /// # Errors
-    /// `IllegalArgument` if the value cannot be one of this attribute.
+    /// `IllegalArgument` if the value is not valid for the attribute.
     pub fn set_attribute(&mut self, name: &str, value: &str) -> Result<()> {
         let stored = attribute::of_table(name, value)?;
         self.attributes.insert(name.to_owned(), stored);
         Ok(())
     }
 
-    /// Checks that every attribute of the table and its families has a value that it may have,
-    /// however it came here.
+    /// Checks that every attribute of the table and its families has a valid value, wherever it
+    /// came from.
     ///
     /// # Errors
     /// `IllegalArgument`, as from [`set_attribute`](Self::set_attribute).
@@ -119,7 +119,7 @@ impl TableDescriptor {
         self.families.contains_key(name)
     }
 
-    /// The same with one more family; one of the same name is replaced.
+    /// The same with one more family; it replaces one with the same name.
     #[must_use]
     pub fn with_family(mut self, family: ColumnFamilyDescriptor) -> Self {
         self.set_family(family);
@@ -147,7 +147,7 @@ impl TableDescriptor {
         self.families.insert(family.name().to_vec(), family);
     }
 
-    /// Removes a family; says whether it was there.
+    /// Removes a family; returns whether it existed.
     pub fn remove_family(&mut self, name: &[u8]) -> bool {
         self.families.remove(name).is_some()
     }
@@ -172,12 +172,12 @@ impl TableDescriptor {
         self.flag("MERGE_ENABLED", true)
     }
 
-    /// Whether files are compacted by themselves.
+    /// Whether files are compacted automatically.
     pub fn is_compaction_enabled(&self) -> bool {
         self.flag("COMPACTION_ENABLED", true)
     }
 
-    /// Durability of writes that leave the choice to the table.
+    /// Durability of writes that do not specify one.
     pub fn durability(&self) -> Durability {
         self.attributes
             .get("DURABILITY")

@@ -4,12 +4,12 @@ use super::{Mutation, RowMutations, RowResult, TimeRange};
 use crate::error::{Error, Result};
 use crate::filter::{Comparator, CompareOperator, Filter};
 
-/// What must hold of the row.
+/// A condition on the row.
 #[derive(Debug, Clone)]
 pub enum Condition {
-    /// A column compared with a value: *given operator stored*, as HBase has it (`LESS "a"` holds
-    /// if `"a"` is less than what is stored). A comparator without a value holds with `Equal` for
-    /// a column that is not there, too.
+    /// Compares a column with a value: *given operator stored*, as in HBase (`LESS "a"` holds if
+    /// `"a"` is less than the stored value). With `Equal`, a comparator without a value also holds
+    /// for a missing column.
     Column {
         /// The family.
         family: Vec<u8>,
@@ -20,7 +20,7 @@ pub enum Condition {
         /// With what.
         comparator: Comparator,
     },
-    /// A filter lets something of the row through.
+    /// The filter passes part of the row.
     Filter(Filter),
 }
 
@@ -41,7 +41,7 @@ pub struct CheckAndMutate {
 }
 
 impl CheckAndMutate {
-    /// A check of `row`; a condition and an action are still to come.
+    /// A check of `row`, still without condition and action.
     pub fn new(row: impl AsRef<[u8]>) -> Self {
         Self {
             row: row.as_ref().to_vec(),
@@ -98,13 +98,13 @@ impl CheckAndMutate {
         Self { condition: Some(condition), ..self }
     }
 
-    /// If the filter lets something of the row through.
+    /// If the filter passes part of the row.
     #[must_use]
     pub fn if_filter(self, filter: Filter) -> Self {
         Self { condition: Some(Condition::Filter(filter)), ..self }
     }
 
-    /// The condition looks only at cells in this time range.
+    /// Restricts the condition to cells in this time range.
     #[must_use]
     pub fn time_range(self, time_range: TimeRange) -> Self {
         Self { time_range, ..self }
@@ -141,7 +141,7 @@ impl CheckAndMutate {
     /// The condition and the writes.
     ///
     /// # Errors
-    /// `IllegalArgument` if one of them is missing, or what HBase's client refuses in them.
+    /// `IllegalArgument` if one of them is missing, and whatever HBase's client refuses in them.
     pub fn parts(&self) -> Result<(&Condition, &RowMutations)> {
         let condition = self
             .condition
@@ -170,7 +170,7 @@ impl CheckAndMutate {
 /// Whether the condition held, and what increments and appends returned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckAndMutateResult {
-    /// Whether the condition held and the writes were done.
+    /// Whether the condition held and the writes took place.
     pub is_success: bool,
     /// New values of increments and appends, if there were any.
     pub result: Option<RowResult>,

@@ -1,12 +1,12 @@
-//! Which columns a read asks for.
+//! Which columns a read selects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Families and, where wanted, single columns. Nothing selected means everything.
+/// Families and, optionally, single columns. An empty selection means everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ColumnSelection(BTreeMap<Vec<u8>, Qualifiers>);
 
-/// What is wanted of one family.
+/// The selected columns of one family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Qualifiers {
     /// All columns.
@@ -16,18 +16,18 @@ pub enum Qualifiers {
 }
 
 impl ColumnSelection {
-    /// Whether everything is wanted.
+    /// Whether everything is selected.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Selects a whole family, in place of single columns of it.
+    /// Selects a whole family instead of single columns of it.
     pub fn add_family(&mut self, family: &[u8]) {
         self.0.insert(family.to_vec(), Qualifiers::All);
     }
 
-    /// Selects a column. If the whole family was selected, only this column is from now on, as
-    /// HBase's `addColumn` does.
+    /// Selects a column. If the whole family was selected, only this column is selected from then
+    /// on, as with HBase's `addColumn`.
     pub fn add_column(&mut self, family: &[u8], qualifier: &[u8]) {
         match self.0.get_mut(family) {
             Some(Qualifiers::Some(qualifiers)) => {
@@ -40,12 +40,12 @@ impl ColumnSelection {
         }
     }
 
-    /// What is wanted of `family`; `None` if nothing is.
+    /// The selection in `family`; `None` if there is none.
     pub fn get(&self, family: &[u8]) -> Option<&Qualifiers> {
         if self.0.is_empty() { Some(&Qualifiers::All) } else { self.0.get(family) }
     }
 
-    /// The selected families in order; none if everything is wanted.
+    /// The selected families in order; none if everything is selected.
     pub fn families(&self) -> impl Iterator<Item = (&[u8], &Qualifiers)> {
         self.0.iter().map(|(family, qualifiers)| (family.as_slice(), qualifiers))
     }

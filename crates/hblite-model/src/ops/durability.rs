@@ -1,19 +1,19 @@
-//! What an acknowledged write promises.
+//! The guarantee of an acknowledged write.
 
 /// When a write is acknowledged (`org.apache.hadoop.hbase.client.Durability`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Durability {
-    /// What the table says; [`Durability::SyncWal`] if it says nothing.
+    /// The table's setting; [`Durability::SyncWal`] if it has none.
     #[default]
     UseDefault,
-    /// The write is in memory only until the next flush: a kill loses it. One that comes while
-    /// the flush writes the files of several families may leave the cells of some of them.
+    /// The write is only in memory until the next flush, so a kill loses it. If it is made while a
+    /// flush writes the files of several families, a crash may leave the cells of some of them.
     SkipWal,
     /// The log is written shortly after.
     AsyncWal,
-    /// The log was handed to the operating system: survives a kill of the process.
+    /// The log has been passed to the operating system: survives a kill of the process.
     SyncWal,
-    /// The log was forced to the disk: survives a power cut.
+    /// The log has been forced to the disk: survives a power cut.
     FsyncWal,
 }
 
@@ -33,7 +33,7 @@ impl Durability {
         }
     }
 
-    /// The value with this name; upper and lower case are alike.
+    /// The value with this name, in upper or lower case.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::UseDefault, Self::SkipWal, Self::AsyncWal, Self::SyncWal, Self::FsyncWal]
             .into_iter()

@@ -1,4 +1,4 @@
-//! Reading one row.
+//! Reads one row.
 
 use super::mutation::check_row;
 use super::{ColumnSelection, Scan, TimeRange};
@@ -15,7 +15,7 @@ use crate::filter::Filter;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Get {
-    /// From the row to the row, both inclusive.
+    /// A scan from the row to the row, both inclusive.
     scan: Scan,
 }
 
@@ -25,13 +25,13 @@ impl Get {
         Self { scan: Scan::of_row(row.as_ref()) }
     }
 
-    /// Only this family (and others that are named).
+    /// Only this family (and others that are added).
     #[must_use]
     pub fn family(self, family: impl AsRef<[u8]>) -> Self {
         Self { scan: self.scan.family(family) }
     }
 
-    /// Only this column (and others that are named).
+    /// Only this column (and others that are added).
     #[must_use]
     pub fn column(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         Self { scan: self.scan.column(family, qualifier) }
@@ -61,7 +61,7 @@ impl Get {
         Self { scan: self.scan.family_time_range(family, time_range) }
     }
 
-    /// Only what the filter lets through.
+    /// Only cells that pass the filter.
     #[must_use]
     pub fn filter(self, filter: Filter) -> Self {
         Self { scan: self.scan.filter(filter) }
@@ -73,7 +73,7 @@ impl Get {
         Self { scan: self.scan.family_limit(limit) }
     }
 
-    /// Leaves out this many cells at the beginning of each family.
+    /// Skips this many cells at the beginning of each family.
     #[must_use]
     pub fn family_offset(self, offset: i32) -> Self {
         Self { scan: self.scan.family_offset(offset) }
@@ -94,7 +94,7 @@ impl Get {
         &self.scan
     }
 
-    /// Refuses what HBase's client refuses.
+    /// Refuses whatever HBase's client refuses.
     ///
     /// # Errors
     /// `IllegalArgument` (row length), `Io` (versions).

@@ -1,8 +1,8 @@
 //! The operations of the client API and their results.
 //!
-//! Each is a value that is built step by step and handed to a table; nothing happens before.
-//! Building never fails: what HBase's constructors refuse is refused, with the same message, when
-//! the operation is handed over ([`Mutation::check`] and its like).
+//! Each is a value that is built step by step and passed to a table; nothing happens before that.
+//! Building never fails. Whatever HBase's constructors refuse is refused with the same message when
+//! the operation is passed to the table ([`Mutation::check`] and its counterparts).
 
 mod check_and_mutate;
 mod columns;

@@ -1,8 +1,7 @@
 //! Writes: put, delete, increment, append, and several of them to one row.
 //!
-//! All four are one value underneath, [`Mutation`]: a row, its cells as they will be stored
-//! (timestamps still to be stamped), and how to write them. The four public types differ in what
-//! can be said with them.
+//! All four share one representation, [`Mutation`]: a row, its cells in stored form (timestamps not
+//! yet assigned), and how to write them. The four public types differ in what they can express.
 
 mod from_cells;
 
@@ -14,7 +13,7 @@ use crate::cell::key::{FAMILY_LENGTH_MAX, ROW_LENGTH_MAX};
 use crate::cell::{self, CellBuffer, CellType, LATEST_TIMESTAMP, key};
 use crate::error::{Error, Result};
 
-/// Rows up to this size are kept without an allocation of their own.
+/// Rows up to this size are stored without an allocation of their own.
 const ROW_SIZE_IN_PLACE: usize = 24;
 
 /// What kind of write a [`Mutation`] is.
@@ -26,7 +25,7 @@ pub enum MutationKind {
     Delete,
     /// Adds to 64-bit counters.
     Increment,
-    /// Lengthens values.
+    /// Extends values.
     Append,
 }
 
@@ -41,7 +40,7 @@ pub struct Mutation {
     time_to_live_ms: Option<i64>,
     time_range: TimeRange,
     returns_results: bool,
-    /// A part that was refused while building; told when the mutation is handed over.
+    /// A part that was refused while building; reported when the mutation is passed to a table.
     refused: Option<String>,
 }
 
@@ -124,8 +123,8 @@ impl Mutation {
         &self.row
     }
 
-    /// The cells in the order in which they were added. Of an increment the values are the
-    /// amounts, 8 bytes each; cells without timestamp have [`LATEST_TIMESTAMP`].
+    /// The cells in insertion order. For an increment the values are the amounts, 8 bytes each;
+    /// cells without a timestamp have [`LATEST_TIMESTAMP`].
     pub fn cells(&self) -> &CellBuffer {
         &self.cells
     }
@@ -145,12 +144,12 @@ impl Mutation {
         self.time_to_live_ms
     }
 
-    /// The time range in which an increment or append looks for the present value.
+    /// The time range in which an increment or append looks for the current value.
     pub fn time_range(&self) -> TimeRange {
         self.time_range
     }
 
-    /// Whether an increment or append wants its new values back.
+    /// Whether an increment or append returns its new values.
     pub fn returns_results(&self) -> bool {
         self.returns_results
     }
@@ -160,7 +159,7 @@ impl Mutation {
         self.kind == MutationKind::Delete && self.cells.is_empty()
     }
 
-    /// Refuses what HBase's constructors and client refuse.
+    /// Refuses whatever HBase's constructors and client refuse.
     ///
     /// # Errors
     /// `IllegalArgument` with HBase's message.
@@ -188,7 +187,7 @@ impl Mutation {
         }
     }
 
-    /// As [`Mutation::check`], with the message that items of a list get.
+    /// As [`Mutation::check`], with the message for items of a list.
     ///
     /// # Errors
     /// `IllegalArgument` with HBase's message; `index` counts from 0.
@@ -247,7 +246,7 @@ macro_rules! mutation_type {
                 self.0.row()
             }
 
-            /// The write underneath.
+            /// The write as a [`Mutation`].
             pub fn as_mutation(&self) -> &Mutation {
                 &self.0
             }
@@ -298,12 +297,12 @@ mutation_type! {
 }
 
 mutation_type! {
-    /// Lengthens values. All of them or none.
+    /// Extends values. All of them or none.
     Append
 }
 
 impl Put {
-    /// A put whose cells have this timestamp unless they name their own.
+    /// A put whose cells have this timestamp unless they specify their own.
     pub fn at(row: impl AsRef<[u8]>, timestamp: i64) -> Self {
         let mut put = Self::new(row);
         put.0.set_timestamp(timestamp);
@@ -345,7 +344,7 @@ impl Put {
 }
 
 impl Delete {
-    /// A delete whose markers have this timestamp unless they name their own.
+    /// A delete whose markers have this timestamp unless they specify their own.
     pub fn at(row: impl AsRef<[u8]>, timestamp: i64) -> Self {
         let mut delete = Self::new(row);
         delete.0.set_timestamp(timestamp);
@@ -406,8 +405,8 @@ impl Delete {
         self.family_at(family, timestamp)
     }
 
-    /// Deletes all columns of a family up to this timestamp. What was said of the family before is
-    /// forgotten, as `Delete.addFamily` forgets it.
+    /// Deletes all columns of a family up to this timestamp. Earlier deletes in the family are
+    /// dropped from this operation, as in `Delete.addFamily`.
     #[must_use]
     pub fn family_at(mut self, family: impl AsRef<[u8]>, timestamp: i64) -> Self {
         self.0.cells.retain(|_, cell| cell.family() != family.as_ref());
@@ -422,7 +421,7 @@ impl Delete {
 }
 
 impl Increment {
-    /// Adds `amount` to a column; a column that is not there counts as 0.
+    /// Adds `amount` to a column; a missing column counts as 0.
     #[must_use]
     pub fn add(
         mut self,
@@ -438,7 +437,7 @@ impl Increment {
 }
 
 impl Append {
-    /// Appends `value` to a column; a column that is not there counts as empty.
+    /// Appends `value` to a column; a missing column counts as empty.
     #[must_use]
     pub fn add(
         mut self,
@@ -455,14 +454,14 @@ impl Append {
 macro_rules! read_modify_write_settings {
     ($($name:ident)*) => { $(
         impl $name {
-            /// Sets the timestamp. HBase checks it and then stamps the cells itself.
+            /// Sets the timestamp. HBase checks it, but then assigns its own.
             #[must_use]
             pub fn at(mut self, timestamp: i64) -> Self {
                 self.0.set_timestamp(timestamp);
                 self
             }
 
-            /// Looks for the present value only in this time range.
+            /// Looks for the current value only in this time range.
             #[must_use]
             pub fn time_range(mut self, time_range: TimeRange) -> Self {
                 self.0.time_range = time_range;
@@ -476,7 +475,7 @@ macro_rules! read_modify_write_settings {
                 self
             }
 
-            /// Whether the new values come back.
+            /// Whether the new values are returned.
             #[must_use]
             pub fn return_results(mut self, wanted: bool) -> Self {
                 self.0.returns_results = wanted;
@@ -495,7 +494,7 @@ mod tests {
 
     #[test]
     fn a_cell_that_no_file_could_hold_is_refused() {
-        // Nobody looks at these bytes, so that they take no memory.
+        // These bytes are never read, so they occupy no memory.
         let huge = vec![0; CELL_SIZE_MAX];
         let refused: [Mutation; 4] = [
             Put::new("r").add("f", "q", &huge).into(),

@@ -1,12 +1,12 @@
-//! The name of one write, by which a repeat of it is known.
+//! Identifies a write, so that a repetition of it is recognized.
 
-/// Names one increment, append or conditional write, so that it counts once although its caller,
-/// who got no answer, sends it again (`NonceKey`).
+/// Identifies one increment, append or conditional write, so that it counts once even if its
+/// caller, who got no answer, sends it again (`NonceKey`).
 ///
-/// Callers choose numbers that they never use twice, random ones as a rule.
+/// Callers choose numbers that they never use twice, usually random ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Nonce {
-    /// The caller: HBase's clients draw one number each.
+    /// The caller: each of HBase's clients draws one number.
     pub group: u64,
     /// The write.
     pub number: u64,

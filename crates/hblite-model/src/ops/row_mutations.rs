@@ -18,7 +18,7 @@ impl RowMutations {
         Self { row: row.as_ref().to_vec(), mutations: Vec::new() }
     }
 
-    /// One write more.
+    /// Adds a write.
     #[must_use]
     #[expect(clippy::should_implement_trait, reason = "HBase's name for it")]
     pub fn add(mut self, mutation: impl Into<Mutation>) -> Self {
@@ -36,10 +36,10 @@ impl RowMutations {
         &self.mutations
     }
 
-    /// Refuses what HBase's client refuses.
+    /// Refuses whatever HBase's client refuses.
     ///
     /// # Errors
-    /// `IllegalArgument`, `WrongRowIo` if a write names another row.
+    /// `IllegalArgument`; `WrongRowIo` if a write is for another row.
     pub fn check(&self) -> Result<()> {
         check_row(&self.row)?;
         for (index, mutation) in self.mutations.iter().enumerate() {

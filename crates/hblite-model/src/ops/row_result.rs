@@ -2,9 +2,9 @@
 
 use crate::cell::{CellBuffer, CellBufferIter, CellRef};
 
-/// What a read found of one row: HBase's `Result`, for which Rust has no room.
+/// The result of reading one row: HBase's `Result`, a name that Rust already uses.
 ///
-/// Cells come in their stored order: family, qualifier, newest first.
+/// Cells come in stored order: family, qualifier, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowResult {
     cells: CellBuffer,
@@ -12,18 +12,18 @@ pub struct RowResult {
 }
 
 impl RowResult {
-    /// A result of these cells, which must be of one row and in order.
+    /// A result from these cells, which must be of one row and in order.
     pub fn new(cells: CellBuffer) -> Self {
         Self { cells, may_have_more_cells: false }
     }
 
-    /// The same, told that the row goes on in the next result.
+    /// The same, marked as a partial result: the row continues in the next one.
     #[must_use]
     pub fn with_more_cells(self, may_have_more_cells: bool) -> Self {
         Self { may_have_more_cells, ..self }
     }
 
-    /// Whether nothing was found.
+    /// Whether the row has no cells.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -33,12 +33,12 @@ impl RowResult {
         self.cells.len()
     }
 
-    /// Whether the row may go on in the next result (`mayHaveMoreCellsInRow`).
+    /// Whether the row may continue in the next result (`mayHaveMoreCellsInRow`).
     pub fn may_have_more_cells(&self) -> bool {
         self.may_have_more_cells
     }
 
-    /// The row; empty if nothing was found.
+    /// The row; empty if there are no cells.
     pub fn row(&self) -> &[u8] {
         self.cells.get(0).map_or(&[], |cell| cell.row())
     }
@@ -63,7 +63,7 @@ impl RowResult {
         self.cell(family, qualifier).map(|cell| cell.value())
     }
 
-    /// The cells, to keep.
+    /// The cells, by value.
     pub fn into_cells(self) -> CellBuffer {
         self.cells
     }

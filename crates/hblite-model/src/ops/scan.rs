@@ -1,4 +1,4 @@
-//! Reading many rows in order.
+//! Reads many rows in order.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::direction::Direction;
 use crate::error::{Error, Exception, Result};
 use crate::filter::Filter;
 
-/// Reads rows in the order of their keys, or against it.
+/// Reads rows in key order, or in reverse.
 ///
-/// A reversed scan starts at `start_row` and goes down to `stop_row`.
+/// A reversed scan starts at `start_row` and descends to `stop_row`.
 ///
 /// ```
 /// use hblite_model::Scan;
@@ -72,14 +72,14 @@ impl Default for Scan {
     }
 }
 
-/// Building a scan.
+/// Builds a scan.
 impl Scan {
     /// The newest version of every column of every row.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The scan of one row that a get is.
+    /// The scan of one row that represents a get.
     pub(super) fn of_row(row: &[u8]) -> Self {
         Self {
             start_row: row.to_vec(),
@@ -90,7 +90,7 @@ impl Scan {
         }
     }
 
-    /// Begins at this row, the row included.
+    /// Begins at this row, inclusive.
     #[must_use]
     pub fn start_row(self, row: impl AsRef<[u8]>) -> Self {
         self.start_row_with(row, true)
@@ -102,7 +102,7 @@ impl Scan {
         self.start_row_with(row, false)
     }
 
-    /// Begins at this row, the row included or not.
+    /// Begins at this row, inclusive or exclusive.
     #[must_use]
     pub fn start_row_with(self, row: impl AsRef<[u8]>, inclusive: bool) -> Self {
         Self { start_row: row.as_ref().to_vec(), is_start_inclusive: inclusive, ..self }
@@ -114,20 +114,20 @@ impl Scan {
         self.stop_row_with(row, false)
     }
 
-    /// Ends with this row.
+    /// Ends at this row, inclusive.
     #[must_use]
     pub fn stop_row_inclusive(self, row: impl AsRef<[u8]>) -> Self {
         self.stop_row_with(row, true)
     }
 
-    /// Ends at this row, the row included or not.
+    /// Ends at this row, inclusive or exclusive.
     #[must_use]
     pub fn stop_row_with(self, row: impl AsRef<[u8]>, inclusive: bool) -> Self {
         Self { stop_row: row.as_ref().to_vec(), is_stop_inclusive: inclusive, ..self }
     }
 
-    /// Only rows with this prefix (`setStartStopRowForPrefixScan`: start and stop row are set for
-    /// a forward scan; reversed it finds nothing, as in HBase).
+    /// Only rows with this prefix (`setStartStopRowForPrefixScan`). This sets start and stop row
+    /// for a forward scan; a reversed scan finds nothing, as in HBase.
     #[must_use]
     pub fn prefix(self, prefix: impl AsRef<[u8]>) -> Self {
         let stop_row = next_after_prefix(prefix.as_ref());
@@ -141,21 +141,21 @@ impl Scan {
         Self { direction, ..self }
     }
 
-    /// Only this family (and others that are named).
+    /// Only this family (and others that are added).
     #[must_use]
     pub fn family(mut self, family: impl AsRef<[u8]>) -> Self {
         self.columns.add_family(family.as_ref());
         self
     }
 
-    /// Only this column (and others that are named).
+    /// Only this column (and others that are added).
     #[must_use]
     pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         self.columns.add_column(family.as_ref(), qualifier.as_ref());
         self
     }
 
-    /// Up to this many versions of each column; 0 gives nothing, as in HBase.
+    /// Up to this many versions of each column; 0 returns nothing, as in HBase.
     #[must_use]
     pub fn versions(self, versions: i32) -> Self {
         Self { versions, ..self }
@@ -180,39 +180,39 @@ impl Scan {
         self
     }
 
-    /// Only what the filter lets through.
+    /// Only cells that pass the filter.
     #[must_use]
     pub fn filter(self, filter: Filter) -> Self {
         Self { filter: Some(filter), ..self }
     }
 
-    /// Delete markers and what they delete, too.
+    /// Includes delete markers and the cells that they delete.
     #[must_use]
     pub fn raw(self, raw: bool) -> Self {
         Self { is_raw: raw, ..self }
     }
 
-    /// At most this many rows; negative: no limit. 0 reads the first region that has rows, as
+    /// At most this many rows; negative for no limit. 0 reads the first region that has rows, as
     /// HBase's client does.
     #[must_use]
     pub fn limit(self, rows: i32) -> Self {
         Self { limit: rows, ..self }
     }
 
-    /// At most this many cells in one result; a wide row comes in several. 0 or negative: no
-    /// limit.
+    /// At most this many cells per result; a wide row comes in several. 0 or negative for no limit.
     #[must_use]
     pub fn batch(self, cells: i32) -> Self {
         Self { batch: cells, ..self }
     }
 
-    /// Rows fetched at once from a remote server; means nothing to an embedded store.
+    /// Rows per fetch from a remote server; has no effect on an embedded store.
     #[must_use]
     pub fn caching(self, rows: i32) -> Self {
         Self { caching: rows, ..self }
     }
 
-    /// Bytes fetched at once; with [`Scan::allow_partial_results`], also where a wide row is cut.
+    /// Bytes per fetch; with [`Scan::allow_partial_results`], also the size at which a wide row is
+    /// divided.
     #[must_use]
     pub fn size_max_bytes(self, bytes: i64) -> Self {
         Self { size_max_bytes: bytes, ..self }
@@ -224,19 +224,19 @@ impl Scan {
         Self { family_limit: limit, ..self }
     }
 
-    /// Leaves out this many cells at the beginning of each family and row.
+    /// Skips this many cells at the beginning of each family and row.
     #[must_use]
     pub fn family_offset(self, offset: i32) -> Self {
         Self { family_offset: offset, ..self }
     }
 
-    /// Whether a row may come in pieces when it is larger than the size limit.
+    /// Whether a row larger than the size limit may come as several partial results.
     #[must_use]
     pub fn allow_partial_results(self, allow: bool) -> Self {
         Self { allows_partial_results: allow, ..self }
     }
 
-    /// Whether families that the filter does not look at are read only for rows that pass.
+    /// Whether families that the filter does not use are read only for rows that pass.
     #[must_use]
     pub fn load_families_on_demand(self, on_demand: bool) -> Self {
         Self { loads_families_on_demand: on_demand, ..self }
@@ -251,24 +251,24 @@ impl Scan {
     }
 }
 
-/// Reading a scan's settings.
+/// The scan's settings.
 impl Scan {
-    /// The row where the scan begins; empty: at the end of the table that comes first.
+    /// The row where the scan begins; empty for the first end of the table in scan direction.
     pub fn start(&self) -> &[u8] {
         &self.start_row
     }
 
-    /// Whether the start row itself is wanted.
+    /// Whether the start row is included.
     pub fn is_start_inclusive(&self) -> bool {
         self.is_start_inclusive
     }
 
-    /// The row where the scan ends; empty: at the end of the table.
+    /// The row where the scan ends; empty for the other end of the table.
     pub fn stop(&self) -> &[u8] {
         &self.stop_row
     }
 
-    /// Whether the stop row itself is wanted.
+    /// Whether the stop row is included.
     pub fn is_stop_inclusive(&self) -> bool {
         self.is_stop_inclusive
     }
@@ -288,7 +288,7 @@ impl Scan {
         self.versions
     }
 
-    /// The time range that holds for `family`.
+    /// The time range for `family`.
     pub fn time_range_of(&self, family: &[u8]) -> TimeRange {
         self.family_time_ranges.get(family).copied().unwrap_or(self.time_range)
     }
@@ -298,7 +298,7 @@ impl Scan {
         self.filter.as_ref()
     }
 
-    /// Whether delete markers are wanted.
+    /// Whether delete markers are included.
     pub fn is_raw(&self) -> bool {
         self.is_raw
     }
@@ -308,22 +308,22 @@ impl Scan {
         self.caches_blocks
     }
 
-    /// Rows wanted, negative for all.
+    /// Maximum number of rows, negative for all.
     pub fn row_limit(&self) -> i32 {
         self.limit
     }
 
-    /// Cells in one result, `None` for no limit.
+    /// Cells per result, `None` for no limit.
     pub fn batch_limit(&self) -> Option<usize> {
         usize::try_from(self.batch).ok().filter(|batch| *batch > 0)
     }
 
-    /// Rows fetched at once, not positive if the caller left it open.
+    /// Rows per fetch, not positive if unset.
     pub fn rows_per_fetch(&self) -> i32 {
         self.caching
     }
 
-    /// Bytes fetched at once, not positive if the caller left it open.
+    /// Bytes per fetch, not positive if unset.
     pub fn size_limit_bytes(&self) -> i64 {
         self.size_max_bytes
     }
@@ -333,13 +333,13 @@ impl Scan {
         self.family_limit
     }
 
-    /// Cells left out at the beginning of each family and row.
+    /// Cells skipped at the beginning of each family and row.
     pub fn family_skip(&self) -> i32 {
-        // A client does not send a negative one.
+        // Clients never send a negative offset.
         self.family_offset.max(0)
     }
 
-    /// Whether rows may come in pieces.
+    /// Whether partial results are allowed.
     pub fn are_partial_results_allowed(&self) -> bool {
         self.allows_partial_results
     }
@@ -354,7 +354,7 @@ impl Scan {
         self.is_get
     }
 
-    /// Refuses what HBase's client refuses.
+    /// Refuses whatever HBase's client refuses.
     ///
     /// # Errors
     /// `IllegalArgument` (row lengths), `IncompatibleFilter` (batch with a filter of rows).

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// Timestamps from `min` up to, without, `max`, in milliseconds (`TimeRange`).
+/// Timestamps from `min` up to but excluding `max`, in milliseconds (`TimeRange`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimeRange {
     min: i64,
@@ -16,8 +16,7 @@ impl TimeRange {
     /// A range.
     ///
     /// # Errors
-    /// `IllegalArgument` with HBase's message if a bound is negative or they are the wrong way
-    /// round.
+    /// `IllegalArgument` with HBase's message if a bound is negative or `min` is after `max`.
     pub fn new(min: i64, max: i64) -> Result<Self> {
         if min < 0 || max < 0 {
             return Err(Error::illegal_argument(format!(
@@ -33,7 +32,7 @@ impl TimeRange {
     /// Exactly one timestamp.
     ///
     /// # Errors
-    /// As [`TimeRange::new`]; `i64::MAX` has no successor and is refused as HBase refuses it.
+    /// As [`TimeRange::new`]; `i64::MAX` has no successor and is refused as in HBase.
     pub fn at(timestamp: i64) -> Result<Self> {
         Self::new(timestamp, timestamp.wrapping_add(1))
     }
@@ -43,18 +42,18 @@ impl TimeRange {
         self.min
     }
 
-    /// The first timestamp beyond.
+    /// The first timestamp after the range.
     pub fn max(&self) -> i64 {
         self.max
     }
 
-    /// Whether every timestamp is in it.
+    /// Whether the range contains every timestamp.
     #[inline]
     pub fn is_all(&self) -> bool {
         *self == Self::ALL
     }
 
-    /// Whether `timestamp` is in it.
+    /// Whether the range contains `timestamp`.
     #[inline]
     pub fn contains(&self, timestamp: i64) -> bool {
         self.is_all() || (self.min <= timestamp && timestamp < self.max)

@@ -1,10 +1,10 @@
-//! Mutations of cells that came from a client.
+//! Mutations from cells that a client sent.
 
 use super::{Mutation, MutationKind};
 use crate::cell::CellBuffer;
 use crate::ops::{Durability, TimeRange};
 
-/// Building a mutation from cells that were made elsewhere, as a server does.
+/// Builds a mutation from existing cells, as a server does.
 ///
 /// ```
 /// use hblite_model::{CellBuffer, CellType, LATEST_TIMESTAMP, Mutation, MutationKind};
@@ -26,7 +26,7 @@ impl Mutation {
         self
     }
 
-    /// The same, acknowledged so.
+    /// The same with this durability.
     #[must_use]
     pub fn with_durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
@@ -38,13 +38,13 @@ impl Mutation {
         Self { time_to_live_ms, ..self }
     }
 
-    /// The same, looking for present values in this time range only.
+    /// The same, looking for current values in this time range only.
     #[must_use]
     pub fn with_time_range(self, time_range: TimeRange) -> Self {
         Self { time_range, ..self }
     }
 
-    /// The same, giving new values back or not.
+    /// The same, returning new values or not.
     #[must_use]
     pub fn with_returned_results(self, returns_results: bool) -> Self {
         Self { returns_results, ..self }
