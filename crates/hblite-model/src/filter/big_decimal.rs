@@ -1,4 +1,4 @@
-//! Decimal numbers of any size, as far as comparing them asks for.
+//! Decimal numbers of any size, with the operations that comparisons need.
 //!
 //! A number is an integer and a scale, `unscaled / 10^scale`, as in `java.math.BigDecimal`. Its
 //! bytes are those of HBase's `Bytes.toBytes(BigDecimal)`:
@@ -15,8 +15,8 @@ use crate::error::{Error, Exception, Result};
 
 /// A decimal number.
 ///
-/// `==` is Java's `equals`: `1.5` and `1.50` are not equal. [`BigDecimal::cmp_value`] is Java's
-/// `compareTo`, to which they are.
+/// `==` is Java's `equals`, for which `1.5` and `1.50` are not equal. [`BigDecimal::cmp_value`] is
+/// Java's `compareTo`, for which they are.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct BigDecimal {
     is_negative: bool,
@@ -26,13 +26,13 @@ pub struct BigDecimal {
 }
 
 impl BigDecimal {
-    /// Longest serialized number that is read: comparing costs the square of the length.
+    /// Longest accepted serialized number: comparing takes time quadratic in the length.
     pub const BYTES_MAX: usize = 8 * 1024;
 
     /// The number with these bytes.
     ///
     /// # Errors
-    /// `IOException` for less than 5 bytes, where HBase ends in a NullPointerException, and for
+    /// `IOException` for less than 5 bytes, where HBase fails with a NullPointerException, and for
     /// more than [`BigDecimal::BYTES_MAX`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let length = bytes.len();
@@ -77,7 +77,7 @@ impl BigDecimal {
         bytes
     }
 
-    /// Compares the numbers; the scale does not count.
+    /// Compares the numbers by value, ignoring the scale.
     pub fn cmp_value(&self, other: &Self) -> Ordering {
         let sign = |number: &Self| match (number.magnitude.is_empty(), number.is_negative) {
             (true, _) => 0,
@@ -100,7 +100,7 @@ impl BigDecimal {
         if least.1 < most.0 {
             return Ordering::Less;
         }
-        // The exponents are close, so the scales differ by little more than the digits do.
+        // The exponents are close, so the scales differ by little more than the number of digits.
         let shift = i64::from(self.scale) - i64::from(other.scale);
         let (mut left, mut right) = (self.magnitude.clone(), other.magnitude.clone());
         multiply_by_power_of_ten(if shift < 0 { &mut left } else { &mut right }, shift.abs());
@@ -118,7 +118,7 @@ impl BigDecimal {
     }
 }
 
-/// Reads Java's notation: `-1.50`, `2E+3`.
+/// Parses Java's notation: `-1.50`, `2E+3`.
 impl FromStr for BigDecimal {
     type Err = Error;
 

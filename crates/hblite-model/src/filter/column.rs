@@ -1,4 +1,4 @@
-//! Filters on family, qualifier and timestamp, and those that count columns.
+//! Filters on family, qualifier and timestamp, and filters that count columns.
 
 use std::cmp::Ordering;
 
@@ -105,8 +105,8 @@ impl Evaluate for MultipleColumnPrefix {
         }
         let qualifier = cell.qualifier();
         let following = self.prefixes.partition_point(|prefix| prefix.as_slice() <= qualifier);
-        // Only the greatest prefix that is not greater is looked at: with the prefixes "a" and
-        // "ab" the qualifier "abc" is found by "ab" and "ac" by neither. As in HBase.
+        // Only the greatest prefix that is not greater is tested: with the prefixes "a" and "ab",
+        // the qualifier "abc" matches "ab", and "ac" matches neither. As in HBase.
         if following > 0 && qualifier.starts_with(&self.prefixes[following - 1]) {
             return Ok(ReturnCode::Include);
         }
@@ -158,8 +158,8 @@ impl Evaluate for ColumnRange {
 #[derive(Debug)]
 pub(super) struct ColumnPage {
     offset: i32,
-    /// Columns of the row that are skipped or taken. Wraps as Java's `int` does, so that
-    /// a great offset and limit together give nothing.
+    /// Columns of the row that are skipped or taken. Wraps like Java's `int`, so a large offset and
+    /// a large limit together return nothing.
     end: i32,
     count: i32,
 }

@@ -1,8 +1,8 @@
-//! Comparators: what the compare filters hold against rows, families, qualifiers and values.
+//! Comparators: what the compare filters compare rows, families, qualifiers and values with.
 //!
-//! A comparator compares itself with bytes, in this order: `Greater` says that the comparator is
-//! greater. Those that only know match and no match say `Equal` and `Greater`; their class names
-//! are on the variants.
+//! A comparator compares itself with bytes, in this order: `Greater` means that the comparator is
+//! greater. Comparators that only match or do not match return `Equal` and `Greater`. The variants
+//! name their HBase classes.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -61,7 +61,7 @@ impl CompareOperator {
         Self::ALL.iter().copied().find(|operator| operator.name() == name)
     }
 
-    /// Whether stored bytes pass, if the given compare with them as `given_to_stored`.
+    /// Whether stored bytes pass, if the given value compares with them as `given_to_stored`.
     ///
     /// # Errors
     /// `IOException` for [`CompareOperator::NoOp`].
@@ -101,7 +101,7 @@ pub enum BitwiseOperator {
 pub enum Comparator {
     /// `BinaryComparator`: byte order.
     Binary(Vec<u8>),
-    /// `BinaryPrefixComparator`: byte order of the first bytes, as many as there are here.
+    /// `BinaryPrefixComparator`: byte order of the first bytes, as many as this has.
     BinaryPrefix(Vec<u8>),
     /// `BinaryComponentComparator`: byte order of the bytes at an offset. Bytes that end before
     /// the component does are an error.
@@ -122,7 +122,7 @@ pub enum Comparator {
     Long(i64),
     /// `BigDecimalComparator`: the bytes are a decimal number as `Bytes.toBytes` writes it.
     BigDecimal(BigDecimal),
-    /// `NullComparator`: a match if there is nothing. Stored bytes, even none, are something.
+    /// `NullComparator`: a match if there is no value. Stored bytes, even empty ones, are a value.
     Null,
     /// `RegexStringComparator`: a match if the pattern is found in the text.
     Regex(RegexString),
@@ -153,7 +153,7 @@ impl Comparator {
         Ok(Self::Regex(RegexString::new(pattern, RegexFlags::DOTALL, RegexEngine::Java)?))
     }
 
-    /// `SubstringComparator`; the case of letters does not count.
+    /// `SubstringComparator`, ignoring case.
     pub fn substring(substring: &str) -> Self {
         Self::Substring { substring: substring.to_lowercase() }
     }
@@ -218,8 +218,8 @@ impl Comparator {
         })
     }
 
-    /// Whether stored `bytes` compare with this as `operator` says; with
-    /// [`CompareOperator::NoOp`] they do not.
+    /// Whether stored `bytes` satisfy `operator` with this comparator; never for
+    /// [`CompareOperator::NoOp`].
     ///
     /// # Errors
     /// Those of [`Comparator::compare`].
@@ -245,8 +245,8 @@ fn has_bit(value: &[u8], operator: BitwiseOperator, bytes: &[u8]) -> bool {
         })
 }
 
-/// The number in the first 8 bytes. HBase reads 8 bytes of memory whatever the length is; what
-/// lies behind a short value is taken to be zeros here.
+/// The number in the first 8 bytes. HBase reads 8 bytes of memory whatever the length; here, a
+/// short value is padded with zeros.
 fn read_long(bytes: &[u8]) -> i64 {
     let mut number = [0; 8];
     let length = bytes.len().min(8);

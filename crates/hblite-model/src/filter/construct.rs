@@ -1,4 +1,4 @@
-//! The constructors of filters; each refuses what its Java class refuses, in the same words.
+//! The constructors of filters; each refuses what its Java class refuses, with the same message.
 
 use super::row_range::{self, RowRange};
 use super::{
@@ -8,27 +8,27 @@ use crate::bytes::{next_after_prefix, to_string_binary};
 use crate::error::{Error, Result};
 
 impl Filter {
-    /// Rows that compare so (`RowFilter`).
+    /// Rows whose key satisfies the comparison (`RowFilter`).
     pub fn row(operator: CompareOperator, comparator: Comparator) -> Self {
         Self::Row { operator, comparator }
     }
 
-    /// Cells whose family compares so (`FamilyFilter`).
+    /// Cells whose family satisfies the comparison (`FamilyFilter`).
     pub fn family(operator: CompareOperator, comparator: Comparator) -> Self {
         Self::Family { operator, comparator }
     }
 
-    /// Cells whose qualifier compares so (`QualifierFilter`).
+    /// Cells whose qualifier satisfies the comparison (`QualifierFilter`).
     pub fn qualifier(operator: CompareOperator, comparator: Comparator) -> Self {
         Self::Qualifier { operator, comparator }
     }
 
-    /// Cells whose value compares so (`ValueFilter`).
+    /// Cells whose value satisfies the comparison (`ValueFilter`).
     pub fn value(operator: CompareOperator, comparator: Comparator) -> Self {
         Self::Value { operator, comparator }
     }
 
-    /// Cells of one column whose value compares so (`ColumnValueFilter`).
+    /// Cells of one column whose value satisfies the comparison (`ColumnValueFilter`).
     pub fn column_value(
         family: impl Into<Vec<u8>>,
         qualifier: impl Into<Vec<u8>>,
@@ -53,7 +53,7 @@ impl Filter {
         Self::SingleColumnValueExclude { test }
     }
 
-    /// Cells with a timestamp of the column (`DependentColumnFilter`).
+    /// Cells whose timestamp also occurs in the column (`DependentColumnFilter`).
     pub fn dependent_column(
         family: impl Into<Vec<u8>>,
         qualifier: impl Into<Vec<u8>>,
@@ -68,7 +68,8 @@ impl Filter {
         }
     }
 
-    /// As [`Filter::dependent_column`], counting only cells of the column whose value compares so.
+    /// As [`Filter::dependent_column`], with only the cells of the column whose value satisfies the
+    /// comparison.
     pub fn dependent_column_value(
         family: impl Into<Vec<u8>>,
         qualifier: impl Into<Vec<u8>>,
@@ -85,17 +86,17 @@ impl Filter {
         }
     }
 
-    /// Rows that begin so (`PrefixFilter`).
+    /// Rows that start with `prefix` (`PrefixFilter`).
     pub fn prefix(prefix: impl Into<Vec<u8>>) -> Self {
         Self::Prefix { prefix: prefix.into() }
     }
 
-    /// Cells whose qualifier begins so (`ColumnPrefixFilter`).
+    /// Cells whose qualifier starts with `prefix` (`ColumnPrefixFilter`).
     pub fn column_prefix(prefix: impl Into<Vec<u8>>) -> Self {
         Self::ColumnPrefix { prefix: prefix.into() }
     }
 
-    /// Cells whose qualifier begins with one of these (`MultipleColumnPrefixFilter`).
+    /// Cells whose qualifier starts with one of these (`MultipleColumnPrefixFilter`).
     ///
     /// # Errors
     /// `IllegalArgumentException` if a prefix is repeated.
@@ -110,7 +111,7 @@ impl Filter {
         Ok(Self::MultipleColumnPrefix { prefixes })
     }
 
-    /// Cells whose qualifier lies between the ends; `None` is an open end (`ColumnRangeFilter`).
+    /// Cells whose qualifier is in the range; `None` leaves an end open (`ColumnRangeFilter`).
     pub fn column_range(
         min: Option<Vec<u8>>,
         min_inclusive: bool,
@@ -130,7 +131,7 @@ impl Filter {
         Ok(Self::ColumnPagination { limit, offset: ColumnOffset::Count(offset) })
     }
 
-    /// `limit` columns of each row from `qualifier` on (`ColumnPaginationFilter`).
+    /// `limit` columns of each row, starting at `qualifier` (`ColumnPaginationFilter`).
     ///
     /// # Errors
     /// `IllegalArgumentException` if `limit` is negative.
@@ -186,7 +187,8 @@ impl Filter {
     /// Rows that match one of the patterns (`FuzzyRowFilter`).
     ///
     /// # Errors
-    /// `IllegalArgumentException` if there is no pattern or a mask is not as long as its key.
+    /// `IllegalArgumentException` if there is no pattern, or if a mask and its key differ in
+    /// length.
     pub fn fuzzy_row(keys: Vec<FuzzyKey>) -> Result<Self> {
         for FuzzyKey { key, mask } in &keys {
             if key.len() != mask.len() {
@@ -205,12 +207,12 @@ impl Filter {
     /// Rows in one of the ranges, which may overlap (`MultiRowRangeFilter`).
     ///
     /// # Errors
-    /// `IllegalArgumentException` if there is no range or one that can hold no row.
+    /// `IllegalArgumentException` if there is no range, or one that cannot contain a row.
     pub fn multi_row_range(ranges: Vec<RowRange>) -> Result<Self> {
         Ok(Self::MultiRowRange { ranges: row_range::sort_and_merge(ranges)? })
     }
 
-    /// Rows that begin with one of the prefixes (`MultiRowRangeFilter`).
+    /// Rows that start with one of the prefixes (`MultiRowRangeFilter`).
     ///
     /// # Errors
     /// `IllegalArgumentException` if there is no prefix.
@@ -239,17 +241,17 @@ impl Filter {
         Ok(Self::Timestamps { timestamps, can_hint })
     }
 
-    /// Each row with this chance (`RandomRowFilter`).
+    /// Each row with this probability (`RandomRowFilter`).
     pub fn random_row(chance: f32) -> Self {
         Self::RandomRow { chance }
     }
 
-    /// Rows of which every cell passes `filter` (`SkipFilter`).
+    /// Rows in which every cell passes `filter` (`SkipFilter`).
     pub fn skip(filter: Self) -> Self {
         Self::Skip { filter: Box::new(filter) }
     }
 
-    /// Ends a region's scan at the first thing that `filter` rejects (`WhileMatchFilter`).
+    /// Ends a region's scan as soon as `filter` rejects something (`WhileMatchFilter`).
     pub fn while_match(filter: Self) -> Self {
         Self::WhileMatch { filter: Box::new(filter) }
     }
@@ -260,7 +262,7 @@ impl Filter {
     }
 }
 
-/// Refuses a negative number, as Guava's `Preconditions` words it.
+/// Refuses a negative number with the message of Guava's `Preconditions`.
 fn not_negative(message: &str, number: impl Into<i64>) -> Result<()> {
     let number = number.into();
     if number < 0 {

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{ColumnOffset, Comparator, CompareOperator, Filter, FuzzyKey, ListOperator};
 use crate::bytes::to_string_binary;
 
-/// Members of a list that are printed before the rest is only counted.
+/// Number of list members printed before the rest is only counted.
 const MEMBERS_MAX: usize = 5;
 
 impl fmt::Display for Filter {
@@ -98,7 +98,7 @@ fn write_column(
     write!(f, "{name} ({family}, {qualifier}, {operator}, {})", value_text(comparator))
 }
 
-/// `Name (shown/count): [a, b]`; with more than are shown, Java leaves out the last comma too.
+/// `Name (shown/count): [a, b]`; if more exist than are shown, Java omits the last comma too.
 fn write_counted(
     f: &mut fmt::Formatter<'_>,
     name: &str,

@@ -1,4 +1,4 @@
-//! Filters that steer the scan or change cells: pages, wrappers, first cells, keys only.
+//! Filters that control the scan or change cells: pages, wrappers, first cells, keys only.
 
 use super::state::{CellValue, Evaluate, ReturnCode};
 use crate::cell::CellRef;

@@ -1,10 +1,10 @@
 //! `FuzzyRowFilter`: rows that match a pattern byte by byte, found by seeking.
 //!
-//! A row is compared with as many bytes of a pattern as it has: short rows match. Where a row
-//! matches no pattern, each pattern gives the next row that it could match; the nearest of these
-//! in scan order is the hint. A scan that seeks sees only what the hints let it see, so odd hints
-//! (in reverse, wildcards after the place that decides stand for `00`) show in the answer. The
-//! rules are those of HBase 2.6.1.
+//! A row is compared with as many bytes of a pattern as it has, so short rows match. If a row
+//! matches no pattern, each pattern yields the next row that it could match; the nearest of these
+//! in scan order is the hint. A scan that seeks sees only what the hints reveal, so odd hints show
+//! in the answer (in reverse, wildcards after the deciding position count as `00`). The rules are
+//! those of HBase 2.6.1.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -15,14 +15,14 @@ use crate::cell::{CellRef, key};
 use crate::direction::Direction;
 use crate::error::Result;
 
-/// Mask byte of a byte that must match, as HBase keeps it.
+/// Mask byte of a byte that must match, as HBase stores it.
 const FIXED: i8 = -1;
 /// Mask byte of a wildcard, as HBase prints it.
 const WILDCARD: i8 = 2;
 
-/// A pattern as HBase keeps it: `FIXED` and `WILDCARD` in the mask, 0 under wildcards.
+/// A pattern as HBase stores it: `FIXED` and `WILDCARD` in the mask, 0 under wildcards.
 ///
-/// A mask that has only these two is taken to be in that form already.
+/// A mask with only these two values is assumed to have that form already.
 pub(super) fn processed(pattern: &FuzzyKey) -> (Vec<u8>, Vec<i8>) {
     let mut key = pattern.key.clone();
     let mut mask: Vec<i8> = pattern.mask.iter().map(|byte| *byte as i8).collect();
@@ -68,8 +68,8 @@ impl Pattern {
 
     /// The row to seek to from `row`, which does not match; `None` if no later row matches.
     ///
-    /// Fixed bytes are set to the pattern's. If that alone moves the row on, the rest is free;
-    /// else the last wildcard before the first mismatch that can move on does so.
+    /// Fixed bytes are set to the pattern's. If that alone advances the row, the rest is arbitrary;
+    /// otherwise the last wildcard before the first mismatch that can advance does so.
     fn next_row(&self, row: &[u8], direction: Direction) -> Option<Vec<u8>> {
         let (first, last) = if direction.is_reverse() { (0xff, 0) } else { (0, 0xff) };
         let mut next = self.key.clone();
@@ -106,7 +106,7 @@ impl Pattern {
             }
         }
         if !direction.is_reverse() {
-            // Trailing wildcards go: "a" comes before "a\x00" and may match as well.
+            // Trailing wildcards are removed: "a" precedes "a\x00" and may match as well.
             let fixed = self.mask.iter().take(next.len()).rposition(|mask| *mask != 0);
             let length = fixed.map_or(0, |at| at + 1).max(moving.map_or(0, |at| at + 1));
             next.truncate(length);
@@ -115,7 +115,7 @@ impl Pattern {
     }
 }
 
-/// A row to seek to; the greatest is the first that the scan meets.
+/// A row to seek to; the greatest is the first in scan order.
 #[derive(Debug, PartialEq, Eq)]
 struct Candidate {
     row: Vec<u8>,
@@ -144,7 +144,7 @@ pub(super) struct FuzzyRow {
     last_match: usize,
     rejected: bool,
     is_done: bool,
-    /// Per pattern that can still match, its next row; filled at the first hint.
+    /// The next row of each pattern that can still match; filled at the first hint.
     candidates: Option<BinaryHeap<Candidate>>,
 }
 
@@ -160,7 +160,7 @@ impl FuzzyRow {
         }
     }
 
-    /// The nearest row from `row` on that some pattern may match.
+    /// The nearest row, from `row` on, that some pattern may match.
     fn next_row(&mut self, row: &[u8]) -> Option<&[u8]> {
         let (patterns, direction) = (&self.patterns, self.direction);
         let candidate = |pattern: usize| {
@@ -172,8 +172,8 @@ impl FuzzyRow {
                 self.candidates = Some((0..patterns.len()).filter_map(candidate).collect());
             }
             Some(candidates) => {
-                // What the scan has reached or passed is of no use any more. A pattern's next row
-                // may be behind the scan again, but each is asked at most once per call.
+                // Candidates that the scan has reached or passed are useless. A pattern's next row
+                // may again be behind the scan, but each is computed at most once per call.
                 let mut reached = Vec::new();
                 while let Some(nearest) = candidates.peek()
                     && direction.apply(row.cmp(&nearest.row)) != Ordering::Less

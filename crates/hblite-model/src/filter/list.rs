@@ -1,11 +1,11 @@
 //! AND and OR over filters: `FilterListWithAND` and `FilterListWithOR`.
 //!
-//! A list answers each cell with one code, merged from those of its members: AND takes the
-//! farthest step that any member asks for, OR the nearest that no member would miss a cell by.
+//! A list answers each cell with one code, merged from those of its members: AND takes the largest
+//! step that any member asks for, OR the largest that makes no member miss a cell.
 //!
-//! An OR goes on to show cells to a member that wanted to skip them, because another member
-//! wanted them. So it remembers per member the last cell and code, and answers for the member
-//! until the scan has passed the place that it wanted to go to. That memory is per row.
+//! An OR shows cells to a member that wanted to skip them, because another member wanted them. So
+//! it remembers the last cell and code of each member, and answers for the member until the scan
+//! has passed the position that the member wanted. It forgets them after each row.
 
 use std::cmp::Ordering;
 
@@ -38,7 +38,7 @@ impl Member {
         self.last_code = None;
     }
 
-    /// The code that follows from the last one, without asking the filter.
+    /// The code that follows from the last one, without calling the filter.
     fn remembered_code(&mut self, cell: &CellRef<'_>, direction: Direction) -> Option<ReturnCode> {
         let last = &self.last_key;
         match self.last_code? {
@@ -66,7 +66,7 @@ impl Member {
     }
 }
 
-/// Compares keys in scan order. Reversed, also the cells of one row: as in HBase.
+/// Compares keys in scan order. In reverse this includes the cells of one row, as in HBase.
 fn compare(direction: Direction, left: &[u8], right: &[u8]) -> Ordering {
     direction.apply(CellComparator::Default.compare_keys(left, right))
 }
@@ -105,7 +105,7 @@ impl Evaluate for And {
                 any_hinting_passes = true;
             }
         }
-        // A filter that can seek is to be asked for its hint, even in a row that is lost.
+        // A filter that can seek must be asked for its hint, even in a rejected row.
         Ok(any_rejects && !any_hinting_passes)
     }
 
@@ -116,7 +116,7 @@ impl Evaluate for And {
         for member in &mut self.members {
             member.is_marked = false;
             if is_decided {
-                // The cell is rejected, but who can seek may still do so.
+                // The cell is rejected, but a member that can seek may still do so.
                 if member.is_hinting {
                     member.is_marked =
                         member.state.filter_cell(cell)? == ReturnCode::SeekNextUsingHint;
@@ -166,7 +166,7 @@ impl Evaluate for And {
     }
 }
 
-/// The code of an AND of which one part said `left` and the next member `right`.
+/// The code of an AND whose members so far said `left` and whose next member said `right`.
 pub(super) fn merge_and(left: ReturnCode, right: ReturnCode) -> ReturnCode {
     use ReturnCode::{
         Include, IncludeAndNextColumn, IncludeAndSeekNextRow, NextColumn, NextRow,
@@ -213,7 +213,7 @@ impl Evaluate for Or {
 
     fn filter_row_key(&mut self, row: &[u8]) -> Result<bool> {
         let mut rejected = !self.members.is_empty();
-        // All are asked, also after one has passed: they take note of the row.
+        // All are called, even after one has passed, because they track the row.
         for member in &mut self.members {
             if !member.state.filter_all_remaining() && !member.state.filter_row_key(row)? {
                 rejected = false;
@@ -235,7 +235,7 @@ impl Evaluate for Or {
             let member_code = match member.remembered_code(cell, self.direction) {
                 Some(code) => code,
                 None => match member.state.filter_cell(cell) {
-                    // HBase merges a null code: it counts for nothing in front of the others.
+                    // HBase merges a null code: it has no effect before the others.
                     Err(error) if is_null_code(&error) && code.is_none() => continue,
                     result => result?,
                 },
@@ -260,7 +260,7 @@ impl Evaluate for Or {
             if member.state.filter_all_remaining() {
                 continue;
             }
-            // Without a hint from everybody there is no place that suits everybody.
+            // Unless all members give a hint, no position suits all of them.
             let hint = member.state.next_cell_hint(key)?;
             nearest = match nearest {
                 Some(key) if compare(self.direction, &key, &hint) != Ordering::Greater => Some(key),
@@ -281,7 +281,7 @@ impl Evaluate for Or {
     }
 }
 
-/// The code of an OR of which one part said `left` and the next member `right`.
+/// The code of an OR whose members so far said `left` and whose next member said `right`.
 pub(super) fn merge_or(left: ReturnCode, right: ReturnCode) -> ReturnCode {
     use ReturnCode::{
         Include, IncludeAndNextColumn, IncludeAndSeekNextRow, NextColumn, NextRow,
@@ -290,7 +290,7 @@ pub(super) fn merge_or(left: ReturnCode, right: ReturnCode) -> ReturnCode {
     match (left, right) {
         (Include, _) | (_, Include) => Include,
         (SeekNextUsingHint, SeekNextUsingHint) => SeekNextUsingHint,
-        // A skip of one cell, or to a hint, may be anywhere: all must go step by step.
+        // A skip of one cell, or to a hint, may lead anywhere, so all must go step by step.
         (Skip | SeekNextUsingHint, code) | (code, Skip | SeekNextUsingHint) => {
             if code.is_include() { Include } else { Skip }
         }

@@ -1,23 +1,23 @@
-//! Filters: what a Get or Scan lets through beyond rows, columns, versions and times.
+//! Filters: what a Get or Scan returns, beyond the selection of rows, columns, versions and times.
 //!
-//! Two sides. A [`Filter`] is a description: immutable, comparable, safe to share; it is what a
-//! client builds, what travels, and what the filter language ([`parse_filter`]) gives. A
-//! [`FilterState`] is the same filter at work in one region scanner: it sees rows and cells in
-//! scan order and remembers what it must.
+//! There are two sides. A [`Filter`] is a description: immutable, comparable, safe to share.
+//! Clients build it, it is sent over the wire, and the filter language produces it
+//! ([`parse_filter`]). A [`FilterState`] is the same filter at work in one region scanner: it sees
+//! rows and cells in scan order and keeps the state it needs.
 //!
-//! The order in which a region scanner asks, for each row:
+//! A region scanner calls these methods for each row, in this order:
 //!
 //! ```text
 //! filter_all_remaining ── true: the scan of this region is over
 //! filter_row_key       ── true: the row is skipped unread
 //! filter_cell*         ── per cell: include, skip, or seek; next_cell_hint says where to
 //! transform_cell*      ── per included cell
-//! filter_row_cells     ── only if has_filter_row: cells of the whole row may still go
-//! filter_row           ── true: the row goes after all
+//! filter_row_cells     ── only if has_filter_row: may still remove cells of the whole row
+//! filter_row           ── true: the row is rejected after all
 //! reset                ── before the next row
 //! ```
 //!
-//! What is not obvious in a filter here is on purpose: the answers, also the odd ones, are those
+//! Surprising behaviour of a filter is intentional: the answers, including the odd ones, are those
 //! of Apache HBase 2.6 (package `org.apache.hadoop.hbase.filter`).
 
 mod big_decimal;
@@ -58,29 +58,30 @@ pub enum ListOperator {
 /// Where a [`Filter::ColumnPagination`] begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnOffset {
-    /// After so many columns of the row, across families.
+    /// After this many columns of the row, across families.
     Count(i32),
-    /// At the first column whose qualifier is not less.
+    /// At the first column whose qualifier is not smaller.
     Qualifier(Vec<u8>),
 }
 
-/// A key pattern of a [`Filter::FuzzyRow`]. Key and mask are equally long.
+/// A key pattern of a [`Filter::FuzzyRow`]. Key and mask have the same length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FuzzyKey {
     /// The bytes that a row must have.
     pub key: Vec<u8>,
-    /// Per byte of the key: 0, the row must have it; 1, any byte will do.
+    /// For each byte of the key: 0 if the row must have it, 1 if any byte matches.
     pub mask: Vec<u8>,
 }
 
-/// A filter and its settings; a variant is the HBase class of that name followed by `Filter`.
+/// A filter and its settings; a variant is named after the HBase class, without the suffix
+/// `Filter`.
 ///
-/// Made by the constructors ([`Filter::prefix`] and so on), which check as the Java constructors
-/// do; outside this crate variants can be matched but not built.
+/// Use the constructors ([`Filter::prefix`] and so on), which check as the Java constructors do.
+/// Outside this crate variants can be matched but not built.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Filter {
-    /// Rows whose key compares with `comparator` as `operator` says.
+    /// Rows whose key satisfies `operator` with `comparator`.
     #[non_exhaustive]
     Row {
         /// How row and comparator must compare.
@@ -88,7 +89,7 @@ pub enum Filter {
         /// What the row is compared with.
         comparator: Comparator,
     },
-    /// Cells whose family compares with `comparator` as `operator` says.
+    /// Cells whose family satisfies `operator` with `comparator`.
     #[non_exhaustive]
     Family {
         /// How family and comparator must compare.
@@ -96,7 +97,7 @@ pub enum Filter {
         /// What the family is compared with.
         comparator: Comparator,
     },
-    /// Cells whose qualifier compares with `comparator` as `operator` says.
+    /// Cells whose qualifier satisfies `operator` with `comparator`.
     #[non_exhaustive]
     Qualifier {
         /// How qualifier and comparator must compare.
@@ -104,7 +105,7 @@ pub enum Filter {
         /// What the qualifier is compared with.
         comparator: Comparator,
     },
-    /// Cells whose value compares with `comparator` as `operator` says.
+    /// Cells whose value satisfies `operator` with `comparator`.
     #[non_exhaustive]
     Value {
         /// How value and comparator must compare.
@@ -124,51 +125,51 @@ pub enum Filter {
         /// What the value is compared with.
         comparator: Comparator,
     },
-    /// Whole rows, judged by the value of one column.
+    /// Whole rows, selected by the value of one column.
     #[non_exhaustive]
     SingleColumnValue {
         /// The column and its test.
         test: SingleColumnTest,
     },
-    /// As [`Filter::SingleColumnValue`], without the judged column in the answer.
+    /// As [`Filter::SingleColumnValue`], without the tested column in the answer.
     #[non_exhaustive]
     SingleColumnValueExclude {
         /// The column and its test.
         test: SingleColumnTest,
     },
-    /// Cells that have the timestamp of some cell of one column (its value may be tested too).
+    /// Cells with the timestamp of some cell of one column (whose value may be tested too).
     #[non_exhaustive]
     DependentColumn {
         /// Family of the reference column.
         family: Vec<u8>,
         /// Qualifier of the reference column.
         qualifier: Vec<u8>,
-        /// Whether the reference column itself is left out.
+        /// Whether the reference column itself is omitted.
         drop_dependent_column: bool,
         /// How value and comparator must compare.
         operator: CompareOperator,
-        /// What the value is compared with; `None`: it is not.
+        /// What the value is compared with; `None` for no comparison.
         comparator: Option<Comparator>,
     },
-    /// Rows that begin with `prefix`.
+    /// Rows that start with `prefix`.
     #[non_exhaustive]
     Prefix {
         /// The bytes.
         prefix: Vec<u8>,
     },
-    /// Cells whose qualifier begins with `prefix`.
+    /// Cells whose qualifier starts with `prefix`.
     #[non_exhaustive]
     ColumnPrefix {
         /// The bytes.
         prefix: Vec<u8>,
     },
-    /// Cells whose qualifier begins with one of the prefixes.
+    /// Cells whose qualifier starts with one of the prefixes.
     #[non_exhaustive]
     MultipleColumnPrefix {
         /// The prefixes, ascending and distinct.
         prefixes: Vec<Vec<u8>>,
     },
-    /// Cells whose qualifier lies in a range.
+    /// Cells whose qualifier is in a range.
     #[non_exhaustive]
     ColumnRange {
         /// Lower end; `None` is open.
@@ -183,7 +184,7 @@ pub enum Filter {
     /// A page of the columns of each row.
     #[non_exhaustive]
     ColumnPagination {
-        /// Most columns per row, at least 0.
+        /// Maximum number of columns per row, at least 0.
         limit: i32,
         /// Where the page begins.
         offset: ColumnOffset,
@@ -191,13 +192,13 @@ pub enum Filter {
     /// The first columns of a row; meant for Gets.
     #[non_exhaustive]
     ColumnCountGet {
-        /// Most columns, at least 0.
+        /// Maximum number of columns, at least 0.
         limit: i32,
     },
     /// The first rows of each region.
     #[non_exhaustive]
     Page {
-        /// Most rows per region, at least 0.
+        /// Maximum number of rows per region, at least 0.
         size: i64,
     },
     /// Rows up to and including `stop_row`.
@@ -241,19 +242,19 @@ pub enum Filter {
         /// Whether the scan may seek over timestamps (and then miss delete markers there).
         can_hint: bool,
     },
-    /// A random part of the rows.
+    /// A random selection of rows.
     #[non_exhaustive]
     RandomRow {
         /// Share of the rows: below 0 none, above 1 all.
         chance: f32,
     },
-    /// Rows of which every cell passes the inner filter.
+    /// Rows in which every cell passes the inner filter.
     #[non_exhaustive]
     Skip {
         /// The inner filter.
         filter: Box<Filter>,
     },
-    /// Ends the scan of a region at the first thing that the inner filter rejects.
+    /// Ends the scan of a region as soon as the inner filter rejects something.
     #[non_exhaustive]
     WhileMatch {
         /// The inner filter.
@@ -264,12 +265,12 @@ pub enum Filter {
     List {
         /// Whether all or one must pass.
         operator: ListOperator,
-        /// The filters, asked in this order.
+        /// The filters, called in this order.
         filters: Vec<Filter>,
     },
 }
 
-/// The column that a [`Filter::SingleColumnValue`] looks at, and how it judges.
+/// The column that a [`Filter::SingleColumnValue`] tests, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SingleColumnTest {
     /// Family of the column.
@@ -282,12 +283,12 @@ pub struct SingleColumnTest {
     pub comparator: Comparator,
     /// Whether rows without the column are rejected. Default: they pass.
     pub filter_if_missing: bool,
-    /// Whether only the newest version is judged (default), or any may pass.
+    /// Whether only the newest version is tested (default), or any version may pass.
     pub latest_version_only: bool,
 }
 
 impl SingleColumnTest {
-    /// A test of this column; rows without it pass, only the newest version is judged.
+    /// A test of this column; rows without it pass, and only the newest version is tested.
     pub fn new(
         family: impl Into<Vec<u8>>,
         qualifier: impl Into<Vec<u8>>,
@@ -304,19 +305,19 @@ impl SingleColumnTest {
         }
     }
 
-    /// The same test that rejects rows without the column, or not.
+    /// The same test, with rows that lack the column rejected or not.
     pub fn with_filter_if_missing(self, filter_if_missing: bool) -> Self {
         Self { filter_if_missing, ..self }
     }
 
-    /// The same test that judges the newest version only, or any.
+    /// The same test, of only the newest version or of any.
     pub fn with_latest_version_only(self, latest_version_only: bool) -> Self {
         Self { latest_version_only, ..self }
     }
 }
 
 impl Filter {
-    /// Deepest nesting of filters in filters that is accepted from text or from the wire.
+    /// Maximum nesting depth of filters, in text and on the wire.
     pub const DEPTH_MAX: usize = 128;
 
     /// The simple name of the HBase class.
@@ -351,8 +352,8 @@ impl Filter {
         }
     }
 
-    /// Whether rows are judged as a whole, so that no part of a row may be returned before all
-    /// of it was read (`Filter.hasFilterRow`). Such a filter cannot go with a batch limit.
+    /// Whether the filter selects whole rows, so that no part of a row may be returned before all
+    /// of it was read (`Filter.hasFilterRow`). Such a filter cannot be combined with a batch limit.
     pub fn has_filter_row(&self) -> bool {
         match self {
             Self::SingleColumnValue { .. }
@@ -367,7 +368,7 @@ impl Filter {
         }
     }
 
-    /// Whether the cells of `family` are needed to judge a row (`Filter.isFamilyEssential`);
+    /// Whether the cells of `family` are needed to decide on a row (`Filter.isFamilyEssential`);
     /// the others may be loaded after a row has passed.
     pub fn is_family_essential(&self, family: &[u8]) -> bool {
         match self {
@@ -385,8 +386,8 @@ impl Filter {
         }
     }
 
-    /// Whether cells that are passed by on the way to a hint leave no trace: the filter would say
-    /// the same of each of them, and of those behind the hint, had it seen them or not.
+    /// Whether cells skipped on the way to a hint leave no trace: the filter's answers for them,
+    /// and for those after the hint, do not depend on having seen them.
     pub(crate) fn forgets_passed_cells(&self) -> bool {
         matches!(
             self,
@@ -397,7 +398,7 @@ impl Filter {
         )
     }
 
-    /// Whether HBase counts this among the filters that seek (`HintingFilter`): an AND list asks
+    /// Whether HBase counts this among the filters that seek (`HintingFilter`): an AND list calls
     /// them even after another filter has rejected a cell.
     pub(crate) fn is_hinting(&self) -> bool {
         matches!(

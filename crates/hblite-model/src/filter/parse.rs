@@ -5,8 +5,8 @@
 //! ```
 //!
 //! SKIP and WHILE bind tightest, then AND, then OR. AND and OR need a space or parenthesis on both
-//! sides. This is HBase's machine of two stacks, operators and filters, down to its odd ends: a
-//! parenthesis at the end may be missing, and inside parentheses an OR followed by an AND is a
+//! sides. This is HBase's machine with two stacks, operators and filters, including its quirks: a
+//! final parenthesis may be missing, and inside parentheses an OR followed by an AND is a
 //! `Mismatched parenthesis`.
 
 mod arguments;
@@ -18,12 +18,12 @@ use crate::error::{Error, Result};
 
 pub use arguments::supported_filters;
 
-/// Why a text is no filter, and where.
+/// Why a text is not a filter, and where.
 #[derive(Debug)]
 pub struct ParseFilterError {
     /// HBase's exception and message.
     pub error: Error,
-    /// Offset in bytes: the operator, parenthesis or filter at fault, or the end of the text.
+    /// Offset in bytes of the offending operator, parenthesis or filter, or the end of the text.
     pub position: usize,
 }
 
@@ -48,7 +48,7 @@ impl From<ParseFilterError> for Error {
 /// The filter that `text` describes.
 ///
 /// # Errors
-/// `IllegalArgumentException` with HBase's message, and the place.
+/// `IllegalArgumentException` with HBase's message, and the position.
 pub fn parse_filter(text: impl AsRef<[u8]>) -> std::result::Result<Filter, ParseFilterError> {
     let mut parser =
         Parser { text: text.as_ref(), at: 0, operators: Vec::new(), filters: Vec::new() };
@@ -65,7 +65,7 @@ enum Operator {
 }
 
 impl Operator {
-    /// The greater binds tighter.
+    /// A greater value binds tighter.
     fn precedence(self) -> u8 {
         match self {
             Self::Or => 1,
@@ -76,7 +76,7 @@ impl Operator {
     }
 }
 
-/// The operators as words. Where one may stand depends on what it needs on its left.
+/// The operators as words. Their allowed positions depend on what they need on the left.
 const WORDS: [(&[u8], Operator); 4] = [
     (b"OR", Operator::Or),
     (b"AND", Operator::And),
@@ -84,7 +84,7 @@ const WORDS: [(&[u8], Operator); 4] = [
     (b"WHILE", Operator::While),
 ];
 
-/// A filter on the stack, and how deep filters are nested in it.
+/// A filter on the stack, with its nesting depth.
 struct Parsed {
     filter: Filter,
     depth: usize,
@@ -92,7 +92,7 @@ struct Parsed {
 
 struct Parser<'a> {
     text: &'a [u8],
-    /// Where the parser is; after an error, where it was found.
+    /// The parser's position; after an error, the position of the error.
     at: usize,
     operators: Vec<Operator>,
     filters: Vec<Parsed>,
@@ -133,7 +133,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The operator that stands here as a word of its own.
+    /// The operator at this position, as a word of its own.
     fn operator_here(&self) -> Option<(usize, Operator)> {
         let rest = &self.text[self.at..];
         let (word, operator) = WORDS.iter().find(|(word, _)| rest.starts_with(word))?;
@@ -167,13 +167,15 @@ impl Parser<'_> {
                 return Err(mismatched());
             }
             self.apply()?;
-            // HBase takes whatever is next for the parenthesis, so an operator can get lost here.
+            // HBase takes whatever comes next for the parenthesis, so an operator can get lost
+            // here.
             top = self.operators.pop().ok_or_else(mismatched)?;
         }
         Ok(())
     }
 
-    /// Applies the operator on top of the stack, with its like below it, to the filters on theirs.
+    /// Applies the operator on top of the stack, and equal ones below it, to the filters on their
+    /// stack.
     fn apply(&mut self) -> Result<()> {
         let Some(&operator) = self.operators.last() else {
             return Err(wrong("Incorrect arguments on operatorStack"));

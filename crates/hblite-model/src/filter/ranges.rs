@@ -1,8 +1,8 @@
 //! `MultiRowRangeFilter`: rows in one of many ranges, found by seeking from range to range.
 //!
-//! The ranges lie in scan order and are searched by the end that the scan meets first: forward
-//! their start, reversed their stop. An open end is the empty row in this search, also where it
-//! means the end of the table: reversed, a range without stop is searched as if it ended first.
+//! The ranges are in scan order and are searched by the end that the scan reaches first: forward
+//! their start, in reverse their stop. In this search an open end is the empty row, even where it
+//! means the end of the table: in reverse, a range without stop is searched as if it ended first.
 
 use std::cmp::Ordering;
 
@@ -12,14 +12,14 @@ use crate::cell::CellRef;
 use crate::direction::Direction;
 use crate::error::{Error, Exception, Result};
 
-/// What the search for a row found.
+/// The result of the search for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// The scan has not reached the first range.
     BeforeFirst,
-    /// The range that holds the row, or the next one.
+    /// The range that contains the row, or the next one.
     Range(usize),
-    /// The range whose near end is the row and does not belong to it.
+    /// The range whose near end is the row, excluded.
     ExcludedEnd(usize),
 }
 
@@ -45,7 +45,7 @@ impl MultiRowRange {
         Self { ranges, direction, is_done, has_begun, current, code }
     }
 
-    /// The end that the scan meets first.
+    /// The end that the scan reaches first.
     fn near_end<'a>(&self, range: &'a RowRange) -> (&'a [u8], bool) {
         if self.direction.is_reverse() {
             (&range.stop, range.stop_inclusive)
@@ -102,7 +102,7 @@ impl Evaluate for MultiRowRange {
             Found::BeforeFirst => 0,
             Found::Range(index) | Found::ExcludedEnd(index) => index,
         };
-        // The row passes here and is left out cell by cell, so that it can be sought over.
+        // The row passes here and is rejected cell by cell, so that the scan can seek past it.
         self.code = Some(if self.current >= self.ranges.len() {
             self.is_done = true;
             ReturnCode::NextRow
@@ -121,7 +121,7 @@ impl Evaluate for MultiRowRange {
     }
 
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
-        // Inside a SkipFilter no row key comes here; HBase ends in a NullPointerException.
+        // Inside a SkipFilter no row key arrives; HBase fails with a NullPointerException.
         self.code.ok_or_else(|| {
             Error::new(
                 Exception::NullPointer,

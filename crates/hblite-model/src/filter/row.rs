@@ -8,7 +8,7 @@ use crate::cell::CellRef;
 use crate::direction::Direction;
 use crate::error::Result;
 
-/// The answer for the cells of a row that was judged by its key.
+/// The answer for the cells of a row that was decided by its key.
 fn by_row(rejected: bool) -> ReturnCode {
     if rejected { ReturnCode::NextRow } else { ReturnCode::Include }
 }
@@ -53,9 +53,9 @@ impl Evaluate for Row {
 pub(super) struct Prefix {
     prefix: Vec<u8>,
     direction: Direction,
-    /// Rows from here on are past the prefix.
+    /// Whether rows from here on are past the prefix.
     is_past: bool,
-    /// True until a row has passed: without `filter_row_key` nothing does.
+    /// True until a row has passed: without a call of `filter_row_key` no row does.
     rejected: bool,
 }
 
@@ -75,7 +75,7 @@ impl Evaluate for Prefix {
     }
 
     fn filter_row_key(&mut self, row: &[u8]) -> Result<bool> {
-        // A row shorter than the prefix proves nothing: the scan goes on behind it.
+        // A row shorter than the prefix proves nothing, so the scan continues after it.
         let Some(head) = row.get(..self.prefix.len()).filter(|_| !self.is_past) else {
             return Ok(true);
         };
@@ -148,7 +148,7 @@ impl RandomRow {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        // 24 bits are what an f32 holds without rounding up to 1.
+        // An f32 holds 24 bits without rounding up to 1.
         (mixed >> 40) as f32 / (1u32 << 24) as f32
     }
 }

@@ -18,7 +18,7 @@ pub struct RowRange {
 }
 
 impl RowRange {
-    /// The range with these ends. It need not hold any row; [`Filter::multi_row_range`] checks.
+    /// The range with these ends. It may be empty; [`Filter::multi_row_range`] checks.
     pub fn new(
         start: impl Into<Vec<u8>>,
         start_inclusive: bool,
@@ -28,7 +28,7 @@ impl RowRange {
         Self { start: start.into(), start_inclusive, stop: stop.into(), stop_inclusive }
     }
 
-    /// Whether `row` lies in the range.
+    /// Whether the range contains `row`.
     pub fn contains(&self, row: &[u8]) -> bool {
         let (start, stop) = (self.start.as_slice(), self.stop.as_slice());
         let is_after_start = if self.start_inclusive { row >= start } else { row > start };
@@ -36,7 +36,7 @@ impl RowRange {
         is_after_start && (stop.is_empty() || is_before_stop)
     }
 
-    /// Whether HBase accepts the range. `(b, b]` is accepted, and empty.
+    /// Whether HBase accepts the range. It accepts `(b, b]`, which is empty.
     pub fn is_valid(&self) -> bool {
         self.start.is_empty()
             || self.stop.is_empty()
@@ -44,8 +44,8 @@ impl RowRange {
             || (self.start == self.stop && self.stop_inclusive)
     }
 
-    /// Whether the two have a row in common or touch, if `next` starts no earlier and this range
-    /// has a stop.
+    /// Whether the two overlap or touch, given that `next` starts no earlier and this range has a
+    /// stop.
     fn reaches(&self, next: &Self) -> bool {
         self.stop > next.start
             || (self.stop == next.start && (self.stop_inclusive || next.start_inclusive))
@@ -63,9 +63,9 @@ impl RowRange {
 
 /// Sorts ranges and merges those that touch, step by step as HBase does.
 ///
-/// Two of its steps show: a range that is swallowed by one that was already extended makes that
-/// one's stop inclusive if its own is; and a last range with an open end that stands apart is
-/// added twice, out of order, which the search in [`super::ranges`] has to live with.
+/// Two of its quirks are visible. A range swallowed by one that was already extended makes that
+/// one's stop inclusive if its own is. And a last range with an open end that touches no other is
+/// added twice, out of order, which the search in [`super::ranges`] has to handle.
 ///
 /// # Errors
 /// `IllegalArgumentException` for no ranges, or naming all invalid ones.
@@ -83,7 +83,7 @@ pub(super) fn sort_and_merge(mut ranges: Vec<RowRange>) -> Result<Vec<RowRange>>
     while merge.at < ranges.len() && !merge.step() {
         merge.at += 1;
     }
-    // After an early end the range met last is checked again, and named twice.
+    // After an early end, the last range is checked again, and named twice.
     for range in ranges.get(merge.at..).unwrap_or_default() {
         merge.check(range);
     }
@@ -96,13 +96,13 @@ pub(super) fn sort_and_merge(mut ranges: Vec<RowRange>) -> Result<Vec<RowRange>>
     Ok(merge.merged)
 }
 
-/// A merge under way over two ranges or more.
+/// A merge in progress over two or more ranges.
 struct Merge<'a> {
     /// Sorted by start.
     ranges: &'a [RowRange],
-    /// Index of the range that is looked at.
+    /// Index of the current range.
     at: usize,
-    /// What the ranges before have grown into.
+    /// The merged range so far.
     last: RowRange,
     merged: Vec<RowRange>,
     wrong: Vec<&'a RowRange>,
@@ -126,7 +126,8 @@ impl<'a> Merge<'a> {
         self.at + 1 == self.ranges.len()
     }
 
-    /// Adds the range at `at`, and all that follow it without a gap. True: the rest is covered.
+    /// Adds the range at `at`, and all that follow without a gap. Returns true if the rest is
+    /// covered.
     fn step(&mut self) -> bool {
         let range = self.take();
         if self.last.ends_nowhere() {
@@ -184,7 +185,7 @@ impl<'a> Merge<'a> {
         false
     }
 
-    /// Closes the last range and goes on with one that stands apart from it.
+    /// Closes the last range and continues with one that does not touch it.
     fn begin_next(&mut self, range: &RowRange) {
         self.merged.push(std::mem::replace(&mut self.last, range.clone()));
         if self.is_at_end() {

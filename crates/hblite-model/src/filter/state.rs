@@ -1,10 +1,11 @@
 //! A filter at work.
 //!
 //! One [`FilterState`] belongs to one region scanner: the state of counting filters (Page,
-//! ColumnCountGet) is per region, as in HBase. Not shared between threads, but it can move.
+//! ColumnCountGet) is per region, as in HBase. It is not shared between threads, but can move
+//! between them.
 //!
-//! The plain filters answer [`FilterState::filter_cell`] without allocating; hints allocate, and
-//! are asked for only when a seek follows.
+//! The plain filters answer [`FilterState::filter_cell`] without allocating. Hints allocate, and
+//! are only requested when a seek follows.
 
 use std::fmt;
 
@@ -16,44 +17,44 @@ use crate::error::Result;
 /// What to do with a cell and where to go next (`Filter.ReturnCode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReturnCode {
-    /// Take the cell.
+    /// Include the cell.
     Include,
-    /// Take the cell, leave out older versions of its column.
+    /// Include the cell, skip older versions of its column.
     IncludeAndNextColumn,
-    /// Leave out the cell.
+    /// Skip the cell.
     Skip,
-    /// Leave out the cell and older versions of its column.
+    /// Skip the cell and older versions of its column.
     NextColumn,
-    /// Leave out the rest of the row, in this family; other families are still asked.
+    /// Skip the rest of the row in this family; other families are still asked.
     NextRow,
-    /// Leave out all cells before [`FilterState::next_cell_hint`].
+    /// Skip all cells before [`FilterState::next_cell_hint`].
     SeekNextUsingHint,
-    /// Take the cell, leave out the rest of the row in this family.
+    /// Include the cell, skip the rest of the row in this family.
     IncludeAndSeekNextRow,
 }
 
 impl ReturnCode {
-    /// Whether the cell is taken.
+    /// Whether the cell is included.
     #[inline]
     pub fn is_include(self) -> bool {
         matches!(self, Self::Include | Self::IncludeAndNextColumn | Self::IncludeAndSeekNextRow)
     }
 }
 
-/// What becomes of an included cell's value (`Filter.transformCell`).
+/// What happens to an included cell's value (`Filter.transformCell`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CellValue {
-    /// It stays.
+    /// It is unchanged.
     #[default]
     Original,
     /// It becomes empty.
     Empty,
-    /// It becomes these bytes, the length of what was there.
+    /// It becomes these bytes, the length of the original.
     Length([u8; 4]),
 }
 
 impl CellValue {
-    /// `cell` with this value. A changed cell has lost its tags too, as in HBase.
+    /// `cell` with this value. As in HBase, a changed cell also loses its tags.
     #[inline]
     pub fn apply<'a>(&'a self, cell: CellRef<'a>) -> CellRef<'a> {
         match self {
@@ -72,16 +73,16 @@ impl CellValue {
         }
     }
 
-    /// The length of this value in its place, 4 bytes big-endian.
+    /// The length of this value in place of the value, 4 bytes big-endian.
     pub(super) fn into_length(self, original_length: usize) -> Self {
         Self::Length((self.length(original_length) as u32).to_be_bytes())
     }
 }
 
-/// What the filter thinks of a whole row (`FilterWrapper.FilterRowRetCode`).
+/// The filter's decision on a whole row (`FilterWrapper.FilterRowRetCode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowVerdict {
-    /// No cell was left, so [`FilterState::filter_row`] was not asked.
+    /// No cell was left, so [`FilterState::filter_row`] was not called.
     NotCalled,
     /// The row passes.
     Include,
@@ -89,7 +90,7 @@ pub enum RowVerdict {
     Exclude,
 }
 
-/// What each filter does; the defaults are those of `FilterBase`.
+/// The behaviour of a filter; the defaults are those of `FilterBase`.
 pub(super) trait Evaluate: Send + fmt::Debug {
     fn reset(&mut self) {}
 
@@ -121,13 +122,14 @@ pub(super) trait Evaluate: Send + fmt::Debug {
 
 /// Which hints to a cell of the same row a scanner follows.
 ///
-/// HBase's reverse scans follow none: they show the filter each cell of a row. Here they do where
-/// the answer is the same.
+/// HBase's reverse scans follow none: they show the filter each cell of a row. Here they follow
+/// hints where the answer is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HintsInRow {
-    /// All, as forward scans do, even past a marker that deletes what comes behind it.
+    /// All, as forward scans do, even past a marker that deletes the cells after it.
     All,
-    /// All but those of cells under the empty qualifier: markers of the family are among them.
+    /// All except those for cells under the empty qualifier, because markers of the family are
+    /// among them.
     PastFamilyMarkers,
     /// None.
     None,
@@ -152,8 +154,8 @@ pub struct FilterState {
 }
 
 impl FilterState {
-    /// `filter` in a scan of this direction. `seed` feeds [`Filter::RandomRow`]; the same seed
-    /// chooses the same rows.
+    /// `filter` in a scan of this direction. `seed` is for [`Filter::RandomRow`]; the same seed
+    /// selects the same rows.
     pub fn new(filter: &Filter, direction: Direction, seed: u64) -> Self {
         let root = Builder { seed }.build(filter, direction);
         Self {
@@ -163,7 +165,7 @@ impl FilterState {
         }
     }
 
-    /// Forgets the row; called after each row.
+    /// Resets the state for the next row; called after each row.
     pub fn reset(&mut self) {
         self.root.reset();
     }
@@ -185,21 +187,21 @@ impl FilterState {
     /// What to do with `cell`.
     ///
     /// # Errors
-    /// `IOException` if a comparator cannot compare, or in the cases where HBase falls over.
+    /// `IOException` if a comparator cannot compare, or where HBase fails.
     #[inline]
     pub fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         self.root.filter_cell(cell)
     }
 
-    /// What becomes of the value of a cell that was included; see [`CellValue::apply`].
+    /// What happens to the value of an included cell; see [`CellValue::apply`].
     #[inline]
     pub fn transform_cell(&self, cell: &CellRef<'_>) -> CellValue {
         self.root.transform(CellValue::Original, cell.value().len())
     }
 
-    /// The flat key to seek to, after [`ReturnCode::SeekNextUsingHint`] for `cell`. `None`: go on
-    /// with the next cell. It may lie before `cell` (a filter inside a reverse scan that thinks
-    /// forward); the scanner must not go back.
+    /// The flat key to seek to, after [`ReturnCode::SeekNextUsingHint`] for `cell`. `None` means to
+    /// continue with the next cell. It may precede `cell` (for a filter that assumes a forward scan
+    /// inside a reverse one); the scanner must not go back.
     pub fn next_cell_hint(&mut self, cell: &CellRef<'_>) -> Option<Vec<u8>> {
         self.root.next_cell_hint(cell.key())
     }
@@ -210,14 +212,14 @@ impl FilterState {
         self.hints_in_row
     }
 
-    /// Whether rows are judged as a whole ([`Filter::has_filter_row`]).
+    /// Whether the filter selects whole rows ([`Filter::has_filter_row`]).
     #[inline]
     pub fn has_filter_row(&self) -> bool {
         self.has_filter_row
     }
 
-    /// Judges the row whose included cells are `cells`: may remove some, removes all if the row
-    /// is rejected. Calls [`FilterState::filter_row`] itself. For filters with
+    /// Decides on the row whose included cells are `cells`: may remove some, and removes all if the
+    /// row is rejected. Calls [`FilterState::filter_row`] itself. For filters with
     /// [`FilterState::has_filter_row`].
     pub fn filter_row_cells(&mut self, cells: &mut CellBuffer) -> RowVerdict {
         self.root.filter_row_cells(cells);
@@ -231,15 +233,14 @@ impl FilterState {
         RowVerdict::Include
     }
 
-    /// Whether the row is rejected after all. For filters without
-    /// [`FilterState::has_filter_row`]; the others were asked by
-    /// [`FilterState::filter_row_cells`].
+    /// Whether the row is rejected after all. For filters without [`FilterState::has_filter_row`];
+    /// for the others, [`FilterState::filter_row_cells`] has called it.
     pub fn filter_row(&mut self) -> bool {
         self.root.filter_row()
     }
 }
 
-/// Makes evaluators, and gives each random one its own seed.
+/// Creates evaluators, and gives each random one its own seed.
 struct Builder {
     seed: u64,
 }
@@ -291,7 +292,8 @@ impl Builder {
                 Box::new(ranges::MultiRowRange::new(ranges.clone(), direction))
             }
             Filter::Skip { filter } => {
-                // HBase tells only lists of the direction: what is wrapped always thinks forward.
+                // HBase passes the direction only to lists: a wrapped filter always assumes a
+                // forward scan.
                 Box::new(flow::Skip::new(self.build(filter, Direction::Forward)))
             }
             Filter::WhileMatch { filter } => {
@@ -325,7 +327,7 @@ impl Builder {
     }
 }
 
-/// The filters to which direction and chance mean nothing.
+/// The filters that do not depend on direction or chance.
 fn build_plain(filter: &Filter) -> Box<dyn Evaluate> {
     match filter {
         Filter::ColumnPrefix { prefix } => Box::new(column::ColumnPrefix::new(prefix.clone())),
@@ -361,7 +363,8 @@ fn build_plain(filter: &Filter) -> Box<dyn Evaluate> {
 
 /// The first possible key of `row`, which may be longer than any row can be.
 ///
-/// Cutting it loses nothing: rows are at most [`key::ROW_LENGTH_MAX`] long, so none lies between.
+/// Truncating it loses nothing: rows have at most [`key::ROW_LENGTH_MAX`] bytes, so none is in
+/// between.
 pub(super) fn first_on_row(row: &[u8]) -> Vec<u8> {
     key::first_on_row(&row[..row.len().min(key::ROW_LENGTH_MAX)])
 }

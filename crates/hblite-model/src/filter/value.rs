@@ -1,4 +1,4 @@
-//! Filters on values, and rows judged by one column.
+//! Filters on values, and filters that select rows by one column.
 
 use std::collections::HashSet;
 
@@ -31,7 +31,7 @@ fn is_of_column(cell: &CellRef<'_>, family: &[u8], qualifier: &[u8]) -> bool {
     cell.qualifier() == qualifier && cell.family() == family
 }
 
-/// Keeps the cells for which `keep` is true, and copies nothing when that is all of them.
+/// Keeps the cells for which `keep` is true; copies nothing if it keeps all of them.
 fn keep_cells(cells: &mut CellBuffer, keep: impl Fn(&CellRef<'_>) -> bool) {
     if !cells.iter().all(|cell| keep(&cell)) {
         cells.retain(|_, cell| keep(&cell));
@@ -96,7 +96,7 @@ impl Evaluate for ColumnValue {
 #[derive(Debug)]
 pub(super) struct SingleColumnValue {
     test: SingleColumnTest,
-    /// Whether the cells of the column are taken out of the row.
+    /// Whether the cells of the column are removed from the row.
     excludes: bool,
     was_found: bool,
     was_matched: bool,

@@ -1,8 +1,8 @@
 //! One filter of the language: `Name(argument, …)`.
 //!
-//! An argument is a word, or bytes in single quotes in which two quotes stand for one. Commas are
-//! white space, and so is whatever follows a closing quote. What a filter does not accept is an
-//! `Incorrect filter string`, whatever the reason was; HBase logs the reason only.
+//! An argument is a word, or bytes in single quotes, with a quote doubled. Commas are white space,
+//! and so is whatever follows a closing quote. Anything that a filter does not accept is an
+//! `Incorrect filter string`, whatever the reason; HBase only logs the reason.
 
 use super::super::{Comparator, CompareOperator, Filter, SingleColumnTest};
 use super::super::{RegexEngine, RegexFlags, RegexString};
@@ -39,7 +39,7 @@ const FILTERS: [(&str, Constructor); 19] = [
     ("ValueFilter", |arguments| comparison(arguments).map(|(o, c)| Filter::value(o, c))),
 ];
 
-/// The names of the filters that the language knows, ascending.
+/// The names of the supported filters, ascending.
 pub fn supported_filters() -> impl ExactSizeIterator<Item = &'static str> {
     FILTERS.iter().map(|(name, _)| *name)
 }
@@ -101,7 +101,7 @@ fn split_arguments(list: &[u8]) -> Result<Vec<Vec<u8>>> {
             match closing_quote(list, at)? {
                 Some(end) => {
                     arguments.push(unescape(&list[at..=end]));
-                    // The byte behind the quote counts as a comma.
+                    // The byte after the quote counts as a comma.
                     at = end + 2;
                 }
                 None => at += 1,
@@ -117,7 +117,7 @@ fn split_arguments(list: &[u8]) -> Result<Vec<Vec<u8>>> {
     Ok(arguments)
 }
 
-/// The quote that closes the one at `start`. `None`: the list ends with two quotes.
+/// The quote that closes the one at `start`. `None` if the list ends with two quotes.
 fn closing_quote(list: &[u8], start: usize) -> Result<Option<usize>> {
     let mut at = start + 1;
     while at < list.len() {
@@ -134,7 +134,7 @@ fn closing_quote(list: &[u8], start: usize) -> Result<Option<usize>> {
     Ok(None)
 }
 
-/// A quoted argument, quotes included, with one quote for two in between.
+/// A quoted argument, including its quotes, with doubled quotes inside reduced to one.
 fn unescape(quoted: &[u8]) -> Vec<u8> {
     let inner = &quoted[1..quoted.len() - 1];
     let mut argument = vec![b'\''];
@@ -168,7 +168,7 @@ fn only_quoted(arguments: Arguments<'_>) -> Result<Vec<u8>> {
     unquote(&arguments[0])
 }
 
-/// A decimal number. What is too large for 64 bits wraps, and is refused if it comes out negative.
+/// A decimal number. A number too large for 64 bits wraps, and is refused if it becomes negative.
 fn long(argument: &[u8]) -> Result<i64> {
     let (is_negative, digits) = match argument {
         [b'-', digits @ ..] => (true, digits),
@@ -234,7 +234,7 @@ fn comparator(argument: &[u8]) -> Result<Comparator> {
     })
 }
 
-/// An operator and a comparator that go together.
+/// An operator and a comparator that fit together.
 fn operator_and_comparator(
     operator: &[u8],
     argument: &[u8],

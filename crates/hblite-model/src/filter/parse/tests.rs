@@ -1,5 +1,5 @@
-//! Goal: texts mean what they mean to HBase's `ParseFilter`. Method: the texts that were recorded
-//! with Apache HBase 2.6.1, and texts for the odd ends of its parser.
+//! Goal: texts mean what they mean to HBase's `ParseFilter`. Method: texts recorded with Apache
+//! HBase 2.6.1, and texts for the quirks of its parser.
 
 use super::super::{Comparator, CompareOperator, SingleColumnTest};
 use super::*;

@@ -1,4 +1,4 @@
-//! Java's character classes and escapes, in the words of the `regex` crate.
+//! Java's character classes and escapes, translated to the syntax of the `regex` crate.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::RegexFlags;
 use super::translate::Translator;
 use crate::error::Result;
 
-/// Deepest nesting of classes in classes.
+/// Maximum nesting of classes.
 const DEPTH_MAX: usize = 64;
 
 /// Java's horizontal and vertical white space, as the insides of classes.
@@ -14,7 +14,7 @@ const HORIZONTAL: &str = r"\x20\t\u{A0}\u{1680}\u{180E}\u{2000}-\u{200A}\u{202F}
 const VERTICAL: &str = r"\n\x0B\x0C\r\u{85}\u{2028}\u{2029}";
 
 impl Translator<'_> {
-    /// The class that begins here, with all that belongs to it.
+    /// The class that begins here, to its end.
     pub(super) fn class(&mut self) -> Result<String> {
         let mut out = String::new();
         self.nested_class(&mut out, 0)?;
@@ -49,7 +49,7 @@ impl Translator<'_> {
                 '&' if self.peek_second() == Some('&') => {
                     self.at += 2;
                     self.skip_comments();
-                    // An operand that is not there does not count.
+                    // A missing operand is ignored.
                     if !is_empty && self.peek() != Some(']') {
                         out.push_str("&&");
                     }
@@ -61,7 +61,7 @@ impl Translator<'_> {
         }
     }
 
-    /// A character, a range, or an escape that stands for many characters.
+    /// A character, a range, or an escape that represents many characters.
     fn class_member(&mut self, out: &mut String) -> Result<()> {
         if self.peek() == Some('\\') {
             let next = self.peek_second().unwrap_or('\\');
@@ -119,8 +119,8 @@ impl Translator<'_> {
         }
     }
 
-    /// The class for `\d`, `\p{Lu}` and the like, if the escape `next` is one; with the position
-    /// on `next` before, and behind the escape after.
+    /// The class for `\d`, `\p{Lu}` and the like, if the escape `next` is one. Before the call, the
+    /// position is at `next`; afterwards, after the escape.
     pub(super) fn class_escape(&mut self, next: char) -> Result<Option<String>> {
         let unicode = self.has(RegexFlags::UNICODE_CHARACTER_CLASS);
         let members = match next.to_ascii_lowercase() {
@@ -181,7 +181,7 @@ impl Translator<'_> {
         Ok(format!("[{not}{members}]"))
     }
 
-    /// The character of an escape that stands for one, from behind the backslash on.
+    /// The character of an escape that represents one, starting after the backslash.
     pub(super) fn escaped_character(&mut self) -> Result<char> {
         let start = self.at;
         let Some(next) = self.peek() else {
@@ -279,7 +279,7 @@ impl Translator<'_> {
     }
 }
 
-/// Properties that are of ASCII, or of all Unicode under `UNICODE_CHARACTER_CLASS`.
+/// Properties of ASCII, or of all Unicode under `UNICODE_CHARACTER_CLASS`.
 const POSIX: [(&str, &str, &str); 13] = [
     ("Lower", "a-z", r"\p{Lowercase}"),
     ("Upper", "A-Z", r"\p{Uppercase}"),
@@ -296,7 +296,7 @@ const POSIX: [(&str, &str, &str); 13] = [
     ("Space", r"\t-\r\x20", r"\p{White_Space}"),
 ];
 
-/// Properties of Java's own.
+/// Properties that only Java has.
 const JAVA: [(&str, &str); 10] = [
     ("L1", r"\x00-\u{FF}"),
     ("LC", r"\p{Lu}\p{Ll}\p{Lt}"),
@@ -310,7 +310,7 @@ const JAVA: [(&str, &str); 10] = [
     ("javaDigit", r"\p{Nd}"),
 ];
 
-/// The property that takes the place of `name` where case does not count.
+/// The property that replaces `name` when case is ignored.
 fn cased(name: &str) -> &str {
     match name {
         "Lower" | "Upper" => "Alpha",
@@ -320,8 +320,8 @@ fn cased(name: &str) -> &str {
     }
 }
 
-/// What has a property, as the inside of a class; `None` if the name is not known here. A name
-/// that has the right form is left to the `regex` crate to know.
+/// The members of a property, as the inside of a class; `None` if the name is unknown here.
+/// Well-formed names are left to the `regex` crate.
 fn property_members(name: &str, unicode: bool) -> Option<String> {
     if let Some((_, ascii, all)) = POSIX.iter().find(|(posix, ..)| *posix == name) {
         return Some((if unicode { all } else { ascii }).to_string());
@@ -332,7 +332,7 @@ fn property_members(name: &str, unicode: bool) -> Option<String> {
     let value = match name.split_once('=') {
         Some(("script" | "sc" | "general_category" | "gc", value)) => value,
         Some(_) => return None,
-        // Blocks are not known here.
+        // Blocks are not supported.
         None if name.starts_with("In") => return None,
         None => name.strip_prefix("Is").unwrap_or(name),
     };

@@ -1,12 +1,12 @@
 //! Regular expressions in Java's syntax (`RegexStringComparator`).
 //!
-//! The pattern is translated once and then matched in time linear in the text: whatever a client
-//! sends, no text can make it hang. The price is that look-around, back references, possessive
-//! quantifiers and atomic groups are refused with a `PatternSyntaxException` that names them.
+//! The pattern is translated once and then matched in time linear in the text, so no client can
+//! make a scan hang. The price: look-around, backreferences, possessive quantifiers and atomic
+//! groups are refused with a `PatternSyntaxException` that names them.
 //!
-//! Two rare things differ: a pattern that goes on behind a `$` or `\Z` cannot find the line end
-//! that these looked over, and under MULTILINE `^` also matches at the very end, and only `\r` and
-//! `\n` end lines.
+//! Two rare cases differ from Java. A pattern that continues after a `$` or `\Z` cannot match the
+//! line end that these skipped. Under MULTILINE, `^` also matches at the very end, and only `\r`
+//! and `\n` end lines.
 
 mod class;
 mod translate;
@@ -22,21 +22,21 @@ pub struct RegexFlags(pub i32);
 impl RegexFlags {
     /// Only `\n` ends a line.
     pub const UNIX_LINES: Self = Self(1);
-    /// The case of ASCII letters does not count.
+    /// Ignores the case of ASCII letters.
     pub const CASE_INSENSITIVE: Self = Self(2);
-    /// White space and comments in the pattern do not count.
+    /// Ignores white space and comments in the pattern.
     pub const COMMENTS: Self = Self(4);
     /// `^` and `$` match at line ends too.
     pub const MULTILINE: Self = Self(8);
-    /// The pattern is the text to find.
+    /// The pattern is a literal string.
     pub const LITERAL: Self = Self(16);
-    /// `.` matches line ends too. HBase's default.
+    /// `.` also matches line ends. HBase's default.
     pub const DOTALL: Self = Self(32);
-    /// Case is folded for all letters, not only those of ASCII.
+    /// Ignores the case of all letters, not only ASCII.
     pub const UNICODE_CASE: Self = Self(64);
     /// Characters are compared in canonical decomposition. Not supported.
     pub const CANON_EQ: Self = Self(128);
-    /// `\w`, `\d` and their like know all of Unicode.
+    /// `\w`, `\d` and the like cover all of Unicode.
     pub const UNICODE_CHARACTER_CLASS: Self = Self(256);
 
     const ALL: Self = Self(511);
@@ -55,7 +55,7 @@ impl RegexFlags {
     }
 }
 
-/// Which of HBase's two regular expression engines a client asked for. The answers are the same.
+/// Which of HBase's two regular expression engines a client requested. The answers are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RegexEngine {
     /// `java.util.regex`.
@@ -79,8 +79,8 @@ impl RegexString {
     /// Compiles `pattern`.
     ///
     /// # Errors
-    /// `PatternSyntaxException` (Joni: `SyntaxException`) for what is no pattern, what is not
-    /// supported and what is too large; `IllegalArgumentException` for unknown flags.
+    /// `PatternSyntaxException` (Joni: `SyntaxException`) for invalid, unsupported or oversized
+    /// patterns; `IllegalArgumentException` for unknown flags.
     pub fn new(pattern: &str, flags: RegexFlags, engine: RegexEngine) -> Result<Self> {
         if !RegexFlags::ALL.contains(flags) {
             return Err(Error::illegal_argument(format!("Unknown flag 0x{:x}", flags.0)));
@@ -94,8 +94,8 @@ impl RegexString {
         Ok(Self { pattern: pattern.to_owned(), flags, engine, is_latin1: false, regex })
     }
 
-    /// The same for text whose every byte is a character (`ISO-8859-1`), in place of UTF-8: what
-    /// patterns over bytes are written for.
+    /// The same for text in which every byte is a character (`ISO-8859-1`) instead of UTF-8, for
+    /// patterns over bytes.
     #[must_use]
     pub fn over_latin1(self) -> Self {
         Self { is_latin1: true, ..self }
@@ -106,23 +106,23 @@ impl RegexString {
         self.is_latin1
     }
 
-    /// The pattern as it was given.
+    /// The original pattern.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    /// The flags as they were given.
+    /// The original flags.
     pub fn flags(&self) -> RegexFlags {
         self.flags
     }
 
-    /// The engine that was asked for.
+    /// The requested engine.
     pub fn engine(&self) -> RegexEngine {
         self.engine
     }
 
-    /// Whether the pattern matches somewhere in `bytes`, read as UTF-8; what is not UTF-8 is
-    /// read as replacement characters, and only then the bytes are copied.
+    /// Whether the pattern matches somewhere in `bytes`, read as UTF-8. Invalid UTF-8 is read as
+    /// replacement characters; only then are the bytes copied.
     pub fn is_found_in(&self, bytes: &[u8]) -> bool {
         if self.is_latin1 && !bytes.is_ascii() {
             let text: String = bytes.iter().copied().map(char::from).collect();

@@ -1,5 +1,5 @@
-//! Goal: patterns mean what they mean in Java. Method: tables of pattern, text and answer, the
-//! answers from Java's documentation and from recorded scans.
+//! Goal: patterns mean what they mean in Java. Method: tables of pattern, text and answer; the
+//! answers are from Java's documentation and from recorded scans.
 
 use super::*;
 
@@ -70,7 +70,7 @@ fn finds_as_java_does() {
         ("APPLE", "apple"),
     ];
     for (pattern, text) in no {
-        // An inline flag in one branch holds in the next one too.
+        // An inline flag in one branch also applies to the next one.
         let expected = *pattern == "a(?i)b|c";
         assert_eq!(found(pattern, 32, text.as_bytes()), expected, "{pattern} in {text:?}");
     }

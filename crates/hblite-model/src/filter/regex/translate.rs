@@ -1,8 +1,8 @@
-//! Java's syntax outside of character classes, in the words of the `regex` crate.
+//! Java's syntax outside of character classes, translated to that of the `regex` crate.
 //!
-//! Flags are resolved here and not handed on, because they mean other things there: `\w` and case
-//! folding are ASCII in Java unless told otherwise, `$` also matches before a last line end, and
-//! there are five line ends.
+//! Flags are resolved here and not passed on, because they mean other things there: `\w` and case
+//! folding are ASCII in Java unless requested otherwise, `$` also matches before a final line end,
+//! and there are five line ends.
 
 use super::{RegexFlags, syntax_error};
 use crate::error::{Error, Result};
@@ -38,7 +38,7 @@ pub(super) fn translate(pattern: &str, flags: RegexFlags) -> Result<String> {
     Ok(translator.out)
 }
 
-/// A translation under way.
+/// A translation in progress.
 pub(super) struct Translator<'a> {
     pattern: &'a str,
     pub(super) source: Vec<char>,
@@ -70,7 +70,7 @@ impl Translator<'_> {
         self.source.get(self.at + 1).copied()
     }
 
-    /// Passes over white space and comments where they do not count.
+    /// Skips white space and comments where they are ignored.
     pub(super) fn skip_comments(&mut self) {
         while self.has(RegexFlags::COMMENTS) {
             match self.peek() {
@@ -133,7 +133,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Writes what a quantifier may follow.
+    /// Writes something that a quantifier may follow.
     fn atom(&mut self, text: &str) {
         self.out.push_str(text);
         self.can_repeat = true;
@@ -181,8 +181,8 @@ impl Translator<'_> {
         }
     }
 
-    /// The end, or the place before a line end at the end. The line end is matched with it, which
-    /// only a pattern that goes on after its end could tell.
+    /// The end, or the position before a line end at the end. The line end is matched with it,
+    /// which only a pattern that continues after its end could detect.
     fn input_end(&mut self) {
         if self.has(RegexFlags::UNIX_LINES) {
             self.atom(r"(?:\n?\z)");
@@ -210,7 +210,7 @@ impl Translator<'_> {
                 }
             }
             'b' | 'B' | 'z' => self.atom(&format!("\\{next}")),
-            // The first search begins at the start, which is all that \G can see of it.
+            // The first search begins at the start, the only position that \G can match.
             'A' | 'G' => self.atom(r"\A"),
             'Z' => self.input_end(),
             'R' => self.atom(r"(?:\r\n|[\n\x0B\x0C\r\u{85}\u{2028}\u{2029}])"),
@@ -248,7 +248,7 @@ impl Translator<'_> {
         } else {
             return Err(self.error(&format!("Dangling meta character '{first}'"), start));
         };
-        // Java lets a count stand where there is nothing to repeat.
+        // Java allows a count where there is nothing to repeat.
         if self.can_repeat {
             self.out.push_str(&text);
         }

@@ -1,4 +1,4 @@
-//! Filters on columns and timestamps, and those that count.
+//! Filters on columns and timestamps, and filters that count.
 
 use super::region::Region;
 use super::*;
@@ -38,7 +38,7 @@ fn prefixes_and_ranges() {
     check(Filter::column_prefix("z"), &[]);
     let several = |prefixes: &[&str]| Filter::multiple_column_prefix(prefixes.to_vec()).unwrap();
     check(several(&["ac", "b"]), &["r/f:ac", "r/f:b", "r/g:b"]);
-    // "ac" begins with "a", but only "ab" is held against it.
+    // "ac" starts with "a", but is only compared with "ab".
     check(several(&["a", "ab"]), &["r/f:a", "r/f:ab", "r/f:abc", "r/g:a", "s/g:ab"]);
     assert_eq!(region().scan(&several(&[]), Forward).len(), 8);
     let range = |min: Option<&str>, min_inclusive, max: Option<&str>, max_inclusive| {

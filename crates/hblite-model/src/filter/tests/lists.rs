@@ -80,7 +80,7 @@ fn all_must_pass() {
     check(all([Filter::column_prefix("q"), value("1")]), &["a/f:q", "a/g:q", "d/f:q"]);
     check(all([row("d"), value("1")]), &["d/f:q", "d/f:r"]);
     check(all([row("a"), row("d")]), &[]);
-    // Stateful members: the order tells what is counted.
+    // Stateful members: the order determines what is counted.
     let page = || Filter::column_pagination(1, 0).unwrap();
     let range = || Filter::column_range(Some(b"r".to_vec()), true, None, false);
     check(all([range(), page()]), &["a/f:r", "b/f:s", "d/f:r"]);
@@ -95,8 +95,8 @@ fn one_must_pass() {
     check(one([row("b"), row("c")]), &["b/f:q", "b/f:s", "c/g:q"]);
     let first = || Filter::first_key_only();
     check(one([first(), value("2")]), &["a/f:q", "a/f:r", "b/f:q", "c/g:q", "d/f:q"]);
-    // A page never rejects a cell, and a value never rejects a row, so that the page behind it
-    // never counts one: together they reject nothing.
+    // A page never rejects a cell, and a value never rejects a row, so the page after it never
+    // counts one: together they reject nothing.
     assert_eq!(region().scan(&one([value("9"), Filter::page(1).unwrap()]), Forward).len(), 8);
     let prefixes = one([Filter::column_prefix("q"), Filter::column_prefix("s")]);
     check(prefixes, &["a/f:q", "a/g:q", "b/f:q", "b/f:s", "c/g:q", "d/f:q"]);
@@ -128,7 +128,7 @@ fn hints_of_lists() {
         let hint = state.next_cell_hint(&cell);
         assert_eq!(hint, Some(key::first_on_column(b"r", b"f", qualifier)), "{filter}");
     }
-    // Rejected by the first, the cell is still shown to those that can seek.
+    // Rejected by the first, the cell is still shown to members that can seek.
     let mut state = FilterState::new(&all([value("x"), Filter::column_prefix("b")]), Forward, 0);
     assert_eq!(state.filter_cell(&cell).unwrap(), ReturnCode::SeekNextUsingHint);
 }
@@ -142,7 +142,7 @@ fn keys_only_in_lists() {
     for filters in [[Filter::key_only(false), value("3")], [value("3"), Filter::key_only(false)]] {
         assert_eq!(values(all(filters)), [b""]);
     }
-    // In an OR only members that took the cell change it.
+    // In an OR, only members that included the cell change it.
     let some = all([row("b"), Filter::key_only(false)]);
     assert_eq!(values(one([some, row("c")])), [&b""[..], b"", b"3"]);
 }
@@ -155,9 +155,9 @@ fn wrappers() {
         Filter::while_match(Filter::row(CompareOperator::Less, Comparator::binary("c"))),
         &["a/f:q", "a/f:r", "a/g:q", "b/f:q", "b/f:s"],
     );
-    // What is inside a SkipFilter never sees a row.
+    // A filter inside a SkipFilter never sees a row.
     assert_eq!(region().scan(&Filter::skip(row("c")), Forward).len(), 8);
     assert_eq!(region().scan(&Filter::skip(Filter::page(1).unwrap()), Forward).len(), 8);
-    // What is wrapped thinks forward: this prefix is passed at once in a reverse scan.
+    // A wrapped filter assumes a forward scan: a reverse scan is past this prefix at once.
     assert_eq!(region().scan(&Filter::while_match(Filter::prefix("b")), Reverse).len(), 0);
 }

@@ -1,6 +1,6 @@
-//! Goal: every filter answers as HBase does. Method: filters are put to work over a small region
-//! ([`region`]) and the cells that come out are compared; expected answers are from recorded scans
-//! of Apache HBase 2.6.1 or follow from its source.
+//! Goal: every filter answers as HBase does. Method: filters run over a small region ([`region`])
+//! and the resulting cells are compared; expected answers are from recorded scans of Apache HBase
+//! 2.6.1 or follow from its source.
 
 mod columns;
 mod lists;

@@ -1,14 +1,15 @@
-//! A region of Puts in a vector, and the least of a region scanner over it.
+//! A region of Puts in a vector, with a minimal region scanner over it.
 //!
-//! It follows HBase where filters can tell: one scanner per family, merged row by row; the rest of
-//! a rejected row is still shown to the filter; non-essential families are read after the others.
+//! It follows HBase where filters can tell the difference: one scanner per family, merged row by
+//! row; the rest of a rejected row is still shown to the filter; non-essential families are read
+//! after the others.
 
 use super::super::*;
 use crate::cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, key};
 use crate::direction::Direction;
 use crate::error::Result;
 
-/// The cells of one store, and a scanner's place in them.
+/// The cells of one store, and a scanner's position in them.
 struct Store {
     cells: Vec<Cell>,
     at: usize,
@@ -195,8 +196,8 @@ impl Scan {
     fn read_store(&mut self, store: &mut Store, row: &[u8], out: &mut CellBuffer) -> Result<()> {
         let mut column: (Vec<u8>, usize, usize) = (Vec::new(), 0, 0);
         while let Some(cell) = store.cells.get(store.at) {
-            // Asked before the row is looked at: a filter that is done at the end of a row closes
-            // this store for good, while others of the region may go on.
+            // Called before the row is read: a filter that is done at the end of a row closes this
+            // store permanently, while others of the region may continue.
             if self.state.filter_all_remaining() {
                 store.at = store.cells.len();
                 break;

@@ -95,7 +95,7 @@ fn fuzzy_rows() {
         Filter::fuzzy_row(keys.iter().map(key).collect()).unwrap()
     };
     check(fuzzy(&[("a?x1", &[0, 1, 0, 0])]), &["a1x1", "a2x1"], &["a2x1", "a1x1"]);
-    // Short rows match what they have.
+    // Short rows match with the bytes they have.
     check(
         fuzzy(&[("??x1", &[1, 1, 0, 0])]),
         &["a1x1", "a2x1", "b", "b1x1", "bb", "c1x1", r"c\xFFx1", "d"],
@@ -123,7 +123,7 @@ fn row_ranges() {
     check(
         ranges(&[range("", true, "a1x2", true), range("c2y", true, "", true)]),
         &["a1x1", "a1x2", r"c2y9\x00", r"c\xFFx1", "d"],
-        // Reversed, the range with the open start is lost.
+        // In reverse, the range with the open start is lost.
         &["d", r"c\xFFx1", r"c2y9\x00"],
     );
     check(ranges(&[range("b", false, "b", true)]), &[], &[]);
@@ -169,7 +169,7 @@ fn ranges_are_merged_as_in_hbase() {
         merged(&[("a", yes, "d", no), ("b", yes, "e", no), ("c", yes, "c2", yes)]),
         ["[a,e]"]
     );
-    // The last range, apart and open: added twice.
+    // The last range, separate and open: added twice.
     assert_eq!(
         merged(&[("a", yes, "c", no), ("b", yes, "d", no), ("e", yes, "", no)]),
         ["[a,d)", "[e,)", "[a,d)", "[e,)"]
