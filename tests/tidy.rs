@@ -1,7 +1,8 @@
 //! The rules of style that a machine can check, as a test.
 //!
 //! Per source file: a head that says what it is, a size, no marks of unfinished work, unsafe code
-//! only in the fenced files, and calls that go down the layers of the engine only.
+//! only in the fenced files, and calls that go down the layers of the engine only. Per document:
+//! lines that fit the page, links that lead somewhere, and idiomatic phrases.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -207,4 +208,114 @@ fn the_engine_takes_locks_and_threads_from_its_environment() {
         });
         lines.map(|(index, line)| format!("{name}:{}: {}", index + 1, line.trim())).collect()
     });
+}
+
+/// The documents, with their paths below the root.
+fn documents() -> Vec<(String, String)> {
+    let mut paths = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    for folder in ["docs", "tests/fuzz", "tools/oracle", "tools/conformance"] {
+        let entries = fs::read_dir(root().join(folder)).expect("the folder exists").flatten();
+        let is_document = |path: &PathBuf| path.extension().is_some_and(|end| end == "md");
+        paths.extend(entries.map(|entry| entry.path()).filter(is_document));
+    }
+    assert!(paths.len() > 15, "the documents were found");
+    let text = |path: &PathBuf| fs::read_to_string(path).expect("documents are UTF-8");
+    paths.iter().map(|path| (name(path), text(path))).collect()
+}
+
+/// Calls `visit` with the number of each line that is neither code nor part of a table.
+fn for_each_prose_line(text: &str, mut visit: impl FnMut(usize, &str)) {
+    let mut is_code = false;
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code && !line.starts_with("    ") && !line.starts_with('|') {
+            visit(index + 1, line);
+        }
+    }
+}
+
+#[test]
+fn documents_fit_the_page() {
+    let mut long = Vec::new();
+    for (name, text) in documents() {
+        for_each_prose_line(&text, |number, line| {
+            if line.chars().count() > COLUMNS_MAX && !line.starts_with("![") {
+                long.push(format!("{name}:{number}"));
+            }
+        });
+    }
+    assert!(long.is_empty(), "lines over {COLUMNS_MAX} columns:\n{}", long.join("\n"));
+}
+
+/// Phrases that no editor would let pass, each with a better one.
+const UNIDIOMATIC: &[(&str, &str)] = &[
+    ("for ever", "forever"),
+    ("passed over", "skipped"),
+    ("in some minutes", "in a few minutes"),
+    ("in some milliseconds", "within milliseconds"),
+    ("second names", "hard links"),
+    ("stands beside", "is next to"),
+    ("told of", "reported"),
+    ("borders", "boundaries"),
+    ("nobody", "no client, no process"),
+    ("somebody", "another process"),
+    ("who comes", "what arrives"),
+    ("by themselves", "automatically"),
+    ("is no part", "is not part"),
+];
+
+#[test]
+fn documents_are_idiomatic() {
+    let mut found = Vec::new();
+    for (name, text) in documents() {
+        for_each_prose_line(&text, |number, line| {
+            // Text between backticks is code. Words end at anything that is not a letter.
+            let prose = line.split('`').step_by(2).collect::<String>().to_lowercase();
+            let words: Vec<&str> = prose.split(|c: char| !c.is_alphabetic()).collect();
+            let words = format!(" {} ", words.join(" "));
+            for (phrase, better) in UNIDIOMATIC {
+                if words.contains(&format!(" {phrase} ")) {
+                    found.push(format!("{name}:{number}: {phrase}: write {better}"));
+                }
+            }
+        });
+    }
+    assert!(found.is_empty(), "unidiomatic phrases:\n{}", found.join("\n"));
+}
+
+/// The anchor of a heading, as on the pages that show it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut broken = Vec::new();
+    for (name, text) in documents() {
+        let folder = root().join(&name).parent().expect("a folder").to_path_buf();
+        for_each_prose_line(&text, |number, line| {
+            for link in line.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+                if link.starts_with("http") {
+                    continue;
+                }
+                let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+                let target = if path.is_empty() { root().join(&name) } else { folder.join(path) };
+                let exists = target.exists()
+                    && (heading.is_empty()
+                        || fs::read_to_string(&target).is_ok_and(|text| {
+                            let headings = text.lines().filter(|line| line.starts_with('#'));
+                            headings
+                                .map(|line| anchor(line.trim_start_matches('#')))
+                                .any(|anchor| anchor == heading)
+                        }));
+                if !exists {
+                    broken.push(format!("{name}:{number}: {link}"));
+                }
+            }
+        });
+    }
+    assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
 }
