@@ -1,4 +1,4 @@
-//! HBase in one small process, or inside yours.
+//! HBase's data model in one small process, or inside yours.
 //!
 //! hblite is a sorted, versioned key-value store with HBase's data model: tables with column
 //! families, rows in order of their keys, cells with versions, scans both ways, filters, counters

@@ -11,17 +11,17 @@ use crate::output::{FAILURE, fail, print, size};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct BackupArguments {
-    /// Directory of the store, which nobody may have open
+    /// Directory of the store, which must not be open
     dir: PathBuf,
-    /// Directory of the copy; it must not be there, or be empty
+    /// Directory of the copy; it must not exist, or be empty
     to: PathBuf,
 }
 
 const AFTER_HELP: &str = "\
-The copy is there as a whole or not at all, and durable at the end. Files are linked: the copy takes
-no room until the store's files are replaced. To another file system they are copied.
+The copy appears as a whole or not at all, and is durable at the end. It consists of hard links, so
+it takes no space until the store replaces its files. On another file system the files are copied.
 
-A store that a process has open is backed up by that process: Admin::backup.";
+To back up an open store, call Admin::backup in the process that has it open.";
 
 pub(crate) fn run(arguments: &BackupArguments) -> ExitCode {
     match hblite::backup(&arguments.dir, &arguments.to) {

@@ -14,7 +14,7 @@ use crate::output::{byte_bar, fail, print, size};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckArguments {
-    /// Directory of the store, which nobody may have open
+    /// Directory of the store, which must not be open
     dir: PathBuf,
     /// Prints one JSON object instead of lines
     #[arg(long)]
@@ -22,9 +22,9 @@ pub(crate) struct CheckArguments {
 }
 
 const AFTER_HELP: &str = "\
-A defect is a line: where, what kind, what is wrong and what to do. A note is what a kill or a power
-cut leaves, and the next open tidies up. Nothing is changed. Exit status: 0 without defects, 1 with
-defects, 2 if the store could not be checked.";
+Each defect is one line: where, what kind, what is wrong and what to do. A note reports what a kill
+or a power cut left behind and the next open cleans up. Nothing is changed. Exit status: 0 without
+defects, 1 with defects, 2 if the store could not be checked.";
 
 /// Status for a store with defects.
 const DEFECTS: u8 = 1;

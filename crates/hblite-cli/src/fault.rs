@@ -28,13 +28,13 @@ pub(crate) struct FaultArguments {
 
 #[derive(Debug, Subcommand)]
 enum FaultCommand {
-    /// Makes calls go wrong until it is cleared. Prints the fault's number.
+    /// Sets a fault in calls, until it is cleared. Prints the fault's number.
     Set(SetArguments),
-    /// Lists the faults that are set, and how often each happened.
+    /// Lists the current faults, and how often each happened.
     List,
-    /// Ends a fault, or all.
+    /// Clears a fault, or all of them.
     Clear {
-        /// Its number.
+        /// The fault's number; all faults if omitted.
         id: Option<u64>,
     },
     /// Moves a region to a region server.
@@ -61,7 +61,7 @@ enum FaultCommand {
         /// Its encoded name.
         region: String,
     },
-    /// Kills a region server: connections are cut, memory is lost and read again from the log.
+    /// Crashes a region server: closes its connections and recovers its regions from the log.
     Crash {
         /// Its number, from 0.
         server: usize,
@@ -70,7 +70,7 @@ enum FaultCommand {
         #[arg(long, value_name = "MS")]
         reassign_after: Option<u64>,
     },
-    /// Starts a dead region server again.
+    /// Restarts a crashed region server.
     Restart {
         /// Its number, from 0.
         server: usize,
@@ -95,16 +95,16 @@ struct SetArguments {
     /// Only on this server, a number or "master"; may be repeated.
     #[arg(long = "server", value_name = "SERVER")]
     servers: Vec<String>,
-    /// Only for this part of the calls, 0 to 1.
+    /// Only for this fraction of the calls, 0 to 1.
     #[arg(long)]
     rate: Option<f64>,
-    /// Not for so many first calls.
+    /// Skips this many calls first.
     #[arg(long, value_name = "CALLS", default_value_t = 0)]
     skip: u64,
-    /// For so many calls at most.
+    /// For at most this many calls.
     #[arg(long, value_name = "CALLS")]
     count: Option<u64>,
-    /// Chooses the calls; the same seed chooses the same.
+    /// Selects the calls; the same seed selects the same calls.
     #[arg(long)]
     seed: Option<u64>,
 }
@@ -118,7 +118,7 @@ struct ActionArguments {
     /// Calls wait: milliseconds, or a range such as 5-50.
     #[arg(long, value_name = "MS", value_parser = delay)]
     delay: Option<(u64, u64)>,
-    /// Connections are cut before or after the call was carried out.
+    /// Connections are closed before or after the call is executed.
     #[arg(long, value_name = "WHEN")]
     drop: Option<When>,
 }

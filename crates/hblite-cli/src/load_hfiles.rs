@@ -12,39 +12,40 @@ use crate::output::{FAILURE, fail, print, size};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LoadHFilesArguments {
-    /// Directory of the store, which nobody may have open
+    /// Directory of the store, which must not be open
     #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
     dir: PathBuf,
     /// Table that the files are loaded into
     table: String,
-    /// Folder with a folder of HFiles for each family
+    /// Folder that contains a folder of HFiles for each family
     folder: PathBuf,
-    /// Links the files instead of copying them: nobody may write to them from then on
+    /// Links the files instead of copying them: they must not be modified from then on
     #[arg(long, conflicts_with = "move_files")]
     link: bool,
-    /// Takes the files out of the folder once they are loaded
+    /// Removes the files from the folder once they are loaded
     #[arg(long = "move")]
     move_files: bool,
-    /// Does not read the files before they are loaded
+    /// Does not check the files before they are loaded
     #[arg(long)]
     no_verify: bool,
-    /// Makes the files older than what the table has: of equal cells, the table's win
+    /// Treats the files as older than the table's cells: of equal cells, the table's win
     #[arg(long)]
     older: bool,
-    /// Passes over families that the table does not have
+    /// Skips families that the table does not have
     #[arg(long)]
     ignore_unmatched_families: bool,
-    /// Most files that one family of one region may get
+    /// Maximum number of files per family and region
     #[arg(long, value_name = "COUNT", default_value_t = 32)]
     max_files: usize,
 }
 
 const AFTER_HELP: &str = "\
-FOLDER/<family>/<file> is what HBase's jobs write (HFileOutputFormat) and what a region's directory
-looks like. Files and folders that begin with _ or . are passed over. Files with rows of several
-regions are cut at the borders. Nothing is loaded if a file is damaged or a family is not there.
+FOLDER/<family>/<file> is the output of HBase's jobs (HFileOutputFormat) and the layout of a region's
+directory. Files and folders whose names begin with _ or . are skipped. Files with rows of several
+regions are split at region boundaries. If a file is damaged or a family is missing, nothing is
+loaded.
 
-A store that a process has open is loaded by that process: Admin::bulk_load.";
+To load into an open store, call Admin::bulk_load in the process that has it open.";
 
 pub(crate) fn run(arguments: &LoadHFilesArguments) -> ExitCode {
     match load(arguments) {
@@ -89,14 +90,14 @@ fn load(arguments: &LoadHFilesArguments) -> hblite::Result<BulkLoadReport> {
 fn describe(arguments: &LoadHFilesArguments, report: &BulkLoadReport) -> String {
     let mut text = String::new();
     for (path, why) in &report.skipped {
-        text += &format!("passed over: {} {why}\n", path.display());
+        text += &format!("skipped: {} {why}\n", path.display());
     }
     for path in &report.left_behind {
         text += &format!("loaded, but could not be removed: {}\n", path.display());
     }
     if report.files > 0 {
         text += &format!(
-            "{}: files {}, of them cut at region borders {}, regions {}, cells {}, {} in {:.2} s\n",
+            "{}: files {}, of them split at region boundaries {}, regions {}, cells {}, {} in {:.2} s\n",
             arguments.table,
             report.files,
             report.files_split,

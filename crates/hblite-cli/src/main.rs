@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// HBase in one small process.
+/// HBase's data model in one small process.
 #[derive(Debug, Parser)]
 #[command(name = "hblite", version, propagate_version = true)]
 struct Cli {
@@ -37,28 +37,28 @@ enum Command {
     /// Writes, prints and verifies store files.
     #[command(subcommand, name = "hfile")]
     HFile(hfile::HFileCommand),
-    /// Stands in for an HBase cluster: unmodified HBase clients connect.
+    /// Runs a server in place of an HBase cluster, for unmodified HBase clients.
     Serve(serve::ServeArguments),
-    /// Makes things go wrong in a running `hblite serve`: calls, regions, servers.
+    /// Causes faults in a running `hblite serve`: in calls, regions, servers.
     Fault(fault::FaultArguments),
-    /// Reads every file of a closed store and names what is wrong.
+    /// Reads every file of a closed store and reports all damage.
     Check(check::CheckArguments),
     /// Loads a folder of HFiles into a table.
     #[command(alias = "completebulkload")]
     LoadHfiles(load_hfiles::LoadHFilesArguments),
-    /// Makes a copy of a closed store.
+    /// Copies a closed store.
     Backup(backup::BackupArguments),
     /// Writes the lines of a CSV, TSV or JSON lines file into a table.
     Import(transfer::import::ImportArguments),
     /// Writes the rows of a table as CSV, TSV, JSON lines, or HFiles for a bulk load.
     Export(transfer::export::ExportArguments),
-    /// Shows where the load of row keys lands, and what reading back costs.
+    /// Shows where the load of row keys goes, and what reading back costs.
     #[command(subcommand)]
     Hotspot(hotspot::HotspotCommand),
     /// Runs the schemas of HBase's case studies.
     #[command(subcommand, name = "casestudy")]
     CaseStudy(casestudy::CaseStudyCommand),
-    /// Tells what a row key does, from its design.
+    /// Explains a row key design: bytes, distribution of writes, queries.
     #[command(name = "rowkey")]
     RowKey(rowkey::RowKeyArguments),
 }

@@ -22,45 +22,45 @@ use crate::settings::Settings;
 /// Where the store is, and how clients reach it.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// The directory of the store; it is made if it is not there.
+    /// The directory of the store; created if it does not exist.
     #[arg(long, value_name = "DIR", default_value = "hblite-data", conflicts_with = "memory")]
     dir: PathBuf,
-    /// Keep everything in memory; it is gone when the server ends.
+    /// Keeps everything in memory, until the server ends.
     #[arg(long)]
     memory: bool,
-    /// The address to listen on. Nobody is asked for a password.
+    /// The address to listen on. There is no authentication.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: IpAddr,
-    /// Port of the ZooKeeper shim; 0 for any that is free.
+    /// ZooKeeper port; 0 for any free port.
     #[arg(long, value_name = "PORT", default_value_t = 2181)]
     zookeeper_port: u16,
-    /// Port of the master's RPC; 0 for any that is free.
+    /// The master's RPC port; 0 for any free port.
     #[arg(long, value_name = "PORT", default_value_t = 16000)]
     rpc_port: u16,
-    /// Port of the first region server's RPC, the others follow; 0 for any that are free. Free ones
-    /// as well if --rpc-port is 0.
+    /// RPC port of the first region server; the others follow. 0 for any free ports, which is also
+    /// the default if --rpc-port is 0.
     #[arg(long, value_name = "PORT")]
     region_server_port: Option<u16>,
-    /// How many region servers there seem to be.
+    /// Number of region servers that clients see.
     #[arg(long, value_name = "N", default_value_t = 1)]
     region_servers: usize,
-    /// Port of the admin endpoint (HTTP: state, counters, faults); 0 for any that is free. A free
-    /// one as well if --rpc-port is 0.
+    /// Port of the admin endpoint (HTTP: state, counters, faults). 0 for any free port, which is
+    /// also the default if --rpc-port is 0.
     #[arg(long, value_name = "PORT", conflicts_with = "no_http")]
     http_port: Option<u16>,
-    /// Open no admin endpoint.
+    /// Opens no admin endpoint.
     #[arg(long)]
     no_http: bool,
-    /// The host that clients are told to connect to, instead of the address by which they came.
+    /// The host name given to clients, instead of the address that they connected to.
     #[arg(long, value_name = "HOST")]
     advertise: Option<String>,
-    /// Says on standard error which calls were answered with an exception, or all of them.
+    /// Logs the calls answered with an exception, or all calls, to standard error.
     #[arg(long, value_name = "WHICH")]
     log: Option<Which>,
     /// A setting by its name in hbase-site.xml; may be repeated. docs/server.md lists them.
     #[arg(short = 'D', value_name = "NAME=VALUE")]
     settings: Vec<String>,
-    /// A file that gets the line with the ports when they are open.
+    /// A file for the line with the ports, written when they are open.
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
 }

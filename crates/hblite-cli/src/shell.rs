@@ -25,7 +25,7 @@ use crate::terminal::{Editor, Input, ProgressLine, Screen, color_is_wanted, widt
 pub(crate) struct ShellArguments {
     /// Script to run; without it, or as '-', standard input
     script: Option<PathBuf>,
-    /// Directory of the store; made if it is not there
+    /// Directory of the store; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
     dir: PathBuf,
     /// Uses an empty store in memory, gone at the end

@@ -45,9 +45,9 @@ fn a_folder_is_loaded_and_one_with_a_strange_family_is_not() {
     let loaded = hblite(&["load-hfiles", "--dir", &store, flag, "--move", "t", &folder]);
     assert_eq!(loaded.status.code(), Some(0), "{}", text(&loaded.stderr));
     let shown = text(&loaded.stdout);
-    let passed_over = "other/0c is of no family that the table has\n";
-    assert!(shown.starts_with("passed over: ") && shown.contains(passed_over), "{shown}");
-    assert!(shown.contains("\nt: files 1, of them cut at region borders "), "{shown}");
+    let skipped = "other/0c belongs to a family that the table lacks\n";
+    assert!(shown.starts_with("skipped: ") && shown.contains(skipped), "{shown}");
+    assert!(shown.contains("\nt: files 1, of them split at region boundaries "), "{shown}");
     assert!(!Path::new(&folder).join("cf/0a1b").exists(), "it has moved");
     let counted = hblite(&["shell", "--dir", &store, "-c", "count 't'"]);
     assert!(!text(&counted.stdout).starts_with("0 row"), "{}", text(&counted.stdout));

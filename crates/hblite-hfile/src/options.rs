@@ -12,7 +12,7 @@ use crate::bloom::{BloomHash, BloomKey};
 /// Settings of a new file; the defaults are HBase's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HFileWriterOptions {
-    /// A data block ends when its cells reach so many bytes (65,536).
+    /// A data block ends when its cells reach this many bytes (65,536).
     pub block_size: usize,
     /// How cells are packed in data blocks (NONE).
     pub encoding: DataBlockEncoding,

@@ -17,14 +17,14 @@ pub struct ServerOptions {
     /// The address that all ports are opened on. Default 127.0.0.1: nobody is asked for a password,
     /// so think twice before you open it to others.
     pub bind: IpAddr,
-    /// Port of the master's RPC; 0 for any that is free. Default 16000 (`hbase.master.port`).
+    /// The master's RPC port; 0 for any free port. Default 16000 (`hbase.master.port`).
     pub master_port: u16,
     /// Port of the first region server's RPC, the others follow; 0 for any that are free. Default
     /// 16020 (`hbase.regionserver.port`).
     pub region_server_port: u16,
-    /// How many region servers there seem to be. Default 1, at most 100.
+    /// Number of region servers that clients see. Default 1, at most 100.
     pub region_servers: usize,
-    /// Port of the ZooKeeper shim; 0 for any that is free, `None` for no shim. Default 2181
+    /// ZooKeeper port; 0 for any free port, `None` for no shim. Default 2181
     /// (`hbase.zookeeper.property.clientPort`).
     pub zookeeper_port: Option<u16>,
     /// Port of the admin endpoint, plain HTTP; 0 for any that is free, `None` for no such endpoint.

@@ -48,7 +48,7 @@ pub struct ImportOptions {
     pub bad_lines_kept: usize,
     /// Threads that write, at least one.
     pub writers: usize,
-    /// Bytes of the longest line; a longer one ends the import.
+    /// Maximum length of a line, in bytes; a longer one ends the import.
     pub line_size_max: usize,
     /// Lines of the longest quoted field; a longer one ends the import.
     pub field_lines_max: u64,

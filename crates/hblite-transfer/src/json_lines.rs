@@ -10,7 +10,7 @@ use crate::import::{ImportOptions, RowReader, Step};
 use crate::input::{Unmarked, too_long};
 use crate::json_line;
 
-/// Rows from JSON lines. Empty lines are passed over.
+/// Rows from JSON lines. Empty lines are skipped.
 #[derive(Debug)]
 pub struct JsonLinesReader<R> {
     input: BufReader<Unmarked<R>>,

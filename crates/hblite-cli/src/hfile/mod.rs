@@ -24,9 +24,9 @@ use crate::output::{FAILURE, fail};
 pub(crate) enum HFileCommand {
     /// Writes an HFile from a description
     Write(write::WriteArguments),
-    /// Prints keys, meta data, blocks and statistics, as 'hbase hfile' does
+    /// Prints keys, metadata, blocks and statistics, as 'hbase hfile' does
     Print(print::PrintArguments),
-    /// Looks at everything in HFiles and names the first defect
+    /// Checks everything in HFiles and reports the first defect
     Verify(verify::VerifyArguments),
 }
 

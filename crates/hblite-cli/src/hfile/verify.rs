@@ -15,7 +15,7 @@ use crate::output::{FAILURE, fail};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct VerifyArguments {
-    /// Description that the one file must fit
+    /// Description that a single file must match
     #[arg(long, value_name = "JSON")]
     json: Option<PathBuf>,
     /// HFiles
@@ -24,8 +24,8 @@ pub(crate) struct VerifyArguments {
 }
 
 const AFTER_HELP: &str = "\
-Looks at all checksums, the order of cells, index, Bloom filters, file info and trailer. The exit
-status is 1 if a file has a defect: the first one is named, with its offset, on standard error.";
+Checks all checksums, the order of cells, index, Bloom filters, file info and trailer. If a file has
+a defect, the first one is reported on standard error with its offset, and the exit status is 1.";
 
 pub(super) fn run(arguments: &VerifyArguments) -> Result<ExitCode, Failure> {
     if arguments.json.is_some() && arguments.files.len() > 1 {

@@ -25,7 +25,7 @@ pub(crate) struct WriteArguments {
     /// Description with settings and cells
     #[arg(long, value_name = "JSON")]
     from: PathBuf,
-    /// File to write; it must not be there
+    /// File to write; it must not exist
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1
@@ -34,7 +34,7 @@ pub(crate) struct WriteArguments {
     /// NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH
     #[arg(long, value_parser = name("Bloom filter", BloomType::from_name))]
     bloom: Option<BloomType>,
-    /// Bytes of the row that are a key of ROWPREFIX_FIXED_LENGTH
+    /// Bytes of the row that form the key of ROWPREFIX_FIXED_LENGTH
     #[arg(long, value_name = "BYTES")]
     bloom_prefix_length: Option<u32>,
     /// Bytes of a chunk of a Bloom filter
@@ -49,13 +49,13 @@ pub(crate) struct WriteArguments {
     /// Bytes under one checksum
     #[arg(long, value_name = "BYTES")]
     bytes_per_checksum: Option<usize>,
-    /// A data block ends when its cells reach so many bytes
+    /// A data block ends when its cells reach this many bytes
     #[arg(long, value_name = "BYTES")]
     block_size: Option<usize>,
-    /// A node of the index ends when it reaches so many bytes
+    /// An index node ends when it reaches this many bytes
     #[arg(long, value_name = "BYTES")]
     index_chunk_size: Option<usize>,
-    /// Whether cells keep their tags; without, tags are left out
+    /// Whether cells keep their tags
     #[arg(long, value_name = "BOOL")]
     include_tags: Option<bool>,
     /// Whether tags are compressed by a dictionary
@@ -64,14 +64,14 @@ pub(crate) struct WriteArguments {
     /// Whether cells keep their sequence ids
     #[arg(long, value_name = "BOOL")]
     include_mvcc: Option<bool>,
-    /// Makes a file for HBase's bulk load: marked as such, all sequence ids 0
+    /// Writes a file for HBase's bulk load: marked as such, all sequence ids 0
     #[arg(long)]
     bulk_load: bool,
 }
 
 const AFTER_HELP: &str = "\
 The description is JSON as in tests/golden/hfile; 'hblite hfile print --json' prints it.
-What it does not say is as HBase has it by default.";
+Settings that it lacks have HBase's defaults.";
 
 /// Reads one of HBase's names, in any case.
 fn name<T: Clone + Send + Sync + 'static>(

@@ -24,29 +24,29 @@ use crate::shell::tell_recovery;
 pub(crate) struct ExportArguments {
     /// The table
     table: String,
-    /// The file, '-' for standard output; packed if its name ends in .gz
+    /// The file, '-' for standard output; compressed if its name ends in .gz
     #[arg(default_value = "-", conflicts_with = "hfiles")]
     file: PathBuf,
     /// Directory of the store
     #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
     dir: PathBuf,
-    /// Format of the file; without it the name of the file says
+    /// Format of the file; by default, from the name of the file
     #[arg(long, value_enum, conflicts_with = "hfiles")]
     format: Option<Format>,
-    /// Replaces a file that is there
+    /// Replaces an existing file
     #[arg(long, conflicts_with = "hfiles")]
     overwrite: bool,
-    /// CSV and TSV: what the fields are, as 'hblite import' takes them. JSON lines and HFiles:
-    /// families and columns (family:qualifier) that are exported; without it all
+    /// CSV and TSV: the fields, as in 'hblite import'. JSON lines and HFiles: the families and
+    /// columns (family:qualifier) to export [default: all]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     columns: Vec<String>,
-    /// CSV and TSV: begins with a line of the columns
+    /// CSV and TSV: begins with a header line
     #[arg(long, conflicts_with = "hfiles")]
     header: bool,
     /// CSV and TSV: the byte between fields, instead of a comma or a tab
     #[arg(long, value_name = "BYTE", conflicts_with = "hfiles")]
     separator: Option<String>,
-    /// CSV and TSV: fields have \xHH for bytes that do not print
+    /// CSV and TSV: fields contain \xHH for unprintable bytes
     #[arg(long, conflicts_with = "hfiles")]
     escaped: bool,
     #[command(flatten)]
@@ -62,10 +62,10 @@ struct HFilesArguments {
     /// Writes FOLDER/<family>/<hfile>, a file per family and region, instead of lines
     #[arg(long, value_name = "FOLDER")]
     hfiles: Option<PathBuf>,
-    /// Bytes from which on a file ends, between two rows
+    /// Size in bytes at which a file ends, after the current row
     #[arg(long, value_name = "BYTES", default_value_t = 10 << 30, requires = "hfiles")]
     max_file_size: u64,
-    /// Minor compactions of the table that takes the files leave them out
+    /// Minor compactions of the table that loads the files skip them
     #[arg(long, requires = "hfiles")]
     exclude_from_minor_compaction: bool,
 }

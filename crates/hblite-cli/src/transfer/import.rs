@@ -26,17 +26,17 @@ use crate::shell::tell_recovery;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ImportArguments {
-    /// The table; made if it is not there
+    /// The table; created if it does not exist
     table: String,
-    /// The file, '-' for standard input; unpacked if its name ends in .gz
+    /// The file, '-' for standard input; decompressed if its name ends in .gz
     file: PathBuf,
-    /// Directory of the store; made if it is not there
+    /// Directory of the store; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
     dir: PathBuf,
-    /// Format of the file; without it the name of the file says
+    /// Format of the file; by default, from the name of the file
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Timestamp of cells that have none, in milliseconds; without it the time of the start
+    /// Timestamp of cells that have none, in milliseconds; by default, the start time
     #[arg(long, value_name = "MILLIS", value_parser = clap::value_parser!(i64).range(0..))]
     timestamp: Option<i64>,
     /// Counts and skips lines that are not rows, instead of ending at the first
@@ -48,7 +48,7 @@ pub(crate) struct ImportArguments {
     /// When a write is acknowledged: SKIP_WAL, ASYNC_WAL, SYNC_WAL, FSYNC_WAL
     #[arg(long, value_name = "DURABILITY", value_parser = durability)]
     durability: Option<Durability>,
-    /// Bytes of the longest line
+    /// Maximum length of a line, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = LINE_SIZE_MAX)]
     line_size_max: usize,
     /// CSV: lines of the longest quoted field
@@ -66,35 +66,35 @@ pub(crate) struct ImportArguments {
 #[command(next_help_heading = "CSV and TSV")]
 struct FieldArguments {
     /// What the fields are: HBASE_ROW_KEY once, family:qualifier, and at most once each
-    /// HBASE_TS_KEY, HBASE_CELL_TTL (milliseconds), HBASE_ATTRIBUTES_KEY (passed over)
+    /// HBASE_TS_KEY, HBASE_CELL_TTL (milliseconds), HBASE_ATTRIBUTES_KEY (ignored)
     #[arg(long, value_name = "COLUMNS")]
     columns: Option<String>,
-    /// The first line is none of data; without --columns it has the columns
+    /// The first line is a header; without --columns, it names the columns
     #[arg(long)]
     header: bool,
     /// The byte between fields, instead of a comma or a tab: '|', '\x01'
     #[arg(long, value_name = "BYTE")]
     separator: Option<String>,
-    /// Fields have \xHH for bytes, as HBase prints them
+    /// Fields contain \xHH for bytes, as HBase prints them
     #[arg(long)]
     escaped: bool,
-    /// An empty field is no cell, instead of one with an empty value
+    /// An empty field becomes no cell, instead of one with an empty value
     #[arg(long)]
     skip_empty_columns: bool,
 }
 
 /// How the table is made.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "A table that is not there")]
+#[command(next_help_heading = "Creating a missing table")]
 struct CreationArguments {
-    /// A family, with settings as the shell has them: info or info,VERSIONS=3,COMPRESSION=GZ;
-    /// may be given several times. Families that --columns names need not be given
+    /// A family, with settings as in the shell: info or info,VERSIONS=3,COMPRESSION=GZ;
+    /// may be given several times. Families named by --columns are created anyway
     #[arg(long = "family", value_name = "FAMILY")]
     families: Vec<String>,
-    /// Keys at which the table is split from the start, between commas; may have \xHH
+    /// Split keys of a new table, separated by commas; may contain \xHH
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     splits: Vec<String>,
-    /// Fails if the table is not there
+    /// Fails if the table does not exist
     #[arg(long, conflicts_with_all = ["families", "splits"])]
     no_create: bool,
 }

@@ -16,9 +16,9 @@ use hblite_transfer::{DelimitedFormat, TransferError};
 /// A format of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Fields between commas, in quotes where needed
+    /// Fields separated by commas, quoted where needed
     Csv,
-    /// Fields between tabs, never in quotes, as ImportTsv takes them
+    /// Fields separated by tabs, never quoted, as in ImportTsv
     Tsv,
     /// A JSON object per row, exact for any bytes
     Jsonl,

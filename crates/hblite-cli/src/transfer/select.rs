@@ -8,33 +8,33 @@ use hblite_transfer::{Columns, TransferError};
 
 /// Rows, columns, versions.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What is exported (keys may have \\xHH)")]
+#[command(next_help_heading = "Selecting what to export (keys may contain \\xHH)")]
 pub(crate) struct Selection {
     /// First row
     #[arg(long, value_name = "ROW")]
     start_row: Option<String>,
-    /// Row to end before
+    /// Row to stop before
     #[arg(long, value_name = "ROW")]
     stop_row: Option<String>,
-    /// Only rows that begin so
+    /// Only rows with this prefix
     #[arg(long, value_name = "PREFIX", conflicts_with_all = ["start_row", "stop_row"])]
     prefix: Option<String>,
-    /// Most rows
+    /// Maximum number of rows
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(i32).range(1..))]
     limit: Option<i32>,
     /// Versions of each column: a number, or 'all'
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = versions)]
     versions: i32,
-    /// Delete markers and what they hide, too
+    /// Includes delete markers and what they hide
     #[arg(long)]
     raw: bool,
     /// Earliest timestamp, in milliseconds
     #[arg(long, value_name = "MILLIS")]
     start_time: Option<i64>,
-    /// Timestamp to end before, in milliseconds
+    /// Timestamp to stop before, in milliseconds
     #[arg(long, value_name = "MILLIS")]
     end_time: Option<i64>,
-    /// Only what a filter lets through, in HBase's filter language: "PrefixFilter('u') AND …"
+    /// Only cells that pass a filter, in HBase's filter language: "PrefixFilter('u') AND …"
     #[arg(long, value_name = "FILTER")]
     filter: Option<String>,
 }

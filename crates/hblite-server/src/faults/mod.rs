@@ -196,7 +196,7 @@ impl Faults {
         Ok(ServerCrash { regions: lost.len(), log_entries: report.log_entries })
     }
 
-    /// Starts a dead region server again, on its port and with a new start code. It has again the
+    /// Restarts a crashed region server, on its port and with a new start code. It has again the
     /// regions that it lost and nobody got meanwhile.
     ///
     /// # Errors

@@ -150,7 +150,7 @@ impl FaultRule {
         self
     }
 
-    /// Only for this part of the calls, 0 to 1.
+    /// Only for this fraction of the calls, 0 to 1.
     #[must_use]
     pub fn rate(self, rate: f64) -> Self {
         Self { rate, ..self }

@@ -29,7 +29,7 @@ pub(crate) struct PrintArguments {
     /// Prints the files of all families in this directory of a region
     #[arg(short, long, value_name = "DIR", conflicts_with = "files")]
     region: Option<PathBuf>,
-    /// Prints meta data: trailer, file info, Bloom filters
+    /// Prints metadata: trailer, file info, Bloom filters
     #[arg(short = 'm', long)]
     printmeta: bool,
     /// Prints keys
@@ -47,16 +47,16 @@ pub(crate) struct PrintArguments {
     /// Prints statistics of keys, values and rows
     #[arg(short, long)]
     stats: bool,
-    /// Looks for rows out of order
+    /// Checks the order of rows
     #[arg(short = 'k', long)]
     checkrow: bool,
-    /// Looks for cells of another family than the file's directory
+    /// Checks that all cells are of the family named by the file's directory
     #[arg(short = 'a', long)]
     checkfamily: bool,
     /// Reads this row only; \xHH is a byte
     #[arg(short = 'w', long = "seekToRow", value_name = "ROW")]
     seek_to_row: Option<String>,
-    /// Prints the name of the file, and how many cells were read
+    /// Prints the file name and the number of cells read
     #[arg(short, long)]
     verbose: bool,
     /// Prints the description that 'hblite hfile write' reads
@@ -68,7 +68,7 @@ pub(crate) struct PrintArguments {
 }
 
 const AFTER_HELP: &str = "\
-Without any option meta data are printed. The exit status is 1 if a file cannot be read or a check
+Without options, metadata is printed. The exit status is 1 if a file cannot be read or a check
 finds something.";
 
 pub(super) fn run(arguments: &PrintArguments) -> Result<ExitCode, Failure> {

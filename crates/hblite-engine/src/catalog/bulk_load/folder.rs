@@ -35,7 +35,7 @@ pub(super) fn look(
     for entry in list(fs, folder)? {
         let dir = folder.join(&entry.name);
         if !entry.is_dir {
-            report.skipped.push((dir, "is no directory of a family"));
+            report.skipped.push((dir, "is not a directory of a family"));
             continue;
         }
         let mut families = table.families().map(|family| family.name());
@@ -50,7 +50,7 @@ pub(super) fn look(
                 sources.push(Source { family: family.to_vec(), path });
             } else {
                 unmatched.insert(entry.name.clone());
-                report.skipped.push((path, "is of no family that the table has"));
+                report.skipped.push((path, "belongs to a family that the table lacks"));
             }
         }
     }
