@@ -66,7 +66,7 @@ fn a_run_is_reported_compared_and_judged() {
     assert!(reason.contains("sequential: writes windowed max/mean is "), "{reason}");
     assert!(!reason.contains("salted:"), "{reason}");
     let reason = fails(dir, "compare r --fail-if 'max/median > 2'");
-    assert!(reason.contains("there is no figure \"max/median\""), "{reason}");
+    assert!(reason.contains("unknown figure \"max/median\""), "{reason}");
 
     let reason = fails(dir, "run --study salting --records 5000 --out r");
     assert!(reason.contains("with another study or other settings"), "{reason}");
@@ -76,7 +76,7 @@ fn a_run_is_reported_compared_and_judged() {
 fn what_cannot_be_run_is_refused_with_the_reason() {
     let dir = TempDir::new().unwrap();
     for (line, reason) in [
-        ("run --study nothing --out r", "there is no study \"nothing\": take one of salting"),
+        ("run --study nothing --out r", "unknown study \"nothing\": use one of salting"),
         ("run --study salting --design plain --out r", "has no design \"plain\""),
         ("run --study salting --design 'bucket(name, 0)|name:str' --out r", "^^^^^^"),
         ("run --study salting --design salted --buckets 32 --out r", "32 salts over 16 regions"),

@@ -447,7 +447,7 @@ mod tests {
             ("(max/mean > 2", "\")\" is expected, not the end"),
             ("max/mean > 2 3", "\"and\", \"or\" or the end is expected, not \"3\""),
             ("max/mean > 2 & p99 > 1", "'&' means nothing here"),
-            ("1-2 > 3", "is no number"),
+            ("1-2 > 3", "is not a number"),
         ] {
             let error = Condition::parse(text).expect_err(text).to_string();
             assert!(error.contains(reason), "{text}: {error}");

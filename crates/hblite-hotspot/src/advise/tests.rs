@@ -103,8 +103,8 @@ fn a_live_table_is_a_sample() {
 #[test]
 fn wrong_input_is_told_why() {
     for (text, reason) in [
-        ("", "there are no queries"),
-        ("host", "is no condition"),
+        ("", "no queries"),
+        ("host", "is not a condition"),
         ("0: host = ?", "is not a weight above 0"),
         ("host = ? and host begins 2", "two conditions on host"),
         ("ts in 200 %", "is not a percentage"),

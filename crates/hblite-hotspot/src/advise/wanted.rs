@@ -113,7 +113,8 @@ impl WantedQuery {
 
     /// Takes one clause from the front of the words.
     fn take<'w>(&mut self, words: &'w [&'w str]) -> Result<&'w [&'w str], String> {
-        let number = |word: &str| word.parse::<u64>().map_err(|_| format!("{word:?} is no number"));
+        let number =
+            |word: &str| word.parse::<u64>().map_err(|_| format!("{word:?} is not a number"));
         match words {
             ["and", rest @ ..] => Ok(rest),
             ["newest", field, rest @ ..] => {
@@ -136,7 +137,7 @@ impl WantedQuery {
                 self.ask(field, Known::Stretch(percent / 100.0), rest)
             }
             _ => Err(format!(
-                "{:?} is no condition: FIELD = ?, FIELD in 5 %, FIELD begins 3, newest FIELD, \
+                "{:?} is not a condition: FIELD = ?, FIELD in 5 %, FIELD begins 3, newest FIELD, \
                  limit 10",
                 words.join(" ")
             )),

@@ -99,7 +99,7 @@ impl FromStr for Distribution {
                 let ratio = argument.unwrap_or(BURST_DEFAULT);
                 if ratio < 1.0 || burst.is_some() {
                     return Err(BadDistribution(format!(
-                        "{text}: bursty(x) stands once, with x >= 1, the density of requests in a \
+                        "{text}: bursty(x) may occur once, with x >= 1, the density of requests in a \
                          burst over that between bursts"
                     )));
                 }
@@ -147,7 +147,7 @@ fn law(name: &str, argument: Option<f64>) -> Result<EntityLaw, BadDistribution> 
             Ok(EntityLaw::PowerLaw { alpha })
         }
         _ => Err(BadDistribution(format!(
-            "{name:?} is no distribution: uniform, zipfian(THETA), latest(THETA), \
+            "{name:?} is not a distribution: uniform, zipfian(THETA), latest(THETA), \
              power-law(ALPHA), bursty(RATIO), or one of them with +bursty(RATIO)"
         ))),
     }
@@ -167,16 +167,16 @@ mod tests {
     #[test]
     fn wrong_texts_are_told_why() {
         for (text, reason) in [
-            ("zipf", "is no distribution"),
+            ("zipf", "is not a distribution"),
             ("zipfian(-1)", "the exponent is 0 to 10"),
-            ("zipfian(nan)", "a number in brackets"),
-            ("zipfian(1", "a number in brackets"),
+            ("zipfian(nan)", "expected a number in parentheses"),
+            ("zipfian(1", "expected a number in parentheses"),
             ("power-law(1)", "above 1"),
             ("bursty(0.5)", "x >= 1"),
-            ("bursty+bursty", "stands once"),
+            ("bursty+bursty", "may occur once"),
             ("uniform+latest", "one law"),
             ("uniform(3)", "takes no number"),
-            ("", "is no distribution"),
+            ("", "is not a distribution"),
         ] {
             let error = text.parse::<Distribution>().expect_err(text).to_string();
             assert!(error.contains(reason), "{text}: {error}");

@@ -157,7 +157,7 @@ mod tests {
         let path = dir.path().join("a.json");
         for (text, reason) in [
             ("", "is not a result of hblite hotspot run"),
-            ("[1,2]", "is no result"),
+            ("[1,2]", "is not a result"),
             (r#"{"version":99}"#, "has version 99 of the format"),
             (r#"{"version":1}"#, "missing field"),
         ] {

@@ -227,8 +227,8 @@ fn a_run_can_be_made_again() {
 fn impossible_runs_are_refused_with_the_reason() {
     let study = Study::find("log-keys").expect("there is such a study");
     for (design, reason) in [
-        ("nothing", "has no design \"nothing\": take one of timestamp-lead"),
-        ("bucket(ts, 0)|ts:timestamp", "a bucket count of 0"),
+        ("nothing", "has no design \"nothing\": use one of timestamp-lead"),
+        ("bucket(ts, 0)|ts:timestamp", "at least one bucket"),
         ("car:str", "have no field car; their fields are ts, host"),
     ] {
         let error = Candidate::new(study, design, 4).expect_err(design).to_string();

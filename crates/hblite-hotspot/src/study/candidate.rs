@@ -75,7 +75,7 @@ impl Candidate {
             None => {
                 let names: Vec<&str> = study.designs.iter().map(|(name, ..)| *name).collect();
                 return Err(BadStudy(format!(
-                    "study {} has no design {text:?}: take one of {}, or write a key over its \
+                    "study {} has no design {text:?}: use one of {}, or write a key over its \
                      fields {}, like '{}'",
                     study.name,
                     names.join(", "),
