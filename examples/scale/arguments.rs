@@ -1,18 +1,18 @@
-//! What the command line says.
+//! The command line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-/// Measures a store of so many cells and prints a row of each table in docs/scale.md.
+/// Measures a store with this many cells and prints a row of each table in docs/scale.md.
 #[derive(Debug, Parser)]
 #[command(after_help = "Needs about 350 bytes of disk per cell while it runs, half of it at rest.")]
 pub(crate) struct Arguments {
     /// Cells to load
     #[arg(long, value_parser = clap::value_parser!(u64).range(1_000..))]
     pub(crate) cells: u64,
-    /// Directory in which a folder 'scale-store' is made, and removed at the end
+    /// Directory in which the folder 'scale-store' is created, and removed at the end
     #[arg(long)]
     pub(crate) dir: PathBuf,
     /// Regions that the table begins with; it is split as it grows
@@ -21,16 +21,16 @@ pub(crate) struct Arguments {
     /// Attribute of the family, such as COMPRESSION=SNAPPY; may be given several times
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// MiB for decoded blocks and, a quarter of it, offsets of cells: block_cache_size_bytes
+    /// MiB for decoded blocks; a quarter of it for the positions of cells: block_cache_size_bytes
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(..=1 << 20))]
     pub(crate) block_cache_mib: u64,
     /// Random gets of each kind
     #[arg(long, default_value_t = 200_000)]
     pub(crate) gets: u64,
-    /// Cells that are in memory and log alone when the process is killed
+    /// Cells that are only in memory and log when the process is killed
     #[arg(long, default_value_t = 100_000)]
     pub(crate) unflushed: u64,
-    /// Leaves the store where it is
+    /// Keeps the store
     #[arg(long)]
     pub(crate) keep: bool,
     /// Only this phase, in this process
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     pub(crate) phase: Option<Phase>,
 }
 
-/// A part of the run with a process of its own.
+/// A part of the run, with a process of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Phase {
     /// Fills an empty store.
@@ -47,7 +47,7 @@ pub(crate) enum Phase {
     Reopen,
     /// Writes some more and is killed.
     Fill,
-    /// Opens what the kill left.
+    /// Opens what the kill left behind.
     Recover,
 }
 

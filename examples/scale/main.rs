@@ -5,13 +5,13 @@
 //! ```
 //!
 //! prints a row of each table in `docs/scale.md`. Each phase is a process of its own, so that its
-//! memory is its own: this program starts itself again with the name of the phase.
+//! memory can be measured separately: this program starts itself again with the name of the phase.
 //!
 //! ```text
-//! load     an empty store; N cells, rows in random order; wait until compactions rest; close
-//! reopen   open; gets that hit and miss, scans both ways; close
+//! load     an empty store; N cells, rows in random order; wait until compactions finish; close
+//! reopen   open; gets that hit and miss, scans in both directions; close
 //! fill     open; cells that stay in memory and log; killed
-//! recover  open, with the log to read back; close
+//! recover  open, replaying the log; close
 //! ```
 
 mod arguments;
@@ -29,10 +29,10 @@ use clap::Parser as _;
 use arguments::{Arguments, Phase};
 use measured::Measured;
 
-/// The line by which a phase says that it may be killed.
+/// The line by which a phase reports that it can be killed.
 const READY: &str = "ready";
 
-/// Everything may fail here, and there is nobody to tell but the user.
+/// Everything may fail here; errors go to the user.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
@@ -66,7 +66,7 @@ fn run_all(arguments: &Arguments) -> Result<()> {
     report::print(arguments, &result?)
 }
 
-/// Runs a phase in a process of its own and takes what it measured.
+/// Runs a phase in a process of its own and collects its figures.
 fn run_phase(phase: Phase, arguments: &Arguments, measured: &mut Measured) -> Result<()> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(arguments.of_phase(phase))

@@ -1,4 +1,4 @@
-//! Figures by name, and how a phase hands them over: lines `name=value`.
+//! Figures by name, passed from phases as lines `name=value`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Measured(BTreeMap<String, f64>);
 
 impl Measured {
-    /// Takes a line of a phase; `false` if it is none.
+    /// Parses a line from a phase; `false` if it is not a figure.
     pub(crate) fn take(&mut self, line: &str) -> bool {
         let Some((name, value)) = line.split_once('=') else { return false };
         let Ok(value) = value.parse() else { return false };
@@ -15,7 +15,7 @@ impl Measured {
         true
     }
 
-    /// A figure; not a number if it was not measured.
+    /// A figure; NaN if it was not measured.
     pub(crate) fn get(&self, name: &str) -> f64 {
         self.0.get(name).copied().unwrap_or(f64::NAN)
     }

@@ -12,7 +12,7 @@ use crate::workload::{self, mix};
 use crate::{READY, Result};
 
 const BATCH: u64 = 1_000;
-/// Compactions rest when nothing was written and no file changed for so long.
+/// Compactions have finished when nothing was written and no file changed for this long.
 const REST: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
@@ -26,7 +26,7 @@ pub(crate) fn run(phase: Phase, arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Hands a figure over.
+/// Reports a figure.
 fn tell(name: &str, value: f64) -> Result<()> {
     writeln!(io::stdout(), "{name}={value}")?;
     Ok(())
@@ -50,7 +50,7 @@ fn load(arguments: &Arguments) -> Result<()> {
     let end = Files::of(&connection, &table)?;
     tell("load.files", end.files as f64)?;
     tell("load.bytes", end.bytes as f64)?;
-    // What is in memory belongs to the load; files alone are the debt.
+    // Flush first: the remaining memory belongs to the load, and the files alone are the debt.
     connection.admin().flush_table(table.name())?;
     tell("settle.seconds", wait_for_rest(&connection, &table)?.as_secs_f64())?;
     let settled = Files::of(&connection, &table)?;
@@ -94,7 +94,7 @@ impl Files {
     }
 }
 
-/// Waits until background work rests; gives the time until its last change.
+/// Waits until background work has finished; returns the time until its last change.
 fn wait_for_rest(connection: &Connection, table: &Table) -> Result<Duration> {
     let begun = Instant::now();
     let mut last = (Files::of(connection, table)?, bytes_written()?);
@@ -115,7 +115,7 @@ fn store(arguments: &Arguments) -> Result<Connection> {
     Ok(Options::new().engine(engine).open(arguments.store_dir())?)
 }
 
-/// Opens the store and answers a get; tells the milliseconds under `name`.
+/// Opens the store and answers a get; reports the milliseconds as `name`.
 fn open(arguments: &Arguments, name: &str) -> Result<(Connection, Table)> {
     let begun = Instant::now();
     let connection = store(arguments)?;
@@ -137,7 +137,7 @@ fn reopen(arguments: &Arguments) -> Result<()> {
     let (descriptors, maps) = descriptors_and_maps(&dir)?;
     tell("reopen.descriptors", descriptors as f64)?;
     tell("reopen.maps", maps as f64)?;
-    // Once before the clock runs: the page cache has what it can, and blocks are known.
+    // Once before the clock starts, to warm the page cache and the blocks.
     scan_rate(&table, &Scan::new(), arguments.cells)?;
     tell("scan.rate", scan_rate(&table, &Scan::new(), arguments.cells)?)?;
     tell("scan.reverse_rate", scan_rate(&table, &Scan::new().reversed(true), arguments.cells)?)?;
@@ -171,7 +171,7 @@ fn get_all(table: &Table, arguments: &Arguments, turn: u64, is_there: bool) -> R
     let mut times = Vec::new();
     for pick in 0..arguments.gets {
         let number = mix(pick ^ (turn << 40)) % arguments.cells;
-        // Numbers that nobody wrote mix to rows between those that somebody did.
+        // Numbers that were never written give rows between those that were.
         let get = workload::get(if is_there { number } else { number + (1 << 50) });
         let begun = Instant::now();
         let row = table.get(&get)?;

@@ -1,4 +1,4 @@
-//! What the operating system knows about this process: `/proc/self`. Linux alone has it.
+//! This process as the operating system sees it: `/proc/self`, on Linux only.
 
 use std::fs;
 
@@ -9,10 +9,10 @@ const KIB: u64 = 1024;
 /// Memory of this process in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory {
-    /// Its own: what `malloc` gave (`RssAnon`).
+    /// Allocated memory: what `malloc` returned (`RssAnon`).
     pub(crate) own: u64,
-    /// Pages of mapped files that are in memory and mapped (`RssFile`); they go when others need
-    /// the memory.
+    /// Pages of mapped files that are in memory (`RssFile`); the system reclaims them when other
+    /// processes need the memory.
     pub(crate) mapped: u64,
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn memory() -> Result<Memory> {
     Ok(Memory { own: field("RssAnon:")? * KIB, mapped: field("RssFile:")? * KIB })
 }
 
-/// Bytes that were handed to `write` so far.
+/// Bytes passed to `write` so far.
 pub(crate) fn bytes_written() -> Result<u64> {
     let io = fs::read_to_string("/proc/self/io")?;
     Ok(number(&io, "wchar:").ok_or("no wchar in /proc/self/io")?)

@@ -9,7 +9,7 @@ use crate::workload::CELL_SIZE;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// Says something on standard error, which may be closed.
+/// Prints to standard error, which may be closed.
 pub(crate) fn tell(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
@@ -17,7 +17,7 @@ pub(crate) fn tell(text: &str) {
 /// A column: its head and its value.
 type Column = (&'static str, String);
 
-/// Prints two tables of a row each: what writing costs, and what reading costs.
+/// Prints two tables with one row each: the costs of writing and of reading.
 pub(crate) fn print(arguments: &Arguments, measured: &Measured) -> Result<()> {
     let tables = [table(&writing(arguments, measured)), table(&reading(arguments, measured))];
     io::stdout().write_all(tables.join("\n").as_bytes())?;

@@ -13,10 +13,10 @@ pub(crate) const FAMILY: &str = "f";
 const QUALIFIER: &str = "field0";
 const VALUE_SIZE: usize = 100;
 
-/// Bytes of a cell that carry something: row, family, qualifier, timestamp, type and value.
+/// Bytes of a cell's contents: row, family, qualifier, timestamp, type and value.
 pub(crate) const CELL_SIZE: u64 = (24 + 1 + 6 + 8 + 1 + VALUE_SIZE) as u64;
 
-/// Makes the table.
+/// Creates the table.
 pub(crate) fn create(connection: &Connection, arguments: &Arguments) -> Result<()> {
     let mut family = ColumnFamilyDescriptor::new(FAMILY);
     for setting in &arguments.settings {
@@ -24,7 +24,7 @@ pub(crate) fn create(connection: &Connection, arguments: &Arguments) -> Result<(
         family.set_attribute(name, value)?;
     }
     let descriptor = TableDescriptor::new(TABLE.parse()?).with_family(family);
-    // Rows are spread evenly over the hex digits.
+    // Rows are distributed evenly over the hex digits.
     let width = u64::MAX / arguments.regions;
     let splits: Vec<Vec<u8>> = (1..arguments.regions)
         .map(|index| format!("user:{:016x}", index * width).into_bytes())
@@ -56,7 +56,7 @@ fn row(number: u64) -> String {
     format!("user:{:016x}:id", mix(number))
 }
 
-/// A bijection of the 64-bit numbers that leaves no order (the finalizer of splitmix64).
+/// A bijection of the 64-bit numbers without visible order (the finalizer of splitmix64).
 pub(crate) fn mix(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
