@@ -40,10 +40,10 @@ pub(crate) struct LoadHFilesArguments {
 }
 
 const AFTER_HELP: &str = "\
-FOLDER/<family>/<file> is the output of HBase's jobs (HFileOutputFormat) and the layout of a region's
-directory. Files and folders whose names begin with _ or . are skipped. Files with rows of several
-regions are split at region boundaries. If a file is damaged or a family is missing, nothing is
-loaded.
+FOLDER/<family>/<file> is the output of HBase's jobs (HFileOutputFormat), and the layout of a
+region's directory. Files and folders whose names begin with _ or . are skipped. Files with rows of
+several regions are split at region boundaries. If a file is damaged or a family is missing, nothing
+is loaded.
 
 To load into an open store, call Admin::bulk_load in the process that has it open.";
 
@@ -97,7 +97,8 @@ fn describe(arguments: &LoadHFilesArguments, report: &BulkLoadReport) -> String 
     }
     if report.files > 0 {
         text += &format!(
-            "{}: files {}, of them split at region boundaries {}, regions {}, cells {}, {} in {:.2} s\n",
+            "{}: files {}, of them split at region boundaries {}, regions {}, cells {}, {} \
+             in {:.2} s\n",
             arguments.table,
             report.files,
             report.files_split,

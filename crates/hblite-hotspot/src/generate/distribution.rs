@@ -99,8 +99,8 @@ impl FromStr for Distribution {
                 let ratio = argument.unwrap_or(BURST_DEFAULT);
                 if ratio < 1.0 || burst.is_some() {
                     return Err(BadDistribution(format!(
-                        "{text}: bursty(x) may occur once, with x >= 1, the density of requests in a \
-                         burst over that between bursts"
+                        "{text}: bursty(x) may occur once, with x >= 1, the density of requests in \
+                         bursts over that between bursts"
                     )));
                 }
                 burst = Some(ratio);
