@@ -1,4 +1,4 @@
-//! Which field of a line is what: the column syntax of HBase's ImportTsv.
+//! The meaning of a line's fields: the column syntax of HBase's ImportTsv.
 //!
 //! Source: `ImportTsv.TsvParser`, `ImportTsv.run`.
 
@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::error::TransferError;
 
-/// What a field of a line is.
+/// The meaning of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Column {
     /// `HBASE_ROW_KEY`: the row.
@@ -15,8 +15,8 @@ pub enum Column {
     Timestamp,
     /// `HBASE_CELL_TTL`: the time to live of the line's cells, in milliseconds.
     TimeToLive,
-    /// `HBASE_ATTRIBUTES_KEY`: attributes of the operation, which mean nothing to a store without
-    /// coprocessors; the field must be there.
+    /// `HBASE_ATTRIBUTES_KEY`: attributes of the operation, which have no meaning without
+    /// coprocessors; the field must be present.
     Attributes,
     /// `family:qualifier`, or `family` for the empty qualifier: the value of a cell.
     Cell {
@@ -33,7 +33,7 @@ const TIME_TO_LIVE: &str = "HBASE_CELL_TTL";
 const ATTRIBUTES: &str = "HBASE_ATTRIBUTES_KEY";
 const VISIBILITY: &str = "HBASE_CELL_VISIBILITY";
 
-/// The fields of a line in their order.
+/// The fields of a line, in order.
 ///
 /// ```
 /// use hblite_transfer::Columns;
@@ -49,10 +49,10 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Columns as ImportTsv's `importtsv.columns` has them, separated by commas.
+    /// Columns in the form of ImportTsv's `importtsv.columns`, separated by commas.
     ///
     /// # Errors
-    /// `Invalid`: what ImportTsv refuses, in its words.
+    /// `Invalid`: whatever ImportTsv refuses, with its message.
     pub fn parse(text: &str) -> Result<Self, TransferError> {
         Self::from_names(text.split(','))
     }
@@ -93,17 +93,17 @@ impl Columns {
         &self.fields
     }
 
-    /// Which field is the row.
+    /// The index of the row key.
     pub fn row_key(&self) -> usize {
         self.row_key
     }
 
-    /// Whether a field is the timestamp.
+    /// Whether one of the fields is the timestamp.
     pub fn has_timestamp(&self) -> bool {
         self.fields.contains(&Column::Timestamp)
     }
 
-    /// Whether a field is the time to live.
+    /// Whether one of the fields is the time to live.
     pub fn has_time_to_live(&self) -> bool {
         self.fields.contains(&Column::TimeToLive)
     }
@@ -128,7 +128,7 @@ impl Columns {
     }
 }
 
-/// The name that [`Columns::parse`] knows the column by.
+/// The name that [`Columns::parse`] accepts for the column.
 impl fmt::Display for Column {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,10 +1,10 @@
 //! Reads and writes lines of fields: CSV with quotes, TSV without, by the rules of ImportTsv.
 //!
-//! With quotes a field may hold anything; without, a field that holds the separator or the end of a
-//! line cannot be written. Fields are bytes as they are, or escaped as HBase prints them (`\xHH`).
+//! With quotes, a field may contain anything. Without, a field that contains the separator or the
+//! end of a line cannot be written. Fields are raw bytes, or escaped as HBase prints them (`\xHH`).
 //!
-//! Source: `ImportTsv.TsvParser.parse`, `TsvImporterMapper.map`. Written is what they read: with
-//! `HBASE_TS_KEY` a line per row and timestamp, without it a line per row.
+//! Source: `ImportTsv.TsvParser.parse`, `TsvImporterMapper.map`. The writer's output is what they
+//! read: with `HBASE_TS_KEY` a line per row and timestamp, without it a line per row.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -23,16 +23,17 @@ use crate::records::{RecordFormat, RecordReader};
 
 const BUFFER_SIZE: usize = 1 << 16;
 
-/// How fields are set apart.
+/// How fields are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DelimitedFormat {
     /// The byte between fields.
     pub separator: u8,
-    /// Whether `"` encloses fields that hold a separator, a quote (doubled) or the end of a line.
+    /// Whether `"` encloses fields that contain a separator, a quote (doubled) or the end of a
+    /// line.
     pub has_quotes: bool,
     /// Whether fields are escaped as HBase prints bytes.
     pub is_escaped: bool,
-    /// Whether an empty field is no cell, instead of one with an empty value
+    /// Whether an empty field becomes no cell, instead of one with an empty value
     /// (`importtsv.skip.empty.columns`).
     pub skips_empty_columns: bool,
 }
@@ -73,12 +74,12 @@ pub struct DelimitedReader<R> {
 }
 
 impl<R: Read> DelimitedReader<R> {
-    /// Reads from `input`. With `has_header` the first line is not data: it names the columns if
+    /// Reads from `input`. With `has_header` the first line is a header: it names the columns if
     /// `columns` does not.
     ///
     /// # Errors
-    /// `Invalid` if the columns are not named, or cannot be columns; `Read`; `BadLine` if the
-    /// header cannot be read.
+    /// `Invalid` if the columns are not named, or are not valid; `Read`; `BadLine` if the header
+    /// cannot be read.
     pub fn new(
         input: R,
         format: DelimitedFormat,
@@ -109,7 +110,7 @@ impl<R: Read> DelimitedReader<R> {
         Ok(Self { records, format, columns, timestamp, durability })
     }
 
-    /// What the fields are.
+    /// The fields.
     pub fn columns(&self) -> &Columns {
         &self.columns
     }
@@ -150,8 +151,8 @@ impl<R: Read> DelimitedReader<R> {
         Ok(put)
     }
 
-    /// Fewer fields than columns are allowed as long as none is missing that says how to take the
-    /// others.
+    /// Fewer fields than columns are allowed, as long as no field with a special meaning is
+    /// missing.
     fn check_field_count(&self, count: usize) -> Result<(), String> {
         let columns = self.columns.fields();
         let is_missing = |column| columns.iter().skip(count).any(|missing| *missing == column);
@@ -201,7 +202,7 @@ fn invalid(what: &str, field: &[u8]) -> String {
 fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
-        // What the reader and the writer are set to leaves no other kind.
+        // The settings of reader and writer leave no other kind.
         other => io::Error::other(format!("{other:?}")),
     }
 }
@@ -215,14 +216,14 @@ pub struct DelimitedWriter<W: Write> {
     tags_left_out: u64,
 }
 
-/// What the cells of one line have in common, newest first.
+/// What the cells of one line share, newest first.
 type LineKey = (Reverse<i64>, Option<i64>);
 
 impl<W: Write> DelimitedWriter<W> {
-    /// Writes to `output`; with `has_header` a line of the columns first.
+    /// Writes to `output`; with `has_header`, a line of the columns first.
     ///
     /// # Errors
-    /// `Write`; `Unwritable` if a column's name holds a separator and there are no quotes.
+    /// `Write`; `Unwritable` if a column's name contains a separator and there are no quotes.
     pub fn new(
         output: W,
         format: DelimitedFormat,
@@ -246,7 +247,7 @@ impl<W: Write> DelimitedWriter<W> {
         Ok(writer)
     }
 
-    /// Writes what is left and gives what was written to.
+    /// Writes the remaining rows and returns the output.
     ///
     /// # Errors
     /// `Write`.

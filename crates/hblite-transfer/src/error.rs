@@ -1,4 +1,4 @@
-//! What can go wrong with a transfer, and where.
+//! Errors of a transfer, with their position.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ use crate::import::ImportReport;
 /// A line of the input that is not a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
-    /// The line, counted from 1, on which it begins, or on which the quote opens that is wrong.
+    /// The line, counted from 1, on which it begins, or on which the offending quote opens.
     pub line: u64,
     /// What is wrong with it.
     pub reason: String,
@@ -28,9 +28,9 @@ impl fmt::Display for BadLine {
 pub enum TransferError {
     /// A line of the input is not a row, or the table refuses it.
     BadLine(BadLine),
-    /// What was asked for cannot be done, whatever the data are.
+    /// The request is impossible, whatever the data.
     Invalid(String),
-    /// A row cannot be said in the format that was asked for.
+    /// The requested format cannot represent a row.
     Unwritable(String),
     /// The input cannot be read.
     Read(io::Error),
@@ -43,7 +43,7 @@ pub enum TransferError {
 }
 
 impl TransferError {
-    /// Whether the output was closed by who reads it.
+    /// Whether the reader of the output has closed it.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -62,7 +62,7 @@ impl fmt::Display for TransferError {
             Self::Invalid(message) | Self::Unwritable(message) => f.write_str(message),
             Self::Read(error) => write!(f, "reading: {error}"),
             Self::Write(error) => write!(f, "writing: {error}"),
-            // HBase's message is a bare name then.
+            // HBase's message is only a name in this case.
             Self::Store(error) if error.kind() == ErrorKind::NotFound => {
                 write!(f, "{}: {}", error.exception().simple_name(), error.message())
             }
@@ -87,8 +87,8 @@ impl std::error::Error for TransferError {
 pub struct ImportError {
     /// Why it ended.
     pub cause: TransferError,
-    /// What is in the table all the same. After [`TransferError::Store`] more lines may be in than
-    /// are counted here.
+    /// What is in the table nevertheless. After [`TransferError::Store`], the table may contain
+    /// more lines than are counted here.
     pub report: ImportReport,
 }
 

@@ -1,4 +1,4 @@
-//! Writes what a scan finds, row by row.
+//! Writes the rows of a scan.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use hblite_model::cell::{TagIter, TagType};
 
 use crate::error::TransferError;
 
-/// Bytes of a row from which on it comes in pieces, if the format can say that.
+/// Bytes of a row from which it is written in several pieces, if the format allows that.
 pub const PIECE_SIZE: usize = 1 << 20;
 
 /// A format that rows are written in.
@@ -16,10 +16,10 @@ pub trait RowWriter {
     /// Writes a row, or a piece of one.
     ///
     /// # Errors
-    /// `Write`, and `Unwritable` if the format has no way to say the row.
+    /// `Write`, and `Unwritable` if the format cannot represent the row.
     fn write(&mut self, row: &RowResult) -> Result<(), TransferError>;
 
-    /// Writes what is left. Nothing may be written behind.
+    /// Writes what remains. Nothing may be written afterwards.
     ///
     /// # Errors
     /// `Write`.
@@ -28,7 +28,7 @@ pub trait RowWriter {
     /// Whether a row may come in several pieces.
     fn takes_pieces(&self) -> bool;
 
-    /// Cells whose tags (beside a time to live) had no place so far.
+    /// Cells whose tags (other than a time to live) could not be represented so far.
     fn tags_left_out(&self) -> u64;
 }
 
@@ -39,22 +39,22 @@ pub struct ExportReport {
     pub rows: u64,
     /// Cells.
     pub cells: u64,
-    /// Cells whose tags (beside a time to live) had no place in the format.
+    /// Cells whose tags (other than a time to live) the format could not represent.
     pub tags_left_out: u64,
     /// How long it took.
     pub duration: Duration,
 }
 
-/// Rows between two calls of the progress.
+/// Rows between two progress calls.
 const ROWS_PER_PROGRESS: u64 = 256;
 
-/// Longest search for a row between two calls of the progress.
+/// Longest search for a row between two progress calls.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Writes the rows that `scan` finds. Calls `progress` every few rows, and several times a second
-/// while none is found; `Break` ends the export.
+/// Writes the rows of `scan`. Calls `progress` every few rows, and several times a second while
+/// none is found; `Break` ends the export.
 ///
-/// Memory does not grow with the table: a wide row comes in pieces where the writer takes them.
+/// Memory does not grow with the table: a wide row comes in pieces if the writer accepts them.
 ///
 /// # Errors
 /// `Store` if the scan fails, `Interrupted` if `progress` ends the export, and those of the writer.
@@ -66,7 +66,7 @@ pub fn export(
 ) -> Result<ExportReport, TransferError> {
     let mut go_on = |report: &ExportReport| continue_or_end(progress(report));
     let begun = Instant::now();
-    // Damage that came after a block's first read must not be exported as data.
+    // Damage that occurred after a block's first read must not be exported as data.
     let scan = scan.clone().cache_blocks(false);
     let scan = if writer.takes_pieces() { in_pieces(&scan) } else { scan };
     let mut scanner = table.scan(&scan)?;
@@ -99,7 +99,7 @@ pub fn export(
     Ok(report)
 }
 
-/// The answer of a progress as a result.
+/// The answer of a progress call as a result.
 pub(crate) fn continue_or_end(answer: ControlFlow<()>) -> Result<(), TransferError> {
     match answer {
         ControlFlow::Continue(()) => Ok(()),
@@ -107,7 +107,7 @@ pub(crate) fn continue_or_end(answer: ControlFlow<()>) -> Result<(), TransferErr
     }
 }
 
-/// The same scan, with rows over [`PIECE_SIZE`] cut.
+/// The same scan, with rows over [`PIECE_SIZE`] divided.
 pub(crate) fn in_pieces(scan: &Scan) -> Scan {
     scan.clone().allow_partial_results(true).size_max_bytes(PIECE_SIZE as i64)
 }

@@ -1,11 +1,11 @@
-//! Writes a table as HFiles that HBase's bulk load takes: `folder/<family>/<hfile>`.
+//! Writes a table as HFiles for HBase's bulk load: `folder/<family>/<hfile>`.
 //!
-//! One scan goes over the table and a file per family is open at a time. All of them end where a
-//! region ends, and when one has grown over the limit, between two rows. The file info is that of
-//! `HFileOutputFormat2`; cells have no sequence id, since a bulk load gives them one.
+//! One scan reads the table, with one open file per family. All of them end where a region ends,
+//! and when one has exceeded the limit, after the current row. The file info is that of
+//! `HFileOutputFormat2`. Cells have no sequence id, since a bulk load assigns one.
 //!
 //! The folder appears as a whole: it is written as `<folder>.partial` and renamed. A killed export
-//! leaves that.
+//! leaves that folder behind.
 //!
 //! Source: `HFileOutputFormat2`, `BulkLoadHFilesTool` (what it accepts).
 
@@ -30,10 +30,10 @@ const SOURCE_TASK: &[u8] = b"hblite export";
 /// How to write the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HFilesOptions {
-    /// A file ends behind the row that takes it over so many bytes
+    /// A file ends after the row that makes it exceed this many bytes
     /// (`hbase.hregion.max.filesize`, 10 GiB).
     pub file_size_max_bytes: u64,
-    /// Whether minor compactions of the table that takes the files leave them out
+    /// Whether minor compactions of the table that loads the files skip them
     /// (`hbase.mapreduce.hfileoutputformat.compaction.exclude`, false).
     pub is_excluded_from_minor_compaction: bool,
 }
@@ -44,12 +44,12 @@ impl Default for HFilesOptions {
     }
 }
 
-/// How far the files have come.
+/// The progress of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HFilesProgress {
     /// Regions that are done.
     pub regions: usize,
-    /// Regions in all.
+    /// All regions.
     pub regions_total: usize,
     /// Rows so far.
     pub rows: u64,
@@ -70,19 +70,19 @@ pub struct HFilesReport {
     pub duration: Duration,
 }
 
-/// How many rows pass between two calls of the progress.
+/// Rows between two progress calls.
 const ROWS_PER_PROGRESS: u64 = 1_024;
 
-/// Writes the cells that `scan` finds into a new `folder`. Calls `progress` every few rows, and
-/// several times a second while none is found; `Break` ends the export.
+/// Writes the cells of `scan` into a new `folder`. Calls `progress` every few rows, and several
+/// times a second while none is found; `Break` ends the export.
 ///
-/// Compression, encoding, Bloom filter and block size are the families'. A scan that is raw and
-/// has all versions takes delete markers along, too.
+/// Compression, encoding, Bloom filter and block size are the families'. A raw scan with all
+/// versions includes delete markers.
 ///
 /// # Errors
-/// `Invalid` if the scan goes in reverse; `Store` if the folder is there and not empty or
-/// `<folder>.partial` is there, if it cannot be written, or if the scan fails; `Interrupted` if
-/// `progress` ends the export. Nothing is left of it then.
+/// `Invalid` for a reverse scan; `Store` if the folder exists and is not empty or
+/// `<folder>.partial` exists, if it cannot be written, or if the scan fails; `Interrupted` if
+/// `progress` ends the export. Nothing of it remains then.
 pub fn export_hfiles(
     env: &Env,
     table: &Table,
@@ -108,7 +108,7 @@ pub fn export_hfiles(
     }
 }
 
-/// Makes the folder that will be renamed to `folder`.
+/// Creates the folder that will be renamed to `folder`.
 fn begin(env: &Env, folder: &Path) -> Result<PathBuf, TransferError> {
     let fs = env.fs.as_ref();
     let is_taken = match fs.list_dir(folder) {
@@ -122,7 +122,7 @@ fn begin(env: &Env, folder: &Path) -> Result<PathBuf, TransferError> {
     let mut partial_name = name.to_owned();
     partial_name.push(".partial");
     let partial = folder.with_file_name(partial_name);
-    // Two exports at once would mix their files, and what is there may be somebody else's.
+    // Two exports at once would mix their files, and an existing folder may be someone else's.
     if fs.exists(&partial).map_err(|error| Error::io("look for", &partial, error))? {
         let message = format!(
             "{}: is there, of another export or one that was killed: remove it first",
@@ -169,7 +169,7 @@ fn write(
         report: HFilesReport::default(),
     };
     let mut done = HFilesProgress { regions_total: regions.len(), ..HFilesProgress::default() };
-    // Damage that came after a block's first read must not get a new, valid checksum.
+    // Damage that occurred after a block's first read must not get a new, valid checksum.
     let mut scanner = table.scan(&in_pieces(scan).cache_blocks(false))?;
     let mut last_row = Vec::new();
     loop {
@@ -202,19 +202,19 @@ fn write(
     Ok(HFilesReport { rows: done.rows, ..files.report })
 }
 
-/// Index of the region that holds a row.
+/// Index of the region that contains a row.
 fn region_of(regions: &[RegionInfo], row: &[u8]) -> usize {
     regions.partition_point(|region| region.start_key() <= row).saturating_sub(1)
 }
 
-/// The files that are open, one per family.
+/// The open files, one per family.
 struct Files<'t> {
     env: &'t Env,
     folder: &'t Path,
     options: &'t HFilesOptions,
     families: BTreeMap<&'t [u8], &'t ColumnFamilyDescriptor>,
     open: BTreeMap<Vec<u8>, (PathBuf, HFileWriter)>,
-    /// Whether one of them is over the limit.
+    /// Whether one of them has exceeded the limit.
     is_full: bool,
     report: HFilesReport,
 }
@@ -255,7 +255,7 @@ impl Files<'_> {
         let pairs: [(&[u8], &[u8]); 3] = [
             (file_info::BULKLOAD_TIMESTAMP, &now.to_be_bytes()),
             (file_info::BULKLOAD_SOURCE_TASK, SOURCE_TASK),
-            // A bool as `Bytes.toBytes(boolean)` has it.
+            // A bool in the form of `Bytes.toBytes(boolean)`.
             (file_info::EXCLUDE_FROM_MINOR_COMPACTION, if is_excluded { &[0xff] } else { &[0] }),
         ];
         for (key, value) in pairs {
@@ -264,7 +264,7 @@ impl Files<'_> {
         Ok((path, writer))
     }
 
-    /// Ends the files that are open.
+    /// Ends the open files.
     fn end(&mut self) -> Result<(), TransferError> {
         for (_, (path, writer)) in std::mem::take(&mut self.open) {
             let info = StoreFileInfo { major_compaction: true, ..StoreFileInfo::default() };
@@ -285,7 +285,7 @@ fn no_family(family: &[u8]) -> Error {
 
 fn writer_options(family: &ColumnFamilyDescriptor, now_millis: i64) -> HFileWriterOptions {
     HFileWriterOptions {
-        // As HFileOutputFormat2 does; without tags the part is empty.
+        // As in HFileOutputFormat2; without tags the part is empty.
         include_tags: true,
         create_time: now_millis,
         ..HFileWriterOptions::of_family(family)

@@ -1,8 +1,7 @@
 //! Writes rows from a reader into a table.
 //!
 //! One thread reads and parses; several write batches. A row always goes to the same writer, so
-//! that lines of one row are written in their order and the result is the same for any number of
-//! writers.
+//! lines of one row are written in order and the result does not depend on the number of writers.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::ops::ControlFlow;
@@ -17,20 +16,20 @@ use parking_lot::Mutex;
 use crate::error::{BadLine, ImportError, TransferError};
 use crate::export::continue_or_end;
 
-/// Longest line that is read unless options say otherwise: 64 MiB. A line that was exported from a
-/// store with the default limit of a cell's size is never longer.
+/// Default maximum length of a line: 64 MiB. A line exported from a store with the default cell
+/// size limit is never longer.
 pub const LINE_SIZE_MAX: usize = 1 << 26;
 
-/// Most lines of a quoted field unless options say otherwise.
+/// Default maximum number of lines of a quoted field.
 pub const FIELD_LINES_MAX: u64 = 10_000;
 
-/// A batch is written when it has so many mutations,
+/// A batch is written when it has this many mutations,
 const BATCH_MUTATIONS: usize = 1_000;
-/// or so many bytes.
+/// or this many bytes.
 const BATCH_SIZE: usize = 1 << 20;
-/// Bad lines between two calls of the progress.
+/// Bad lines between two progress calls.
 const BAD_LINES_PER_PROGRESS: u64 = 1_000;
-/// Batches that wait for one writer.
+/// Batches waiting for one writer.
 const BATCHES_WAITING: usize = 2;
 /// More writers than this gain nothing on one disk.
 const WRITERS_MAX: usize = 4;
@@ -74,22 +73,22 @@ impl ImportOptions {
 pub enum Step {
     /// The line with this number; its mutations were added.
     Line(u64),
-    /// A line that is no row; nothing was added.
+    /// A line that is not a row; nothing was added.
     Bad(BadLine),
-    /// Nothing more.
+    /// The end of the input.
     End,
 }
 
-/// A format that rows are read from.
+/// A format from which rows are read.
 pub trait RowReader {
-    /// Reads a line and adds the mutations that make its cells, all of one row and checked.
+    /// Reads a line and adds the mutations for its cells, all of one row and checked.
     ///
     /// # Errors
-    /// `Read`, and `BadLine` for a line behind which nothing can be read.
+    /// `Read`, and `BadLine` for a line after which nothing can be read.
     fn next(&mut self, into: &mut Vec<Mutation>) -> Result<Step, TransferError>;
 }
 
-/// How far an import has come.
+/// The progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImportProgress {
     /// Lines read, without the bad ones.
@@ -113,13 +112,14 @@ pub struct ImportReport {
     pub duration: Duration,
 }
 
-/// Writes everything that `reader` gives into `table`. Calls `progress` after every batch; `Break`
-/// ends the import.
+/// Writes everything from `reader` into `table`. Calls `progress` after every batch; `Break` ends
+/// the import.
 ///
 /// When an import ends early, [`ImportError::report`] says what is in the table. If a line could
 /// not be read, or `progress` ended the import, that is every line before. If the table refused a
-/// line, or the store failed, some lines before it may be missing and some behind it may be in. The
-/// same import with the same timestamps writes the same cells again, so it can be repeated.
+/// line, or the store failed, some lines before it may be missing and some after it may be in the
+/// table. The same import with the same timestamps writes the same cells again, so it can be
+/// repeated.
 ///
 /// # Errors
 /// `BadLine` for the first line that is not a row or that the table refuses, unless bad lines are
@@ -157,7 +157,7 @@ pub fn import(
     let cause = match (failure, read) {
         (None, Ok(())) => return Ok(report),
         (None, Err(error)) | (Some(error), Ok(())) => error,
-        // The first bad line is named, whichever side found it.
+        // The first bad line is reported, whichever side found it.
         (Some(TransferError::BadLine(ours)), Err(TransferError::BadLine(theirs))) => {
             TransferError::BadLine(if ours.line <= theirs.line { ours } else { theirs })
         }
@@ -166,7 +166,7 @@ pub fn import(
     Err(ImportError { cause, report })
 }
 
-/// Mutations and the lines that they are from. Those of one line follow one another.
+/// Mutations and their lines. Those of one line are adjacent.
 #[derive(Debug, Default)]
 struct Batch {
     lines: Vec<u64>,
@@ -204,13 +204,13 @@ impl Writer {
     fn send(&mut self) {
         let batch = std::mem::take(&mut self.batch);
         if !batch.lines.is_empty() {
-            // A writer ends before its sender only by a panic, which the scope passes on.
+            // A writer ends before its sender only by a panic, which the scope propagates.
             let _ = self.sender.send(batch);
         }
     }
 }
 
-/// Reads to the end, to an error or until a writer fails. What was read before is written.
+/// Reads to the end, to an error or until a writer fails. Whatever was read before is written.
 fn read_all(
     reader: &mut dyn RowReader,
     writers: &mut [Writer],
@@ -255,7 +255,7 @@ fn read_all(
     };
     writers.iter_mut().for_each(Writer::send);
     match (end, ask(lines)) {
-        // An input that waits for bytes can be given up by an error alone.
+        // An input that waits for bytes can only be given up with an error.
         (Err(TransferError::Read(_)), Err(interrupted)) => Err(interrupted),
         (end, _) => end,
     }
@@ -281,7 +281,7 @@ struct State {
 }
 
 impl State {
-    /// Gives how many lines were skipped so far.
+    /// Returns the number of lines skipped so far.
     fn skip(&mut self, bad: BadLine) -> u64 {
         self.bad_lines += 1;
         if self.bad_lines_kept.len() < self.bad_lines_kept_max {
@@ -301,10 +301,10 @@ impl Shared {
         }
     }
 
-    /// The work of a writer, until nothing more comes.
+    /// The work of a writer, until no more batches come.
     fn write(&self, table: &Table, batches: &Receiver<Batch>) {
         for batch in batches {
-            // After a failure the rest is taken and dropped, so that the reader does not wait.
+            // After a failure the rest is received and dropped, so that the reader does not block.
             if self.has_failed.load(Ordering::Relaxed) {
                 continue;
             }
@@ -325,8 +325,8 @@ impl Shared {
         }
     }
 
-    /// Finds the line that the table refuses. What is written twice has its timestamp, so that it
-    /// is the same cell.
+    /// Finds the line that the table refuses. Whatever is written twice has a timestamp, so it is
+    /// the same cell.
     fn write_singly(&self, table: &Table, batch: &Batch) -> Result<(), TransferError> {
         for (line, mutations) in batch.by_line() {
             match mutations.iter().try_for_each(|one| table.mutate_all(std::slice::from_ref(one))) {
@@ -351,7 +351,7 @@ impl Shared {
         state.cells += cells as u64;
     }
 
-    /// Keeps the failure that tells most: the store's, or the first bad line.
+    /// Keeps the most informative failure: the store's, or the first bad line.
     fn fail(&self, error: TransferError) {
         let mut state = self.state.lock();
         let is_first = match (&state.failure, &error) {

@@ -1,16 +1,16 @@
-//! What the readers of lines share: input without a byte order mark, and the error of a line that
+//! Shared by the readers of lines: input without a byte order mark, and the error for a line that
 //! is too long.
 
 use std::io::{self, Read};
 
-/// The mark that some editors write in front of UTF-8.
+/// The mark that some editors write before UTF-8.
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// Input without the byte order mark in front, if there is one.
+/// Input without its byte order mark, if there is one.
 #[derive(Debug)]
 pub(crate) struct Unmarked<R> {
     input: R,
-    /// What was read to look for the mark and is not given out yet; `None` before that.
+    /// Bytes read while looking for the mark and not yet returned; `None` before that.
     head: Option<Vec<u8>>,
 }
 
@@ -42,7 +42,7 @@ impl<R: Read> Read for Unmarked<R> {
     }
 }
 
-/// What is wrong with a line over the limit.
+/// The error for a line over the limit.
 pub(crate) fn too_long(limit: usize) -> String {
     format!("longer than {limit} bytes, the limit of a line")
 }

@@ -52,7 +52,7 @@ const TYPES: [CellType; 5] = [
     CellType::DeleteFamily,
 ];
 
-/// The mutations that make the cells of a line.
+/// The mutations for the cells of a line.
 ///
 /// # Errors
 /// What is wrong with the line.
@@ -62,7 +62,7 @@ pub(crate) fn parse(
     durability: Durability,
     into: &mut Vec<Mutation>,
 ) -> Result<(), String> {
-    // The reader counts lines; this one is all that the parser sees.
+    // The parser counts lines, but sees only this one.
     let reason =
         |error: serde_json::Error| error.to_string().replace(" at line 1 column ", ", column ");
     let line: RowLine<'_> = serde_json::from_slice(line).map_err(reason)?;
@@ -86,7 +86,7 @@ pub(crate) fn parse(
     Ok(())
 }
 
-/// Collects cells of one row into as few mutations as possible.
+/// Collects cells of one row in as few mutations as possible.
 struct RowBuilder {
     row: Vec<u8>,
     durability: Durability,
@@ -155,7 +155,7 @@ impl RowBuilder {
 
     fn add_marker(&mut self, family: &[u8], qualifier: &[u8], timestamp: i64, cell_type: CellType) {
         let delete = match std::mem::replace(&mut self.open, Open::Nothing) {
-            // A marker of a whole family would push out those before it.
+            // A marker for a whole family would drop those before it.
             Open::Delete(delete) if cell_type != CellType::DeleteFamily => delete,
             other => {
                 self.close(other);
@@ -192,7 +192,7 @@ pub(crate) fn write_start(out: &mut impl Write, row: &[u8]) -> io::Result<()> {
     out.write_all(b"\",\"cells\":[")
 }
 
-/// Writes a cell; commas between cells are the caller's.
+/// Writes a cell; the caller writes commas between cells.
 pub(crate) fn write_cell(
     out: &mut impl Write,
     cell: &CellRef<'_>,

@@ -66,7 +66,7 @@ impl<R: Read> RowReader for JsonLinesReader<R> {
     }
 }
 
-/// Rows as JSON lines. A row that comes in pieces takes a line for each.
+/// Rows as JSON lines. A row in several pieces takes a line for each.
 #[derive(Debug)]
 pub struct JsonLinesWriter<W> {
     output: W,
@@ -74,12 +74,12 @@ pub struct JsonLinesWriter<W> {
 }
 
 impl<W: Write> JsonLinesWriter<W> {
-    /// Writes to `output`, which should have a buffer.
+    /// Writes to `output`, which should be buffered.
     pub fn new(output: W) -> Self {
         Self { output, tags_left_out: 0 }
     }
 
-    /// What was written to.
+    /// The output.
     pub fn into_inner(self) -> W {
         self.output
     }

@@ -1,6 +1,6 @@
-//! Rows into a table and out of it: CSV, TSV and JSON lines both ways, HFiles for a bulk load.
+//! Imports and exports: CSV, TSV and JSON lines in both directions, HFiles for a bulk load.
 //!
-//! Everything here goes through the public API of `hblite`, so it runs wherever that runs.
+//! Everything here uses the public API of `hblite`, so it runs wherever that runs.
 //!
 //! ```text
 //!  import   bytes → RowReader (DelimitedReader, JsonLinesReader) → mutations → import() → table
@@ -8,8 +8,8 @@
 //!                        → export_hfiles() → folder/<family>/<hfile>
 //! ```
 //!
-//! Memory is bounded whatever the input or the table: a line has a greatest length, a batch a
-//! size, and a row that is wider than [`PIECE_SIZE`] goes through in pieces.
+//! Memory is bounded whatever the input or the table: lines have a maximum length, batches a
+//! maximum size, and a row wider than [`PIECE_SIZE`] is processed in pieces.
 //!
 //! ```
 //! use std::ops::ControlFlow;

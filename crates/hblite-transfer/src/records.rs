@@ -1,12 +1,12 @@
-//! Splits input into records of fields: lines, and with quotes fields that go over several lines.
+//! Splits input into records of fields: lines, or with quotes, fields that span several lines.
 //!
-//! A field is quoted if it begins with `"`. Within quotes `""` is a quote, and anything else is
-//! itself. `\n`, `\r\n` and `\r` end a record outside of quotes; empty lines between records are
-//! skipped. A quote elsewhere in a field is an ordinary byte, except behind a closing quote: text
+//! A field is quoted if it begins with `"`. Within quotes, `""` is a quote, and anything else is
+//! literal. `\n`, `\r\n` and `\r` end a record outside of quotes; empty lines between records are
+//! skipped. A quote elsewhere in a field is an ordinary byte, except after a closing quote: text
 //! there means that the quotes are not balanced, and the record is refused.
 //!
-//! Bounds: a record has at most so many bytes and [`FIELDS_MAX`] fields, a quoted field so many
-//! lines. One unclosed quote therefore cannot swallow the rows behind it.
+//! Bounds: the number of bytes and fields ([`FIELDS_MAX`]) of a record and the number of lines of a
+//! quoted field are limited. So one unclosed quote cannot swallow the rows after it.
 //!
 //! Threads: one reader owns it.
 
@@ -27,13 +27,13 @@ pub(crate) struct RecordFormat {
     pub(crate) separator: u8,
     /// Whether a field may be quoted.
     pub(crate) has_quotes: bool,
-    /// Bytes of the longest record.
+    /// Maximum bytes of a record.
     pub(crate) size_max: usize,
-    /// Lines of the longest quoted field.
+    /// Maximum lines of a quoted field.
     pub(crate) field_lines_max: u64,
 }
 
-/// Reads one record after the other.
+/// Reads records in sequence.
 #[derive(Debug)]
 pub(crate) struct RecordReader<R> {
     input: BufReader<Unmarked<R>>,
@@ -46,11 +46,11 @@ impl<R: Read> RecordReader<R> {
         Self { input, splitter: Splitter::new(format) }
     }
 
-    /// Reads the next record; `false` at the end. A record that is refused is skipped: `Ok` with
-    /// its line and what is wrong with it, if reading can go on behind it.
+    /// Reads the next record; `false` at the end. A refused record is skipped. If reading can
+    /// continue after it, the result is `Ok` with its line and what is wrong with it.
     ///
     /// # Errors
-    /// `Read`; `BadLine` if it is unknown where the next record begins.
+    /// `Read`; `BadLine` if the start of the next record is unknown.
     pub(crate) fn next(&mut self) -> Result<bool, TransferError> {
         self.splitter.begin();
         loop {
@@ -75,12 +75,12 @@ impl<R: Read> RecordReader<R> {
         self.splitter.first_line
     }
 
-    /// Why the last record is none, if it is none.
+    /// Why the last record is not valid, if it is not.
     pub(crate) fn flaw(&self) -> Option<&'static str> {
         self.splitter.is_flawed.then_some("text behind the quote that closes a field")
     }
 
-    /// How many fields the last record has.
+    /// The number of fields in the last record.
     pub(crate) fn len(&self) -> usize {
         self.splitter.ends.len()
     }
@@ -105,23 +105,23 @@ enum State {
     FieldStart,
     Unquoted,
     Quoted,
-    /// Behind a quote within quotes: the first of two, or the closing one.
+    /// After a quote within quotes: the first of two, or the closing one.
     Quote,
 }
 
-/// The record that is being read.
+/// The record being read.
 #[derive(Debug)]
 struct Splitter {
     format: RecordFormat,
     state: State,
-    /// The fields without what encloses and separates them, and where each ends.
+    /// The fields without enclosing quotes and separators, and where each ends.
     bytes: Vec<u8>,
     ends: Vec<usize>,
     /// Bytes that the record took so far.
     size: usize,
     /// The line of the next byte, counted from 1.
     line: u64,
-    /// Whether the last byte was `\r`: `\n` belongs to it then.
+    /// Whether the last byte was `\r`: a `\n` then belongs to it.
     was_return: bool,
     first_line: u64,
     /// Where the last quote opened.
@@ -154,7 +154,7 @@ impl Splitter {
         self.is_flawed = false;
     }
 
-    /// Takes bytes up to the end of the record. Gives how many it took, and whether the record
+    /// Takes bytes up to the end of the record. Returns how many it took, and whether the record
     /// ended.
     fn feed(&mut self, input: &[u8]) -> Result<(usize, bool), BadLine> {
         let mut at = 0;
@@ -209,7 +209,7 @@ impl Splitter {
         Ok((at, false))
     }
 
-    /// The input ends here. Whether that ends a record.
+    /// The input ends here. Returns whether that ends a record.
     fn end(&mut self) -> Result<bool, BadLine> {
         match self.state {
             State::Start => Ok(false),
@@ -248,7 +248,7 @@ impl Splitter {
         Ok(length)
     }
 
-    /// Ends a field at this byte. Whether the record ends with it.
+    /// Ends a field at this byte. Returns whether the record ends with it.
     fn end_field(&mut self, byte: u8) -> Result<bool, BadLine> {
         self.ends.push(self.bytes.len());
         if is_line_end(byte) {
@@ -263,7 +263,7 @@ impl Splitter {
         Ok(false)
     }
 
-    /// On one line, only that line is in doubt. Over several, rows may be inside.
+    /// On one line, only that line is in doubt. Over several lines, rows may be inside.
     fn refuse_text_behind_quote(&mut self) -> Result<(), BadLine> {
         self.is_flawed = true;
         if self.line == self.quote_line {
@@ -285,7 +285,7 @@ impl Splitter {
         self.was_return = byte == b'\r';
     }
 
-    /// Gives `count` back.
+    /// Returns `count`.
     fn count_size(&mut self, count: usize) -> Result<usize, BadLine> {
         self.size += count;
         if self.size > self.format.size_max {
@@ -311,7 +311,8 @@ mod tests {
 
     type Records = Vec<(u64, Vec<Vec<u8>>)>;
 
-    /// All records with their lines, or what ended the input early. `None` for a flawed one.
+    /// All records with their lines, or the reason why the input ended early. `None` for a flawed
+    /// one.
     fn read(input: impl Read, format: RecordFormat) -> Result<Option<Records>, TransferError> {
         let mut reader = RecordReader::new(input, format);
         let mut records = Some(Vec::new());
@@ -348,7 +349,7 @@ mod tests {
         assert_eq!(error.to_string(), "line 1: more than 1048576 fields");
     }
 
-    /// What the `csv` crate makes of it.
+    /// The result of the `csv` crate.
     fn peer(input: &[u8]) -> Vec<Vec<Vec<u8>>> {
         let mut builder = csv::ReaderBuilder::new();
         let reader = builder.flexible(true).has_headers(false).from_reader(input);
@@ -359,7 +360,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-        /// Whatever the input, and wherever reads cut it: a well-formed one has the fields that
+        /// Whatever the input, and wherever reads divide it: a well-formed one has the fields that
         /// another reader finds, any other is refused, and none panics.
         #[test]
         fn agrees_with_another_reader(
