@@ -2,17 +2,18 @@
 //!
 //! Writers add to the active segment. A flush takes a *snapshot*: the active segment is frozen and
 //! an empty one takes its place. The flush writes the frozen cells to a file and then clears the
-//! snapshot. Readers see both segments all the while.
+//! snapshot. Readers see both segments throughout.
 //!
-//! Cells in memory have the layout they have in files and in the log (see `cells::arena`).
+//! Cells in memory have the same layout as in files and in the log (see `cells::arena`).
 //!
 //! Invariants:
-//! 1. There is at most one snapshot. A flush that failed leaves it; the next takes the same again.
-//! 2. A cell never changes place or leaves a segment; a read of an earlier time stays right.
+//! 1. There is at most one snapshot. A failed flush leaves it in place; the next flush takes the
+//!    same one.
+//! 2. A cell never moves or leaves a segment, so earlier reads stay valid.
 //!
-//! Threads: any number of writers and readers at once; the lock here guards only which segments
-//! there are. A snapshot waits for adds in flight, so it is taken under the region's updates lock,
-//! where there are none.
+//! Threads: any number of writers and readers at once; the lock here guards only the set of
+//! segments. A snapshot waits for adds in flight, so it is taken under the region's updates lock,
+//! when there are none.
 
 mod cells;
 mod row_bloom;
@@ -47,7 +48,7 @@ struct Segments {
     active: Arc<MutableSegment>,
     snapshot: Option<MemStoreSnapshot>,
     last_snapshot_id: u64,
-    /// What the rows of the next active segment are expected to begin with.
+    /// The expected common prefix of the rows in the next active segment.
     shared_row_prefix: Vec<u8>,
 }
 
@@ -59,7 +60,7 @@ pub struct MemStoreSnapshot {
 }
 
 impl MemStoreSnapshot {
-    /// What [`MemStore::clear_snapshot`] is told, once the cells are in a file.
+    /// The argument for [`MemStore::clear_snapshot`], once the cells are in a file.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -73,10 +74,10 @@ impl MemStoreSnapshot {
 impl MemStore {
     /// An empty memstore.
     ///
-    /// `shared_row_prefix` is what the rows are expected to begin with, empty if nothing is known:
-    /// the common prefix of a region's start and end key, or of first and last key of its files.
-    /// It only matters for speed. After the first snapshot the memstore knows better.
-    /// `chunks` is where the memory comes from and goes to.
+    /// `shared_row_prefix` is the expected common prefix of the rows, empty if unknown: that of a
+    /// region's start and end key, or of first and last key of its files. It only affects speed,
+    /// and the memstore improves it after the first snapshot. `chunks` is where the memory comes
+    /// from and returns to.
     pub fn new(
         comparator: CellComparator,
         shared_row_prefix: &[u8],
@@ -95,10 +96,10 @@ impl MemStore {
         }
     }
 
-    /// Adds cells, each with the sequence id it carries, and returns what they cost.
+    /// Adds cells, each with the sequence id it carries, and returns their cost.
     ///
-    /// Readers whose read point covers a sequence id see the cell when this has returned. Of cells
-    /// with the same key and sequence id, readers meet the last added first.
+    /// Readers whose read point covers a sequence id see the cell once this has returned. Of cells
+    /// with the same key and sequence id, readers find the last added first.
     pub fn add<'a>(
         &self,
         cells: impl IntoIterator<Item = CellRef<'a>, IntoIter: Clone>,
@@ -107,28 +108,28 @@ impl MemStore {
         self.segments.read().active.add(cells.into_iter())
     }
 
-    /// What all cells cost, active and snapshot.
+    /// The cost of all cells, active and snapshot.
     pub fn size(&self) -> MemStoreSize {
         let segments = self.segments.read();
         let snapshot = segments.snapshot.as_ref().map(|snapshot| snapshot.segment.size());
         segments.active.size() + snapshot.unwrap_or_default()
     }
 
-    /// What the cells cost that are in no snapshot.
+    /// The cost of the cells that are in no snapshot.
     pub fn active_size(&self) -> MemStoreSize {
         self.segments.read().active.size()
     }
 
-    /// Whether there is no cell at all.
+    /// Whether there are no cells.
     pub fn is_empty(&self) -> bool {
         let segments = self.segments.read();
         segments.active.is_empty() && segments.snapshot.is_none()
     }
 
-    /// Freezes the active segment and begins an empty one. `None` if there is nothing to flush.
+    /// Freezes the active segment and starts an empty one. `None` if there is nothing to flush.
     ///
-    /// If the last snapshot was not cleared, that one is returned and nothing else happens. The
-    /// caller sees to it that no write is in flight (the region's updates lock).
+    /// If the last snapshot was not cleared, this returns it and does nothing else. The caller
+    /// makes sure that no write is in flight (with the region's updates lock).
     pub fn snapshot(&self) -> Option<MemStoreSnapshot> {
         let mut segments = self.segments.write();
         if segments.snapshot.is_none() && !segments.active.is_empty() {
@@ -144,7 +145,7 @@ impl MemStore {
         segments.snapshot.clone()
     }
 
-    /// Drops the snapshot, whose cells are in a file now, and returns what it had cost.
+    /// Drops the snapshot, whose cells are now in a file, and returns its cost.
     ///
     /// # Errors
     /// If `id` is not that of the snapshot: nothing was dropped.
@@ -169,7 +170,7 @@ impl MemStore {
         self.select_scanners(read_point, |_| true, |_| true)
     }
 
-    /// As [`MemStore::scanners`], leaving out segments that certainly have no cell of `row`.
+    /// As [`MemStore::scanners`], without segments that certainly have no cell of `row`.
     pub fn scanners_of_row(&self, read_point: u64, row: &[u8]) -> Vec<SegmentScanner> {
         self.select_scanners(
             read_point,
@@ -199,7 +200,7 @@ impl MemStore {
 }
 
 impl Segments {
-    /// Rows of the next segment will most likely begin as those of the frozen one do.
+    /// Rows of the next segment will most likely begin like those of the frozen one.
     fn learn_shared_row_prefix(&mut self, frozen: &FrozenSegment) {
         let (mut first, mut last) = (frozen.scanner(u64::MAX), frozen.scanner(u64::MAX));
         if let (Ok(true), Ok(true)) = (first.seek_first(), last.seek_last())

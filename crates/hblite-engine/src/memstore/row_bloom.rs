@@ -1,21 +1,21 @@
-//! A bloom filter over the rows of a growing segment: most gets of rows that were not written
-//! lately end here, for some nanoseconds instead of a search of the skip list.
+//! A Bloom filter over the rows of a growing segment. Most gets of rows that were not written
+//! recently end here, after a few nanoseconds instead of a search of the skip list.
 //!
-//! The filter grows in layers of fourfold capacity, each of 16 bits per row. A row sets 4 bits of
-//! one word, in the newest layer; a probe asks each layer. Of the probes of absent rows 3 % at most
-//! are answered with "maybe" (measured with 500,000 rows).
+//! The filter grows in layers of fourfold capacity, each with 16 bits per row. A row sets 4 bits of
+//! one word, in the newest layer; a probe tests each layer. At most 3 % of the probes of absent
+//! rows are answered with "maybe" (measured with 500,000 rows).
 //!
-//! Threads: inserts and probes run at once. A probe by somebody who knows that an insert completed
-//! (by the read point) sees the row; any other may miss it.
+//! Threads: inserts and probes run at once. A probe that knows that an insert completed (by the
+//! read point) sees the row; any other may miss it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::row_hash::row_hash;
 
-/// Rows that the first layer is made for.
+/// Rows that the first layer is sized for.
 const FIRST_LAYER_ROWS: usize = 1024;
-/// With 8 layers the last is made for 16 million rows; it takes those beyond, too.
+/// With 8 layers, the last is sized for 16 million rows; it also takes any beyond.
 const LAYER_COUNT: usize = 8;
 /// At 16 bits per row.
 const ROWS_PER_WORD: usize = 4;
@@ -29,7 +29,7 @@ pub(super) struct RowBloom {
 }
 
 impl RowBloom {
-    /// Enters `row` and returns the heap bytes that the filter grew by.
+    /// Adds `row` and returns the number of heap bytes that the filter grew by.
     pub(super) fn insert(&self, row: &[u8]) -> usize {
         let mut grown = 0;
         let layer = layer_of(self.row_count.load(Ordering::Relaxed));
@@ -64,12 +64,12 @@ fn new_words(count: usize) -> Box<[AtomicU64]> {
     (0..count).map(|_| AtomicU64::new(0)).collect()
 }
 
-/// Rows that a layer is made for.
+/// Rows that a layer is sized for.
 fn layer_rows(layer: usize) -> usize {
     FIRST_LAYER_ROWS << (2 * layer)
 }
 
-/// The layer for the next row when `row_count` are there.
+/// The layer for the next row after `row_count`.
 fn layer_of(row_count: usize) -> usize {
     let mut capacity = 0;
     let is_full = |layer: &usize| {
@@ -83,7 +83,8 @@ fn layer_of(row_count: usize) -> usize {
 #[inline]
 fn locate<'a>(words: &'a [AtomicU64], row: &[u8]) -> (&'a AtomicU64, u64) {
     let hash = row_hash(row);
-    // The number of words is a power of two. The upper bits choose it, the lower ones the mask.
+    // The number of words is a power of two. The upper bits select the word, the lower ones the
+    // mask.
     let index = (hash >> 32) as usize & (words.len() - 1);
     let mask = (0..4).fold(0, |mask, i| mask | 1 << (hash >> (6 * i) & 63));
     (&words[index], mask)

@@ -1,19 +1,19 @@
 //! A scanner over one segment.
 //!
 //! Order:      as stored: row, family, qualifier, newest timestamp, type, newest sequence id.
-//! Visibility: cells with a sequence id above the read point are passed by, in every direction.
-//! Threads:    a scanner belongs to one thread at a time. It holds the memory of its segment, also
-//!             when the memstore has long dropped it; writes and flushes never make it wait.
+//! Visibility: cells with a sequence id above the read point are skipped, in every direction.
+//! Threads:    a scanner belongs to one thread at a time. It holds the memory of its segment, even
+//!             after the memstore has dropped it; writes and flushes never make it wait.
 
 use hblite_model::Result;
 use hblite_model::cell::CellRef;
 
 use super::cells::CellCursor;
 
-/// Walks over the visible cells of a segment in both directions (HBase's `SegmentScanner`).
+/// Moves over the visible cells of a segment in both directions (HBase's `SegmentScanner`).
 ///
-/// A fresh scanner is at no cell. Moving off either end leaves it at none, and from there only
-/// seeks lead back. No method fails today; they return `Result` as all scanners of a store do.
+/// A new scanner is at no cell. Moving off either end leaves it at none, and then only seeks lead
+/// back. No method fails today; they return `Result` like all scanners of a store.
 pub struct SegmentScanner {
     cursor: CellCursor,
     read_point: u64,
@@ -26,8 +26,8 @@ impl SegmentScanner {
     }
 
     /// Least and greatest timestamp of the segment when the scanner was opened, `None` if it was
-    /// empty. Markers that delete all up to their timestamp count from 0, since scans of any time
-    /// range have to see them.
+    /// empty. Markers that delete everything up to their timestamp count from 0, since scans of any
+    /// time range have to see them.
     pub fn timestamps(&self) -> Option<(i64, i64)> {
         self.timestamps
     }
@@ -38,7 +38,7 @@ impl SegmentScanner {
         self.cursor.current()
     }
 
-    /// Moves to the first cell whose key is `key` or greater; whether there is one.
+    /// Moves to the first cell whose key is `key` or greater; returns whether there is one.
     ///
     /// `key` is a well-formed flat key. Seeking forward over a short distance costs less.
     pub fn seek(&mut self, key: &[u8]) -> Result<bool> {
@@ -46,25 +46,25 @@ impl SegmentScanner {
         Ok(self.skip_invisible_forward())
     }
 
-    /// Moves to the last cell whose key is less than `key`; whether there is one.
+    /// Moves to the last cell whose key is less than `key`; returns whether there is one.
     pub fn seek_before(&mut self, key: &[u8]) -> Result<bool> {
         self.cursor.seek_before(key);
         Ok(self.skip_invisible_backward())
     }
 
-    /// Moves to the first cell; whether there is one.
+    /// Moves to the first cell; returns whether there is one.
     pub fn seek_first(&mut self) -> Result<bool> {
         self.cursor.seek_first();
         Ok(self.skip_invisible_forward())
     }
 
-    /// Moves to the last cell; whether there is one.
+    /// Moves to the last cell; returns whether there is one.
     pub fn seek_last(&mut self) -> Result<bool> {
         self.cursor.seek_last();
         Ok(self.skip_invisible_backward())
     }
 
-    /// Moves to the next cell; whether there is one.
+    /// Moves to the next cell; returns whether there is one.
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "a lending cursor is no iterator")]
     pub fn next(&mut self) -> Result<bool> {
@@ -72,7 +72,7 @@ impl SegmentScanner {
         Ok(self.skip_invisible_forward())
     }
 
-    /// Moves to the cell before; whether there is one.
+    /// Moves to the previous cell; returns whether there is one.
     #[inline]
     pub fn prev(&mut self) -> Result<bool> {
         self.cursor.prev();

@@ -1,9 +1,9 @@
 //! A segment: the cells of a memstore between two flushes.
 //!
-//! A mutable segment takes cells. A snapshot freezes it: from then on it is only read, first from
-//! the same skip list, and from a sorted array as soon as the flush has made one.
+//! A mutable segment accepts cells. A snapshot freezes it: from then on it is only read, first from
+//! the same skip list, and from a sorted array once the flush has built one.
 //!
-//! Threads: any number of threads add and read at once. Freezing needs that no add is in flight.
+//! Threads: any number of threads add and read at once. Freezing requires that no add is in flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use super::cells::{CellArray, CellCursor, CellList, ChunkPool};
 use super::row_bloom::RowBloom;
 use super::scanner::SegmentScanner;
 
-/// Bytes of the length field in front of the tags of a serialized cell.
+/// Bytes of the length field before the tags of a serialized cell.
 const TAGS_LENGTH_SIZE: usize = 2;
 
 /// A segment that cells are added to (HBase's `MutableSegment`).
@@ -43,8 +43,8 @@ impl MutableSegment {
 
     /// Adds cells, each with the sequence id it carries, and returns what they cost.
     pub(super) fn add<'a>(&self, cells: impl Iterator<Item = CellRef<'a>> + Clone) -> MemStoreSize {
-        // Before the cells, so that nobody finds a cell and not its row. And apart from them: the
-        // processor then waits for many rows' words at once.
+        // Before the cells, so that no reader finds a cell but not its row. And separately, because
+        // the processor then waits for the words of many rows at once.
         let mut added =
             MemStoreSize { heap_size: self.add_rows(cells.clone()), ..Default::default() };
         let guard = &epoch::pin();
@@ -58,7 +58,7 @@ impl MutableSegment {
         added
     }
 
-    /// Enters the rows of cells and returns the heap bytes that takes.
+    /// Adds the rows of cells and returns the additional heap bytes.
     fn add_rows<'a>(&self, cells: impl Iterator<Item = CellRef<'a>>) -> usize {
         let mut heap_size = 0;
         let mut last_row = None;
@@ -92,7 +92,7 @@ impl MutableSegment {
         SegmentScanner::new(cursor, read_point, self.statistics.timestamps())
     }
 
-    /// The same cells as a frozen segment. No add may be in flight, none may follow.
+    /// The same cells as a frozen segment. No add may be in flight, and none may follow.
     pub(super) fn freeze(&self) -> FrozenSegment {
         FrozenSegment {
             cells: RwLock::new(FrozenCells::List(Arc::clone(&self.cells))),
@@ -102,7 +102,7 @@ impl MutableSegment {
     }
 }
 
-/// A segment that does not change any more (HBase's `ImmutableSegment`).
+/// A segment that no longer changes (HBase's `ImmutableSegment`).
 pub struct FrozenSegment {
     cells: RwLock<FrozenCells>,
     rows: Arc<RowBloom>,
@@ -115,10 +115,10 @@ enum FrozenCells {
 }
 
 impl FrozenSegment {
-    /// Turns the skip list into a sorted array, for all scanners that are opened from now on.
+    /// Turns the skip list into a sorted array, for all scanners opened from now on.
     ///
-    /// This also frees the list, which takes its time: it is done here, in the thread that
-    /// flushes, unless a scanner still reads it. Readers are not kept waiting.
+    /// This also frees the list, which takes time, so it happens here, in the flushing thread,
+    /// unless a scanner still reads the list. Readers do not wait.
     pub fn flatten(&self) {
         let list = match &*self.cells.read() {
             FrozenCells::List(list) => Arc::clone(list),
@@ -151,7 +151,7 @@ impl FrozenSegment {
         }
     }
 
-    /// Whether there is no cell.
+    /// Whether there are no cells.
     pub fn is_empty(&self) -> bool {
         self.size().cell_count == 0
     }
@@ -172,7 +172,7 @@ impl FrozenSegment {
     }
 }
 
-/// Heap bytes of a segment that are not those of its cells.
+/// Heap bytes of a segment other than those of its cells.
 fn beside_cells(rows: &RowBloom) -> usize {
     size_of::<RowBloom>() + rows.heap_size() + size_of::<Statistics>()
 }
@@ -206,8 +206,8 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Takes note of `cell`. Writes only what changes: most cells change nothing, and writers
-    /// share these fields.
+    /// Records `cell`. Writes only what changes: most cells change nothing, and writers share these
+    /// fields.
     fn include(&self, cell: &CellRef<'_>) {
         let timestamp = cell.timestamp();
         let reaches_back =

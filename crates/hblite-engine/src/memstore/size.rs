@@ -1,4 +1,4 @@
-//! What cells in memory cost.
+//! The memory cost of cells.
 
 use std::ops::{Add, AddAssign};
 
@@ -7,9 +7,9 @@ use std::ops::{Add, AddAssign};
 pub struct MemStoreSize {
     /// Number of cells.
     pub cell_count: usize,
-    /// Bytes of the cells as serialized, tags included: what flush limits are compared with.
+    /// Bytes of the cells as serialized, including tags: compared with flush limits.
     pub data_size: usize,
-    /// Bytes of memory in use for them: chunks, nodes and book-keeping.
+    /// Bytes of memory in use for them: chunks, nodes and bookkeeping.
     pub heap_size: usize,
 }
 

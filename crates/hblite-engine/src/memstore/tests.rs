@@ -135,7 +135,7 @@ fn a_snapshot_is_read_until_it_is_cleared() {
     assert_eq!(memstore.clear_snapshot(snapshot.id()).unwrap().cell_count, 2);
     assert!(memstore.clear_snapshot(snapshot.id()).is_err());
     assert_eq!(values(memstore.scanners(u64::MAX)), both[..1]);
-    // Who was reading goes on in what is gone.
+    // An open scanner continues in what is gone.
     assert!(reading.next().unwrap());
     assert_eq!(reading.current().unwrap().row(), b"user2");
 }
@@ -293,8 +293,8 @@ proptest! {
     }
 }
 
-/// Writers add whole rounds; after each round the read point moves. Snapshots come and go.
-/// A reader must find each cell of each round up to its read point, in order, and none beyond.
+/// Writers add whole rounds; after each round the read point moves. Snapshots come and go. A reader
+/// must find each cell of each round up to its read point, in order, and none beyond.
 #[test]
 fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
     const WRITERS: u64 = 2;
@@ -303,7 +303,7 @@ fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
     let memstore = MemStore::new(CellComparator::Default, b"", Arc::default());
     // Completed rounds of each writer; a writer's sequence ids are its own, as are its rows.
     let completed: [AtomicU64; WRITERS as usize] = Default::default();
-    // Stands for the updates lock and for the swap of files: what was flushed so far.
+    // Represents the updates lock and the swap of files: what was flushed so far.
     let flushed = RwLock::new(Vec::<Cell>::new());
     let is_done = AtomicBool::new(false);
 

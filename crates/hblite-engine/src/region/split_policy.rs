@@ -1,28 +1,28 @@
-//! When a region has grown so large that it is to be split.
+//! When a region has grown large enough to be split.
 //!
-//! Sizes are those of the largest store of the region, as HBase has it unless
-//! `hbase.hregion.split.overallfiles` says otherwise. HBase changes its largest size by a random
-//! eighth per region, so that regions that grow alike are not all split at once; here they are
-//! split one after the other anyway, and the same load gives the same regions every time.
+//! Sizes are those of the largest store of the region, as in HBase unless
+//! `hbase.hregion.split.overallfiles` is set. HBase varies its largest size by a random eighth per
+//! region, so that regions that grow alike are not all split at once. Here they are split one after
+//! another anyway, and the same load gives the same regions every time.
 
 use hblite_model::{Error, Exception, Result, TableDescriptor};
 
 use crate::options::EngineOptions;
 
 const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.";
-/// The memstore's size that HBase's first regions are measured by (`MEMSTORE_FLUSHSIZE`).
+/// The memstore size by which HBase measures its first regions (`MEMSTORE_FLUSHSIZE`).
 const FLUSH_SIZE_DEFAULT: u64 = 128 << 20;
-/// What a table calls its policy; the second is the name of HBase's own setting.
+/// The names under which a table sets its policy; the second is that of HBase's own setting.
 const POLICY_NAMES: [&str; 2] = ["SPLIT_POLICY", "hbase.regionserver.region.split.policy"];
-/// With more regions of a table than this only the largest size counts.
+/// If a table has more regions than this, only the largest size counts.
 const GROWING_REGIONS_MAX: u64 = 100;
 
 /// The rule of a table (`SPLIT_POLICY`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SplitPolicy {
-    /// The only region of a table early, the others at the largest size. The default.
+    /// The only region of a table early, others at the largest size. The default.
     Stepping,
-    /// Early, then later and later: with the third power of the number of regions.
+    /// Early, then later and later: by the third power of the number of regions.
     IncreasingToUpperBound,
     /// At the largest size.
     ConstantSize,
@@ -31,10 +31,10 @@ pub(crate) enum SplitPolicy {
 }
 
 impl SplitPolicy {
-    /// The policy that the table names, by its class.
+    /// The policy set by the table, by its class.
     ///
     /// # Errors
-    /// `Io`, as in HBase for a class that it does not have.
+    /// `Io`, as in HBase for an unknown class.
     pub(crate) fn of(table: &TableDescriptor) -> Result<Self> {
         let Some(class) = POLICY_NAMES.iter().find_map(|name| table.attributes().get(*name)) else {
             return Ok(Self::Stepping);

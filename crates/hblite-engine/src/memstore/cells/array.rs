@@ -1,4 +1,4 @@
-//! Cells in a sorted array: what a frozen segment is read from.
+//! Cells in a sorted array, from which a frozen segment is read.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use hblite_model::cell::CellRef;
 use super::arena::Arena;
 use super::key::{RowOrder, SegmentKey};
 
-/// Immutable sorted cells; scanned ten times as fast as a skip list, and smaller.
+/// Immutable sorted cells; scans are ten times as fast as over a skip list, and it is smaller.
 pub(in super::super) struct CellArray {
     order: RowOrder,
     /// Ascending, without equal keys.
     keys: Box<[SegmentKey]>,
-    /// Holds what `keys` point to.
+    /// Owns what `keys` point to.
     arena: Arc<Arena>,
 }
 
@@ -34,7 +34,7 @@ impl CellArray {
         self.keys.get(index).map(|key| key.cell.cell())
     }
 
-    /// Heap bytes, those of the array itself included.
+    /// Heap bytes, including the array itself.
     pub(in super::super) fn heap_size(&self) -> usize {
         size_of::<Self>()
             + size_of::<Arena>()
@@ -52,7 +52,7 @@ impl CellArray {
         self.keys.get(index).map(|key| key.cell.sequence_id())
     }
 
-    /// Begins to load the cell at `index`, if it is there.
+    /// Begins to load the cell at `index`, if it exists.
     #[inline]
     pub(super) fn prefetch(&self, index: usize) {
         if let Some(key) = self.keys.get(index) {
@@ -60,7 +60,7 @@ impl CellArray {
         }
     }
 
-    /// The index of the first key that is not less than `target`. `near` is where to begin: the
+    /// The index of the first key that is not less than `target`. `near` is where to start: the
     /// cost grows with the logarithm of the distance.
     pub(super) fn lower_bound(&self, target: &SegmentKey, near: usize) -> usize {
         if self.keys.get(near).is_none_or(|key| key >= target) {

@@ -1,11 +1,11 @@
 //! A position among sorted cells, movable in both directions.
 //!
-//! Over a skip list the cursor reads keys in batches, first few and then more, so that a lookup
-//! stays cheap and a long scan pays for one search in [`BATCH_SIZE_MAX`] cells. Cells that arrive
-//! in the range of a batch after it was read are passed by. Those are writes that had not
-//! completed when the batch was read, so no read point that the cursor may serve covers them.
+//! Over a skip list, the cursor reads keys in batches, first few and then more. So a lookup stays
+//! cheap, and a long scan pays for one search in [`BATCH_SIZE_MAX`] cells. Cells that arrive in the
+//! range of a batch after it was read are missed. Those are writes that had not completed when the
+//! batch was read, so no read point of this cursor covers them.
 //!
-//! Threads: a cursor belongs to one thread at a time; the cells beneath may grow meanwhile.
+//! Threads: a cursor belongs to one thread at a time; the underlying cells may grow meanwhile.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -15,17 +15,16 @@ use hblite_model::cell::CellRef;
 use super::key::SegmentKey;
 use super::{CellArray, CellList, SearchKey};
 
-/// Keys that are read after a seek.
+/// Keys read after a seek.
 const BATCH_SIZE_MIN: usize = 2;
-/// How many cells ahead a scan of an array asks the processor for.
+/// How many cells ahead a scan of an array prefetches.
 const PREFETCH_DISTANCE: usize = 12;
-/// Keys that are read at once in a long scan.
+/// Keys read at once in a long scan.
 const BATCH_SIZE_MAX: usize = 64;
 
 /// A position in a [`CellList`] or [`CellArray`], at a cell or at none.
 ///
-/// A fresh cursor is at none. Moving off either end leaves it at none, and from there only seeks
-/// lead back.
+/// A new cursor is at none. Moving off either end leaves it at none, and then only seeks lead back.
 pub(in super::super) enum CellCursor {
     /// Over a list that may grow.
     List(ListCursor),
@@ -98,7 +97,7 @@ impl CellCursor {
         }
     }
 
-    /// Moves to the cell before.
+    /// Moves to the previous cell.
     #[inline]
     pub(in super::super) fn prev(&mut self) {
         match self {
@@ -135,7 +134,7 @@ pub(in super::super) struct ListCursor {
     batch: Vec<SegmentKey>,
     /// Index of the current cell in `batch`.
     at: usize,
-    /// Keys that the last batch was read with.
+    /// Size of the last batch.
     batch_size: usize,
 }
 
@@ -156,14 +155,14 @@ impl ListCursor {
         search_key.lend(&list.order, key, |target| {
             match self.index_in_batch(target) {
                 Some(index) => self.at = index - 1,
-                // A reverse scan comes here for each row, so batches grow as with `prev`.
+                // A reverse scan seeks here for each row, so batches grow as with `prev`.
                 None => self.read_backward(Bound::Excluded(target), self.next_batch_size()),
             }
         });
         self.search_key = search_key;
     }
 
-    /// The index of the first key not less than `target`, if the batch tells: never 0.
+    /// The index of the first key not less than `target`, if the batch contains it: never 0.
     fn index_in_batch(&self, target: &SegmentKey) -> Option<usize> {
         let (first, last) = (self.batch.first()?, self.batch.last()?);
         (first < target && target <= last).then(|| self.batch.partition_point(|key| key < target))
@@ -226,7 +225,7 @@ impl ArrayCursor {
         self.array.prefetch(self.at + PREFETCH_DISTANCE);
     }
 
-    /// One back, and from the first cell to none. The end counts as behind the last cell.
+    /// Moves one back, and from the first cell to none. The end counts as after the last cell.
     #[inline]
     fn prev(&mut self) {
         self.at = self.at.checked_sub(1).unwrap_or(self.array.len());

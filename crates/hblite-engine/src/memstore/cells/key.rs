@@ -1,13 +1,13 @@
-//! The key of the skip list and of sorted arrays: where a cell lies, and a prefix of its row.
+//! The key of the skip list and of sorted arrays: where a cell is, and a prefix of its row.
 //!
 //! Order: cell order of the table, then sequence id descending, then repeat descending. The
-//!        prefix decides nearly every comparison without touching the cell, which is what random
-//!        inserts and lookups are made of: cache misses.
+//!        prefix decides nearly every comparison without touching the cell. Cache misses are what
+//!        random inserts and lookups spend their time on.
 //!
-//! A prefix is the 8 bytes that follow the part which (nearly) all rows of the region share. It
-//! needs that part only as a hint, because rows without it are mapped below or above all others:
-//! for every hint, `prefix(a) < prefix(b)` implies `a < b`. Equal prefixes say nothing; short
-//! rows are filled up with zeros.
+//! A prefix is the 8 bytes after the part that (nearly) all rows of the region share. That part is
+//! only a hint, because rows without it are mapped below or above all others: for every hint,
+//! `prefix(a) < prefix(b)` implies `a < b`. Equal prefixes decide nothing; short rows are padded
+//! with zeros.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use hblite_model::cell::{CellComparator, key};
 
 use super::arena::CellPointer;
 
-/// Where a cell lies, with the prefix of its row.
+/// Where a cell is, with the prefix of its row.
 #[derive(Clone, Copy)]
 pub(super) struct SegmentKey {
     pub(super) prefix: u64,
@@ -56,11 +56,11 @@ impl PartialEq for SegmentKey {
 
 impl Eq for SegmentKey {}
 
-/// How the rows of a segment are ordered and what they are expected to begin with.
+/// How the rows of a segment are ordered, and their expected common prefix.
 #[derive(Debug, Clone)]
 pub(super) struct RowOrder {
     comparator: CellComparator,
-    /// What most rows begin with; empty if not known.
+    /// The prefix of most rows; empty if unknown.
     shared: Box<[u8]>,
 }
 
@@ -74,7 +74,7 @@ impl RowOrder {
         self.comparator
     }
 
-    /// The prefix of `row`. Rows of hbase:meta are not in byte order, so all have the same one.
+    /// The prefix of `row`. Rows of hbase:meta are not in byte order, so all have the same prefix.
     #[inline]
     pub(super) fn prefix(&self, row: &[u8]) -> u64 {
         if self.comparator == CellComparator::Meta {

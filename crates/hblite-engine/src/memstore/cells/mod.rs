@@ -1,16 +1,16 @@
-//! Sorted cells in memory: a skip list that grows, or the sorted array made of it.
+//! Sorted cells in memory: a growing skip list, or the sorted array built from it.
 //!
-//! This module is the boundary of the memstore's `unsafe` code, which is all in `arena`: outside
-//! nobody sees a pointer, so nobody can outlive what it points to. Inside, this is how invariant 3
-//! of the arena is kept:
+//! This module is the boundary of the memstore's `unsafe` code, all of which is in `arena`. Code
+//! outside sees no pointers, so it cannot outlive what they point to. Inside, invariant 3 of the
+//! arena is kept as follows:
 //!
-//! 1. [`CellList`], [`CellArray`] and [`CellCursor`] keep pointers only beside an `Arc` of the
-//!    arena (the cursor: of the list or array) that they come from.
+//! 1. [`CellList`], [`CellArray`] and [`CellCursor`] keep pointers only together with an `Arc` of
+//!    the arena (the cursor: of the list or array) that they come from.
 //! 2. They lend cells for as long as they are borrowed themselves.
 //! 3. A search key never leaves the closure that it is lent to, nor enters a list.
 //!
 //! No key of the skip list is ever replaced or removed: replacing would hide the key from readers
-//! for a moment, and a list that never removes leaves nothing to be reclaimed later.
+//! for a moment, and a list that never removes leaves nothing to reclaim later.
 
 mod arena;
 mod array;
@@ -32,10 +32,11 @@ use arena::{Arena, CellPointer};
 use key::{RowOrder, SegmentKey};
 
 /// Heap bytes of a skip list node: key, reference count and two links (the average) are 40 bytes,
-/// to which allocators add 0 to 13 by rounding and headers.
+/// to which allocators add 0 to 13 for rounding and headers.
 const NODE_SIZE: usize = 48;
 
-/// Cells in a skip list. Any number of threads insert and read at once; none waits for another.
+/// Cells in a skip list. Any number of threads insert and read at once, without waiting for each
+/// other.
 pub(super) struct CellList {
     order: RowOrder,
     list: SkipList<SegmentKey, ()>,
@@ -43,8 +44,8 @@ pub(super) struct CellList {
 }
 
 impl CellList {
-    /// An empty list. `shared_row_prefix` is what most rows are expected to begin with: a good
-    /// guess doubles the speed, a bad one harms nothing else.
+    /// An empty list. `shared_row_prefix` is the expected prefix of most rows: a good guess doubles
+    /// the speed, a bad one does no harm.
     pub(super) fn new(
         comparator: CellComparator,
         shared_row_prefix: &[u8],
@@ -57,12 +58,12 @@ impl CellList {
         }
     }
 
-    /// Number of cells; an approximation while others insert.
+    /// Number of cells; approximate during inserts.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Heap bytes, those of the list itself included.
+    /// Heap bytes, including the list itself.
     pub(super) fn heap_size(&self) -> usize {
         size_of::<Self>()
             + size_of::<Arena>()
@@ -70,9 +71,10 @@ impl CellList {
             + self.arena.allocated_bytes()
     }
 
-    /// Inserts a copy of `cell` and returns the heap bytes that the list grew by. `guard` is any.
+    /// Inserts a copy of `cell` and returns the number of heap bytes that the list grew by. Any
+    /// `guard` will do.
     ///
-    /// Of cells with the same key and sequence id (the same column twice in one put) all are kept
+    /// Of cells with the same key and sequence id (the same column twice in one put) all are kept,
     /// and the last inserted sorts first.
     pub(super) fn insert(&self, cell: &CellRef<'_>, guard: &epoch::Guard) -> usize {
         let prefix = self.order.prefix(cell.row());
@@ -92,7 +94,7 @@ impl CellList {
         }
     }
 
-    /// The cells that are in the list now, as an array that shares the list's arena.
+    /// The cells now in the list, as an array that shares the list's arena.
     pub(super) fn to_array(&self) -> CellArray {
         let guard = &epoch::pin();
         let mut keys = Vec::with_capacity(self.len());
@@ -114,7 +116,7 @@ impl CellList {
     }
 
     /// Replaces `batch` by up to `count` keys, ascending, of which the last is the one before
-    /// `from`. The list is linked forward only, so every key is searched for.
+    /// `from`. The list is linked forward only, so every key takes a search.
     fn read_backward(&self, from: Bound<&SegmentKey>, count: usize, batch: &mut Vec<SegmentKey>) {
         batch.clear();
         let guard = &epoch::pin();
@@ -129,13 +131,13 @@ impl CellList {
     }
 }
 
-/// The buffer that search keys are laid out in; kept to be used again.
+/// The buffer for search keys, kept for reuse.
 #[derive(Default)]
 struct SearchKey(Vec<u8>);
 
 impl SearchKey {
     /// Lends `look_up` a key that sorts before every cell with the flat key `key` and after all
-    /// that are smaller.
+    /// smaller ones.
     fn lend<R>(
         &mut self,
         order: &RowOrder,

@@ -1,6 +1,6 @@
-//! Column trackers: which columns are wanted, and how many versions of each.
+//! Column trackers: which columns are selected, and how many versions of each.
 //!
-//! Within a row columns ascend and the versions of a column descend. A tracker is reset between
+//! Within a row columns ascend, and the versions of a column descend. A tracker is reset between
 //! rows.
 
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use super::MatchCode;
 /// How many versions count, and until when.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VersionLimits {
-    /// Versions of a column that are wanted; less than one wants none.
+    /// Versions selected per column; less than one selects none.
     pub(super) max: i32,
     /// Versions that outlive the time to live.
     pub(super) min: i32,
@@ -27,14 +27,14 @@ impl VersionLimits {
         timestamp < self.oldest_unexpired
     }
 
-    /// Whether neither this version nor any older one of the column can be wanted.
+    /// Whether neither this version nor any older one of the column can be selected.
     #[inline]
     pub(super) fn is_done(self, timestamp: i64) -> bool {
         self.min <= 0 && self.is_expired(timestamp)
     }
 }
 
-/// Qualifiers in ascending order, in one piece of memory: at least one.
+/// Qualifiers in ascending order, stored contiguously: at least one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ExplicitColumns {
     bytes: Vec<u8>,
@@ -65,16 +65,16 @@ impl ExplicitColumns {
     }
 }
 
-/// Tracks columns that were named (`ExplicitColumnTracker`).
+/// Tracks named columns (`ExplicitColumnTracker`).
 #[derive(Debug)]
 pub(super) struct ExplicitColumnTracker {
     limits: VersionLimits,
     columns: ExplicitColumns,
-    /// The column that is looked for.
+    /// The column to look for.
     index: usize,
     /// Versions of it that were seen.
     count: i32,
-    /// Timestamp of the last version that was included, to pass by duplicates.
+    /// Timestamp of the last included version, to skip duplicates.
     last_timestamp: i64,
 }
 
@@ -94,12 +94,12 @@ impl ExplicitColumnTracker {
         self.last_timestamp = LATEST_TIMESTAMP;
     }
 
-    /// Whether the row has nothing more that is wanted.
+    /// Whether the rest of the row is not selected.
     pub(super) fn is_done(&self) -> bool {
         self.index >= self.columns.len()
     }
 
-    /// The next wanted column.
+    /// The next selected column.
     pub(super) fn hint(&self) -> Option<&[u8]> {
         self.columns.get(self.index)
     }
@@ -149,7 +149,7 @@ impl ExplicitColumnTracker {
         }
     }
 
-    /// Nothing more is wanted of the column `qualifier`.
+    /// The rest of the column `qualifier` is not needed.
     pub(super) fn finish_column(&mut self, qualifier: &[u8]) {
         while let Some(wanted) = self.columns.get(self.index) {
             let order = qualifier.cmp(wanted);
@@ -163,7 +163,7 @@ impl ExplicitColumnTracker {
         }
     }
 
-    /// Where to go when the rest of the column `qualifier` is not wanted.
+    /// Where to go when the rest of the column `qualifier` is not needed.
     pub(super) fn next_row_or_next_column(&mut self, qualifier: &[u8]) -> MatchCode {
         self.finish_column(qualifier);
         if self.is_done() { MatchCode::SeekNextRow } else { MatchCode::SeekNextColumn }
@@ -180,7 +180,7 @@ pub(super) struct WildcardColumnTracker {
     qualifier: Vec<u8>,
     /// Puts of it that were seen.
     count: i32,
-    /// Timestamp and type of the last version that was included, to pass by duplicates.
+    /// Timestamp and type of the last included version, to skip duplicates.
     last_version: (i64, u8),
 }
 
@@ -203,7 +203,7 @@ impl WildcardColumnTracker {
         self.last_version = NO_VERSION;
     }
 
-    /// Goes on behind `versions` puts of a column, of which the last that was included has this
+    /// Continues after `versions` puts of a column, of which the last included one has this
     /// timestamp.
     pub(super) fn resume(&mut self, qualifier: &[u8], versions: i32, timestamp: i64) {
         self.has_column = true;
@@ -213,10 +213,10 @@ impl WildcardColumnTracker {
         self.last_version = (timestamp, CellType::Put.code());
     }
 
-    /// Markers come here too. They do not count as versions.
+    /// Markers pass through here too, but do not count as versions.
     ///
     /// # Errors
-    /// If the columns do not ascend: a cell of another family is in the store, or a file is
+    /// If the columns do not ascend: the store contains a cell of another family, or a file is
     /// damaged.
     #[inline]
     pub(super) fn check_versions(

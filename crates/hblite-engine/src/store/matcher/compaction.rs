@@ -2,12 +2,12 @@
 //!
 //! - A minor compaction, and a flush, keep every marker and drop what the markers mask, versions
 //!   beyond VERSIONS and expired cells.
-//! - A major compaction sees all files, so markers have done their work and go too, unless
-//!   KEEP_DELETED_CELLS keeps them.
-//! - With NEW_VERSION_BEHAVIOR only a major compaction may judge: the others write all.
+//! - A major compaction sees all files, so it also drops the markers, unless KEEP_DELETED_CELLS
+//!   keeps them.
+//! - With NEW_VERSION_BEHAVIOR only a major compaction may drop cells: the others write all.
 //!
 //! Cells that some open scanner may not see yet (sequence id above the smallest read point) mask
-//! nothing and count as no version.
+//! nothing and do not count as versions.
 
 use hblite_model::cell::{CellRef, CellType};
 use hblite_model::{KeepDeletedCells, Result};
@@ -24,15 +24,15 @@ pub(crate) enum ScanType {
     CompactRetainDeletes,
 }
 
-/// What a flush or compaction knows beside the family.
+/// What a flush or compaction knows besides the family.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CompactionSettings {
-    /// What becomes of markers.
+    /// How markers are treated.
     pub(crate) scan_type: ScanType,
     /// The lowest read point of all open scanners.
     pub(crate) smallest_read_point: u64,
-    /// Timestamp of the oldest put in the files: lower markers have nothing left to mask. 0 if it
-    /// is not known.
+    /// Timestamp of the oldest put in the files: markers below it have nothing left to mask. 0 if
+    /// unknown.
     pub(crate) earliest_put_timestamp: i64,
     /// The time in milliseconds.
     pub(crate) now: i64,
@@ -80,7 +80,7 @@ impl CompactionMatcher {
         self.trackers.reset();
     }
 
-    /// Judges a cell of the current row.
+    /// Decides on a cell of the current row.
     ///
     /// # Errors
     /// Columns that do not ascend.
@@ -109,8 +109,8 @@ impl CompactionMatcher {
         self.trackers.check_versions(cell, is_too_new)
     }
 
-    /// With KEEP_DELETED_CELLS markers mask nothing that is written, only versions and time to
-    /// live remove cells; with TTL that ends when the marker has expired.
+    /// With KEEP_DELETED_CELLS, markers mask nothing that is written: only versions and time to
+    /// live remove cells. With the value TTL, that ends when the marker has expired.
     fn track_marker(&mut self, marker: &CellRef<'_>) {
         let masks = match self.keep_deleted_cells {
             KeepDeletedCells::False => true,
@@ -122,7 +122,7 @@ impl CompactionMatcher {
         }
     }
 
-    /// What becomes of a marker; `None`: it is counted like the puts that it masks.
+    /// The decision on a marker; `None` if it is counted like the puts that it masks.
     fn judge_marker(&mut self, marker: &CellRef<'_>) -> Option<MatchCode> {
         if self.settings.scan_type == ScanType::CompactRetainDeletes {
             return Some(MatchCode::Include);

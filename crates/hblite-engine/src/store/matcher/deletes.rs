@@ -1,11 +1,11 @@
 //! The delete tracker: which cells the markers of a row mask.
 //!
-//! Markers come before what they mask: those of the family first, under the empty qualifier, those
-//! of a column before the versions that they delete.
+//! Markers precede what they mask: those of the family come first, under the empty qualifier; those
+//! of a column precede the versions that they delete.
 
 use hblite_model::cell::{CellRef, CellType};
 
-/// How a cell is deleted, if it is.
+/// Whether and how a cell is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeleteResult {
     /// It lives.
@@ -23,7 +23,7 @@ pub(super) struct DeleteTracker {
     family_timestamp: Option<i64>,
     /// Timestamps of the `DeleteFamilyVersion`s, descending.
     family_version_timestamps: Vec<i64>,
-    /// Whether a marker of a column is known; the fields below are its.
+    /// Whether a column marker is known; the fields below describe it.
     has_column: bool,
     qualifier: Vec<u8>,
     type_code: u8,
@@ -39,7 +39,7 @@ impl DeleteTracker {
             && self.family_version_timestamps.is_empty()
     }
 
-    /// Forgets the markers: between rows.
+    /// Removes the markers: between rows.
     #[inline]
     pub(super) fn reset(&mut self) {
         self.family_timestamp = None;
@@ -47,7 +47,7 @@ impl DeleteTracker {
         self.has_column = false;
     }
 
-    /// Takes note of a marker.
+    /// Records a marker.
     pub(super) fn add(&mut self, marker: &CellRef<'_>) {
         let timestamp = marker.timestamp();
         if self.family_timestamp.is_some_and(|family| timestamp <= family) {
@@ -99,7 +99,7 @@ impl DeleteTracker {
                     return DeleteResult::Deleted;
                 }
             }
-            // Behind the marker's version or column: it masks nothing more.
+            // After the marker's version or column: it masks nothing more.
             self.has_column = false;
         }
         DeleteResult::Alive

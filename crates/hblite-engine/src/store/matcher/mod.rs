@@ -1,17 +1,17 @@
 //! Which cells of a row a scan returns, and where to look next.
 //!
-//! A matcher sees the cells of one family, row by row and in their order, and answers each with a
+//! A matcher sees the cells of one family in order, row by row, and answers each with a
 //! [`MatchCode`]. There are three: [`UserScanMatcher`] for reads (normal and raw),
-//! [`CompactionMatcher`] for what a flush or compaction writes. Both are made of
+//! [`CompactionMatcher`] for the cells that a flush or compaction writes. Both consist of
 //!
-//! - a column tracker: wanted columns, versions, time to live ([`columns`]);
+//! - a column tracker: selected columns, versions, time to live ([`columns`]);
 //! - a delete tracker: which cells the markers of the row mask ([`deletes`]);
-//! - or, for families with NEW_VERSION_BEHAVIOR, one tracker that is both
+//! - or, for families with NEW_VERSION_BEHAVIOR, one tracker that does both
 //!   ([`new_version_behavior`]).
 //!
-//! What is not obvious here is on purpose: versions are counted after deletes and after the time
-//! range, filters are asked before the last count of versions, as Apache HBase 2.6 does it
-//! (package `org.apache.hadoop.hbase.regionserver.querymatcher`).
+//! Surprising behaviour is intentional: versions are counted after deletes and after the time
+//! range, and filters run before the last count of versions, as in Apache HBase 2.6 (package
+//! `org.apache.hadoop.hbase.regionserver.querymatcher`).
 //!
 //! Threads: a matcher belongs to one scanner.
 
@@ -35,23 +35,23 @@ use hblite_model::cell::{CellRef, TagIter, TagType};
 /// What to do with a cell and where to go from it (`ScanQueryMatcher.MatchCode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MatchCode {
-    /// Take the cell.
+    /// Include the cell.
     Include,
-    /// Take the cell and go to the next column.
+    /// Include the cell and go to the next column.
     IncludeAndSeekNextColumn,
-    /// Take the cell and go to the next row.
+    /// Include the cell and go to the next row.
     IncludeAndSeekNextRow,
-    /// Leave out the cell.
+    /// Skip the cell.
     Skip,
-    /// Leave out the cell and go to the next column.
+    /// Skip the cell and go to the next column.
     SeekNextColumn,
-    /// Leave out the cell and go to the next row.
+    /// Skip the cell and go to the next row.
     SeekNextRow,
-    /// Leave out the cell and go where the filter says.
+    /// Skip the cell and go where the filter says.
     SeekNextUsingHint,
 }
 
-/// Whether a time to live that the cell itself carries is over.
+/// Whether the cell's own time to live has passed.
 #[inline]
 fn is_cell_expired(cell: &CellRef<'_>, now: i64) -> bool {
     !cell.tags().is_empty() && is_tag_expired(cell, now)

@@ -1,16 +1,16 @@
 //! NEW_VERSION_BEHAVIOR: versions and deletes in the order of writes.
 //!
-//! A marker masks only what was written before it, and a version that was pushed out by VERSIONS
-//! newer ones stays out when one of those is deleted. So sequence ids decide, and this tracker has
-//! to remember more of a row than the others: for each span of sequence ids between two markers,
-//! which puts were visible in it.
+//! A marker masks only what was written before it, and a version pushed out by VERSIONS newer ones
+//! stays out even if one of those is deleted. So sequence ids decide, and this tracker has to
+//! remember more of a row than the others: for each span of sequence ids between two markers, which
+//! puts were visible in it.
 //!
 //! ```text
 //! sequence ids   ──────┤ DeleteColumn@5 ├───────────┤ DeleteFamily@9 ├──────▶ now
 //!                 span 1                  span 2                    last span
 //! ```
 //!
-//! A cell is judged in the span of its write and in every later one. Markers of the family are
+//! A cell is evaluated in the span of its write and in every later one. Markers of the family are
 //! known before the first column; each column begins with a copy of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,17 +31,18 @@ pub(super) struct NewVersionTracker {
     column_index: usize,
     /// VERSIONS and MIN_VERSIONS of the family.
     limits: VersionLimits,
-    /// Versions that the answer may have.
+    /// Versions allowed in the answer.
     result_max: i32,
     /// Versions of the column that were included.
     count: i32,
     last: Option<LastCell>,
-    /// Spans by the sequence id of the marker that ends them: of the family, and of the column.
+    /// Spans, keyed by the sequence id of the marker that ends them: of the family, and of the
+    /// column.
     family_spans: BTreeMap<u64, Span>,
     column_spans: BTreeMap<u64, Span>,
 }
 
-/// The cell before.
+/// The previous cell.
 #[derive(Debug)]
 struct LastCell {
     qualifier: Vec<u8>,
@@ -70,7 +71,7 @@ impl Span {
     fn add_version_delete(&mut self, marker: &CellRef<'_>) {
         let sequence_id = marker.sequence_id();
         self.version_deletes.entry(marker.timestamp()).or_default().insert(sequence_id);
-        // Puts after this marker do not count before it: what it deletes may bring one back.
+        // Puts after this marker do not count before it: its delete may bring one back.
         let later = self.visible_puts.range(sequence_id..).next().map(|(_, puts)| puts);
         let visible = later.map(|puts| puts.range(..sequence_id).copied().collect());
         self.visible_puts.insert(sequence_id, visible.unwrap_or_default());
@@ -131,7 +132,7 @@ impl NewVersionTracker {
         self.columns.as_ref()?.get(self.column_index)
     }
 
-    /// Takes note of a marker.
+    /// Records a marker.
     pub(super) fn add(&mut self, marker: &CellRef<'_>) {
         self.prepare(marker);
         let sequence_id = marker.sequence_id();
@@ -142,7 +143,7 @@ impl NewVersionTracker {
             Some(CellType::DeleteFamily | CellType::DeleteFamilyVersion)
         );
         if !is_family && self.column_spans.is_empty() {
-            // Only under the empty qualifier, where the markers of the family are met as well.
+            // Only under the empty qualifier, where the family's markers are found as well.
             self.column_spans = self.family_spans.clone();
         }
         let spans = if is_family { &mut self.family_spans } else { &mut self.column_spans };
@@ -153,8 +154,8 @@ impl NewVersionTracker {
         }
     }
 
-    /// Whether `cell` is deleted or has too many newer versions. Counts it, so it must be asked
-    /// once per cell.
+    /// Whether `cell` is deleted or has too many newer versions. Counts the cell, so call it once
+    /// per cell.
     pub(super) fn is_deleted(&mut self, cell: &CellRef<'_>) -> DeleteResult {
         let duplicate_of = self.prepare(cell);
         let (timestamp, sequence_id) = (cell.timestamp(), cell.sequence_id());
@@ -176,8 +177,8 @@ impl NewVersionTracker {
         }
     }
 
-    /// Gets ready for `cell`. If it has the coordinates of the put before, returns the sequence id
-    /// of that one.
+    /// Prepares for `cell`. If it has the coordinates of the previous put, returns that one's
+    /// sequence id.
     fn prepare(&mut self, cell: &CellRef<'_>) -> Option<u64> {
         if self.is_new_column(cell) {
             self.column_spans = self.family_spans.clone();
@@ -200,8 +201,8 @@ impl NewVersionTracker {
         None
     }
 
-    /// HBase takes the empty qualifier at the beginning of a row for the column before it, unless
-    /// a marker of that column comes first: its puts are then not counted in spans.
+    /// At the beginning of a row, HBase takes the empty qualifier for the previous column, unless a
+    /// marker of that column comes first: its puts are then not counted in spans.
     fn is_new_column(&self, cell: &CellRef<'_>) -> bool {
         match &self.last {
             Some(last) => last.qualifier != cell.qualifier(),

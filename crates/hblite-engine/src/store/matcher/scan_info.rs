@@ -1,4 +1,4 @@
-//! What scans and compactions have to know of a family.
+//! What scans and compactions need to know about a family.
 
 use hblite_model::{CellComparator, ColumnFamilyDescriptor, KeepDeletedCells};
 
@@ -14,7 +14,7 @@ pub(crate) struct ScanInfo {
     pub(crate) versions_max: u32,
     /// MIN_VERSIONS.
     pub(crate) versions_min: u32,
-    /// TTL in milliseconds, `i64::MAX` for ever.
+    /// TTL in milliseconds, `i64::MAX` for forever.
     pub(crate) time_to_live_ms: i64,
     /// KEEP_DELETED_CELLS.
     pub(crate) keep_deleted_cells: KeepDeletedCells,

@@ -22,7 +22,7 @@ fn written(qualifier: &str, timestamp: i64, cell_type: CellType, sequence_id: u6
     cell(("r", "f", qualifier), timestamp, cell_type, sequence_id)
 }
 
-/// What the matcher says to the cells of a row, given in order.
+/// The matcher's answers to the cells of a row, given in order.
 fn codes(scan: &Scan, info: &ScanInfo, cells: &[Cell]) -> Vec<MatchCode> {
     let mut matcher = UserScanMatcher::new(scan, info, NOW);
     let mut filter =
@@ -42,7 +42,7 @@ fn versions_of_all_columns_are_counted_up_to_the_lower_limit() {
     let scan = Scan::new().versions(2);
     assert_eq!(codes(&scan, &info(5), &cells), [Include, Include, SeekNextColumn, Include]);
     assert_eq!(codes(&scan, &info(1), &cells)[1], SeekNextColumn);
-    // A scan may ask for no version at all.
+    // A scan may request no versions.
     assert_eq!(codes(&Scan::new().versions(0), &info(5), &cells)[0], SeekNextColumn);
 }
 
@@ -116,7 +116,7 @@ fn expired_cells_are_left_out_unless_min_versions_keeps_them() {
     assert_eq!(codes(&scan, &expiring, &cells)[..2], [Include, SeekNextColumn]);
     let kept = ScanInfo { versions_min: 2, ..expiring.clone() };
     assert_eq!(codes(&scan, &kept, &cells), [Include, Include, SeekNextColumn]);
-    // A raw scan shows what is there.
+    // A raw scan shows everything.
     assert_eq!(codes(&scan.raw(true), &expiring, &cells), [Include; 3]);
 }
 
@@ -151,7 +151,7 @@ fn filters_see_versions_that_the_answer_has_no_room_for() {
     let cells = [at("p", 9, PUT), at("p", 8, PUT), at("q", 9, PUT)];
     let scan = Scan::new().filter(passes_all);
     assert_eq!(codes(&scan, &info(5), &cells), [Include, SeekNextColumn, Skip]);
-    // With named columns the tracker has moved on when the filter has had enough.
+    // With named columns, the tracker has advanced by the time the filter has had enough.
     let scan = scan.column("f", "p").column("f", "q");
     assert_eq!(codes(&scan, &info(5), &cells), [Include, SeekNextColumn, Skip]);
 }
@@ -165,7 +165,7 @@ fn what_filters_and_trackers_say_is_merged() {
     assert_eq!(codes(&named, &info(1), &cells)[0], IncludeAndSeekNextRow);
     let cells = &cells[..1];
     let prefix = Scan::new().filter(Filter::column_prefix(*b"a"));
-    // Behind the prefix nothing of the row can pass.
+    // After the prefix, nothing in the row can pass.
     assert_eq!(codes(&prefix, &info(1), cells), [SeekNextRow]);
     let prefix = Scan::new().filter(Filter::column_prefix(*b"q"));
     assert_eq!(codes(&prefix, &info(1), cells), [MatchCode::SeekNextUsingHint]);
@@ -208,12 +208,12 @@ fn new_version_behavior_lets_later_puts_live() {
 
 #[test]
 fn new_version_behavior_counts_versions_before_deletes() {
-    // VERSIONS is 1, so the put at 8 was gone when the one at 9 was written.
+    // VERSIONS is 1, so the put at 8 was already gone when the one at 9 was written.
     let cells =
         [written("p", 9, CellType::Delete, 3), written("p", 9, PUT, 2), written("p", 8, PUT, 1)];
     assert_eq!(codes(&Scan::new(), &new_versions(1), &cells), [Skip, Skip, Skip]);
     assert_eq!(codes(&Scan::new(), &info(1), &cells), [Skip, Skip, Include]);
-    // With room for two it was still there.
+    // With space for two it was still there.
     let scan = Scan::new();
     let expected = [Skip, Skip, IncludeAndSeekNextColumn];
     assert_eq!(codes(&scan, &new_versions(2), &cells), expected);

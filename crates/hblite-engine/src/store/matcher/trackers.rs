@@ -1,4 +1,4 @@
-//! The trackers of a matcher, behind one front.
+//! The trackers of a matcher, behind one interface.
 
 use hblite_model::Result;
 use hblite_model::cell::CellRef;
@@ -10,7 +10,7 @@ use super::deletes::{DeleteResult, DeleteTracker};
 use super::new_version_behavior::NewVersionTracker;
 use super::{MatchCode, ScanInfo};
 
-/// What is tracked of the current row.
+/// The state of the current row.
 #[derive(Debug)]
 pub(super) enum Trackers {
     /// All columns.
@@ -21,19 +21,19 @@ pub(super) enum Trackers {
     NewVersions(Box<NewVersionTracker>),
 }
 
-/// How many versions a reader wants.
+/// How many versions a reader requests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WantedVersions {
-    /// Versions that the answer may have.
+    /// Versions allowed in the answer.
     pub(super) result_max: i32,
-    /// Versions that are looked at: more than in the answer if a filter may reject some.
+    /// Versions examined: more than in the answer if a filter may reject some.
     pub(super) checked_max: i32,
-    /// Whether NEW_VERSION_BEHAVIOR of the family counts.
+    /// Whether the family's NEW_VERSION_BEHAVIOR applies.
     pub(super) obeys_new_version_behavior: bool,
 }
 
 impl Trackers {
-    /// Trackers of a family. `columns` that is `None` or empty wants all.
+    /// Trackers of a family. If `columns` is `None` or empty, all columns are selected.
     pub(super) fn new(
         info: &ScanInfo,
         columns: Option<ExplicitColumns>,
@@ -58,7 +58,7 @@ impl Trackers {
         }
     }
 
-    /// The limits, if all columns are wanted and counted in the ordinary way.
+    /// The limits, if all columns are selected and versions are counted in the ordinary way.
     pub(super) fn wildcard_limits(&self) -> Option<VersionLimits> {
         match self {
             Self::Wildcard { columns, .. } => Some(columns.limits()),
@@ -66,14 +66,14 @@ impl Trackers {
         }
     }
 
-    /// Goes on behind `versions` puts of a column, the last with this timestamp.
+    /// Continues after `versions` puts of a column, the last with this timestamp.
     pub(super) fn resume_column(&mut self, qualifier: &[u8], versions: i32, timestamp: i64) {
         if let Self::Wildcard { columns, .. } = self {
             columns.resume(qualifier, versions, timestamp);
         }
     }
 
-    /// Forgets the row.
+    /// Resets the state for the next row.
     #[inline]
     pub(super) fn reset(&mut self) {
         match self {
@@ -89,7 +89,7 @@ impl Trackers {
         }
     }
 
-    /// Whether the row has nothing more that is wanted.
+    /// Whether the rest of the row is not selected.
     #[inline]
     pub(super) fn is_row_done(&self) -> bool {
         match self {
@@ -99,7 +99,7 @@ impl Trackers {
         }
     }
 
-    /// Whether a cell of this timestamp, and all older ones of its column, are not wanted.
+    /// Whether a cell with this timestamp, and all older ones of its column, are not selected.
     #[inline]
     pub(super) fn is_column_done(&self, timestamp: i64) -> bool {
         match self {
@@ -109,7 +109,7 @@ impl Trackers {
         }
     }
 
-    /// The next wanted column, `None` if that is whichever follows.
+    /// The next selected column, `None` if that is whichever follows.
     pub(super) fn column_hint(&self) -> Option<&[u8]> {
         match self {
             Self::Wildcard { .. } => None,
@@ -118,7 +118,7 @@ impl Trackers {
         }
     }
 
-    /// Takes note of a marker.
+    /// Records a marker.
     pub(super) fn add_delete(&mut self, marker: &CellRef<'_>) {
         match self {
             Self::Wildcard { deletes, .. } | Self::Explicit { deletes, .. } => deletes.add(marker),
@@ -126,7 +126,7 @@ impl Trackers {
         }
     }
 
-    /// What follows from the markers for `cell`; `None`: nothing.
+    /// What the markers imply for `cell`; `None` if nothing.
     #[inline]
     pub(super) fn check_deleted(&mut self, cell: &CellRef<'_>) -> Option<MatchCode> {
         let result = match self {
@@ -145,7 +145,7 @@ impl Trackers {
         }
     }
 
-    /// Whether the column of `cell` is wanted: `Include`, or where to go.
+    /// Whether the column of `cell` is selected: `Include`, or where to go.
     #[inline]
     pub(super) fn check_column(&mut self, cell: &CellRef<'_>) -> MatchCode {
         match self {
@@ -155,7 +155,7 @@ impl Trackers {
         }
     }
 
-    /// Counts the version. `ignore_count`: it is too new to be counted.
+    /// Counts the version. With `ignore_count` it is too new to be counted.
     #[inline]
     pub(super) fn check_versions(
         &mut self,
@@ -173,14 +173,14 @@ impl Trackers {
         }
     }
 
-    /// Nothing more is wanted of the column of `cell`.
+    /// The rest of the column of `cell` is not needed.
     pub(super) fn finish_column(&mut self, cell: &CellRef<'_>) {
         if let Self::Explicit { columns, .. } = self {
             columns.finish_column(cell.qualifier());
         }
     }
 
-    /// Where to go when the rest of the column of `cell` is not wanted.
+    /// Where to go when the rest of the column of `cell` is not needed.
     pub(super) fn next_row_or_next_column(&mut self, cell: &CellRef<'_>) -> MatchCode {
         match self {
             Self::Explicit { columns, .. } => columns.next_row_or_next_column(cell.qualifier()),

@@ -24,16 +24,16 @@ pub(crate) struct UserScanMatcher {
     filtered: FilteredVersions,
 }
 
-/// What decides about puts without tags when no marker is about: every column is wanted.
+/// The rules for puts without tags when there are no markers: every column is selected.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlainRules {
     /// Versions of a column, at least one.
     pub(crate) versions_max: i32,
-    /// Lower timestamps need a closer look.
+    /// Cells with a lower timestamp need a closer look.
     pub(crate) oldest_unexpired: i64,
 }
 
-/// The versions of the current column that a filter let through.
+/// The versions of the current column that passed a filter.
 #[derive(Debug, Default)]
 struct FilteredVersions {
     has_column: bool,
@@ -75,7 +75,7 @@ impl UserScanMatcher {
         }
     }
 
-    /// The rules of this scan if there are no others; `None` if there are.
+    /// The rules of this scan, if it has no others; otherwise `None`.
     pub(crate) fn plain_rules(&self) -> Option<PlainRules> {
         let limits = self.trackers.wildcard_limits()?;
         let is_plain =
@@ -86,8 +86,8 @@ impl UserScanMatcher {
         })
     }
 
-    /// In a row that was begun, goes on behind puts that obeyed the plain rules: `versions` of the
-    /// column `qualifier`, of which the last that was included has this timestamp.
+    /// Continues in a row after puts that obeyed the plain rules: after `versions` versions of the
+    /// column `qualifier`, of which the last included one has this timestamp.
     pub(crate) fn resume_row(&mut self, qualifier: &[u8], versions: i32, timestamp: i64) {
         self.trackers.resume_column(qualifier, versions, timestamp);
     }
@@ -99,12 +99,12 @@ impl UserScanMatcher {
         self.filtered.has_column = false;
     }
 
-    /// The next wanted column, `None` if that is whichever follows.
+    /// The next selected column, `None` if that is whichever follows.
     pub(crate) fn column_hint(&self) -> Option<&[u8]> {
         self.trackers.column_hint()
     }
 
-    /// Judges a cell of the current row.
+    /// Decides on a cell of the current row.
     ///
     /// # Errors
     /// Those of the filter; columns that do not ascend.
@@ -173,7 +173,7 @@ impl UserScanMatcher {
         }
     }
 
-    /// Brings together what the trackers (some kind of include) and the filter say.
+    /// Combines the answers of the trackers (some kind of include) and the filter.
     fn merge_filter_answer(
         &mut self,
         cell: &CellRef<'_>,
@@ -199,7 +199,7 @@ impl UserScanMatcher {
             };
         }
         if matches!(code, M::IncludeAndSeekNextColumn | M::SeekNextColumn) {
-            // The next seek goes to the tracker's column, so it must have moved on.
+            // The next seek goes to the tracker's column, so the tracker must have advanced.
             self.trackers.finish_column(cell);
         }
         code
@@ -207,7 +207,7 @@ impl UserScanMatcher {
 }
 
 impl FilteredVersions {
-    /// Counts a version of this column and says how many there were, with this one.
+    /// Counts a version of this column and returns the number so far.
     fn count(&mut self, qualifier: &[u8]) -> i32 {
         if !self.has_column || self.qualifier != qualifier {
             self.has_column = true;
