@@ -123,5 +123,5 @@ fn wrong_input_is_told_why() {
     let error = Sample::parse(design.clone(), "a\nb\n").expect_err("too few").to_string();
     assert!(error.contains("2 keys are too few"), "{error}");
     let error = Sample::parse(design, &"x\n".repeat(200)).expect_err("no keys").to_string();
-    assert!(error.contains("no key of ts:timestamp"), "{error}");
+    assert!(error.contains("not a key of ts:timestamp"), "{error}");
 }
