@@ -9,7 +9,7 @@
 //! final parenthesis may be missing, and inside parentheses an OR followed by an AND is a
 //! `Mismatched parenthesis`.
 
-mod arguments;
+pub(super) mod arguments;
 
 use std::fmt;
 

@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use super::{ColumnOffset, Filter, ListOperator, column, flow, fuzzy, list, ranges, row, value};
+use super::Filter;
 use crate::cell::{CellBuffer, CellRef, key};
 use crate::direction::Direction;
 use crate::error::Result;
@@ -154,10 +154,10 @@ pub struct FilterState {
 }
 
 impl FilterState {
-    /// `filter` in a scan of this direction. `seed` is for [`Filter::RandomRow`]; the same seed
-    /// selects the same rows.
+    /// `filter` in a scan of this direction. `seed` is for [`super::RandomRowFilter`]: the same
+    /// seed chooses the same rows.
     pub fn new(filter: &Filter, direction: Direction, seed: u64) -> Self {
-        let root = Builder { seed }.build(filter, direction);
+        let root = Evaluators { direction, seed }.same(filter);
         Self {
             root,
             has_filter_row: filter.has_filter_row(),
@@ -240,124 +240,34 @@ impl FilterState {
     }
 }
 
-/// Creates evaluators, and gives each random one its own seed.
-struct Builder {
+/// Makes evaluators: each knows the direction of the scan, and each random one has its own seed.
+pub(super) struct Evaluators {
+    direction: Direction,
     seed: u64,
 }
 
-impl Builder {
-    fn build(&mut self, filter: &Filter, direction: Direction) -> Box<dyn Evaluate> {
-        match filter {
-            Filter::Row { operator, comparator } => {
-                Box::new(row::Row::new(*operator, comparator.clone()))
-            }
-            Filter::Family { operator, comparator } => {
-                Box::new(column::Family::new(*operator, comparator.clone()))
-            }
-            Filter::Qualifier { operator, comparator } => {
-                Box::new(column::Qualifier::new(*operator, comparator.clone()))
-            }
-            Filter::Value { operator, comparator } => {
-                Box::new(value::Value::new(*operator, comparator.clone()))
-            }
-            Filter::ColumnValue { family, qualifier, operator, comparator } => Box::new(
-                value::ColumnValue::new((family, qualifier), *operator, comparator.clone()),
-            ),
-            Filter::SingleColumnValue { test } => {
-                Box::new(value::SingleColumnValue::new(test.clone(), false))
-            }
-            Filter::SingleColumnValueExclude { test } => {
-                Box::new(value::SingleColumnValue::new(test.clone(), true))
-            }
-            Filter::DependentColumn {
-                family,
-                qualifier,
-                drop_dependent_column,
-                operator,
-                comparator,
-            } => Box::new(value::DependentColumn::new(
-                (family, qualifier),
-                *drop_dependent_column,
-                comparator.clone().map(|comparator| (*operator, comparator)),
-            )),
-            Filter::Prefix { prefix } => Box::new(row::Prefix::new(prefix.clone(), direction)),
-            Filter::InclusiveStop { stop_row } => {
-                Box::new(row::InclusiveStop::new(stop_row.clone(), direction))
-            }
-            Filter::RandomRow { chance } => {
-                Box::new(row::RandomRow::new(*chance, self.next_seed()))
-            }
-            Filter::FuzzyRow { keys } => Box::new(fuzzy::FuzzyRow::new(keys, direction)),
-            Filter::MultiRowRange { ranges } => {
-                Box::new(ranges::MultiRowRange::new(ranges.clone(), direction))
-            }
-            Filter::Skip { filter } => {
-                // HBase passes the direction only to lists: a wrapped filter always assumes a
-                // forward scan.
-                Box::new(flow::Skip::new(self.build(filter, Direction::Forward)))
-            }
-            Filter::WhileMatch { filter } => {
-                Box::new(flow::WhileMatch::new(self.build(filter, Direction::Forward)))
-            }
-            Filter::List { operator, filters } => self.build_list(*operator, filters, direction),
-            _ => build_plain(filter),
-        }
+impl Evaluators {
+    /// The direction that the evaluator is to expect.
+    pub(super) fn direction(&self) -> Direction {
+        self.direction
     }
 
-    fn build_list(
-        &mut self,
-        operator: ListOperator,
-        filters: &[Filter],
-        direction: Direction,
-    ) -> Box<dyn Evaluate> {
-        let members = filters.iter().map(|filter| {
-            let state = self.build(filter, direction);
-            list::Member::new(state, filter.is_hinting())
-        });
-        let members: Vec<_> = members.collect();
-        match operator {
-            ListOperator::MustPassAll => Box::new(list::And::new(members, direction)),
-            ListOperator::MustPassOne => Box::new(list::Or::new(members, direction)),
-        }
+    /// The evaluator of an inner filter, in the same direction.
+    pub(super) fn same(&mut self, filter: &Filter) -> Box<dyn Evaluate> {
+        filter.kind().evaluator(self)
     }
 
-    fn next_seed(&mut self) -> u64 {
+    /// The evaluator of an inner filter that expects a forward scan, whatever this one is.
+    pub(super) fn forward(&mut self, filter: &Filter) -> Box<dyn Evaluate> {
+        let direction = std::mem::replace(&mut self.direction, Direction::Forward);
+        let evaluator = self.same(filter);
+        self.direction = direction;
+        evaluator
+    }
+
+    pub(super) fn next_seed(&mut self) -> u64 {
         self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.seed
-    }
-}
-
-/// The filters that do not depend on direction or chance.
-fn build_plain(filter: &Filter) -> Box<dyn Evaluate> {
-    match filter {
-        Filter::ColumnPrefix { prefix } => Box::new(column::ColumnPrefix::new(prefix.clone())),
-        Filter::MultipleColumnPrefix { prefixes } => {
-            Box::new(column::MultipleColumnPrefix::new(prefixes.clone()))
-        }
-        Filter::ColumnRange { min, min_inclusive, max, max_inclusive } => {
-            Box::new(column::ColumnRange {
-                min: min.clone(),
-                min_inclusive: *min_inclusive,
-                max: max.clone(),
-                max_inclusive: *max_inclusive,
-            })
-        }
-        Filter::ColumnPagination { limit, offset } => match offset {
-            ColumnOffset::Count(count) => Box::new(column::ColumnPage::new(*limit, *count)),
-            ColumnOffset::Qualifier(qualifier) => {
-                Box::new(column::ColumnPageFrom::new(*limit, qualifier.clone()))
-            }
-        },
-        Filter::ColumnCountGet { limit } => Box::new(column::ColumnCountGet::new(*limit)),
-        Filter::Timestamps { timestamps, can_hint } => {
-            Box::new(column::Timestamps::new(timestamps.clone(), *can_hint))
-        }
-        Filter::Page { size } => Box::new(flow::Page::new(*size)),
-        Filter::KeyOnly { length_as_value } => Box::new(flow::KeyOnly::new(*length_as_value)),
-        Filter::FirstKeyValueMatchingQualifiers { qualifiers } => {
-            Box::new(flow::FirstKey::matching(qualifiers.clone()))
-        }
-        _ => Box::new(flow::FirstKey::any()),
     }
 }
 

@@ -4,44 +4,17 @@
 //! and so is whatever follows a closing quote. Anything that a filter does not accept is an
 //! `Incorrect filter string`, whatever the reason; HBase only logs the reason.
 
-use super::super::{Comparator, CompareOperator, Filter, SingleColumnTest};
-use super::super::{RegexEngine, RegexFlags, RegexString};
 use super::wrong;
 use crate::error::Result;
+use crate::filter::kind::LANGUAGE;
+use crate::filter::{Comparator, CompareOperator, Filter, RegexEngine, RegexFlags, RegexString};
 
-type Arguments<'a> = &'a [Vec<u8>];
-type Constructor = fn(Arguments<'_>) -> Result<Filter>;
-
-/// The filters of the language.
-const FILTERS: [(&str, Constructor); 19] = [
-    ("ColumnCountGetFilter", column_count_get),
-    ("ColumnPaginationFilter", column_pagination),
-    ("ColumnPrefixFilter", |arguments| Ok(Filter::column_prefix(only_quoted(arguments)?))),
-    ("ColumnRangeFilter", column_range),
-    ("ColumnValueFilter", column_value),
-    ("DependentColumnFilter", dependent_column),
-    ("FamilyFilter", |arguments| comparison(arguments).map(|(o, c)| Filter::family(o, c))),
-    ("FirstKeyOnlyFilter", first_key_only),
-    ("InclusiveStopFilter", |arguments| Ok(Filter::inclusive_stop(only_quoted(arguments)?))),
-    ("KeyOnlyFilter", key_only),
-    ("MultipleColumnPrefixFilter", multiple_column_prefix),
-    ("PageFilter", page),
-    ("PrefixFilter", |arguments| Ok(Filter::prefix(only_quoted(arguments)?))),
-    ("QualifierFilter", |arguments| comparison(arguments).map(|(o, c)| Filter::qualifier(o, c))),
-    ("RowFilter", |arguments| comparison(arguments).map(|(o, c)| Filter::row(o, c))),
-    ("SingleColumnValueExcludeFilter", |arguments| {
-        single_column(arguments).map(Filter::single_column_value_exclude)
-    }),
-    ("SingleColumnValueFilter", |arguments| {
-        single_column(arguments).map(Filter::single_column_value)
-    }),
-    ("TimestampsFilter", timestamps),
-    ("ValueFilter", |arguments| comparison(arguments).map(|(o, c)| Filter::value(o, c))),
-];
+pub(in crate::filter) type Arguments<'a> = &'a [Vec<u8>];
+pub(in crate::filter) type Constructor = fn(Arguments<'_>) -> Result<Filter>;
 
 /// The names of the supported filters, ascending.
 pub fn supported_filters() -> impl ExactSizeIterator<Item = &'static str> {
-    FILTERS.iter().map(|(name, _)| *name)
+    LANGUAGE.iter().map(|(name, _)| *name)
 }
 
 /// The filter expression at the start of `text`: up to the first `)` that is not quoted.
@@ -80,7 +53,7 @@ pub(super) fn parse_simple(expression: &[u8]) -> Result<Filter> {
         return Err(wrong("Incorrect argument list"));
     };
     let arguments = split_arguments(&expression[open + 1..])?;
-    let Some((_, constructor)) = FILTERS.iter().find(|(known, _)| *known == name) else {
+    let Some((_, constructor)) = LANGUAGE.iter().find(|(known, _)| *known == name) else {
         return Err(wrong(&format!("Filter Name {name} not supported")));
     };
     constructor(&arguments).map_err(|reason| {
@@ -148,7 +121,7 @@ fn unescape(quoted: &[u8]) -> Vec<u8> {
     argument
 }
 
-fn expect_count(arguments: Arguments<'_>, counts: &[usize]) -> Result<()> {
+pub(in crate::filter) fn expect_count(arguments: Arguments<'_>, counts: &[usize]) -> Result<()> {
     if counts.contains(&arguments.len()) {
         return Ok(());
     }
@@ -156,20 +129,20 @@ fn expect_count(arguments: Arguments<'_>, counts: &[usize]) -> Result<()> {
 }
 
 /// The bytes of a quoted argument.
-fn unquote(argument: &[u8]) -> Result<Vec<u8>> {
+pub(in crate::filter) fn unquote(argument: &[u8]) -> Result<Vec<u8>> {
     match argument {
         [b'\'', inner @ .., b'\''] => Ok(inner.to_vec()),
         _ => Err(wrong("removeQuotesFromByteArray needs a quoted byte array")),
     }
 }
 
-fn only_quoted(arguments: Arguments<'_>) -> Result<Vec<u8>> {
+pub(in crate::filter) fn only_quoted(arguments: Arguments<'_>) -> Result<Vec<u8>> {
     expect_count(arguments, &[1])?;
     unquote(&arguments[0])
 }
 
 /// A decimal number. A number too large for 64 bits wraps, and is refused if it becomes negative.
-fn long(argument: &[u8]) -> Result<i64> {
+pub(in crate::filter) fn long(argument: &[u8]) -> Result<i64> {
     let (is_negative, digits) = match argument {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),
@@ -187,11 +160,11 @@ fn long(argument: &[u8]) -> Result<i64> {
     Ok(if is_negative { -number } else { number })
 }
 
-fn int(argument: &[u8]) -> Result<i32> {
+pub(in crate::filter) fn int(argument: &[u8]) -> Result<i32> {
     i32::try_from(long(argument)?).map_err(|_| wrong("Integer Argument out of range"))
 }
 
-fn boolean(argument: &[u8]) -> Result<bool> {
+pub(in crate::filter) fn boolean(argument: &[u8]) -> Result<bool> {
     if argument.eq_ignore_ascii_case(b"true") {
         Ok(true)
     } else if argument.eq_ignore_ascii_case(b"false") {
@@ -201,7 +174,7 @@ fn boolean(argument: &[u8]) -> Result<bool> {
     }
 }
 
-fn compare_operator(argument: &[u8]) -> Result<CompareOperator> {
+pub(in crate::filter) fn compare_operator(argument: &[u8]) -> Result<CompareOperator> {
     Ok(match argument {
         b"<" => CompareOperator::Less,
         b"<=" => CompareOperator::LessOrEqual,
@@ -214,7 +187,7 @@ fn compare_operator(argument: &[u8]) -> Result<CompareOperator> {
 }
 
 /// `'type:value'`.
-fn comparator(argument: &[u8]) -> Result<Comparator> {
+pub(in crate::filter) fn comparator(argument: &[u8]) -> Result<Comparator> {
     let argument = unquote(argument)?;
     let Some(colon) = argument.iter().position(|byte| *byte == b':') else {
         return Err(wrong("Incorrect comparator"));
@@ -235,7 +208,7 @@ fn comparator(argument: &[u8]) -> Result<Comparator> {
 }
 
 /// An operator and a comparator that fit together.
-fn operator_and_comparator(
+pub(in crate::filter) fn operator_and_comparator(
     operator: &[u8],
     argument: &[u8],
 ) -> Result<(CompareOperator, Comparator)> {
@@ -251,86 +224,9 @@ fn operator_and_comparator(
     Ok((operator, comparator))
 }
 
-fn comparison(arguments: Arguments<'_>) -> Result<(CompareOperator, Comparator)> {
+pub(in crate::filter) fn comparison(
+    arguments: Arguments<'_>,
+) -> Result<(CompareOperator, Comparator)> {
     expect_count(arguments, &[2])?;
     operator_and_comparator(&arguments[0], &arguments[1])
-}
-
-fn column_value(arguments: Arguments<'_>) -> Result<Filter> {
-    expect_count(arguments, &[4])?;
-    let (family, qualifier) = (unquote(&arguments[0])?, unquote(&arguments[1])?);
-    let (operator, comparator) = operator_and_comparator(&arguments[2], &arguments[3])?;
-    Ok(Filter::column_value(family, qualifier, operator, comparator))
-}
-
-fn single_column(arguments: Arguments<'_>) -> Result<SingleColumnTest> {
-    expect_count(arguments, &[4, 6])?;
-    let (family, qualifier) = (unquote(&arguments[0])?, unquote(&arguments[1])?);
-    let (operator, comparator) = operator_and_comparator(&arguments[2], &arguments[3])?;
-    let test = SingleColumnTest::new(family, qualifier, operator, comparator);
-    match arguments.get(4..6) {
-        Some([if_missing, latest_only]) => Ok(test
-            .with_filter_if_missing(boolean(if_missing)?)
-            .with_latest_version_only(boolean(latest_only)?)),
-        _ => Ok(test),
-    }
-}
-
-fn dependent_column(arguments: Arguments<'_>) -> Result<Filter> {
-    expect_count(arguments, &[2, 3, 5])?;
-    let (family, qualifier) = (unquote(&arguments[0])?, unquote(&arguments[1])?);
-    let drop = arguments.get(2).map_or(Ok(false), |drop| boolean(drop))?;
-    Ok(match arguments.get(3..5) {
-        Some([operator, argument]) => {
-            let (operator, comparator) = (compare_operator(operator)?, comparator(argument)?);
-            Filter::dependent_column_value(family, qualifier, drop, operator, comparator)
-        }
-        _ => Filter::dependent_column(family, qualifier, drop),
-    })
-}
-
-fn column_range(arguments: Arguments<'_>) -> Result<Filter> {
-    expect_count(arguments, &[4])?;
-    let end = |argument: &[u8]| unquote(argument).map(|end| (!end.is_empty()).then_some(end));
-    let (min, min_inclusive) = (end(&arguments[0])?, boolean(&arguments[1])?);
-    let (max, max_inclusive) = (end(&arguments[2])?, boolean(&arguments[3])?);
-    Ok(Filter::column_range(min, min_inclusive, max, max_inclusive))
-}
-
-fn column_count_get(arguments: Arguments<'_>) -> Result<Filter> {
-    expect_count(arguments, &[1])?;
-    Filter::column_count_get(int(&arguments[0])?)
-}
-
-fn column_pagination(arguments: Arguments<'_>) -> Result<Filter> {
-    expect_count(arguments, &[2])?;
-    Filter::column_pagination(int(&arguments[0])?, int(&arguments[1])?)
-}
-
-fn first_key_only(arguments: Arguments<'_>) -> Result<Filter> {
-    expect_count(arguments, &[0])?;
-    Ok(Filter::first_key_only())
-}
-
-fn key_only(arguments: Arguments<'_>) -> Result<Filter> {
-    expect_count(arguments, &[0, 1])?;
-    let length_as_value = arguments.first().map_or(Ok(false), |argument| boolean(argument))?;
-    Ok(Filter::key_only(length_as_value))
-}
-
-fn multiple_column_prefix(arguments: Arguments<'_>) -> Result<Filter> {
-    let prefixes: Vec<_> =
-        arguments.iter().map(|argument| unquote(argument)).collect::<Result<_>>()?;
-    Filter::multiple_column_prefix(prefixes)
-}
-
-fn page(arguments: Arguments<'_>) -> Result<Filter> {
-    expect_count(arguments, &[1])?;
-    Filter::page(long(&arguments[0])?)
-}
-
-fn timestamps(arguments: Arguments<'_>) -> Result<Filter> {
-    let timestamps: Vec<_> =
-        arguments.iter().map(|argument| long(argument)).collect::<Result<_>>()?;
-    Filter::timestamps(timestamps, false)
 }

@@ -142,7 +142,9 @@ fn row_ranges() {
 fn ranges_are_merged_as_in_hbase() {
     let merged = |ranges: &[(&str, bool, &str, bool)]| -> Vec<String> {
         let ranges = ranges.iter().map(|r| range(r.0, r.1, r.2, r.3)).collect();
-        let Filter::MultiRowRange { ranges } = Filter::multi_row_range(ranges).unwrap() else {
+        let Filter::MultiRowRange(MultiRowRangeFilter { ranges, .. }) =
+            Filter::multi_row_range(ranges).unwrap()
+        else {
             unreachable!("the constructor makes this variant");
         };
         let text = |range: &RowRange| {

@@ -8,12 +8,75 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::fmt;
 
-use super::FuzzyKey;
-use super::state::{Evaluate, ReturnCode, first_on_row};
+use super::{Filter, Kind};
+use crate::bytes::to_string_binary;
 use crate::cell::{CellRef, key};
 use crate::direction::Direction;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::filter::state::{Evaluate, Evaluators, ReturnCode, first_on_row};
+
+/// Rows that match one of the patterns, byte by byte.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FuzzyRowFilter {
+    /// The patterns, at least one.
+    pub keys: Vec<FuzzyKey>,
+}
+
+impl Filter {
+    /// Rows that match one of the patterns (`FuzzyRowFilter`).
+    ///
+    /// # Errors
+    /// `IllegalArgumentException` if there is no pattern, or if a mask and its key differ in
+    /// length.
+    pub fn fuzzy_row(keys: Vec<FuzzyKey>) -> Result<Self> {
+        for FuzzyKey { key, mask } in &keys {
+            if key.len() != mask.len() {
+                let (key, mask) = (to_string_binary(key), to_string_binary(mask));
+                let message = format!("Fuzzy pair lengths do not match: {{{key},{mask}}}");
+                return Err(Error::illegal_argument(message));
+            }
+        }
+        if keys.is_empty() {
+            // Java's message comes from a queue that cannot be empty, and is null.
+            return Err(Error::illegal_argument(""));
+        }
+        Ok(Self::FuzzyRow(FuzzyRowFilter { keys }))
+    }
+}
+
+impl Kind for FuzzyRowFilter {
+    fn evaluator(&self, make: &mut Evaluators) -> Box<dyn Evaluate> {
+        Box::new(Evaluator::new(&self.keys, make.direction()))
+    }
+
+    fn is_hinting(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Display for FuzzyRowFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FuzzyRowFilter{fuzzyKeysData=")?;
+        for pattern in &self.keys {
+            let (key, mask) = processed(pattern);
+            let mask: Vec<u8> = mask.iter().map(|byte| *byte as u8).collect();
+            write!(f, "{{{}:{}}}", to_string_binary(&key), to_string_binary(&mask))?;
+        }
+        f.write_str("}, ")
+    }
+}
+
+/// A key pattern of a [`FuzzyRowFilter`]. Key and mask have the same length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FuzzyKey {
+    /// The bytes that a row must have.
+    pub key: Vec<u8>,
+    /// For each byte of the key: 0 if the row must have it, 1 if any byte matches.
+    pub mask: Vec<u8>,
+}
 
 /// Mask byte of a byte that must match, as HBase stores it.
 const FIXED: i8 = -1;
@@ -23,7 +86,7 @@ const WILDCARD: i8 = 2;
 /// A pattern as HBase stores it: `FIXED` and `WILDCARD` in the mask, 0 under wildcards.
 ///
 /// A mask with only these two values is assumed to have that form already.
-pub(super) fn processed(pattern: &FuzzyKey) -> (Vec<u8>, Vec<i8>) {
+fn processed(pattern: &FuzzyKey) -> (Vec<u8>, Vec<i8>) {
     let mut key = pattern.key.clone();
     let mut mask: Vec<i8> = pattern.mask.iter().map(|byte| *byte as i8).collect();
     if mask.iter().any(|byte| *byte != FIXED && *byte != WILDCARD) {
@@ -135,9 +198,8 @@ impl PartialOrd for Candidate {
     }
 }
 
-/// `FuzzyRowFilter`.
 #[derive(Debug)]
-pub(super) struct FuzzyRow {
+struct Evaluator {
     patterns: Vec<Pattern>,
     direction: Direction,
     /// The pattern that matched last; the next row is likely to match it too.
@@ -148,8 +210,8 @@ pub(super) struct FuzzyRow {
     candidates: Option<BinaryHeap<Candidate>>,
 }
 
-impl FuzzyRow {
-    pub(super) fn new(keys: &[FuzzyKey], direction: Direction) -> Self {
+impl Evaluator {
+    fn new(keys: &[FuzzyKey], direction: Direction) -> Self {
         Self {
             patterns: keys.iter().map(Pattern::new).collect(),
             direction,
@@ -187,7 +249,7 @@ impl FuzzyRow {
     }
 }
 
-impl Evaluate for FuzzyRow {
+impl Evaluate for Evaluator {
     fn reset(&mut self) {
         self.rejected = false;
     }

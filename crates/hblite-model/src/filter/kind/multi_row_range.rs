@@ -5,12 +5,65 @@
 //! means the end of the table: in reverse, a range without stop is searched as if it ended first.
 
 use std::cmp::Ordering;
+use std::fmt;
 
-use super::RowRange;
-use super::state::{Evaluate, ReturnCode, first_on_row};
+use super::{Filter, Kind};
+use crate::bytes::next_after_prefix;
 use crate::cell::CellRef;
 use crate::direction::Direction;
 use crate::error::{Error, Exception, Result};
+use crate::filter::state::{Evaluate, Evaluators, ReturnCode, first_on_row};
+use crate::filter::{RowRange, row_range};
+
+/// Rows in one of the ranges.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct MultiRowRangeFilter {
+    /// The ranges, sorted and merged.
+    pub ranges: Vec<RowRange>,
+}
+
+impl Filter {
+    /// Rows in one of the ranges, which may overlap (`MultiRowRangeFilter`).
+    ///
+    /// # Errors
+    /// `IllegalArgumentException` if there is no range, or one that cannot contain a row.
+    pub fn multi_row_range(ranges: Vec<RowRange>) -> Result<Self> {
+        let ranges = row_range::sort_and_merge(ranges)?;
+        Ok(Self::MultiRowRange(MultiRowRangeFilter { ranges }))
+    }
+
+    /// Rows that start with one of the prefixes (`MultiRowRangeFilter`).
+    ///
+    /// # Errors
+    /// `IllegalArgumentException` if there is no prefix.
+    pub fn multi_row_prefix<P: Into<Vec<u8>>>(
+        prefixes: impl IntoIterator<Item = P>,
+    ) -> Result<Self> {
+        let range = |prefix: P| {
+            let start = prefix.into();
+            let stop = next_after_prefix(&start);
+            RowRange::new(start, true, stop, false)
+        };
+        Self::multi_row_range(prefixes.into_iter().map(range).collect())
+    }
+}
+
+impl Kind for MultiRowRangeFilter {
+    fn evaluator(&self, make: &mut Evaluators) -> Box<dyn Evaluate> {
+        Box::new(Evaluator::new(self.ranges.clone(), make.direction()))
+    }
+
+    fn is_hinting(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Display for MultiRowRangeFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MultiRowRangeFilter")
+    }
+}
 
 /// The result of the search for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,9 +76,8 @@ enum Found {
     ExcludedEnd(usize),
 }
 
-/// `MultiRowRangeFilter`.
 #[derive(Debug)]
-pub(super) struct MultiRowRange {
+struct Evaluator {
     /// In scan order.
     ranges: Vec<RowRange>,
     direction: Direction,
@@ -36,8 +88,8 @@ pub(super) struct MultiRowRange {
     code: Option<ReturnCode>,
 }
 
-impl MultiRowRange {
-    pub(super) fn new(mut ranges: Vec<RowRange>, direction: Direction) -> Self {
+impl Evaluator {
+    fn new(mut ranges: Vec<RowRange>, direction: Direction) -> Self {
         if direction.is_reverse() {
             ranges.reverse();
         }
@@ -55,7 +107,7 @@ impl MultiRowRange {
     }
 
     /// Binary search by near ends. The steps are those of `Collections.binarySearch`: merged
-    /// ranges can be out of order (see [`super::row_range`]), and then the steps decide.
+    /// ranges can be out of order (see [`crate::filter::row_range`]), and then the steps decide.
     fn search(&self, row: &[u8]) -> std::result::Result<usize, usize> {
         let (mut low, mut end) = (0, self.ranges.len());
         while low < end {
@@ -84,7 +136,7 @@ impl MultiRowRange {
     }
 }
 
-impl Evaluate for MultiRowRange {
+impl Evaluate for Evaluator {
     fn filter_all_remaining(&self) -> bool {
         self.is_done
     }

@@ -1,0 +1,66 @@
+//! `QualifierFilter`: cells whose qualifier compares with `comparator` as `operator` says.
+
+use std::fmt;
+
+use super::{Filter, Kind};
+use crate::cell::CellRef;
+use crate::error::Result;
+use crate::filter::parse::arguments::{Arguments, comparison};
+use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
+use crate::filter::text::value_text;
+use crate::filter::{Comparator, CompareOperator};
+
+/// Cells whose qualifier compares with `comparator` as `operator` says.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct QualifierFilter {
+    /// How qualifier and comparator must compare.
+    pub operator: CompareOperator,
+    /// What the qualifier is compared with.
+    pub comparator: Comparator,
+}
+
+impl Filter {
+    /// Cells whose qualifier satisfies the comparison (`QualifierFilter`).
+    pub fn qualifier(operator: CompareOperator, comparator: Comparator) -> Self {
+        Self::Qualifier(QualifierFilter { operator, comparator })
+    }
+}
+
+impl Kind for QualifierFilter {
+    fn evaluator(&self, _: &mut Evaluators) -> Box<dyn Evaluate> {
+        Box::new(Evaluator::new(self.operator, self.comparator.clone()))
+    }
+}
+
+impl fmt::Display for QualifierFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (operator, value) = (self.operator, value_text(&self.comparator));
+        write!(f, "QualifierFilter ({operator}, {value})")
+    }
+}
+
+impl QualifierFilter {
+    pub(super) fn parse(arguments: Arguments<'_>) -> Result<Filter> {
+        comparison(arguments).map(|(o, c)| Filter::qualifier(o, c))
+    }
+}
+
+#[derive(Debug)]
+struct Evaluator {
+    operator: CompareOperator,
+    comparator: Comparator,
+}
+
+impl Evaluator {
+    fn new(operator: CompareOperator, comparator: Comparator) -> Self {
+        Self { operator, comparator }
+    }
+}
+
+impl Evaluate for Evaluator {
+    fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
+        let passes = self.comparator.passes(self.operator, cell.qualifier())?;
+        Ok(if passes { ReturnCode::Include } else { ReturnCode::Skip })
+    }
+}
