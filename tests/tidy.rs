@@ -14,6 +14,7 @@ const COLUMNS_MAX: usize = 100;
 /// The only files with unsafe code.
 const FENCED: &[&str] = &[
     "crates/hblite-env/src/mapping.rs",
+    "crates/hblite-env/src/simulation/fiber.rs",
     "crates/hblite-engine/src/memstore/cells/arena.rs",
     "crates/hblite-engine/tests/memstore_accounting.rs",
     "crates/hblite-bench-compare/src/store/lmdb.rs",

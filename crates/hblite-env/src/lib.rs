@@ -10,6 +10,8 @@ mod fs;
 mod mapping;
 mod mem_fs;
 mod rng;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod std_fs;
 pub mod sync;
 pub mod thread;
@@ -18,7 +20,7 @@ pub mod time;
 use std::sync::Arc;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use crash_fs::CrashFileSystem;
+pub use crash_fs::{CrashFileSystem, Losses};
 pub use fault_fs::{Fault, FaultFileSystem, Operation};
 pub use fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile, copy_between};
 pub use mem_fs::MemFileSystem;

@@ -1,6 +1,12 @@
 //! Elapsed time as the engine measures it. For the time that stamps cells, see [`crate::Clock`].
 //!
-//! This is the standard library's clock under one name, so that a build for simulation can put
-//! virtual time in its place.
+//! This is the standard library's clock under one name. With the feature `simulation` it is
+//! virtual time.
 
-pub use std::time::{Duration, Instant};
+pub use std::time::Duration;
+
+#[cfg(not(feature = "simulation"))]
+pub use std::time::Instant;
+
+#[cfg(feature = "simulation")]
+pub use crate::simulation::time::Instant;

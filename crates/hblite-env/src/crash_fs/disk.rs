@@ -2,19 +2,24 @@
 //!
 //! Every directory has its names twice. A change of names is applied to those that a process sees
 //! at once, and to the durable ones when its directory is synced or a power cut happens to keep
-//! it. Files only grow, so what is durable of one is a length.
+//! it. Files only grow, so what is durable of one is a length, less the ranges of a failed sync:
+//! the operating system forgets that it owes them to the disk, and later syncs succeed without
+//! them. Copies of a disk share the content of files until one of them writes.
 //!
 //! Threads: none of its own; the file system locks it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
+use super::Losses;
 use crate::rng::{Random as _, SeededRandom};
 
-/// What a disk writes at once.
-const SECTOR_SIZE: usize = 512;
+/// What a disk writes at once: a sector, or a page of the operating system.
+const SECTOR_SIZES: [usize; 2] = [512, 4096];
 
 pub(super) type InodeId = usize;
 /// A place for a name: directory and name in it.
@@ -37,7 +42,7 @@ pub(super) struct Disk {
 #[derive(Debug, Clone)]
 pub(super) enum Inode {
     Dir { live: BTreeMap<String, InodeId>, durable: BTreeMap<String, InodeId> },
-    File { content: Vec<u8>, durable_length: usize },
+    File { content: Arc<Vec<u8>>, durable_length: usize, forgotten: Vec<Range<usize>> },
 }
 
 #[derive(Debug, Clone)]
@@ -53,7 +58,12 @@ impl Inode {
     }
 
     pub(super) fn empty_file() -> Self {
-        Self::File { content: Vec::new(), durable_length: 0 }
+        Self::file_of(Vec::new())
+    }
+
+    /// A file of which nothing is durable.
+    pub(super) fn file_of(content: Vec<u8>) -> Self {
+        Self::File { content: Arc::new(content), durable_length: 0, forgotten: Vec::new() }
     }
 }
 
@@ -122,7 +132,7 @@ impl Disk {
         }
     }
 
-    pub(super) fn content(&self, file: InodeId) -> io::Result<&[u8]> {
+    pub(super) fn content(&self, file: InodeId) -> io::Result<&Arc<Vec<u8>>> {
         match &self.inodes[file] {
             Inode::File { content, .. } => Ok(content),
             Inode::Dir { .. } => Err(io::ErrorKind::IsADirectory.into()),
@@ -228,11 +238,30 @@ impl Disk {
 
     pub(super) fn sync_content(&mut self, file: InodeId) -> io::Result<()> {
         match &mut self.inodes[file] {
-            Inode::File { content, durable_length } => {
+            Inode::File { content, durable_length, .. } => {
                 *durable_length = content.len();
                 Ok(())
             }
             Inode::Dir { .. } => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+
+    /// A sync that fails: what it was to write is not written by later syncs either.
+    pub(super) fn forget_unsynced(&mut self, file: InodeId) {
+        if let Inode::File { content, durable_length, forgotten } = &mut self.inodes[file]
+            && *durable_length < content.len()
+        {
+            forgotten.push(*durable_length..content.len());
+        }
+    }
+
+    /// What failed syncs forgot is owed to the disk again.
+    pub(super) fn remember_unsynced(&mut self) {
+        for inode in &mut self.inodes {
+            if let Inode::File { durable_length, forgotten, .. } = inode {
+                let starts = forgotten.drain(..).map(|range| range.start);
+                *durable_length = starts.min().unwrap_or(usize::MAX).min(*durable_length);
+            }
         }
     }
 
@@ -241,30 +270,48 @@ impl Disk {
             self.apply_durably(&change);
         }
         for inode in &mut self.inodes {
-            if let Inode::File { content, durable_length } = inode {
+            if let Inode::File { content, durable_length, forgotten } = inode {
                 *durable_length = content.len();
+                forgotten.clear();
             }
         }
     }
 
-    pub(super) fn cut_power(&mut self, seed: u64) {
+    pub(super) fn cut_power(&mut self, seed: u64) -> Losses {
         let random = SeededRandom::new(seed);
         let chance = |one_in: u64| seed != 0 && random.next_u64().is_multiple_of(one_in);
+        let mut losses = Losses::default();
         for change in std::mem::take(&mut self.pending) {
             if chance(2) {
+                losses.names_kept_unsynced += 1;
                 self.apply_durably(&change);
+            } else {
+                losses.names_lost += 1;
             }
         }
         for inode in &mut self.inodes {
             match inode {
                 Inode::Dir { live, durable } => live.clone_from(durable),
-                Inode::File { content, durable_length } => {
+                Inode::File { content, durable_length, forgotten } => {
+                    if content.len() == *durable_length && forgotten.is_empty() {
+                        continue;
+                    }
                     let unsynced = (content.len() - *durable_length) as u64;
                     let kept = if seed == 0 { 0 } else { random.next_u64() % (unsynced + 1) };
                     let kept = if chance(4) { unsynced } else { kept };
+                    losses.tails_torn += u64::from(kept > 0 && kept < unsynced);
+                    losses.tails_lost += u64::from(kept == 0 && unsynced > 0);
+                    let content = Arc::make_mut(content);
                     content.truncate(*durable_length + kept as usize);
+                    let unsynced = *durable_length..content.len();
                     if chance(3) {
-                        lose_sectors(content, *durable_length, &random);
+                        lose_sectors(content, unsynced, &random, &mut losses);
+                    }
+                    for range in forgotten.drain(..) {
+                        if chance(2) {
+                            lose_sectors(content, range, &random, &mut losses);
+                            losses.syncs_forgotten += 1;
+                        }
                     }
                     *durable_length = content.len();
                 }
@@ -272,18 +319,51 @@ impl Disk {
         }
         self.locked.clear();
         self.power_off_at = None;
+        self.drop_unreachable();
+        losses
+    }
+
+    /// Frees the content of files that no name leads to. Nobody may have them open.
+    pub(super) fn drop_unreachable(&mut self) {
+        let mut reached = vec![false; self.inodes.len()];
+        let mut open = vec![ROOT];
+        while let Some(inode) = open.pop() {
+            if !std::mem::replace(&mut reached[inode], true)
+                && let Inode::Dir { live, durable } = &self.inodes[inode]
+            {
+                open.extend(live.values().chain(durable.values()));
+            }
+        }
+        for change in &self.pending {
+            if let NameChange::Link { inode, .. } | NameChange::Rename { inode, .. } = change {
+                reached[*inode] = true;
+            }
+        }
+        for (inode, _) in self.inodes.iter_mut().zip(reached).filter(|(_, reached)| !reached) {
+            if let Inode::File { .. } = inode {
+                *inode = Inode::empty_file();
+            }
+        }
     }
 }
 
-/// Zeroes some of the sectors after `durable_length`.
-fn lose_sectors(content: &mut [u8], durable_length: usize, random: &SeededRandom) {
-    let length = content.len();
-    let mut start = durable_length;
-    while start < length {
-        let end = (start / SECTOR_SIZE * SECTOR_SIZE + SECTOR_SIZE).min(length);
+/// Zeroes some of the sectors in a range, as if they had been written out of order and the power
+/// had gone before their turn.
+fn lose_sectors(
+    content: &mut [u8],
+    range: Range<usize>,
+    random: &SeededRandom,
+    losses: &mut Losses,
+) {
+    let kind = (random.next_u64() % 2) as usize;
+    let size = SECTOR_SIZES[kind];
+    let (mut start, end) = (range.start, range.end.min(content.len()));
+    while start < end {
+        let next = (start / size * size + size).min(end);
         if random.next_u64().is_multiple_of(4) {
-            content[start..end].fill(0);
+            content[start..next].fill(0);
+            losses.sectors_lost[kind] += 1;
         }
-        start = end;
+        start = next;
     }
 }
