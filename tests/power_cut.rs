@@ -145,6 +145,52 @@ fn acknowledged_rows_survive_a_power_cut_at_any_moment() {
     }
 }
 
+/// The process is killed after each operation in turn, the store is opened on what the operating
+/// system still has, and closed; then the power goes. What the open relied on must be durable by
+/// then: it removes the log and the files that others replaced.
+#[test]
+fn acknowledged_rows_survive_a_kill_an_open_and_a_power_cut() {
+    let fs = CrashFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty disk opens");
+    workload(&connection, &mut Acknowledged::default()).expect("the workload runs through");
+    drop(connection);
+    for cut in 0..fs.operation_count() {
+        let fs = CrashFileSystem::new();
+        fs.power_off_after(cut);
+        let mut told = Acknowledged::default();
+        if let Ok(connection) = open(fs.clone()) {
+            let _ = workload(&connection, &mut told);
+        }
+        let killed = fs.after_kill();
+        let engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
+        let env = Env::in_memory().with_fs(Arc::new(killed.clone()));
+        let opened = Options::new().engine(engine).env(env).open(Path::new("/store"));
+        let connection = opened.unwrap_or_else(|error| panic!("killed after {cut}: {error}"));
+        connection.close().unwrap_or_else(|error| panic!("killed after {cut}: {error}"));
+        // Seed 0 takes everything that may go.
+        let context = format!("killed after {cut} operations, opened, power cut");
+        let connection = open(killed.after_power_cut(0));
+        let connection = connection.unwrap_or_else(|error| panic!("{context}: {error}"));
+        verify(&connection, &told, &context);
+    }
+}
+
+/// The first open makes the store's directory and fails to make its name durable. The second one
+/// finds the directory, and must not take its name for granted.
+#[test]
+fn a_store_whose_first_open_failed_survives_a_power_cut() {
+    let disk = CrashFileSystem::new();
+    let fs = FaultFileSystem::new(Arc::new(disk.clone()));
+    fs.inject(Fault::on(Operation::SyncDir));
+    assert!(open(fs.clone()).is_err(), "the directory's name cannot be made durable");
+    let connection = open(fs).expect("the disk is well again");
+    let mut told = Acknowledged::default();
+    create_table(&connection, &mut told).expect("the table is new");
+    write(&connection, "row", &mut told).expect("nothing fails");
+    let connection = open(disk.after_power_cut(0)).expect("the store opens");
+    verify(&connection, &told, "power cut after a failed first open");
+}
+
 /// A row is written, flushed, deleted and compacted away. The power goes in that compaction, again
 /// in the next one, and a third time when the store was just opened. Each compaction's file tells
 /// which files it replaces, and the first file must not outlive the one that tells of it: the row

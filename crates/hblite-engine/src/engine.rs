@@ -26,6 +26,7 @@ use crate::catalog::{Catalog, OrphanReport};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, MemoryUse};
+use crate::files::sync_dir;
 use crate::layout::{Layout, StoreId};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
@@ -101,6 +102,7 @@ impl Engine {
         receiver: ChoreReceiver,
         lock: Box<dyn FileLock>,
     ) -> Result<Self> {
+        make_log_durable(&context, &recovery)?;
         let meta = Catalog::open_meta(&context)?;
         replay_into(&context, &recovery, |name| {
             (name == META_ENCODED_NAME).then(|| Arc::clone(&meta))
@@ -195,14 +197,31 @@ fn replay_into(
     wal::replay(&context.env, &context.layout.wal_dir(), options, &mut replay).map(drop)
 }
 
-/// Tells the log which of its entries nobody needs any more.
+/// Makes the log durable that was found: a killed process may have left it to the operating system.
+/// What it says is acted upon from here on, and files that it declares useless are removed.
+fn make_log_durable(context: &EngineContext, recovery: &ReplayReport) -> Result<()> {
+    if recovery.segments == 0 {
+        return Ok(());
+    }
+    let (fs, dir) = (context.env.fs.as_ref(), context.layout.wal_dir());
+    context.wal.sync_all()?;
+    sync_dir(fs, &dir)?;
+    context.layout.make_durable(fs, &dir)
+}
+
+/// Tells the log which of its entries nobody needs any more. The files that hold them instead may
+/// have their names from a process that was killed before it made those durable.
 fn forget_flushed(
     context: &EngineContext,
     recovery: &ReplayReport,
     catalog: &Catalog,
 ) -> Result<()> {
     for (name, highest_id) in recovery.regions() {
-        match catalog.region(name) {
+        let region = catalog.region(name);
+        if let Some(region) = &region {
+            region.make_names_durable()?;
+        }
+        match region {
             None => context.wal.region_removed(name)?,
             Some(region) if region.is_memory_empty() => {
                 context.wal.region_flushed(name, highest_id)?;

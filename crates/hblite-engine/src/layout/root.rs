@@ -55,7 +55,11 @@ impl Layout {
     pub(crate) fn create_root(&self, fs: &dyn FileSystem) -> Result<()> {
         let io = |error| Error::io("cannot create directory", &self.root, error);
         let mut parents = Vec::new();
-        for dir in self.root.ancestors() {
+        // Without a version, nobody may have got as far as to make the directory's name durable.
+        if !fs.exists(&self.version_file()).map_err(io)? {
+            parents.extend(self.root.parent());
+        }
+        for dir in self.root.ancestors().skip(1) {
             if dir.as_os_str().is_empty() || fs.exists(dir).map_err(io)? {
                 break;
             }
@@ -67,7 +71,11 @@ impl Layout {
         fs.create_dir_all(&self.root).map_err(io)?;
         for parent in parents.into_iter().rev() {
             let is_here = parent.as_os_str().is_empty();
-            fs.sync_dir(if is_here { Path::new(".") } else { parent }).map_err(io)?;
+            match fs.sync_dir(if is_here { Path::new(".") } else { parent }) {
+                // Whoever may not even list a directory did not make a name in it.
+                Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}
+                synced => synced.map_err(io)?,
+            }
         }
         Ok(())
     }

@@ -134,6 +134,14 @@ impl Region {
         self.mvcc.advance_to(sequence_id);
     }
 
+    /// Makes the names of all store files durable, wherever they came from.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn make_names_durable(&self) -> Result<()> {
+        self.stores.iter().try_for_each(|store| store.make_names_durable())
+    }
+
     /// The sequence id of the latest write.
     pub(crate) fn last_sequence_id(&self) -> u64 {
         self.mvcc.read_point()

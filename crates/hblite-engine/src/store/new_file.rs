@@ -16,6 +16,7 @@ use hblite_model::{Error, Result};
 
 use super::Store;
 use super::store_file::StoreFile;
+use crate::files::sync_dir;
 
 impl Store {
     /// Has a new file written and puts it into its place. `write` says what the file tells of
@@ -59,6 +60,19 @@ impl Store {
     fn create_dir(&self, dir: &Path) -> Result<()> {
         let fs = &self.context.env.fs;
         fs.create_dir_all(dir).map_err(|source| Error::io("create directory", dir, source))
+    }
+
+    /// Makes the names of the store's files durable.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn make_names_durable(&self) -> Result<()> {
+        if self.files().is_empty() {
+            return Ok(());
+        }
+        let fs = self.context.env.fs.as_ref();
+        sync_dir(fs, &self.dir)?;
+        self.context.layout.make_durable(fs, &self.dir)
     }
 
     /// Moves a finished file into the family's directory.

@@ -302,6 +302,10 @@ fn remove_replaced(
     mut gone: Vec<PathBuf>,
     files: &[Arc<StoreFile>],
 ) -> Result<()> {
+    if !gone.is_empty() {
+        // The name of the file that replaced them may not be durable: a kill came in between.
+        fs.sync_dir(dir).map_err(|error| Error::io("sync", dir, error))?;
+    }
     while !gone.is_empty() {
         let tells_of_others = |path: &PathBuf| {
             let file = files.iter().find(|file| file.path() == path);
