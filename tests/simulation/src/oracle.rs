@@ -1,0 +1,75 @@
+//! Whether a row that was found can be what the recorded operations left.
+//!
+//! *Strict*: every operation that was acknowledged happened, in an order that explains all answers
+//! and, at its end, the row. *A prefix*: the same up to some moment between two times; what was
+//! called later never happened, and what was under way may have.
+
+use std::collections::BTreeSet;
+
+use crate::history::checker::{STEPS_MAX, Verdict, check};
+use crate::history::model::{Answer, COLUMNS, Operation, Row};
+use crate::history::recorder::{Event, NEVER};
+use crate::history::report::Unexplained;
+
+/// How much of a history must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// All that was acknowledged.
+    All,
+    /// All up to a moment not before the first and not after the second.
+    Prefix(u64, u64),
+}
+
+/// The history as it was right after the stamp `moment`: what returns later is under way.
+pub(crate) fn until(events: &[Event], moment: u64) -> Vec<Event> {
+    let begun = events.iter().filter(|event| event.invoked <= moment).cloned();
+    let cut = |event: Event| match event.returned > moment {
+        true => Event { answer: Answer::Unknown, returned: NEVER, ..event },
+        false => event,
+    };
+    begun.map(cut).collect()
+}
+
+/// Why `found` cannot be what these operations left of the row.
+pub(crate) fn explain(
+    start: &Row,
+    events: &[Event],
+    found: &Row,
+    kept: Kept,
+) -> Result<(), String> {
+    let Some(at) = obstacle(start, events, found, kept) else { return Ok(()) };
+    let events = with_read(events, found);
+    Err(format!("{kept:?}\n{}", Unexplained::shrink(start, &events, at).show()))
+}
+
+fn obstacle(start: &Row, events: &[Event], found: &Row, kept: Kept) -> Option<u64> {
+    let try_with = |events: &[Event]| match check(start, &with_read(events, found), STEPS_MAX) {
+        Verdict::Impossible { at } => Some(at),
+        // A search that takes too long proves nothing.
+        Verdict::Explained | Verdict::GaveUp { .. } => None,
+    };
+    let Kept::Prefix(from, to) = kept else { return try_with(events) };
+    let stamps = events.iter().flat_map(|event| [event.invoked, event.returned]);
+    let mut moments: BTreeSet<u64> = stamps.filter(|at| (from..to).contains(at)).collect();
+    moments.extend([from, to]);
+    let mut last = None;
+    for moment in moments.into_iter().rev() {
+        last = Some(try_with(&until(events, moment))?);
+    }
+    last
+}
+
+/// The history with a last look at the row.
+fn with_read(events: &[Event], found: &Row) -> Vec<Event> {
+    let mut events = events.to_vec();
+    events.push(Event {
+        row: String::new(),
+        thread: usize::MAX,
+        call: "found",
+        operation: Operation::Read(COLUMNS.to_vec()),
+        answer: Answer::Row(found.clone()),
+        invoked: NEVER - 2,
+        returned: NEVER - 1,
+    });
+    events
+}

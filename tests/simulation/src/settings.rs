@@ -1,0 +1,82 @@
+//! What a seed decides before it begins, and what the environment asks for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use hblite::{Clock, Durability, EngineOptions};
+use hblite_env::simulation::{self, Options, Policy};
+use hblite_env::{Random as _, SeededRandom};
+
+const STEPS_MAX: u64 = 40_000_000;
+const MILLIS_AT_FIRST: i64 = 1_000_000_000_000;
+
+/// A setting of the environment.
+pub(crate) fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|value| value.parse().ok())
+}
+
+/// A number below `limit`.
+pub(crate) fn below(random: &SeededRandom, limit: u64) -> u64 {
+    random.next_u64() % limit
+}
+
+/// One of these.
+pub(crate) fn pick<T: Copy>(random: &SeededRandom, values: &[T]) -> T {
+    values[below(random, values.len() as u64) as usize]
+}
+
+/// Virtual time that no two looks see the same.
+#[derive(Debug, Default)]
+pub(crate) struct VirtualClock(AtomicI64);
+
+impl Clock for VirtualClock {
+    fn now_millis(&self) -> i64 {
+        let elapsed = simulation::elapsed().as_millis() as i64;
+        let last = self.0.load(Ordering::Relaxed);
+        let now = (MILLIS_AT_FIRST + elapsed).max(last + 1);
+        self.0.store(now, Ordering::Relaxed);
+        now
+    }
+}
+
+/// How a seed's machine works.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) seed: u64,
+    pub(crate) durability: Durability,
+    pub(crate) engine: EngineOptions,
+    pub(crate) policy: Policy,
+    pub(crate) clock: Arc<VirtualClock>,
+}
+
+impl Settings {
+    pub(crate) fn of(seed: u64) -> Self {
+        let random = SeededRandom::new(seed ^ 0x5e77_1265);
+        let (fsync, sync, later) =
+            (Durability::FsyncWal, Durability::SyncWal, Durability::AsyncWal);
+        let durability = pick(&random, &[fsync, fsync, fsync, sync, sync, later]);
+        let files_min = pick(&random, &[2, 3, 10]);
+        let mut engine = EngineOptions {
+            memstore_flush_size_bytes: 64 * 1024,
+            compaction_files_min: files_min,
+            compaction_files_max: files_min + pick(&random, &[0, 3]),
+            is_compaction_enabled: below(&random, 3) > 0,
+            is_flushed_on_close: below(&random, 2) == 0,
+            block_cache_size_bytes: pick(&random, &[0, 1 << 20]),
+            parents_kept_ms: pick(&random, &[0, 0, 60_000]),
+            ..EngineOptions::default()
+        };
+        engine.wal.roll_size_bytes = pick(&random, &[4 * 1024, 16 * 1024, 1 << 20]);
+        let policy = match below(&random, 4) {
+            0 => Policy::Random { switch_one_in: 1 },
+            1 => Policy::Random { switch_one_in: 5 },
+            2 => Policy::Random { switch_one_in: 40 },
+            _ => Policy::Priorities { changes: 20, steps: 100_000 },
+        };
+        Self { seed, durability, engine, policy, clock: Arc::default() }
+    }
+
+    pub(crate) fn simulation(&self, keeps_trace: bool) -> Options {
+        Options { seed: self.seed, policy: self.policy, steps_max: STEPS_MAX, keeps_trace }
+    }
+}
