@@ -1,0 +1,232 @@
+//! An image of a directory: what was in it at one moment, readable while others change it.
+//!
+//! The image is a file system in memory. Its names are those of the directory, and the content of
+//! large files is mapped, so that it costs little and stays readable when the files are removed.
+//! What is written to the image stays in memory. The directory itself is only read: no lock is
+//! taken and no file is made, so read-only media will do.
+//!
+//! The moment. Files come and go by name and are not changed in place, but for *growing* ones, to
+//! which bytes are appended. An attempt
+//!
+//! 1. lists all names
+//! 2. takes the content of all files, of growing ones last, as long as they are then
+//! 3. lists all names again, and reads the small files again
+//!
+//! If nothing differs, every name was there from the end of 1 to the beginning of 3, and so the
+//! image is the directory as it was when the last growing file was taken: what a kill at that
+//! moment would have left. Otherwise another attempt is made. Small files are compared by content
+//! since those may be replaced under their names.
+//!
+//! Threads: any.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::fs::{FileBytes, FileSystem};
+use crate::mem_fs::MemFileSystem;
+
+/// Attempts before a directory is given up that changes all the time.
+const ATTEMPTS: u32 = 100;
+/// The pause after an attempt, times its number.
+const PAUSE: Duration = Duration::from_millis(1);
+/// Files up to this size are held in memory and compared.
+const SMALL: usize = 1 << 16;
+
+/// What to make of a path below the directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImagePart {
+    /// A directory, or a file that is never changed in place.
+    Whole,
+    /// A file that others append to, or a directory of such files.
+    Growing,
+    /// Not in the image, nor is anything below it.
+    Skipped,
+}
+
+/// Takes an image of `dir`, with the parts that `part` says. Paths in it are those on disk.
+///
+/// # Errors
+/// Those of the file system; `ResourceBusy` if the directory changed during every attempt.
+pub fn image(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    part: &dyn Fn(&Path) -> ImagePart,
+) -> io::Result<MemFileSystem> {
+    for attempt in 1..=ATTEMPTS {
+        match attempt_image(fs, dir, part) {
+            Ok(Some(image)) => return Ok(image),
+            // A name that was listed is gone.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && fs.exists(dir)? => {}
+            Err(error) => return Err(error),
+            Ok(None) => {}
+        }
+        crate::thread::sleep(PAUSE * attempt);
+    }
+    let message = format!(
+        "{}: files came and went during each of {ATTEMPTS} attempts to read them: try again later",
+        dir.display()
+    );
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
+}
+
+/// Names, and whether they are directories.
+type Names = BTreeMap<PathBuf, bool>;
+
+/// The image, unless the directory changed meanwhile.
+fn attempt_image(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    part: &dyn Fn(&Path) -> ImagePart,
+) -> io::Result<Option<MemFileSystem>> {
+    let mut names = Names::new();
+    list(fs, dir, part, &mut names)?;
+    let files = || names.iter().filter(|(_, is_dir)| !**is_dir).map(|(path, _)| path);
+    let image = MemFileSystem::new();
+    image.create_dir_all(dir)?;
+    for (path, _) in names.iter().filter(|(_, is_dir)| **is_dir) {
+        image.create_dir_all(path)?;
+    }
+    let mut small = Vec::new();
+    for path in files().filter(|path| part(path) == ImagePart::Whole) {
+        let mut content = fs.open(path)?.map()?;
+        if content.len() <= SMALL {
+            let bytes = Arc::new(content.to_vec());
+            small.push((path, Arc::clone(&bytes)));
+            content = FileBytes::Owned(bytes);
+        }
+        image.insert(path, content);
+    }
+    for path in files().filter(|path| part(path) == ImagePart::Growing) {
+        image.insert(path, fs.open(path)?.map()?);
+    }
+    let mut names_after = Names::new();
+    list(fs, dir, part, &mut names_after)?;
+    if names != names_after {
+        return Ok(None);
+    }
+    for (path, content) in small {
+        if fs.read(path)? != *content {
+            return Ok(None);
+        }
+    }
+    Ok(Some(image))
+}
+
+fn list(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    part: &dyn Fn(&Path) -> ImagePart,
+    names: &mut Names,
+) -> io::Result<()> {
+    for entry in fs.list_dir(dir)? {
+        let path = dir.join(&entry.name);
+        if part(&path) == ImagePart::Skipped {
+            continue;
+        }
+        if entry.is_dir {
+            list(fs, &path, part, names)?;
+        }
+        names.insert(path, entry.is_dir);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    fn write(fs: &dyn FileSystem, path: &str, content: &[u8]) {
+        let path = Path::new(path);
+        fs.create_dir_all(path.parent().unwrap()).unwrap();
+        fs.create(path).unwrap().write_all(content).unwrap();
+    }
+
+    fn part(path: &Path) -> ImagePart {
+        match path {
+            path if path.starts_with("/d/log") => ImagePart::Growing,
+            path if path.ends_with("skipped") => ImagePart::Skipped,
+            _ => ImagePart::Whole,
+        }
+    }
+
+    #[test]
+    fn an_image_keeps_what_was_there_and_takes_what_is_written_to_it() {
+        let disk = MemFileSystem::new();
+        let large = vec![7; SMALL + 1];
+        write(&disk, "/d/a/small", b"s");
+        write(&disk, "/d/a/large", &large);
+        write(&disk, "/d/skipped/x", b"x");
+        disk.create_dir_all(Path::new("/d/empty")).unwrap();
+        disk.create_dir_all(Path::new("/d/log")).unwrap();
+        let mut log = disk.create(Path::new("/d/log/1")).unwrap();
+        log.write_all(b"before").unwrap();
+        let image = image(&disk, Path::new("/d"), &part).unwrap();
+
+        log.write_all(b" and after").unwrap();
+        disk.remove_dir_all(Path::new("/d/a")).unwrap();
+        assert_eq!(image.read(Path::new("/d/log/1")).unwrap(), b"before");
+        assert_eq!(image.read(Path::new("/d/a/large")).unwrap(), large);
+        assert_eq!(image.read(Path::new("/d/a/small")).unwrap(), b"s");
+        assert!(image.exists(Path::new("/d/empty")).unwrap());
+        assert!(!image.exists(Path::new("/d/skipped")).unwrap());
+
+        write(&image, "/d/a/new", b"n");
+        image.rename(Path::new("/d/a/small"), Path::new("/d/a/renamed")).unwrap();
+        let names: Vec<String> =
+            image.list_dir(Path::new("/d/a")).unwrap().into_iter().map(|e| e.name).collect();
+        assert_eq!(names, ["large", "new", "renamed"]);
+        assert!(!disk.exists(Path::new("/d/a")).unwrap());
+    }
+
+    /// A writer that keeps an invariant at every moment: each generation has two files with its
+    /// number, made before those of the last one go, and the log has each number before.
+    #[test]
+    fn an_image_is_of_one_moment() {
+        let disk = MemFileSystem::new();
+        disk.create_dir_all(Path::new("/d/log")).unwrap();
+        write(&disk, "/d/current", b"0");
+        write(&disk, "/d/a/0", b"0");
+        write(&disk, "/d/z/0", b"0");
+        let mut log = disk.create(Path::new("/d/log/1")).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 1_u64.. {
+                    if is_over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    log.write_all(&number.to_be_bytes()).unwrap();
+                    for dir in ["a", "z"] {
+                        write(&disk, &format!("/d/{dir}/{number}"), b"");
+                    }
+                    let current = Path::new("/d/current");
+                    disk.write_atomically(current, number.to_string().as_bytes()).unwrap();
+                    for dir in ["a", "z"] {
+                        let old = PathBuf::from(format!("/d/{dir}/{}", number - 1));
+                        disk.remove_file(&old).unwrap();
+                    }
+                    std::thread::yield_now();
+                }
+            });
+            let mut images = 0;
+            while images < 200 {
+                let Ok(image) = image(&disk, Path::new("/d"), &part) else { continue };
+                images += 1;
+                let current = image.read(Path::new("/d/current")).unwrap();
+                let current: u64 = String::from_utf8(current).unwrap().parse().unwrap();
+                for dir in ["a", "z"] {
+                    let path = PathBuf::from(format!("/d/{dir}/{current}"));
+                    assert!(image.exists(&path).unwrap(), "{}", path.display());
+                }
+                let logged = image.file_length(Path::new("/d/log/1")).unwrap() / 8;
+                assert!((current..=current + 1).contains(&logged), "{current} {logged}");
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
+}
