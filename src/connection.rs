@@ -36,8 +36,8 @@ pub fn open_in_memory() -> Result<Connection> {
     Options::new().open_in_memory()
 }
 
-/// Reads every file of the closed store in a directory, and names what is wrong. Nothing is changed
-/// but the lock, which is held meanwhile.
+/// Reads every file of the closed store in a directory, and names what is wrong. Nothing is
+/// written: read-only media will do. The lock is held for reading meanwhile, if its file is there.
 ///
 /// ```no_run
 /// let report = hblite::check("./hblite-data")?;
@@ -143,6 +143,36 @@ impl Options {
     #[must_use]
     pub fn salvage(mut self, salvage: bool) -> Self {
         self.engine.salvage = salvage;
+        self
+    }
+
+    /// Opens the store only to read it, as it is at this moment: recovery after a kill happens in
+    /// memory, nothing is written to the directory, and changes are refused with
+    /// `DoNotRetryIOException`. So it works on read-only media and without permission to write,
+    /// and while another process has the store open.
+    ///
+    /// What others write later is not seen. [`Options::open`] fails with `Io` if the store changes
+    /// so quickly that no moment of it can be read.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let dir = tempfile::tempdir()?;
+    /// let writer = hblite::open(dir.path())?;
+    /// let family = hblite::ColumnFamilyDescriptor::new("f");
+    /// let t = hblite::TableDescriptor::new("t".parse()?).with_family(family);
+    /// writer.admin().create_table(&t)?;
+    /// writer.table("t")?.put(&hblite::Put::new("r").add("f", "q", "v"))?;
+    ///
+    /// let reader = hblite::Options::new().read_only(true).open(dir.path())?;
+    /// let row = reader.table("t")?.get(&hblite::Get::new("r"))?;
+    /// assert_eq!(row.value("f", "q"), Some(&b"v"[..]));
+    /// assert!(reader.table("t")?.put(&hblite::Put::new("s").add("f", "q", "v")).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.engine.is_read_only = read_only;
         self
     }
 

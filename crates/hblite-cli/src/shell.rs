@@ -31,6 +31,10 @@ pub(crate) struct ShellArguments {
     /// Uses an empty store in memory, gone at the end
     #[arg(long, conflicts_with = "dir")]
     memory: bool,
+    /// Only reads the store, as it is at the start; for read-only media, and while another process
+    /// has the store open
+    #[arg(long, conflicts_with = "memory")]
+    read_only: bool,
     /// Skips damaged records of the log, and says which, instead of refusing to open
     #[arg(long)]
     salvage: bool,
@@ -115,7 +119,8 @@ fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
     if arguments.memory {
         return hblite::open_in_memory();
     }
-    let connection = Options::new().salvage(arguments.salvage).open(&arguments.dir)?;
+    let options = Options::new().salvage(arguments.salvage).read_only(arguments.read_only);
+    let connection = options.open(&arguments.dir)?;
     tell_recovery(connection.recovery());
     Ok(connection)
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::Write as _;
+use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -134,4 +134,43 @@ fn data_outlive_the_process() {
     let output = hblite(&["--dir", &dir, "-c", "get 't', 'r'"], "");
     let expected = " f:q timestamp=1970-01-01T00:00:00.007, value=\\x00v\n1 row(s)\n";
     assert!(text(&output.stdout).contains(expected), "{}", text(&output.stdout));
+}
+
+/// Another process has the store open, and wrote to its log alone.
+#[test]
+fn a_store_that_is_open_is_read_and_not_changed() {
+    let dir = TempDir::new().unwrap();
+    let store = path(&dir.path().join("store"));
+    let mut writer = Command::new(env!("CARGO_BIN_EXE_hblite"))
+        .args(["shell", "--dir", &store])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let script = "create 't', 'f'\nput 't', 'r', 'f:q', 'v'\nputs 'written'\n";
+    writer.stdin.as_mut().unwrap().write_all(script.as_bytes()).unwrap();
+    let mut shown = std::io::BufReader::new(writer.stdout.take().unwrap()).lines();
+    assert!(shown.any(|line| line.unwrap() == "written"));
+
+    let refused = hblite(&["--dir", &store, "-c", "get 't', 'r'"], "");
+    let told = text(&refused.stderr);
+    assert!(told.contains("is open in another process"), "{told}");
+    assert!(told.contains("hblite shell --read-only"), "{told}");
+
+    let read = ["--dir", &store, "--read-only", "--keep-going", "-c", "get 't', 'r'"];
+    let output = hblite(&[&read[..], &["-c", "put 't', 's', 'f:q', 'v'"]].concat(), "");
+    let shown = text(&output.stdout);
+    assert!(shown.contains("value=v\n1 row(s)"), "{shown}");
+    let expected = format!(
+        "ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: {store} is open read-only\n"
+    );
+    assert!(shown.contains(&expected), "{shown}");
+    let exported = Command::new(env!("CARGO_BIN_EXE_hblite"))
+        .args(["export", "t", "-", "--format", "jsonl", "--read-only", "--dir", &store])
+        .output()
+        .unwrap();
+    assert!(text(&exported.stdout).starts_with("{\"row\":\"r\""), "{}", text(&exported.stderr));
+
+    writer.stdin.take();
+    assert!(writer.wait().unwrap().success());
 }

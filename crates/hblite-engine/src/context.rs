@@ -29,6 +29,8 @@ pub(crate) struct EngineContext {
     /// Regions that stop serving do not come back: the store is closed or about to be, or what is
     /// on its disk is unknown until it is opened again.
     pub(crate) is_closed: AtomicBool,
+    /// Whether changes are refused. False while the store is being opened, which changes things.
+    pub(crate) is_read_only: AtomicBool,
 }
 
 impl EngineContext {
@@ -41,6 +43,22 @@ impl EngineContext {
             return Err(Error::new(Exception::RegionServerStopped, "the store is closed"));
         }
         Ok(())
+    }
+
+    /// Refuses a change if the store was opened only to be read.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo`.
+    pub(crate) fn check_not_read_only(&self) -> Result<()> {
+        if self.is_read_only() {
+            let dir = self.layout.root().display();
+            return Err(Error::do_not_retry(format!("{dir} is open read-only")));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.is_read_only.load(Ordering::Acquire)
     }
 
     /// A name that no file has: 32 hex digits.

@@ -8,6 +8,7 @@
 mod crash;
 mod files;
 mod namespaces;
+mod read_only;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -64,6 +65,11 @@ impl Engine {
     /// settings out of range.
     pub fn open(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
         options.check()?;
+        let is_read_only = options.is_read_only;
+        let (env, options) = match is_read_only {
+            true => read_only::open_image(&env, dir, options)?,
+            false => (env, options),
+        };
         let layout = Layout::new(dir);
         if !options.create_if_missing {
             layout.require(env.fs.as_ref())?;
@@ -90,9 +96,11 @@ impl Engine {
             memory: MemoryUse::default(),
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
             is_closed: AtomicBool::new(false),
+            is_read_only: AtomicBool::new(false),
             options: Arc::new(options),
         });
         let engine = Self::recover(context, recovery, receiver, lock)?;
+        engine.context.is_read_only.store(is_read_only, Ordering::Release);
         Ok(Arc::new(engine))
     }
 
@@ -387,6 +395,7 @@ impl Engine {
     /// `TableNotFound`, `TableNotEnabled`, `UnknownRegion`, `NoSuchColumnFamily`; `Io` if a file
     /// cannot be written: memory and the log keep what it would have held.
     pub fn flush(&self, request: impl Into<FlushRequest>) -> Result<()> {
+        self.context.check_not_read_only()?;
         let request = request.into();
         let regions = match request.target() {
             RequestTarget::Table(table) => self.catalog.enabled_regions(table)?,
@@ -411,6 +420,7 @@ impl Engine {
     /// `TableNotFound`, `UnknownRegion`, `NoSuchColumnFamily`; `Io` and `CorruptHFile` leave the
     /// store's files as they were.
     pub fn compact(&self, request: impl Into<CompactRequest>) -> Result<()> {
+        self.context.check_not_read_only()?;
         let request = request.into();
         let regions = match request.target() {
             RequestTarget::Table(table) => {

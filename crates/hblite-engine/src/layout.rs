@@ -174,7 +174,7 @@ impl Layout {
     }
 
     /// The directory of what was taken out of service.
-    fn archive_dir(&self) -> PathBuf {
+    pub(crate) fn archive_dir(&self) -> PathBuf {
         self.root.join("archive")
     }
 

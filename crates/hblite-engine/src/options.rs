@@ -89,6 +89,10 @@ pub struct EngineOptions {
     pub create_if_missing: bool,
     /// Whether damaged log records are skipped, and told, instead of being an error.
     pub salvage: bool,
+    /// Whether the store is opened as it is at this moment, and changes are refused with
+    /// `DoNotRetryIOException`. Nothing is written to the directory, and another process may have
+    /// the store open. Default false.
+    pub is_read_only: bool,
     /// Whether closing writes memory to files, which spares the next open the log. Default true;
     /// a store in memory has no next open.
     pub is_flushed_on_close: bool,
@@ -121,6 +125,7 @@ impl Default for EngineOptions {
             wal: WalOptions::default(),
             create_if_missing: true,
             salvage: false,
+            is_read_only: false,
             is_flushed_on_close: true,
         }
     }

@@ -289,6 +289,19 @@ impl FileSystem for CrashFileSystem {
         disk.inodes[inode] = Inode::file_of(holder.as_bytes().to_vec());
         Ok(Box::new(CrashFileLock { disk: self.disk.clone(), path: path.to_path_buf() }))
     }
+
+    fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
+        if !self.exists(path)? {
+            return Ok(None);
+        }
+        let holder = self.read(path)?;
+        if !self.disk.lock().locked.insert(path.to_path_buf()) {
+            let message = String::from_utf8_lossy(&holder).into_owned();
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
+        }
+        let lock = CrashFileLock { disk: self.disk.clone(), path: path.to_path_buf() };
+        Ok(Some(Box::new(lock)))
+    }
 }
 
 #[derive(Debug)]

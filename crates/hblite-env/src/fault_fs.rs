@@ -252,6 +252,11 @@ impl FileSystem for FaultFileSystem {
         self.check(Operation::Lock, path)?;
         self.inner.lock(path, holder)
     }
+
+    fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
+        self.check(Operation::Lock, path)?;
+        self.inner.lock_existing(path)
+    }
 }
 
 #[derive(Debug)]

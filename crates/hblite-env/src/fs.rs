@@ -78,6 +78,13 @@ pub trait FileSystem: Send + Sync + Debug {
     /// `WouldBlock` if somebody else holds the lock; the message is what they wrote.
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>>;
 
+    /// Locks the file at `path` for reading, without writing anything: others may do the same, but
+    /// not [`FileSystem::lock`] it. `None` if it is not there.
+    ///
+    /// # Errors
+    /// As [`FileSystem::lock`].
+    fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>>;
+
     /// Makes a durable copy of a file; one that is there is an error. The name is not durable yet.
     fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
         copy_between(self, from, self, to)

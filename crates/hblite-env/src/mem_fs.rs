@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
 
-type Content = Arc<RwLock<Vec<u8>>>;
+/// The bytes of a file. Those who map it share them until it is written to.
+type Content = Arc<RwLock<FileBytes>>;
 
 /// Files in memory.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +33,11 @@ impl MemFileSystem {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// Puts a file there whose content is known. Its directory is there.
+    pub(crate) fn insert(&self, path: &Path, content: FileBytes) {
+        self.tree.lock().files.insert(path.to_path_buf(), Arc::new(RwLock::new(content)));
+    }
 }
 
 impl Tree {
@@ -48,8 +55,17 @@ impl Tree {
     }
 
     fn is_empty_dir(&self, path: &Path) -> bool {
-        let mut names = self.dirs.iter().chain(self.files.keys());
-        self.dirs.contains(path) && !names.any(|name| name.parent() == Some(path))
+        self.dirs.contains(path) && self.below(path).next().is_none()
+    }
+
+    /// What stands below a directory, at any depth, and whether it is a directory. Paths are
+    /// sorted by their parts, so it follows the directory.
+    fn below<'t>(&'t self, path: &'t Path) -> impl Iterator<Item = (&'t Path, bool)> {
+        let behind = (Bound::Excluded(path), Bound::Unbounded);
+        let dirs = self.dirs.range::<Path, _>(behind).map(PathBuf::as_path);
+        let files = self.files.range::<Path, _>(behind).map(|(file, _)| file.as_path());
+        let dirs = dirs.take_while(move |dir| dir.starts_with(path)).map(|dir| (dir, true));
+        dirs.chain(files.take_while(move |file| file.starts_with(path)).map(|file| (file, false)))
     }
 }
 
@@ -65,7 +81,7 @@ impl FileSystem for MemFileSystem {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         let mut tree = self.tree.lock();
         tree.check_free(path)?;
-        let content = Content::default();
+        let content: Content = Arc::new(RwLock::new(FileBytes::Owned(Arc::default())));
         tree.files.insert(path.to_path_buf(), content.clone());
         Ok(Box::new(MemWritableFile(content)))
     }
@@ -123,10 +139,8 @@ impl FileSystem for MemFileSystem {
             return Err(not_found(path));
         }
         let name = |child: &Path| child.file_name()?.to_str().map(str::to_owned);
-        let dirs = tree.dirs.iter().map(|dir| (dir.as_path(), true));
-        let files = tree.files.keys().map(|file| (file.as_path(), false));
-        let mut entries: Vec<DirEntry> = dirs
-            .chain(files)
+        let mut entries: Vec<DirEntry> = tree
+            .below(path)
             .filter(|(child, _)| child.parent() == Some(path))
             .filter_map(|(child, is_dir)| Some(DirEntry { name: name(child)?, is_dir }))
             .collect();
@@ -162,13 +176,23 @@ impl FileSystem for MemFileSystem {
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>> {
         let mut tree = self.tree.lock();
         if !tree.locked.insert(path.to_path_buf()) {
-            let other = tree.files.get(path).map(|content| content.read().clone());
+            let other = tree.files.get(path).map(|content| content.read().to_vec());
             let message = String::from_utf8_lossy(&other.unwrap_or_default()).into_owned();
             return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
         }
-        let content = Arc::new(RwLock::new(holder.as_bytes().to_vec()));
-        tree.files.insert(path.to_path_buf(), content);
+        let content = FileBytes::Owned(Arc::new(holder.as_bytes().to_vec()));
+        tree.files.insert(path.to_path_buf(), Arc::new(RwLock::new(content)));
         Ok(Box::new(MemFileLock { tree: self.tree.clone(), path: path.to_path_buf() }))
+    }
+
+    fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
+        let mut tree = self.tree.lock();
+        let Some(content) = tree.files.get(path).cloned() else { return Ok(None) };
+        if !tree.locked.insert(path.to_path_buf()) {
+            let message = String::from_utf8_lossy(&content.read()).into_owned();
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
+        }
+        Ok(Some(Box::new(MemFileLock { tree: self.tree.clone(), path: path.to_path_buf() })))
     }
 }
 
@@ -191,7 +215,12 @@ struct MemWritableFile(Content);
 
 impl WritableFile for MemWritableFile {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write().extend_from_slice(bytes);
+        let mut content = self.0.write();
+        if let FileBytes::Owned(owned) = &mut *content {
+            Arc::make_mut(owned).extend_from_slice(bytes);
+        } else {
+            *content = FileBytes::Owned(Arc::new([&content[..], bytes].concat()));
+        }
         Ok(())
     }
 
@@ -219,6 +248,6 @@ impl ReadableFile for MemReadableFile {
     }
 
     fn map(&self) -> io::Result<FileBytes> {
-        Ok(FileBytes::Owned(Arc::new(self.0.read().clone())))
+        Ok(self.0.read().clone())
     }
 }

@@ -81,13 +81,32 @@ impl FileSystem for StdFileSystem {
                 file.write_all(holder.as_bytes())?;
                 Ok(Box::new(StdFileLock { _file: file }))
             }
-            Err(TryLockError::WouldBlock) => {
-                let mut other = String::new();
-                file.read_to_string(&mut other)?;
-                Err(io::Error::new(io::ErrorKind::WouldBlock, other))
-            }
-            Err(TryLockError::Error(error)) => Err(error),
+            Err(error) => Err(not_locked(error, &mut file)?),
         }
+    }
+
+    fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Some(Box::new(StdFileLock { _file: file }))),
+            Err(error) => Err(not_locked(error, &mut file)?),
+        }
+    }
+}
+
+/// Why a file is not locked: of one that another holds, what it says of the holder.
+fn not_locked(error: TryLockError, file: &mut File) -> io::Result<io::Error> {
+    match error {
+        TryLockError::WouldBlock => {
+            let mut other = String::new();
+            file.read_to_string(&mut other)?;
+            Ok(io::Error::new(io::ErrorKind::WouldBlock, other))
+        }
+        TryLockError::Error(error) => Ok(error),
     }
 }
 

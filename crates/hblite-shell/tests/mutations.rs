@@ -15,7 +15,7 @@ const LINES: [&str; 14] = [
     "put 't', 'r', 'f:q', \"v\\xFF\", 7",
     "get 't', 'r', {COLUMN => ['f:q', 'f'], VERSIONS => 2, TIMERANGE => [0, 9]}",
     "scan 't', {STARTROW => 'a', LIMIT => 2, REVERSED => true, FILTER => \"PrefixFilter('r')\"}",
-    "scan 't', FILTER => \"(ValueFilter(=, 'regexstring:a.*') AND KeyOnlyFilter()) OR PageFilter(1)\"",
+    "scan 't', FILTER => \"(ValueFilter(=, 'binary:a') AND KeyOnlyFilter()) OR PageFilter(1)\"",
     "t = get_table 't'; t.put 'r', 'f:q', 'x'; t.scan LIMIT => 1",
     "incr 't', 'r', 'f:c', 5; get_counter 't', 'r', 'f:c'",
     "alter 't', {NAME => 'g', TTL => 60}, METHOD => 'table_att', MAX_FILESIZE => '1000000'",

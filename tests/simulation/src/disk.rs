@@ -230,6 +230,11 @@ impl FileSystem for SimulatedDisk {
         self.before(OPEN, path)?;
         self.0.files.lock(path, holder)
     }
+
+    fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
+        self.before(OPEN, path)?;
+        self.0.files.lock_existing(path)
+    }
 }
 
 #[derive(Debug)]

@@ -30,6 +30,10 @@ pub(crate) struct ExportArguments {
     /// Directory of the store
     #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
     dir: PathBuf,
+    /// Exports the store as it is at the start; for read-only media, and while another process has
+    /// the store open
+    #[arg(long)]
+    read_only: bool,
     /// Format of the file; by default, from the name of the file
     #[arg(long, value_enum, conflicts_with = "hfiles")]
     format: Option<Format>,
@@ -112,7 +116,8 @@ pub(crate) fn run(arguments: &ExportArguments) -> ExitCode {
 
 fn run_export(arguments: &ExportArguments, interrupt: &Interrupt) -> Result<String, TransferError> {
     let job = Job::of(arguments)?;
-    let connection = Options::new().create_if_missing(false).open(&arguments.dir)?;
+    let options = Options::new().create_if_missing(false).read_only(arguments.read_only);
+    let connection = options.open(&arguments.dir)?;
     tell_recovery(connection.recovery());
     let result =
         table(&connection, arguments).and_then(|table| job.run(&table, arguments, interrupt));

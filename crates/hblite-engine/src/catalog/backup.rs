@@ -30,6 +30,7 @@ impl Catalog {
     pub(crate) fn backup(&self, to: &Path) -> Result<BackupReport> {
         let context = &self.context;
         context.check_open()?;
+        context.check_not_read_only()?;
         let mut target = Target::begin(&context.env, context.layout.root(), to)?;
         for region in self.all_regions() {
             region.flush()?;

@@ -258,6 +258,7 @@ impl Catalog {
     fn begin_procedure(&self) -> Result<MutexGuard<'_, ()>> {
         let guard = self.procedure.lock();
         self.context.check_open()?;
+        self.context.check_not_read_only()?;
         self.meta.check()?;
         Ok(guard)
     }

@@ -11,7 +11,8 @@
 //!       store files            blocks, index, filters, order, key range, family       `store_file`
 //! ```
 //!
-//! Nothing is changed; only the lock is held meanwhile. Everything is looked at, whatever was found
+//! Nothing is changed, and nothing is written: the lock is held for reading, if its file is there.
+//! Everything is looked at, whatever was found
 //! before: a damaged hbase:meta only means that directories cannot be compared with it.
 //!
 //! A *defect* is what an open refuses or what costs cells. A *note* is what an open tidies up or
@@ -58,7 +59,7 @@ pub fn check(
     let began = Instant::now();
     let layout = Layout::new(dir);
     layout.require(env.fs.as_ref())?;
-    let _lock = layout.lock(env)?;
+    let lock = layout.lock_existing(env)?;
     let store_id = layout.read_store_id(env.fs.as_ref())?.unwrap_or_default();
     let layout = layout.with_store_id(store_id);
     let (fs, folders) =
@@ -66,6 +67,10 @@ pub fn check(
     let bytes_total = folders.iter().map(|folder| size_below(fs, folder)).sum();
     let report = CheckReport::default();
     let mut inspection = Inspection { env, layout, report, progress, bytes_total };
+    if lock.is_none() {
+        let what = "is not there, so that the check keeps no process from opening the store";
+        inspection.note(FindingKind::Store, &inspection.layout.lock_file(), what);
+    }
     inspection.check_root();
     inspection.check_catalog();
     inspection.check_snapshots();

@@ -134,6 +134,9 @@ impl Worker {
     }
 
     fn work_on(&self, name: &str) -> Result<()> {
+        if self.context.is_read_only() {
+            return Ok(());
+        }
         // A region that was split or dropped meanwhile needs nothing any more.
         let Some(region) = self.catalog.region(name) else {
             return Ok(());

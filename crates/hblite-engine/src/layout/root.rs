@@ -85,12 +85,25 @@ impl Layout {
     /// # Errors
     /// `Io`; if somebody else holds the lock, the message says who.
     pub(crate) fn lock(&self, env: &Env) -> Result<Box<dyn FileLock>> {
-        let path = self.lock_file();
         let holder = format!("process {}", std::process::id());
-        env.fs.lock(&path, &holder).map_err(|error| {
+        self.or_holder(env.fs.lock(&self.lock_file(), &holder))
+    }
+
+    /// Takes the store's lock for reading, if its file is there. Nothing is written.
+    ///
+    /// # Errors
+    /// As [`Layout::lock`].
+    pub(crate) fn lock_existing(&self, env: &Env) -> Result<Option<Box<dyn FileLock>>> {
+        self.or_holder(env.fs.lock_existing(&self.lock_file()))
+    }
+
+    fn or_holder<T>(&self, locked: std::io::Result<T>) -> Result<T> {
+        locked.map_err(|error| {
+            let path = self.lock_file();
             if error.kind() == std::io::ErrorKind::WouldBlock {
                 let message = format!(
-                    "{} is open in another process or handle ({error}): a store has one at a time",
+                    "{} is open in another process or handle ({error}): a store has one at a time; \
+                     meanwhile it can be opened read-only (hblite shell --read-only)",
                     self.root.display()
                 );
                 return Error::new(Exception::Io, message).with_source(error);

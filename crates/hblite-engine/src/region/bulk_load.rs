@@ -86,6 +86,7 @@ impl Region {
         request: &BulkLoadRequest,
         verification: Verification,
     ) -> Result<Vec<usize>> {
+        self.context.check_not_read_only()?;
         if self.descriptor.is_read_only() {
             return Err(Error::do_not_retry("region is read only"));
         }

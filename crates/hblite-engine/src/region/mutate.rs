@@ -137,6 +137,7 @@ impl Region {
 
     /// Refuses what the region cannot take whatever it is.
     pub(super) fn check_writable(&self) -> Result<()> {
+        self.context.check_not_read_only()?;
         if self.descriptor.is_read_only() {
             return Err(Error::do_not_retry("region is read only"));
         }

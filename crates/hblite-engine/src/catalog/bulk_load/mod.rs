@@ -87,6 +87,7 @@ impl Catalog {
         let began = Instant::now();
         check_table(table)?;
         self.context.check_open()?;
+        self.context.check_not_read_only()?;
         let entry = self.enabled_entry(table)?;
         let mut report = BulkLoadReport::default();
         let fs = request.source.as_deref().unwrap_or(self.context.env.fs.as_ref());

@@ -64,6 +64,9 @@ impl Catalog {
     /// # Errors
     /// `Io`.
     pub(crate) fn remove_expired_snapshots(&self) -> Result<()> {
+        if self.context.is_read_only() {
+            return Ok(());
+        }
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let now = self.time_of_expiry();
         // One that cannot be read says so when it is asked for, and is in nobody's way else.

@@ -1,0 +1,67 @@
+//! Opening a store only to read it.
+//!
+//! The engine works on an image of the directory, which is a file system in memory
+//! ([`hblite_env::image`]): the store as it was at one moment, even if another process has it open
+//! and writes meanwhile. Recovery after a kill, and whatever else an open puts in order, happens
+//! in the image. The directory is not written to: there is no lock, and read-only media will do.
+//!
+//! Opened on the image, the engine refuses changes ([`EngineContext::check_not_read_only`]).
+//! Threads: one, before the store is open.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_env::{Env, ImagePart};
+use hblite_model::{Error, Result};
+
+#[cfg(doc)]
+use crate::context::EngineContext;
+use crate::layout::Layout;
+use crate::options::EngineOptions;
+
+/// The environment with an image of the store in `dir`, and the settings to open it with.
+///
+/// # Errors
+/// `Io` if there is no store, it cannot be read, or it changes too quickly.
+pub(super) fn open_image(
+    env: &Env,
+    dir: &Path,
+    options: EngineOptions,
+) -> Result<(Env, EngineOptions)> {
+    let layout = Layout::new(dir);
+    layout.require(env.fs.as_ref())?;
+    let image = hblite_env::image(env.fs.as_ref(), dir, &|path| layout.image_part(path))
+        .map_err(|error| Error::io("cannot read", dir, error))?;
+    let env = env.clone().with_fs(Arc::new(image));
+    let options = EngineOptions {
+        create_if_missing: false,
+        is_flushed_on_close: false,
+        is_compaction_enabled: false,
+        is_split_enabled: false,
+        ..options
+    };
+    Ok((env, options))
+}
+
+impl Layout {
+    /// What an image of the store has of a path below its root.
+    fn image_part(&self, path: &Path) -> ImagePart {
+        let below = path.strip_prefix(self.root()).unwrap_or(path);
+        if self.is_passing(path) || below.components().any(|part| is_temporary(part.as_os_str())) {
+            ImagePart::Skipped
+        } else if path.starts_with(self.wal_dir()) {
+            ImagePart::Growing
+        } else {
+            ImagePart::Whole
+        }
+    }
+
+    /// Whether an open does not read it: the lock, and what is out of service.
+    fn is_passing(&self, path: &Path) -> bool {
+        path == self.lock_file() || path == self.archive_dir()
+    }
+}
+
+fn is_temporary(name: &std::ffi::OsStr) -> bool {
+    name == crate::layout::TEMPORARY_DIR
+}
