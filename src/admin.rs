@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hblite_model::{
     BackupReport, ColumnFamilyDescriptor, CompactRequest, FlushRequest, MergeKind,
-    NamespaceDescriptor, RegionInfo, RegionLocation, Result, SplitPoints, StoreStatus,
+    NamespaceDescriptor, RegionInfo, RegionLocation, Result, ScrubStatus, SplitPoints, StoreStatus,
     SystemTables, TableDescriptor, TableName, TableState,
 };
 
@@ -197,6 +197,19 @@ impl Admin {
     /// Regions, requests, memory and files.
     pub fn status(&self) -> Result<StoreStatus> {
         self.backend.status()
+    }
+}
+
+/// Verification.
+impl Admin {
+    /// Reads every store file of the tables in service and verifies every block, at full speed,
+    /// while reads and writes go on. The store does the same by itself at a limited pace:
+    /// [`EngineOptions::scrub_period_ms`](crate::EngineOptions::scrub_period_ms).
+    ///
+    /// # Errors
+    /// `RegionServerStopped` if the store is closed. Damage is not an error: it is in the result.
+    pub fn scrub(&self) -> Result<ScrubStatus> {
+        self.backend.scrub()
     }
 }
 

@@ -26,8 +26,8 @@ use hblite_model::{
     Action, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
     CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Error, Exception,
     FailSafeSnapshot, FlushRequest, Get, MergeKind, Mutation, NamespaceDescriptor, Nonce,
-    RegionInfo, RegionLocation, Result, RowMutations, RowResult, Scan, ScanStep, SplitPoints,
-    StoreStatus, SystemTables, TableDescriptor, TableName, TableState,
+    RegionInfo, RegionLocation, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
+    SplitPoints, StoreStatus, SystemTables, TableDescriptor, TableName, TableState,
 };
 
 /// An engine as a [`Connection`](crate::Connection) sees it.
@@ -62,6 +62,7 @@ pub trait Backend: Debug + Send + Sync {
     fn flush(&self, request: FlushRequest) -> Result<()>;
     fn compact(&self, request: CompactRequest) -> Result<()>;
     fn status(&self) -> Result<StoreStatus>;
+    fn scrub(&self) -> Result<ScrubStatus>;
 
     fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()>;
     fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()>;

@@ -8,8 +8,8 @@ use hblite_model::{
     Action, BackupReport, BulkLoadOptions, BulkLoadReport, CheckAndMutate, CheckAndMutateResult,
     ColumnFamilyDescriptor, CompactRequest, Durability, FailSafeSnapshot, FlushRequest, Get,
     MergeKind, Mutation, NamespaceDescriptor, Nonce, RegionInfo, RegionLocation, Result,
-    RowMutations, RowResult, Scan, SplitPoints, StoreStatus, SystemTables, TableDescriptor,
-    TableName, TableState,
+    RowMutations, RowResult, Scan, ScrubStatus, SplitPoints, StoreStatus, SystemTables,
+    TableDescriptor, TableName, TableState,
 };
 
 use crate::backend::{Backend, Rows, TableBackend};
@@ -117,6 +117,10 @@ impl Backend for Embedded {
 
     fn status(&self) -> Result<StoreStatus> {
         self.0.status()
+    }
+
+    fn scrub(&self) -> Result<ScrubStatus> {
+        self.0.scrub()
     }
 
     fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {

@@ -72,13 +72,13 @@ pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
 pub use hblite_model::{
     Action, Append, BackupReport, BloomType, BulkLoadOptions, BulkLoadReport, Cell, CellBuffer,
     CellRef, CellType, CheckAndMutate, CheckAndMutateResult, ColumnFamilyDescriptor,
-    ColumnSelection, CompactRequest, CompactionKind, Compression, Condition, DataBlockEncoding,
-    Delete, Direction, Durability, Error, ErrorKind, Exception, FailSafeSnapshot, FileTransfer,
-    FlushRequest, Get, Increment, KeepDeletedCells, LATEST_TIMESTAMP, MergeKind, Mutation,
-    MutationKind, NamespaceDescriptor, Nonce, Put, Qualifiers, RegionInfo, RegionLoad,
-    RegionLocation, RegionStatus, RequestTarget, Result, RowMutations, RowResult, Scan, ScanStep,
-    SplitPoints, StoreStatus, SystemTables, TableDescriptor, TableName, TableState, TimeRange,
-    bytes, descriptor, filter, region_split,
+    ColumnSelection, CompactRequest, CompactionKind, Compression, Condition, DamagedFile,
+    DataBlockEncoding, Delete, Direction, Durability, Error, ErrorKind, Exception,
+    FailSafeSnapshot, FileTransfer, FlushRequest, Get, Increment, KeepDeletedCells,
+    LATEST_TIMESTAMP, MergeKind, Mutation, MutationKind, NamespaceDescriptor, Nonce, Put,
+    Qualifiers, RegionInfo, RegionLoad, RegionLocation, RegionStatus, RequestTarget, Result,
+    RowMutations, RowResult, Scan, ScanStep, ScrubStatus, SplitPoints, StoreStatus, SystemTables,
+    TableDescriptor, TableName, TableState, TimeRange, bytes, descriptor, filter, region_split,
 };
 pub use scanner::ResultScanner;
 pub use table::{Once, Table};

@@ -17,8 +17,8 @@ use hblite::{
     CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Connection, Delete, Error,
     ErrorKind, Exception, FailSafeSnapshot, FlushRequest, Get, Increment, MergeKind, Mutation,
     MutationKind, NamespaceDescriptor, Nonce, Put, RegionInfo, RegionLocation, Result,
-    RowMutations, RowResult, Scan, ScanStep, SnapshotDescription, SnapshotOptions, SplitPoints,
-    StoreStatus, SystemTables, TableDescriptor, TableName, TableState,
+    RowMutations, RowResult, Scan, ScanStep, ScrubStatus, SnapshotDescription, SnapshotOptions,
+    SplitPoints, StoreStatus, SystemTables, TableDescriptor, TableName, TableState,
 };
 
 /// A call, and what it was answered.
@@ -106,6 +106,10 @@ impl Backend for Tape {
 
     fn backup(&self, _: &Path) -> Result<BackupReport> {
         Err(unsupported("backup", "a tape"))
+    }
+
+    fn scrub(&self) -> Result<ScrubStatus> {
+        Err(unsupported("scrub", "a tape"))
     }
 
     taped! {

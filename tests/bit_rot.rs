@@ -8,11 +8,12 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use hblite::{
     Admin, BulkLoadOptions, ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding,
-    EngineOptions, Error, ErrorKind, Options, Put, Result, Scan, SnapshotOptions, TableDescriptor,
-    TableName,
+    EngineOptions, Error, ErrorKind, Options, Put, Result, Scan, ScrubStatus, SnapshotOptions,
+    TableDescriptor, TableName,
 };
 use hblite_hfile::{BlockType, HFileReader};
 
@@ -160,6 +161,7 @@ impl Victim<'_> {
                 admin.delete_snapshot("another").expect("just taken");
             }
         }
+        self.scrubbed(place);
         // Only who had the file open before can tell.
         let is_in_padding = place.at > place.block + 1_000 && place.block == path_end(&self.path);
         if !is_in_padding {
@@ -168,6 +170,19 @@ impl Victim<'_> {
         }
         assert!(fs::read(&self.path).expect("the file") == before, "it is as it was");
         assert_eq!(store_file(self.dir, &self.table), self.path, "nothing was written anew");
+    }
+
+    fn scrubbed(&self, place: &Place) {
+        let scrub = self.admin.scrub().expect("open");
+        assert_eq!(scrub.damaged.len(), 1, "{:?}", scrub.damaged);
+        let damaged = &scrub.damaged[0];
+        assert_eq!((&damaged.table, damaged.family.as_slice()), (&self.table, b"f".as_slice()));
+        let region = self.path.ancestors().nth(2).and_then(Path::file_name);
+        assert_eq!(region, Some(damaged.region.as_ref()));
+        assert_eq!((&damaged.file, damaged.offset), (&self.path, Some(place.block)));
+        let status = self.admin.status().expect("open");
+        assert_eq!(status.last_error.as_ref(), Some(&damaged.message));
+        assert_eq!(status.scrub, scrub);
     }
 
     fn load_on_open(&self) -> u64 {
@@ -230,6 +245,8 @@ fn check_class(class: usize, are_files_mapped: bool) -> Result<()> {
         flip(&victim.path, place.at);
     }
     let (admin, table) = (&victim.admin, &victim.table);
+    assert_eq!(admin.scrub()?.damaged, []);
+    assert_eq!(admin.status()?.last_error, None);
     admin.backup(dir.with_extension("copy"))?;
     admin.clone_snapshot("before", name("clone"))?;
     assert_eq!(read(&connection, &name("clone"), false)?, ROWS);
@@ -274,4 +291,53 @@ fn a_damaged_closed_store_is_not_backed_up() -> Result<()> {
 
 fn path_end(path: &Path) -> u64 {
     fs::metadata(path).expect("the file").len() - TRAILER_SIZE
+}
+
+/// The first round of the thread finds the damage while others read, and closing ends it at once.
+#[test]
+fn damage_is_found_in_the_background() -> Result<()> {
+    let scratch = tempfile::tempdir().expect("a directory");
+    let dir = scratch.path().join("store");
+    let engine = EngineOptions { scrub_period_ms: 20, ..EngineOptions::default() };
+    let connection = Options::new().engine(engine).open(&dir)?;
+    let table = create(&connection, 0)?;
+    let path = store_file(&dir, &table);
+    let place = &places(&path)[1];
+    let wait_for = |is_there: &dyn Fn(&ScrubStatus) -> bool| -> Result<ScrubStatus> {
+        let begun = Instant::now();
+        loop {
+            let scrub = connection.admin().status()?.scrub;
+            if is_there(&scrub) {
+                return Ok(scrub);
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "{scrub:?}");
+            assert_eq!(read(&connection, &table, true)?, ROWS);
+        }
+    };
+    let before = wait_for(&|scrub| scrub.rounds > 0 && scrub.files > 1)?;
+    assert_eq!(before.damaged, []);
+    flip(&path, place.at);
+    let found = wait_for(&|scrub| !scrub.damaged.is_empty())?;
+    assert_eq!((&found.damaged[0].file, found.damaged[0].offset), (&path, Some(place.block)));
+    assert!(found.bytes > before.bytes && found.last_round_at_ms.is_some());
+    flip(&path, place.at);
+    wait_for(&|scrub| scrub.damaged.is_empty())?;
+    connection.close()
+}
+
+/// A round that would take years is over when the store is closed.
+#[test]
+fn closing_ends_a_round() -> Result<()> {
+    let scratch = tempfile::tempdir().expect("a directory");
+    let engine = EngineOptions {
+        scrub_period_ms: 1,
+        scrub_bytes_per_second_max: 1,
+        ..EngineOptions::default()
+    };
+    let connection = Options::new().engine(engine).open(scratch.path().join("store"))?;
+    create(&connection, 0)?;
+    let begun = Instant::now();
+    connection.close()?;
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    Ok(())
 }

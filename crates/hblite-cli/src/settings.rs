@@ -9,6 +9,7 @@ use hblite_server::ServerOptions;
 const JANITOR_PERIOD_MS: i64 = 5 * 60 * 1000;
 /// HBase's `hbase.master.cleaner.snapshot.interval`.
 const SNAPSHOT_CLEANER_PERIOD_MS: i64 = 30 * 60 * 1000;
+const HOUR_MS: u64 = 60 * 60 * 1000;
 /// The least memory of a region at which the store flushes it.
 const FLUSH_SIZE_MIN: usize = 64 * 1024;
 
@@ -23,6 +24,16 @@ type Set = fn(&mut Settings, &str) -> Option<()>;
 /// The settings that there are, each with what it does to its value; nothing if that makes no
 /// sense.
 const KNOWN: &[(&str, Set)] = &[
+    // HDFS verifies the blocks under an HBase.
+    ("dfs.block.scanner.volume.bytes.per.second", |s, v| {
+        s.engine.scrub_bytes_per_second_max = number(v)?;
+        Some(())
+    }),
+    ("dfs.datanode.scan.period.hours", |s, v| {
+        let hours: i64 = number(v)?;
+        s.engine.scrub_period_ms = u64::try_from(hours).unwrap_or(0).saturating_mul(HOUR_MS);
+        Some(())
+    }),
     ("hbase.busy.wait.duration", |s, v| {
         s.engine.busy_wait_ms = number(v)?;
         Some(())

@@ -275,13 +275,14 @@ impl Engine {
     /// Regions, requests, memory and files.
     pub fn status(&self) -> Result<StoreStatus> {
         let regions = self.catalog.all_regions();
-        let last_error =
-            self.running.lock().as_ref().and_then(|running| running.chores.last_error());
+        let running = self.running.lock();
+        let chores = running.as_ref().map(|running| &running.chores);
         let mut status = StoreStatus::default();
         status.opened_at_ms = self.opened_at_ms;
         status.regions = regions.iter().map(|region| region_status(region)).collect();
         status.memstore_size_bytes = self.context.memory.bytes();
-        status.last_error = last_error;
+        status.last_error = chores.and_then(Chores::last_error);
+        status.scrub = chores.map(|chores| chores.scrubber().status()).unwrap_or_default();
         Ok(status)
     }
 }

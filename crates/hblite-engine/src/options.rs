@@ -83,6 +83,13 @@ pub struct EngineOptions {
     /// kills the process (SIGBUS); of a file that is not mapped it is a `Corrupt` error. Files that
     /// are not mapped take a descriptor each.
     pub are_files_mapped: bool,
+    /// How often every store file is read and verified again in the background, in milliseconds; 0
+    /// for never. Default seven days. Damage is listed in the store's status. The first round
+    /// begins a minute after the store was opened.
+    pub scrub_period_ms: u64,
+    /// How much the background verification reads, so that the disk is there for others; 0 for no
+    /// limit. Default 8 MiB a second.
+    pub scrub_bytes_per_second_max: u64,
     /// The log.
     pub wal: WalOptions,
     /// Whether a directory without a store gets one, instead of being an error. Default true.
@@ -122,6 +129,8 @@ impl Default for EngineOptions {
             is_compaction_enabled: true,
             block_cache_size_bytes: 64 * MIB,
             are_files_mapped: true,
+            scrub_period_ms: 7 * 24 * 60 * 60 * 1000,
+            scrub_bytes_per_second_max: 8 << 20,
             wal: WalOptions::default(),
             create_if_missing: true,
             salvage: false,

@@ -21,9 +21,9 @@ mod direction;
 mod region_info;
 
 pub use admin::{
-    BackupReport, BulkLoadOptions, BulkLoadReport, CompactRequest, CompactionKind,
+    BackupReport, BulkLoadOptions, BulkLoadReport, CompactRequest, CompactionKind, DamagedFile,
     FailSafeSnapshot, FileTransfer, FlushRequest, MergeKind, RegionLoad, RegionLocation,
-    RegionStatus, RequestTarget, SplitPoints, StoreStatus, SystemTables, TableState,
+    RegionStatus, RequestTarget, ScrubStatus, SplitPoints, StoreStatus, SystemTables, TableState,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

@@ -27,6 +27,11 @@ impl Log {
         Self { level, write: Arc::new(write) }
     }
 
+    /// Writes a line that is about no call.
+    pub(crate) fn report(&self, line: &str) {
+        (self.write)(line);
+    }
+
     /// Tells of a call of `method` of `service`, if it is one to be told of.
     pub(crate) fn tell(
         &self,

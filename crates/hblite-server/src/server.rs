@@ -1,5 +1,6 @@
 //! A server: the ports of a cluster over one store, until it is stopped.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use tokio::runtime::Runtime;
 use crate::cluster::{Cluster, Role, ZooKeeperView};
 use crate::faults::Faults;
 use crate::http::{self, Admin};
+use crate::log::Log;
 use crate::options::ServerOptions;
 use crate::rpc::{Dispatcher, Listener, Port};
 use crate::zookeeper::Shim;
@@ -97,6 +99,7 @@ impl Server {
             Error::illegal_argument("a server needs a store that this process has open")
         })?;
         let engine = Arc::clone(engine);
+        let log = options.log.clone();
         let cluster = Cluster::new(engine, options, ports.master, &ports.region_servers)?;
         let cluster = Arc::new(cluster);
         let dispatcher = Arc::new(Dispatcher::new(Arc::clone(&cluster)));
@@ -119,7 +122,7 @@ impl Server {
             let admin = Admin { cluster, dispatcher, faults };
             runtime.spawn(http::serve(listener.into_inner(), admin));
         }
-        runtime.spawn(tidy(Arc::clone(&cluster)));
+        runtime.spawn(tidy(Arc::clone(&cluster), log));
         drop(guard);
         Ok(Self { runtime: Some(runtime), ports, cluster, faults, _master: Mutex::new(master) })
     }
@@ -183,11 +186,29 @@ fn bind(options: &ServerOptions, port: u16) -> Result<(Listener, u16)> {
     Ok((listener, port))
 }
 
-async fn tidy(cluster: Arc<Cluster>) {
+async fn tidy(cluster: Arc<Cluster>, log: Option<Log>) {
     let mut period = tokio::time::interval(EXPIRE_PERIOD);
+    let mut reported = BTreeSet::new();
     loop {
         period.tick().await;
         cluster.scanners.expire(cluster.engine.now_millis());
         cluster.tidy_assignments();
+        if let Some(log) = &log {
+            report_damage(&cluster, log, &mut reported);
+        }
+    }
+}
+
+/// Logs each damaged file that the scrubber found, once.
+fn report_damage(cluster: &Cluster, log: &Log, reported: &mut BTreeSet<String>) {
+    for file in cluster.engine.scrub_status().damaged {
+        let line = format!(
+            "damaged store file of table {}, region {}: {}",
+            file.table, file.region, file.message
+        );
+        if !reported.contains(&line) {
+            log.report(&line);
+            reported.insert(line);
+        }
     }
 }

@@ -4,18 +4,24 @@
 //! never keeps memory from being freed. Lower layers ring a channel with a region's name and go
 //! on; what a region needs is decided when its turn comes.
 //!
+//! A third thread verifies store files again (`scrubber`).
+//!
 //! An error of a chore is kept for the store's status and the chore is tried again after a pause:
 //! nothing is lost by waiting, and writers that need memory are told when it takes too long.
 
+mod scrubber;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hblite_env::sync::Mutex;
 use hblite_env::sync::mpsc::{Receiver, RecvTimeoutError};
 use hblite_env::thread::JoinHandle;
 use hblite_env::time::{Duration, Instant};
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{Error, Exception, Result, ScrubStatus};
 
+use self::scrubber::{Scrubber, ScrubberThread};
 use crate::catalog::Catalog;
 use crate::chore_queue::{ChoreReceiver, ChoreSender, Request};
 use crate::context::EngineContext;
@@ -33,6 +39,31 @@ pub(crate) struct Chores {
     sender: ChoreSender,
     threads: Vec<JoinHandle<()>>,
     errors: Arc<Mutex<Errors>>,
+    scrubber: ScrubHandle,
+    scrubber_thread: ScrubberThread,
+}
+
+/// Verifies store files again, and says what is damaged. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct ScrubHandle(Arc<Scrubber>, Arc<EngineContext>);
+
+impl ScrubHandle {
+    /// What was verified and what is damaged.
+    pub(crate) fn status(&self) -> ScrubStatus {
+        self.0.status()
+    }
+
+    /// Verifies every file of every region in service now, without a limit of pace.
+    ///
+    /// # Errors
+    /// `RegionServerStopped` if the store is closed meanwhile.
+    pub(crate) fn scrub(&self) -> Result<ScrubStatus> {
+        let is_open = &mut |_| !self.1.is_closed.load(Ordering::Relaxed);
+        if !self.0.round(is_open) {
+            self.1.check_open()?;
+        }
+        Ok(self.0.status())
+    }
 }
 
 impl Chores {
@@ -63,18 +94,27 @@ impl Chores {
                 })?;
             threads.push(thread);
         }
-        Ok(Self { sender: context.chores.clone(), threads, errors })
+        let scrubber = Arc::new(Scrubber::new(context, catalog));
+        let scrubber_thread = ScrubberThread::start(&scrubber)?;
+        let scrubber = ScrubHandle(scrubber, Arc::clone(context));
+        Ok(Self { sender: context.chores.clone(), threads, errors, scrubber, scrubber_thread })
     }
 
     /// Something that went wrong and has not succeeded since.
     pub(crate) fn last_error(&self) -> Option<String> {
-        self.errors.lock().values().next().cloned()
+        let error = self.errors.lock().values().next().cloned();
+        error.or_else(|| self.scrubber.0.last_error())
+    }
+
+    pub(crate) fn scrubber(&self) -> &ScrubHandle {
+        &self.scrubber
     }
 
     /// Ends the workers: flushes are finished, compactions given up.
     pub(crate) fn stop(&mut self) {
         let _ = self.sender.flushes.send(Request::Stop);
         let _ = self.sender.compactions.send(Request::Stop);
+        self.scrubber_thread.stop();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }

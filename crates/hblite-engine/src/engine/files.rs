@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use hblite_model::{
-    BackupReport, BulkLoadReport, FailSafeSnapshot, Result, TableDescriptor, TableName,
+    BackupReport, BulkLoadReport, Error, Exception, FailSafeSnapshot, Result, ScrubStatus,
+    TableDescriptor, TableName,
 };
 
 use super::Engine;
@@ -41,6 +42,28 @@ impl Engine {
     /// Makes a copy of the store, as it is at one moment of the call, as a new directory `to`.
     pub fn backup(&self, to: &Path) -> Result<BackupReport> {
         self.catalog.backup(to)
+    }
+}
+
+/// Verification.
+impl Engine {
+    /// Reads every file of every region in service and verifies every block, without a limit of
+    /// pace. Reads and writes go on.
+    ///
+    /// # Errors
+    /// `RegionServerStopped` if the store is closed. Damage is no error: it is in the result.
+    pub fn scrub(&self) -> Result<ScrubStatus> {
+        let scrubber = self.running.lock().as_ref().map(|open| open.chores.scrubber().clone());
+        match scrubber {
+            Some(scrubber) => scrubber.scrub(),
+            None => Err(Error::new(Exception::RegionServerStopped, "the store is closed")),
+        }
+    }
+
+    /// What the scrubber has verified and found; nothing once the store is closed.
+    pub fn scrub_status(&self) -> ScrubStatus {
+        let running = self.running.lock();
+        running.as_ref().map(|open| open.chores.scrubber().status()).unwrap_or_default()
     }
 }
 

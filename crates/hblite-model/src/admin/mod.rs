@@ -14,5 +14,5 @@ pub use backup::BackupReport;
 pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 pub use choice::{FailSafeSnapshot, MergeKind, SplitPoints, SystemTables};
 pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
-pub use status::{RegionLoad, RegionLocation, RegionStatus, StoreStatus};
+pub use status::{DamagedFile, RegionLoad, RegionLocation, RegionStatus, ScrubStatus, StoreStatus};
 pub use table_state::TableState;

@@ -1,6 +1,8 @@
 //! The state of a store and its regions at one moment.
 
-use crate::RegionInfo;
+use std::path::PathBuf;
+
+use crate::{RegionInfo, TableName};
 
 /// A store at one moment.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +16,41 @@ pub struct StoreStatus {
     pub memstore_size_bytes: usize,
     /// The last background failure that has not been followed by a success.
     pub last_error: Option<String>,
+    /// What the scrubber verified and found.
+    pub scrub: ScrubStatus,
+}
+
+/// What the scrubber has done since the store was opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScrubStatus {
+    /// How often it has verified every file of every region in service.
+    pub rounds: u64,
+    /// Files that it has verified, counted again in every round.
+    pub files: u64,
+    /// Bytes of the blocks that it has verified.
+    pub bytes: u64,
+    /// When the last round ended, in milliseconds since 1970-01-01 UTC.
+    pub last_round_at_ms: Option<i64>,
+    /// Files that are damaged, at most 1,000. A file leaves the list when it verifies again or is
+    /// not in service any more.
+    pub damaged: Vec<DamagedFile>,
+}
+
+/// A store file that is damaged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedFile {
+    /// The table that it is of.
+    pub table: TableName,
+    /// The encoded name of the region.
+    pub region: String,
+    /// The family.
+    pub family: Vec<u8>,
+    /// Where it is.
+    pub file: PathBuf,
+    /// Where the damaged block begins, if part of the file can be read.
+    pub offset: Option<u64>,
+    /// File, offset and what is wrong.
+    pub message: String,
 }
 
 /// A region at one moment.

@@ -1,11 +1,12 @@
 //! `/metrics`: the counters in Prometheus' text format.
 
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use hblite_engine::RegionHandle;
+use hblite_engine::{Engine, RegionHandle};
 
 use super::Admin;
 use super::status::Files;
@@ -27,6 +28,7 @@ pub(super) async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
     for fault in admin.faults.list() {
         text.sample("hblite_fault_happened_total", &[("fault", &fault.id)], fault.happened);
     }
+    scrub(&mut text, &cluster.engine);
     let regions = cluster.engine.online_regions();
     for (name, kind, help, value) in OF_REGIONS {
         text.head(name, kind, help);
@@ -39,6 +41,29 @@ pub(super) async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
         }
     }
     ([(header::CONTENT_TYPE, CONTENT_TYPE)], text.0)
+}
+
+/// What the scrubber did and found.
+fn scrub(text: &mut Text, engine: &Engine) {
+    let scrub = engine.scrub_status();
+    let counters = [
+        ("hblite_scrub_rounds_total", "Times that all store files were verified.", scrub.rounds),
+        ("hblite_scrub_files_total", "Store files that were verified.", scrub.files),
+        ("hblite_scrub_bytes_total", "Bytes of blocks that were verified.", scrub.bytes),
+    ];
+    for (name, help, value) in counters {
+        text.head(name, "counter", help);
+        let _ = writeln!(text.0, "{name} {value}");
+    }
+    let name = "hblite_damaged_store_files";
+    text.head(name, "gauge", "Store files that are damaged.");
+    let mut counts = BTreeMap::<(String, &str), u64>::new();
+    for file in &scrub.damaged {
+        *counts.entry((file.table.to_string(), &file.region)).or_default() += 1;
+    }
+    for ((table, region), count) in &counts {
+        text.sample(name, &[("table", table), ("region", region)], count);
+    }
 }
 
 type OfRegion = (&'static str, &'static str, &'static str, fn(&RegionHandle) -> u64);

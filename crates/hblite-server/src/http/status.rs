@@ -23,8 +23,25 @@ pub(super) async fn status(State(admin): State<Admin>) -> Json<Value> {
         "master": { "port": cluster.master.port, "start_code": cluster.master.start_code },
         "servers": servers(cluster),
         "regions": regions.iter().map(|region| region_json(cluster, region)).collect::<Value>(),
+        "damaged_files": damaged_files(cluster),
         "faults": faults.iter().map(control::fault_json).collect::<Value>(),
     }))
+}
+
+/// What the scrubber found.
+fn damaged_files(cluster: &Cluster) -> Value {
+    let scrub = cluster.engine.scrub_status();
+    let files = scrub.damaged.iter().map(|file| {
+        json!({
+            "table": file.table.to_string(),
+            "region": file.region,
+            "family": to_string_binary(&file.family),
+            "file": file.file.display().to_string(),
+            "offset": file.offset,
+            "message": file.message,
+        })
+    });
+    files.collect()
 }
 
 fn servers(cluster: &Cluster) -> Value {

@@ -1,0 +1,251 @@
+//! The scrubber: reads store files in the background and verifies every block again.
+//!
+//! A read verifies a block once, and what is read often is read from memory. Damage that comes later
+//! would be found when the file is compacted or backed up, perhaps after the last good copy is gone.
+//!
+//! A round visits every file of every region in service, one after the other, at a limited pace, and
+//! reads from the file, not from a mapping or a cache. It takes no lock and changes nothing: a
+//! damaged file stays where it is and is listed in the store's status until it verifies again or is
+//! replaced.
+//!
+//! Threads: one of its own, and callers of [`Scrubber::round`]. It ends within a block when the
+//! store is closed.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hblite_env::sync::Mutex;
+use hblite_env::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use hblite_env::thread::JoinHandle;
+use hblite_env::time::{Duration, Instant};
+use hblite_model::{DamagedFile, Error, Exception, Result, ScrubStatus};
+
+use crate::catalog::Catalog;
+use crate::context::EngineContext;
+use crate::region::Region;
+use crate::store::Store;
+use crate::store::store_file::StoreFile;
+
+const THREAD_NAME: &str = "hblite-scrubber";
+/// The first round begins so long after the store was opened: opening it is busy enough, and many
+/// processes are over by then.
+const FIRST_ROUND_DELAY: Duration = Duration::from_secs(60);
+/// It is not worth sleeping for less.
+const NAP_MIN: Duration = Duration::from_millis(20);
+/// More damaged files than this are counted and not listed.
+const LISTED_MAX: usize = 1_000;
+
+/// What verifies files, and what it found.
+pub(super) struct Scrubber {
+    context: Arc<EngineContext>,
+    catalog: Arc<Catalog>,
+    status: Mutex<ScrubStatus>,
+}
+
+/// The scrubber's thread.
+pub(super) struct ScrubberThread {
+    stop: Sender<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ScrubberThread {
+    /// Starts the thread, unless the settings say that nothing is to be verified.
+    ///
+    /// # Errors
+    /// `Io` if there can be no more threads.
+    pub(super) fn start(scrubber: &Arc<Scrubber>) -> Result<Self> {
+        let (stop, stopped) = channel();
+        if scrubber.context.options.scrub_period_ms == 0 {
+            return Ok(Self { stop, thread: None });
+        }
+        let scrubber = Arc::clone(scrubber);
+        let thread = hblite_env::thread::Builder::new()
+            .name(THREAD_NAME.to_owned())
+            .spawn(move || scrubber.run(&stopped))
+            .map_err(|error| {
+                Error::new(Exception::Io, format!("start thread {THREAD_NAME}: {error}"))
+            })?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+
+    /// Ends the round that is under way, and the thread.
+    pub(super) fn stop(&mut self) {
+        let _ = self.stop.send(());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Scrubber {
+    pub(super) fn new(context: &Arc<EngineContext>, catalog: &Arc<Catalog>) -> Self {
+        let (context, catalog) = (Arc::clone(context), Arc::clone(catalog));
+        Self { context, catalog, status: Mutex::default() }
+    }
+
+    pub(super) fn status(&self) -> ScrubStatus {
+        self.status.lock().clone()
+    }
+
+    pub(super) fn last_error(&self) -> Option<String> {
+        self.status.lock().damaged.first().map(|file| file.message.clone())
+    }
+
+    fn run(&self, stop: &Receiver<()>) {
+        let options = &self.context.options;
+        let period = Duration::from_millis(options.scrub_period_ms);
+        let mut wait = period.min(FIRST_ROUND_DELAY);
+        while has_passed(stop, wait) {
+            let began = Instant::now();
+            let mut pace = Pace::new(options.scrub_bytes_per_second_max);
+            if !self.round(&mut |bytes| pace.pass(bytes, stop)) {
+                return;
+            }
+            wait = period.saturating_sub(began.elapsed());
+        }
+    }
+
+    /// Verifies every file of every region in service. `watch` is called after each block with its
+    /// bytes and ends the round by returning false. Returns whether the round reached its end.
+    pub(super) fn round(&self, watch: &mut dyn FnMut(u64) -> bool) -> bool {
+        let mut visited = HashSet::new();
+        for region in self.catalog.all_regions() {
+            for store in region.stores() {
+                for file in store.files().iter() {
+                    // Two halves are of one file.
+                    let path = file.reader().path();
+                    if visited.insert(path.to_path_buf())
+                        && !self.visit(&region, store, file, watch)
+                    {
+                        return false;
+                    }
+                }
+            }
+        }
+        let mut status = self.status.lock();
+        // What a compaction or a dropped table took away is no matter any more.
+        status.damaged.retain(|damaged| visited.contains(&damaged.file));
+        status.rounds += 1;
+        status.last_round_at_ms = Some(self.context.env.clock.now_millis());
+        true
+    }
+
+    /// False if `watch` ended it.
+    fn visit(
+        &self,
+        region: &Arc<Region>,
+        store: &Store,
+        file: &Arc<StoreFile>,
+        watch: &mut dyn FnMut(u64) -> bool,
+    ) -> bool {
+        if self.context.is_closed.load(Ordering::Relaxed) {
+            return false;
+        }
+        let (reader, fs) = (file.reader(), self.context.env.fs.as_ref());
+        let mut bytes = 0;
+        let mut count = |block_bytes| {
+            bytes += block_bytes;
+            watch(block_bytes)
+        };
+        let verified =
+            reader.reopen(fs, reader.path()).and_then(|file| file.verify_checksums(&mut count));
+        let mut status = self.status.lock();
+        status.bytes += bytes;
+        match verified {
+            Ok(false) => return false,
+            Ok(true) => {
+                status.files += 1;
+                status.damaged.retain(|damaged| damaged.file != reader.path());
+            }
+            Err(error) if self.is_live(region, store, file) => {
+                status.files += 1;
+                status.damaged.retain(|damaged| damaged.file != reader.path());
+                if status.damaged.len() < LISTED_MAX {
+                    status.damaged.push(damaged_file(region, store, file, &error));
+                }
+            }
+            // It went while it was read.
+            Err(_) => {}
+        }
+        true
+    }
+
+    /// Whether the file still is one of the store's, and the region in service.
+    fn is_live(&self, region: &Arc<Region>, store: &Store, file: &Arc<StoreFile>) -> bool {
+        let found = self.catalog.region(region.info().encoded_name());
+        found.is_some_and(|found| Arc::ptr_eq(&found, region))
+            && store.files().iter().any(|listed| Arc::ptr_eq(listed, file))
+    }
+}
+
+fn damaged_file(region: &Region, store: &Store, file: &StoreFile, error: &Error) -> DamagedFile {
+    DamagedFile {
+        table: region.info().table().clone(),
+        region: region.info().encoded_name().to_owned(),
+        family: store.family().name().to_vec(),
+        file: file.reader().path().to_path_buf(),
+        offset: error.offset(),
+        message: error.message().to_owned(),
+    }
+}
+
+/// Waits; false if the thread is to end before that.
+fn has_passed(stop: &Receiver<()>, wait: Duration) -> bool {
+    matches!(stop.recv_timeout(wait), Err(RecvTimeoutError::Timeout))
+}
+
+/// Keeps a reader to a number of bytes per second.
+struct Pace {
+    /// 0 for no limit.
+    bytes_per_second: u64,
+    began: Instant,
+    bytes: u64,
+}
+
+impl Pace {
+    fn new(bytes_per_second: u64) -> Self {
+        Self { bytes_per_second, began: Instant::now(), bytes: 0 }
+    }
+
+    /// Takes note of bytes that were read and waits as long as they should have taken; false if the
+    /// thread is to end.
+    fn pass(&mut self, bytes: u64, stop: &Receiver<()>) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes);
+        has_passed(stop, self.left().unwrap_or_default())
+    }
+
+    /// The time by which the bytes are early, if it is worth sleeping.
+    fn left(&self) -> Option<Duration> {
+        if self.bytes_per_second == 0 {
+            return None;
+        }
+        let seconds = self.bytes as f64 / self.bytes_per_second as f64;
+        let due = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        due.checked_sub(self.began.elapsed()).filter(|left| *left >= NAP_MIN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_take_their_time_unless_there_is_no_limit() {
+        let (_stop, stopped) = channel();
+        let mut pace = Pace::new(1_000_000);
+        let began = Instant::now();
+        assert!((0..8).all(|_| pace.pass(5_000, &stopped)));
+        assert!(began.elapsed() >= Duration::from_millis(20));
+        assert!(Pace::new(0).pass(u64::MAX, &stopped));
+    }
+
+    #[test]
+    fn a_wait_ends_when_the_store_is_closed() {
+        let (stop, stopped) = channel();
+        stop.send(()).unwrap();
+        assert!(!Pace::new(1).pass(u64::MAX, &stopped));
+        drop(stop);
+        assert!(!Pace::new(0).pass(1, &stopped));
+    }
+}
