@@ -17,6 +17,7 @@ const FENCED: &[&str] = &[
     "crates/hblite-env/src/simulation/fiber.rs",
     "crates/hblite-engine/src/memstore/cells/arena.rs",
     "crates/hblite-engine/tests/memstore_accounting.rs",
+    "crates/hblite-hfile/tests/allocation.rs",
     "crates/hblite-bench-compare/src/store/lmdb.rs",
 ];
 

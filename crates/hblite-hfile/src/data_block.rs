@@ -42,7 +42,7 @@ impl DataBlock {
         let offsets = CellOffsets::of(&cells, layout)?;
         let row = |cell| key::row(CellLayout::key(&cells, offsets.get(cell)));
         let marks = match comparator {
-            CellComparator::Default => RowMarks::of(offsets.len(), row),
+            CellComparator::Default => RowMarks::of(offsets.len(), row)?,
             CellComparator::Meta => RowMarks::default(),
         };
         Ok(Self { cells, offsets, layout, marks })

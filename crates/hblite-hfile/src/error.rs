@@ -1,14 +1,26 @@
-//! Damage found while bytes are taken apart.
+//! What goes wrong while bytes are taken apart.
 //!
 //! Parsers see slices and know no file: they return [`Damage`]. Whoever read the bytes adds file
 //! and offset and makes it a [`hblite_model::Error`], once ([`crate::block::BlockFile::corrupt`]).
+//!
+//! Memory that bytes of a file ask for is taken with [`reserve`] and [`collect`], never with calls
+//! that end the process when there is none: a size in a file may be damage.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use hblite_model::{Error, Exception};
 
 /// What is wrong with some bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Damage(Cow<'static, str>);
+pub(crate) enum Damage {
+    /// They are not as the format says.
+    Malformed(Cow<'static, str>),
+    /// So many bytes of memory are needed for them and are not there.
+    Memory(usize),
+}
 
 /// The result of taking bytes apart.
 pub(crate) type Parsed<T> = Result<T, Damage>;
@@ -16,17 +28,67 @@ pub(crate) type Parsed<T> = Result<T, Damage>;
 impl Damage {
     /// Bytes that are not as the format says.
     pub(crate) fn new(message: impl Into<Cow<'static, str>>) -> Self {
-        Self(message.into())
+        Self::Malformed(message.into())
+    }
+
+    /// The error for a file and an offset.
+    #[cold]
+    pub(crate) fn in_file(&self, path: &Path, offset: u64) -> Error {
+        match self {
+            Self::Malformed(_) => Error::corrupt(Exception::CorruptHFile, path, offset, self),
+            Self::Memory(bytes) => {
+                let doing = format!("taking {bytes} bytes of memory for offset {offset} of");
+                Error::io(&doing, path, ErrorKind::OutOfMemory.into())
+            }
+        }
     }
 }
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::Malformed(message) => f.write_str(message),
+            Self::Memory(bytes) => write!(f, "no memory for {bytes} bytes"),
+        }
     }
 }
 
 /// Err of a [`Damage`] with a fixed message unless `condition` holds.
 pub(crate) fn ensure(condition: bool, message: &'static str) -> Parsed<()> {
     if condition { Ok(()) } else { Err(Damage::new(message)) }
+}
+
+/// Makes room for `additional` items, and some more if there are likely to be more.
+#[inline]
+pub(crate) fn reserve<T>(items: &mut Vec<T>, additional: usize) -> Parsed<()> {
+    if items.capacity() - items.len() >= additional {
+        return Ok(());
+    }
+    items.try_reserve(additional).map_err(|_| no_memory::<T>(items.len() + additional))
+}
+
+/// As [`reserve`], for no more than that.
+pub(crate) fn reserve_exact<T>(items: &mut Vec<T>, additional: usize) -> Parsed<()> {
+    items.try_reserve_exact(additional).map_err(|_| no_memory::<T>(items.len() + additional))
+}
+
+/// A copy of some bytes.
+pub(crate) fn copied(bytes: &[u8]) -> Parsed<Vec<u8>> {
+    let mut copy = Vec::new();
+    reserve_exact(&mut copy, bytes.len())?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
+}
+
+/// The items of an iterator that knows how many it has.
+pub(crate) fn collect<T>(items: impl ExactSizeIterator<Item = T>) -> Parsed<Box<[T]>> {
+    let mut collected = Vec::new();
+    reserve_exact(&mut collected, items.len())?;
+    collected.extend(items);
+    Ok(collected.into_boxed_slice())
+}
+
+#[cold]
+fn no_memory<T>(count: usize) -> Damage {
+    Damage::Memory(count.saturating_mul(size_of::<T>()))
 }

@@ -10,8 +10,9 @@
 use std::collections::BTreeMap;
 
 use hblite_model::protobuf::{FieldValue, MAGIC, MessageWriter, read_message, write_varint};
+use hblite_model::{Error, Exception};
 
-use crate::error::{Damage, Parsed};
+use crate::error::{Damage, Parsed, copied};
 use crate::input::Input;
 
 /// Flat key of the last cell.
@@ -71,6 +72,9 @@ const KEY_VALUE_VERSION_WITH_MVCC: i32 = 1;
 pub(crate) fn bool_value(value: bool) -> Vec<u8> {
     vec![if value { 0xff } else { 0 }]
 }
+
+/// A file says some twenty things of itself; more pairs than this are damage.
+const PAIRS_MAX: usize = 65_536;
 
 /// Name and value pairs, sorted by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -180,25 +184,38 @@ impl FileInfo {
         }
         let length = input.varint()?;
         let message = input.take(length)?;
-        let mut pairs = BTreeMap::new();
-        read_message(message, |field, value| {
+        let (mut pairs, mut shortage) = (BTreeMap::new(), None);
+        let mut copy = |value: FieldValue<'_>| {
+            copied(value.as_bytes()).map_err(|damage| {
+                let error = Error::new(Exception::Io, damage.to_string());
+                shortage = Some(damage);
+                error
+            })
+        };
+        let read = read_message(message, |field, value| {
             let (1, FieldValue::Bytes(pair)) = (field, value) else {
                 return Ok(());
             };
             let (mut key, mut content) = (Vec::new(), Vec::new());
             read_message(pair, |field, value| {
                 match field {
-                    1 => key = value.as_bytes().to_vec(),
-                    2 => content = value.as_bytes().to_vec(),
+                    1 => key = copy(value)?,
+                    2 => content = copy(value)?,
                     _ => {}
                 }
                 Ok(())
             })?;
+            if pairs.len() >= PAIRS_MAX {
+                return Err(Error::new(Exception::Io, "too many pairs"));
+            }
             pairs.insert(key, content);
             Ok(())
-        })
-        .map_err(|error| Damage::new(format!("file info: {}", error.message())))?;
-        Ok(Self(pairs))
+        });
+        match (read, shortage) {
+            (Ok(()), _) => Ok(Self(pairs)),
+            (Err(_), Some(shortage)) => Err(shortage),
+            (Err(error), None) => Err(Damage::new(format!("file info: {}", error.message()))),
+        }
     }
 }
 

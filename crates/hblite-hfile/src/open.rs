@@ -101,7 +101,7 @@ fn trailer_bytes(source: &Source, length: u64, path: &Path) -> Result<([u8; TRAI
 }
 
 fn corrupt(path: &Path, offset: u64, damage: &Damage) -> Error {
-    Error::corrupt(Exception::CorruptHFile, path, offset, damage)
+    damage.in_file(path, offset)
 }
 
 fn unsupported(path: &Path, what: &str) -> Error {

@@ -28,7 +28,7 @@ use crate::cache::{BlockCache, BlockKey, OffsetsBudget};
 use crate::data_block::{BlockUse, DataBlock};
 use crate::encoding::cells::CellLayout;
 use crate::encoding::{self, PlainCells};
-use crate::error::Damage;
+use crate::error::{Damage, copied};
 use crate::file_info::{self, FileInfo};
 use crate::index::{DataBlockPosition, DataIndex};
 use crate::input::Input;
@@ -341,7 +341,8 @@ impl HFileReader {
             let (found, offset, size) = entry?;
             if found == name {
                 let (_, payload) = self.file.read(offset, &[BlockType::Meta], Some(size))?;
-                return Ok(Some(payload.to_vec()));
+                let content = copied(&payload);
+                return content.map(Some).map_err(|damage| self.file.corrupt(offset, &damage));
             }
         }
         Ok(None)

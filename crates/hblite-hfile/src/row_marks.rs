@@ -13,6 +13,8 @@ use std::ops::Range;
 use hblite_model::bytes;
 use hblite_model::cell::key;
 
+use crate::error::{Parsed, collect};
+
 /// Cells from one mark to the next.
 const STEP: usize = 8;
 /// Blocks with fewer cells are searched as they are.
@@ -29,18 +31,19 @@ pub(crate) struct RowMarks {
 
 impl RowMarks {
     /// The marks of `count` cells whose rows `row` gives, in order as bytes.
-    pub(crate) fn of<'a>(count: usize, row: impl Fn(usize) -> &'a [u8]) -> Self {
+    ///
+    /// # Errors
+    /// No memory for them.
+    pub(crate) fn of<'a>(count: usize, row: impl Fn(usize) -> &'a [u8]) -> Parsed<Self> {
         if count < CELLS_MIN {
-            return Self::default();
+            return Ok(Self::default());
         }
         let (first, last) = (row(0), row(count - 1));
         let shared_length = bytes::common_prefix_length(first, last);
-        let marks = (0..count)
-            .step_by(STEP)
-            // The rows between are shorter only in a damaged file.
-            .map(|cell| key::row_prefix(row(cell).get(shared_length..).unwrap_or_default()))
-            .collect();
-        Self { shared_length, marks }
+        // The rows between are shorter only in a damaged file.
+        let mark = |cell| key::row_prefix(row(cell).get(shared_length..).unwrap_or_default());
+        let marks = collect((0..count).step_by(STEP).map(mark))?;
+        Ok(Self { shared_length, marks })
     }
 
     /// The cells among which the first that is not below `row` is, or the one behind them;
@@ -82,7 +85,7 @@ mod tests {
         }
         rows.extend((0..20).map(|_| b"user999\0".to_vec()));
         rows.sort();
-        let marks = RowMarks::of(rows.len(), |cell| &rows[cell]);
+        let marks = RowMarks::of(rows.len(), |cell| &rows[cell]).unwrap();
         let absent =
             [&b""[..], b"user", b"user0", b"usez", b"user999", b"user999\0\0", b"user1234"];
         for wanted in rows.iter().map(Vec::as_slice).chain(absent) {
@@ -98,7 +101,7 @@ mod tests {
     #[test]
     fn small_blocks_have_none() {
         let rows = [b"a"; CELLS_MIN - 1];
-        let marks = RowMarks::of(rows.len(), |cell| rows[cell]);
+        let marks = RowMarks::of(rows.len(), |cell| rows[cell]).unwrap();
         assert_eq!(marks.narrow(rows.len(), b"a", b"a"), None);
     }
 }

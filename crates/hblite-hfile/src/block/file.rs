@@ -20,7 +20,7 @@ use hblite_model::{Compression, Error, Exception, Result};
 
 use super::header::{BlockHeader, HEADER_SIZE};
 use super::{BlockType, Payload, compression};
-use crate::error::{Damage, Parsed};
+use crate::error::{Damage, Parsed, copied, reserve_exact};
 
 /// Where the bytes of a file come from.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl BlockFile {
     /// The error for damage in the block at `offset`.
     #[cold]
     pub(crate) fn corrupt(&self, offset: u64, damage: &Damage) -> Error {
-        Error::corrupt(Exception::CorruptHFile, &self.path, offset, damage)
+        damage.in_file(&self.path, offset)
     }
 
     /// The header at `offset`, after checking that its block lies before the trailer.
@@ -118,8 +118,8 @@ impl BlockFile {
             }
             source => {
                 let mut buffer = Vec::new();
-                reserve(&mut buffer, length)
-                    .map_err(|error| unreadable(&self.path, offset, error))?;
+                reserve_exact(&mut buffer, length)
+                    .map_err(|damage| self.corrupt(offset, &damage))?;
                 buffer.resize(length, 0);
                 source.read_exact_at(&self.path, &mut buffer, offset)?;
                 Ok(Payload::owned(buffer))
@@ -180,7 +180,8 @@ impl BlockFile {
     ) -> Result<(BlockHeader, Payload)> {
         let (_, mut block) = self.block(offset, on_disk_size)?;
         if self.is_mapped() {
-            block = copy(&block).map_err(|error| unreadable(&self.path, offset, error))?;
+            let copy = copied(&block).map_err(|damage| self.corrupt(offset, &damage))?;
+            block = Payload::owned(copy);
         }
         let header = self.parse_header(offset, &block[..HEADER_SIZE])?;
         if header.on_disk_size() != block.len() {
@@ -223,17 +224,6 @@ impl BlockFile {
         let payload = compression::decompress(self.compression, &payload, size).map_err(corrupt)?;
         Ok((*header, Payload::owned(payload)))
     }
-}
-
-fn copy(bytes: &[u8]) -> std::io::Result<Payload> {
-    let mut buffer = Vec::new();
-    reserve(&mut buffer, bytes.len())?;
-    buffer.extend_from_slice(bytes);
-    Ok(Payload::owned(buffer))
-}
-
-fn reserve(buffer: &mut Vec<u8>, length: usize) -> std::io::Result<()> {
-    buffer.try_reserve_exact(length).map_err(|_| std::io::Error::from(ErrorKind::OutOfMemory))
 }
 
 #[cold]

@@ -11,7 +11,7 @@ use hblite_model::{CellComparator, Result};
 
 use super::{BloomHash, META_VERSION, positions, write_row_column_key};
 use crate::block::{BlockFile, BlockOrder, BlockType, Payload};
-use crate::error::{Damage, Parsed, ensure};
+use crate::error::{Damage, Parsed, copied, ensure, reserve};
 use crate::input::Input;
 
 /// A hash count beyond this is damage: it would make every question slow.
@@ -86,8 +86,9 @@ impl BloomReader {
                 !has_flat_keys || hblite_model::cell::key::check(first_key),
                 "lengths inside a Bloom key do not fit",
             )?;
-            let bits = OnceLock::new();
-            chunks.push(Chunk { first_key: first_key.into(), offset, on_disk_size, bits });
+            reserve(&mut chunks, 1)?;
+            let (first_key, bits) = (copied(first_key)?.into_boxed_slice(), OnceLock::new());
+            chunks.push(Chunk { first_key, offset, on_disk_size, bits });
         }
         ensure(input.is_empty(), "bytes behind the last Bloom chunk")?;
         Ok(Self { hash, hash_count, sums, chunks: chunks.into(), has_flat_keys, comparator })

@@ -11,7 +11,7 @@
 use hblite_model::CellRef;
 use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
 
-use crate::error::{Damage, Parsed};
+use crate::error::{Damage, Parsed, reserve, reserve_exact};
 use crate::input::{vlong_at, vlong_size, vlong_size_of_first, write_vlong};
 
 /// Bytes of the length in front of tags.
@@ -139,9 +139,11 @@ impl CellOffsets {
         expected: usize,
         narrow: impl Fn(usize) -> T,
     ) -> Parsed<Box<[T]>> {
-        let mut offsets = Vec::with_capacity(expected);
+        let mut offsets = Vec::new();
+        reserve_exact(&mut offsets, expected)?;
         let mut at = 0;
         while at < bytes.len() {
+            reserve(&mut offsets, 1)?;
             offsets.push(narrow(at));
             at = layout.check(bytes, at)?;
         }

@@ -75,7 +75,7 @@ pub(crate) fn decode(
     let size = input.length()?;
     ensure(size <= PAYLOAD_SIZE_MAX, "encoded block announces too many bytes")?;
     let trailer = PackedTrailer::new(layout, tags_compressed);
-    let mut out = DecodedCells::new(size, payload.len());
+    let mut out = DecodedCells::new(size, payload.len())?;
     match encoding {
         DataBlockEncoding::Prefix => prefix::decode(&mut input, trailer, &mut out)?,
         DataBlockEncoding::Diff => diff::decode(&mut input, trailer, &mut out)?,

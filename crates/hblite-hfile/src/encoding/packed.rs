@@ -14,7 +14,7 @@ use hblite_model::cell::key;
 
 use super::cells::CellLayout;
 use super::tag_dictionary::TagDictionary;
-use crate::error::{Damage, Parsed, ensure};
+use crate::error::{Damage, Parsed, ensure, reserve};
 use crate::input::{Input, write_varint, write_vlong};
 
 /// Bytes of an output that are reserved at once, at most this many times the input.
@@ -109,9 +109,11 @@ pub(crate) struct DecodedCells {
 
 impl DecodedCells {
     /// Room for cells of `size_max` bytes that come out of `input_size` bytes.
-    pub(crate) fn new(size_max: usize, input_size: usize) -> Self {
-        Self {
-            bytes: Vec::with_capacity(size_max.min(input_size.saturating_mul(RESERVE_FACTOR))),
+    pub(crate) fn new(size_max: usize, input_size: usize) -> Parsed<Self> {
+        let mut bytes = Vec::new();
+        reserve(&mut bytes, size_max.min(input_size.saturating_mul(RESERVE_FACTOR)))?;
+        Ok(Self {
+            bytes,
             size_max,
             key_start: 0,
             key_length: 0,
@@ -119,7 +121,7 @@ impl DecodedCells {
             previous_key_start: 0,
             previous_key_length: 0,
             previous_value_length: 0,
-        }
+        })
     }
 
     /// Key length of the last cell that was begun.
@@ -151,6 +153,7 @@ impl DecodedCells {
             bytes.len() <= self.size_max - self.bytes.len(),
             "encoded block decodes to more than it announces",
         )?;
+        reserve(&mut self.bytes, bytes.len())?;
         self.bytes.extend_from_slice(bytes);
         Ok(())
     }
@@ -173,6 +176,7 @@ impl DecodedCells {
             length <= self.size_max - self.bytes.len(),
             "encoded block decodes to more than it announces",
         )?;
+        reserve(&mut self.bytes, length)?;
         self.bytes.extend_from_within(start..start + length);
         Ok(())
     }

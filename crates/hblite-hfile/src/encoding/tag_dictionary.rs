@@ -90,7 +90,6 @@ impl TagDictionary {
         let mut read = 0;
         while read < length {
             let tag = self.read_tag(input)?;
-            ensure(tag.len() <= u16::MAX as usize, "a tag is too long")?;
             read += TAG_LENGTH_SIZE + tag.len();
             out.push(&(tag.len() as u16).to_be_bytes())?;
             out.push(tag)?;
@@ -103,6 +102,7 @@ impl TagDictionary {
         let first = input.u8()?;
         let index = if first == NOT_IN_DICTIONARY {
             let length = input.varint()?;
+            ensure(length <= u16::MAX as usize, "a tag is too long")?;
             self.add(input.take(length)?)
         } else {
             let index = u16::from_be_bytes([first, input.u8()?]) as usize;

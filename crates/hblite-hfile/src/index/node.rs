@@ -15,7 +15,7 @@ use hblite_model::cell::key;
 
 use super::ENTRY_FIXED_SIZE;
 use crate::block::BlockOrder;
-use crate::error::{Damage, Parsed, ensure};
+use crate::error::{Damage, Parsed, collect, ensure, reserve};
 use crate::input::Input;
 
 /// Where an entry points, and where its key lies.
@@ -132,8 +132,10 @@ impl NodeBuilder {
         self.order.check(offset, on_disk_size)?;
         let key_start =
             u32::try_from(self.keys.len()).map_err(|_| Damage::new("index keys of over 4 GiB"))?;
+        reserve(&mut self.keys, key.len())?;
         self.keys.extend_from_slice(key);
         let key_length = key.len() as u32;
+        reserve(&mut self.entries, 1)?;
         self.entries.push(Entry { offset, on_disk_size, key_start, key_length });
         Ok(())
     }
@@ -187,7 +189,7 @@ impl NodeBuilder {
             // The rows between are shorter only in a damaged file.
             let behind = |row: &[u8]| key::row_prefix(row.get(shared..).unwrap_or_default());
             let prefix = |index| behind(key::row(node.key(index)));
-            node.prefixes = (0..node.len()).map(prefix).collect();
+            node.prefixes = collect((0..node.len()).map(prefix))?;
             node.shared_row = shared_row;
         }
         Ok(node)

@@ -14,7 +14,7 @@ use hblite_model::{CellComparator, Result};
 use super::{IndexNode, MID_KEY_SIZE, NodeBuilder};
 use crate::block::{BlockFile, BlockType};
 use crate::data_block::DataBlock;
-use crate::error::{Damage, Parsed, ensure};
+use crate::error::{Damage, Parsed, collect, ensure};
 use crate::input::Input;
 
 /// Which data block: an entry of a leaf.
@@ -51,9 +51,9 @@ struct Leaf {
 }
 
 impl Leaf {
-    fn new(node: IndexNode) -> Self {
-        let states = (0..node.len()).map(|_| BlockState::default()).collect();
-        Self { node, states }
+    fn new(node: IndexNode) -> Parsed<Self> {
+        let states = collect((0..node.len()).map(|_| BlockState::default()))?;
+        Ok(Self { node, states })
     }
 }
 
@@ -85,15 +85,17 @@ impl DataIndex {
     ) -> Result<Self> {
         let (node, mid_key) = parse_root(root, count, levels, comparator, file.end())
             .map_err(|damage| file.corrupt(root_offset, &damage))?;
+        let corrupt = |damage: Damage| file.corrupt(root_offset, &damage);
         if levels == 1 {
-            let leaves = Box::from([OnceLock::from(Leaf::new(node))]);
+            let leaf = Leaf::new(node).map_err(corrupt)?;
+            let leaves = Box::from([OnceLock::from(leaf)]);
             return Ok(Self { comparator, directory: None, leaves, mid_key });
         }
         let mut directory = node;
         for _ in 2..levels {
             directory = children(file, comparator, &directory)?;
         }
-        let leaves = (0..directory.len()).map(|_| OnceLock::new()).collect();
+        let leaves = collect((0..directory.len()).map(|_| OnceLock::new())).map_err(corrupt)?;
         Ok(Self { comparator, directory: Some(directory), leaves, mid_key })
     }
 
@@ -117,10 +119,10 @@ impl DataIndex {
             builder.push_node(&payload)?;
             let node = builder.finish(self.comparator)?;
             ensure(node.key(0) == directory.key(leaf), "leaf begins with another key")?;
-            Ok(node)
+            Leaf::new(node)
         };
-        let node = parse().map_err(|damage: Damage| file.corrupt(offset, &damage))?;
-        Ok(self.leaves[leaf].get_or_init(|| Leaf::new(node)))
+        let loaded = parse().map_err(|damage: Damage| file.corrupt(offset, &damage))?;
+        Ok(self.leaves[leaf].get_or_init(|| loaded))
     }
 
     /// The last block whose index key is not greater than `key`; `None` if `key` is before all.

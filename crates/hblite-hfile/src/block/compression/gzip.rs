@@ -9,8 +9,8 @@ use std::io::Read as _;
 use flate2::{Compress, FlushCompress, Status};
 use hblite_model::Result;
 
-use super::codec_failed;
-use crate::error::{Damage, Parsed};
+use super::{codec_damage, codec_failed};
+use crate::error::Parsed;
 
 /// Magic, method deflate, no flags, no time, no extra flags, system FAT: as the JDK writes it.
 const MEMBER_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0];
@@ -55,5 +55,5 @@ pub(crate) fn decompress(stored: &[u8], out: &mut Vec<u8>, size_max: usize) -> P
         .take(size_max as u64 + 1)
         .read_to_end(out)
         .map(drop)
-        .map_err(|error| Damage::new(format!("gzip: {error}")))
+        .map_err(|error| codec_damage("gzip", size_max, &error))
 }

@@ -17,8 +17,8 @@ use std::io::Read as _;
 
 use hblite_model::{Compression, Result};
 
-use super::codec_failed;
-use crate::error::{Damage, Parsed, ensure};
+use super::{codec_damage, codec_failed};
+use crate::error::{Damage, Parsed, ensure, reserve};
 use crate::input::Input;
 
 /// Raw bytes of a chunk at most, SNAPPY and LZ4.
@@ -145,13 +145,16 @@ fn decompress_snappy(chunk: &[u8], out: &mut Vec<u8>, size_max: usize) -> Parsed
     // A snappy copy of 64 bytes takes at least two bytes.
     ensure(size <= chunk.len().saturating_mul(32), "snappy chunk announces too much")?;
     let start = out.len();
+    reserve(out, size)?;
     out.resize(start + size, 0);
     snap::raw::Decoder::new().decompress(chunk, &mut out[start..]).map(drop).map_err(damaged)
 }
 
 fn decompress_lz4(chunk: &[u8], out: &mut Vec<u8>, size_max: usize) -> Parsed<()> {
     let start = out.len();
-    out.resize(start + size_max.min(chunk.len().saturating_mul(LZ4_EXPANSION_MAX)), 0);
+    let room = size_max.min(chunk.len().saturating_mul(LZ4_EXPANSION_MAX));
+    reserve(out, room)?;
+    out.resize(start + room, 0);
     let size = lz4_flex::block::decompress_into(chunk, &mut out[start..])
         .map_err(|error| Damage::new(format!("lz4: {error}")))?;
     out.truncate(start + size);
@@ -159,7 +162,7 @@ fn decompress_lz4(chunk: &[u8], out: &mut Vec<u8>, size_max: usize) -> Parsed<()
 }
 
 fn decompress_zstd(frame: &[u8], out: &mut Vec<u8>, size_max: usize) -> Parsed<()> {
-    let damaged = |error: std::io::Error| Damage::new(format!("zstd: {error}"));
+    let damaged = |error: std::io::Error| codec_damage("zstd", size_max, &error);
     let start = out.len();
     // What a frame says of its size is believed if room for as much was granted anyhow.
     if let Ok(Some(size)) = zstd::zstd_safe::get_frame_content_size(frame)

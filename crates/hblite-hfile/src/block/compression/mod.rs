@@ -18,7 +18,7 @@ mod hadoop_stream;
 
 use hblite_model::{Compression, Error, Exception, Result};
 
-use crate::error::{Damage, Parsed, ensure};
+use crate::error::{Damage, Parsed, ensure, reserve};
 
 /// Output room that is granted at once: so many times the input, and so many bytes.
 const RESERVE_FACTOR: usize = 16;
@@ -57,13 +57,17 @@ pub(crate) fn decompress(
     stored: &[u8],
     uncompressed_size: usize,
 ) -> Parsed<Vec<u8>> {
-    let mut out = Vec::with_capacity(capacity_hint(stored.len(), uncompressed_size));
+    let mut out = Vec::new();
+    reserve(&mut out, capacity_hint(stored.len(), uncompressed_size))?;
     match compression {
         Compression::Gz => gzip::decompress(stored, &mut out, uncompressed_size)?,
         Compression::Snappy | Compression::Lz4 | Compression::Zstd => {
             hadoop_stream::decompress(compression, stored, &mut out, uncompressed_size)?;
         }
-        Compression::None => out.extend_from_slice(stored),
+        Compression::None => {
+            reserve(&mut out, stored.len())?;
+            out.extend_from_slice(stored);
+        }
         Compression::Lzo | Compression::Bzip2 => {
             return Err(Damage::new("compressed with a codec that hblite does not have"));
         }
@@ -122,6 +126,14 @@ impl Compressor {
 /// The codec itself failed while compressing, which the standard codecs do not do by themselves.
 fn codec_failed(codec: &str, source: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(Exception::Io, format!("{codec} compression failed: {source}")).with_source(source)
+}
+
+/// What a codec could not take apart, unless there was no memory for what came out.
+fn codec_damage(codec: &str, size_max: usize, error: &std::io::Error) -> Damage {
+    match error.kind() {
+        std::io::ErrorKind::OutOfMemory => Damage::Memory(size_max),
+        _ => Damage::new(format!("{codec}: {error}")),
+    }
 }
 
 #[cfg(test)]
