@@ -1,12 +1,13 @@
 //! The scrubber: reads store files in the background and verifies every block again.
 //!
-//! A read verifies a block once, and what is read often is read from memory. Damage that comes later
-//! would be found when the file is compacted or backed up, perhaps after the last good copy is gone.
+//! A read verifies a block once, and what is read often is read from memory. Damage that comes
+//! later would be found when the file is compacted or backed up, perhaps after the last good copy
+//! is gone.
 //!
-//! A round visits every file of every region in service, one after the other, at a limited pace, and
-//! reads from the file, not from a mapping or a cache. It takes no lock and changes nothing: a
-//! damaged file stays where it is and is listed in the store's status until it verifies again or is
-//! replaced.
+//! A round visits every file of every region in service, one after the other, at a limited pace.
+//! It reads from the file, not from a mapping or a cache, takes no lock and changes nothing: a
+//! damaged file stays where it is and is listed in the store's status until it verifies again or
+//! is replaced.
 //!
 //! Threads: one of its own, and callers of [`Scrubber::round`]. It ends within a block when the
 //! store is closed.
