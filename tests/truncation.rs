@@ -197,13 +197,13 @@ fn once(connection: &Connection, action: &str, dir: &Path) -> Result<()> {
         "scan-uncached" => read(&Scan::new().cache_blocks(false)),
         "compact" => {
             if store_files(dir).iter().any(|file| fs::metadata(file).is_ok_and(|f| f.len() == 0)) {
-                return admin.compact_table(table.name(), true);
+                return admin.major_compact_table(table.name());
             }
             Ok(())
         }
         "compact-all-along" => {
             write(connection, "t")?;
-            admin.compact_table(table.name(), true)
+            admin.major_compact_table(table.name())
         }
         "backup" => {
             let to = dir.join("copy");
