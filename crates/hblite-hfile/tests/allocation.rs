@@ -110,7 +110,7 @@ fn write(options: HFileWriterOptions, meta_size: usize) -> MemFileSystem {
         writer.append_meta_block(b"large", vec![7; meta_size]);
     }
     for number in 0..6_000 {
-        let row = format!("{:0>150}", number);
+        let row = format!("{number:0>150}");
         let value = vec![number as u8; 100];
         let cell = hblite_model::Cell::new(row.as_bytes(), b"f", b"q", 1, CellType::Put, &value);
         writer.append(&cell.as_ref()).unwrap();
