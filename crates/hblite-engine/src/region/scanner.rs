@@ -17,6 +17,7 @@
 //! fetch; so behind a cut the scanner looks one piece ahead.
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
+mod judged;
 mod open;
 mod piece;
 mod stop_row;
@@ -25,9 +26,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use hblite_model::cell::{CellBuffer, CellRef};
-use hblite_model::filter::{Filter, FilterState, RowVerdict};
-use hblite_model::{CellComparator, Direction, Error, Exception, Result, Scan};
+use hblite_model::cell::CellBuffer;
+use hblite_model::filter::{Filter, FilterState};
+use hblite_model::{CellComparator, Direction, Error, Result, Scan};
 
 pub(crate) use self::open::ScanSources;
 pub(crate) use self::piece::RowCounts;
@@ -45,7 +46,8 @@ pub(crate) enum NextRow {
         /// The row goes on in the next piece.
         may_have_more_cells: bool,
     },
-    /// The time was over before a row was found; the next call goes on (a heartbeat in HBase).
+    /// The time was over before a row was found (a heartbeat in HBase), or the work that was
+    /// allowed is done, perhaps within a row: the next call goes on there.
     Paused,
     /// The scan has nothing more in this region.
     End,
@@ -85,6 +87,8 @@ pub(crate) struct RegionScanner<S = SourceScanner> {
     collected: CellBuffer,
     /// The stores are done with the row, the joined ones are not.
     is_row_joining: bool,
+    /// Where in a row reading has paused.
+    paused: Option<PausedRow>,
     is_done: bool,
     cells_returned: u64,
     rows: RowCounts,
@@ -93,6 +97,26 @@ pub(crate) struct RegionScanner<S = SourceScanner> {
     fetched: u64,
     /// The piece that was read ahead.
     ahead: Option<Piece>,
+}
+
+/// A row in which reading has paused because the work that was allowed is done.
+struct PausedRow {
+    step: RowStep,
+    /// What is left of the row's budget.
+    budget: RowBudget,
+    /// Cells of the row that were given or collected.
+    given: usize,
+}
+
+/// What is done with a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RowStep {
+    /// The stores that the filter needs are read.
+    Reading,
+    /// The joined stores are read.
+    Joining,
+    /// The row was rejected, and what is left of it is read past.
+    Skipping,
 }
 
 /// A row, or a piece of one.
@@ -147,6 +171,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             row: Vec::new(),
             collected: CellBuffer::new(),
             is_row_joining: false,
+            paused: None,
             is_done: false,
             cells_returned: 0,
             rows: RowCounts::default(),
@@ -243,218 +268,44 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         mut is_time_over: impl FnMut() -> bool,
     ) -> Result<NextRow> {
         let mut budget = self.piece;
-        let mut is_first = true;
+        let mut given = 0;
+        match self.paused.take() {
+            Some(paused) => (budget, given) = (paused.budget.resumed(&budget), paused.given),
+            None if self.is_plain_end() => return Ok(NextRow::End),
+            None => {}
+        }
         loop {
             let store = &mut self.stores[0];
-            let is_over = if self.stop.is_open() {
-                !store.is_at_cell()
-            } else {
-                store.row().is_none_or(|row| self.stop.is_beyond(row))
-            };
-            if is_over {
-                return Ok(NextRow::End);
-            }
-            if !is_first && is_time_over() {
+            let returned = store.next_row(&mut self.filter, &mut budget, sink)?;
+            self.piece.allow_work(budget.work_left());
+            self.cells_returned += returned as u64;
+            given += returned;
+            if budget.is_paused() {
+                self.paused = Some(PausedRow { step: RowStep::Reading, budget, given });
                 return Ok(NextRow::Paused);
             }
-            let returned = store.next_row(&mut self.filter, &mut budget, sink)?;
             let may_have_more_cells = budget.is_exhausted() && store.has_rest_of_row();
-            self.rows.count(returned > 0, may_have_more_cells);
-            if returned > 0 {
-                self.cells_returned += returned as u64;
+            self.rows.count(given > 0, may_have_more_cells);
+            if given > 0 {
                 return Ok(NextRow::Row { may_have_more_cells });
             }
-            is_first = false;
-        }
-    }
-
-    fn next_judged_row<C: CellSink>(
-        &mut self,
-        sink: &mut C,
-        mut is_time_over: impl FnMut() -> bool,
-    ) -> Result<NextRow> {
-        let mut is_first = true;
-        loop {
-            let may_pause = !std::mem::take(&mut is_first);
-            let mut budget = self.piece;
-            let found = if self.is_row_joining {
-                self.join_row(sink, &mut budget)?
-            } else if !self.find_row() || self.stop.is_beyond(&self.row) {
+            if self.is_plain_end() {
                 return Ok(NextRow::End);
-            } else if may_pause && is_time_over() {
+            }
+            if budget.work_left() == 0 || is_time_over() {
                 return Ok(NextRow::Paused);
-            } else if self.is_row_key_rejected()? {
-                self.rows.count(false, self.is_filter_done());
-                if self.is_filter_done() {
-                    return Ok(NextRow::End);
-                }
-                self.skip_row()?;
-                continue;
-            } else {
-                self.read_row(sink, &mut budget)?
-            };
-            self.rows.count(found.is_some(), found.unwrap_or(false));
-            let Some(may_have_more_cells) = found else {
-                self.skip_row()?;
-                continue;
-            };
-            if !may_have_more_cells && let Some(filter) = &mut self.filter {
-                filter.reset();
-            }
-            self.is_done = self.is_filter_done();
-            return Ok(NextRow::Row { may_have_more_cells });
-        }
-    }
-
-    /// Finds the row that comes first.
-    fn find_row(&mut self) -> bool {
-        let mut is_found = false;
-        for store in &mut self.stores {
-            let Some(row) = store.row() else {
-                continue;
-            };
-            let order = self.comparator.compare_rows(row, &self.row);
-            if !is_found || self.direction.apply(order).is_lt() {
-                self.row.clear();
-                self.row.extend_from_slice(row);
-                is_found = true;
             }
         }
-        is_found
     }
 
-    fn is_row_key_rejected(&mut self) -> Result<bool> {
-        self.filter.as_mut().map_or(Ok(false), |filter| filter.filter_row_key(&self.row))
-    }
-
-    /// Reads the row from the stores: whether it has more cells, or `None` if it was rejected.
-    fn read_row<C: CellSink>(
-        &mut self,
-        sink: &mut C,
-        budget: &mut RowBudget,
-    ) -> Result<Option<bool>> {
-        let judges_rows = self.filter.as_ref().is_some_and(FilterState::has_filter_row);
-        if judges_rows {
-            // Such a row must not be cut by its size.
-            budget.forget_bytes();
+    /// Whether a plain scan has come to the end of its rows.
+    #[inline]
+    fn is_plain_end(&mut self) -> bool {
+        let store = &mut self.stores[0];
+        match self.stop.is_open() {
+            true => !store.is_at_cell(),
+            false => store.row().is_none_or(|row| self.stop.is_beyond(row)),
         }
-        if !judges_rows && self.joined.is_empty() {
-            let returned =
-                read_stores(&mut self.stores, &self.row, &mut self.filter, budget, sink)?;
-            self.cells_returned += returned as u64;
-            // No such filter rejects a row of which it has let a cell through.
-            return Ok((returned > 0).then(|| budget.is_exhausted() && self.has_more_in_row()));
-        }
-        self.collected.clear();
-        let returned = read_stores(
-            &mut self.stores,
-            &self.row,
-            &mut self.filter,
-            budget,
-            &mut self.collected,
-        )?;
-        if budget.is_exhausted() {
-            if judges_rows {
-                return Err(incompatible_filter());
-            }
-            if self.has_more_in_row() {
-                self.give_collected(sink);
-                return Ok(Some(true));
-            }
-        }
-        if returned == 0 || self.is_row_rejected() {
-            return Ok(None);
-        }
-        self.join_collected(sink, budget)
-    }
-
-    fn has_more_in_row(&mut self) -> bool {
-        self.stores.iter_mut().any(|store| store.is_at_row(&self.row))
-    }
-
-    /// Asks the filter about the collected row.
-    fn is_row_rejected(&mut self) -> bool {
-        match &mut self.filter {
-            Some(filter) if filter.has_filter_row() => {
-                filter.filter_row_cells(&mut self.collected) == RowVerdict::Exclude
-            }
-            Some(filter) => filter.filter_row(),
-            None => false,
-        }
-    }
-
-    /// Reads the rest of a row from the joined stores.
-    fn join_row<C: CellSink>(
-        &mut self,
-        sink: &mut C,
-        budget: &mut RowBudget,
-    ) -> Result<Option<bool>> {
-        self.collected.clear();
-        self.join_collected(sink, budget)
-    }
-
-    /// Adds the cells of the joined stores to those collected and gives all to `sink`.
-    fn join_collected<C: CellSink>(
-        &mut self,
-        sink: &mut C,
-        budget: &mut RowBudget,
-    ) -> Result<Option<bool>> {
-        for store in &mut self.joined {
-            store.go_to_row(&self.row)?;
-        }
-        if !budget.is_exhausted() {
-            read_stores(
-                &mut self.joined,
-                &self.row,
-                &mut self.filter,
-                budget,
-                &mut self.collected,
-            )?;
-        }
-        self.is_row_joining =
-            budget.is_exhausted() && self.joined.iter_mut().any(|store| store.is_at_row(&self.row));
-        if self.collected.is_empty() {
-            return Ok(None);
-        }
-        self.give_collected(sink);
-        Ok(Some(self.is_row_joining))
-    }
-
-    /// Gives the collected cells to `sink`, in order.
-    fn give_collected<C: CellSink>(&mut self, sink: &mut C) {
-        self.cells_returned += self.collected.len() as u64;
-        if self.joined.is_empty() {
-            for cell in &self.collected {
-                sink.push(&cell);
-            }
-            return;
-        }
-        // Families of both kinds alternate.
-        let mut cells: Vec<CellRef<'_>> = self.collected.iter().collect();
-        cells.sort_by(|left, right| self.comparator.compare(left, right));
-        for cell in &cells {
-            sink.push(cell);
-        }
-    }
-
-    /// Goes on to the next row.
-    fn skip_row(&mut self) -> Result<()> {
-        for store in &mut self.stores {
-            if !store.is_at_row(&self.row) {
-                continue;
-            }
-            match self.direction {
-                Direction::Forward => {
-                    let mut unlimited = RowBudget::UNLIMITED;
-                    store.next_row(&mut self.filter, &mut unlimited, &mut |_: &CellRef<'_>| {})?;
-                }
-                Direction::Reverse => store.pass_row(&self.row)?,
-            }
-        }
-        if let Some(filter) = &mut self.filter {
-            filter.reset();
-        }
-        Ok(())
     }
 }
 
@@ -469,32 +320,4 @@ fn piece_budget(scan: &Scan) -> RowBudget {
 fn is_joined(scan: &Scan, family: &[u8]) -> bool {
     let is_needed = |filter: &Filter| filter.is_family_essential(family);
     scan.is_on_demand() && scan.filter_ref().is_some_and(|filter| !is_needed(filter))
-}
-
-/// Reads the cells of `row` from each store that has some, until the budget is exhausted.
-fn read_stores<S: KeyValueScanner, C: CellSink>(
-    stores: &mut [StoreScanner<S>],
-    row: &[u8],
-    filter: &mut Option<FilterState>,
-    budget: &mut RowBudget,
-    sink: &mut C,
-) -> Result<usize> {
-    let mut returned = 0;
-    for store in stores {
-        if store.is_at_row(row) {
-            returned += store.next_row(filter, budget, sink)?;
-            if budget.is_exhausted() {
-                break;
-            }
-        }
-    }
-    Ok(returned)
-}
-
-fn incompatible_filter() -> Error {
-    Error::new(
-        Exception::IncompatibleFilter,
-        "Filter whose hasFilterRow() returns true is incompatible with scans that must  stop \
-         mid-row because of a limit.",
-    )
 }

@@ -7,6 +7,7 @@
 //!
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
+mod budget;
 mod cursor;
 #[cfg(test)]
 pub(crate) mod naive;
@@ -18,6 +19,7 @@ use hblite_model::cell::{CellBuffer, CellRef, key};
 use hblite_model::filter::{FilterState, HintsInRow};
 use hblite_model::{Direction, Error, Qualifiers, Result, Scan};
 
+pub(crate) use self::budget::RowBudget;
 use self::cursor::StoreCursor;
 use self::plain::PlainRows;
 use super::key_value_heap::KeyValueHeap;
@@ -42,57 +44,6 @@ impl<F: FnMut(&CellRef<'_>)> CellSink for F {
     #[inline]
     fn push(&mut self, cell: &CellRef<'_>) {
         self(cell);
-    }
-}
-
-/// How much of a row may still be returned in one piece (HBase's `ScannerContext`).
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RowBudget {
-    cells_left: usize,
-    bytes_left: u64,
-}
-
-impl RowBudget {
-    /// No limit.
-    pub(crate) const UNLIMITED: Self = Self { cells_left: usize::MAX, bytes_left: u64::MAX };
-
-    /// `None` is no limit.
-    pub(crate) fn new(cells: Option<usize>, bytes: Option<u64>) -> Self {
-        Self { cells_left: cells.unwrap_or(usize::MAX), bytes_left: bytes.unwrap_or(u64::MAX) }
-    }
-
-    /// Whether only a number of cells cuts rows.
-    #[inline]
-    pub(crate) fn is_batch(&self) -> bool {
-        self.cells_left != usize::MAX && self.bytes_left == u64::MAX
-    }
-
-    /// Sets the limit of bytes; `None` is no limit.
-    pub(crate) fn limit_bytes(&mut self, bytes: Option<u64>) {
-        self.bytes_left = bytes.unwrap_or(u64::MAX);
-    }
-
-    /// Leaves only the limit of cells.
-    pub(crate) fn forget_bytes(&mut self) {
-        self.bytes_left = u64::MAX;
-    }
-
-    #[inline]
-    fn take(&mut self, cell: &CellRef<'_>) {
-        self.cells_left = self.cells_left.saturating_sub(1);
-        self.bytes_left = self.bytes_left.saturating_sub(cell.heap_size() as u64);
-    }
-
-    /// Whether no row can be cut.
-    #[inline]
-    fn is_unlimited(&self) -> bool {
-        self.cells_left == usize::MAX && self.bytes_left == u64::MAX
-    }
-
-    /// Whether the row must be cut here.
-    #[inline]
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.cells_left == 0 || self.bytes_left == 0
     }
 }
 
@@ -174,7 +125,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
 
     /// Reads the row at the scanner, or its rest if the last call ran out of budget, and returns
     /// how many cells it gave to `sink`. Afterwards the scanner is at the next row, unless the
-    /// budget is exhausted.
+    /// budget is exhausted or reading has paused. Each call looks at one cell at least.
     ///
     /// # Errors
     /// Those of the sources and of the filter; the scanner must not be used any more.
@@ -187,8 +138,10 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         if self.is_closed {
             return Ok(0);
         }
-        if self.plain.is_some() && budget.is_unlimited() && !self.cursor.has_rest_of_row() {
-            return self.next_plain_row(sink);
+        if let Some(plain) = &self.plain
+            && (plain.is_paused() || (budget.is_unlimited() && !self.cursor.has_rest_of_row()))
+        {
+            return self.next_plain_row(budget, sink);
         }
         if self.row().is_none() {
             return Ok(0);
@@ -215,7 +168,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
                 self.is_closed = true;
                 break;
             }
-            if !is_in_row && !self.is_still_in_row() {
+            if !is_in_row && (!self.is_still_in_row() || budget.pauses()) {
                 break;
             }
             is_in_row = false;
@@ -223,6 +176,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
                 break;
             };
             self.cursor.cells_examined += 1;
+            budget.work_on(&cell, filter.is_some());
             let code = self.matcher.match_cell(&cell, filter.as_mut())?;
             if is_include(code) {
                 self.count += 1;

@@ -44,7 +44,8 @@ pub enum RegionStep {
         /// Limits cut the row before what may be its end.
         may_have_more_cells: bool,
     },
-    /// The time was over before a row was found.
+    /// The time was over before a row was found, or the work that was allowed is done. The next
+    /// call goes on there: what it gives first may belong to a row that this call has begun.
     Paused,
     /// Nothing more in this region.
     End,
@@ -162,6 +163,15 @@ impl RegionHandle {
     pub fn get(&self, get: &Get) -> Result<RowResult> {
         self.check_row(get.row(), "Get")?;
         self.region.read_row(get).map(RowResult::new)
+    }
+
+    /// Begins to read one row: as [`RegionHandle::get`], which collects its cells, and can pause.
+    ///
+    /// # Errors
+    /// `NotServingRegion`, `WrongRow`, `NoSuchColumnFamily`.
+    pub fn begin_get(&self, get: &Get) -> Result<RegionScan> {
+        self.check_row(get.row(), "Get")?;
+        self.scan(get.as_scan(), None)
     }
 
     /// Begins a scan, of the rows that are this region's: at the read point `at`, if all that was
@@ -283,6 +293,28 @@ impl RegionScan {
             NextRow::Paused => RegionStep::Paused,
             NextRow::End => RegionStep::End,
         })
+    }
+
+    /// Lets [`RegionScan::next`] do so much work before it pauses, in the middle of a row if need
+    /// be; at first there is no limit. A cell counts as one; a cell that a filter judges, as four,
+    /// and once more for every KiB of its value.
+    pub fn allow_work(&mut self, work: u64) {
+        self.scanner.allow_work(work);
+    }
+
+    /// What is left of the work that was allowed.
+    pub fn work_left(&self) -> u64 {
+        self.scanner.work_left()
+    }
+
+    /// Bytes of cells that are held back until a filter has judged their row.
+    pub fn collected_bytes(&self) -> usize {
+        self.scanner.collected_bytes()
+    }
+
+    /// Frees what is not needed until the next call.
+    pub fn release_buffers(&mut self) {
+        self.scanner.release_collected();
     }
 
     /// How many rows were read to their ends, and how many of them nothing was given of.

@@ -1,6 +1,6 @@
 //! Reading as a server reads for its clients: rows are cut at what is left of one answer.
 
-use hblite_model::Result;
+use hblite_model::{CellBuffer, Result};
 
 use super::{CellSink, NextRow, RegionScanner};
 use crate::store::key_value_scanner::KeyValueScanner;
@@ -37,6 +37,28 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     ) -> Result<NextRow> {
         self.piece.limit_bytes(size_limit_bytes);
         self.read_next_row(sink, is_time_over)
+    }
+
+    /// Lets reading go on for so much work before it pauses, counted as [`super::RowBudget`] does.
+    pub(crate) fn allow_work(&mut self, work: u64) {
+        self.piece.allow_work(work);
+    }
+
+    /// What is left of the work that was allowed.
+    pub(crate) fn work_left(&self) -> u64 {
+        self.piece.work_left()
+    }
+
+    /// Bytes of cells that were collected for a filter to judge.
+    pub(crate) fn collected_bytes(&self) -> usize {
+        self.collected.size_bytes()
+    }
+
+    /// Frees what a row was collected in, unless reading has paused in one.
+    pub(crate) fn release_collected(&mut self) {
+        if self.paused.is_none() {
+            self.collected = CellBuffer::new();
+        }
     }
 
     /// Whether the region may have more for this scan: HBase's `moreRows`.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hblite_model::cell::Cell;
 use hblite_model::filter::SingleColumnTest;
 use hblite_model::filter::{Comparator, CompareOperator, Filter, FuzzyKey, RowRange};
-use hblite_model::{CellType, TimeRange};
+use hblite_model::{CellRef, CellType, Exception, TimeRange};
 
 use super::*;
 use crate::store::key_value_scanner::vec_scanner::VecScanner;
@@ -22,6 +22,26 @@ fn open(families: Vec<(ScanInfo, Vec<VecScanner>)>, scan: &Scan) -> Result<Regio
         })
         .collect();
     RegionScanner::new(families, scan, CellComparator::Default, NOW, 1)
+}
+
+/// All rows, read as a server reads them that pauses after every `work` cells.
+fn read_with_pauses(mut scanner: RegionScanner, work: u64) -> (Vec<Vec<Cell>>, u64) {
+    let mut rows = Vec::<Vec<Cell>>::new();
+    let (mut piece, mut pauses) = (Vec::new(), 0);
+    loop {
+        scanner.allow_work(work);
+        let mut push = |cell: &CellRef<'_>| piece.push(cell.to_cell());
+        match scanner.next_piece(&mut push, None, || false).unwrap() {
+            NextRow::End => break,
+            NextRow::Paused => pauses += 1,
+            NextRow::Row { .. } => match rows.last_mut() {
+                Some(row) if row[0].row() == piece[0].row() => row.append(&mut piece),
+                _ => rows.push(std::mem::take(&mut piece)),
+            },
+        }
+    }
+    assert!(piece.is_empty(), "cells of no row: {piece:?}");
+    (rows, pauses)
 }
 
 /// All rows, pieces of a row joined, and how many cells were looked at.
@@ -87,6 +107,64 @@ fn random_scans_answer_what_plain_loops_answer() {
         let expected = naive::answer(&families, &scan);
         let infos: Vec<_> = families.iter().map(|(info, _)| info).collect();
         assert_same(&rows, &expected, &format!("seed {seed}, {scan:?}, {infos:?}"));
+    }
+}
+
+#[test]
+fn random_scans_that_pause_answer_the_same() {
+    let mut pauses_of_all = 0;
+    for seed in 0..2000 {
+        let dice = Dice::new(seed);
+        let names: &[&str] = if dice.hit(2) { &["f", "g"] } else { &["f"] };
+        let mut scan = naive::random_scan(&dice, names);
+        let families: Vec<(ScanInfo, Vec<Cell>)> = names
+            .iter()
+            .map(|name| {
+                let count = 1 + dice.roll(120);
+                (naive::random_info(&dice, name), naive::random_cells(&dice, name, count))
+            })
+            .collect();
+        if dice.hit(4) {
+            scan = scan.batch(1 + dice.roll(4) as i32);
+        }
+        let sources = families
+            .iter()
+            .map(|(info, cells)| (info.clone(), naive::random_sources(&dice, cells, 2)))
+            .collect();
+        let work = dice.roll(6);
+        let (rows, pauses) = read_with_pauses(open(sources, &scan).unwrap(), work);
+        let expected = naive::answer(&families, &scan);
+        assert_same(&rows, &expected, &format!("seed {seed}, work {work}, {scan:?}"));
+        pauses_of_all += pauses;
+    }
+    assert!(pauses_of_all > 10_000, "{pauses_of_all} pauses");
+}
+
+#[test]
+fn a_row_of_any_size_is_left_when_the_work_is_done() {
+    let none = Filter::qualifier(CompareOperator::Equal, Comparator::substring("nothing"));
+    let judge = Comparator::binary("v");
+    let judged = SingleColumnTest::new("f", "q00001", CompareOperator::NotEqual, judge);
+    let scans = [
+        Scan::new(),
+        Scan::new().filter(none),
+        Scan::new().filter(Filter::single_column_value(judged)),
+    ];
+    for scan in scans {
+        let mut scanner = open(vec![(naive::info("f"), table(1, 50_000))], &scan).unwrap();
+        let mut before = 0;
+        loop {
+            scanner.allow_work(1000);
+            let mut ignore = |_: &CellRef<'_>| {};
+            let step = scanner.next_piece(&mut ignore, None, || false).unwrap();
+            let examined = scanner.stats().cells_examined;
+            assert!(examined - before <= 1000, "{} cells at once: {scan:?}", examined - before);
+            before = examined;
+            if step != NextRow::Paused {
+                break;
+            }
+        }
+        assert!(before >= 50_000, "{before} cells: {scan:?}");
     }
 }
 

@@ -16,6 +16,8 @@ use crate::store::matcher::PlainRules;
 pub(super) struct PlainRows {
     rules: PlainRules,
     column: LastColumn,
+    /// The scan is within a row, in which it has paused.
+    is_paused: bool,
 }
 
 /// The column before.
@@ -31,7 +33,13 @@ struct LastColumn {
 
 impl PlainRows {
     pub(super) fn new(rules: PlainRules) -> Self {
-        Self { rules, column: LastColumn::default() }
+        Self { rules, column: LastColumn::default(), is_paused: false }
+    }
+
+    /// Whether the scan has paused within a row that has been plain up to here.
+    #[inline]
+    pub(super) fn is_paused(&self) -> bool {
+        self.is_paused
     }
 }
 
@@ -63,21 +71,31 @@ impl LastColumn {
 }
 
 impl<S: KeyValueScanner> StoreScanner<S> {
-    /// As [`StoreScanner::next_row`], without filter and limits, for scans that are plain.
+    /// As [`StoreScanner::next_row`], without filter and limits of a row, for scans that are plain.
     #[inline]
-    pub(super) fn next_plain_row<C: CellSink>(&mut self, sink: &mut C) -> Result<usize> {
-        let (returned, is_row_done) = self.read_plain_cells(sink)?;
-        if is_row_done { Ok(returned) } else { Ok(returned + self.read_rest_of_row(sink)?) }
+    pub(super) fn next_plain_row<C: CellSink>(
+        &mut self,
+        budget: &mut RowBudget,
+        sink: &mut C,
+    ) -> Result<usize> {
+        let (returned, is_plain) = self.read_plain_cells(budget, sink)?;
+        if is_plain { Ok(returned) } else { Ok(returned + self.read_rest_of_row(budget, sink)?) }
     }
 
-    /// Returns the number of cells that were given, and whether they were all of the row.
+    /// Returns the number of cells that were given, and whether the row has been plain.
     #[inline]
-    fn read_plain_cells<C: CellSink>(&mut self, sink: &mut C) -> Result<(usize, bool)> {
-        let Some(PlainRows { rules, column: last }) = &mut self.plain else {
+    fn read_plain_cells<C: CellSink>(
+        &mut self,
+        budget: &mut RowBudget,
+        sink: &mut C,
+    ) -> Result<(usize, bool)> {
+        let Some(PlainRows { rules, column: last, is_paused }) = &mut self.plain else {
             return Ok((0, false));
         };
         let mut returned = 0;
-        last.versions = 0;
+        if !std::mem::take(is_paused) {
+            last.versions = 0;
+        }
         while let Some(cell) = self.cursor.heap.current() {
             let timestamp = cell.timestamp();
             if cell.type_code() != CellType::Put.code()
@@ -87,6 +105,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
                 return Ok((returned, false));
             }
             self.cursor.cells_examined += 1;
+            budget.work_on_key();
             let column = key::without_version(cell.key());
             if last.count(column, timestamp, rules.versions_max) {
                 sink.push(&cell);
@@ -101,6 +120,10 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             if next.is_none_or(|next| !key::is_same_row(key::row(next), last.row())) {
                 break;
             }
+            if budget.pauses() {
+                *is_paused = true;
+                return Ok((returned, true));
+            }
         }
         self.cursor.row.leave();
         self.is_closed = self.is_get;
@@ -109,7 +132,11 @@ impl<S: KeyValueScanner> StoreScanner<S> {
 
     /// Reads the row on from a cell that is not plain.
     #[cold]
-    fn read_rest_of_row<C: CellSink>(&mut self, sink: &mut C) -> Result<usize> {
+    fn read_rest_of_row<C: CellSink>(
+        &mut self,
+        budget: &mut RowBudget,
+        sink: &mut C,
+    ) -> Result<usize> {
         if let Some(current) = self.cursor.heap.current_key() {
             self.cursor.row.enter(key::row(current));
             self.cursor.row.begin();
@@ -124,7 +151,6 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             let qualifier = &last.key[at + key::FAMILY_LENGTH_SIZE + family_length..];
             self.matcher.resume_row(qualifier, last.versions, last.timestamp);
         }
-        let mut unlimited = RowBudget::UNLIMITED;
-        self.read_row(&mut None, &mut unlimited, sink)
+        self.read_row(&mut None, budget, sink)
     }
 }

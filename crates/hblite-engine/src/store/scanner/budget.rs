@@ -1,0 +1,116 @@
+//! How far one step of a scan may go: what it may return, and what it may look at.
+//!
+//! Work is counted in cells, not in time: a limit of work stops a scan at the same cell each time.
+
+use hblite_model::CellRef;
+
+/// What a cell counts that a filter judges.
+const JUDGED_CELL_WORK: u64 = 4;
+
+/// How much of a row may still be returned in one piece (HBase's `ScannerContext`), and how much
+/// may be read before the scan has to pause.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowBudget {
+    cells_left: usize,
+    bytes_left: u64,
+    /// In cells; see [`RowBudget::work_on`] for those that a filter judges.
+    work_left: u64,
+    /// The work ran out within the row.
+    is_paused: bool,
+}
+
+impl RowBudget {
+    /// No limit.
+    pub(crate) const UNLIMITED: Self = Self {
+        cells_left: usize::MAX,
+        bytes_left: u64::MAX,
+        work_left: u64::MAX,
+        is_paused: false,
+    };
+
+    /// `None` is no limit.
+    pub(crate) fn new(cells: Option<usize>, bytes: Option<u64>) -> Self {
+        let cells_left = cells.unwrap_or(usize::MAX);
+        Self { cells_left, bytes_left: bytes.unwrap_or(u64::MAX), ..Self::UNLIMITED }
+    }
+
+    /// No limit but the work that is left here.
+    pub(crate) fn only_work(&self) -> Self {
+        Self { work_left: self.work_left, ..Self::UNLIMITED }
+    }
+
+    /// Reading pauses after this much work.
+    pub(crate) fn allow_work(&mut self, work: u64) {
+        self.work_left = work;
+    }
+
+    /// The work that may be done before reading pauses.
+    pub(crate) fn work_left(&self) -> u64 {
+        self.work_left
+    }
+
+    /// Whether reading has paused within the row.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// The budget of a row that is read on: with the work that `other` allows.
+    pub(crate) fn resumed(self, other: &Self) -> Self {
+        Self { work_left: other.work_left, is_paused: false, ..self }
+    }
+
+    /// Counts a cell that only its key is looked at of.
+    #[inline]
+    pub(super) fn work_on_key(&mut self) {
+        self.work_left = self.work_left.saturating_sub(1);
+    }
+
+    /// Counts a cell; one that a filter judges, which takes longer, as four, and once more for
+    /// every KiB of its value.
+    #[inline]
+    pub(super) fn work_on(&mut self, cell: &CellRef<'_>, is_judged: bool) {
+        let work = if is_judged { JUDGED_CELL_WORK + (cell.value().len() as u64 >> 10) } else { 1 };
+        self.work_left = self.work_left.saturating_sub(work);
+    }
+
+    /// Whether reading has to pause; notes that it does.
+    #[inline]
+    pub(super) fn pauses(&mut self) -> bool {
+        self.is_paused |= self.work_left == 0;
+        self.is_paused
+    }
+
+    /// Whether only a number of cells cuts rows.
+    #[inline]
+    pub(crate) fn is_batch(&self) -> bool {
+        self.cells_left != usize::MAX && self.bytes_left == u64::MAX
+    }
+
+    /// Sets the limit of bytes; `None` is no limit.
+    pub(crate) fn limit_bytes(&mut self, bytes: Option<u64>) {
+        self.bytes_left = bytes.unwrap_or(u64::MAX);
+    }
+
+    /// Leaves only the limit of cells.
+    pub(crate) fn forget_bytes(&mut self) {
+        self.bytes_left = u64::MAX;
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, cell: &CellRef<'_>) {
+        self.cells_left = self.cells_left.saturating_sub(1);
+        self.bytes_left = self.bytes_left.saturating_sub(cell.heap_size() as u64);
+    }
+
+    /// Whether no row can be cut.
+    #[inline]
+    pub(super) fn is_unlimited(&self) -> bool {
+        self.cells_left == usize::MAX && self.bytes_left == u64::MAX
+    }
+
+    /// Whether the row must be cut here.
+    #[inline]
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.cells_left == 0 || self.bytes_left == 0
+    }
+}

@@ -1,0 +1,230 @@
+//! A budget for the memory of calls: requests, plain cell blocks, answers, open scanners.
+//!
+//! Memory is charged before it is allocated. A [`MemoryBudget`] is one for a whole server. Each of
+//! its [`MemoryAccount`]s (a connection, or all scanners together) may use a share of it, so that
+//! none takes everything; and a part of it is reserved for accounts that use little, so that small
+//! calls are answered while large ones are refused.
+//!
+//! Invariant: the charges that are alive add up to what their account and the budget have in use;
+//! a charge that is dropped is no longer in use.
+//!
+//! Threads: any.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// An account that uses no more than this may use what is reserved.
+const SMALL_ACCOUNT_BYTES: usize = 256 * 1024;
+/// The reserved part of a budget: one of so many.
+const RESERVED_SHARE: usize = 8;
+
+/// Memory that may be used at once.
+#[derive(Debug)]
+pub struct MemoryBudget {
+    size_bytes: usize,
+    used: AtomicUsize,
+    /// Charges that were refused.
+    refused: AtomicUsize,
+}
+
+impl MemoryBudget {
+    /// A budget of `size_bytes`.
+    pub fn new(size_bytes: usize) -> Self {
+        Self { size_bytes, used: AtomicUsize::new(0), refused: AtomicUsize::new(0) }
+    }
+
+    /// Bytes in all.
+    pub fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+
+    /// Bytes in use.
+    pub fn used_bytes(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// How often a charge was refused.
+    pub fn refusals(&self) -> usize {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// An account that may use at most `share_bytes` of the budget.
+    pub fn account(self: &Arc<Self>, share_bytes: usize) -> Arc<MemoryAccount> {
+        let (budget, used) = (Arc::clone(self), AtomicUsize::new(0));
+        Arc::new(MemoryAccount { budget, share_bytes, used })
+    }
+
+    fn try_take(&self, bytes: usize, is_small: bool) -> bool {
+        let reserved = if is_small { 0 } else { self.size_bytes / RESERVED_SHARE };
+        try_add(&self.used, bytes, self.size_bytes - reserved)
+    }
+}
+
+/// Adds `bytes` unless that would lead beyond `limit`.
+fn try_add(used: &AtomicUsize, bytes: usize, limit: usize) -> bool {
+    let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= limit);
+    used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
+}
+
+/// Who uses memory of a budget.
+#[derive(Debug)]
+pub struct MemoryAccount {
+    budget: Arc<MemoryBudget>,
+    share_bytes: usize,
+    used: AtomicUsize,
+}
+
+impl MemoryAccount {
+    /// The budget that it is an account of.
+    pub fn budget(&self) -> &Arc<MemoryBudget> {
+        &self.budget
+    }
+
+    /// Bytes that it may use at most.
+    pub fn share_bytes(&self) -> usize {
+        self.share_bytes
+    }
+
+    /// Bytes in use.
+    pub fn used_bytes(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// A charge of nothing, to be resized.
+    pub fn charge(self: &Arc<Self>) -> MemoryCharge {
+        MemoryCharge { account: Arc::clone(self), bytes: 0 }
+    }
+
+    fn try_take(&self, bytes: usize) -> bool {
+        if !try_add(&self.used, bytes, self.share_bytes) {
+            self.budget.refused.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        let is_small = self.used_bytes() <= SMALL_ACCOUNT_BYTES;
+        if !self.budget.try_take(bytes, is_small) {
+            self.used.fetch_sub(bytes, Ordering::Relaxed);
+            self.budget.refused.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+
+    fn give_back(&self, bytes: usize) {
+        let of_account = self.used.fetch_sub(bytes, Ordering::Relaxed);
+        let of_budget = self.budget.used.fetch_sub(bytes, Ordering::Relaxed);
+        debug_assert!(of_account >= bytes && of_budget >= bytes, "given back and never taken");
+    }
+}
+
+/// Memory that is in use until this is dropped.
+#[derive(Debug)]
+pub struct MemoryCharge {
+    account: Arc<MemoryAccount>,
+    bytes: usize,
+}
+
+impl MemoryCharge {
+    /// Whose it is.
+    pub fn account(&self) -> &Arc<MemoryAccount> {
+        &self.account
+    }
+
+    /// How much it is, in bytes.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Makes it so many bytes. False, with nothing changed, if the account's share or the budget
+    /// does not have them; to make it smaller always succeeds.
+    #[must_use]
+    pub fn try_resize(&mut self, bytes: usize) -> bool {
+        if bytes > self.bytes {
+            if !self.account.try_take(bytes - self.bytes) {
+                return false;
+            }
+        } else if bytes < self.bytes {
+            self.account.give_back(self.bytes - bytes);
+        }
+        self.bytes = bytes;
+        true
+    }
+
+    /// Makes it so many bytes more. False, with nothing changed, if they are not there.
+    #[must_use]
+    pub fn try_grow(&mut self, bytes: usize) -> bool {
+        self.bytes.checked_add(bytes).is_some_and(|sum| self.try_resize(sum))
+    }
+
+    /// Makes it at most so many bytes.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        let kept = self.bytes.min(bytes);
+        self.account.give_back(self.bytes - kept);
+        self.bytes = kept;
+    }
+}
+
+impl Drop for MemoryCharge {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.account.give_back(self.bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    #[test]
+    fn what_is_dropped_is_no_longer_in_use() {
+        let budget = Arc::new(MemoryBudget::new(16 * MIB));
+        let account = budget.account(8 * MIB);
+        let mut first = account.charge();
+        assert!(first.try_resize(6 * MIB));
+        let mut second = account.charge();
+        assert!(!second.try_resize(3 * MIB), "beyond the share of the account");
+        assert!(second.try_resize(2 * MIB));
+        assert_eq!((account.used_bytes(), budget.used_bytes()), (8 * MIB, 8 * MIB));
+        first.shrink_to(MIB);
+        first.shrink_to(2 * MIB);
+        assert!(second.try_grow(MIB));
+        assert_eq!((first.size_bytes(), second.size_bytes()), (MIB, 3 * MIB));
+        drop((first, second));
+        assert_eq!((account.used_bytes(), budget.used_bytes(), budget.refusals()), (0, 0, 1));
+    }
+
+    #[test]
+    fn small_accounts_are_served_when_large_ones_are_refused() {
+        let budget = Arc::new(MemoryBudget::new(16 * MIB));
+        let accounts = [budget.account(8 * MIB), budget.account(8 * MIB)];
+        let mut large: Vec<MemoryCharge> = accounts.iter().map(MemoryAccount::charge).collect();
+        assert!(large[0].try_resize(8 * MIB) && large[1].try_resize(6 * MIB));
+        assert!(!large[1].try_resize(8 * MIB));
+        let small = budget.account(8 * MIB);
+        let mut charge = small.charge();
+        assert!(charge.try_resize(SMALL_ACCOUNT_BYTES));
+        assert!(!charge.try_grow(1), "it is no longer small");
+        assert!(!charge.try_grow(usize::MAX));
+        assert_eq!(budget.used_bytes(), 14 * MIB + SMALL_ACCOUNT_BYTES);
+    }
+
+    #[test]
+    fn no_more_is_used_than_there_is_whoever_asks() {
+        let budget = Arc::new(MemoryBudget::new(MIB));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let account = budget.account(MIB / 2);
+                scope.spawn(move || {
+                    for bytes in (0..20_000).map(|i| i * 7919 % (MIB / 2)) {
+                        let mut charge = account.charge();
+                        let _ = charge.try_resize(bytes);
+                        assert!(account.budget().used_bytes() <= MIB);
+                    }
+                });
+            }
+        });
+        assert_eq!(budget.used_bytes(), 0);
+    }
+}
