@@ -18,6 +18,7 @@ const FENCED: &[&str] = &[
     "crates/hblite-engine/src/memstore/cells/arena.rs",
     "crates/hblite-engine/tests/memstore_accounting.rs",
     "crates/hblite-hfile/tests/allocation.rs",
+    "crates/hblite-server/tests/memory.rs",
     "crates/hblite-bench-compare/src/store/lmdb.rs",
 ];
 

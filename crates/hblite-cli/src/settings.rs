@@ -89,6 +89,14 @@ const KNOWN: &[(&str, Set)] = &[
         s.server.limits.frame_size_max_bytes = number(v)?;
         Some(())
     }),
+    ("hbase.ipc.server.max.callqueue.length", |s, v| {
+        s.server.limits.queued_calls_max = number(v)?;
+        Some(())
+    }),
+    ("hbase.ipc.server.max.callqueue.size", |s, v| {
+        s.server.limits.memory_max_bytes = number(v)?;
+        Some(())
+    }),
     ("hbase.master.cleaner.snapshot.interval", |s, v| {
         s.engine.expired_snapshots_kept_ms = number(v)?;
         Some(())

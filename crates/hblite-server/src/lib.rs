@@ -7,6 +7,7 @@
 //! - `cluster` is what clients believe in: servers, and which regions are on them
 //! - `rpc` is connections, calls and services
 //! - `faults` is what goes wrong on demand, `http` the admin endpoint
+//! - `places` are how many connections there may be, `machine` is what memory there is
 //! - [`zookeeper`] is what clients look up first
 
 #![forbid(unsafe_code)]
@@ -17,7 +18,9 @@ mod cluster;
 mod faults;
 mod http;
 mod log;
+mod machine;
 mod options;
+mod places;
 mod rpc;
 mod server;
 mod test_server;

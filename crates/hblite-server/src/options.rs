@@ -6,8 +6,14 @@ use std::time::Duration;
 use hblite_model::{Error, Result};
 
 use crate::log::Log;
+use crate::machine;
 
 const MIB: usize = 1024 * 1024;
+/// The least memory for calls, and what share of the machine's is the default.
+const MEMORY_MIN: usize = 64 * MIB;
+const MEMORY_SHARE: usize = 8;
+/// With less than this no call could be answered.
+const MEMORY_LEAST: usize = MIB;
 /// More threads than this are a mistake.
 const HANDLERS_MAX: usize = 10_000;
 
@@ -78,8 +84,11 @@ pub struct Limits {
     /// Calls of all clients that wait for a thread; more are answered with `CallQueueTooBig`.
     /// Default 1,000 (`hbase.ipc.server.max.callqueue.length`, 10 for each handler).
     pub queued_calls_max: usize,
-    /// Bytes of these calls. Default 1 GiB (`hbase.ipc.server.max.callqueue.size`).
-    pub queued_bytes_max: usize,
+    /// Bytes of memory for requests, plain cell blocks, answers and open scanners, over all ports;
+    /// a call that needs more is answered with `CallQueueTooBig`, and nothing is read from its
+    /// connection. Half of it at most is for one connection, and half for all scanners. Default an
+    /// eighth of the machine's memory, at least 64 MiB (`hbase.ipc.server.max.callqueue.size`).
+    pub memory_max_bytes: usize,
     /// Calls of one connection without an answer; further ones are not read until one is there.
     /// Default 1,000.
     pub connection_calls_max: usize,
@@ -89,6 +98,10 @@ pub struct Limits {
     /// Threads for calls that may take long. Default 30, at most 10,000
     /// (`hbase.regionserver.handler.count`).
     pub handlers: usize,
+    /// Of these threads, how many read for calls that look at many cells. They go by turns; the
+    /// other threads are for everything else. Default twice the processors, at most half of the
+    /// handlers.
+    pub long_calls_max: usize,
     /// Scanners at once. Default 100,000.
     pub scanners_max: usize,
     /// After this time without a call a scanner is closed. Default 60 s, by the store's clock
@@ -101,9 +114,22 @@ pub struct Limits {
     /// A connection that stops in the middle of a frame, or takes no byte of an answer, for this
     /// time is closed. Default 60 s.
     pub stall_timeout: Duration,
+    /// A frame that is not whole after this time ends its connection. Default 120 s, twice the time
+    /// that a client of HBase waits for an answer (`hbase.rpc.timeout`).
+    pub frame_timeout: Duration,
 }
 
 impl Limits {
+    /// Memory that one connection may use.
+    pub(crate) fn connection_memory_bytes(&self) -> usize {
+        self.memory_max_bytes / 2
+    }
+
+    /// How many calls that read much go on at once.
+    pub(crate) fn long_calls(&self) -> usize {
+        self.long_calls_max.min(self.handlers / 2).max(1)
+    }
+
     /// Says whether all of them leave something to do.
     ///
     /// # Errors
@@ -112,6 +138,8 @@ impl Limits {
         let rules = [
             (self.connections_max > 0, "connections_max > 0"),
             (self.frame_size_max_bytes > 0, "frame_size_max_bytes > 0"),
+            (self.memory_max_bytes >= MEMORY_LEAST, "memory_max_bytes of at least 1 MiB"),
+            (self.long_calls_max > 0, "long_calls_max > 0"),
             (self.connection_calls_max > 0, "connection_calls_max > 0"),
             (self.connection_unsent_max_bytes > 0, "connection_unsent_max_bytes > 0"),
             ((1..=HANDLERS_MAX).contains(&self.handlers), "handlers from 1 to 10,000"),
@@ -133,15 +161,17 @@ impl Default for Limits {
             connections_max: 10_000,
             frame_size_max_bytes: 256 * MIB,
             queued_calls_max: 1_000,
-            queued_bytes_max: 1024 * MIB,
+            memory_max_bytes: (machine::memory_bytes().unwrap_or(0) / MEMORY_SHARE).max(MEMORY_MIN),
             connection_calls_max: 1_000,
             connection_unsent_max_bytes: 64 * MIB,
             handlers: 30,
+            long_calls_max: 2 * std::thread::available_parallelism().map_or(1, usize::from),
             scanners_max: 100_000,
             scanner_lease: Duration::from_secs(60),
             result_size_max_bytes: 100 * MIB,
             hello_timeout: Duration::from_secs(20),
             stall_timeout: Duration::from_secs(60),
+            frame_timeout: Duration::from_secs(120),
         }
     }
 }

@@ -105,7 +105,7 @@ impl Server {
         let dispatcher = Arc::new(Dispatcher::new(Arc::clone(&cluster)));
         if let Some((listener, _)) = zookeeper {
             let shim = Shim::new(ZooKeeperView(Arc::clone(&cluster)), cluster.engine.env().clone());
-            runtime.spawn(shim.serve(listener.into_inner()));
+            runtime.spawn(shim.serve(listener.into_inner(), Arc::clone(&cluster.memory)));
         }
         let open = |listener, role| {
             Port::open(runtime.handle(), listener, &dispatcher, role)
@@ -140,6 +140,11 @@ impl Server {
     /// How many scanners clients have open.
     pub fn open_scanners(&self) -> usize {
         self.cluster.scanners.len()
+    }
+
+    /// Bytes of the memory for calls that are in use: by requests, answers and open scanners.
+    pub fn memory_used_bytes(&self) -> usize {
+        self.cluster.memory.used_bytes()
     }
 
     /// What goes wrong in it on demand.

@@ -4,9 +4,11 @@
 
 mod support;
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
-use hblite_server::{ServerOptions, TestServer};
+use hblite_server::{Limits, ServerOptions, TestServer};
 use serde_json::{Value, json};
 use support::{Client, connect, create_table, get};
 
@@ -170,4 +172,76 @@ fn web_pages_cannot_post() {
     let ours = format!("{post}Host: localhost\r\nContent-Type: application/json\r\n");
     assert_eq!(ask(&ours, fault), "200");
     assert_eq!(server.faults().list().len(), 1);
+}
+
+/// A server whose clients must be quick, or need not be.
+fn with_timeouts(hello: Duration, stall: Duration) -> TestServer {
+    let limits =
+        Limits { hello_timeout: hello, stall_timeout: stall, ..ServerOptions::default().limits };
+    let options = ServerOptions { limits, ..ServerOptions::on_free_ports() };
+    TestServer::start_with(hblite::Options::new(), options).expect("it works")
+}
+
+#[test]
+fn who_asks_is_answered_while_hundreds_hold_connections_and_say_little() {
+    let server = with_timeouts(Duration::from_secs(600), Duration::from_secs(600));
+    let port = server.ports().http.unwrap();
+    let mut slow: Vec<TcpStream> = Vec::new();
+    // Some in the middle of a head, some of a body, some between two requests.
+    for index in 0..300 {
+        let mut stream = connect(port);
+        let sent: &[u8] = match index % 3 {
+            0 => b"GET /health HT",
+            1 => b"POST /faults HTTP/1.1\r\nContent-Length: 60000\r\n\r\n{",
+            _ => b"GET /health HTTP/1.1\r\n\r\n",
+        };
+        stream.write_all(sent).unwrap();
+        if index % 3 == 2 {
+            let mut answer = [0; 12];
+            stream.read_exact(&mut answer).unwrap();
+            assert_eq!(&answer, b"HTTP/1.1 200");
+        }
+        slow.push(stream);
+    }
+    assert_eq!(Http::of(&server).get("/health"), (200, "ok\n".to_owned()));
+    // A byte now and then does not help those that had to make room.
+    let ended = slow.iter_mut().filter_map(|stream| {
+        let _ = stream.write_all(b"x");
+        let mut rest = Vec::new();
+        stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        match stream.read_to_end(&mut rest) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => None,
+            _ => Some(()),
+        }
+    });
+    assert!(ended.count() >= 200, "at most 100 connections stay");
+    assert_eq!(Http::of(&server).get("/health").0, 200);
+}
+
+#[test]
+fn heads_and_bodies_come_in_time_and_connections_do_not_idle() {
+    let server = with_timeouts(Duration::from_millis(300), Duration::from_millis(900));
+    let port = server.ports().http.unwrap();
+    let drip = |begin: &[u8]| {
+        let mut stream = connect(port);
+        stream.write_all(begin).unwrap();
+        let begun = Instant::now();
+        while stream.write_all(b"a").is_ok() {
+            assert!(begun.elapsed() < Duration::from_secs(30), "it may go on for ever");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    drip(b"GET /health HTTP/1.1\r\nx: ");
+    drip(b"POST /faults HTTP/1.1\r\nContent-Length: 60000\r\n\r\n{");
+    let mut stream = connect(port);
+    stream.write_all(b"GET /health HTTP/1.1\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("ok\n"), "{answer}");
+    // What is too large is refused.
+    let mut stream = connect(port);
+    write!(stream, "POST /faults HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n").unwrap();
+    let _ = stream.write_all(&vec![b' '; 100_000]);
+    let answer = support::read_to_end(&mut stream);
+    assert!(answer.starts_with(b"HTTP/1.1 413"), "{}", String::from_utf8_lossy(&answer));
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use hblite::{EngineOptions, Options};
 use hblite_server::{Limits, ServerOptions, TestServer};
+use hblite_wire::memory::Room;
 use hblite_wire::pb;
 use support::{
     Client, KEY_VALUE_CODEC, connect, create_table, get, header, put, read_to_end, region,
@@ -61,6 +62,27 @@ fn connections_beyond_the_limit_are_closed_and_room_is_made_again() {
         }
         assert!(Instant::now() < deadline, "the place of who left is never free");
     }
+}
+
+#[test]
+fn connections_that_say_nothing_make_room_for_those_that_do() {
+    let server = start(Limits { connections_max: 20, ..Limits::default() });
+    let name = create_table(&server, "t", &[]).remove(0);
+    // Half a preamble each, on both kinds of ports.
+    let ports = [server.ports().master, server.ports().region_servers[0]];
+    let silent: Vec<std::net::TcpStream> = (0..100)
+        .map(|index| {
+            let mut stream = connect(ports[index % 2]);
+            stream.write_all(b"HBa").unwrap();
+            stream
+        })
+        .collect();
+    let mut client = Client::data(&server);
+    assert!(client.call("Get", &get(&name, "r")).header.exception.is_none());
+    let more: Vec<std::net::TcpStream> = (0..50).map(|index| connect(ports[index % 2])).collect();
+    // It has said who it is, and keeps its place.
+    assert!(client.call("Get", &get(&name, "r")).header.exception.is_none());
+    drop((silent, more));
 }
 
 #[test]
@@ -336,7 +358,8 @@ fn compressed_blocks_go_both_ways() {
         let answer = client.call("Get", &get(&name, "r"));
         assert_ne!(answer.cells, expected);
         let compressor = hblite_wire::cell_block::Compressor::from_class_name(&class).unwrap();
-        assert_eq!(compressor.decompress(&answer.cells, 1000).unwrap(), expected, "{codec}");
+        let plain = compressor.decompress(&answer.cells, 1000, &mut Room::of(10_000)).unwrap();
+        assert_eq!(plain, Some(expected.clone()), "{codec}");
     }
 }
 

@@ -50,6 +50,21 @@ impl Request {
         Ok(Self { header, message, cells: frame.split_to(length) })
     }
 
+    /// The call's id, if the frame begins with these bytes and they have the header.
+    pub fn peek_call_id(mut front: &[u8]) -> Option<u32> {
+        let length = usize::try_from(hblite_model::protobuf::read_varint(&mut front)?).ok()?;
+        pb::RequestHeader::decode(front.get(..length)?).ok()?.call_id
+    }
+
+    /// The same request in memory of its own: what it was cut from can be freed.
+    #[must_use]
+    pub fn detached(self) -> Self {
+        let whole = [self.message.as_ref(), self.cells.as_ref()].concat();
+        let mut message = Bytes::from(whole);
+        let cells = message.split_off(self.message.len());
+        Self { header: self.header, message, cells }
+    }
+
     /// The call's id.
     pub fn call_id(&self) -> u32 {
         self.header.call_id.unwrap_or(NO_CALL_ID)
@@ -161,6 +176,9 @@ mod tests {
         let request = Request::parse(Bytes::from_static(PROBE)).unwrap();
         assert_eq!((request.call_id(), request.method()), (1, "Get"));
         assert!(request.cells.is_empty());
+        assert_eq!(Request::peek_call_id(PROBE), Some(1));
+        assert_eq!(Request::peek_call_id(&PROBE[..5]), None);
+        let request = request.detached();
         let get: pb::GetRequest = decode(request.message).unwrap();
         assert_eq!(get.region.value.as_ref(), b"hbase:meta,,1");
         assert_eq!((get.get.row.len(), get.get.existence_only), (17, Some(true)));
@@ -181,6 +199,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_a_request_or_refused(bytes: Vec<u8>, flips in any::<(usize, u8)>()) {
+            let _ = Request::peek_call_id(&bytes);
             let _ = Request::parse(Bytes::from(bytes));
             let mut probe = PROBE.to_vec();
             let at = flips.0 % probe.len();

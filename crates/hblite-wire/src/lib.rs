@@ -11,6 +11,7 @@
 //! - [`frame`] takes requests apart and puts responses together
 //! - [`cell_block`] is cells beside messages: their bytes as they lie in memory and on disk
 //! - [`exception`] is the one place where errors become Java exceptions
+//! - [`memory`] is the budget that requests and answers are charged to
 //! - [`convert`] makes operations of messages and messages of results
 //!
 //! Whatever the bytes are: nothing here panics, and nothing allocates what a length merely
@@ -22,6 +23,7 @@ pub mod cell_block;
 pub mod convert;
 pub mod exception;
 pub mod frame;
+pub mod memory;
 pub mod pb;
 pub mod preamble;
 

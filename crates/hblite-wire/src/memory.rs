@@ -18,6 +18,10 @@ const SMALL_ACCOUNT_BYTES: usize = 256 * 1024;
 /// The reserved part of a budget: one of so many.
 const RESERVED_SHARE: usize = 8;
 
+/// A buffer that is full doubles, within these bounds.
+const GROWTH_MIN: usize = 256;
+const GROWTH_MAX: usize = 16 * 1024 * 1024;
+
 /// Memory that may be used at once.
 #[derive(Debug)]
 pub struct MemoryBudget {
@@ -54,9 +58,9 @@ impl MemoryBudget {
         Arc::new(MemoryAccount { budget, share_bytes, used })
     }
 
-    fn try_take(&self, bytes: usize, is_small: bool) -> bool {
-        let reserved = if is_small { 0 } else { self.size_bytes / RESERVED_SHARE };
-        try_add(&self.used, bytes, self.size_bytes - reserved)
+    /// What may be in use, by a charge for an account that is small or not.
+    fn limit(&self, is_small: bool) -> usize {
+        self.size_bytes - if is_small { 0 } else { self.size_bytes / RESERVED_SHARE }
     }
 }
 
@@ -90,6 +94,14 @@ impl MemoryAccount {
         self.used.load(Ordering::Relaxed)
     }
 
+    /// Whether so many bytes more are there at this moment.
+    pub fn has_room(&self, bytes: usize) -> bool {
+        let of_account = self.used_bytes().saturating_add(bytes);
+        let is_small = of_account <= SMALL_ACCOUNT_BYTES;
+        let of_budget = self.budget.used_bytes().saturating_add(bytes);
+        of_account <= self.share_bytes && of_budget <= self.budget.limit(is_small)
+    }
+
     /// A charge of nothing, to be resized.
     pub fn charge(self: &Arc<Self>) -> MemoryCharge {
         MemoryCharge { account: Arc::clone(self), bytes: 0 }
@@ -101,7 +113,7 @@ impl MemoryAccount {
             return false;
         }
         let is_small = self.used_bytes() <= SMALL_ACCOUNT_BYTES;
-        if !self.budget.try_take(bytes, is_small) {
+        if !try_add(&self.budget.used, bytes, self.budget.limit(is_small)) {
             self.used.fetch_sub(bytes, Ordering::Relaxed);
             self.budget.refused.fetch_add(1, Ordering::Relaxed);
             return false;
@@ -155,6 +167,17 @@ impl MemoryCharge {
         self.bytes.checked_add(bytes).is_some_and(|sum| self.try_resize(sum))
     }
 
+    /// Makes it so many bytes though they may not be there: for an answer that must not be lost
+    /// because its call has changed something. Whoever asks next is refused for it.
+    pub fn overdraw(&mut self, bytes: usize) {
+        if !self.try_resize(bytes) {
+            let more = bytes - self.bytes;
+            self.account.used.fetch_add(more, Ordering::Relaxed);
+            self.account.budget.used.fetch_add(more, Ordering::Relaxed);
+            self.bytes = bytes;
+        }
+    }
+
     /// Makes it at most so many bytes.
     pub fn shrink_to(&mut self, bytes: usize) {
         let kept = self.bytes.min(bytes);
@@ -168,6 +191,85 @@ impl Drop for MemoryCharge {
         if self.bytes > 0 {
             self.account.give_back(self.bytes);
         }
+    }
+}
+
+/// Memory that grows with need: some that is free, since it is counted elsewhere, and beyond that a
+/// charge.
+#[derive(Debug)]
+pub struct Room {
+    free_bytes: usize,
+    charge: MemoryCharge,
+}
+
+impl Room {
+    /// What `charge` has, and `free_bytes` beside it.
+    pub fn new(charge: MemoryCharge, free_bytes: usize) -> Self {
+        Self { free_bytes, charge }
+    }
+
+    /// Room for so many bytes that nobody else shares.
+    pub fn of(size_bytes: usize) -> Self {
+        // A part of a budget is reserved.
+        let budget = Arc::new(MemoryBudget::new(size_bytes.saturating_mul(2)));
+        Self::new(budget.account(size_bytes).charge(), 0)
+    }
+
+    /// Gives `buffer` a capacity of `capacity` at least and `capacity_max` at most, twice what it
+    /// has if possible. False, with nothing changed, if there is no room.
+    #[must_use]
+    pub fn try_grow_to(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        capacity: usize,
+        capacity_max: usize,
+    ) -> bool {
+        if buffer.capacity() >= capacity {
+            return true;
+        }
+        let spare = buffer.capacity().clamp(GROWTH_MIN, GROWTH_MAX);
+        let wanted = capacity.max(buffer.capacity().saturating_add(spare)).min(capacity_max);
+        let fits = [wanted, capacity].into_iter().find(|bytes| self.try_hold(*bytes));
+        fits.is_some_and(|bytes| buffer.try_reserve_exact(bytes - buffer.len()).is_ok())
+    }
+
+    /// Makes room for `bytes` in all. False if there is none.
+    #[must_use]
+    pub fn try_hold(&mut self, bytes: usize) -> bool {
+        let charged = bytes.saturating_sub(self.free_bytes);
+        charged <= self.charge.size_bytes() || self.charge.try_resize(charged)
+    }
+
+    /// Charges all of `bytes`. False if that is not possible.
+    #[must_use]
+    pub fn try_charge(&mut self, bytes: usize) -> bool {
+        self.free_bytes = 0;
+        self.charge.try_resize(bytes)
+    }
+
+    /// Gives `buffer` the capacity for `more` bytes beyond what it has, and some to spare as a
+    /// vector does. False, with nothing changed, if there is no room.
+    #[must_use]
+    pub fn try_reserve(&mut self, buffer: &mut Vec<u8>, more: usize) -> bool {
+        match buffer.len().checked_add(more) {
+            Some(capacity) => self.try_grow_to(buffer, capacity, usize::MAX),
+            None => false,
+        }
+    }
+
+    /// Keeps room for at most `bytes`.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        self.charge.shrink_to(bytes.saturating_sub(self.free_bytes));
+    }
+
+    /// Takes `bytes` in all, though they may not be there: see [`MemoryCharge::overdraw`].
+    pub fn overdraw(&mut self, bytes: usize) {
+        self.charge.overdraw(bytes.saturating_sub(self.free_bytes).max(self.charge.size_bytes()));
+    }
+
+    /// The charge. What is free is no longer counted here.
+    pub fn into_charge(self) -> MemoryCharge {
+        self.charge
     }
 }
 
@@ -208,6 +310,24 @@ mod tests {
         assert!(!charge.try_grow(1), "it is no longer small");
         assert!(!charge.try_grow(usize::MAX));
         assert_eq!(budget.used_bytes(), 14 * MIB + SMALL_ACCOUNT_BYTES);
+    }
+
+    #[test]
+    fn a_buffer_grows_as_far_as_there_is_room() {
+        let budget = Arc::new(MemoryBudget::new(16 * MIB));
+        let mut room = Room::new(budget.account(MIB).charge(), 1000);
+        let mut buffer = Vec::new();
+        assert!(room.try_reserve(&mut buffer, 1000));
+        assert_eq!((buffer.capacity(), budget.used_bytes()), (1000, 0));
+        while room.try_reserve(&mut buffer, 1) {
+            buffer.resize(buffer.capacity(), 7);
+            assert!(budget.used_bytes() + 1000 >= buffer.capacity());
+        }
+        // All of the share, and what is free.
+        assert_eq!(buffer.len(), MIB + 1000);
+        assert!(!room.try_reserve(&mut buffer, usize::MAX));
+        drop(room);
+        assert_eq!(budget.used_bytes(), 0);
     }
 
     #[test]

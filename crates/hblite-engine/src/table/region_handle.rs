@@ -307,6 +307,16 @@ impl RegionScan {
         self.scanner.work_left()
     }
 
+    /// Whether it has paused in a row of which it may have given cells.
+    pub fn is_within_row(&self) -> bool {
+        self.scanner.is_within_row()
+    }
+
+    /// Whether cells are held back until a filter has judged their row.
+    pub fn collects_rows(&self) -> bool {
+        self.scanner.collects_rows()
+    }
+
     /// Bytes of cells that are held back until a filter has judged their row.
     pub fn collected_bytes(&self) -> usize {
         self.scanner.collected_bytes()

@@ -23,6 +23,7 @@ use hblite_model::bytes::to_string_binary;
 use hblite_model::{FlushRequest, META_ENCODED_NAME, RegionInfo, Result, SystemTables, TableName};
 use hblite_wire::RemoteException;
 use hblite_wire::exception::class;
+use hblite_wire::memory::MemoryBudget;
 use hblite_wire::pb;
 use tokio::sync::watch;
 
@@ -85,6 +86,8 @@ pub(crate) struct Cluster {
     pub(crate) procedures: Procedures,
     pub(crate) switches: Switches,
     pub(crate) scanners: Scanners,
+    /// What calls and scanners may use.
+    pub(crate) memory: Arc<MemoryBudget>,
     pub(crate) faults: ActiveFaults,
     pub(crate) compactor: Compactor,
     pub(crate) recent_writes: RecentWrites,
@@ -106,6 +109,7 @@ impl Cluster {
         let started_at_ms = engine.now_millis();
         let start_code = u64::try_from(started_at_ms).unwrap_or(0);
         let identity = |port| ServerIdentity { port, start_code };
+        let memory = Arc::new(MemoryBudget::new(options.limits.memory_max_bytes));
         Ok(Self {
             id: engine.store_id().to_string(),
             engine,
@@ -115,7 +119,8 @@ impl Cluster {
             assignments: Assignments::new(region_server_ports.len()),
             procedures: Procedures::default(),
             switches: Switches::default(),
-            scanners: Scanners::new(&options.limits),
+            scanners: Scanners::new(&options.limits, &memory),
+            memory,
             faults: ActiveFaults::default(),
             compactor: Compactor::default(),
             recent_writes: RecentWrites::default(),

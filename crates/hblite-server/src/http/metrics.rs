@@ -16,7 +16,12 @@ const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub(super) async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
     let cluster = &admin.cluster;
     let mut text = Text::default();
-    text.single("hblite_connections", "Open connections.", admin.dispatcher.connections());
+    let connections = admin.dispatcher.connections().taken();
+    text.single("hblite_connections", "Open connections.", connections);
+    let used = cluster.memory.used_bytes();
+    text.single("hblite_call_memory_bytes", "Memory that calls and scanners use.", used);
+    let limit = cluster.memory.size_bytes();
+    text.single("hblite_call_memory_limit_bytes", "Memory that they may use.", limit);
     text.single("hblite_queued_calls", "Calls that wait.", admin.dispatcher.queued_calls());
     text.single("hblite_scanners", "Open scanners.", cluster.scanners.len());
     text.head("hblite_server_up", "gauge", "Whether the region server lives.");

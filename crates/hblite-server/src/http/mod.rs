@@ -11,13 +11,14 @@
 //! | `POST /regions/<name>/{move,split,assign,unassign}` | regions, by their encoded names |
 //! | `POST /servers/<number>/{crash,restart}` | region servers |
 //!
-//! What is posted is JSON and says so in its content type; with the host name of a request that
-//! must be this machine's this keeps web pages from posting.
+//! `listener` keeps connections few and short. What is posted is JSON and says so in its content
+//! type. That keeps web pages from posting, as does the rule that the host name of a request must
+//! be this machine's.
 
 mod control;
+mod listener;
 mod metrics;
 mod status;
-mod stream;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -32,13 +33,9 @@ use hblite_model::{Error, ErrorKind, Exception};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use self::stream::LimitedListener;
 use crate::cluster::Cluster;
 use crate::faults::Faults;
 use crate::rpc::Dispatcher;
-
-/// Longest body that is read.
-const BODY_SIZE_MAX: usize = 1024 * 1024;
 
 /// What the routes work on.
 #[derive(Clone)]
@@ -60,11 +57,9 @@ pub(crate) async fn serve(listener: TcpListener, admin: Admin) {
         .route("/regions/{name}/{action}", post(control::region))
         .route("/servers/{server}/{action}", post(control::server))
         .fallback(async || Refused::new(StatusCode::NOT_FOUND, "there is no such path; see /"))
-        .layer(axum::extract::DefaultBodyLimit::max(BODY_SIZE_MAX))
         .layer(middleware::from_fn_with_state(admin.clone(), check_host))
-        .with_state(admin);
-    // It ends only when the listener does, which is never.
-    let _ = axum::serve(LimitedListener::new(listener), router).await;
+        .with_state(admin.clone());
+    self::listener::serve(listener, router, admin).await;
 }
 
 async fn help() -> &'static str {

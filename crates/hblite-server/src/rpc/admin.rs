@@ -7,8 +7,8 @@ use hblite_wire::convert;
 use hblite_wire::pb;
 
 use super::call::{Answer, Call};
-use super::dispatch::no_such_method;
 use super::master::region_load;
+use super::no_such_method;
 use crate::cluster::{Cluster, Job, Pending, Role};
 
 /// `GetRegionInfoResponse.CompactionState`.

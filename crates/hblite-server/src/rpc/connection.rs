@@ -3,86 +3,43 @@
 //! One task does all of it. It reads what is there, takes out whole frames, does the quick calls
 //! itself and hands the others over, and writes the answers that are ready in one go. So a client
 //! that sends one call after the other is answered without a thread being woken, and one that sends
-//! many at once costs few system calls.
+//! many at once costs few system calls. After some calls it lets other connections go on.
 //!
-//! Nothing is read while the client has too many calls open or leaves too many answers unread: it
-//! is slowed down by its own socket.
+//! Nothing is read while the client has too many calls open or leaves too many answers unread, or
+//! while there is no memory for what it sends: it is slowed down by its own socket.
 
-use std::collections::VecDeque;
-use std::io::{self, IoSlice};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Buf, Bytes, BytesMut};
-use hblite_wire::RemoteException;
-use hblite_wire::exception::class;
-use hblite_wire::frame::{LENGTH_SIZE, NO_CALL_ID, Request, Response};
-use parking_lot::Mutex;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use hblite_wire::frame::{NO_CALL_ID, Request};
+use hblite_wire::memory::MemoryCharge;
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
-use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::dispatch::Dispatcher;
+use super::dispatch::{Dispatcher, Turn};
 use super::hello::shake_hands;
+use super::incoming::Incoming;
+use super::link::Link;
+use super::outgoing::{Outgoing, Reply};
 use crate::cluster::Role;
 use crate::options::Limits;
+use crate::places::Place;
 
-/// What is read at once, if there is so much.
-const READ_SIZE: usize = 64 * 1024;
-/// Buffers that are written at once.
-const WRITE_BUFFERS_MAX: usize = 64;
 /// A frame that comes more slowly than this, once it has had the time that a stall may take, is
 /// held back on purpose.
 const FRAME_BYTES_PER_SECOND_MIN: usize = 1024;
+/// What a quick call may need without having been charged for it.
+const QUICK_BYTES: usize = 64 * 1024;
+/// The connection's charge follows what it holds by steps of so many bytes.
+const CHARGE_STEP: usize = 16 * 1024;
+/// A connection that there is no memory for looks again after this time.
+const MEMORY_RETRY: Duration = Duration::from_millis(20);
+/// A frame that there has been no memory for so long is refused.
+const MEMORY_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Answers that were made elsewhere.
-#[derive(Debug, Default)]
-pub(super) struct Outbox {
-    ready: Mutex<Ready>,
-    is_ready: Notify,
-}
-
-#[derive(Debug, Default)]
-struct Ready {
-    responses: Vec<Response>,
-    /// Calls that were handed over and are not answered.
-    open_calls: usize,
-    /// The connection is to end at once.
-    is_cut: bool,
-}
-
-impl Outbox {
-    /// A call was handed over.
-    pub(super) fn begin(&self) {
-        self.ready.lock().open_calls += 1;
-    }
-
-    /// It has ended, with an answer or without.
-    pub(super) fn end(&self, response: Option<Response>) {
-        let mut ready = self.ready.lock();
-        ready.open_calls -= 1;
-        ready.responses.extend(response);
-        drop(ready);
-        self.is_ready.notify_one();
-    }
-
-    /// The connection ends without another word.
-    pub(super) fn cut(&self) {
-        self.ready.lock().is_cut = true;
-        self.is_ready.notify_one();
-    }
-
-    fn is_cut(&self) -> bool {
-        self.ready.lock().is_cut
-    }
-
-    fn open_calls(&self) -> usize {
-        self.ready.lock().open_calls
-    }
-}
-
-/// Serves one client until it goes.
+/// Serves one client until it goes, or has to make room before it has said who it is.
 ///
 /// # Errors
 /// Those of the socket.
@@ -90,150 +47,204 @@ pub(super) async fn serve(
     mut stream: TcpStream,
     dispatcher: Arc<Dispatcher>,
     role: Role,
+    place: Place,
 ) -> io::Result<()> {
-    let limits = dispatcher.limits().clone();
-    let hello = shake_hands(&mut stream, dispatcher.cluster(), role);
-    let client = match tokio::time::timeout(limits.hello_timeout, hello).await {
-        Ok(Ok(Some(client))) => Arc::new(client),
-        Ok(Ok(None)) => return stream.shutdown().await,
-        Ok(Err(error)) => return Err(error),
-        Err(_) => return Ok(()),
+    let limits = dispatcher.limits();
+    let memory = dispatcher.memory().account(limits.connection_memory_bytes());
+    let mut charge = memory.charge();
+    let hello = shake_hands(&mut stream, dispatcher.cluster(), role, &mut charge);
+    let client = tokio::select! {
+        said = tokio::time::timeout(limits.hello_timeout, hello) => match said {
+            Ok(Ok(Some(client))) => client,
+            Ok(Ok(None)) => return stream.shutdown().await,
+            Ok(Err(error)) => return Err(error),
+            Err(_) => return Ok(()),
+        },
+        () = place.evicted() => return Ok(()),
     };
-    let outbox = Arc::new(Outbox::default());
-    let mut input = BytesMut::with_capacity(4096);
-    let mut output = Output::default();
-    let mut is_ending = false;
-    let mut progress = Instant::now();
-    // When the frame began that is not whole, or we were ready for more of it.
-    let mut frame_began = progress;
-    let (mut reader, mut writer) = stream.split();
-    loop {
-        let was_empty = output.is_empty();
-        while !is_ending && !is_full(&output, &outbox, &limits) {
-            match take_frame(&mut input, limits.frame_size_max_bytes) {
+    place.work();
+    let link = Arc::new(Link::new(client, memory, limits.connection_unsent_max_bytes));
+    let connection = Connection {
+        incoming: Incoming::new(limits.frame_size_max_bytes.min(limits.connection_memory_bytes())),
+        output: Outgoing::default(),
+        charge,
+        turn: Turn::new(),
+        has_memory: true,
+        starved_since: None,
+        is_ending: false,
+        dispatcher: Arc::clone(&dispatcher),
+        link,
+    };
+    connection.run(stream).await
+}
+
+struct Connection {
+    dispatcher: Arc<Dispatcher>,
+    link: Arc<Link>,
+    incoming: Incoming,
+    output: Outgoing,
+    /// For what is read, and for the answers that have no charge of their own.
+    charge: MemoryCharge,
+    turn: Turn,
+    /// Whether there was memory for a call when the last one was looked for.
+    has_memory: bool,
+    /// Since when there has been no memory for the frame that is coming.
+    starved_since: Option<Instant>,
+    /// Nothing more is read; what there is to send is sent.
+    is_ending: bool,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.link.close();
+    }
+}
+
+impl Connection {
+    async fn run(mut self, mut stream: TcpStream) -> io::Result<()> {
+        let mut progress = Instant::now();
+        // When the frame began that is not whole, or we were ready for more of it.
+        let mut frame_began = progress;
+        let (mut reader, mut writer) = stream.split();
+        loop {
+            let was_empty = self.output.is_empty();
+            if self.do_calls().await {
+                frame_began = Instant::now();
+            }
+            if self.link.is_cut() {
+                return Ok(());
+            }
+            self.take_answers();
+            if was_empty && !self.output.is_empty() {
+                progress = Instant::now();
+            }
+            if self.is_ending && self.output.is_empty() {
+                return writer.shutdown().await;
+            }
+            self.settle();
+            let may_read = !self.is_ending && !self.is_full();
+            let has_room = may_read && self.has_room();
+            if !self.incoming.is_within_frame() || !may_read {
+                frame_began = Instant::now();
+            }
+            let is_under_way = !self.output.is_empty() || (may_read && self.is_within_frame());
+            let patience = self.patience(progress, frame_began);
+            let lacks_memory = may_read && !has_room;
+            let retry = Instant::now() + MEMORY_RETRY;
+            let Self { incoming, output, link, .. } = &mut self;
+            tokio::select! {
+                biased;
+                written = async { writer.write_vectored(&output.slices()).await },
+                    if !output.is_empty() =>
+                {
+                    output.advance(written?);
+                    progress = Instant::now();
+                }
+                () = link.ready() => {}
+                read = incoming.read(&mut reader), if has_room => {
+                    if read? == 0 {
+                        return Ok(());
+                    }
+                    progress = Instant::now();
+                }
+                () = sleep_until(retry), if lacks_memory => {}
+                () = sleep_until(patience), if is_under_way => return Ok(()),
+            }
+        }
+    }
+
+    /// Does the calls that are there, as far as may be. Says whether there were some.
+    async fn do_calls(&mut self) -> bool {
+        let mut has_frames = false;
+        while !self.is_ending && !self.is_full() {
+            self.has_memory = self.link.memory.has_room(QUICK_BYTES);
+            if !self.has_memory {
+                break;
+            }
+            match self.incoming.next_frame(&self.link.memory) {
                 Ok(None) => break,
                 Ok(Some(frame)) => {
-                    frame_began = Instant::now();
-                    let request = Request::parse(frame);
-                    output.extend(dispatcher.dispatch(&client, request, &outbox));
+                    has_frames = true;
+                    let request = Request::parse(frame.bytes);
+                    let (link, turn) = (&self.link, &mut self.turn);
+                    let reply = self.dispatcher.dispatch(link, request, frame.charge, turn);
+                    self.output.extend(reply);
                 }
                 Err(exception) => {
-                    output.push(Response::of_exception(NO_CALL_ID, &exception));
-                    is_ending = true;
+                    self.output.push(Reply::of_exception(NO_CALL_ID, &exception));
+                    self.is_ending = true;
                 }
             }
-        }
-        if outbox.is_cut() {
-            return Ok(());
-        }
-        output.extend(std::mem::take(&mut outbox.ready.lock().responses));
-        if was_empty && !output.is_empty() {
-            progress = Instant::now();
-        }
-        if is_ending && output.is_empty() {
-            return writer.shutdown().await;
-        }
-        let may_read = !is_ending && !is_full(&output, &outbox, &limits);
-        if input.is_empty() || !may_read {
-            frame_began = Instant::now();
-        }
-        let slowest = Duration::from_secs((input.len() / FRAME_BYTES_PER_SECOND_MIN) as u64);
-        let is_under_way = !output.is_empty() || (may_read && !input.is_empty());
-        reserve(&mut input, &limits);
-        tokio::select! {
-            biased;
-            written = async { writer.write_vectored(&output.slices()).await },
-                if !output.is_empty() =>
-            {
-                output.advance(written?);
-                progress = Instant::now();
+            self.settle();
+            if self.turn.is_over() {
+                self.turn = Turn::new();
+                tokio::task::yield_now().await;
             }
-            () = outbox.is_ready.notified() => {}
-            read = reader.read_buf(&mut input), if may_read => {
-                if read? == 0 {
-                    return Ok(());
-                }
-                progress = Instant::now();
-            }
-            () = sleep_until(progress.min(frame_began + slowest) + limits.stall_timeout),
-                if is_under_way => return Ok(()),
         }
-    }
-}
-
-fn is_full(output: &Output, outbox: &Outbox, limits: &Limits) -> bool {
-    output.size_bytes > limits.connection_unsent_max_bytes
-        || outbox.open_calls() >= limits.connection_calls_max
-}
-
-/// Makes room for what comes next: as much as has come, not as much as is announced.
-fn reserve(input: &mut BytesMut, limits: &Limits) {
-    if input.capacity() - input.len() < READ_SIZE / 16 {
-        input.reserve(input.len().min(limits.frame_size_max_bytes).max(READ_SIZE));
-    }
-}
-
-/// The next whole frame, without its length.
-///
-/// # Errors
-/// What to tell a client whose frame is too long.
-fn take_frame(input: &mut BytesMut, size_max: usize) -> Result<Option<Bytes>, RemoteException> {
-    let Some(length) = input.first_chunk::<LENGTH_SIZE>() else {
-        return Ok(None);
-    };
-    let length = u32::from_be_bytes(*length) as usize;
-    if length > size_max {
-        let message = format!(
-            "RPC data length of {length} received is greater than max allowed {size_max}. Set \
-             \"hbase.ipc.max.request.size\" on server to override this limit (not recommended)"
-        );
-        return Err(RemoteException::new(class::REQUEST_TOO_BIG, message));
-    }
-    if input.len() - LENGTH_SIZE < length {
-        return Ok(None);
-    }
-    input.advance(LENGTH_SIZE);
-    Ok(Some(input.split_to(length).freeze()))
-}
-
-/// Bytes on their way to the client.
-#[derive(Debug, Default)]
-struct Output {
-    buffers: VecDeque<Bytes>,
-    size_bytes: usize,
-}
-
-impl Output {
-    fn is_empty(&self) -> bool {
-        self.buffers.is_empty()
+        has_frames
     }
 
-    fn push(&mut self, response: Response) {
-        self.size_bytes += response.size_bytes();
-        self.buffers.push_back(response.head);
-        if !response.cells.is_empty() {
-            self.buffers.push_back(response.cells);
+    /// Takes the answers that were made elsewhere, and lets calls go on that wait for the client.
+    fn take_answers(&mut self) {
+        let (replies, parked) = self.link.take(self.output.size_bytes());
+        self.output.extend(replies);
+        for work in parked {
+            work.submit();
         }
     }
 
-    fn extend(&mut self, responses: impl IntoIterator<Item = Response>) {
-        responses.into_iter().for_each(|response| self.push(response));
-    }
-
-    fn slices(&self) -> Vec<IoSlice<'_>> {
-        let buffers = self.buffers.iter().take(WRITE_BUFFERS_MAX);
-        buffers.map(|buffer| IoSlice::new(buffer)).collect()
-    }
-
-    fn advance(&mut self, mut written: usize) {
-        self.size_bytes -= written;
-        while let Some(first) = self.buffers.front_mut() {
-            if first.len() > written {
-                first.advance(written);
-                return;
-            }
-            written -= first.len();
-            self.buffers.pop_front();
+    /// Charges what the connection holds.
+    fn settle(&mut self) {
+        let held = self.incoming.block_bytes() + self.output.uncharged_bytes();
+        let charged = held.next_multiple_of(CHARGE_STEP);
+        if charged != self.charge.size_bytes() {
+            self.charge.overdraw(charged);
         }
+    }
+
+    /// Whether there is room for what comes next. A frame that there has been none for is refused
+    /// after a while.
+    fn has_room(&mut self) -> bool {
+        let others = self.output.uncharged_bytes();
+        if self.has_memory && self.incoming.make_room(&mut self.charge, others) {
+            self.starved_since = None;
+            return true;
+        }
+        let now = Instant::now();
+        let since = *self.starved_since.get_or_insert(now);
+        if self.incoming.has_large_frame() && now >= since + MEMORY_PATIENCE {
+            self.starved_since = None;
+            let exception = self.link.out_of_memory();
+            let id = self.incoming.refuse_frame();
+            self.is_ending = id.is_none();
+            self.output.push(Reply::of_exception(id.unwrap_or(NO_CALL_ID), &exception));
+        }
+        false
+    }
+
+    fn is_within_frame(&self) -> bool {
+        self.incoming.is_within_frame()
+    }
+
+    /// When the connection is given up if nothing moves, or the frame does not come to its end.
+    fn patience(&self, progress: Instant, frame_began: Instant) -> Instant {
+        let limits = self.limits();
+        let bytes = self.incoming.pending_bytes();
+        let slowest = Duration::from_secs((bytes / FRAME_BYTES_PER_SECOND_MIN) as u64);
+        let stalled = progress.min(frame_began + slowest) + limits.stall_timeout;
+        match self.is_within_frame() {
+            true => stalled.min(frame_began + limits.frame_timeout),
+            false => stalled,
+        }
+    }
+
+    fn limits(&self) -> &Limits {
+        self.dispatcher.limits()
+    }
+
+    fn is_full(&self) -> bool {
+        let limits = self.limits();
+        self.output.size_bytes() > limits.connection_unsent_max_bytes
+            || self.link.open_calls() >= limits.connection_calls_max
     }
 }

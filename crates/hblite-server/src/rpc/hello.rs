@@ -3,6 +3,7 @@
 use hblite_wire::cell_block::{Codec, Compressor};
 use hblite_wire::exception::class;
 use hblite_wire::frame::{NO_CALL_ID, Response, decode_connection_header};
+use hblite_wire::memory::MemoryCharge;
 use hblite_wire::preamble::{PREAMBLE_SIZE, Preamble, SWITCH_TO_SIMPLE, parse};
 use hblite_wire::{RemoteException, pb};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,6 +14,8 @@ use crate::cluster::{Cluster, Role};
 
 /// Longest connection header.
 const HEADER_SIZE_MAX: usize = 1024 * 1024;
+/// What a connection takes that has said nothing yet: its task and the buffers of the system's.
+const CONNECTION_BYTES: usize = 4 * 1024;
 
 /// Reads what a client sends first. `None` if it has had its answer, or gets none.
 ///
@@ -22,7 +25,11 @@ pub(super) async fn shake_hands(
     stream: &mut TcpStream,
     cluster: &Cluster,
     role: Role,
+    charge: &mut MemoryCharge,
 ) -> std::io::Result<Option<Client>> {
+    if !charge.try_resize(CONNECTION_BYTES) {
+        return Ok(None);
+    }
     let peer = stream.peer_addr()?.to_string();
     let mut has_asked_for_principal = false;
     loop {
@@ -52,14 +59,14 @@ pub(super) async fn shake_hands(
             Ok(Preamble::Sasl) => {
                 stream.write_all(&SWITCH_TO_SIMPLE).await?;
                 // The client's first message of SASL.
-                if read_block(stream).await?.is_none() {
+                if read_block(stream, charge).await?.is_none() {
                     return Ok(None);
                 }
                 break;
             }
         }
     }
-    let Some(header) = read_block(stream).await? else {
+    let Some(header) = read_block(stream, charge).await? else {
         return Ok(None);
     };
     let Ok(header) = decode_connection_header(&header) else {
@@ -68,10 +75,14 @@ pub(super) async fn shake_hands(
     Ok(client_of(&header, cluster, role, stream))
 }
 
-/// Reads a length and as many bytes; `None` if they are too many.
-async fn read_block(stream: &mut TcpStream) -> std::io::Result<Option<Vec<u8>>> {
+/// Reads a length and as many bytes; `None` if they are too many, or there is no memory for them.
+async fn read_block(
+    stream: &mut TcpStream,
+    charge: &mut MemoryCharge,
+) -> std::io::Result<Option<Vec<u8>>> {
     let length = stream.read_u32().await? as usize;
-    if length > HEADER_SIZE_MAX {
+    // What it becomes when it is decoded is as large again.
+    if length > HEADER_SIZE_MAX || !charge.try_resize(CONNECTION_BYTES + 2 * length) {
         return Ok(None);
     }
     let mut block = vec![0; length];
@@ -101,5 +112,6 @@ fn client_of(
         .as_ref()
         .map(|version| (version.version_major.unwrap_or(0), version.version_minor.unwrap_or(0)));
     let host = cluster.host_for(stream.local_addr().ok()?);
-    Some(Client { role, service, codec, compressor, version, host })
+    let server = cluster.identity(role).text(&host);
+    Some(Client { role, service, codec, compressor, version, host, server })
 }

@@ -167,17 +167,20 @@ async fn accept(
         tokio::select! {
             accepted = listener.listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    let Some(permit) = dispatcher.admit_connection() else { continue };
+                    let Some(place) = dispatcher.connections().enter() else { continue };
                     let dispatcher = Arc::clone(&dispatcher);
                     connections.spawn(async move {
                         // What fails is the client's connection, and only that.
                         if prepare(&stream).is_ok() {
-                            let _ = connection::serve(stream, dispatcher, role).await;
+                            let _ = connection::serve(stream, dispatcher, role, place).await;
                         }
-                        drop(permit);
                     });
                 }
-                Err(_) => tokio::time::sleep(PAUSE_AFTER_ERROR).await,
+                Err(_) => {
+                    // Perhaps the system has no more for this process.
+                    dispatcher.connections().evict();
+                    tokio::time::sleep(PAUSE_AFTER_ERROR).await;
+                }
             },
             Some(_) = connections.join_next() => {}
             _ = &mut stopped => break,

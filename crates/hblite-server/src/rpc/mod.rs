@@ -1,8 +1,9 @@
 //! HBase's RPC over sockets.
 //!
-//! - `listener` accepts connections, `connection` reads frames and writes answers
+//! - `listener` accepts connections; `connection` reads frames (`incoming`) and writes answers
+//!   (`outgoing`); `link` is what its calls know of it
 //! - `call` is one request with who sent it; `dispatch` finds its service, on the connection's own
-//!   task if it is quick, on a thread if it may take long
+//!   task if it is quick, on a thread (`work`) if it may take long
 //! - `client`, `admin`, `master`, `registry`: a service each
 //! - `scanners`: ids and leases
 
@@ -12,10 +13,27 @@ mod client;
 mod connection;
 mod dispatch;
 mod hello;
+mod incoming;
+mod link;
 mod listener;
 mod master;
+mod outgoing;
 mod registry;
 pub(crate) mod scanners;
+mod work;
 
+use hblite_wire::RemoteException;
+
+use self::call::Call;
 pub(crate) use dispatch::Dispatcher;
 pub(crate) use listener::{Listener, Port};
+
+/// What HBase says of a method that it does not have.
+fn no_such_method(call: &Call<'_>) -> RemoteException {
+    let method = call.request.method();
+    let service = call.client.service;
+    RemoteException::do_not_retry(format!(
+        "hblite does not answer {method} of its {service:?} service; see docs/compatibility.md: \
+         java.lang.UnsupportedOperationException: {method}"
+    ))
+}

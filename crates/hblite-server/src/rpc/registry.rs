@@ -5,7 +5,7 @@ use hblite_wire::convert::region_info;
 use hblite_wire::pb;
 
 use super::call::{Answer, Call};
-use super::dispatch::no_such_method;
+use super::no_such_method;
 use crate::cluster::{Cluster, Role};
 
 /// "Not known", which is what HBase's registry says.

@@ -10,6 +10,7 @@
 //! Threads: any.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite_engine::RegionScan;
@@ -17,11 +18,14 @@ use hblite_model::RegionInfo;
 use hblite_wire::RemoteException;
 use hblite_wire::convert::ScanSettings;
 use hblite_wire::exception::class;
+use hblite_wire::memory::{MemoryAccount, MemoryBudget, MemoryCharge};
 use parking_lot::Mutex;
 
 use crate::cluster::Role;
 use crate::options::Limits;
 
+/// What an open scanner takes beside its request: positions in memory and files, and their keys.
+const SCANNER_BYTES: usize = 16 * 1024;
 /// How many closed scanners are remembered.
 const CLOSED_MAX: usize = 10_000;
 
@@ -35,6 +39,8 @@ pub(crate) struct OpenScanner {
     pub(crate) next_call_sequence: u64,
     /// The row of the last result, if that was not whole.
     pub(crate) open_row: Option<Vec<u8>>,
+    /// For it, as long as it is open.
+    pub(crate) _charge: MemoryCharge,
 }
 
 #[derive(Debug)]
@@ -52,6 +58,7 @@ pub(crate) struct Scanners {
     last_id: AtomicU64,
     lease_ms: i64,
     scanners_max: usize,
+    memory: Arc<MemoryAccount>,
 }
 
 #[derive(Debug, Default)]
@@ -70,19 +77,27 @@ pub(crate) enum Taken {
 }
 
 impl Scanners {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &Limits, memory: &Arc<MemoryBudget>) -> Self {
         let lease_ms = i64::try_from(limits.scanner_lease.as_millis()).unwrap_or(i64::MAX);
         Self {
             known: Mutex::default(),
             last_id: AtomicU64::new(0),
             lease_ms,
             scanners_max: limits.scanners_max,
+            memory: memory.account(limits.memory_max_bytes / 2),
         }
     }
 
     /// How long a scanner lives without a call.
     pub(crate) fn lease_ms(&self) -> i64 {
         self.lease_ms
+    }
+
+    /// The charge for a scanner whose request has so many bytes; `None` if there is no memory.
+    pub(crate) fn charge(&self, request_bytes: usize) -> Option<MemoryCharge> {
+        let mut charge = self.memory.charge();
+        // Decoded, a filter takes more than its bytes.
+        charge.try_resize(SCANNER_BYTES + 4 * request_bytes).then_some(charge)
     }
 
     /// An id that no scanner of this server has, nor one of `started_at_ms` another time.
@@ -137,7 +152,8 @@ impl Scanners {
     }
 
     /// Gives a scanner back, or in for the first time. Its lease begins.
-    pub(crate) fn put(&self, id: u64, scanner: Box<OpenScanner>, now_ms: i64) {
+    pub(crate) fn put(&self, id: u64, mut scanner: Box<OpenScanner>, now_ms: i64) {
+        scanner.scan.release_buffers();
         let until = now_ms.saturating_add(self.lease_ms);
         self.known.lock().slots.insert(id, Slot::Free(scanner, until));
     }

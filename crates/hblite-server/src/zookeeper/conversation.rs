@@ -71,6 +71,11 @@ impl Conversation {
         self.tree = tree;
     }
 
+    /// Nodes of the tree that the client is shown.
+    pub(super) fn node_count(&self) -> usize {
+        self.tree.len()
+    }
+
     /// Answers one frame.
     ///
     /// # Errors

@@ -116,6 +116,14 @@ impl Encoder {
         &self.bytes
     }
 
+    pub(super) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    pub(super) fn shrink_to(&mut self, capacity: usize) {
+        self.bytes.shrink_to(capacity);
+    }
+
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
     }

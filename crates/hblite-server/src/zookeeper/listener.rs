@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use hblite_wire::memory::{MemoryBudget, MemoryCharge, Room};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -19,9 +20,20 @@ use super::conversation::{Conversation, Next};
 use super::jute::{Decoder, Encoder, Malformed};
 use super::sessions::{Detached, SessionName};
 use super::{FRAME_BYTES_MAX, Shim, words};
+use crate::places::{Place, Places};
 
-/// More connections than this are closed at once.
+/// More connections than this are closed at once, or end one that has not said who it is.
 const CONNECTIONS_MAX: usize = 10_000;
+/// The memory that one may use: a frame that comes, its copy, and its answer.
+const CONNECTION_BYTES_MAX: usize = 4 * FRAME_BYTES_MAX;
+/// What it takes beside its buffers, and for each node of the tree that it has been shown.
+const CONNECTION_BYTES: usize = 4 * 1024;
+const NODE_BYTES: usize = 256;
+/// Room for the answer to a short request; a longer one may ask for as much as a frame can hold.
+const SHORT_REQUEST_MAX: usize = 1024;
+const SHORT_ANSWER_MAX: usize = 64 * 1024;
+/// What is read at once.
+const READ_SIZE: usize = 4 * 1024;
 /// A client says within this time who it is.
 const HELLO_WITHIN: Duration = Duration::from_secs(10);
 /// Answers to pipelined requests are sent at the latest when they are this long.
@@ -30,17 +42,22 @@ const SEND_FROM_BYTES: usize = 256 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 impl Shim {
-    /// Answers clients until the future is dropped.
-    pub async fn serve(self: Arc<Self>, listener: TcpListener) {
+    /// Answers clients until the future is dropped; `memory` is what they may use.
+    pub(crate) async fn serve(self: Arc<Self>, listener: TcpListener, memory: Arc<MemoryBudget>) {
+        let places = Places::new(CONNECTIONS_MAX);
         let mut connections = JoinSet::new();
         loop {
             while connections.try_join_next().is_some() {}
             match listener.accept().await {
-                Ok((stream, _)) if connections.len() < CONNECTIONS_MAX => {
-                    connections.spawn(connection(Arc::clone(&self), stream));
+                Ok((stream, _)) => {
+                    let Some(place) = places.enter() else { continue };
+                    let charge = memory.account(CONNECTION_BYTES_MAX).charge();
+                    connections.spawn(connection(Arc::clone(&self), stream, place, charge));
                 }
-                Ok(_) => {}
-                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+                Err(_) => {
+                    places.evict();
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             }
         }
     }
@@ -63,26 +80,39 @@ impl Drop for Counted {
 }
 
 /// A connection has nobody to tell of its end but the client.
-async fn connection(shim: Arc<Shim>, stream: TcpStream) {
+async fn connection(shim: Arc<Shim>, stream: TcpStream, place: Place, charge: MemoryCharge) {
     let counted = Counted::new(Arc::clone(&shim));
-    let _ = converse(shim, stream).await;
+    let _ = converse(shim, stream, &place, charge).await;
     drop(counted);
 }
 
-async fn converse(shim: Arc<Shim>, stream: TcpStream) -> io::Result<()> {
+async fn converse(
+    shim: Arc<Shim>,
+    stream: TcpStream,
+    place: &Place,
+    charge: MemoryCharge,
+) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let reached = stream.local_addr()?;
-    let mut frames = Frames { stream, bytes: Vec::new() };
-    let hello = timeout(HELLO_WITHIN, frames.hello()).await.map_err(|_| timed_out())??;
+    let mut frames = Frames { stream, bytes: Vec::new(), room: Room::new(charge, 0) };
+    let hello = tokio::select! {
+        hello = timeout(HELLO_WITHIN, frames.hello()) => hello.map_err(|_| timed_out())??,
+        () = place.evicted() => return Ok(()),
+    };
     let Some(hello) = hello else {
         return tell_word(&shim, frames, reached).await;
     };
     let Some((session, detached)) = connect(&shim, &mut frames, &hello).await? else {
         return Ok(());
     };
+    place.work();
     Client { conversation: Conversation::new(Arc::clone(&shim), reached), shim, frames, session }
         .run(detached)
         .await
+}
+
+fn out_of_memory() -> io::Error {
+    io::Error::from(io::ErrorKind::OutOfMemory)
 }
 
 fn timed_out() -> io::Error {
@@ -195,6 +225,7 @@ impl Client {
             && let Some(frame) = self.frames.frame()?
         {
             self.shim.received.fetch_add(1, Ordering::Relaxed);
+            self.hold(&frame)?;
             next = self.conversation.answer(&frame).map_err(malformed)?;
             self.shim.sent.fetch_add(1, Ordering::Relaxed);
             if self.conversation.out.len() >= SEND_FROM_BYTES {
@@ -204,6 +235,18 @@ impl Client {
         Ok(next)
     }
 
+    /// Makes room for an answer to this frame beside what is there.
+    fn hold(&mut self, frame: &[u8]) -> io::Result<()> {
+        let is_short = frame.len() <= SHORT_REQUEST_MAX;
+        let answer = if is_short { SHORT_ANSWER_MAX } else { FRAME_BYTES_MAX };
+        let out = self.conversation.out.capacity().max(self.conversation.out.len() + answer);
+        let shown = self.conversation.node_count() * NODE_BYTES;
+        match self.frames.room.try_hold(self.frames.held_bytes() + frame.len() + out + shown) {
+            true => Ok(()),
+            false => Err(out_of_memory()),
+        }
+    }
+
     async fn send(&mut self) -> io::Result<()> {
         let out = &mut self.conversation.out;
         if !out.as_slice().is_empty() {
@@ -211,6 +254,10 @@ impl Client {
             timeout(self.session.timeout, sending).await.map_err(|_| timed_out())??;
             out.clear();
         }
+        // What was needed once is not kept.
+        out.shrink_to(READ_SIZE);
+        let kept = out.capacity() + self.conversation.node_count() * NODE_BYTES;
+        self.frames.release(kept);
         Ok(())
     }
 }
@@ -219,6 +266,8 @@ impl Client {
 struct Frames {
     stream: TcpStream,
     bytes: Vec<u8>,
+    /// For the bytes, for the answers, and for the connection itself.
+    room: Room,
 }
 
 impl Frames {
@@ -239,10 +288,29 @@ impl Frames {
 
     /// Waits for more bytes. Nothing is lost if it is cancelled.
     async fn receive(&mut self) -> io::Result<()> {
+        if self.bytes.capacity() == self.bytes.len() {
+            let wanted = (2 * self.bytes.len()).clamp(READ_SIZE, FRAME_BYTES_MAX + READ_SIZE);
+            if !self.room.try_hold(CONNECTION_BYTES + wanted) {
+                return Err(out_of_memory());
+            }
+            self.bytes.reserve_exact(wanted - self.bytes.len());
+        }
         if self.stream.read_buf(&mut self.bytes).await? == 0 {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
         }
         Ok(())
+    }
+
+    fn held_bytes(&self) -> usize {
+        CONNECTION_BYTES + self.bytes.capacity()
+    }
+
+    /// Keeps only what is needed for the bytes that are there, and `others`.
+    fn release(&mut self, others: usize) {
+        if self.bytes.is_empty() {
+            self.bytes.shrink_to(READ_SIZE);
+        }
+        self.room.shrink_to(self.held_bytes() + others);
     }
 
     /// Takes the next whole frame.

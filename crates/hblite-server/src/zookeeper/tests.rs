@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_env::Env;
+use hblite_wire::memory::MemoryBudget;
 use parking_lot::Mutex;
 use proptest::prelude::*;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -81,7 +82,8 @@ async fn serve() -> Served {
     let shim = Shim::new(cluster.clone(), Env::in_memory());
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("it is bound");
-    let task = tokio::spawn(shim.serve(listener)).abort_handle();
+    let memory = Arc::new(MemoryBudget::new(1 << 26));
+    let task = tokio::spawn(shim.serve(listener, memory)).abort_handle();
     Served { cluster, address, task }
 }
 

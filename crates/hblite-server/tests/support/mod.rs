@@ -136,6 +136,33 @@ impl Client {
         self.last_id
     }
 
+    /// Sends the same call again and again, in one go.
+    pub(crate) fn send_many(&mut self, method: &str, message: &impl Message, count: usize) {
+        let mut bytes = Vec::new();
+        for _ in 0..count {
+            self.last_id += 1;
+            let header = pb::RequestHeader {
+                call_id: Some(self.last_id),
+                method_name: Some(method.to_owned()),
+                request_param: Some(true),
+                ..pb::RequestHeader::default()
+            };
+            let mut frame = header.encode_length_delimited_to_vec();
+            frame.extend_from_slice(&message.encode_length_delimited_to_vec());
+            bytes.extend_from_slice(&(frame.len() as u32).to_be_bytes());
+            bytes.append(&mut frame);
+        }
+        self.send_bytes(&bytes);
+    }
+
+    /// Whether bytes have come that were not read.
+    pub(crate) fn has_answer(&mut self) -> bool {
+        self.stream.set_nonblocking(true).expect("a socket");
+        let has_answer = self.stream.peek(&mut [0]).is_ok();
+        self.stream.set_nonblocking(false).expect("a socket");
+        has_answer
+    }
+
     pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).expect("sent");
     }

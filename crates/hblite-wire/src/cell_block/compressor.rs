@@ -13,6 +13,8 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use hblite_model::{Error, Result};
 
+use crate::memory::Room;
+
 const PACKAGE: &str = "org.apache.hadoop.io.compress.";
 /// Plain bytes in one piece of what is written.
 const PIECE_SIZE: usize = 128 * 1024;
@@ -64,65 +66,99 @@ impl Compressor {
         Ok(out)
     }
 
-    /// Gives the plain bytes of a block, of which there may be `size_max_bytes`.
+    /// Gives the plain bytes of a block, of which there may be `size_max_bytes`; `None` if `room`
+    /// does not have the memory for them.
     ///
     /// # Errors
     /// `DoNotRetryIo` if the bytes are no such block, or there are more.
-    pub fn decompress(self, block: &[u8], size_max_bytes: usize) -> Result<Vec<u8>> {
-        let mut out = Vec::new();
-        if self == Self::Gzip {
-            let limit = size_max_bytes as u64 + 1;
-            MultiGzDecoder::new(block).take(limit).read_to_end(&mut out).map_err(failed)?;
-        } else {
-            self.decompress_stream(block, size_max_bytes, &mut out)?;
-        }
-        if out.len() > size_max_bytes {
-            return Err(too_large(size_max_bytes));
-        }
-        Ok(out)
+    pub fn decompress(
+        self,
+        block: &[u8],
+        size_max_bytes: usize,
+        room: &mut Room,
+    ) -> Result<Option<Vec<u8>>> {
+        let mut out = Plain { bytes: Vec::new(), size_max_bytes, room };
+        let is_whole = match self {
+            Self::Gzip => gunzip(block, &mut out)?,
+            _ => self.decompress_stream(block, &mut out)?,
+        };
+        Ok(is_whole.then_some(out.bytes))
     }
 
-    fn decompress_stream(self, mut block: &[u8], max: usize, out: &mut Vec<u8>) -> Result<()> {
+    /// False if there is no room.
+    fn decompress_stream(self, mut block: &[u8], out: &mut Plain<'_>) -> Result<bool> {
         let cut = || Error::do_not_retry("a compressed cell block is cut");
         while !block.is_empty() {
             let plain = take_u32(&mut block).ok_or_else(cut)?;
-            let end = out.len().checked_add(plain).filter(|end| *end <= max);
-            let end = end.ok_or_else(|| too_large(max))?;
-            while out.len() < end {
+            let end = out.bytes.len().saturating_add(plain);
+            if end > out.size_max_bytes {
+                return Err(too_large(out.size_max_bytes));
+            }
+            while out.bytes.len() < end {
                 let length = take_u32(&mut block).ok_or_else(cut)?;
                 let (piece, rest) = block.split_at_checked(length).ok_or_else(cut)?;
                 block = rest;
-                let left = end - out.len();
-                let plain = match self {
-                    Self::Lz4 => lz4_piece(piece, left)?,
-                    _ => snappy_piece(piece, left)?,
+                let left = end - out.bytes.len();
+                let most = match self {
+                    // No byte of LZ4 stands for more than 255.
+                    Self::Lz4 => piece.len().saturating_mul(255).min(left),
+                    // The announced length is not believed: there is room only for what may be.
+                    _ => snap::raw::decompress_len(piece).map_err(failed)?,
                 };
-                if plain.is_empty() || plain.len() > left {
+                if most > left {
+                    return Err(too_large(left));
+                }
+                let Some(target) = out.extend(most) else { return Ok(false) };
+                let length = match self {
+                    Self::Lz4 => lz4_flex::block::decompress_into(piece, target).map_err(failed)?,
+                    _ => snap::raw::Decoder::new().decompress(piece, target).map_err(failed)?,
+                };
+                if length == 0 {
                     return Err(cut());
                 }
-                out.extend_from_slice(&plain);
+                out.bytes.truncate(out.bytes.len() - (most - length));
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 
-fn snappy_piece(piece: &[u8], left: usize) -> Result<Vec<u8>> {
-    // The announced length is not believed: it is allocated only if it may be true.
-    let length = snap::raw::decompress_len(piece).map_err(failed)?;
-    if length > left {
-        return Err(too_large(left));
-    }
-    snap::raw::Decoder::new().decompress_vec(piece).map_err(failed)
+/// Plain bytes as far as they are there.
+struct Plain<'r> {
+    bytes: Vec<u8>,
+    size_max_bytes: usize,
+    room: &'r mut Room,
 }
 
-fn lz4_piece(piece: &[u8], left: usize) -> Result<Vec<u8>> {
-    // No byte of LZ4 stands for more than 255.
-    let most = piece.len().saturating_mul(255).min(left);
-    let mut plain = vec![0; most];
-    let length = lz4_flex::block::decompress_into(piece, &mut plain).map_err(failed)?;
-    plain.truncate(length);
-    Ok(plain)
+impl Plain<'_> {
+    /// `count` more bytes to be written to; `None` if there is no room for them.
+    fn extend(&mut self, count: usize) -> Option<&mut [u8]> {
+        if !self.room.try_reserve(&mut self.bytes, count) {
+            return None;
+        }
+        let begin = self.bytes.len();
+        self.bytes.resize(begin + count, 0);
+        Some(&mut self.bytes[begin..])
+    }
+}
+
+/// False if there is no room.
+fn gunzip(block: &[u8], out: &mut Plain<'_>) -> Result<bool> {
+    let mut decoder = MultiGzDecoder::new(block);
+    loop {
+        // One byte more than there may be tells a block that is too large.
+        let left = (out.size_max_bytes + 1).saturating_sub(out.bytes.len());
+        let asked = left.min(PIECE_SIZE).min(4 * (block.len() + out.bytes.len()) + 16);
+        let Some(target) = out.extend(asked) else { return Ok(false) };
+        let length = decoder.read(target).map_err(failed)?;
+        out.bytes.truncate(out.bytes.len() - (asked - length));
+        if out.bytes.len() > out.size_max_bytes {
+            return Err(too_large(out.size_max_bytes));
+        }
+        if length == 0 {
+            return Ok(true);
+        }
+    }
 }
 
 fn take_u32(bytes: &mut &[u8]) -> Option<usize> {
@@ -142,9 +178,18 @@ fn too_large(max: usize) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;
+    use crate::memory::MemoryBudget;
+
+    fn plain(compressor: Compressor, block: &[u8], size_max: usize) -> Result<Vec<u8>> {
+        compressor
+            .decompress(block, size_max, &mut Room::of(1 << 30))
+            .map(|plain| plain.expect("room"))
+    }
 
     const ALL: [Compressor; 3] = [Compressor::Gzip, Compressor::Snappy, Compressor::Lz4];
 
@@ -162,8 +207,22 @@ mod tests {
         let zeros = vec![0; 1 << 20];
         for compressor in ALL {
             let packed = compressor.compress(&zeros).unwrap();
-            assert!(compressor.decompress(&packed, zeros.len() - 1).is_err(), "{compressor:?}");
+            assert!(plain(compressor, &packed, zeros.len() - 1).is_err(), "{compressor:?}");
         }
+    }
+
+    #[test]
+    fn no_more_is_allocated_than_there_is_room_for() {
+        let zeros = vec![0; 8 << 20];
+        let budget = Arc::new(MemoryBudget::new(4 << 20));
+        for compressor in ALL {
+            let packed = compressor.compress(&zeros).unwrap();
+            let mut room = Room::new(budget.account(2 << 20).charge(), 0);
+            let plain = compressor.decompress(&packed, zeros.len(), &mut room).unwrap();
+            assert_eq!(plain, None, "{compressor:?}");
+            assert!(budget.used_bytes() > 1 << 20, "it grows as far as it can");
+        }
+        assert_eq!(budget.used_bytes(), 0);
     }
 
     proptest! {
@@ -172,14 +231,14 @@ mod tests {
             let block: Vec<u8> = bytes.iter().copied().cycle().take(length / 8).collect();
             for compressor in ALL {
                 let packed = compressor.compress(&block).unwrap();
-                prop_assert_eq!(&compressor.decompress(&packed, block.len()).unwrap(), &block);
+                prop_assert_eq!(&plain(compressor, &packed, block.len()).unwrap(), &block);
             }
         }
 
         #[test]
         fn any_bytes_are_a_block_or_refused(bytes: Vec<u8>) {
             for compressor in ALL {
-                let _ = compressor.decompress(&bytes, 1 << 16);
+                let _ = plain(compressor, &bytes, 1 << 16);
             }
         }
     }

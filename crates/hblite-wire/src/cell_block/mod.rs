@@ -39,15 +39,28 @@ impl Codec {
         }
     }
 
+    /// The tags that travel with the cell.
+    #[inline]
+    fn tags<'c>(self, cell: &CellRef<'c>) -> &'c [u8] {
+        match self {
+            Self::KeyValue => b"",
+            Self::KeyValueWithTags => cell.tags(),
+        }
+    }
+
+    /// Bytes of a cell in a block.
+    #[inline]
+    pub fn size_of(self, cell: &CellRef<'_>) -> usize {
+        let tags = self.tags(cell).len();
+        let tags_size = if tags == 0 { 0 } else { TAGS_LENGTH_SIZE + tags };
+        LENGTH_SIZE + cell.serialized_size() + tags_size
+    }
+
     /// Appends a cell to a block.
     #[inline]
     pub fn push(self, block: &mut Vec<u8>, cell: &CellRef<'_>) {
-        let tags = match self {
-            Self::KeyValue => b"",
-            Self::KeyValueWithTags => cell.tags(),
-        };
-        let tags_size = if tags.is_empty() { 0 } else { TAGS_LENGTH_SIZE + tags.len() };
-        let length = cell.serialized_size() + tags_size;
+        let tags = self.tags(cell);
+        let length = self.size_of(cell) - LENGTH_SIZE;
         let (key, value) = (cell.key(), cell.value());
         block.reserve(LENGTH_SIZE + length);
         block.extend_from_slice(&(length as u32).to_be_bytes());

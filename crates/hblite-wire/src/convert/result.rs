@@ -4,7 +4,11 @@ use bytes::Bytes;
 use hblite_model::CellRef;
 
 use crate::cell_block::Codec;
+use crate::memory::Room;
 use crate::pb;
+
+/// What a cell takes as a message beside its bytes: four buffers with their counts.
+const CELL_MESSAGE_OVERHEAD: usize = size_of::<pb::Cell>() + 4 * 32;
 
 /// A cell as a message, for clients without a codec.
 pub fn cell(cell: &CellRef<'_>) -> pb::Cell {
@@ -22,9 +26,16 @@ pub fn cell(cell: &CellRef<'_>) -> pb::Cell {
 
 /// Collects the results of one answer. Cells are given one by one; [`ResultWriter::finish`] ends
 /// a result.
+///
+/// It takes no more memory than its [`Room`] has: a cell for which there is none, and every one
+/// behind it, is left out, and [`ResultWriter::is_out_of_memory`] says so.
 #[derive(Debug)]
 pub struct ResultWriter {
     codec: Option<Codec>,
+    room: Room,
+    is_out_of_memory: bool,
+    /// What the cells take that are messages.
+    messages_bytes: usize,
     block: Vec<u8>,
     messages: Vec<pb::Cell>,
     /// Cells and bytes of the result that is being given.
@@ -36,9 +47,39 @@ pub struct ResultWriter {
 
 impl ResultWriter {
     /// Cells go into a block of this codec, or into the messages.
-    pub fn new(codec: Option<Codec>) -> Self {
-        let (block, messages) = (Vec::new(), Vec::new());
-        Self { codec, block, messages, count: 0, begin: 0, size_bytes: 0 }
+    pub fn new(codec: Option<Codec>, room: Room) -> Self {
+        Self {
+            codec,
+            room,
+            is_out_of_memory: false,
+            messages_bytes: 0,
+            block: Vec::new(),
+            messages: Vec::new(),
+            count: 0,
+            begin: 0,
+            size_bytes: 0,
+        }
+    }
+
+    /// Whether cells were left out because there is no memory for them.
+    pub fn is_out_of_memory(&self) -> bool {
+        self.is_out_of_memory
+    }
+
+    /// Whether so many bytes of cells can be given without leaving one out.
+    pub fn has_room_for(&mut self, bytes: usize) -> bool {
+        let used = self.block.len() + self.messages_bytes;
+        !self.is_out_of_memory && self.room.try_hold(used.saturating_add(bytes))
+    }
+
+    /// What the cells take that are messages, in bytes.
+    pub fn messages_bytes(&self) -> usize {
+        self.messages_bytes
+    }
+
+    /// Charges all memory in use, so that nothing of it counts as free.
+    pub fn charge_all(&mut self) -> bool {
+        self.room.try_charge(self.block.capacity() + self.messages_bytes)
     }
 
     /// Whether cells go into a block.
@@ -49,14 +90,33 @@ impl ResultWriter {
     /// One more cell of the present result.
     #[inline]
     pub fn push(&mut self, one: &CellRef<'_>) {
-        self.count += 1;
         match self.codec {
-            Some(codec) => codec.push(&mut self.block, one),
+            Some(codec) => {
+                let size = codec.size_of(one);
+                if self.block.capacity() - self.block.len() < size && !self.make_room(size) {
+                    return;
+                }
+                codec.push(&mut self.block, one);
+            }
             None => {
-                self.size_bytes += one.serialized_size();
+                let size = one.serialized_size();
+                let taken = self.messages_bytes + size + CELL_MESSAGE_OVERHEAD;
+                if self.is_out_of_memory || !self.room.try_hold(taken) {
+                    self.is_out_of_memory = true;
+                    return;
+                }
+                self.messages_bytes = taken;
+                self.size_bytes += size;
                 self.messages.push(cell(one));
             }
         }
+        self.count += 1;
+    }
+
+    #[cold]
+    fn make_room(&mut self, size: usize) -> bool {
+        self.is_out_of_memory |= !self.room.try_reserve(&mut self.block, size);
+        !self.is_out_of_memory
     }
 
     /// Cells of the present result.
@@ -87,8 +147,8 @@ impl ResultWriter {
         pb::Result { cell: std::mem::take(&mut self.messages), ..pb::Result::default() }
     }
 
-    /// The block.
-    pub fn into_block(self) -> Vec<u8> {
-        self.block
+    /// The block, and the room that it is in.
+    pub fn into_block(self) -> (Vec<u8>, Room) {
+        (self.block, self.room)
     }
 }

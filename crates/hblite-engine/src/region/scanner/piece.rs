@@ -1,5 +1,6 @@
 //! Reading as a server reads for its clients: rows are cut at what is left of one answer.
 
+use hblite_model::filter::FilterState;
 use hblite_model::{CellBuffer, Result};
 
 use super::{CellSink, NextRow, RegionScanner};
@@ -47,6 +48,16 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     /// What is left of the work that was allowed.
     pub(crate) fn work_left(&self) -> u64 {
         self.piece.work_left()
+    }
+
+    /// Whether reading has paused within a row.
+    pub(crate) fn is_within_row(&self) -> bool {
+        self.paused.is_some()
+    }
+
+    /// Whether rows are collected before they are given.
+    pub(crate) fn collects_rows(&self) -> bool {
+        !self.joined.is_empty() || self.filter.as_ref().is_some_and(FilterState::has_filter_row)
     }
 
     /// Bytes of cells that were collected for a filter to judge.

@@ -1,55 +1,126 @@
 //! `Get`: one row.
 
-use hblite_engine::{RegionHandle, RegionStep};
-use hblite_model::{CellBuffer, Result, RowResult, Scan};
+use hblite_engine::{RegionHandle, RegionScan, RegionStep};
+use hblite_model::{CellBuffer, RowResult, Scan};
 use hblite_wire::convert::{self, ResultWriter};
-use hblite_wire::pb;
+use hblite_wire::{RemoteException, pb};
 
-use super::region;
+use super::{on_a_thread, reading, region};
 use crate::cluster::Cluster;
 use crate::cluster::meta_view::MetaView;
-use crate::rpc::call::{Answer, Call};
+use crate::rpc::call::{Answer, Attempt, Call, Pace, Unfinished};
 
-pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    let request: pb::GetRequest = call.parameter()?;
-    let region = region(cluster, call, &request.region)?;
-    if request.get.closest_row_before == Some(true) {
-        // Its results have always been part of the message.
-        let mut results = ResultWriter::new(None);
-        let row = closest_row_before(&region, &request.get)?;
-        let result = write_row(cluster, call, &region, &row, &mut results);
-        return call.answer(&pb::GetResponse { result: Some(result) });
+type RemoteResult<T> = Result<T, RemoteException>;
+
+/// A get with what it has read so far.
+pub(super) struct Reading {
+    scan: RegionScan,
+    is_existence_only: bool,
+    has_cells: bool,
+}
+
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
+    let (region, message) = match find(cluster, call) {
+        Ok(found) => found,
+        Err(exception) => return Attempt::Done(Err(exception)),
+    };
+    if message.closest_row_before == Some(true) {
+        return closest(cluster, call, &region, &message);
     }
     // Older clients do not look for a cell block here.
     let has_block = call.client.has_version(1, 3);
-    let mut results = ResultWriter::new(call.client.codec.filter(|_| has_block));
-    let result = read(cluster, call, &region, &request.get, &mut results)?;
-    call.answer_with(&pb::GetResponse { result: Some(result) }, results)
+    match Reading::begin(&region, &message) {
+        Ok(reading) => {
+            let results = call.results_with(call.client.codec.filter(|_| has_block));
+            go_on(cluster, call, reading, results)
+        }
+        Err(exception) => Attempt::Done(Err(exception)),
+    }
 }
 
-/// Answers a get; its cells go to `results`.
-pub(super) fn read(
+fn find(cluster: &Cluster, call: &Call<'_>) -> RemoteResult<(RegionHandle, pb::Get)> {
+    let request: pb::GetRequest = call.parameter()?;
+    Ok((region(cluster, call, &request.region)?, request.get))
+}
+
+/// Reads on, and leaves the rest for later when the call's turn is over.
+fn go_on(
     cluster: &Cluster,
     call: &Call<'_>,
-    region: &RegionHandle,
-    message: &pb::Get,
-    results: &mut ResultWriter,
-) -> Result<pb::Result> {
-    let get = convert::get(message)?;
-    let row = region.get(&get)?;
-    if message.existence_only == Some(true) {
-        return Ok(pb::Result {
-            associated_cell_count: Some(0),
-            exists: Some(!row.is_empty()),
-            ..pb::Result::default()
-        });
+    mut reading: Reading,
+    mut results: ResultWriter,
+) -> Attempt {
+    match reading.go_on(cluster, call, &mut results) {
+        Ok(Some(result)) => {
+            let response = pb::GetResponse { result: Some(result) };
+            Attempt::Done(call.answer_with(&response, results))
+        }
+        Ok(None) if !results.charge_all() => Attempt::Done(Err(call.out_of_memory())),
+        Ok(None) => Attempt::Unfinished(Unfinished {
+            rest: Box::new(|cluster, call| match call.check_is_waited_for() {
+                Ok(()) => go_on(cluster, call, reading, results),
+                Err(exception) => Attempt::Done(Err(exception)),
+            }),
+            pace: Pace::Long,
+            must_end: false,
+        }),
+        Err(exception) => Attempt::Done(Err(exception)),
     }
-    let result = write_row(cluster, call, region, &row, results);
-    Ok(pb::Result { stale: Some(false), ..result })
+}
+
+impl Reading {
+    /// Begins to answer a get.
+    pub(super) fn begin(region: &RegionHandle, message: &pb::Get) -> RemoteResult<Self> {
+        let scan = region.begin_get(&convert::get(message)?)?;
+        let is_existence_only = message.existence_only == Some(true);
+        Ok(Self { scan, is_existence_only, has_cells: false })
+    }
+
+    /// Gives the cells of the row to `results`, as this client sees them; `None` if the call's turn
+    /// is over first.
+    pub(super) fn go_on(
+        &mut self,
+        cluster: &Cluster,
+        call: &Call<'_>,
+        results: &mut ResultWriter,
+    ) -> RemoteResult<Option<pb::Result>> {
+        let Self { scan, is_existence_only, has_cells } = self;
+        let is_meta = scan.info().table().is_meta();
+        let mut view = is_meta.then(|| MetaView::new(cluster, &call.client.host));
+        let step = reading::next_row(
+            call,
+            scan,
+            None,
+            || false,
+            |cell| {
+                *has_cells = true;
+                match &mut view {
+                    _ if *is_existence_only => {}
+                    None => results.push(cell),
+                    Some(view) => view.show(cell, |shown| results.push(shown)),
+                }
+            },
+        )?;
+        if results.is_out_of_memory() {
+            results.discard();
+            return Err(call.out_of_memory());
+        }
+        if step == RegionStep::Paused {
+            return Ok(None);
+        }
+        if *is_existence_only {
+            return Ok(Some(pb::Result {
+                associated_cell_count: Some(0),
+                exists: Some(*has_cells),
+                ..pb::Result::default()
+            }));
+        }
+        Ok(Some(pb::Result { stale: Some(false), ..results.finish() }))
+    }
 }
 
 /// Gives the cells of a row as this client sees them.
-pub(super) fn write_row(
+fn write_row(
     cluster: &Cluster,
     call: &Call<'_>,
     region: &RegionHandle,
@@ -67,7 +138,41 @@ pub(super) fn write_row(
 
 /// The last row up to the get's: what asynchbase looks for in hbase:meta, where it must be one of
 /// the same table.
-fn closest_row_before(region: &RegionHandle, message: &pb::Get) -> Result<RowResult> {
+fn closest(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    region: &RegionHandle,
+    message: &pb::Get,
+) -> Attempt {
+    match closest_row_before(call, region, message) {
+        Ok(Some(row)) => Attempt::Done(answer_closest(cluster, call, region, &row)),
+        // It is found again from the beginning.
+        Ok(None) => on_a_thread(Pace::Ordinary),
+        Err(exception) => Attempt::Done(Err(exception)),
+    }
+}
+
+fn answer_closest(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    region: &RegionHandle,
+    row: &RowResult,
+) -> Answer {
+    // Its results have always been part of the message.
+    let mut results = call.results_with(None);
+    let result = write_row(cluster, call, region, row, &mut results);
+    if results.is_out_of_memory() {
+        return Err(call.out_of_memory());
+    }
+    call.answer_with(&pb::GetResponse { result: Some(result) }, results)
+}
+
+/// `None` if the call's turn is over before it is found.
+fn closest_row_before(
+    call: &Call<'_>,
+    region: &RegionHandle,
+    message: &pb::Get,
+) -> RemoteResult<Option<RowResult>> {
     let mut scan = Scan::new().start_row(&message.row).reversed(true);
     for column in &message.column {
         scan = scan.family(&column.family);
@@ -75,12 +180,15 @@ fn closest_row_before(region: &RegionHandle, message: &pb::Get) -> Result<RowRes
     scan.check()?;
     let mut cells = CellBuffer::new();
     let mut found = region.scan(&scan, None)?;
-    let step = found.next(None, || false, |cell| cells.push(cell))?;
+    let step = reading::next_row(call, &mut found, None, || false, |cell| cells.push(cell))?;
+    if step == RegionStep::Paused {
+        return Ok(None);
+    }
     let row = RowResult::new(cells);
     let is_same_table = !region.info().table().is_meta()
         || table_of(row.row()).is_some_and(|table| Some(table) == table_of(&message.row));
     let is_row = matches!(step, RegionStep::Row { .. });
-    Ok(if is_row && is_same_table { row } else { RowResult::default() })
+    Ok(Some(if is_row && is_same_table { row } else { RowResult::default() }))
 }
 
 /// The table in the name of a region.

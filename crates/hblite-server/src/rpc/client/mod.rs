@@ -5,6 +5,7 @@ mod endpoint;
 mod get;
 mod multi;
 mod mutate;
+mod reading;
 mod scan;
 
 use hblite_engine::RegionHandle;
@@ -12,57 +13,41 @@ use hblite_model::{Mutation, MutationKind};
 use hblite_wire::frame::Request;
 use hblite_wire::{RemoteException, pb};
 
-use super::call::{Answer, Call, Client, Service};
-use super::dispatch::no_such_method;
+use super::call::{Attempt, Call, Client, Pace, Service, Unfinished};
+use super::no_such_method;
 use crate::cluster::Cluster;
 
 /// A call larger than this is left to a thread, for which the change does not count.
 const QUICK_BYTES_MAX: usize = 64 * 1024;
-
-/// What is left to do of a call.
-pub(super) type Rest = Box<dyn FnOnce(&Cluster, &Call<'_>) -> Answer + Send>;
-
-/// What came of doing a call at once.
-pub(super) enum Attempt {
-    Done(Answer),
-    /// It would have to wait, or take long. Nothing was done; this does it.
-    TooSlow(Rest),
-    /// A part was done, and this does the rest.
-    Begun(Rest),
-}
+/// Compressed, these may be a thousand times as many.
+const QUICK_COMPRESSED_MAX: usize = 2 * 1024;
 
 /// Whether the call is one that takes microseconds as a rule.
 pub(super) fn is_quick(client: &Client, request: &Request) -> bool {
     client.service == Service::Client
         && matches!(request.method(), "Get" | "Mutate" | "Scan" | "Multi")
         && request.message.len() + request.cells.len() <= QUICK_BYTES_MAX
+        && (client.compressor.is_none() || request.cells.len() <= QUICK_COMPRESSED_MAX)
 }
 
-/// Does a call that [`is_quick`], as far as it turns out to be.
-pub(super) fn try_quick(cluster: &Cluster, call: &Call<'_>) -> Attempt {
-    match call.request.method() {
-        "Get" => Attempt::Done(get::answer(cluster, call)),
-        "Scan" => scan::try_quick(cluster, call),
-        "Multi" => multi::try_quick(cluster, call),
-        _ => match mutate::answer(cluster, call) {
-            Some(answer) => Attempt::Done(answer),
-            None => Attempt::TooSlow(Box::new(self::answer)),
-        },
-    }
-}
-
-pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    match call.request.method() {
-        "Get" => get::answer(cluster, call),
-        "Mutate" => mutate::answer(cluster, call).unwrap_or_else(|| Err(no_such_method(call))),
-        "Multi" => multi::answer(cluster, call),
-        "Scan" => scan::answer(cluster, call),
+/// Does a call, as far as its pace allows.
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
+    Attempt::Done(match call.request.method() {
+        "Get" => return get::answer(cluster, call),
+        "Mutate" => return mutate::answer(cluster, call),
+        "Multi" => return multi::answer(cluster, call),
+        "Scan" => return scan::answer(cluster, call),
         "ExecService" => endpoint::answer(cluster, call),
         "PrepareBulkLoad" => bulk_load::prepare(cluster, call),
         "BulkLoadHFile" => bulk_load::load(cluster, call),
         "CleanupBulkLoad" => bulk_load::clean_up(cluster, call),
         _ => Err(no_such_method(call)),
-    }
+    })
+}
+
+/// The whole call, for a thread.
+fn on_a_thread(pace: Pace) -> Attempt {
+    Attempt::Unfinished(Unfinished { rest: Box::new(self::answer), pace, must_end: false })
 }
 
 /// The region that the call is for.

@@ -2,7 +2,7 @@
 //!
 //! Results are in the order of the actions, which asynchbase relies on. Puts and deletes that
 //! follow one another are one entry of the log; a get, an increment or an append between them sees
-//! what came before it.
+//! what came before it. Gets behind one that there was no memory for are refused with it.
 
 use hblite_engine::RegionHandle;
 use hblite_model::{Durability, Mutation, MutationKind, Result, RowMutations};
@@ -12,30 +12,42 @@ use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
 use super::mutate::{check_and_mutate, nonce, push_row, read_modify_write};
-use super::{Attempt, check_cell_sizes, endpoint, get, region};
+use super::{check_cell_sizes, endpoint, get, on_a_thread, region};
 use crate::cluster::Cluster;
-use crate::rpc::call::{Answer, Call};
+use crate::rpc::call::{Attempt, Call, Pace};
+use crate::rpc::outgoing::Reply;
 
 type RemoteResult<T> = std::result::Result<T, RemoteException>;
 
 /// More actions than this are left to a thread.
 const QUICK_ACTIONS_MAX: usize = 128;
 
-pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    carry_out(cluster, call, call.parameter()?)
+/// Does it at once if it is some gets, or some puts that need not wait. Gets that read much are
+/// done again on a thread.
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
+    let request: pb::MultiRequest = match call.parameter() {
+        Ok(request) => request,
+        Err(error) => return Attempt::Done(Err(error.into())),
+    };
+    let pace = if reads(&request) { Pace::Long } else { Pace::Ordinary };
+    let is_in_place = match call.pace() {
+        Pace::Quick => is_quick(cluster, &request),
+        present => present == pace,
+    };
+    if !is_in_place {
+        return on_a_thread(pace);
+    }
+    match carry_out(cluster, call, request) {
+        Ok(Some(reply)) => Attempt::Done(Ok(reply)),
+        Ok(None) => on_a_thread(Pace::Long),
+        Err(exception) => Attempt::Done(Err(exception)),
+    }
 }
 
-/// Does it if it is some gets, or some puts that need not wait.
-pub(super) fn try_quick(cluster: &Cluster, call: &Call<'_>) -> Attempt {
-    match call.parameter() {
-        Err(error) => Attempt::Done(Err(error.into())),
-        Ok(request) if is_quick(cluster, &request) => {
-            Attempt::Done(carry_out(cluster, call, request))
-        }
-        Ok(request) => {
-            Attempt::TooSlow(Box::new(|cluster, call| carry_out(cluster, call, request)))
-        }
-    }
+/// Whether there are actions that may read much.
+fn reads(request: &pb::MultiRequest) -> bool {
+    let mut actions = request.region_action.iter().flat_map(|region| &region.action);
+    actions.any(|action| action.get.is_some() || action.service_call.is_some())
 }
 
 fn is_quick(cluster: &Cluster, request: &pb::MultiRequest) -> bool {
@@ -63,14 +75,21 @@ fn may_have_to_wait(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> bool 
     cluster.engine.region(&specifier.value).is_some_and(|region| region.may_have_to_wait())
 }
 
-fn carry_out(cluster: &Cluster, call: &Call<'_>, mut request: pb::MultiRequest) -> Answer {
+/// `None` if the call's turn was over, and nothing was changed.
+fn carry_out(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    mut request: pb::MultiRequest,
+) -> RemoteResult<Option<Reply>> {
     let cells = call.cells(cluster.options.limits.frame_size_max_bytes)?;
+    call.hold_write(&cells)?;
     let mut multi = Multi {
         cluster,
         call,
         cells: CellReader::new(&cells),
         results: call.results(),
         nonce_group: request.nonce_group,
+        is_turn_over: false,
     };
     // How clients before 2.4 send a condition.
     let is_old_condition = request.condition.is_some();
@@ -82,6 +101,9 @@ fn carry_out(cluster: &Cluster, call: &Call<'_>, mut request: pb::MultiRequest) 
     let mut response = pb::MultiResponse::default();
     for action in &request.region_action {
         let result = multi.region_action(action);
+        if multi.is_turn_over {
+            return Ok(None);
+        }
         if is_old_condition || action.atomic == Some(true) {
             response.processed = result.processed.or(response.processed);
         }
@@ -90,7 +112,7 @@ fn carry_out(cluster: &Cluster, call: &Call<'_>, mut request: pb::MultiRequest) 
     if is_old_condition && request.region_action.is_empty() {
         response.processed = Some(true);
     }
-    call.answer_with(&response, multi.results)
+    call.answer_with(&response, multi.results).map(Some)
 }
 
 struct Multi<'m> {
@@ -99,6 +121,8 @@ struct Multi<'m> {
     cells: CellReader<'m>,
     results: ResultWriter,
     nonce_group: Option<u64>,
+    /// A get has not come to its end where the connection waits for it.
+    is_turn_over: bool,
 }
 
 /// Puts and deletes that wait to be written together, and the places of their results.
@@ -162,7 +186,7 @@ impl Multi<'_> {
             .collect();
         if let (Some(row), Some(first)) = (row, results.first_mut()) {
             // Java looks for these cells in the message, whatever codec it has.
-            first.result = Some(push_row(&row, &mut ResultWriter::new(None)));
+            first.result = Some(push_row(&row, &mut self.call.results_with(None)));
         }
         Ok(pb::RegionActionResult {
             result_or_exception: results,
@@ -235,7 +259,11 @@ impl Multi<'_> {
                 results.push(result);
                 continue;
             }
-            match self.action(region, action, &mut batch, &mut results) {
+            let done = self.action(region, action, &mut batch, &mut results);
+            if self.is_turn_over {
+                break;
+            }
+            match done {
                 Ok(given) => result.result = Some(given),
                 Err(exception) => result.exception = Some(exception.to_pair()),
             }
@@ -252,6 +280,10 @@ impl Multi<'_> {
         batch: &mut Batch,
         results: &mut [pb::ResultOrException],
     ) -> RemoteResult<pb::Result> {
+        if self.results.is_out_of_memory() {
+            self.cells.skip(count_cells(action))?;
+            return Err(self.call.out_of_memory());
+        }
         if self.results.size_bytes() > self.cluster.options.limits.result_size_max_bytes {
             self.cells.skip(count_cells(action))?;
             let size = self.results.size_bytes();
@@ -260,7 +292,7 @@ impl Multi<'_> {
         }
         if let Some(message) = &action.get {
             write_batch(self.cluster, region, batch, results);
-            return Ok(get::read(self.cluster, self.call, region, message, &mut self.results)?);
+            return self.get(region, message);
         }
         let Some(message) = &action.mutation else {
             return Err(RemoteException::do_not_retry("Unexpected Action type"));
@@ -283,6 +315,22 @@ impl Multi<'_> {
                 recent.note(engine, region, [&mutation]);
                 Ok(push_row(&row, &mut self.results))
             }
+        }
+    }
+}
+
+impl Multi<'_> {
+    fn get(&mut self, region: &RegionHandle, message: &pb::Get) -> RemoteResult<pb::Result> {
+        let mut reading = get::Reading::begin(region, message)?;
+        loop {
+            if let Some(result) = reading.go_on(self.cluster, self.call, &mut self.results)? {
+                return Ok(result);
+            }
+            if self.call.is_quick() {
+                self.is_turn_over = true;
+                return Ok(pb::Result::default());
+            }
+            self.call.check_is_waited_for()?;
         }
     }
 }

@@ -7,31 +7,32 @@ use hblite_wire::cell_block::CellReader;
 use hblite_wire::convert::{self, ResultWriter};
 use hblite_wire::{RemoteException, pb};
 
-use super::{check_cell_sizes, region};
+use super::{check_cell_sizes, on_a_thread, region};
 use crate::cluster::Cluster;
-use crate::rpc::call::{Answer, Call};
+use crate::rpc::call::{Answer, Attempt, Call, Pace};
 
-/// `None` if the call is to be quick, and is not.
-pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Option<Answer> {
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
     let prepared = match prepare(cluster, call) {
         Ok(prepared) => prepared,
-        Err(exception) => return Some(Err(exception)),
+        Err(exception) => return Attempt::Done(Err(exception)),
     };
-    let Prepared { region, mutation, .. } = &prepared;
+    let Prepared { region, mutation, condition, .. } = &prepared;
     let (recent, written) = (&cluster.recent_writes, std::slice::from_ref(mutation));
-    if call.is_quick {
+    if call.is_quick() {
         let may_wait = mutation.durability() == Durability::FsyncWal
             || region.may_have_to_wait()
             || recent.must_wait(&cluster.engine, region, written);
-        if may_wait {
-            return None;
+        // A filter may look at all of the row.
+        let reads_much = condition.as_ref().is_some_and(|condition| condition.filter.is_some());
+        if may_wait || reads_much {
+            return on_a_thread(Pace::Ordinary);
         }
     } else {
         recent.wait(&cluster.engine, region, written);
     }
     let answer = write(call, &prepared);
     recent.note(&cluster.engine, region, written);
-    Some(answer)
+    Attempt::Done(answer)
 }
 
 struct Prepared {
@@ -45,6 +46,7 @@ fn prepare(cluster: &Cluster, call: &Call<'_>) -> std::result::Result<Prepared, 
     let request: pb::MutateRequest = call.parameter()?;
     let region = region(cluster, call, &request.region)?;
     let cells = call.cells(cluster.options.limits.frame_size_max_bytes)?;
+    call.hold_write(&cells)?;
     let mutation = convert::mutation(&request.mutation, &mut CellReader::new(&cells))?;
     check_cell_sizes(&region, &mutation)?;
     let nonce = nonce(request.nonce_group, request.mutation.nonce);

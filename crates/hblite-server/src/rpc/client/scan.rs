@@ -18,9 +18,9 @@ use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
 use self::rows::{Request, Rows};
-use super::{Attempt, region};
+use super::region;
 use crate::cluster::Cluster;
-use crate::rpc::call::{Answer, Call};
+use crate::rpc::call::{Answer, Attempt, Call, Pace, Unfinished};
 use crate::rpc::scanners::{OpenScanner, Taken};
 
 /// What the smallest cell counts for in the limit of an answer.
@@ -31,23 +31,12 @@ type RemoteResult<T> = std::result::Result<T, RemoteException>;
 /// How long a scan may keep its connection waiting: some times what a change of threads takes.
 const QUICK_MAX: Duration = Duration::from_millis(1);
 
-pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    match begin(cluster, call)? {
-        Begun::Answered(response) => call.answer(&response),
-        Begun::Reading(reading) => reading.go_on(cluster, call),
-    }
-}
-
 /// Begins, and leaves the rest for later if it takes long.
-pub(super) fn try_quick(cluster: &Cluster, call: &Call<'_>) -> Attempt {
-    let mut reading = match begin(cluster, call) {
-        Ok(Begun::Reading(reading)) => reading,
-        Ok(Begun::Answered(response)) => return Attempt::Done(call.answer(&response)),
-        Err(exception) => return Attempt::Done(Err(exception)),
-    };
-    match reading.read(cluster, call, Some(Instant::now() + QUICK_MAX)) {
-        Ok(false) => Attempt::Begun(Box::new(move |cluster, call| reading.go_on(cluster, call))),
-        outcome => Attempt::Done(reading.end(cluster, call, outcome.map(drop))),
+pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
+    match begin(cluster, call) {
+        Ok(Begun::Reading(reading)) => reading.go_on(cluster, call),
+        Ok(Begun::Answered(response)) => Attempt::Done(call.answer(&response)),
+        Err(exception) => Attempt::Done(Err(exception)),
     }
 }
 
@@ -107,21 +96,22 @@ fn begin(cluster: &Cluster, call: &Call<'_>) -> RemoteResult<Begun> {
 }
 
 impl Reading {
-    /// Reads on; `false` if `pause_at` came first.
-    fn read(
-        &mut self,
-        cluster: &Cluster,
-        call: &Call<'_>,
-        pause_at: Option<Instant>,
-    ) -> RemoteResult<bool> {
-        let Self { rows, limits, scanner, .. } = self;
-        Ok(rows.read_on(cluster, call, limits, scanner, pause_at)?)
-    }
-
-    /// Reads what is left, and answers.
-    fn go_on(mut self: Box<Self>, cluster: &Cluster, call: &Call<'_>) -> Answer {
-        let outcome = self.read(cluster, call, None);
-        self.end(cluster, call, outcome.map(drop))
+    /// Reads on, and leaves the rest for later when the call's turn is over.
+    fn go_on(mut self: Box<Self>, cluster: &Cluster, call: &Call<'_>) -> Attempt {
+        let pause_at = call.is_quick().then(|| Instant::now() + QUICK_MAX);
+        let Self { rows, limits, scanner, .. } = &mut *self;
+        let mut outcome = rows.read_on(cluster, call, limits, scanner, pause_at);
+        if matches!(outcome, Ok(false)) {
+            if rows.charge_all() {
+                return Attempt::Unfinished(Unfinished {
+                    rest: Box::new(move |cluster, call| self.go_on(cluster, call)),
+                    pace: Pace::Long,
+                    must_end: true,
+                });
+            }
+            outcome = Err(call.out_of_memory());
+        }
+        Attempt::Done(self.end(cluster, call, outcome.map(drop)))
     }
 
     fn end(
@@ -160,12 +150,21 @@ fn open(
     let region = region(cluster, call, specifier)?;
     let (scan, settings) = convert::scan(message)?;
     let scan = region.scan(&scan, settings.read_point)?;
+    let charge = cluster.scanners.charge(call.request.message.len());
+    let charge = charge.ok_or_else(|| call.out_of_memory())?;
     let id = cluster.scanners.new_id(cluster.started_at_ms)?;
     response.scanner_id = Some(id);
     response.mvcc_read_point = Some(scan.read_point());
     response.ttl = u32::try_from(cluster.scanners.lease_ms()).ok();
     let role = call.client.role;
-    let scanner = OpenScanner { scan, role, settings, next_call_sequence: 0, open_row: None };
+    let scanner = OpenScanner {
+        scan,
+        role,
+        settings,
+        next_call_sequence: 0,
+        open_row: None,
+        _charge: charge,
+    };
     Ok((id, Box::new(scanner)))
 }
 

@@ -17,7 +17,7 @@ use hblite_model::{Nonce, Result};
 use hblite_wire::{RemoteException, pb};
 
 use super::call::{Answer, Call};
-use super::dispatch::no_such_method;
+use super::no_such_method;
 use crate::cluster::Cluster;
 
 /// A method of the master, if it is one of the part that is asked.

@@ -5,7 +5,7 @@ use hblite_wire::{RemoteException, pb};
 use super::Method;
 use crate::cluster::{Cluster, Switches};
 use crate::rpc::call::{Answer, Call};
-use crate::rpc::dispatch::no_such_method;
+use crate::rpc::no_such_method;
 
 /// `MasterSwitchType.MERGE`; the other one is `SPLIT`.
 const MERGE: i32 = 1;

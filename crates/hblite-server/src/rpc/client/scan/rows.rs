@@ -3,14 +3,18 @@
 use std::time::Instant;
 
 use hblite_engine::RegionStep;
-use hblite_model::{CellRef, Result};
+use hblite_model::CellRef;
 use hblite_wire::convert::ResultWriter;
-use hblite_wire::pb;
+use hblite_wire::{RemoteException, pb};
 
+use super::super::reading;
 use crate::cluster::Cluster;
 use crate::cluster::meta_view::MetaView;
 use crate::rpc::call::Call;
 use crate::rpc::scanners::OpenScanner;
+
+/// An answer with a row in it ends when there is no room for so many bytes more.
+const ROW_ROOM: usize = 16 * 1024;
 
 /// What one call asks for.
 pub(super) struct Request {
@@ -98,11 +102,16 @@ impl Rows {
         }
     }
 
-    /// Reads on until something is full; `false` if `pause_at` came first. It goes on with the next
-    /// call then.
+    /// Charges all memory in use; false if that is not possible.
+    pub(super) fn charge_all(&mut self) -> bool {
+        self.results.charge_all()
+    }
+
+    /// Reads on until something is full; `false` if `pause_at` came first, or the call's turn is
+    /// over. It goes on with the next call then.
     ///
     /// # Errors
-    /// Those of files and filters.
+    /// Those of files and filters; `CallQueueTooBig` if there is no memory for a row.
     pub(super) fn read_on(
         &mut self,
         cluster: &Cluster,
@@ -110,7 +119,7 @@ impl Rows {
         request: &Request,
         scanner: &mut OpenScanner,
         pause_at: Option<Instant>,
-    ) -> Result<bool> {
+    ) -> Result<bool, RemoteException> {
         if request.only_opens {
             self.is_heartbeat = true;
             self.end(request, scanner);
@@ -132,25 +141,16 @@ impl Rows {
             let (results, size_bytes) = (&mut self.results, &mut self.size_bytes);
             let mut sink = Sink { results, view, size_bytes, row };
             let size_limit = request.allows_partials.then_some(size_left);
-            let step = scanner.scan.next(size_limit, is_over, |cell| sink.push(cell))?;
+            let scan = &mut scanner.scan;
+            let step = reading::next_row(call, scan, size_limit, is_over, |cell| sink.push(cell))?;
             self.row = sink.row;
-            let is_last = match step {
-                RegionStep::Paused => false,
-                RegionStep::End => {
-                    self.has_more_in_region = false;
-                    // The cut was at the end of the row, as it turns out.
-                    if let Some(last) = self.partial.last_mut() {
-                        *last = false;
-                    }
-                    true
-                }
-                RegionStep::Row { may_have_more_cells } => {
-                    self.has_more_in_region = scanner.scan.may_have_more();
-                    !self.take(request, scanner, may_have_more_cells)
-                        || self.size_bytes >= request.size_max
-                        || !self.has_more_in_region
-                }
-            };
+            if self.results.is_out_of_memory() {
+                return Err(call.out_of_memory());
+            }
+            if step == RegionStep::Paused && scanner.scan.is_within_row() {
+                return Ok(false);
+            }
+            let is_last = self.take_step(request, scanner, step);
             if is_last {
                 break;
             }
@@ -164,9 +164,39 @@ impl Rows {
                     return Ok(false);
                 }
             }
+            if call.is_turn_over() {
+                return Ok(false);
+            }
         }
         self.end(request, scanner);
         Ok(true)
+    }
+
+    /// Takes what a step has found. Says whether it is the last one of the answer.
+    fn take_step(
+        &mut self,
+        request: &Request,
+        scanner: &mut OpenScanner,
+        step: RegionStep,
+    ) -> bool {
+        match step {
+            RegionStep::Paused => false,
+            RegionStep::End => {
+                self.has_more_in_region = false;
+                // The cut was at the end of the row, as it turns out.
+                if let Some(last) = self.partial.last_mut() {
+                    *last = false;
+                }
+                true
+            }
+            RegionStep::Row { may_have_more_cells } => {
+                self.has_more_in_region = scanner.scan.may_have_more();
+                !self.take(request, scanner, may_have_more_cells)
+                    || self.size_bytes >= request.size_max
+                    || !self.results.has_room_for(ROW_ROOM)
+                    || !self.has_more_in_region
+            }
+        }
     }
 
     /// Takes the row that was just read as a result. `false` if it is the last one, or one too

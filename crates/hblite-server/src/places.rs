@@ -1,0 +1,151 @@
+//! Places for connections: there are so many and no more.
+//!
+//! A connection waits at first: until its client has said who it is, or between two requests. When
+//! all places are taken, one more connection ends the one that has waited longest. So clients that
+//! hold places and say nothing, or say it byte by byte, keep nobody else out.
+//!
+//! Threads: any.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+/// The places of one or several ports.
+#[derive(Debug)]
+pub(crate) struct Places {
+    count_max: usize,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    count: usize,
+    last_number: u64,
+    /// Those that wait, the one that has waited longest first.
+    waiting: BTreeMap<u64, Arc<Notify>>,
+}
+
+/// A place, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    places: Arc<Places>,
+    /// Its number among those that wait.
+    number: Mutex<Option<u64>>,
+    eviction: Arc<Notify>,
+}
+
+impl Places {
+    pub(crate) fn new(count_max: usize) -> Arc<Self> {
+        Arc::new(Self { count_max, taken: Mutex::default() })
+    }
+
+    /// How many are taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.taken.lock().count
+    }
+
+    /// Takes a place, which waits; `None` if all are taken by connections that do not.
+    pub(crate) fn enter(self: &Arc<Self>) -> Option<Place> {
+        let mut taken = self.taken.lock();
+        if taken.count >= self.count_max && !taken.evict() {
+            return None;
+        }
+        taken.count += 1;
+        drop(taken);
+        let place =
+            Place { places: Arc::clone(self), number: Mutex::new(None), eviction: Arc::default() };
+        place.wait();
+        Some(place)
+    }
+
+    /// Ends the connection that has waited longest, if one waits.
+    pub(crate) fn evict(&self) -> bool {
+        self.taken.lock().evict()
+    }
+}
+
+impl Taken {
+    fn evict(&mut self) -> bool {
+        match self.waiting.pop_first() {
+            Some((_, eviction)) => {
+                eviction.notify_one();
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl Place {
+    /// It waits from now on, and may have to make room.
+    pub(crate) fn wait(&self) {
+        let mut taken = self.places.taken.lock();
+        let mut number = self.number.lock();
+        if number.is_none() {
+            taken.last_number += 1;
+            *number = Some(taken.last_number);
+            let last = taken.last_number;
+            taken.waiting.insert(last, Arc::clone(&self.eviction));
+        }
+    }
+
+    /// It is at work from now on.
+    pub(crate) fn work(&self) {
+        let mut taken = self.places.taken.lock();
+        if let Some(number) = self.number.lock().take() {
+            taken.waiting.remove(&number);
+        }
+    }
+
+    /// Waits until it has to make room.
+    pub(crate) async fn evicted(&self) {
+        self.eviction.notified().await;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.work();
+        self.places.taken.lock().count -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future as _;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    fn is_evicted(place: &Place) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        pin!(place.evicted()).poll(&mut context).is_ready()
+    }
+
+    #[test]
+    fn who_has_waited_longest_makes_room() {
+        let places = Places::new(3);
+        let all: Vec<Place> = (0..3).filter_map(|_| places.enter()).collect();
+        all[0].work();
+        let fourth = places.enter().unwrap();
+        let evicted: Vec<bool> = all.iter().map(is_evicted).collect();
+        assert_eq!(evicted, [false, true, false]);
+        // One that begins to wait again has waited least.
+        all[0].wait();
+        all[0].wait();
+        let fifth = places.enter().unwrap();
+        assert!(is_evicted(&all[2]) && !is_evicted(&fourth));
+        drop(all);
+        fourth.work();
+        fifth.work();
+        let sixth = places.enter().unwrap();
+        sixth.work();
+        assert!(places.enter().is_none() && !places.evict());
+        assert_eq!(places.taken(), 3);
+        drop((fourth, fifth, sixth));
+        assert_eq!(places.taken(), 0);
+    }
+}

@@ -1,0 +1,128 @@
+//! One connection as its calls know it: the client, the answers that are ready, the memory in use.
+
+use std::sync::Arc;
+
+use hblite_wire::RemoteException;
+use hblite_wire::exception::class;
+use hblite_wire::memory::MemoryAccount;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::call::Client;
+use super::outgoing::Reply;
+use super::work::Work;
+
+/// A connection with a client behind it.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) client: Client,
+    pub(super) memory: Arc<MemoryAccount>,
+    unsent_max_bytes: usize,
+    ready: Mutex<Ready>,
+    is_ready: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Ready {
+    /// Answers that were made elsewhere, and their bytes.
+    replies: Vec<Reply>,
+    size_bytes: usize,
+    /// Bytes that the connection has taken and not sent.
+    unsent_bytes: usize,
+    /// Calls that wait until the client has taken answers.
+    parked: Vec<Work>,
+    /// Calls that were handed over and are not answered.
+    open_calls: usize,
+    /// The connection is to end at once.
+    is_cut: bool,
+    /// It has ended: nobody takes answers.
+    is_gone: bool,
+}
+
+impl Link {
+    pub(super) fn new(client: Client, memory: Arc<MemoryAccount>, unsent_max_bytes: usize) -> Self {
+        let (ready, is_ready) = (Mutex::default(), Notify::new());
+        Self { client, memory, unsent_max_bytes, ready, is_ready }
+    }
+
+    /// A call was handed over.
+    pub(super) fn begin(&self) {
+        self.ready.lock().open_calls += 1;
+    }
+
+    /// It has ended, with an answer or without.
+    pub(super) fn end(&self, reply: Option<Reply>) {
+        let mut ready = self.ready.lock();
+        ready.open_calls -= 1;
+        if !ready.is_gone {
+            ready.size_bytes += reply.as_ref().map_or(0, Reply::size_bytes);
+            ready.replies.extend(reply);
+        }
+        drop(ready);
+        self.is_ready.notify_one();
+    }
+
+    /// The connection ends without another word.
+    pub(super) fn cut(&self) {
+        self.ready.lock().is_cut = true;
+        self.is_ready.notify_one();
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.ready.lock().is_cut
+    }
+
+    /// Whether nobody takes answers any more.
+    pub(super) fn is_gone(&self) -> bool {
+        self.ready.lock().is_gone
+    }
+
+    pub(super) fn open_calls(&self) -> usize {
+        self.ready.lock().open_calls
+    }
+
+    /// Waits until there is something to take.
+    pub(super) async fn ready(&self) {
+        self.is_ready.notified().await;
+    }
+
+    /// Takes the answers that are ready, by a connection that has so much to send already; and the
+    /// calls that can go on, if it has taken what there was.
+    pub(super) fn take(&self, unsent_bytes: usize) -> (Vec<Reply>, Vec<Work>) {
+        let mut ready = self.ready.lock();
+        ready.unsent_bytes = unsent_bytes + std::mem::take(&mut ready.size_bytes);
+        let replies = std::mem::take(&mut ready.replies);
+        let goes_on = ready.unsent_bytes <= self.unsent_max_bytes;
+        let parked = if goes_on { std::mem::take(&mut ready.parked) } else { Vec::new() };
+        (replies, parked)
+    }
+
+    /// Keeps the call until the client has taken answers, if it has too many to take; gives it back
+    /// if not.
+    pub(super) fn park(&self, work: Work) -> Option<Work> {
+        let mut ready = self.ready.lock();
+        if ready.size_bytes + ready.unsent_bytes <= self.unsent_max_bytes || ready.is_gone {
+            return Some(work);
+        }
+        ready.parked.push(work);
+        None
+    }
+
+    /// Ends it: what was to be sent, and what waits for the client, is dropped.
+    pub(super) fn close(&self) {
+        let mut ready = self.ready.lock();
+        ready.is_gone = true;
+        let dropped = (std::mem::take(&mut ready.replies), std::mem::take(&mut ready.parked));
+        drop(ready);
+        drop(dropped);
+    }
+
+    /// What a client is told whose call there is no memory for. It comes again.
+    pub(super) fn out_of_memory(&self) -> RemoteException {
+        let message = format!(
+            "Call queue is full on {}, is hbase.ipc.server.max.callqueue.size too small?",
+            self.client.server
+        );
+        RemoteException::new(class::CALL_QUEUE_TOO_BIG, message)
+    }
+}

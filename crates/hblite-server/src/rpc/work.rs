@@ -1,0 +1,190 @@
+//! Calls that are done on threads.
+//!
+//! There are two lanes. Ordinary calls wait for one of the handlers. Those that read much share a
+//! few of them and go by turns: each reads for some milliseconds and then waits behind the others.
+//! So however many of them there are, handlers are left for everybody else, and a read of middling
+//! size does not wait until large ones are through.
+
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use hblite_wire::RemoteException;
+use hblite_wire::exception::class;
+use hblite_wire::frame::Request;
+use hblite_wire::memory::MemoryCharge;
+
+use super::call::{Answer, Attempt, Call, Pace, Rest, Unfinished, WORKING_BYTES};
+use super::dispatch::Dispatcher;
+use super::link::Link;
+use super::outgoing::Reply;
+use crate::cluster::Cluster;
+
+/// How a call ends for its client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Answered,
+    /// The connection is cut instead.
+    Cut,
+}
+
+/// A request in memory of its own, and the charge for it.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) request: Request,
+    _charge: MemoryCharge,
+}
+
+impl Held {
+    /// Keeps a request for longer than it is being read; `charge` is for its frame if that has
+    /// memory of its own.
+    ///
+    /// # Errors
+    /// `CallQueueTooBig` if there is no memory for it.
+    pub(super) fn new(
+        link: &Link,
+        request: Request,
+        charge: Option<MemoryCharge>,
+    ) -> Result<Self, RemoteException> {
+        if let Some(charge) = charge {
+            return Ok(Self { request, _charge: charge });
+        }
+        let mut charge = link.memory.charge();
+        // Decoded, a header takes some hundred bytes more.
+        if !charge.try_resize(request.message.len() + request.cells.len() + size_of::<Work>() + 512)
+        {
+            return Err(link.out_of_memory());
+        }
+        Ok(Self { request: request.detached(), _charge: charge })
+    }
+}
+
+/// What a thread is to do of a call.
+pub(super) struct Work {
+    pub(super) dispatcher: Arc<Dispatcher>,
+    pub(super) link: Arc<Link>,
+    pub(super) held: Held,
+    pub(super) rest: Rest,
+    pub(super) pace: Pace,
+    pub(super) must_end: bool,
+    pub(super) deadline: Option<Instant>,
+    pub(super) ending: Ending,
+    /// Counts it as waiting for a thread, the first time.
+    pub(super) waiting: Option<Waiting>,
+}
+
+impl std::fmt::Debug for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Work({})", self.held.request.method())
+    }
+}
+
+impl Work {
+    /// Has it done by a thread.
+    pub(super) fn submit(self) {
+        if self.pace != Pace::Long {
+            tokio::task::spawn_blocking(move || self.run());
+            return;
+        }
+        let turns = Arc::clone(&self.dispatcher.long_calls);
+        let runtime = tokio::runtime::Handle::current();
+        runtime.spawn(async move {
+            // It is never closed; without a turn there would be no bound, and no harm.
+            let turn = turns.acquire_owned().await.ok();
+            tokio::task::spawn_blocking(move || {
+                self.run();
+                drop(turn);
+            });
+        });
+    }
+
+    fn run(mut self) {
+        drop(self.waiting.take());
+        let is_late = || self.deadline.is_some_and(|deadline| deadline < Instant::now());
+        if !self.must_end && (self.link.is_gone() || is_late()) {
+            // The client has given up, and would not know what to do with an answer.
+            self.link.end(None);
+            return;
+        }
+        let link = Arc::clone(&self.link);
+        let work = if self.must_end { Some(self) } else { link.park(self) };
+        if let Some(work) = work {
+            work.run_now();
+        }
+    }
+
+    fn run_now(self) {
+        let Self { dispatcher, link, held, rest, pace, must_end, deadline, ending, .. } = self;
+        let mut working = link.memory.charge();
+        let has_room = working.try_resize(WORKING_BYTES);
+        let call = Call::new(&link, &held.request, deadline, pace, Some(working));
+        let begin = Instant::now();
+        let cluster = dispatcher.cluster();
+        let attempt = match has_room || must_end {
+            true => attempt(&held.request, || rest(cluster, &call)),
+            false => Attempt::Done(Err(link.out_of_memory())),
+        };
+        match (attempt, ending) {
+            (Attempt::Done(answer), Ending::Answered) => {
+                let reply = finish(cluster, &call, begin, answer);
+                drop(call);
+                drop(held);
+                link.end(Some(reply));
+            }
+            (Attempt::Done(_), Ending::Cut) => {
+                link.cut();
+                link.end(None);
+            }
+            (Attempt::Unfinished(Unfinished { rest, pace, must_end }), ending) => {
+                drop(call);
+                let waiting = None;
+                Self { dispatcher, link, held, rest, pace, must_end, deadline, ending, waiting }
+                    .submit();
+            }
+        }
+    }
+}
+
+/// Counts a call that waits for a thread.
+pub(super) struct Waiting(Arc<Dispatcher>);
+
+impl Waiting {
+    /// `None` if too many wait.
+    pub(super) fn new(dispatcher: &Arc<Dispatcher>) -> Option<Self> {
+        let calls = dispatcher.queued_calls.fetch_add(1, Ordering::AcqRel);
+        let waiting = Self(Arc::clone(dispatcher));
+        (calls < dispatcher.limits().queued_calls_max).then_some(waiting)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.queued_calls.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// What a client is told when too many calls wait.
+pub(super) fn too_many_calls(link: &Link) -> RemoteException {
+    let message = format!("Call queue is full on {}, too many items queued ?", link.client.server);
+    RemoteException::new(class::CALL_QUEUE_TOO_BIG, message)
+}
+
+/// A fault of ours must neither leave the client waiting nor end its connection.
+pub(super) fn attempt(request: &Request, work: impl FnOnce() -> Attempt) -> Attempt {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let message = format!("{} failed in the server", request.method());
+        Attempt::Done(Err(RemoteException::do_not_retry(message)))
+    })
+}
+
+/// The answer as it is sent, logged if that is wanted.
+pub(super) fn finish(cluster: &Cluster, call: &Call<'_>, begin: Instant, answer: Answer) -> Reply {
+    if let Some(log) = &cluster.options.log {
+        let exception = answer.as_ref().err().map(|exception| exception as &dyn Display);
+        log.tell(&call.client.service, call.request.method(), begin.elapsed(), exception);
+    }
+    let id = call.request.call_id();
+    answer.unwrap_or_else(|exception| Reply::of_exception(id, &exception))
+}

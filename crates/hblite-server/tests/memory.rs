@@ -1,0 +1,375 @@
+//! What clients can make a server allocate: no more than its budget, whatever they send and leave
+//! unread; and everything is given back when they go.
+//!
+//! The peak is that of the whole process, counted by its allocator. So the tests go one by one.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(unsafe_code)] // A counting allocator has to be a `GlobalAlloc`.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use hblite::{ManualClock, Options, Put};
+use hblite_server::{Limits, ServerOptions, TestServer};
+use hblite_wire::cell_block::Compressor;
+use hblite_wire::pb;
+use prost::Message as _;
+use support::{Client, KEY_VALUE_CODEC, connect, create_table, get, header, region};
+
+const MIB: usize = 1 << 20;
+/// The memory for calls.
+const BUDGET: usize = 64 * MIB;
+/// What the process may use beside it: the test's clients, threads and the store.
+const SLACK: usize = 24 * MIB;
+
+/// The system's allocator, counting.
+struct Counting;
+
+static USED: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn grow(bytes: usize) {
+    let used = USED.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    PEAK.fetch_max(used, Ordering::Relaxed);
+}
+
+// SAFETY: passes every call on to `System` unchanged. Counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grow(layout.size());
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // What is large is moved by the system without a copy.
+        match size.checked_sub(layout.size()) {
+            Some(more) => grow(more),
+            None => _ = USED.fetch_sub(layout.size() - size, Ordering::Relaxed),
+        }
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        USED.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+static ONE_BY_ONE: Mutex<()> = Mutex::new(());
+
+/// A server, and the memory that the process uses before it is attacked.
+struct Attacked {
+    server: TestServer,
+    clock: Arc<ManualClock>,
+    table: Vec<u8>,
+    before: usize,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Attacked {
+    /// A server with a row `large` of one cell of so many bytes, and a row `small`.
+    fn start(limits: Limits, value: usize) -> Self {
+        let alone = ONE_BY_ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let limits = Limits { memory_max_bytes: BUDGET, ..limits };
+        let options = ServerOptions { limits, ..ServerOptions::on_free_ports() };
+        let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+        let store = Options::new().clock(Arc::clone(&clock) as Arc<_>);
+        let server = TestServer::start_with(store, options).unwrap();
+        let table = create_table(&server, "t", &[]).remove(0);
+        let rows = server.connection().table("t").unwrap();
+        rows.put(&Put::new("large").add("f", "q", vec![7; value])).unwrap();
+        rows.put(&Put::new("small").add("f", "q", "v")).unwrap();
+        let before = USED.load(Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
+        Self { server, clock, table, before, _alone: alone }
+    }
+
+    /// Asserts that the attack was held within the budget.
+    fn check_peak(&self) {
+        let peak = PEAK.load(Ordering::Relaxed) - self.before;
+        assert!(peak <= BUDGET + SLACK, "{} MiB at the peak", peak / MIB);
+        println!("peak {} MiB, budget {} MiB", peak / MIB, BUDGET / MIB);
+    }
+
+    /// Asserts that somebody else is answered.
+    fn check_others(&self) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let answer = Client::data(&self.server).call("Get", &get(&self.table, "small"));
+        assert_eq!(answer.header.exception, None);
+        assert!(!answer.cells.is_empty() && Instant::now() < deadline);
+    }
+
+    /// Asserts that nothing is in use once all clients have gone.
+    fn check_release(&self) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while self.server.server().memory_used_bytes() > 0 {
+            let used = self.server.server().memory_used_bytes();
+            assert!(Instant::now() < deadline, "{used} bytes are still in use");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn multi(&self, gets: usize) -> pb::MultiRequest {
+        let action = |index| pb::Action {
+            index: Some(index as u32),
+            get: Some(pb::Get { row: "large".into(), ..pb::Get::default() }),
+            ..pb::Action::default()
+        };
+        let action = pb::RegionAction {
+            region: region(&self.table),
+            action: (0..gets).map(action).collect(),
+            ..pb::RegionAction::default()
+        };
+        pb::MultiRequest { region_action: vec![action], ..pb::MultiRequest::default() }
+    }
+}
+
+/// Writes as much as the server takes, which may stop taking it.
+fn flood(stream: &mut TcpStream, bytes: &[u8]) -> bool {
+    stream.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
+    stream.write_all(bytes).is_ok()
+}
+
+fn frame(method: &str, id: u32, message: &impl prost::Message, cells: &[u8]) -> Vec<u8> {
+    let header = pb::RequestHeader {
+        call_id: Some(id),
+        method_name: Some(method.to_owned()),
+        request_param: Some(true),
+        cell_block_meta: (!cells.is_empty())
+            .then_some(pb::CellBlockMeta { length: Some(cells.len() as u32) }),
+        ..pb::RequestHeader::default()
+    };
+    let mut frame = header.encode_length_delimited_to_vec();
+    frame.extend_from_slice(&message.encode_length_delimited_to_vec());
+    frame.extend_from_slice(cells);
+    let mut bytes = (frame.len() as u32).to_be_bytes().to_vec();
+    bytes.append(&mut frame);
+    bytes
+}
+
+fn hello(attacked: &Attacked, compressor: Option<&str>) -> TcpStream {
+    let mut stream = connect(attacked.server.ports().region_servers[0]);
+    let Some(compressor) = compressor else {
+        stream.write_all(&header("ClientService", Some(KEY_VALUE_CODEC), Some((2, 6)))).unwrap();
+        return stream;
+    };
+    let header = pb::ConnectionHeader {
+        service_name: Some("ClientService".into()),
+        cell_block_codec_class: Some(KEY_VALUE_CODEC.into()),
+        cell_block_compressor_class: Some(compressor.into()),
+        ..pb::ConnectionHeader::default()
+    }
+    .encode_to_vec();
+    let length = (header.len() as u32).to_be_bytes();
+    stream.write_all(&[b"HBas\0P", length.as_slice(), &header].concat()).unwrap();
+    stream
+}
+
+#[test]
+fn hundreds_of_large_requests_on_one_connection_without_an_answer_taken() {
+    let attacked = Attacked::start(Limits::default(), MIB);
+    let mut stream = hello(&attacked, None);
+    for id in 0..900 {
+        if !flood(&mut stream, &frame("Multi", id, &attacked.multi(200), b"")) {
+            break;
+        }
+    }
+    attacked.check_others();
+    // Long enough for threads to answer whatever they would.
+    std::thread::sleep(Duration::from_secs(2));
+    attacked.check_others();
+    attacked.check_peak();
+    drop(stream);
+    attacked.check_release();
+}
+
+#[test]
+fn one_client_that_takes_its_answers_gets_them_all_or_is_told() {
+    let attacked = Attacked::start(Limits::default(), MIB);
+    let mut client = Client::data(&attacked.server);
+    let sent: Vec<u32> = (0..50).map(|_| client.send("Multi", &attacked.multi(8))).collect();
+    let (mut answered, mut cells) = (Vec::new(), 0);
+    for _ in &sent {
+        let answer = client.receive();
+        answered.push(answer.header.call_id.unwrap());
+        if answer.header.exception.is_some() {
+            assert_eq!(answer.exception(), ("CallQueueTooBigException", false));
+            continue;
+        }
+        let response = answer.decode::<pb::MultiResponse>();
+        for result in &response.region_action_result[0].result_or_exception {
+            match &result.exception {
+                None => cells += result.result.as_ref().unwrap().associated_cell_count(),
+                Some(exception) => {
+                    assert!(exception.name.ends_with("CallQueueTooBigException"), "{exception:?}");
+                }
+            }
+        }
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, sent);
+    assert!(cells >= 60, "{cells} cells came");
+    attacked.check_peak();
+    drop(client);
+    attacked.check_release();
+}
+
+#[test]
+fn many_large_frames_that_are_sent_by_half() {
+    let limits = Limits { frame_timeout: Duration::from_secs(8), ..Limits::default() };
+    let attacked = Attacked::start(limits, 10);
+    let part = vec![0; MIB];
+    let mut streams: Vec<TcpStream> = (0..36).map(|_| hello(&attacked, None)).collect();
+    for stream in &mut streams {
+        stream.write_all(&(30 * MIB as u32).to_be_bytes()).unwrap();
+        let _ = (0..12).all(|_| flood(stream, &part));
+    }
+    attacked.check_others();
+    attacked.check_peak();
+    // Those that are still open have had their time.
+    attacked.check_release();
+    // What is announced and can never be held is refused at once.
+    let mut stream = hello(&attacked, None);
+    stream.write_all(&(40 * MIB as u32).to_be_bytes()).unwrap();
+    let answer = support::read_to_end(&mut stream);
+    assert!(String::from_utf8_lossy(&answer).contains("RequestTooBigException"));
+}
+
+#[test]
+fn a_frame_without_memory_is_refused_by_its_id_and_the_connection_goes_on() {
+    let attacked = Attacked::start(Limits::default(), 10);
+    // Two that hold what large frames may use.
+    let holders: Vec<TcpStream> = (0..2)
+        .map(|_| {
+            let mut stream = hello(&attacked, None);
+            stream.write_all(&(24 * MIB as u32).to_be_bytes()).unwrap();
+            for _ in 0..23 {
+                stream.write_all(&vec![0; MIB]).unwrap();
+            }
+            stream
+        })
+        .collect();
+    let mut client = Client::data(&attacked.server);
+    let mut request = get(&attacked.table, "small");
+    request.get.attribute =
+        vec![pb::NameBytesPair { name: "n".into(), value: Some(vec![1; 20 * MIB].into()) }];
+    let id = client.send("Get", &request);
+    let answer = client.receive();
+    assert_eq!(answer.header.call_id, Some(id));
+    assert_eq!(answer.exception(), ("CallQueueTooBigException", false));
+    assert!(client.call("Get", &get(&attacked.table, "small")).header.exception.is_none());
+    drop(holders);
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while client.call("Get", &request).header.exception.is_some() {
+        assert!(Instant::now() < deadline, "it is refused though there is memory");
+    }
+    drop(client);
+    attacked.check_release();
+}
+
+#[test]
+fn compressed_cell_blocks_that_become_large() {
+    let attacked = Attacked::start(Limits::default(), 10);
+    for codec in ["GzipCodec", "SnappyCodec", "Lz4Codec"] {
+        let class = format!("org.apache.hadoop.io.compress.{codec}");
+        let block = Compressor::from_class_name(&class).unwrap().compress(&vec![0; 8 * MIB]);
+        let request = pb::MutateRequest {
+            region: region(&attacked.table),
+            mutation: pb::MutationProto {
+                row: Some("r".into()),
+                mutate_type: Some(2),
+                associated_cell_count: Some(1),
+                ..pb::MutationProto::default()
+            },
+            condition: None,
+            nonce_group: None,
+        };
+        let bytes = frame("Mutate", 1, &request, &block.unwrap());
+        PEAK.store(attacked.before, Ordering::Relaxed);
+        let mut streams: Vec<TcpStream> = (0..40).map(|_| hello(&attacked, Some(&class))).collect();
+        for stream in &mut streams {
+            stream.write_all(&bytes).unwrap();
+        }
+        attacked.check_others();
+        drop(streams);
+        attacked.check_release();
+        attacked.check_peak();
+    }
+}
+
+#[test]
+fn open_scanners_with_parts_of_large_rows() {
+    let attacked = Attacked::start(Limits::default(), MIB);
+    // Such a filter has the row collected before any of it is given.
+    let judge = pb::SingleColumnValueFilter {
+        column_family: Some("f".into()),
+        column_qualifier: Some("q".into()),
+        compare_op: 4,
+        comparator: pb::Comparator {
+            name: "org.apache.hadoop.hbase.filter.BinaryComparator".into(),
+            serialized_comparator: Some(
+                pb::BinaryComparator { comparable: pb::ByteArrayComparable::default() }
+                    .encode_to_vec()
+                    .into(),
+            ),
+        },
+        ..pb::SingleColumnValueFilter::default()
+    };
+    let filter = pb::Filter {
+        name: "org.apache.hadoop.hbase.filter.SingleColumnValueFilter".into(),
+        serialized_filter: Some(judge.encode_to_vec().into()),
+    };
+    let request = pb::ScanRequest {
+        region: Some(region(&attacked.table)),
+        scan: Some(pb::Scan { filter: Some(filter), ..pb::Scan::default() }),
+        number_of_rows: Some(1),
+        client_handles_partials: Some(true),
+        ..pb::ScanRequest::default()
+    };
+    let mut client = Client::data(&attacked.server);
+    let (mut opened, mut refused) = (0, 0);
+    for _ in 0..2500 {
+        let answer = client.call("Scan", &request);
+        match answer.header.exception {
+            None => opened += 1,
+            Some(_) => {
+                assert_eq!(answer.exception(), ("CallQueueTooBigException", false));
+                refused += 1;
+            }
+        }
+    }
+    assert!(opened > 500 && refused > 0, "{opened} opened, {refused} refused");
+    attacked.check_others();
+    attacked.check_peak();
+    drop(client);
+    // Scanners outlive the connection, but not their leases.
+    attacked.clock.advance(60_000);
+    attacked.check_release();
+}
+
+#[test]
+fn many_connections_each_within_its_limits() {
+    let attacked = Attacked::start(Limits::default(), 3 * MIB);
+    let mut streams: Vec<TcpStream> = (0..100).map(|_| hello(&attacked, None)).collect();
+    for stream in &mut streams {
+        for id in 0..4 {
+            let bytes = frame("Get", id, &get(&attacked.table, "large"), b"");
+            flood(stream, &bytes);
+        }
+    }
+    attacked.check_others();
+    attacked.check_peak();
+    drop(streams);
+    attacked.check_release();
+}
