@@ -28,7 +28,7 @@ use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, MemoryUse};
 use crate::files::sync_dir;
-use crate::layout::{Layout, StoreId};
+use crate::layout::{self, Layout, Place, StoreId};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
@@ -70,15 +70,7 @@ impl Engine {
             true => read_only::open_image(&env, dir, options)?,
             false => (env, options),
         };
-        let layout = Layout::new(dir);
-        if !options.create_if_missing {
-            layout.require(env.fs.as_ref())?;
-        }
-        layout.create_root(env.fs.as_ref())?;
-        let lock = layout.lock(&env)?;
-        // Known before anything else is read: other files name the store that they belong to.
-        let store_id = layout.prepare(&env)?;
-        let layout = layout.with_store_id(store_id);
+        let (layout, lock) = Self::enter(&env, dir, &options)?;
 
         let wal_dir = layout.wal_dir();
         let replay_options = ReplayOptions { salvage: options.salvage };
@@ -102,6 +94,28 @@ impl Engine {
         let engine = Self::recover(context, recovery, receiver, lock)?;
         engine.context.is_read_only.store(is_read_only, Ordering::Release);
         Ok(Arc::new(engine))
+    }
+
+    /// Recognizes the directory, takes its lock, and makes a store there if it is free.
+    fn enter(
+        env: &Env,
+        dir: &Path,
+        options: &EngineOptions,
+    ) -> Result<(Layout, Box<dyn FileLock>)> {
+        let (layout, fs) = (Layout::new(dir), env.fs.as_ref());
+        let mut place = layout::recognize(fs, &layout, options.salvage)?;
+        if !options.create_if_missing {
+            place.require_store(dir)?;
+        }
+        layout.create_root(fs)?;
+        let lock = layout.lock(env)?;
+        if !matches!(place, Place::Store(_)) {
+            // Another process may have been faster.
+            place = layout::recognize(fs, &layout, options.salvage)?;
+        }
+        // Known before anything else is read: other files name the store that they belong to.
+        let store_id = layout.prepare(env, place)?;
+        Ok((layout.with_store_id(store_id), lock))
     }
 
     fn recover(

@@ -3,6 +3,7 @@
 //! ```text
 //! <root>/hbase.id                                            "PBUF" ClusterId { cluster_id = 1 }
 //! <root>/hbase.version                                       "PBUF" { version = 1 } = "8"
+//! <root>/hblite.store                                        see `marker`
 //! <root>/LOCK                                                held by the process that writes
 //! <root>/data/<namespace>/<table>/.tabledesc/.tableinfo.<number>.<length>
 //! <root>/data/<namespace>/<table>/<region>/.regioninfo
@@ -12,7 +13,7 @@
 //! <root>/.hbase-snapshot/<name>/                              see `catalog::snapshot`
 //! <root>/archive/data/<namespace>/<table>/<region>/…         what was taken out of service
 //! <root>/WALs/                                               the log
-//! <root>/.tmp/                                               being removed; empty after an open
+//! <root>/.tmp/hblite-<store id>-<name>/                      being removed; gone after an open
 //! ```
 //!
 //! A region's directory is its encoded name. A family's directory is its name; a name that is no
@@ -23,6 +24,8 @@
 //! [`Layout::make_durable`] sees to that before anything relies on it, once per directory.
 //! Threads: any; a `Layout` is shared by all of an open store.
 
+mod marker;
+mod recognition;
 mod removal;
 mod root;
 mod store_id;
@@ -36,9 +39,18 @@ use hblite_env::FileSystem;
 use hblite_env::sync::Mutex;
 use hblite_model::{Error, RegionInfo, Result, TableName};
 
+pub(crate) use self::marker::Marker;
+pub(crate) use self::recognition::{Place, recognize};
 pub(crate) use self::root::RootFile;
 pub use self::store_id::StoreId;
 
+/// Names of files in the root.
+const ID_FILE: &str = "hbase.id";
+const VERSION_FILE: &str = "hbase.version";
+const MARKER_FILE: &str = "hblite.store";
+const LOCK_FILE: &str = "LOCK";
+/// The only region of hbase:namespace has this id, and so the same name in every store.
+pub(crate) const NAMESPACE_REGION_ID: u64 = 1;
 /// Name of the file with a region's identity, in its directory.
 pub(crate) const REGION_INFO_FILE: &str = ".regioninfo";
 /// Name of the directory with a table's descriptor, in its directory.
@@ -61,12 +73,26 @@ pub(crate) struct Layout {
     store_id: StoreId,
     /// Directories whose own names are known to be durable.
     durable: Mutex<HashSet<PathBuf>>,
+    /// What is known of the marker.
+    marker: Mutex<MarkerState>,
+}
+
+/// What this process knows of the marker.
+#[derive(Debug, Default)]
+struct MarkerState {
+    is_durable: bool,
+    catalog_has_files: bool,
 }
 
 impl Layout {
     /// The layout below `root`, of a store whose id is not known yet.
     pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.to_path_buf(), store_id: StoreId::NIL, durable: Mutex::default() }
+        Self {
+            root: root.to_path_buf(),
+            store_id: StoreId::NIL,
+            durable: Mutex::default(),
+            marker: Mutex::default(),
+        }
     }
 
     /// The same layout, of the store with this id.
@@ -86,17 +112,22 @@ impl Layout {
 
     /// The file with the store's id.
     pub(crate) fn cluster_id_file(&self) -> PathBuf {
-        self.root.join("hbase.id")
+        self.root.join(ID_FILE)
     }
 
     /// The file with the version of this layout.
     pub(crate) fn version_file(&self) -> PathBuf {
-        self.root.join("hbase.version")
+        self.root.join(VERSION_FILE)
+    }
+
+    /// The file by which hblite knows the store as its own.
+    pub(crate) fn marker_file(&self) -> PathBuf {
+        self.root.join(MARKER_FILE)
     }
 
     /// The file that the writing process locks.
     pub(crate) fn lock_file(&self) -> PathBuf {
-        self.root.join("LOCK")
+        self.root.join(LOCK_FILE)
     }
 
     /// The directory of the log.
@@ -170,7 +201,12 @@ impl Layout {
 
     /// The directory of a snapshot that is being taken.
     pub(crate) fn snapshot_working_dir(&self, name: &str) -> PathBuf {
-        self.snapshots_dir().join(TEMPORARY_DIR).join(name)
+        self.snapshots_working_dir().join(self.own_name(name))
+    }
+
+    /// The directory of snapshots that are being taken or removed.
+    pub(crate) fn snapshots_working_dir(&self) -> PathBuf {
+        self.snapshots_dir().join(TEMPORARY_DIR)
     }
 
     /// The directory of what was taken out of service.
@@ -190,7 +226,7 @@ impl Layout {
 
     /// A directory for files that are on their way into the store; gone after an open.
     pub(crate) fn scratch_dir(&self, name: &str) -> PathBuf {
-        self.trash_dir().join(name)
+        self.trash_dir().join(self.own_name(name))
     }
 
     /// Makes the name of `dir` and of all directories above it, up to the store's own, survive a

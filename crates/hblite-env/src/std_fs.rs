@@ -43,10 +43,10 @@ impl FileSystem for StdFileSystem {
         let mut entries = Vec::new();
         for entry in fs::read_dir(path)? {
             let entry = entry?;
-            // Names that are not UTF-8 were not written by a store; nobody will ask for them.
-            if let Ok(name) = entry.file_name().into_string() {
-                entries.push(DirEntry { name, is_dir: entry.file_type()?.is_dir() });
-            }
+            // No store writes a name that is not UTF-8. It must show all the same, so that nothing
+            // takes a directory for empty that is not.
+            let name = entry.file_name().to_string_lossy().into_owned();
+            entries.push(DirEntry { name, is_dir: entry.file_type()?.is_dir() });
         }
         entries.sort_by(|left, right| left.name.cmp(&right.name));
         Ok(entries)

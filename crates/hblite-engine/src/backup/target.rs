@@ -89,13 +89,13 @@ impl Target {
         Ok(())
     }
 
-    /// Adds the files with the store's id and version.
+    /// Adds the files by which a store is known.
     ///
     /// # Errors
     /// As [`Target::add_file`].
     pub(crate) fn add_root_files(&mut self, layout: &Layout) -> Result<()> {
-        for path in [layout.cluster_id_file(), layout.version_file()] {
-            // They are made again if they are missing.
+        for path in [layout.cluster_id_file(), layout.version_file(), layout.marker_file()] {
+            // A store from before the marker has none; an open of the copy makes one.
             if self.exists(&path)? {
                 self.add_file(&path)?;
             }

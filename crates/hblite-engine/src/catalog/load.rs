@@ -24,6 +24,7 @@ use super::snapshot;
 use super::table::TableEntry;
 use super::{Catalog, SERVER_HOST, SERVER_PORT};
 use crate::context::EngineContext;
+use crate::layout::NAMESPACE_REGION_ID;
 use crate::region::Region;
 
 /// Fewer regions than this are opened one after the other.
@@ -87,8 +88,7 @@ impl Catalog {
             catalog.write_namespace_table(&meta_region, &namespace_row)?;
         }
         catalog.orphans = orphans::retire(&catalog)?;
-        let working = context.layout.snapshot_working_dir("");
-        context.layout.remove_in_place(context.env.fs.as_ref(), &working)?;
+        context.layout.remove_own_leftovers(context.env.fs.as_ref())?;
         Ok(catalog)
     }
 
@@ -203,9 +203,6 @@ impl Catalog {
         self.all_regions().iter().for_each(|region| region.stop_serving());
     }
 }
-
-/// hbase:namespace has one region for ever: its name is the same in every store.
-const NAMESPACE_REGION_ID: u64 = 1;
 
 /// The row of hbase:meta for hbase:namespace, as every store begins with it.
 pub(crate) fn namespace_row() -> RegionRow {

@@ -254,12 +254,13 @@ impl Catalog {
     /// # Errors
     /// `RegionServerStopped` if the store is closed, or a commit failed before. Whether that
     /// happened is unknown, and so is which files are needed: nothing may be changed until the
-    /// store is opened again.
+    /// store is opened again. `Io`: nothing was done.
     fn begin_procedure(&self) -> Result<MutexGuard<'_, ()>> {
         let guard = self.procedure.lock();
         self.context.check_open()?;
         self.context.check_not_read_only()?;
         self.meta.check()?;
+        self.context.layout.make_root_durable(self.context.env.fs.as_ref())?;
         Ok(guard)
     }
 

@@ -1,7 +1,7 @@
 //! Looks at every file of a store that nobody has open, and tells what is wrong with it.
 //!
 //! ```text
-//! hbase.id, hbase.version      are there and whole                                    here
+//! the root's three files       are there, whole, and of one store                     here
 //! the log                      every segment and record can be read                   `log`
 //! hbase:meta                   its rows, from its files and the log, make sense       `catalog`
 //!   regions of a table         one after the other, without hole or overlap           `chain`
@@ -42,7 +42,7 @@ use hblite_env::time::Instant;
 use hblite_env::{Env, FileSystem};
 use hblite_model::{Error, ErrorKind, Result};
 
-use crate::layout::{Layout, RootFile};
+use crate::layout::{self, Layout, RootFile};
 
 pub use self::report::{CheckProgress, CheckReport, Finding, FindingKind};
 
@@ -58,10 +58,13 @@ pub fn check(
 ) -> Result<CheckReport> {
     let began = Instant::now();
     let layout = Layout::new(dir);
-    layout.require(env.fs.as_ref())?;
+    let place = match layout::recognize(env.fs.as_ref(), &layout, true) {
+        Ok(place) => place,
+        Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+        Err(error) => return Ok(unrecognizable(dir, &error)),
+    };
+    let layout = layout.with_store_id(place.require_store(dir)?);
     let lock = layout.lock_existing(env)?;
-    let store_id = layout.read_store_id(env.fs.as_ref())?.unwrap_or_default();
-    let layout = layout.with_store_id(store_id);
     let (fs, folders) =
         (env.fs.as_ref(), [layout.data_dir(), layout.wal_dir(), layout.snapshots_dir()]);
     let bytes_total = folders.iter().map(|folder| size_below(fs, folder)).sum();
@@ -78,6 +81,16 @@ pub fn check(
     report.duration = began.elapsed();
     report.sort();
     Ok(report)
+}
+
+/// The report on a directory whose files say that it was a store, and not which.
+fn unrecognizable(dir: &Path, error: &Error) -> CheckReport {
+    let what = "nothing else was checked: the store is not known by its files";
+    CheckReport {
+        defects: vec![Finding::of_error(FindingKind::Store, dir, error)],
+        notes: vec![Finding::new(FindingKind::NotChecked, dir, None, what)],
+        ..CheckReport::default()
+    }
 }
 
 /// One check under way.
@@ -120,12 +133,21 @@ impl Inspection<'_> {
     }
 
     fn check_root(&mut self) {
-        let (id, version) = (self.layout.cluster_id_file(), self.layout.version_file());
-        let id_state = self.layout.cluster_id_state(self.fs());
-        let version_state = self.layout.version_state(self.fs());
-        for (path, state) in [(id, id_state), (version, version_state)] {
+        let (fs, layout) = (self.env.fs.as_ref(), &self.layout);
+        let (id, version, marker) =
+            (layout.read_id(fs), layout.read_version(fs), layout.read_marker(fs));
+        let is_marked = matches!(marker, Ok(RootFile::Whole(_)));
+        let files = [
+            (layout.cluster_id_file(), id.map(RootFile::forget), is_marked),
+            (layout.version_file(), version, is_marked),
+            (layout.marker_file(), marker.map(RootFile::forget), false),
+        ];
+        for (path, state, is_required) in files {
             match self.or_failure(FindingKind::Store, &path, state) {
-                None | Some(RootFile::Whole) => {}
+                None | Some(RootFile::Whole(())) => {}
+                Some(RootFile::Missing) if is_required => {
+                    self.defect(FindingKind::Store, &path, "is not there");
+                }
                 Some(RootFile::Missing) => self.note(FindingKind::Store, &path, "is not there"),
                 Some(RootFile::Unfinished) => self.note(FindingKind::Store, &path, "is not whole"),
             }

@@ -33,8 +33,9 @@ macro_rules! finding_kinds {
 }
 
 finding_kinds! {
-    /// hbase.id or hbase.version.
-    Store = "store", "if it is missing or cut, the next open makes it again";
+    /// hbase.id, hbase.version or hblite.store.
+    Store = "store",
+        "an open writes it again if it is cut, an open with salvage if it is missing or damaged";
     /// A table's settings cannot be read.
     Descriptor = "descriptor",
         "put the table's .tabledesc from a backup in its place; no open succeeds before";

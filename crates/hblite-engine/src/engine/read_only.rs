@@ -16,7 +16,7 @@ use hblite_model::{Error, Result};
 
 #[cfg(doc)]
 use crate::context::EngineContext;
-use crate::layout::Layout;
+use crate::layout::{self, Layout};
 use crate::options::EngineOptions;
 
 /// The environment with an image of the store in `dir`, and the settings to open it with.
@@ -29,7 +29,7 @@ pub(super) fn open_image(
     options: EngineOptions,
 ) -> Result<(Env, EngineOptions)> {
     let layout = Layout::new(dir);
-    layout.require(env.fs.as_ref())?;
+    layout::recognize(env.fs.as_ref(), &layout, options.salvage)?.require_store(dir)?;
     let image = hblite_env::image(env.fs.as_ref(), dir, &|path| layout.image_part(path))
         .map_err(|error| Error::io("cannot read", dir, error))?;
     let env = env.clone().with_fs(Arc::new(image));

@@ -1,5 +1,8 @@
 //! Directories that leave their place: to the archive, to the trash, or for good.
 //!
+//! What is on its way out of the store, or into it, has a name that only this store gives:
+//! `hblite-<store id>-<name>`. An open removes what has such a name, and nothing beside it.
+//!
 //! Threads: any.
 
 use std::io;
@@ -8,7 +11,7 @@ use std::path::{Path, PathBuf};
 use hblite_env::FileSystem;
 use hblite_model::{Error, RegionInfo, Result};
 
-use super::{Layout, TEMPORARY_DIR};
+use super::{Layout, StoreId, TEMPORARY_DIR};
 
 impl Layout {
     /// Moves a directory that nothing refers to any more out of the way, to the archive. Returns
@@ -43,8 +46,8 @@ impl Layout {
     /// # Errors
     /// `Io`; the directory is where it was.
     pub(crate) fn move_to_trash(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Option<PathBuf>> {
-        let name = dir.file_name().unwrap_or_default();
-        let moved = self.move_dir(fs, dir, &self.trash_dir().join(name));
+        let name = dir.file_name().unwrap_or_default().to_string_lossy();
+        let moved = self.move_dir(fs, dir, &self.trash_dir().join(self.own_name(&name)));
         moved.map_err(|e| Error::io("cannot remove", dir, e))
     }
 
@@ -74,7 +77,9 @@ impl Layout {
         Ok(())
     }
 
-    /// Removes the files of a region that were being written when a process ended.
+    /// Removes the files of a region that were being written when a process ended. Empty
+    /// directories stay for the next ones, and so does everything if a file among them is not one
+    /// that a store writes.
     ///
     /// # Errors
     /// `Io`.
@@ -83,21 +88,72 @@ impl Layout {
         fs: &dyn FileSystem,
         region: &RegionInfo,
     ) -> Result<()> {
-        self.remove_in_place(fs, &self.region_dir(region).join(TEMPORARY_DIR))
+        let dir = self.region_dir(region).join(TEMPORARY_DIR);
+        let files = unfinished_files(fs, &dir, UNFINISHED_DEPTH_MAX);
+        match files.map_err(|error| Error::io("cannot list", &dir, error))? {
+            Some(1..) => self.remove_in_place(fs, &dir),
+            Some(0) | None => Ok(()),
+        }
     }
 
-    /// Removes what earlier removals left behind.
+    /// Removes what earlier removals, snapshots and bulk loads of this store left unfinished.
     ///
     /// # Errors
     /// `Io`.
-    pub(super) fn empty_trash(&self, fs: &dyn FileSystem) -> Result<()> {
-        let trash = self.trash_dir();
-        let io = |e| Error::io("cannot remove", &trash, e);
-        if fs.exists(&trash).map_err(io)? {
-            fs.remove_dir_all(&trash).map_err(io)?;
+    pub(crate) fn remove_own_leftovers(&self, fs: &dyn FileSystem) -> Result<()> {
+        for dir in [self.trash_dir(), self.snapshots_working_dir()] {
+            let entries = match fs.list_dir(&dir) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                entries => entries.map_err(|error| Error::io("cannot list", &dir, error))?,
+            };
+            for entry in entries.iter().filter(|entry| entry.is_dir && self.is_own(&entry.name)) {
+                self.remove_in_place(fs, &dir.join(&entry.name))?;
+            }
         }
         Ok(())
     }
+
+    /// A name that nothing has but what this store is writing or removing.
+    pub(super) fn own_name(&self, name: &str) -> String {
+        format!("{}{name}", self.own_prefix())
+    }
+
+    /// Whether [`Layout::own_name`] gave this name.
+    pub(crate) fn is_own(&self, name: &str) -> bool {
+        name.starts_with(&self.own_prefix())
+    }
+
+    fn own_prefix(&self) -> String {
+        debug_assert_ne!(self.store_id(), StoreId::NIL, "no name is this store's before its id");
+        format!("hblite-{}-", self.store_id())
+    }
+}
+
+/// A family, or a bulk load with its families.
+const UNFINISHED_DEPTH_MAX: usize = 2;
+
+/// How many files are below `dir`; nothing if one has a name that no store file has.
+fn unfinished_files(fs: &dyn FileSystem, dir: &Path, depth: usize) -> io::Result<Option<usize>> {
+    let entries = match fs.list_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(0)),
+        entries => entries?,
+    };
+    let mut count = 0;
+    for entry in entries {
+        let below = match entry.is_dir {
+            true if depth > 0 => unfinished_files(fs, &dir.join(&entry.name), depth - 1)?,
+            false if is_new_file_name(&entry.name) => Some(1),
+            _ => None,
+        };
+        let Some(below) = below else { return Ok(None) };
+        count += below;
+    }
+    Ok(Some(count))
+}
+
+/// Whether a store file may have this name while it is written: 32 hex digits.
+fn is_new_file_name(name: &str) -> bool {
+    name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// `path`, or with a number behind it the first that is free.

@@ -1,53 +1,85 @@
-//! The root of a store: its lock, and the files with the layout's version and the store's id.
+//! The root of a store: its lock, and the files by which a store is known.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use hblite_env::{Env, FileLock, FileSystem};
 use hblite_model::protobuf::{self, MessageWriter};
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{Error, Exception, RegionInfo, Result};
 
-use super::{Layout, StoreId};
+use super::{Layout, Marker, Place, StoreId};
 
 /// The version of HBase's layout.
 const VERSION: &str = "8";
 
-/// What there is of a file that every open makes again if it must.
+/// What there is of a file that a creation writes without waiting for it to be safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RootFile {
+pub(crate) enum RootFile<T> {
     Missing,
     /// What a power cut may have left of it.
     Unfinished,
-    Whole,
+    Whole(T),
+}
+
+impl<T> RootFile<T> {
+    /// The same, without what the file says.
+    pub(crate) fn forget(self) -> RootFile<()> {
+        match self {
+            Self::Missing => RootFile::Missing,
+            Self::Unfinished => RootFile::Unfinished,
+            Self::Whole(_) => RootFile::Whole(()),
+        }
+    }
+
+    /// What the file says, if it is whole.
+    pub(crate) fn whole(self) -> Option<T> {
+        match self {
+            Self::Whole(content) => Some(content),
+            Self::Missing | Self::Unfinished => None,
+        }
+    }
+}
+
+/// Reading the files by which a store is known.
+impl Layout {
+    /// `hbase.id`.
+    ///
+    /// # Errors
+    /// `Io`; `CorruptHFile` for a file that holds no id, whole or in part.
+    pub(crate) fn read_id(&self, fs: &dyn FileSystem) -> Result<RootFile<StoreId>> {
+        read(fs, &self.cluster_id_file(), decode_id)
+    }
+
+    /// `hbase.version`.
+    ///
+    /// # Errors
+    /// `Io`; `UnsupportedOperation` for another version, `CorruptHFile` for a file that holds none.
+    pub(crate) fn read_version(&self, fs: &dyn FileSystem) -> Result<RootFile<()>> {
+        read(fs, &self.version_file(), decode_version)
+    }
+
+    /// `hblite.store`.
+    ///
+    /// # Errors
+    /// As [`Marker::decode`]; `Io`.
+    pub(crate) fn read_marker(&self, fs: &dyn FileSystem) -> Result<RootFile<Marker>> {
+        read(fs, &self.marker_file(), Marker::decode)
+    }
+}
+
+fn read<T>(
+    fs: &dyn FileSystem,
+    path: &Path,
+    decode: fn(&Path, &[u8]) -> Result<Option<T>>,
+) -> Result<RootFile<T>> {
+    match fs.read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(RootFile::Missing),
+        Err(error) => Err(Error::io("cannot read", path, error)),
+        Ok(content) => Ok(decode(path, &content)?.map_or(RootFile::Unfinished, RootFile::Whole)),
+    }
 }
 
 impl Layout {
-    /// The id in `hbase.id`; nothing if the file is missing or unfinished.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn read_store_id(&self, fs: &dyn FileSystem) -> Result<Option<StoreId>> {
-        let path = self.cluster_id_file();
-        match fs.read(&path) {
-            Ok(content) => Ok(cluster_id(&content)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("cannot read", &path, error)),
-        }
-    }
-
-    /// Refuses a directory that has nothing of a store, before anything is made there.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn require(&self, fs: &dyn FileSystem) -> Result<()> {
-        let parts = [self.version_file(), self.cluster_id_file(), self.data_dir(), self.wal_dir()];
-        for part in parts {
-            if fs.exists(&part).map_err(|error| Error::io("cannot look for", &part, error))? {
-                return Ok(());
-            }
-        }
-        Err(Error::new(Exception::Io, format!("{}: no store is there", self.root.display())))
-    }
-
     /// Makes the store's own directory, durably, if it is not there.
     ///
     /// # Errors
@@ -112,98 +144,125 @@ impl Layout {
         })
     }
 
-    /// Makes what a new store has, as far as it is not there, finishes removals, and gives the
-    /// store's id.
+    /// Writes the files and directories that a store has from its creation on, as far as they are
+    /// missing, and gives the store's id. The caller holds the lock; `place` is what
+    /// [`super::recognize`] said.
     ///
-    /// Nothing is waited for: the names beside the log become durable with its first file, other
-    /// directories when something relies on them, and what a power cut takes before that is made
-    /// again.
-    ///
-    /// # Errors
-    /// `Io`; `UnsupportedOperation` if the directory has another version of HBase's layout.
-    pub(crate) fn prepare(&self, env: &Env) -> Result<StoreId> {
-        let fs = env.fs.as_ref();
-        self.prepare_version(fs)?;
-        self.empty_trash(fs)?;
-        let path = self.cluster_id_file();
-        let io = |error| Error::io("cannot use", &path, error);
-        if let Some(id) = self.read_store_id(fs)? {
-            return Ok(id);
-        }
-        if fs.exists(&path).map_err(io)? {
-            fs.remove_file(&path).map_err(io)?;
-        }
-        for dir in [self.data_dir(), self.wal_dir()] {
-            fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
-        }
-        let id = StoreId::random(env.random.as_ref());
-        let content = MessageWriter::new().bytes(1, id.to_string()).finish_with_magic();
-        fs.create(&path).and_then(|mut file| file.write_all(&content)).map_err(io)?;
-        Ok(id)
-    }
-
-    fn prepare_version(&self, fs: &dyn FileSystem) -> Result<()> {
-        let path = self.version_file();
-        let io = |error| Error::io("cannot use", &path, error);
-        match self.version_state(fs)? {
-            RootFile::Whole => return Ok(()),
-            RootFile::Unfinished => fs.remove_file(&path).map_err(io)?,
-            RootFile::Missing => {}
-        }
-        let content = version_content();
-        fs.create(&path).and_then(|mut file| file.write_all(&content)).map_err(io)
-    }
-
-    /// What there is of the file with the version of the layout.
-    ///
-    /// # Errors
-    /// `Io`; `UnsupportedOperation` for another version, `CorruptHFile` for what is none.
-    pub(crate) fn version_state(&self, fs: &dyn FileSystem) -> Result<RootFile> {
-        let path = self.version_file();
-        let io = |error| Error::io("cannot use", &path, error);
-        if !fs.exists(&path).map_err(io)? {
-            return Ok(RootFile::Missing);
-        }
-        let (content, expected) = (fs.read(&path).map_err(io)?, version_content());
-        if content == expected {
-            return Ok(RootFile::Whole);
-        }
-        // Nobody waited for it to be safe: a power cut may have left a part of it, or zeros.
-        if expected.starts_with(&content) || content.iter().all(|byte| *byte == 0) {
-            return Ok(RootFile::Unfinished);
-        }
-        Err(unknown_version(&path, &content))
-    }
-
-    /// What there is of the file with the store's id.
+    /// Nothing is waited for: see [`Layout::make_root_durable`].
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn cluster_id_state(&self, fs: &dyn FileSystem) -> Result<RootFile> {
-        let path = self.cluster_id_file();
-        let io = |error| Error::io("cannot use", &path, error);
-        if !fs.exists(&path).map_err(io)? {
-            return Ok(RootFile::Missing);
+    pub(crate) fn prepare(&self, env: &Env, place: Place) -> Result<StoreId> {
+        let fs = env.fs.as_ref();
+        let marker = match place {
+            Place::Store(marker) => marker,
+            Place::Unmarked(store_id) => {
+                Marker { store_id, catalog_has_files: self.has_catalog_files(fs)? }
+            }
+            Place::Free(store_id) => {
+                let store_id = store_id.unwrap_or_else(|| StoreId::random(env.random.as_ref()));
+                Marker { store_id, catalog_has_files: false }
+            }
+        };
+        let id_content = MessageWriter::new().bytes(1, marker.store_id.to_string());
+        // What is damaged was refused before, or is to be repaired.
+        let state = self.read_version(fs).unwrap_or(RootFile::Unfinished);
+        write_unless_whole(fs, &self.version_file(), state, &version_content())?;
+        let is_known = matches!(place, Place::Store(_));
+        if !is_known {
+            for dir in [self.data_dir(), self.wal_dir()] {
+                let made = fs.create_dir_all(&dir);
+                made.map_err(|error| Error::io("cannot create directory", &dir, error))?;
+            }
+            let state = self.read_marker(fs).unwrap_or(RootFile::Unfinished);
+            write_unless_whole(fs, &self.marker_file(), state, &marker.encode())?;
         }
-        let id = self.read_store_id(fs)?;
-        Ok(if id.is_some() { RootFile::Whole } else { RootFile::Unfinished })
+        let state = self.read_id(fs).unwrap_or(RootFile::Unfinished);
+        write_unless_whole(fs, &self.cluster_id_file(), state, &id_content.finish_with_magic())?;
+        self.marker.lock().catalog_has_files = marker.catalog_has_files;
+        Ok(marker.store_id)
     }
+
+    /// Makes the marker survive a power cut, and with it the names beside it. Before anything but
+    /// [`Layout::prepare`] makes files or directories: so a directory without a whole marker holds
+    /// nothing of value. Once per process.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn make_root_durable(&self, fs: &dyn FileSystem) -> Result<()> {
+        let mut state = self.marker.lock();
+        if state.is_durable {
+            return Ok(());
+        }
+        let path = self.marker_file();
+        fs.sync_file(&path).map_err(|error| Error::io("cannot sync", &path, error))?;
+        let root = &self.root;
+        fs.sync_dir(root).map_err(|error| Error::io("cannot sync directory", root, error))?;
+        state.is_durable = true;
+        Ok(())
+    }
+
+    /// Whether a store file of hbase:meta's first family is there.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn has_catalog_files(&self, fs: &dyn FileSystem) -> Result<bool> {
+        let dir = self.family_dir(&RegionInfo::meta(), b"info");
+        match fs.list_dir(&dir) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::io("cannot list", &dir, error)),
+            Ok(entries) => Ok(entries.iter().any(|file| !file.is_dir && !file.name.contains('.'))),
+        }
+    }
+}
+
+fn write_unless_whole<T>(
+    fs: &dyn FileSystem,
+    path: &Path,
+    state: RootFile<T>,
+    content: &[u8],
+) -> Result<()> {
+    let io = |error| Error::io("cannot write", path, error);
+    match state {
+        RootFile::Whole(_) => return Ok(()),
+        RootFile::Unfinished => fs.remove_file(path).map_err(io)?,
+        RootFile::Missing => {}
+    }
+    fs.create(path).and_then(|mut file| file.write_all(content)).map_err(io)
 }
 
 fn version_content() -> Vec<u8> {
     MessageWriter::new().bytes(1, VERSION).finish_with_magic()
 }
 
-/// The id that the content of a cluster's id file holds; nothing if it is not whole.
-pub(super) fn cluster_id(content: &[u8]) -> Option<StoreId> {
-    let mut id = None;
-    let read = protobuf::read_message(protobuf::strip_magic(content), |field, value| {
-        if field == 1 {
-            id = value.as_text().parse().ok();
-        }
-        Ok(())
-    });
-    id.filter(|_| read.is_ok() && content.starts_with(protobuf::MAGIC))
+fn decode_version(path: &Path, content: &[u8]) -> Result<Option<()>> {
+    let expected = version_content();
+    if content == expected {
+        return Ok(Some(()));
+    }
+    if expected.starts_with(content) || is_zeros(content, expected.len()) {
+        return Ok(None);
+    }
+    Err(unknown_version(path, content))
+}
+
+fn decode_id(path: &Path, content: &[u8]) -> Result<Option<StoreId>> {
+    let whole = MessageWriter::new().bytes(1, StoreId::NIL.to_string()).finish_with_magic();
+    let text_at = whole.len() - StoreId::TEXT_SIZE;
+    let text = content.strip_prefix(&whole[..text_at]).and_then(|id| std::str::from_utf8(id).ok());
+    if let Some(id) = text.and_then(|text| text.parse().ok()) {
+        return Ok(Some(id));
+    }
+    let is_cut = content.len() < whole.len()
+        && content.iter().zip(&whole[..text_at]).all(|(left, right)| left == right);
+    if is_cut || is_zeros(content, whole.len()) {
+        return Ok(None);
+    }
+    Err(Error::corrupt(Exception::CorruptHFile, path, 0, "it holds no UUID of a store"))
+}
+
+fn is_zeros(content: &[u8], length_max: usize) -> bool {
+    content.len() <= length_max && content.iter().all(|byte| *byte == 0)
 }
 
 fn unknown_version(path: &Path, content: &[u8]) -> Error {

@@ -15,6 +15,8 @@ pub struct StoreId([u8; Self::SIZE]);
 impl StoreId {
     /// Bytes of an id in a file.
     pub const SIZE: usize = 16;
+    /// Bytes of an id as text.
+    pub(crate) const TEXT_SIZE: usize = 36;
     /// The id of no store.
     pub const NIL: Self = Self([0; Self::SIZE]);
 

@@ -6,7 +6,7 @@
 //! <root>/.hbase-snapshot/<name>/<region>/.regioninfo            a region that the table had
 //! <root>/.hbase-snapshot/<name>/<region>/<family>/<file>        its files, references among them
 //! <root>/.hbase-snapshot/<name>/<parent>/<family>/<file>        what the references refer to
-//! <root>/.hbase-snapshot/.tmp/<name>/…                          a snapshot being taken
+//! <root>/.hbase-snapshot/.tmp/hblite-<store id>-<name>/…        a snapshot being taken
 //! ```
 //!
 //! A snapshot is made in `.tmp` and takes its place by a rename, durably: it is there as a whole or
@@ -116,7 +116,7 @@ impl Catalog {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let (dir, working) = (layout.snapshot_dir(name), layout.snapshot_working_dir(name));
         layout.remove_in_place(fs, &working)?;
-        let working_dir = layout.snapshot_working_dir("");
+        let working_dir = layout.snapshots_working_dir();
         fs.create_dir_all(&working_dir)
             .map_err(|error| Error::io("cannot create directory", &working_dir, error))?;
         // In one step, so that no half of it is taken for a snapshot.

@@ -1,6 +1,7 @@
 //! The catalog from outside: through an open store.
 
 mod crash;
+mod creation;
 mod faults;
 mod flush;
 mod growth;

@@ -299,12 +299,41 @@ fn settings_id_and_version() {
     store.change(&version, |content| *content.last_mut().unwrap() = b'7');
     let defect = assert_defect(&store, FindingKind::Store, &version);
     assert!(defect.what.contains("version 7"), "{defect}");
+    // What a power cut may leave is no defect.
     store.change(&version, |content| content.truncate(3));
-    store.fs.remove_file(&layout().cluster_id_file()).unwrap();
+    store.change(&layout().cluster_id_file(), |content| content.fill(0));
     let report = store.check();
     assert!(report.is_clean());
     let kinds: Vec<_> = report.notes.iter().map(|note| note.kind).collect();
     assert_eq!(kinds, [FindingKind::Store; 2]);
+    // What no power cut takes is one: an open refuses it.
+    let id = layout().cluster_id_file();
+    store.fs.remove_file(&id).unwrap();
+    assert_defect(&store, FindingKind::Store, &id);
+}
+
+#[test]
+fn the_marker() {
+    let store = stored();
+    let marker = layout().marker_file();
+    let content = store.fs.read(&marker).unwrap();
+    flip(&store, &marker, 20);
+    assert_defect(&store, FindingKind::Store, &marker);
+    // Without the id there is nothing left to know the store by.
+    let id = layout().cluster_id_file();
+    store.change(&id, |content| content[10] = b'!');
+    let report = store.check();
+    assert_eq!(report.defects.len(), 1, "{report:?}");
+    assert_eq!((report.defects[0].kind, &report.defects[0].path), (FindingKind::Store, &marker));
+    assert_eq!(report.notes[0].kind, FindingKind::NotChecked);
+    store.change(&marker, |damaged| damaged.clone_from(&content));
+    assert_defect(&store, FindingKind::Store, &id);
+    // Without the marker it is a store from before there were markers.
+    let store = stored();
+    store.fs.remove_file(&marker).unwrap();
+    let report = store.check();
+    assert!(report.is_clean(), "{report:?}");
+    assert_eq!((report.notes.len(), &report.notes[0].path), (1, &marker));
 }
 
 #[test]

@@ -1,9 +1,11 @@
-//! Paths, names that survive power cuts, first opens that were cut off.
+//! Paths, names that survive power cuts, first opens that were cut off; `recognition`: which
+//! directories are stores.
+
+mod recognition;
 
 use hblite_env::{CrashFileSystem, Env, MemFileSystem};
 use hblite_model::Exception;
 
-use super::root::cluster_id;
 use super::*;
 
 fn region() -> RegionInfo {
@@ -41,33 +43,37 @@ fn families_of_any_bytes_have_directories_of_their_own() {
     assert_eq!(family_dir_name(&[0xff; 127]).len(), 255);
 }
 
+/// Makes the directory, and a store in it if it is free.
+fn enter(env: &Env, layout: &Layout) -> Result<StoreId> {
+    let place = recognize(env.fs.as_ref(), layout, false)?;
+    layout.create_root(env.fs.as_ref())?;
+    layout.prepare(env, place)
+}
+
 #[test]
-fn a_new_store_has_id_and_version() {
+fn a_new_store_has_id_version_and_marker() {
     let env = Env::in_memory();
     let layout = Layout::new(Path::new("/d"));
-    env.fs.create_dir_all(layout.root()).unwrap();
-    layout.prepare(&env).unwrap();
+    let id = enter(&env, &layout).unwrap();
     assert_eq!(env.fs.read(&layout.version_file()).unwrap(), b"PBUF\x0a\x018");
-    let id = env.fs.read(&layout.cluster_id_file()).unwrap();
-    let id = id.strip_prefix(b"PBUF\x0a\x24").expect("a text of 36 bytes").to_vec();
-    assert_eq!((id.len(), id[8], id[14], id[23]), (36, b'-', b'4', b'-'));
-    assert!(b"89ab".contains(&id[19]));
-    layout.prepare(&env).unwrap();
-    assert!(env.fs.read(&layout.cluster_id_file()).unwrap().ends_with(&id));
+    let content = env.fs.read(&layout.cluster_id_file()).unwrap();
+    assert_eq!(content, format!("PBUF\x0a\x24{id}").as_bytes());
+    let marker = Marker { store_id: id, catalog_has_files: false };
+    assert_eq!(recognize(env.fs.as_ref(), &layout, false).unwrap(), Place::Store(marker));
+    assert_eq!(enter(&env, &layout).unwrap(), id);
 }
 
 #[test]
 fn other_versions_are_refused() {
     let env = Env::in_memory();
     let layout = Layout::new(Path::new("/d"));
-    env.fs.create_dir_all(layout.root()).unwrap();
+    enter(&env, &layout).unwrap();
     for (content, exception) in [
         (&b"PBUF\x0a\x017"[..], Exception::UnsupportedOperation),
         (b"PBUF\xff", Exception::CorruptHFile),
     ] {
         env.fs.write_atomically(&layout.version_file(), content).unwrap();
-        assert_eq!(layout.prepare(&env).unwrap_err().exception(), exception);
-        assert!(!env.fs.exists(&layout.cluster_id_file()).unwrap());
+        assert_eq!(enter(&env, &layout).unwrap_err().exception(), exception);
     }
 }
 
@@ -79,17 +85,18 @@ fn an_interrupted_first_open_is_repeated() {
         let layout = Layout::new(Path::new("/new/d"));
         fs.power_off_after(operations);
         let env = Env::in_memory().with_fs(std::sync::Arc::new(fs.clone()));
-        let is_done = layout.create_root(&fs).and_then(|()| layout.prepare(&env)).is_ok();
+        let is_done = enter(&env, &layout).is_ok();
         let left = (0..16).map(|seed| fs.after_power_cut(seed)).chain([fs.after_kill()]);
         for after in left {
-            let after = std::sync::Arc::new(after);
-            let id = after.read(&layout.cluster_id_file()).ok();
-            let env = Env::in_memory().with_fs(after.clone());
-            layout.create_root(after.as_ref()).unwrap();
-            layout.prepare(&env).unwrap();
-            let now = after.read(&layout.cluster_id_file()).unwrap();
-            assert!(cluster_id(&now).is_some());
-            assert!(id.is_none_or(|id| id == now || cluster_id(&id).is_none()), "{operations}");
+            let env = Env::in_memory().with_fs(std::sync::Arc::new(after.clone()));
+            let layout = Layout::new(Path::new("/new/d"));
+            let id = layout.read_id(&after).unwrap().whole();
+            let marker = layout.read_marker(&after).unwrap().whole();
+            let now = enter(&env, &layout).unwrap();
+            assert!(id.is_none_or(|id| id == now), "{operations}");
+            assert!(marker.is_none_or(|marker| marker.store_id == now), "{operations}");
+            let marker = Marker { store_id: now, catalog_has_files: false };
+            assert_eq!(recognize(&after, &layout, false).unwrap(), Place::Store(marker));
         }
         if is_done {
             assert!(fs.after_kill().exists(&layout.wal_dir()).unwrap());
@@ -121,7 +128,7 @@ fn durable_directories_survive_a_power_cut() {
 #[test]
 fn durable_names_are_synced_once() {
     let fs = CrashFileSystem::new();
-    let layout = Layout::new(Path::new("/d"));
+    let layout = Layout::new(Path::new("/d")).with_store_id(StoreId::from_bytes([7; 16]));
     let dir = layout.region_dir(&region());
     fs.create_dir_all(&dir).unwrap();
     layout.make_durable(&fs, &dir).unwrap();
@@ -153,12 +160,48 @@ fn archived_directories_never_overwrite_each_other() {
 }
 
 #[test]
-fn an_interrupted_removal_is_finished_by_the_next_open() {
+fn an_interrupted_removal_is_finished_by_the_next_open_and_nothing_else_goes() {
+    let fs = MemFileSystem::new();
+    let id = "ca9fced8-4350-477d-9b81-eaf32ebf7024".parse().unwrap();
+    let layout = Layout::new(Path::new("/d")).with_store_id(id);
+    let other = Layout::new(Path::new("/d")).with_store_id(StoreId::from_bytes([7; 16]));
+    let own = [layout.scratch_dir("half"), layout.snapshot_working_dir("s")];
+    let foreign = [
+        layout.trash_dir().join("mine"),
+        layout.snapshots_working_dir().join("mine"),
+        other.scratch_dir("half"),
+    ];
+    for dir in own.iter().chain(&foreign) {
+        fs.create_dir_all(dir).unwrap();
+        fs.write_atomically(&dir.join("file"), b"x").unwrap();
+    }
+    layout.remove_own_leftovers(&fs).unwrap();
+    assert!(own.iter().all(|dir| !fs.exists(dir).unwrap()));
+    assert!(foreign.iter().all(|dir| fs.exists(&dir.join("file")).unwrap()));
+    layout.remove_own_leftovers(&fs).unwrap();
+}
+
+/// Of a region's directory for files that are being written, only those go.
+#[test]
+fn unfinished_files_go_and_others_stay() {
     let fs = MemFileSystem::new();
     let layout = Layout::new(Path::new("/d"));
-    let left = layout.trash_dir().join("half");
-    fs.create_dir_all(&left).unwrap();
-    layout.empty_trash(&fs).unwrap();
-    assert!(!fs.exists(&layout.trash_dir()).unwrap());
-    layout.empty_trash(&fs).unwrap();
+    let dir = layout.region_dir(&region()).join(TEMPORARY_DIR);
+    let name = "0123456789abcdef0123456789abcdef";
+    let write = |file: &str| {
+        let path = dir.join(file);
+        fs.create_dir_all(path.parent().unwrap()).unwrap();
+        fs.write_atomically(&path, b"x").unwrap();
+    };
+    write(&format!("f/{name}"));
+    write(&format!("{name}/f/{name}"));
+    layout.remove_unfinished_files(&fs, &region()).unwrap();
+    assert!(!fs.exists(&dir).unwrap());
+    for foreign in ["mine", "f/mine.txt", &format!("f/a/b/{name}")] {
+        write(foreign);
+        write(&format!("f/{name}"));
+        layout.remove_unfinished_files(&fs, &region()).unwrap();
+        assert!(fs.exists(&dir.join(foreign)).unwrap(), "{foreign}");
+        fs.remove_dir_all(&dir).unwrap();
+    }
 }

@@ -1,0 +1,125 @@
+//! The first open of a directory, and the adoption of a store from before the marker, cut off at
+//! every operation on the disk.
+//!
+//! What is left must open, whatever a kill or a power cut leaves of it, and keep its id once a
+//! file of it is whole.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_env::{CrashFileSystem, FileSystem, StdFileSystem};
+use hblite_model::{Durability, Put, Result};
+
+use super::{DIR, has, name, open, rows, table};
+use crate::Engine;
+
+/// Power cuts looked at after each operation: in each, chance decides over what was not synced.
+const SEEDS: u64 = 12;
+/// Of a workload with many operations.
+const SEEDS_OF_LONG_WORKLOAD: u64 = 2;
+
+/// Cuts `workload` off after each of its operations in turn, on what `disk` gives, and hands what
+/// is left to `verify`, with what the workload had said.
+fn cut_everywhere<T>(
+    seeds: u64,
+    disk: impl Fn() -> CrashFileSystem,
+    workload: impl Fn(Arc<dyn FileSystem>) -> Result<T>,
+    verify: impl Fn(&Arc<dyn FileSystem>, bool, &str),
+) {
+    for operations in 0.. {
+        let fs = disk();
+        let start = fs.operation_count();
+        fs.power_off_after(operations);
+        let is_done = workload(Arc::new(fs.clone())).is_ok();
+        let has_power = fs.operation_count() - start < operations;
+        let cuts = (0..seeds).map(|seed| fs.after_power_cut(seed));
+        for (index, left) in std::iter::once(fs.after_kill()).chain(cuts).enumerate() {
+            let left: Arc<dyn FileSystem> = Arc::new(left);
+            verify(&left, is_done, &format!("cut after {operations} operations, remains {index}"));
+        }
+        if has_power {
+            assert!(is_done);
+            return;
+        }
+    }
+}
+
+fn put_durably(engine: &Arc<Engine>, table: &str, row: &str) -> Result<()> {
+    let put = Put::new(row).add("f", "q", row).durability(Durability::FsyncWal);
+    engine.table(name(table)).mutate(put.as_mutation())
+}
+
+#[test]
+fn a_new_store_opens_after_any_cut() {
+    let workload = |fs: Arc<dyn FileSystem>| {
+        let engine = open(&fs)?;
+        let done = engine
+            .create_table(&table("t", &["f"]), &[b"m".to_vec()])
+            .and_then(|()| put_durably(&engine, "t", "row"));
+        engine.abandon();
+        done
+    };
+    cut_everywhere(SEEDS, CrashFileSystem::new, workload, |left, is_done, place| {
+        let engine = open(left).unwrap_or_else(|error| panic!("{place}: {error}"));
+        if is_done {
+            assert!(has(&engine, "t", "row").unwrap(), "{place}");
+        } else if !engine.table_exists(&name("t")).unwrap() {
+            engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        }
+        put_durably(&engine, "t", "other").unwrap();
+        let id = engine.store_id();
+        engine.close().unwrap();
+        drop(engine);
+        assert_eq!(open(left).unwrap().store_id(), id, "{place}");
+    });
+}
+
+#[test]
+fn a_store_that_was_only_opened_and_closed_opens_after_any_cut() {
+    let workload = |fs: Arc<dyn FileSystem>| open(&fs)?.close();
+    cut_everywhere(SEEDS, CrashFileSystem::new, workload, |left, _, place| {
+        let engine = open(left).unwrap_or_else(|error| panic!("{place}: {error}"));
+        engine.close().unwrap();
+    });
+}
+
+fn copy(from: &Path, fs: &CrashFileSystem, to: &Path) {
+    fs.create_dir_all(to).unwrap();
+    for entry in StdFileSystem.list_dir(from).unwrap() {
+        let (from, to) = (from.join(&entry.name), to.join(&entry.name));
+        if entry.is_dir {
+            copy(&from, fs, &to);
+        } else {
+            fs.create(&to).unwrap().write_all(&StdFileSystem.read(&from).unwrap()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_store_from_before_the_marker_opens_after_any_cut() {
+    let fixtures =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/store-before-marker");
+    for (fixture, rows_of_t) in [("closed", &["a", "z"][..]), ("killed", &["a", "b", "z"])] {
+        let disk = || {
+            let fs = CrashFileSystem::new();
+            copy(&fixtures.join(fixture), &fs, Path::new(DIR));
+            fs.sync_everything();
+            fs
+        };
+        let id = open(&(Arc::new(disk()) as Arc<dyn FileSystem>)).unwrap().store_id();
+        let workload = |fs: Arc<dyn FileSystem>| {
+            let engine = open(&fs)?;
+            let done = put_durably(&engine, "t", "new").and_then(|()| engine.close());
+            engine.abandon();
+            done
+        };
+        cut_everywhere(SEEDS_OF_LONG_WORKLOAD, disk, workload, |left, is_done, place| {
+            let engine = open(left).unwrap_or_else(|error| panic!("{fixture}, {place}: {error}"));
+            assert_eq!(engine.store_id(), id, "{fixture}, {place}");
+            let found = rows(&engine, "t").unwrap();
+            let old: Vec<_> = found.iter().filter(|row| *row != "new").collect();
+            assert_eq!(old, rows_of_t, "{fixture}, {place}");
+            assert!(!is_done || old.len() < found.len(), "{fixture}, {place}");
+        });
+    }
+}

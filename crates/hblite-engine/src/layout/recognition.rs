@@ -1,0 +1,269 @@
+//! What a directory is, before anything in it is touched.
+//!
+//! | what is there | it is |
+//! |---|---|
+//! | nothing, or no directory | free: a store can be created |
+//! | only what a creation that was cut off leaves | free |
+//! | `hbase.version`, `hbase.id` and a valid `hblite.store` with the same id | a store |
+//! | `hbase.version`, `hbase.id`, `LOCK`, and hblite's log or hbase:namespace | a store from before the marker |
+//! | anything else | refused |
+//!
+//! A creation writes `LOCK`, the three files above, and empty directories, and waits for none of
+//! them: a power cut may leave any of them, with a part of the content or zeros. No other file
+//! exists before the marker is durable (see [`Layout::make_root_durable`]). A store from before
+//! the marker gets one at its next open.
+//!
+//! hbase:namespace is known by its region: hblite's has a name of its own, the same in every store.
+//!
+//! Nothing is changed here. A root directory that Apache HBase wrote is refused; opening one on
+//! request would be another row of the table, and [`recognize`] the one place to add it.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use hblite_env::{DirEntry, FileSystem};
+use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
+
+use super::marker::Marker;
+use super::root::RootFile;
+use super::{ID_FILE, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, VERSION_FILE};
+use super::{LOCK_FILE, Layout, MARKER_FILE, NAMESPACE_REGION_ID, StoreId};
+
+/// The first bytes of the names of hblite's log segments.
+const LOG_PREFIX: &str = "hblite-wal.";
+/// Names in a refusal; more are counted.
+const NAMES_SHOWN_MAX: usize = 3;
+
+/// What a directory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// No store, and nothing that is in the way of one. The id is what an interrupted creation
+    /// left of it.
+    Free(Option<StoreId>),
+    /// A store.
+    Store(Marker),
+    /// A store that was written before stores had a marker.
+    Unmarked(StoreId),
+}
+
+impl Place {
+    /// The store that is there.
+    ///
+    /// # Errors
+    /// `Io` if there is none.
+    pub(crate) fn require_store(self, root: &Path) -> Result<StoreId> {
+        match self {
+            Self::Store(marker) => Ok(marker.store_id),
+            // A creation that got as far as the id left a whole store, though an empty one.
+            Self::Unmarked(id) | Self::Free(Some(id)) => Ok(id),
+            Self::Free(None) => {
+                Err(Error::new(Exception::Io, format!("{}: no store is there", root.display())))
+            }
+        }
+    }
+}
+
+/// Finds out what the directory of `layout` is. Changes nothing. With `salvage`, a valid marker
+/// stands in for a missing or damaged `hbase.id` or `hbase.version`, and the other files of a store
+/// for a damaged marker.
+///
+/// # Errors
+/// `Io` if it is neither free nor a store: the message says what is there and what is missing.
+/// `CorruptHFile` for a damaged file, and for a marker of another store; `UnsupportedOperation`
+/// for a store of a later version.
+pub(crate) fn recognize(fs: &dyn FileSystem, layout: &Layout, salvage: bool) -> Result<Place> {
+    let root = layout.root();
+    let entries = match fs.list_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Place::Free(None)),
+        Err(error) => return Err(Error::io("cannot use", root, error)),
+    };
+    if entries.is_empty() {
+        return Ok(Place::Free(None));
+    }
+    let look = Look { fs, layout, entries: &entries };
+    match layout.read_marker(fs) {
+        Ok(RootFile::Whole(marker)) => look.with_marker(marker, salvage),
+        Ok(RootFile::Missing | RootFile::Unfinished) => look.without_marker(),
+        Err(error) if salvage && error.kind() == hblite_model::ErrorKind::Corrupt => {
+            look.without_marker().map_err(|_| error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a file was read and is not what its name says.
+fn is_foreign<T>(read: Result<T>) -> Result<bool> {
+    match read {
+        Err(error) if error.kind() == hblite_model::ErrorKind::Io => Err(error),
+        read => Ok(read.is_err()),
+    }
+}
+
+/// A look at a directory that is not empty.
+struct Look<'a> {
+    fs: &'a dyn FileSystem,
+    layout: &'a Layout,
+    entries: &'a [DirEntry],
+}
+
+impl Look<'_> {
+    fn has(&self, name: &str, is_dir: bool) -> bool {
+        self.entries.iter().any(|entry| entry.name == name && entry.is_dir == is_dir)
+    }
+
+    fn with_marker(&self, marker: Marker, salvage: bool) -> Result<Place> {
+        let (id, version) = (self.layout.read_id(self.fs), self.layout.read_version(self.fs));
+        if let Ok(RootFile::Whole(other)) = id
+            && other != marker.store_id
+        {
+            let message = format!(
+                "it names store {}, and {ID_FILE} names store {other}: files of two stores are \
+                 mixed",
+                marker.store_id
+            );
+            let path = self.layout.marker_file();
+            return Err(Error::corrupt(Exception::CorruptHFile, &path, 0, message));
+        }
+        if salvage {
+            return Ok(Place::Store(marker));
+        }
+        let is_missing = id? == RootFile::Missing || version? == RootFile::Missing;
+        if !is_missing {
+            return Ok(Place::Store(marker));
+        }
+        if self.is_left_of_creation()? {
+            return Ok(Place::Free(Some(marker.store_id)));
+        }
+        Err(self.refused())
+    }
+
+    fn without_marker(&self) -> Result<Place> {
+        if self.is_left_of_creation()? {
+            return Ok(Place::Free(self.layout.read_id(self.fs)?.whole()));
+        }
+        // Without these two it is no store, whatever else is in them.
+        if !self.has(ID_FILE, false) || !self.has(VERSION_FILE, false) {
+            return Err(self.refused());
+        }
+        let is_old = self.has(LOCK_FILE, false)
+            && self.layout.read_version(self.fs)?.whole().is_some()
+            && (self.has_log()? || self.has_namespace_region()?);
+        match self.layout.read_id(self.fs)?.whole() {
+            Some(id) if is_old => Ok(Place::Unmarked(id)),
+            _ => Err(self.refused()),
+        }
+    }
+
+    /// Whether there is nothing but what [`Layout::prepare`] and the first open after it make.
+    fn is_left_of_creation(&self) -> Result<bool> {
+        for DirEntry { name, is_dir } in self.entries {
+            let is_known = match (name.as_str(), is_dir) {
+                (LOCK_FILE | MARKER_FILE, false) => true,
+                (VERSION_FILE, false) => !is_foreign(self.layout.read_version(self.fs))?,
+                (ID_FILE, false) => !is_foreign(self.layout.read_id(self.fs))?,
+                ("WALs", true) => self.list(&self.layout.wal_dir())?.is_empty(),
+                ("data", true) => self.has_only_empty_system_tables()?,
+                _ => false,
+            };
+            if !is_known {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether `data` holds hbase:meta and hbase:namespace at most, without a store file.
+    fn has_only_empty_system_tables(&self) -> Result<bool> {
+        let data = self.layout.data_dir();
+        for namespace in self.list(&data)? {
+            if namespace.name != "hbase" || !namespace.is_dir {
+                return Ok(false);
+            }
+        }
+        for table in [TableName::meta(), TableName::namespace_table()] {
+            for entry in self.list(&self.layout.table_dir(&table))? {
+                let dir = self.layout.table_dir(&table).join(&entry.name);
+                let files = if entry.is_dir { self.list(&dir)? } else { return Ok(false) };
+                let prefix = match entry.name.as_str() {
+                    TABLE_DESCRIPTOR_DIR => ".tableinfo.",
+                    _ => REGION_INFO_FILE,
+                };
+                if files.iter().any(|file| file.is_dir || !file.name.starts_with(prefix)) {
+                    return Ok(false);
+                }
+            }
+        }
+        let tables = self.list(&data.join("hbase"))?;
+        Ok(tables
+            .iter()
+            .all(|table| table.is_dir && matches!(table.name.as_str(), "meta" | "namespace")))
+    }
+
+    fn has_log(&self) -> Result<bool> {
+        let entries = self.list(&self.layout.wal_dir())?;
+        Ok(entries.iter().any(|entry| !entry.is_dir && entry.name.starts_with(LOG_PREFIX)))
+    }
+
+    fn has_namespace_region(&self) -> Result<bool> {
+        let region = RegionInfo::new(TableName::namespace_table(), b"", b"", NAMESPACE_REGION_ID);
+        let dir = self.layout.region_dir(&region);
+        self.fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))
+    }
+
+    /// What stands in a directory; nothing if it is not there.
+    fn list(&self, dir: &Path) -> Result<Vec<DirEntry>> {
+        match self.fs.list_dir(dir) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(Vec::new()),
+            entries => entries.map_err(|error| Error::io("cannot list", dir, error)),
+        }
+    }
+
+    fn refused(&self) -> Error {
+        let root = self.layout.root().display();
+        let required = [VERSION_FILE, ID_FILE, MARKER_FILE];
+        let missing: Vec<&str> =
+            required.into_iter().filter(|name| !self.has(name, false)).collect();
+        let is_hbase = self.has(VERSION_FILE, false)
+            && self.has(ID_FILE, false)
+            && (self.has("MasterData", true) || self.has("oldWALs", true));
+        let message = if is_hbase {
+            format!(
+                "{root} is the root directory of an Apache HBase cluster, not of an hblite store \
+                 (no {MARKER_FILE}). Nothing was changed. hblite does not open it; to copy its \
+                 tables, load their HFiles with `hblite load-hfiles`"
+            )
+        } else {
+            format!(
+                "{root} is not an hblite store: it holds {}, and lacks {}. Nothing was changed. \
+                 To create a store, name a new or empty directory; to use one, restore the \
+                 missing files from its backup",
+                self.names(),
+                if missing.is_empty() {
+                    "other files of a store".to_owned()
+                } else {
+                    missing.join(", ")
+                }
+            )
+        };
+        Error::new(Exception::Io, message)
+    }
+
+    /// Some of the names, those that no store has first.
+    fn names(&self) -> String {
+        let is_own = |name: &str| {
+            matches!(name, LOCK_FILE | MARKER_FILE | VERSION_FILE | ID_FILE | "data" | "WALs")
+        };
+        let mut names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).collect();
+        names.sort_by_key(|name| is_own(name));
+        let shown: Vec<String> = names
+            .iter()
+            .take(NAMES_SHOWN_MAX)
+            .map(|name| name.escape_debug().to_string())
+            .collect();
+        match names.len() - shown.len() {
+            0 => shown.join(", "),
+            more => format!("{} and {more} more", shown.join(", ")),
+        }
+    }
+}
