@@ -22,8 +22,9 @@ use crate::table::Table;
 /// ```
 ///
 /// # Errors
-/// `Io` if the directory cannot be used or another process has it open (the message names the
-/// holder), `Corrupt` with file and offset if something in it is damaged.
+/// `Io` if the directory cannot be used, is neither empty nor a store (nothing in it is changed
+/// then), or is open in another process (the message names the holder); `Corrupt` with file and
+/// offset if something in it is damaged.
 pub fn open(dir: impl AsRef<Path>) -> Result<Connection> {
     Options::new().open(dir)
 }
