@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_engine::{CheckProgress, CheckReport, Engine, EngineOptions, ReplayReport};
+use hblite_engine::{CheckProgress, CheckReport, Engine, EngineOptions, OpenReport, ReplayReport};
 use hblite_env::Env;
 use hblite_model::{BackupReport, Result, TableName};
 
@@ -247,6 +247,12 @@ impl Connection {
     /// another process serves.
     pub fn recovery(&self) -> Option<&ReplayReport> {
         self.embedded.as_ref().map(|(engine, _)| engine.recovery())
+    }
+
+    /// What opening the store changed in its directory: which directories were in the way, and where
+    /// in `archive/` they are now. `None` for a store that another process serves.
+    pub fn open_report(&self) -> Option<&OpenReport> {
+        self.embedded.as_ref().map(|(engine, _)| engine.open_report())
     }
 
     /// The store's clock, in milliseconds since 1970-01-01 UTC.

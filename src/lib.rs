@@ -65,8 +65,9 @@ pub use connection::{
     open_in_memory,
 };
 pub use hblite_engine::{
-    CheckProgress, CheckReport, EngineOptions, Finding, FindingKind, ReplayReport, Salvaged,
-    SnapshotDescription, SnapshotKind, SnapshotOptions, TornTail, WalOptions,
+    CheckProgress, CheckReport, EngineOptions, Finding, FindingKind, Moved, OpenReport,
+    ReplayReport, Salvaged, SnapshotDescription, SnapshotKind, SnapshotOptions, StoreId, TornTail,
+    WalOptions,
 };
 pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
 pub use hblite_model::{

@@ -82,6 +82,7 @@ fn load(arguments: &LoadHFilesArguments) -> hblite::Result<BulkLoadReport> {
         files_per_region_and_family_max: arguments.max_files,
     };
     let connection = Options::new().create_if_missing(false).open(&arguments.dir)?;
+    crate::shell::report_open(&connection);
     let report = connection.admin().bulk_load(&arguments.table, &arguments.folder, &options)?;
     connection.close()?;
     Ok(report)

@@ -18,6 +18,7 @@ use signal_hook::iterator::Signals;
 
 use crate::output::{FAILURE, fail};
 use crate::settings::Settings;
+use crate::shell::report_open;
 
 /// Where the store is, and how clients reach it.
 #[derive(Debug, Args)]
@@ -105,6 +106,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
         false => store.open(&arguments.dir),
     }
     .map_err(text)?;
+    report_open(&connection);
     let server = Server::start(&connection, settings.server).map_err(text)?;
     announce(arguments, &server)?;
     let _ = signals.forever().next();

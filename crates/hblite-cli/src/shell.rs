@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hblite::{Connection, Options, ReplayReport};
+use hblite::{Connection, Options};
 use hblite_shell::{
     Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
 };
@@ -121,14 +121,19 @@ fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
     }
     let options = Options::new().salvage(arguments.salvage).read_only(arguments.read_only);
     let connection = options.open(&arguments.dir)?;
-    tell_recovery(connection.recovery());
+    report_open(&connection);
     Ok(connection)
 }
 
-/// Says what of the log could not be read; nothing after an orderly end.
-pub(crate) fn tell_recovery(recovery: Option<&ReplayReport>) {
-    let Some(recovery) = recovery else { return };
+/// Reports on standard error what the open moved, and what of the log it could not read. After an
+/// orderly end there is nothing to report.
+pub(crate) fn report_open(connection: &Connection) {
     let mut stderr = io::stderr();
+    for line in connection.open_report().iter().flat_map(|report| report.lines()) {
+        // Standard error may be closed.
+        let _ = writeln!(stderr, "hblite: {line}");
+    }
+    let Some(recovery) = connection.recovery() else { return };
     if let Some(torn) = &recovery.torn_tail {
         let (file, offset, lost) = (torn.file.display(), torn.offset, torn.bytes_lost);
         let _ = writeln!(

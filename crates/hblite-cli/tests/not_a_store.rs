@@ -117,3 +117,28 @@ fn nothing_at_all() {
     let output = hblite(&["check", missing.to_str().unwrap()]);
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
+
+/// What is put into a store by hand is moved to the archive, which every command says that opens
+/// the store, and is deleted only on request.
+#[test]
+fn foreign_directories_in_a_store() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().to_str().unwrap();
+    let shell = |command: &str| hblite(&["shell", "--dir", path, "-c", command]);
+    assert!(shell("create 't', 'f'").status.success());
+    let photo = dir.path().join("data/default/photos/2026/a.jpg");
+    for file in [&photo, &dir.path().join(".tmp/mine"), &dir.path().join("mine/a")] {
+        write(file, "mine");
+    }
+    let output = shell("list");
+    let message = text(&output.stderr);
+    let moved_to = message.split(" to ").nth(1).unwrap().split(": ").next().unwrap();
+    assert!(output.status.success());
+    let from = dir.path().join("data/default/photos");
+    assert!(message.starts_with(&format!("hblite: moved {} to ", from.display())), "{message}");
+    assert!(!photo.exists());
+    assert_eq!(fs::read(Path::new(moved_to).join("2026/a.jpg")).unwrap(), b"mine");
+    assert!(dir.path().join(".tmp/mine").exists() && dir.path().join("mine/a").exists());
+    let output = shell("list");
+    assert_eq!(text(&output.stderr), "");
+}

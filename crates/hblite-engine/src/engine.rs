@@ -23,7 +23,7 @@ use hblite_model::{
     TableDescriptor, TableName, TableState,
 };
 
-use crate::catalog::{Catalog, OrphanReport};
+use crate::catalog::{Catalog, OpenReport};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, MemoryUse};
@@ -168,9 +168,9 @@ impl Engine {
         &self.recovery
     }
 
-    /// What was found when the store was opened and belonged to no table.
-    pub fn orphans(&self) -> &OrphanReport {
-        self.catalog.orphans()
+    /// What opening the store changed in its directory, beyond what belongs to the store.
+    pub fn open_report(&self) -> &OpenReport {
+        self.catalog.open_report()
     }
 
     /// The settings.

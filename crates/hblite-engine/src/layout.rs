@@ -11,7 +11,7 @@
 //! <root>/data/<namespace>/<table>/<region>/.bulk/<load>/<family>/   a bulk load being finished
 //! <root>/data/<namespace>/<table>/<region>/<family>/<file>   store files
 //! <root>/.hbase-snapshot/<name>/                              see `catalog::snapshot`
-//! <root>/archive/data/<namespace>/<table>/<region>/…         what was taken out of service
+//! <root>/archive/hblite-<store id>-moved/<number>/<path>      what was in the way, and not hblite's
 //! <root>/WALs/                                               the log
 //! <root>/.tmp/hblite-<store id>-<name>/                      being removed; gone after an open
 //! ```
@@ -25,6 +25,7 @@
 //! Threads: any; a `Layout` is shared by all of an open store.
 
 mod marker;
+mod own;
 mod recognition;
 mod removal;
 mod root;
@@ -40,7 +41,9 @@ use hblite_env::sync::Mutex;
 use hblite_model::{Error, RegionInfo, Result, TableName};
 
 pub(crate) use self::marker::Marker;
+pub(crate) use self::own::{Shape, foreign_entry, is_region_name};
 pub(crate) use self::recognition::{Place, recognize};
+pub(crate) use self::removal::Retired;
 pub(crate) use self::root::RootFile;
 pub use self::store_id::StoreId;
 
@@ -214,9 +217,10 @@ impl Layout {
         self.root.join("archive")
     }
 
-    /// Where a path below the store's directory goes when it is archived.
-    fn archived(&self, path: &Path) -> PathBuf {
-        self.archive_dir().join(path.strip_prefix(&self.root).unwrap_or(path))
+    /// The directory of what an open, or a change of tables, moved out of its way: in it a
+    /// directory for each, named by a number, and in that the path below the root.
+    pub(crate) fn moved_dir(&self) -> PathBuf {
+        self.archive_dir().join(self.own_name("moved"))
     }
 
     /// The directory of what is being removed.

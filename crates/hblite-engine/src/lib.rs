@@ -44,7 +44,7 @@ mod table;
 
 pub use backup::backup;
 pub use bulk_load::BulkLoadRequest;
-pub use catalog::OrphanReport;
+pub use catalog::{Moved, OpenReport};
 pub use check::{CheckProgress, CheckReport, Finding, FindingKind, check};
 pub use engine::Engine;
 pub use layout::StoreId;

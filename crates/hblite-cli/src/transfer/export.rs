@@ -16,7 +16,7 @@ use super::select::Selection;
 use super::{Format, delimited, is_standard};
 use crate::interrupt::Interrupt;
 use crate::output::{FAILURE, count_bar, fail, print, row_spinner, size, tell};
-use crate::shell::tell_recovery;
+use crate::shell::report_open;
 
 /// Which table, what of it, and where to.
 #[derive(Debug, Args)]
@@ -118,7 +118,7 @@ fn run_export(arguments: &ExportArguments, interrupt: &Interrupt) -> Result<Stri
     let job = Job::of(arguments)?;
     let options = Options::new().create_if_missing(false).read_only(arguments.read_only);
     let connection = options.open(&arguments.dir)?;
-    tell_recovery(connection.recovery());
+    report_open(&connection);
     let result =
         table(&connection, arguments).and_then(|table| job.run(&table, arguments, interrupt));
     let closed = connection.close();

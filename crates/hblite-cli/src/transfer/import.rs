@@ -20,7 +20,7 @@ use indicatif::ProgressBar;
 use super::{Format, delimited, is_gzip, is_standard, named};
 use crate::interrupt::{Interrupt, Interruptible};
 use crate::output::{FAILURE, fail, print, tell, transfer_bar};
-use crate::shell::tell_recovery;
+use crate::shell::report_open;
 
 /// Which table, from where, and how.
 #[derive(Debug, Args)]
@@ -234,7 +234,7 @@ fn run_import(arguments: &ImportArguments, interrupt: &Interrupt) -> Result<Impo
     interrupt.catch().map_err(TransferError::Read)?;
 
     let connection = hblite::open(&arguments.dir)?;
-    tell_recovery(connection.recovery());
+    report_open(&connection);
     let options = ImportOptions {
         durability: arguments.durability.unwrap_or(Durability::UseDefault),
         skips_bad_lines: arguments.skip_bad_lines,

@@ -36,10 +36,10 @@ impl Catalog {
         let timestamp = self.meta.next_timestamp()?;
         let rows = new_regions(name, &split_keys, timestamp);
         let descriptor = Arc::new(table.clone());
-        orphans::retire_one(self, &self.context.layout.table_dir(name))?;
+        orphans::retire_table(self, &self.context.layout.table_dir(name))?;
         let regions = self.prepare_table(&descriptor, &rows).inspect_err(|_| {
             // Left-overs are in nobody's way: they are retired before the name is used again.
-            let _ = orphans::retire_one(self, &self.context.layout.table_dir(name));
+            let _ = orphans::retire_table(self, &self.context.layout.table_dir(name));
         })?;
         self.commit_new_regions(name, &[], &rows, timestamp).inspect_err(|_| discard(&regions))?;
         let entry = TableEntry::new(descriptor, TableState::Enabled, rows, regions);

@@ -8,6 +8,7 @@ use super::create::new_regions;
 use super::meta;
 use super::table::TableEntry;
 use super::{Catalog, discard};
+use crate::layout::Shape;
 
 impl Catalog {
     /// Deletes a disabled table with everything in it.
@@ -32,7 +33,8 @@ impl Catalog {
         self.publish(table, None);
         let layout = &self.context.layout;
         // The table is gone; what cannot be removed now is retired by the next open.
-        let _ = layout.remove_dir(self.context.env.fs.as_ref(), &layout.table_dir(table));
+        let (fs, dir) = (self.context.env.fs.as_ref(), layout.table_dir(table));
+        let _ = layout.retire_dir(fs, &dir, Shape::Table);
         Ok(())
     }
 

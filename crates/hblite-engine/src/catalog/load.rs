@@ -18,7 +18,7 @@ use super::create::new_row;
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, MetaRow, RegionRow, ServerName};
 use super::meta_table::{MetaTables, for_each_row};
-use super::orphans::{self, OrphanReport};
+use super::orphans::{self, OpenReport};
 use super::region_info_file;
 use super::snapshot;
 use super::table::TableEntry;
@@ -71,7 +71,7 @@ impl Catalog {
             regions: RwLock::default(),
             namespaces: RwLock::default(),
             procedure: Mutex::new(()),
-            orphans: OrphanReport::default(),
+            open_report: OpenReport::default(),
             dispensable: Mutex::default(),
         };
         for (region, row) in [
@@ -87,7 +87,7 @@ impl Catalog {
         if !is_known {
             catalog.write_namespace_table(&meta_region, &namespace_row)?;
         }
-        catalog.orphans = orphans::retire(&catalog)?;
+        catalog.open_report = orphans::retire(&catalog)?;
         context.layout.remove_own_leftovers(context.env.fs.as_ref())?;
         Ok(catalog)
     }

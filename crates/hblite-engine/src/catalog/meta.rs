@@ -21,8 +21,8 @@ use std::fmt;
 use hblite_model::descriptor::VERSIONS_ALL;
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{
-    BloomType, ColumnFamilyDescriptor, DataBlockEncoding, Delete, Error, Exception, Mutation,
-    NamespaceDescriptor, Put, RegionInfo, Result, RowResult, TableDescriptor, TableName,
+    BloomType, CellRef, ColumnFamilyDescriptor, DataBlockEncoding, Delete, Error, Exception,
+    Mutation, NamespaceDescriptor, Put, RegionInfo, Result, RowResult, TableDescriptor, TableName,
     TableState,
 };
 
@@ -235,6 +235,19 @@ pub(super) fn put_namespace(namespace: &NamespaceDescriptor, timestamp: i64) -> 
 /// Forgets a namespace, in hbase:namespace.
 pub(super) fn delete_namespace(name: &str, timestamp: i64) -> Mutation {
     Delete::at(name, timestamp).family(INFO).into()
+}
+
+/// What a row of hbase:meta is about: the encoded name of a region, or the name of a table.
+pub(super) fn short_name(row: &[u8]) -> &[u8] {
+    let encoded = row.strip_suffix(b".").filter(|row| row.contains(&b','));
+    encoded.and_then(|row| row.rsplit(|byte| *byte == b'.').next()).unwrap_or(row)
+}
+
+/// The region that a cell of hbase:meta names as one that another was merged from.
+pub(super) fn merge_parent(cell: &CellRef<'_>) -> Option<RegionInfo> {
+    let is_parent =
+        cell.family() == INFO.as_bytes() && cell.qualifier().starts_with(MERGE_PREFIX.as_bytes());
+    is_parent.then(|| region_info_file::decode(cell.value()).ok()).flatten()
 }
 
 /// What a row of hbase:meta says.

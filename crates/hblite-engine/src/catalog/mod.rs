@@ -17,7 +17,7 @@
 //! - `layout` (beside this folder) says where things lie; `descriptor_file` and `region_info_file`
 //!   what the small files hold; `meta` what the rows say
 //! - `meta_table` reads and writes the rows, `table` and `router` find regions
-//! - `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `truncate_region`,
+//! - `survey` reads them without opening the store, `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `truncate_region`,
 //!   `namespace` are the procedures, `sanity` their rules about settings, `parents` tidies up after
 //!   split and merge
 //! - `backup` copies the store while procedures wait; `bulk_load` gives regions whole files;
@@ -47,6 +47,7 @@ mod sanity;
 pub(crate) mod snapshot;
 mod split;
 mod state;
+pub(crate) mod survey;
 mod table;
 mod truncate_region;
 
@@ -72,7 +73,7 @@ use self::meta::{RegionRow, ServerName};
 use self::meta_table::MetaTables;
 use self::table::{TableEntry, table_not_found};
 
-pub use self::orphans::OrphanReport;
+pub use self::orphans::{Moved, OpenReport};
 pub(crate) use self::table::TableSlot;
 
 /// The host and port that hbase:meta names; a server that shows itself to clients names its own.
@@ -91,7 +92,7 @@ pub(crate) struct Catalog {
     namespaces: RwLock<BTreeMap<String, NamespaceDescriptor>>,
     /// Held by the procedure that is under way.
     procedure: Mutex<()>,
-    orphans: OrphanReport,
+    open_report: OpenReport,
     /// Regions by encoded name that need no file while this is their last sequence id.
     dispensable: Mutex<HashMap<String, u64>>,
 }
@@ -241,9 +242,9 @@ impl Catalog {
         &self.context.env.clock
     }
 
-    /// What was found at the open and belonged to no table.
-    pub(crate) fn orphans(&self) -> &OrphanReport {
-        &self.orphans
+    /// What the open changed beyond what belongs to the store.
+    pub(crate) fn open_report(&self) -> &OpenReport {
+        &self.open_report
     }
 }
 

@@ -16,6 +16,7 @@ use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
 use super::{Catalog, sanity};
+use crate::layout::Shape;
 use crate::region::Region;
 
 impl Catalog {
@@ -148,7 +149,8 @@ impl Catalog {
         self.meta.write(&mutations)?;
         let fs = self.context.env.fs.as_ref();
         for row in rows {
-            self.remove_family_dirs(&row.info, before, after)?;
+            // Cells that nobody asked to delete, if there are any, are kept.
+            self.remove_family_dirs(&row.info, before, after, Shape::Empty)?;
             // A power cut must not bring back what was removed, now or earlier.
             let dir = self.context.layout.region_dir(&row.info);
             let io = |error| Error::io("cannot sync directory", &dir, error);
@@ -159,17 +161,19 @@ impl Catalog {
         Ok(())
     }
 
-    /// Removes a region's directories of families that `with` has and `without` has not.
+    /// Removes a region's directories of families that `with` has and `without` has not. What is
+    /// not of this shape goes to the archive.
     fn remove_family_dirs(
         &self,
         region: &RegionInfo,
         without: &TableDescriptor,
         with: &TableDescriptor,
+        shape: Shape,
     ) -> Result<()> {
         let layout = &self.context.layout;
         for family in with.families().filter(|family| !without.has_family(family.name())) {
             let dir = layout.family_dir(region, family.name());
-            layout.remove_in_place(self.context.env.fs.as_ref(), &dir)?;
+            layout.retire_in_place(self.context.env.fs.as_ref(), &dir, shape)?;
         }
         Ok(())
     }
@@ -198,7 +202,7 @@ impl Catalog {
         }
         // Of regions out of service too, what is left of families that went.
         for row in before.rows.iter().filter(|row| !left_open.contains(&&row.info)) {
-            let _ = self.remove_family_dirs(&row.info, after, &before.descriptor);
+            let _ = self.remove_family_dirs(&row.info, after, &before.descriptor, Shape::Family);
         }
         first_error.map_or(Ok(()), Err)
     }
@@ -211,7 +215,7 @@ impl Catalog {
     ) -> Result<()> {
         region.close()?;
         // What cannot be removed now goes, at the latest, before a family of its name comes.
-        let _ = self.remove_family_dirs(region.info(), after, before);
+        let _ = self.remove_family_dirs(region.info(), after, before, Shape::Family);
         let table = region.info().table();
         let entry = self.entry(table)?;
         let mut rows = entry.rows.clone();

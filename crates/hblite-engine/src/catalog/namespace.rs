@@ -69,8 +69,8 @@ impl Catalog {
         self.meta.delete_namespace(name)?;
         self.namespaces.write().remove(name);
         let layout = &self.context.layout;
-        // Left behind, it is an empty directory that a namespace of its name takes over.
-        let _ = layout.remove_dir(self.context.env.fs.as_ref(), &layout.namespace_dir(name));
+        // Left behind, it is a directory that a namespace of its name takes over.
+        let _ = layout.remove_if_empty(self.context.env.fs.as_ref(), &layout.namespace_dir(name));
         Ok(())
     }
 

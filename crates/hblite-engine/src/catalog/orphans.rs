@@ -1,11 +1,13 @@
-//! Directories of no known table or region, left behind by a procedure that was cut off.
+//! Directories of no known table or region, in the places where tables and regions are.
 //!
-//! They are looked for when a store is opened. One without store files of its own is removed: a
-//! region that never served, or daughters that only refer to their parent. One that has any is
-//! moved to the archive and told: the rest of a table that was being dropped, or something that
-//! was copied into the directory by hand.
+//! They are looked for when a store is opened. One that hblite wrote, all of it, and that has no
+//! store files of its own, is what a procedure that was cut off left behind: a region that never
+//! served, or daughters that only refer to their parent. It is removed. Any other is moved to the
+//! archive and reported: the rest of a table that was being dropped, or something that was put
+//! there by hand. Files are left alone: nothing of a store has their names.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use hblite_env::{DirEntry, FileSystem};
@@ -13,28 +15,56 @@ use hblite_model::{Error, Result, TableName};
 
 use super::Catalog;
 use super::table::TableEntry;
-use crate::layout::{RECOVERED_EDITS_DIR, UNCLAIMED_FILE};
+use crate::layout::{
+    RECOVERED_EDITS_DIR, Retired, Shape, TABLE_DESCRIPTOR_DIR, UNCLAIMED_FILE, is_region_name,
+};
 
-/// Directories of no known table or region that an open found.
+/// What an open changed in the store's directory, beyond what belongs to the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OrphanReport {
-    /// Those without data, now gone.
+#[non_exhaustive]
+pub struct OpenReport {
+    /// Directories that were in the way and are in the archive now. `hblite check --clean` deletes
+    /// them.
+    pub moved: Vec<Moved>,
+    /// Directories without cells that an interrupted procedure of hblite had left; deleted.
     pub removed: Vec<PathBuf>,
-    /// Those with data: where they were, and where in the archive they are now.
-    pub archived: Vec<(PathBuf, PathBuf)>,
+}
+
+impl OpenReport {
+    /// What people should hear of, a line each; nothing in most cases.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        self.moved.iter().map(Moved::to_string)
+    }
+}
+
+/// A directory that an open moved to the archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// Where it was.
+    pub from: PathBuf,
+    /// Where it is.
+    pub to: PathBuf,
+}
+
+/// One line for people.
+impl fmt::Display for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = (self.from.display(), self.to.display());
+        write!(f, "moved {from} to {to}: no table in hbase:meta has it")
+    }
 }
 
 /// Takes away what belongs to no table.
-pub(super) fn retire(catalog: &Catalog) -> Result<OrphanReport> {
+pub(super) fn retire(catalog: &Catalog) -> Result<OpenReport> {
     let (fs, layout) = (catalog.context.env.fs.as_ref(), &catalog.context.layout);
-    let mut report = OrphanReport::default();
+    let mut report = OpenReport::default();
     for namespace in directories(fs, &layout.data_dir())? {
         let namespace_dir = layout.namespace_dir(&namespace);
         for qualifier in directories(fs, &namespace_dir)? {
             let dir = namespace_dir.join(&qualifier);
             let name = TableName::new(&namespace, &qualifier).ok();
             let Some(entry) = name.and_then(|name| catalog.entry(&name).ok()) else {
-                retire_dir(catalog, &dir, table_has_data(fs, &dir)?, &mut report)?;
+                retire_dir(catalog, &dir, Shape::Table, &mut report)?;
                 continue;
             };
             retire_regions(catalog, &dir, &entry, &mut report)?;
@@ -49,7 +79,7 @@ pub(super) fn retire_regions(
     catalog: &Catalog,
     table_dir: &Path,
     entry: &TableEntry,
-    report: &mut OrphanReport,
+    report: &mut OpenReport,
 ) -> Result<()> {
     let fs = catalog.context.env.fs.as_ref();
     let known: HashSet<&str> = entry
@@ -60,35 +90,46 @@ pub(super) fn retire_regions(
         .collect();
     for region in directories(fs, table_dir)? {
         if !known.contains(region.as_str()) {
-            let dir = table_dir.join(&region);
-            retire_dir(catalog, &dir, region_has_data(fs, &dir)?, report)?;
+            retire_dir(catalog, &table_dir.join(&region), Shape::Region, report)?;
         }
     }
     Ok(())
 }
 
-fn retire_dir(
-    catalog: &Catalog,
-    dir: &Path,
-    has_data: bool,
-    report: &mut OrphanReport,
-) -> Result<()> {
+fn retire_dir(catalog: &Catalog, dir: &Path, shape: Shape, report: &mut OpenReport) -> Result<()> {
     let (fs, layout) = (catalog.context.env.fs.as_ref(), &catalog.context.layout);
-    if !has_data {
-        layout.remove_dir(fs, dir)?;
-        report.removed.push(dir.to_path_buf());
-    } else if let Some(place) = layout.archive_dir_of(fs, dir)? {
-        report.archived.push((dir.to_path_buf(), place));
+    let has_data = match shape {
+        Shape::Table => table_has_data(fs, dir)?,
+        _ => region_has_data(fs, dir)?,
+    };
+    let retired = match has_data || !is_made_by_procedure(fs, dir, shape)? {
+        true => layout.archive_dir_of(fs, dir)?.map_or(Retired::Absent, Retired::Archived),
+        false => layout.retire_dir(fs, dir, shape)?,
+    };
+    match retired {
+        Retired::Absent => {}
+        Retired::Removed => report.removed.push(dir.to_path_buf()),
+        Retired::Archived(to) => report.moved.push(Moved { from: dir.to_path_buf(), to }),
     }
     Ok(())
 }
 
-/// Takes away one directory that belongs to nothing, before something else takes its name.
-pub(super) fn retire_one(catalog: &Catalog, dir: &Path) -> Result<()> {
+/// Whether a procedure of hblite makes directories like this one: a region's has the region's name,
+/// a table's has settings.
+fn is_made_by_procedure(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result<bool> {
+    if shape == Shape::Region {
+        let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        return Ok(is_region_name(name));
+    }
+    let settings = dir.join(TABLE_DESCRIPTOR_DIR);
+    fs.exists(&settings).map_err(|error| Error::io("cannot look for", &settings, error))
+}
+
+/// Takes away one table's directory that belongs to nothing, before something else takes its name.
+pub(super) fn retire_table(catalog: &Catalog, dir: &Path) -> Result<()> {
     let fs = catalog.context.env.fs.as_ref();
     if fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))? {
-        let has_data = table_has_data(fs, dir)?;
-        retire_dir(catalog, dir, has_data, &mut OrphanReport::default())?;
+        retire_dir(catalog, dir, Shape::Table, &mut OpenReport::default())?;
     }
     Ok(())
 }

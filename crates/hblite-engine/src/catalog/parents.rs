@@ -11,6 +11,7 @@ use hblite_model::{Error, Mutation, RegionInfo, Result, TableName, TableState};
 use super::Catalog;
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
+use crate::layout::Shape;
 
 impl Catalog {
     /// Removes the parents that nothing refers to any more and that were kept long enough. Does
@@ -120,9 +121,9 @@ impl Catalog {
 
     /// Removes the directories of regions that are no more. What fails is left for the next open.
     pub(super) fn remove_region_dirs<'r>(&self, regions: impl IntoIterator<Item = &'r RegionInfo>) {
-        let layout = &self.context.layout;
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         for info in regions {
-            let _ = layout.remove_dir(self.context.env.fs.as_ref(), &layout.region_dir(info));
+            let _ = layout.retire_dir(fs, &layout.region_dir(info), Shape::Region);
         }
     }
 }

@@ -8,7 +8,7 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 use super::create::new_row;
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
-use super::{Catalog, OrphanReport, discard, orphans};
+use super::{Catalog, OpenReport, discard, orphans};
 use crate::region::split_policy::SplitPolicy;
 use crate::region::{Region, split};
 
@@ -184,7 +184,7 @@ impl Catalog {
     /// next open.
     pub(super) fn retire_half_made(&self, entry: &TableEntry) {
         let dir = self.context.layout.table_dir(entry.descriptor.name());
-        let _ = orphans::retire_regions(self, &dir, entry, &mut OrphanReport::default());
+        let _ = orphans::retire_regions(self, &dir, entry, &mut OpenReport::default());
     }
 
     /// Opens regions again that were closed for a procedure that failed.

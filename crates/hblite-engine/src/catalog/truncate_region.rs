@@ -5,7 +5,7 @@
 //!
 //! 1. flush and close: nothing of it is in the log alone
 //! 2. hbase:meta says from which id on its log counts, so that nothing comes back from the log
-//! 3. its directory goes to the trash, durably
+//! 3. its directory goes to the trash, durably; to the archive if hblite did not write all of it
 //! 4. it is opened without files
 //!
 //! An error after step 3 puts the directory back.
@@ -20,6 +20,7 @@ use super::meta::{self, RegionRow};
 use super::table::TableEntry;
 use super::{Catalog, encoded_part};
 use crate::files::sync_dir;
+use crate::layout::{Shape, foreign_entry};
 use crate::region::Region;
 
 impl Catalog {
@@ -69,7 +70,13 @@ impl Catalog {
             emptied.push(row.clone());
         }
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let trash = layout.move_to_trash(fs, &layout.region_dir(info))?;
+        let dir = layout.region_dir(info);
+        let foreign = foreign_entry(fs, &dir, Shape::Region);
+        let has_foreign = foreign.map_err(|e| Error::io("cannot list", &dir, e))?.is_some();
+        let trash = match has_foreign {
+            true => layout.archive_dir_of(fs, &dir)?,
+            false => layout.move_to_trash(fs, &dir)?,
+        };
         let opened = self.open_emptied(entry, &emptied, trash.as_deref()).or_else(|error| {
             self.put_back(info, trash.as_deref())?;
             Err(error)
@@ -79,7 +86,7 @@ impl Catalog {
         let descriptor = Arc::clone(&entry.descriptor);
         let emptied = TableEntry::new(descriptor, entry.state, rows, regions);
         self.publish(info.table(), Some(emptied));
-        if let Some(trash) = trash {
+        if let Some(trash) = trash.filter(|_| !has_foreign) {
             // What cannot be removed now goes with the next open.
             let _ = fs.remove_dir_all(&trash);
         }
@@ -109,7 +116,7 @@ impl Catalog {
     fn put_back(&self, info: &RegionInfo, trash: Option<&Path>) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let dir = layout.region_dir(info);
-        let put_back = layout.remove_dir(fs, &dir).and_then(|()| {
+        let put_back = layout.retire_dir(fs, &dir, Shape::Region).and_then(|_| {
             if let Some(trash) = trash {
                 let io = |error| Error::io("cannot put back", &dir, error);
                 fs.rename(trash, &dir).map_err(io)?;

@@ -3,13 +3,8 @@
 use hblite_model::{CellBuffer, Error, META_ENCODED_NAME};
 
 use super::{Finding, FindingKind, Inspection};
+use crate::catalog::survey::MetaEntry;
 use crate::wal::{self, ReplayOptions, ReplayReport, Salvaged};
-
-/// An entry of the log for hbase:meta.
-pub(super) struct MetaEntry {
-    pub(super) sequence_id: u64,
-    pub(super) cells: CellBuffer,
-}
 
 impl Inspection<'_> {
     /// Reads the log; gives what stands in it for hbase:meta.

@@ -42,6 +42,7 @@ use hblite_env::time::Instant;
 use hblite_env::{Env, FileSystem};
 use hblite_model::{Error, ErrorKind, Result};
 
+use crate::catalog::survey::CatalogSurvey;
 use crate::layout::{self, Layout, RootFile};
 
 pub use self::report::{CheckProgress, CheckReport, Finding, FindingKind};
@@ -69,7 +70,8 @@ pub fn check(
         (env.fs.as_ref(), [layout.data_dir(), layout.wal_dir(), layout.snapshots_dir()]);
     let bytes_total = folders.iter().map(|folder| size_below(fs, folder)).sum();
     let report = CheckReport::default();
-    let mut inspection = Inspection { env, layout, report, progress, bytes_total };
+    let survey = CatalogSurvey::default();
+    let mut inspection = Inspection { env, layout, survey, report, progress, bytes_total };
     if lock.is_none() {
         let what = "is not there, so that the check keeps no process from opening the store";
         inspection.note(FindingKind::Store, &inspection.layout.lock_file(), what);
@@ -97,6 +99,8 @@ fn unrecognizable(dir: &Path, error: &Error) -> CheckReport {
 struct Inspection<'a> {
     env: &'a Env,
     layout: Layout,
+    /// What hbase:meta says, once it is read.
+    survey: CatalogSurvey,
     report: CheckReport,
     progress: &'a mut dyn FnMut(CheckProgress),
     bytes_total: u64,

@@ -50,7 +50,7 @@ finding_kinds! {
         "put it back from a backup; an open makes an empty one in its place";
     /// A directory that hbase:meta does not name.
     UnknownDirectory = "unknown-directory",
-        "an open moves it to archive/ if it has cells, and removes it otherwise";
+        "the next open moves it to archive/, or removes it if hblite made it and it has no cells";
     /// A .regioninfo that is not what hbase:meta says.
     RegionInfo = "region-info", "remove it: the next open writes it as hbase:meta has it";
     /// A reference file that cannot be read, or means rows of other regions.

@@ -20,7 +20,9 @@ impl Inspection<'_> {
         let descriptor = self.read_descriptor(table);
         let live: Vec<&RegionInfo> =
             rows.iter().map(|row| &row.info).filter(|info| !info.is_split).collect();
-        for gap in chain::breaks(live.iter().copied()) {
+        let breaks: Vec<_> = chain::breaks(live.iter().copied()).into_iter().collect();
+        let is_whole = breaks.is_empty();
+        for gap in breaks {
             let kind = match gap {
                 chain::Break::Hole(..) => FindingKind::Hole,
                 chain::Break::Overlap(..) => FindingKind::Overlap,
@@ -46,8 +48,10 @@ impl Inspection<'_> {
         for name in self.directories(&dir) {
             if !known.contains(name.as_str()) {
                 let path = dir.join(&name);
+                // Where rows are missing, what is left of a region may be all there is of them.
+                let was_known = is_whole && self.survey.knew_region(&name);
                 let has_data = orphans::region_has_data(self.fs(), &path);
-                self.unknown_directory(&path, has_data, "region");
+                self.unknown_directory(&path, has_data, "region", was_known);
             }
         }
     }
@@ -72,9 +76,14 @@ impl Inspection<'_> {
         path: &Path,
         has_data: Result<bool, Error>,
         what: &str,
+        was_known: bool,
     ) {
         match self.or_failure(FindingKind::Unreadable, path, has_data) {
             None => {}
+            Some(true) if was_known => {
+                let what = format!("cells of a {what} that was removed when the process ended");
+                self.note(FindingKind::UnknownDirectory, path, what);
+            }
             Some(true) => {
                 let what = format!("has cells of a {what} that hbase:meta does not name");
                 self.defect(FindingKind::UnknownDirectory, path, what);
@@ -132,7 +141,12 @@ impl Inspection<'_> {
             self.check_region_files(&dir, Some(info), descriptor);
         } else if is_live {
             let what = format!("the directory of region {info} is not there");
-            if is_built_in(info.table()) {
+            let in_trash = self.layout.is_in_trash(self.fs(), info.encoded_name());
+            let was_emptied = self.or_failure(FindingKind::Unreadable, &dir, in_trash);
+            if was_emptied == Some(true) {
+                let what = "the region was being emptied when the process ended";
+                self.note(FindingKind::LeftOver, &dir, what);
+            } else if is_built_in(info.table()) {
                 self.note(FindingKind::RegionMissing, &dir, what);
             } else {
                 self.defect(FindingKind::RegionMissing, &dir, what);

@@ -11,20 +11,77 @@ use std::path::{Path, PathBuf};
 use hblite_env::FileSystem;
 use hblite_model::{Error, RegionInfo, Result};
 
+use super::own::{Shape, foreign_entry, is_hex_name};
 use super::{Layout, StoreId, TEMPORARY_DIR};
 
+/// What became of a directory that was in the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Retired {
+    /// It was not there.
+    Absent,
+    /// It is removed: hblite had written all of it.
+    Removed,
+    /// It is in the archive, here.
+    Archived(PathBuf),
+}
+
 impl Layout {
-    /// Moves a directory that nothing refers to any more out of the way, to the archive. Returns
-    /// where it is now; nothing if it was not there.
+    /// Moves a directory out of the way, to the archive, durably. Returns where it is now; nothing
+    /// if it was not there.
     ///
     /// # Errors
-    /// `Io`; the directory is where it was.
+    /// `Io`; the directory is where it was, or in the archive.
     pub(crate) fn archive_dir_of(
         &self,
         fs: &dyn FileSystem,
         dir: &Path,
     ) -> Result<Option<PathBuf>> {
-        self.move_dir(fs, dir, &self.archived(dir)).map_err(|e| Error::io("cannot archive", dir, e))
+        let io = |error| Error::io("cannot move to the archive", dir, error);
+        if !fs.exists(dir).map_err(io)? {
+            return Ok(None);
+        }
+        let target = self.free_archive_place(fs, dir).map_err(io)?;
+        let (from, to) = (dir.parent().unwrap_or(&self.root), target.parent());
+        let to = to.unwrap_or(&self.root);
+        fs.create_dir_all(to).map_err(io)?;
+        self.make_durable(fs, to)?;
+        fs.rename(dir, &target).map_err(io)?;
+        self.forget(dir);
+        fs.sync_dir(to).and_then(|()| fs.sync_dir(from)).map_err(io)?;
+        Ok(Some(target))
+    }
+
+    /// A place in the archive that nothing has.
+    fn free_archive_place(&self, fs: &dyn FileSystem, dir: &Path) -> io::Result<PathBuf> {
+        let moved = self.moved_dir();
+        let entries = match fs.list_dir(&moved) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            entries => entries?,
+        };
+        let numbers = entries.iter().filter_map(|entry| entry.name.parse::<u64>().ok());
+        let number = numbers.max().unwrap_or(0) + 1;
+        Ok(moved.join(number.to_string()).join(dir.strip_prefix(&self.root).unwrap_or(dir)))
+    }
+
+    /// Removes a directory that is no longer needed. If something in it was not written by hblite,
+    /// all of it goes to the archive instead.
+    ///
+    /// # Errors
+    /// `Io`; the directory is where it was, in the trash, or in the archive.
+    pub(crate) fn retire_dir(
+        &self,
+        fs: &dyn FileSystem,
+        dir: &Path,
+        shape: Shape,
+    ) -> Result<Retired> {
+        let foreign = foreign_entry(fs, dir, shape);
+        if foreign.map_err(|error| Error::io("cannot list", dir, error))?.is_some() {
+            let place = self.archive_dir_of(fs, dir)?;
+            return Ok(place.map_or(Retired::Absent, Retired::Archived));
+        }
+        let is_there = fs.exists(dir).map_err(|e| Error::io("cannot look for", dir, e))?;
+        self.remove_dir(fs, dir)?;
+        Ok(if is_there { Retired::Removed } else { Retired::Absent })
     }
 
     fn move_dir(&self, fs: &dyn FileSystem, dir: &Path, to: &Path) -> io::Result<Option<PathBuf>> {
@@ -56,7 +113,7 @@ impl Layout {
     ///
     /// # Errors
     /// `Io`; the directory is where it was, or in the trash.
-    pub(crate) fn remove_dir(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+    fn remove_dir(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
         let Some(target) = self.move_to_trash(fs, dir)? else {
             return Ok(());
         };
@@ -77,6 +134,35 @@ impl Layout {
         Ok(())
     }
 
+    /// As [`Layout::retire_dir`], but what is removed is removed where it stands.
+    ///
+    /// # Errors
+    /// `Io`; a part of it may be left.
+    pub(crate) fn retire_in_place(
+        &self,
+        fs: &dyn FileSystem,
+        dir: &Path,
+        shape: Shape,
+    ) -> Result<()> {
+        let foreign = foreign_entry(fs, dir, shape);
+        match foreign.map_err(|error| Error::io("cannot list", dir, error))? {
+            Some(_) => self.archive_dir_of(fs, dir).map(drop),
+            None => self.remove_in_place(fs, dir),
+        }
+    }
+
+    /// Removes a directory if nothing is in it.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn remove_if_empty(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+        match foreign_entry(fs, dir, Shape::Empty) {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => self.remove_in_place(fs, dir),
+            Err(error) => Err(Error::io("cannot list", dir, error)),
+        }
+    }
+
     /// Removes the files of a region that were being written when a process ended. Empty
     /// directories stay for the next ones, and so does everything if a file among them is not one
     /// that a store writes.
@@ -94,6 +180,15 @@ impl Layout {
             Some(1..) => self.remove_in_place(fs, &dir),
             Some(0) | None => Ok(()),
         }
+    }
+
+    /// Whether a directory of this name was on its way out of the store when the process ended.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn is_in_trash(&self, fs: &dyn FileSystem, name: &str) -> Result<bool> {
+        let place = self.trash_dir().join(self.own_name(name));
+        fs.exists(&place).map_err(|error| Error::io("cannot look for", &place, error))
     }
 
     /// Removes what earlier removals, snapshots and bulk loads of this store left unfinished.
@@ -142,18 +237,13 @@ fn unfinished_files(fs: &dyn FileSystem, dir: &Path, depth: usize) -> io::Result
     for entry in entries {
         let below = match entry.is_dir {
             true if depth > 0 => unfinished_files(fs, &dir.join(&entry.name), depth - 1)?,
-            false if is_new_file_name(&entry.name) => Some(1),
+            false if is_hex_name(&entry.name) => Some(1),
             _ => None,
         };
         let Some(below) = below else { return Ok(None) };
         count += below;
     }
     Ok(Some(count))
-}
-
-/// Whether a store file may have this name while it is written: 32 hex digits.
-fn is_new_file_name(name: &str) -> bool {
-    name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// `path`, or with a number behind it the first that is free.

@@ -167,18 +167,24 @@ impl Layout {
         let id_content = MessageWriter::new().bytes(1, marker.store_id.to_string());
         // What is damaged was refused before, or is to be repaired.
         let state = self.read_version(fs).unwrap_or(RootFile::Unfinished);
-        write_unless_whole(fs, &self.version_file(), state, &version_content())?;
         let is_known = matches!(place, Place::Store(_));
+        write_unless_whole(fs, &self.version_file(), state, &version_content(), is_known)?;
         if !is_known {
             for dir in [self.data_dir(), self.wal_dir()] {
                 let made = fs.create_dir_all(&dir);
                 made.map_err(|error| Error::io("cannot create directory", &dir, error))?;
             }
             let state = self.read_marker(fs).unwrap_or(RootFile::Unfinished);
-            write_unless_whole(fs, &self.marker_file(), state, &marker.encode())?;
+            write_unless_whole(fs, &self.marker_file(), state, &marker.encode(), false)?;
         }
         let state = self.read_id(fs).unwrap_or(RootFile::Unfinished);
-        write_unless_whole(fs, &self.cluster_id_file(), state, &id_content.finish_with_magic())?;
+        write_unless_whole(
+            fs,
+            &self.cluster_id_file(),
+            state,
+            &id_content.finish_with_magic(),
+            is_known,
+        )?;
         self.marker.lock().catalog_has_files = marker.catalog_has_files;
         Ok(marker.store_id)
     }
@@ -216,15 +222,19 @@ impl Layout {
     }
 }
 
+/// Writes a file again that is not whole. Of a store, whose files must not be missing after a power
+/// cut, durably and in one step.
 fn write_unless_whole<T>(
     fs: &dyn FileSystem,
     path: &Path,
     state: RootFile<T>,
     content: &[u8],
+    is_of_store: bool,
 ) -> Result<()> {
     let io = |error| Error::io("cannot write", path, error);
     match state {
         RootFile::Whole(_) => return Ok(()),
+        _ if is_of_store => return fs.write_atomically(path, content).map_err(io),
         RootFile::Unfinished => fs.remove_file(path).map_err(io)?,
         RootFile::Missing => {}
     }

@@ -31,7 +31,7 @@ use crate::catalog::meta::{self, RegionRow};
 use crate::catalog::table::TableEntry;
 use crate::catalog::{Catalog, discard, orphans, region_info_file, sanity};
 use crate::files::{link_or_copy_hfile, sync_dir};
-use crate::layout::{Layout, UNCLAIMED_FILE, family_dir_name};
+use crate::layout::{Layout, Shape, UNCLAIMED_FILE, family_dir_name};
 use crate::snapshot::SnapshotOptions;
 use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::store_file::{StoreFile, loaded_name};
@@ -73,13 +73,14 @@ impl Catalog {
         let descriptor = Arc::new(change(named(&snapshot.table, table))?);
         sanity::check(&descriptor, &self.context.options)?;
         let table_dir = self.context.layout.table_dir(table);
-        orphans::retire_one(self, &table_dir)?;
+        orphans::retire_table(self, &table_dir)?;
         let timestamp = self.meta.next_timestamp()?;
         let rows = new_rows(&snapshot, table, timestamp);
         let prepared = self.prepare_clone(&snapshot, &descriptor, &rows);
         let regions = prepared.inspect_err(|_| {
             // Left-overs are in nobody's way: they are removed before the name is used again.
-            let _ = self.context.layout.remove_dir(self.context.env.fs.as_ref(), &table_dir);
+            let fs = self.context.env.fs.as_ref();
+            let _ = self.context.layout.retire_dir(fs, &table_dir, Shape::Table);
         })?;
         self.commit_new_regions(table, &[], &rows, timestamp).inspect_err(|_| discard(&regions))?;
         self.claim(&rows);

@@ -1,6 +1,6 @@
 //! What a store knows after it was closed, or killed, and opened again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem};
@@ -50,7 +50,7 @@ fn tables_regions_and_namespaces_stay() {
         engine.enable_table(&name("off")).unwrap();
         assert!(has(&engine, "off", "a").unwrap());
         assert!(!engine.table_exists(&name("gone")).unwrap());
-        assert_eq!(engine.orphans(), &Default::default());
+        assert_eq!(engine.open_report(), &Default::default());
     }
 }
 
@@ -85,7 +85,7 @@ fn splits_and_merges_stay() {
         end(engine, is_killed);
         let engine = open(&fs).unwrap();
         assert_eq!(rows(&engine, "t").unwrap(), all);
-        assert_eq!(engine.orphans(), &Default::default());
+        assert_eq!(engine.open_report(), &Default::default());
         let entries = fs.list_dir(&Path::new(DIR).join("data/default/t")).unwrap();
         assert_eq!(entries.iter().filter(|entry| !entry.name.starts_with('.')).count(), 1);
     }
@@ -142,32 +142,98 @@ fn an_empty_store_leaves_no_store_files() {
     }
 }
 
-/// Directories that no table has: without data they go, with data they are kept and told.
+/// Directories that no table has: what hblite made and has no cells goes, all else is kept and
+/// reported. Files are nobody's and stay.
 #[test]
 fn orphans_are_taken_away() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
     engine.create_table(&table("t", &["f"]), &[]).unwrap();
     engine.close().unwrap();
+    drop(engine);
     let data = Path::new(DIR).join("data/default");
-    let write = |dir: &Path, file: &str| {
-        fs.create_dir_all(dir).unwrap();
-        fs.write_atomically(&dir.join(file), b"cells").unwrap();
+    let region = |digit: &str| digit.repeat(32);
+    let (file, parent) = (region("a"), region("b"));
+    let write = |path: PathBuf| {
+        fs.create_dir_all(path.parent().unwrap()).unwrap();
+        fs.write_atomically(&path, b"content").unwrap();
     };
-    write(&data.join("unknown/0123/f"), "abcdef");
-    write(&data.join("t/0123/f"), "abcdef.4567");
-    write(&data.join("t/4567/f"), "abcdef");
-    fs.create_dir_all(&data.join("empty/.tabledesc")).unwrap();
-    let engine = open(&fs).unwrap();
-    let report = engine.orphans();
-    assert_eq!(report.removed, [data.join("empty"), data.join("t/0123")]);
-    let from: Vec<_> = report.archived.iter().map(|(from, _)| from.clone()).collect();
-    assert_eq!(from, [data.join("t/4567"), data.join("unknown")]);
-    for (from, to) in &report.archived {
-        assert!(!fs.exists(from).unwrap() && fs.exists(to).unwrap());
-        assert!(to.starts_with(Path::new(DIR).join("archive/data/default")));
+    let removed = [
+        (data.join("empty"), ".tabledesc/.tableinfo.0000000001.7".to_owned()),
+        (data.join("t").join(region("1")), format!("f/{file}.{parent}")),
+        (data.join("t").join(region("2")), ".regioninfo".to_owned()),
+    ];
+    let moved = [
+        (data.join("photos"), "2026/a.jpg".to_owned()),
+        (data.join("t").join(region("3")), format!("f/{file}")),
+        (data.join("t").join(region("4")), "f/a.jpg".to_owned()),
+        (data.join("t/mine"), ".regioninfo".to_owned()),
+        (data.join("unknown"), format!("{}/f/{file}", region("5"))),
+        (data.join("without-settings"), format!("{}/.regioninfo", region("6"))),
+    ];
+    let kept = [data.join("notes.txt"), data.join("t/notes.txt"), Path::new(DIR).join("mine/a")];
+    for (dir, file) in removed.iter().chain(&moved) {
+        write(dir.join(file));
     }
+    kept.iter().for_each(|path| write(path.clone()));
+    let engine = open(&fs).unwrap();
+    let report = engine.open_report();
+    let expected: Vec<_> = removed.iter().map(|(dir, _)| dir.clone()).collect();
+    assert_eq!(report.removed, expected);
+    let from: Vec<_> = report.moved.iter().map(|moved| moved.from.clone()).collect();
+    assert_eq!(from, moved.each_ref().map(|(dir, _)| dir.clone()));
+    let archive = Path::new(DIR).join(format!("archive/hblite-{}-moved", engine.store_id()));
+    for (place, (_, file)) in report.moved.iter().zip(&moved) {
+        assert!(!fs.exists(&place.from).unwrap() && fs.exists(&place.to.join(file)).unwrap());
+        assert!(place.to.starts_with(&archive), "{place}");
+        assert!(place.to.ends_with(place.from.strip_prefix(DIR).unwrap()), "{place}");
+    }
+    assert!(kept.iter().all(|path| fs.exists(path).unwrap()));
     assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
+    drop(engine);
+    assert_eq!(open(&fs).unwrap().open_report(), &Default::default());
+}
+
+/// What is dropped or emptied takes nothing with it that hblite did not write.
+#[test]
+fn foreign_files_in_tables_outlive_them() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    let write = |dir: &Path| {
+        fs.create_dir_all(dir).unwrap();
+        fs.write_atomically(&dir.join("notes.txt"), b"mine").unwrap();
+    };
+    let data = Path::new(DIR).join("data");
+    engine.create_namespace(&NamespaceDescriptor::new("ns")).unwrap();
+    write(&data.join("ns"));
+    engine.drop_namespace("ns").unwrap();
+    assert!(fs.exists(&data.join("ns/notes.txt")).unwrap());
+    type Removal = fn(&Arc<Engine>, &str) -> hblite_model::Result<()>;
+    let removals: [Removal; 4] = [
+        |engine, _| engine.delete_family(&name("t"), b"g"),
+        |engine, region| engine.truncate_region(region),
+        |engine, _| {
+            engine.disable_table(&name("t")).and_then(|()| engine.truncate_table(&name("t"), true))
+        },
+        |engine, _| engine.disable_table(&name("t")).and_then(|()| engine.drop_table(&name("t"))),
+    ];
+    let moved = Path::new(DIR).join(format!("archive/hblite-{}-moved", engine.store_id()));
+    for (number, remove) in (1..).zip(removals) {
+        if number != 4 || !engine.table_exists(&name("t")).unwrap() {
+            let _ = engine.disable_table(&name("t")).and_then(|()| engine.drop_table(&name("t")));
+            engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+        }
+        put(&engine, "t", "row").unwrap();
+        put_in(&engine, "t", "row", "g").unwrap();
+        engine.flush_table(&name("t")).unwrap();
+        let region = engine.regions(&name("t")).unwrap()[0].encoded_name().to_owned();
+        let dir = data.join("default/t").join(&region).join("g");
+        write(&dir);
+        remove(&engine, &region).unwrap();
+        assert!(!fs.exists(&dir.join("notes.txt")).unwrap(), "{number}");
+        let place = moved.join(number.to_string()).join(dir.strip_prefix(DIR).unwrap());
+        assert_eq!(fs.read(&place.join("notes.txt")).unwrap(), b"mine", "{number}");
+    }
 }
 
 #[test]

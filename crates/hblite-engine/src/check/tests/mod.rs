@@ -1,6 +1,7 @@
 //! What a check finds: nothing in sound stores (`shapes`), each damage by its name (`damage`,
 //! `small_files`), and no panic in any (`random`).
 
+mod cuts;
 mod damage;
 mod random;
 mod shapes;

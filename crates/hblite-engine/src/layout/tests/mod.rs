@@ -12,6 +12,10 @@ fn region() -> RegionInfo {
     RegionInfo::new("ns:t".parse().unwrap(), b"", b"", 7)
 }
 
+fn store_layout() -> Layout {
+    Layout::new(Path::new("/d")).with_store_id(StoreId::from_bytes([7; 16]))
+}
+
 #[test]
 fn paths_are_hbases() {
     let layout = Layout::new(Path::new("/d"));
@@ -25,7 +29,6 @@ fn paths_are_hbases() {
         layout.referred_file(&Path::new(&dir).join("f/abc.def"), "abc", "def"),
         Path::new("/d/data/ns/t/def/f/abc")
     );
-    assert_eq!(layout.archived(Path::new(&dir)), Path::new(&dir.replace("/d/", "/d/archive/")));
     assert_eq!(layout.region_dir(&RegionInfo::meta()), Path::new("/d/data/hbase/meta/1588230740"));
     assert_eq!(
         layout.table_descriptor_dir(&"t".parse().unwrap()),
@@ -128,7 +131,7 @@ fn durable_directories_survive_a_power_cut() {
 #[test]
 fn durable_names_are_synced_once() {
     let fs = CrashFileSystem::new();
-    let layout = Layout::new(Path::new("/d")).with_store_id(StoreId::from_bytes([7; 16]));
+    let layout = store_layout();
     let dir = layout.region_dir(&region());
     fs.create_dir_all(&dir).unwrap();
     layout.make_durable(&fs, &dir).unwrap();
@@ -136,7 +139,7 @@ fn durable_names_are_synced_once() {
     layout.make_durable(&fs, &dir).unwrap();
     assert_eq!(fs.operation_count(), count);
     // Removed and made again, it has a new name to make durable.
-    layout.remove_dir(&fs, &dir).unwrap();
+    layout.retire_dir(&fs, &dir, Shape::Region).unwrap();
     fs.create_dir_all(&dir).unwrap();
     let count = fs.operation_count();
     layout.make_durable(&fs, &dir).unwrap();
@@ -146,7 +149,7 @@ fn durable_names_are_synced_once() {
 #[test]
 fn archived_directories_never_overwrite_each_other() {
     let fs = MemFileSystem::new();
-    let layout = Layout::new(Path::new("/d"));
+    let layout = store_layout();
     let dir = layout.region_dir(&region());
     let mut places = Vec::new();
     for _ in 0..3 {
@@ -157,6 +160,33 @@ fn archived_directories_never_overwrite_each_other() {
     assert!(places.iter().all(|place| fs.exists(place).unwrap()));
     assert_ne!(places[0], places[1]);
     assert_ne!(places[1], places[2]);
+}
+
+/// Wherever the power fails, what is archived is in its old place or in the new one, whole.
+#[test]
+fn a_directory_is_archived_durably() {
+    for operations in 0.. {
+        let fs = CrashFileSystem::new();
+        let layout = store_layout();
+        let dir = layout.region_dir(&region());
+        fs.create_dir_all(&dir.join("f")).unwrap();
+        fs.create(&dir.join("f/mine")).unwrap().write_all(b"mine").unwrap();
+        fs.sync_everything();
+        fs.power_off_after(operations);
+        let retired = layout.retire_dir(&fs, &dir, Shape::Region);
+        let target = layout.moved_dir().join("1").join(dir.strip_prefix("/d").unwrap());
+        for after in (0..8).map(|seed| fs.after_power_cut(seed)).chain([fs.after_kill()]) {
+            let found: Vec<_> =
+                [&dir, &target].into_iter().filter(|place| after.exists(place).unwrap()).collect();
+            assert_eq!(found.len(), 1, "{operations}: {found:?}");
+            assert_eq!(after.read(&found[0].join("f/mine")).unwrap(), b"mine");
+            assert!(retired.is_err() || found[0] == &target, "{operations}");
+        }
+        if let Ok(retired) = retired {
+            assert_eq!(retired, Retired::Archived(target));
+            return;
+        }
+    }
 }
 
 #[test]

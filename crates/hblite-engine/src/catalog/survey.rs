@@ -1,0 +1,138 @@
+//! hbase:meta as its files and the log have it, read without opening the store.
+//!
+//! Nothing is changed: for an open that has not decided yet, and for a check.
+//!
+//! What hbase:meta *knew* is read from every cell, deleted or not: a region that was split, merged
+//! or dropped is known until a major compaction of hbase:meta drops its delete marker. So the
+//! directory of a region that hbase:meta has removed is told from one that it never had.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use hblite_env::Env;
+use hblite_model::{CellBuffer, CellComparator, CellRef, RegionInfo, Result, RowResult, Scan};
+
+use super::meta::{self, meta_descriptor};
+use super::orphans;
+use crate::layout::Layout;
+use crate::memstore::{ChunkPool, MemStore};
+use crate::store::key_value_scanner::{KeyValueScanner as _, SourceScanner};
+use crate::store::matcher::ScanInfo;
+use crate::store::replaced_files;
+use crate::store::scanner::{RowBudget, StoreScanner};
+use crate::store::store_file::{StoreFile, is_store_file_name, split_reference};
+
+/// An entry of the log for hbase:meta.
+pub(crate) struct MetaEntry {
+    pub(crate) sequence_id: u64,
+    pub(crate) cells: CellBuffer,
+}
+
+/// What hbase:meta says, and what it knew.
+#[derive(Default)]
+pub(crate) struct CatalogSurvey {
+    /// Its rows, as an open would see them.
+    pub(crate) rows: Vec<RowResult>,
+    /// How many store files it has.
+    pub(crate) files: usize,
+    /// Every row of which there is a cell, be it deleted, and every region that was merged.
+    known: HashSet<Vec<u8>>,
+}
+
+impl CatalogSurvey {
+    /// Reads hbase:meta from its files and from its entries in the log.
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`.
+    pub(crate) fn read(env: &Env, layout: &Layout, entries: &[MetaEntry]) -> Result<Self> {
+        let mut survey = Self::default();
+        for family in meta_descriptor().families() {
+            let is_wanted = [meta::INFO, meta::TABLE].iter().any(|n| n.as_bytes() == family.name());
+            if is_wanted {
+                let info = ScanInfo::new(family, CellComparator::Meta);
+                survey.read_family(env, layout, &info, entries)?;
+            }
+        }
+        Ok(survey)
+    }
+
+    /// Whether hbase:meta has, or had, a region with this encoded name.
+    pub(crate) fn knew_region(&self, encoded_name: &str) -> bool {
+        self.known.contains(encoded_name.as_bytes())
+    }
+
+    /// Whether hbase:meta has, or had, a table of this name.
+    pub(crate) fn knew_table(&self, name: &str) -> bool {
+        self.known.contains(name.as_bytes())
+    }
+
+    fn read_family(
+        &mut self,
+        env: &Env,
+        layout: &Layout,
+        info: &ScanInfo,
+        entries: &[MetaEntry],
+    ) -> Result<()> {
+        let files = open_files(env, layout, &info.family)?;
+        self.files += files.len();
+        let flushed = files.iter().map(StoreFile::sequence_id_max).max().unwrap_or(0);
+        let memstore = MemStore::new(CellComparator::Meta, b"", Arc::new(ChunkPool::new(0)));
+        for entry in entries.iter().filter(|entry| entry.sequence_id > flushed) {
+            for cell in entry.cells.iter().filter(|cell| cell.family() == info.family) {
+                self.note(&cell);
+                memstore.add(std::iter::once(cell.with_sequence_id(entry.sequence_id)));
+            }
+        }
+        for file in &files {
+            let mut scanner = file.scanner(u64::MAX);
+            let mut is_at_cell = scanner.seek_first()?;
+            while is_at_cell {
+                if let Some(cell) = scanner.current() {
+                    self.note(&cell);
+                }
+                is_at_cell = scanner.next()?;
+            }
+        }
+        let memory = memstore.scanners(u64::MAX).into_iter().map(SourceScanner::from);
+        let files = files.iter().rev().map(|file| SourceScanner::from(file.scanner(u64::MAX)));
+        let sources = memory.chain(files).collect();
+        let now = env.clock.now_millis();
+        let mut scanner = StoreScanner::new(sources, info, &Scan::new(), now)?;
+        while scanner.is_at_cell() {
+            let mut cells = CellBuffer::new();
+            scanner.next_row(&mut None, &mut { RowBudget::UNLIMITED }, &mut cells)?;
+            if !cells.is_empty() {
+                self.rows.push(RowResult::new(cells));
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes of what a cell speaks: a table by its name, a region by its encoded name.
+    fn note(&mut self, cell: &CellRef<'_>) {
+        if let Some(parent) = meta::merge_parent(cell) {
+            self.known.insert(parent.encoded_name().as_bytes().to_vec());
+        }
+        let name = meta::short_name(cell.row());
+        if !self.known.contains(name) {
+            self.known.insert(name.to_vec());
+        }
+    }
+}
+
+/// The files of a family of hbase:meta, oldest first, without those that were replaced.
+fn open_files(env: &Env, layout: &Layout, family: &[u8]) -> Result<Vec<StoreFile>> {
+    let dir = layout.family_dir(&RegionInfo::meta(), family);
+    let mut files = Vec::new();
+    for entry in orphans::list(env.fs.as_ref(), &dir)? {
+        let path = dir.join(&entry.name);
+        let is_file = !entry.is_dir && is_store_file_name(&entry.name);
+        if is_file && split_reference(&path).is_none() {
+            files.push(StoreFile::open_with(env.fs.as_ref(), layout, None, &path)?);
+        }
+    }
+    let replaced: HashSet<String> = files.iter().flat_map(replaced_files).collect();
+    files.retain(|file| !replaced.contains(file.name()));
+    files.sort_by_key(StoreFile::sequence_id_max);
+    Ok(files)
+}

@@ -1,0 +1,187 @@
+//! Which files and directories hblite, or HBase, writes into the directory of a table.
+//!
+//! ```text
+//! <table>/.tabledesc/.tableinfo.<…>, .restored.<…>
+//! <table>/.tmp/                                          HBase's; empty
+//! <table>/<32 hex digits, or hbase:meta's>/              a region
+//! <region>/.regioninfo, .unclaimed
+//! <region>/.tmp/…                                        see `removal`
+//! <region>/.bulk/<load>/<family>/<store file>
+//! <region>/recovered.edits/<number>.seqid                HBase's
+//! <region>/<family>/<store file>, <store file>.<region>  a reference
+//! store file = 32 hex digits, of a bulk load with _SeqId_<number>_
+//! ```
+//!
+//! Anything else was put there by someone else: a directory with such a thing in it is not deleted,
+//! whatever is removed, but moved to the archive. Names decide, not contents.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hblite_env::{DirEntry, FileSystem};
+use hblite_model::META_ENCODED_NAME;
+
+use super::{
+    BULK_LOAD_DIR, RECOVERED_EDITS_DIR, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR,
+    UNCLAIMED_FILE,
+};
+
+/// What the names in a directory stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A table's directory.
+    Table,
+    /// A region's directory.
+    Region,
+    /// A family's directory.
+    Family,
+    /// The directory with a table's settings.
+    Settings,
+    /// A directory with HBase's marks of its log.
+    Edits,
+    /// Families of files that came by a bulk load, or that are being written.
+    Loads(usize),
+    /// A directory that holds nothing.
+    Empty,
+}
+
+impl Shape {
+    /// What a directory of this name is in a directory of this shape; nothing if it is foreign.
+    fn of_dir(self, name: &str) -> Option<Self> {
+        match self {
+            Self::Table => match name {
+                TABLE_DESCRIPTOR_DIR => Some(Self::Settings),
+                TEMPORARY_DIR => Some(Self::Empty),
+                _ => is_region_name(name).then_some(Self::Region),
+            },
+            Self::Region => match name {
+                TEMPORARY_DIR | BULK_LOAD_DIR => Some(Self::Loads(2)),
+                RECOVERED_EDITS_DIR => Some(Self::Edits),
+                _ => (!name.starts_with('.')).then_some(Self::Family),
+            },
+            Self::Loads(depth) => depth.checked_sub(1).map(Self::Loads),
+            Self::Family | Self::Settings | Self::Edits | Self::Empty => None,
+        }
+    }
+
+    fn has_file(self, name: &str) -> bool {
+        // A file that is written atomically has this name before its own.
+        let name = name.strip_suffix(".tmp").unwrap_or(name);
+        match self {
+            Self::Table | Self::Empty => false,
+            Self::Region => matches!(name, REGION_INFO_FILE | UNCLAIMED_FILE),
+            Self::Family | Self::Loads(_) => {
+                let (file, region) = name.split_once('.').unwrap_or((name, ""));
+                is_store_file(file) && (region.is_empty() || is_hex_name(region))
+            }
+            Self::Settings => name.starts_with(".tableinfo.") || name.starts_with(".restored."),
+            Self::Edits => name.strip_suffix(".seqid").unwrap_or(name).parse::<u64>().is_ok(),
+        }
+    }
+}
+
+/// A file or directory below `dir` that hblite does not write there, if there is one. A directory
+/// that is missing has none.
+pub(crate) fn foreign_entry(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    shape: Shape,
+) -> io::Result<Option<PathBuf>> {
+    let entries = match fs.list_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        entries => entries?,
+    };
+    for DirEntry { name, is_dir } in entries {
+        let path = dir.join(&name);
+        let foreign = match (is_dir, shape.of_dir(&name)) {
+            (true, Some(below)) => foreign_entry(fs, &path, below)?,
+            (false, _) if shape.has_file(&name) => None,
+            _ => Some(path),
+        };
+        if foreign.is_some() {
+            return Ok(foreign);
+        }
+    }
+    Ok(None)
+}
+
+/// Whether this can be the encoded name of a region.
+pub(crate) fn is_region_name(name: &str) -> bool {
+    name == META_ENCODED_NAME || is_hex_name(name)
+}
+
+/// Whether these are 32 hex digits, as in the names of regions and store files.
+pub(super) fn is_hex_name(name: &str) -> bool {
+    name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn is_store_file(name: &str) -> bool {
+    let Some((name, loaded)) = name.split_once("_SeqId_") else {
+        return is_hex_name(name);
+    };
+    let id = loaded.strip_suffix('_').unwrap_or_default();
+    is_hex_name(name) && id.parse::<u64>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hblite_env::MemFileSystem;
+
+    const HEX: &str = "0123456789abcdef0123456789abcdef";
+
+    fn foreign(files: &[&str]) -> Option<PathBuf> {
+        let fs = MemFileSystem::new();
+        for file in files {
+            let path = Path::new("/t").join(file.replace("HEX", HEX));
+            fs.create_dir_all(path.parent().unwrap()).unwrap();
+            fs.create(&path).unwrap();
+        }
+        foreign_entry(&fs, Path::new("/t"), Shape::Table).unwrap()
+    }
+
+    #[test]
+    fn what_stores_write_is_their_own() {
+        let files = [
+            ".tabledesc/.tableinfo.0000000001.345",
+            ".tabledesc/.tableinfo.0000000002.345.tmp",
+            ".tabledesc/.restored.17",
+            "HEX/.regioninfo",
+            "HEX/.unclaimed",
+            "HEX/f/HEX",
+            "HEX/f/HEX_SeqId_7_",
+            "HEX/f/HEX.HEX",
+            "HEX/f/HEX_SeqId_7_.HEX",
+            "HEX/f/HEX.HEX.tmp",
+            "HEX/.tmp/f/HEX",
+            "HEX/.tmp/HEX/f/HEX",
+            "HEX/.bulk/HEX_SeqId_7_/f/HEX",
+            "HEX/recovered.edits/4.seqid",
+            "1588230740/info/HEX",
+        ];
+        assert_eq!(foreign(&files), None);
+        assert_eq!(foreign(&[]), None);
+    }
+
+    #[test]
+    fn anything_else_is_found() {
+        for file in [
+            "notes.txt",
+            "2026/a.jpg",
+            ".tmp/mine",
+            ".tabledesc/mine",
+            "HEX/notes.txt",
+            "HEX/.mine/a",
+            "HEX/f/a.jpg",
+            "HEX/f/HEX.jpg",
+            "HEX/f/HEX_SeqId_x_",
+            "HEX/f/dir/HEX",
+            "HEX/.tmp/mine",
+            "HEX/.bulk/HEX/f/d/HEX",
+            "HEX/recovered.edits/mine",
+        ] {
+            let found = foreign(&["HEX/f/HEX", file]).expect(file);
+            assert!(Path::new("/t").join(file.replace("HEX", HEX)).starts_with(&found), "{file}");
+        }
+    }
+}
