@@ -163,9 +163,8 @@ impl Layout {
         }
     }
 
-    /// Removes the files of a region that were being written when a process ended. Empty
-    /// directories stay for the next ones, and so does everything if a file among them is not one
-    /// that a store writes.
+    /// Removes the files of a region that were being written when a process ended. If a file among
+    /// them is not one that a store writes, all of them stay.
     ///
     /// # Errors
     /// `Io`.
@@ -175,10 +174,10 @@ impl Layout {
         region: &RegionInfo,
     ) -> Result<()> {
         let dir = self.region_dir(region).join(TEMPORARY_DIR);
-        let files = unfinished_files(fs, &dir, UNFINISHED_DEPTH_MAX);
-        match files.map_err(|error| Error::io("cannot list", &dir, error))? {
-            Some(1..) => self.remove_in_place(fs, &dir),
-            Some(0) | None => Ok(()),
+        let is_own = has_only_unfinished_files(fs, &dir, UNFINISHED_DEPTH_MAX);
+        match is_own.map_err(|error| Error::io("cannot list", &dir, error))? {
+            true => self.remove_in_place(fs, &dir),
+            false => Ok(()),
         }
     }
 
@@ -227,23 +226,22 @@ impl Layout {
 /// A family, or a bulk load with its families.
 const UNFINISHED_DEPTH_MAX: usize = 2;
 
-/// How many files are below `dir`; nothing if one has a name that no store file has.
-fn unfinished_files(fs: &dyn FileSystem, dir: &Path, depth: usize) -> io::Result<Option<usize>> {
+/// Whether every file below `dir` has a name that a store file has while it is written.
+fn has_only_unfinished_files(fs: &dyn FileSystem, dir: &Path, depth: usize) -> io::Result<bool> {
     let entries = match fs.list_dir(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(0)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         entries => entries?,
     };
-    let mut count = 0;
     for entry in entries {
-        let below = match entry.is_dir {
-            true if depth > 0 => unfinished_files(fs, &dir.join(&entry.name), depth - 1)?,
-            false if is_hex_name(&entry.name) => Some(1),
-            _ => None,
+        let is_own = match entry.is_dir {
+            true => depth > 0 && has_only_unfinished_files(fs, &dir.join(&entry.name), depth - 1)?,
+            false => is_hex_name(&entry.name),
         };
-        let Some(below) = below else { return Ok(None) };
-        count += below;
+        if !is_own {
+            return Ok(false);
+        }
     }
-    Ok(Some(count))
+    Ok(true)
 }
 
 /// `path`, or with a number behind it the first that is free.
