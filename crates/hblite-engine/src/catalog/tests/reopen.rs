@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem};
 use hblite_model::{
-    ColumnFamilyDescriptor, CompactRequest, Get, MergeKind, NamespaceDescriptor, Put, TableState,
+    ColumnFamilyDescriptor, CompactRequest, Get, MergeKind, NamespaceDescriptor, Put, SplitPoints,
+    TableState,
 };
 
 use super::{DIR, env, has, name, open, options, put, put_in, rows, starts, table};
@@ -213,7 +214,9 @@ fn foreign_files_in_tables_outlive_them() {
         |engine, _| engine.delete_family(&name("t"), b"g"),
         |engine, region| engine.truncate_region(region),
         |engine, _| {
-            engine.disable_table(&name("t")).and_then(|()| engine.truncate_table(&name("t"), true))
+            engine
+                .disable_table(&name("t"))
+                .and_then(|()| engine.truncate_table(&name("t"), SplitPoints::Preserve))
         },
         |engine, _| engine.disable_table(&name("t")).and_then(|()| engine.drop_table(&name("t"))),
     ];
@@ -225,7 +228,7 @@ fn foreign_files_in_tables_outlive_them() {
         }
         put(&engine, "t", "row").unwrap();
         put_in(&engine, "t", "row", "g").unwrap();
-        engine.flush_table(&name("t")).unwrap();
+        engine.flush(name("t")).unwrap();
         let region = engine.regions(&name("t")).unwrap()[0].encoded_name().to_owned();
         let dir = data.join("default/t").join(&region).join("g");
         write(&dir);

@@ -7,7 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::{CrashFileSystem, Env, FileSystem, ManualClock, SeededRandom};
-use hblite_model::{ColumnFamilyDescriptor, NamespaceDescriptor, Put, Result, TableDescriptor};
+use hblite_model::{
+    ColumnFamilyDescriptor, CompactRequest, FailSafeSnapshot, MergeKind, NamespaceDescriptor, Put,
+    Result, SplitPoints, TableDescriptor,
+};
 
 use super::{DIR, name};
 use crate::check::{FindingKind, check};
@@ -61,7 +64,10 @@ fn split(engine: &Arc<Engine>) -> Result<()> {
 
 fn merge(engine: &Arc<Engine>) -> Result<()> {
     let names = names(engine);
-    engine.merge_regions(&names.iter().map(String::as_str).collect::<Vec<_>>()[..2], false)
+    engine.merge_regions(
+        &names.iter().map(String::as_str).collect::<Vec<_>>()[..2],
+        MergeKind::Adjacent,
+    )
 }
 
 fn check_is_clean(prepare: impl Fn(&Arc<Engine>), procedure: impl Fn(&Arc<Engine>) -> Result<()>) {
@@ -99,10 +105,10 @@ fn splits_merges_and_the_removal_of_their_parents() {
         |_| {},
         |engine| {
             split(engine)?;
-            engine.compact_table(&name("t"), true)?;
+            engine.compact(CompactRequest::table(name("t")).major())?;
             engine.catalog().clean_parents()?;
             merge(engine)?;
-            engine.compact_table(&name("t"), true)?;
+            engine.compact(CompactRequest::table(name("t")).major())?;
             engine.catalog().clean_parents()
         },
     );
@@ -112,7 +118,7 @@ fn splits_merges_and_the_removal_of_their_parents() {
 fn dropped_truncated_and_altered_tables() {
     let disabled = |engine: &Arc<Engine>| engine.disable_table(&name("t")).unwrap();
     check_is_clean(disabled, |engine| engine.drop_table(&name("t")));
-    check_is_clean(disabled, |engine| engine.truncate_table(&name("t"), true));
+    check_is_clean(disabled, |engine| engine.truncate_table(&name("t"), SplitPoints::Preserve));
     check_is_clean(|_| {}, |engine| engine.truncate_region(&names(engine)[0]));
     check_is_clean(
         |_| {},
@@ -131,7 +137,7 @@ fn snapshots() {
             engine.snapshot("s2", &name("t"), &SnapshotOptions::default())?;
             engine.clone_snapshot("s", &name("u"))?;
             engine.disable_table(&name("t"))?;
-            engine.restore_snapshot("s", false)?;
+            engine.restore_snapshot("s", FailSafeSnapshot::Skip)?;
             engine.delete_snapshot("s")
         },
     );
