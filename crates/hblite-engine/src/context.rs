@@ -1,9 +1,11 @@
 //! What the parts of one open store share.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite_env::Env;
+use hblite_env::sync::Mutex;
 use hblite_hfile::BlockCache;
 use hblite_model::{Error, Exception, Result};
 
@@ -31,6 +33,17 @@ pub(crate) struct EngineContext {
     pub(crate) is_closed: AtomicBool,
     /// Whether changes are refused. False while the store is being opened, which changes things.
     pub(crate) is_read_only: AtomicBool,
+    /// What salvage gave up or took in.
+    pub(crate) notes: Mutex<Vec<FileNote>>,
+}
+
+/// A file that was given up or taken in because the store was opened with salvage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileNote {
+    /// The file.
+    pub path: PathBuf,
+    /// What was wrong with it, and what was done.
+    pub what: String,
 }
 
 impl EngineContext {
@@ -59,6 +72,11 @@ impl EngineContext {
 
     pub(crate) fn is_read_only(&self) -> bool {
         self.is_read_only.load(Ordering::Acquire)
+    }
+
+    /// Notes what salvage did.
+    pub(crate) fn note(&self, path: &Path, what: impl Into<String>) {
+        self.notes.lock().push(FileNote { path: path.to_path_buf(), what: what.into() });
     }
 
     /// A name that no file has: 32 hex digits.

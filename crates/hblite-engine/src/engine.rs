@@ -26,7 +26,7 @@ use hblite_model::{
 use crate::catalog::{Catalog, OpenReport};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
-use crate::context::{EngineContext, MemoryUse};
+use crate::context::{EngineContext, FileNote, MemoryUse};
 use crate::files::sync_dir;
 use crate::layout::{self, Layout, Place, StoreId};
 use crate::memstore::ChunkPool;
@@ -89,6 +89,7 @@ impl Engine {
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
             is_closed: AtomicBool::new(false),
             is_read_only: AtomicBool::new(false),
+            notes: Mutex::default(),
             options: Arc::new(options),
         });
         let engine = Self::recover(context, recovery, receiver, lock)?;
@@ -171,6 +172,11 @@ impl Engine {
     /// What opening the store changed in its directory, beyond what belongs to the store.
     pub fn open_report(&self) -> &OpenReport {
         self.catalog.open_report()
+    }
+
+    /// Files that were given up or taken in because the store was opened with salvage.
+    pub fn file_notes(&self) -> Vec<FileNote> {
+        self.context.notes.lock().clone()
     }
 
     /// The settings.

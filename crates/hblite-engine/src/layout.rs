@@ -7,6 +7,7 @@
 //! <root>/LOCK                                                held by the process that writes
 //! <root>/data/<namespace>/<table>/.tabledesc/.tableinfo.<number>.<length>
 //! <root>/data/<namespace>/<table>/<region>/.regioninfo
+//! <root>/data/<namespace>/<table>/<region>/.manifest         which store files it has
 //! <root>/data/<namespace>/<table>/<region>/.tmp/<family>/    being written; gone after an open
 //! <root>/data/<namespace>/<table>/<region>/.bulk/<load>/<family>/   a bulk load being finished
 //! <root>/data/<namespace>/<table>/<region>/<family>/<file>   store files
@@ -56,6 +57,8 @@ const LOCK_FILE: &str = "LOCK";
 pub(crate) const NAMESPACE_REGION_ID: u64 = 1;
 /// Name of the file with a region's identity, in its directory.
 pub(crate) const REGION_INFO_FILE: &str = ".regioninfo";
+/// Name of the file with the list of a region's store files, in its directory.
+pub(crate) const MANIFEST_FILE: &str = ".manifest";
 /// Name of the directory with a table's descriptor, in its directory.
 pub(crate) const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
 /// Name of directories for files that are being written or removed.

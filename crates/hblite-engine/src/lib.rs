@@ -46,6 +46,7 @@ pub use backup::backup;
 pub use bulk_load::BulkLoadRequest;
 pub use catalog::{Moved, OpenReport};
 pub use check::{CheckProgress, CheckReport, Finding, FindingKind, check};
+pub use context::FileNote;
 pub use engine::Engine;
 pub use layout::StoreId;
 pub use options::EngineOptions;

@@ -170,6 +170,15 @@ impl HFileReader {
         self.length
     }
 
+    /// CRC-32 of the file from its load-on-open section to its end: root index, file info, Bloom
+    /// metas and trailer. Files with other cells, of another origin or another time differ in it.
+    ///
+    /// # Errors
+    /// `Io`, `Corrupt` if the file has become shorter.
+    pub fn tail_checksum(&self) -> Result<u32> {
+        self.file.checksum(self.opened.trailer.load_on_open_data_offset, self.length)
+    }
+
     /// Number of cells.
     pub fn entries(&self) -> u64 {
         self.opened.trailer.entry_count

@@ -3,14 +3,15 @@
 //! 1. every region is flushed: so the copy has what was written without the log, and little log
 //! 2. procedures wait from here on: which regions there are, and their directories, stays as it is
 //! 3. the log keeps its segments
-//! 4. of each store the files of one moment are linked, none of which is removed meanwhile
+//! 4. of each region the files of one moment are linked, as its manifest lists them; none of them is
+//!    removed meanwhile
 //! 5. the log is ended at one moment, after all of that; its segments are linked
 //! 6. procedures go on; every block of the linked files is verified
 //!
-//! Each store's files are of an earlier moment than the end of the log, and the log still had, when
+//! Each region's files are of an earlier moment than the end of the log, and the log still had, when
 //! they were looked at, all that was not in them. So what an open of the copy finds is every store
 //! as it was at that end: as if the process had been killed there. Writers and readers wait for
-//! nothing; flushes and compactions at most for the links of a store.
+//! nothing; flushes and compactions at most for the links of a region.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +21,9 @@ use hblite_model::{BackupReport, RegionInfo, Result};
 use super::Catalog;
 use super::table::TableEntry;
 use crate::backup::Target;
+use crate::layout::MANIFEST_FILE;
+use crate::region::Region;
+use crate::store::store_file::StoreFile;
 
 impl Catalog {
     /// Makes a copy of the store as a new directory `to`.
@@ -75,15 +79,27 @@ impl Catalog {
         }
         // Files that come between two stores would come for some families only.
         let _whole = region.without_bulk_loads();
-        for store in region.stores() {
-            store.with_files_kept(|files| {
-                files.iter().try_for_each(|file| match file.is_reference() {
-                    // What it refers to is added with the region that has it.
-                    true => target.add_file(file.path()),
-                    false => target.add_open_file(file.reader()),
-                })
-            })?;
-        }
-        Ok(())
+        region.files().with_saved(|manifest| {
+            for (family, name) in manifest.files.keys() {
+                match open_file(region, family, name) {
+                    Some(open) => target.add_open_file(open.reader())?,
+                    // A reference: what it refers to is added with the region that has it. Or a
+                    // file that a compaction has just replaced.
+                    None => target.add_file(&layout.family_dir(info, family).join(name))?,
+                }
+            }
+            let manifest_file = layout.region_dir(info).join(MANIFEST_FILE);
+            if target.exists(&manifest_file)? {
+                target.add_file(&manifest_file)?;
+            }
+            Ok(())
+        })
     }
+}
+
+/// The file of this name that the store reads, unless it is a reference.
+fn open_file(region: &Region, family: &[u8], name: &str) -> Option<Arc<StoreFile>> {
+    let store = region.stores().iter().find(|store| store.family().name() == family)?;
+    let files = store.files();
+    files.iter().find(|file| file.name() == name && !file.is_reference()).cloned()
 }

@@ -1,19 +1,23 @@
-//! The directory of a family in a region: its store files, and references to those of others.
+//! The directory of a family in a region: whether it has the files that the region's manifest lists,
+//! its store files, and references to those of others.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use hblite_hfile::HFileReader;
-use hblite_model::{RegionInfo, Result};
+use hblite_model::Error;
 
 use super::store_file::{Owner, verify};
-use super::{FindingKind, Inspection};
+use super::{Finding, FindingKind, Inspection};
 use crate::catalog::orphans;
+use crate::store::open_files::{Standing, standing};
 use crate::store::replaced_files;
 use crate::store::store_file::{Half, StoreFile, is_store_file_name, split_reference};
 
 /// Cells between two calls of the progress.
 const CELLS_BETWEEN_CALLS: u64 = 8192;
+const CHANGED: &str = "it is not the file that the region's .manifest lists";
+const UNLISTED: &str = "the region's .manifest does not list it";
+const MISSING: &str = "the region's .manifest lists this file, and it is missing";
 
 impl Inspection<'_> {
     /// Checks the files in a family's directory.
@@ -21,11 +25,15 @@ impl Inspection<'_> {
         let entries = orphans::list(self.fs(), dir);
         let Some(entries) = self.or_failure(FindingKind::Unreadable, dir, entries) else { return };
         let (mut whole, mut references) = (Vec::new(), Vec::new());
+        let mut names = HashSet::new();
         for entry in entries {
             let path = dir.join(&entry.name);
             if entry.is_dir || !is_store_file_name(&entry.name) {
                 self.note(FindingKind::Foreign, &path, "is not the name of a store file");
-            } else if split_reference(&path).is_some() {
+                continue;
+            }
+            names.insert(entry.name);
+            if split_reference(&path).is_some() {
                 references.push(path);
             } else {
                 whole.push(path);
@@ -33,20 +41,44 @@ impl Inspection<'_> {
         }
         let files = whole.iter().filter_map(|path| {
             let file = StoreFile::open_with(self.env.fs.as_ref(), &self.layout, None, path);
-            self.or_failure(FindingKind::StoreFile, path, file)
+            let file = self.or_failure(FindingKind::StoreFile, path, file)?;
+            let standing = self.standing(&file, owner)?;
+            Some((file, standing))
         });
-        let files: Vec<StoreFile> = files.collect();
-        let replaced: HashSet<String> = files.iter().flat_map(replaced_files).collect();
-        for file in &files {
-            if !self.is_replaced(&replaced, file.path()) {
-                self.check_store_file(file, owner);
+        let files: Vec<(StoreFile, Standing)> = files.collect();
+        let live = files.iter().filter(|(_, standing)| *standing == Standing::Live);
+        let replaced: HashSet<String> = live.flat_map(|(file, _)| replaced_files(file)).collect();
+        for (file, standing) in &files {
+            if *standing == Standing::Dead {
+                self.note(FindingKind::LeftOver, file.path(), "it was being removed");
+            } else if !self.is_replaced(&replaced, file.path()) {
+                self.check_store_file(file, *standing, owner);
             }
         }
         for path in references {
             if !self.is_replaced(&replaced, &path) {
-                self.check_reference(&path, owner.region);
+                self.check_reference(&path, owner);
             }
         }
+        self.check_missing(dir, owner, |name| names.contains(name) || replaced.contains(name));
+    }
+
+    /// Reports the files of a family that are listed and not there.
+    pub(super) fn check_missing(
+        &mut self,
+        dir: &Path,
+        owner: Owner<'_>,
+        is_explained: impl Fn(&str) -> bool,
+    ) {
+        let Some((expected, family)) = owner.expected.zip(owner.family) else { return };
+        for name in expected.names(family).filter(|name| !is_explained(name)) {
+            self.defect(FindingKind::StoreFileMissing, &dir.join(name), MISSING);
+        }
+    }
+
+    fn standing(&mut self, file: &StoreFile, owner: Owner<'_>) -> Option<Standing> {
+        let standing = standing(owner.expected, owner.family.unwrap_or_default(), file);
+        self.or_failure(FindingKind::StoreFile, file.path(), standing)
     }
 
     /// Whether the file is one that a compaction replaced.
@@ -59,7 +91,7 @@ impl Inspection<'_> {
         is_replaced
     }
 
-    fn check_store_file(&mut self, file: &StoreFile, owner: Owner<'_>) {
+    fn check_store_file(&mut self, file: &StoreFile, standing: Standing, owner: Owner<'_>) {
         let reader = file.reader();
         let (mut cells, told) = (0, reader.entries().max(1));
         let findings = verify(reader, owner, &mut || {
@@ -69,17 +101,30 @@ impl Inspection<'_> {
                 self.tell((reader.length() as f64 * share) as u64);
             }
         });
-        self.report.defects.extend(findings);
+        // What is wrong with its cells says more than that it is another file.
+        if findings.is_empty() {
+            self.check_standing(file.path(), standing);
+        }
+        self.report.defects.extend::<Vec<Finding>>(findings);
         self.report.files += 1;
         self.report.cells += cells;
         self.report.bytes += reader.length();
         self.tell(0);
     }
 
-    fn check_reference(&mut self, path: &Path, region: Option<&RegionInfo>) {
+    fn check_standing(&mut self, path: &Path, standing: Standing) {
+        match standing {
+            Standing::Live | Standing::Dead => {}
+            Standing::Changed => self.defect(FindingKind::StoreFile, path, CHANGED),
+            Standing::Foreign => self.defect(FindingKind::UnlistedFile, path, UNLISTED),
+        }
+    }
+
+    fn check_reference(&mut self, path: &Path, owner: Owner<'_>) {
         let half = Half::read(self.fs(), path);
         let Some(half) = self.or_failure(FindingKind::Reference, path, half) else { return };
-        let Some(target) = self.referred_file(path) else { return };
+        let Some((name, region)) = split_reference(path) else { return };
+        let target = self.layout.referred_file(path, name, region);
         match self.fs().exists(&target) {
             Ok(true) => {}
             Ok(false) => {
@@ -91,16 +136,14 @@ impl Inspection<'_> {
             }
         }
         // Its cells are checked where it stands; here only that it can be opened.
-        let reader = HFileReader::open(self.fs(), &target, None);
-        let reader: Result<HFileReader> = reader;
-        let Some(reader) = self.or_failure(FindingKind::StoreFile, &target, reader) else { return };
-        if let Some(what) = region.and_then(|region| half.misfit(&reader, region)) {
-            self.defect(FindingKind::Reference, path, what);
+        let file: Result<StoreFile, Error> =
+            StoreFile::open_with(self.fs(), &self.layout, None, path);
+        let Some(file) = self.or_failure(FindingKind::StoreFile, &target, file) else { return };
+        if let Some(what) = owner.region.and_then(|region| half.misfit(file.reader(), region)) {
+            return self.defect(FindingKind::Reference, path, what);
         }
-    }
-
-    fn referred_file(&self, path: &Path) -> Option<PathBuf> {
-        let (name, region) = split_reference(path)?;
-        Some(self.layout.referred_file(path, name, region))
+        if let Some(standing) = self.standing(&file, owner) {
+            self.check_standing(path, standing);
+        }
     }
 }

@@ -6,7 +6,8 @@
 //! hbase:meta                   its rows, from its files and the log, make sense       `catalog`
 //!   regions of a table         one after the other, without hole or overlap           `chain`
 //!   directories                those of the rows, with their files, and no others     `table`
-//!     families                 references lead to files                               `family`
+//!     families                 have the files that the region's manifest lists, and
+//!                              references lead to files                               `family`
 //! snapshots                    can be read, with all of their files                    `snapshot`
 //!       store files            blocks, index, filters, order, key range, family       `store_file`
 //! ```
@@ -18,9 +19,8 @@
 //! A *defect* is what an open refuses or what costs cells. A *note* is what an open tidies up or
 //! makes again by itself, as kills and power cuts leave it.
 //!
-//! What no look at a directory can tell: that a store file is gone which nothing refers to (no list
-//! of the files is kept, here or in HBase), and a changed value in a table's settings, a file
-//! without checksum.
+//! What no check can tell: that a region's directory is as old as its manifest, both from the same
+//! earlier moment, and what a table's settings were if they have no checksum, as HBase writes them.
 //!
 //! Threads: one check of a store at a time; the lock sees to it.
 
@@ -28,6 +28,7 @@ mod catalog;
 mod chain;
 mod family;
 mod log;
+mod region;
 mod report;
 mod snapshot;
 mod store_file;

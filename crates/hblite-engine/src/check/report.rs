@@ -58,6 +58,15 @@ finding_kinds! {
     /// A reference to a file that is not there.
     DanglingReference = "dangling-reference",
         "put the file that it refers to back from a backup; the region does not open before";
+    /// The manifest of a region cannot be read, or does not count any more.
+    Manifest = "manifest",
+        "put it back from a backup, or open with salvage, which makes it again";
+    /// A store file that the manifest of its region lists is not there.
+    StoreFileMissing = "store-file-missing",
+        "put it back from a backup, or open with salvage and lose its cells";
+    /// A store file that the manifest of its region does not list.
+    UnlistedFile = "unlisted-file",
+        "move it out of the store, or open with salvage, which takes it in";
     /// A store file with damaged blocks, index or trailer.
     StoreFile = "store-file",
         "put it back from a backup; without one, move it away and lose the cells in it alone";

@@ -14,12 +14,15 @@ use hblite_model::bytes::to_string_binary;
 use hblite_model::{BloomType, CellRef, CellType, Error, RegionInfo, Result};
 
 use super::{Finding, FindingKind};
+use crate::store::manifest::Manifest;
 
 /// Whose cells a file is to have; what is not known is not asked for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner<'a> {
     pub(super) region: Option<&'a RegionInfo>,
     pub(super) family: Option<&'a [u8]>,
+    /// What the region's directory must have.
+    pub(super) expected: Option<&'a Manifest>,
 }
 
 /// Reads a file from its first cell to its last and gives what is wrong: blocks, index, filters,

@@ -5,12 +5,10 @@ use std::path::Path;
 
 use hblite_model::{Error, ErrorKind, RegionInfo, TableDescriptor, TableName};
 
-use super::store_file::Owner;
 use super::{FindingKind, Inspection, chain};
 use crate::catalog::load::has_families_of;
 use crate::catalog::meta::{self, RegionRow};
 use crate::catalog::{descriptor_file, orphans, region_info_file};
-use crate::layout::{BULK_LOAD_DIR, RECOVERED_EDITS_DIR, TEMPORARY_DIR, family_dir_name};
 
 impl Inspection<'_> {
     /// Checks a table whose regions hbase:meta names in `rows`.
@@ -174,54 +172,6 @@ impl Inspection<'_> {
             }
             // Nothing waited for it to be safe, and an open writes it again.
             None => self.note(FindingKind::RegionInfo, &path, "it describes no region"),
-        }
-    }
-
-    /// Checks what stands in a region's directory.
-    fn check_region_files(
-        &mut self,
-        dir: &Path,
-        region: Option<&RegionInfo>,
-        descriptor: Option<&TableDescriptor>,
-    ) {
-        for name in self.directories(dir) {
-            let path = dir.join(&name);
-            let mut families = descriptor.iter().flat_map(|table| table.families());
-            let family = families.find(|family| family_dir_name(family.name()) == name);
-            let family = family.map(|family| family.name());
-            if family.is_some() || (descriptor.is_none() && name != RECOVERED_EDITS_DIR) {
-                self.check_family(&path, Owner { region, family });
-            } else if name != RECOVERED_EDITS_DIR {
-                self.note(FindingKind::Foreign, &path, "is of no family that the table has");
-            }
-        }
-        self.check_bulk_loads(&dir.join(BULK_LOAD_DIR), region, descriptor);
-        let temporary = dir.join(TEMPORARY_DIR);
-        if super::size_below(self.fs(), &temporary) > 0 {
-            self.note(FindingKind::LeftOver, &temporary, "files that were being written");
-        }
-    }
-}
-
-/// Bulk loads.
-impl Inspection<'_> {
-    /// Checks the files of bulk loads that the next open finishes.
-    fn check_bulk_loads(
-        &mut self,
-        dir: &Path,
-        region: Option<&RegionInfo>,
-        descriptor: Option<&TableDescriptor>,
-    ) {
-        for load in self.directories(dir) {
-            let path = dir.join(&load);
-            if super::size_below(self.fs(), &path) > 0 {
-                self.note(FindingKind::LeftOver, &path, "a bulk load that an open finishes");
-            }
-            for family in descriptor.iter().flat_map(|table| table.families()) {
-                let family = family.name();
-                let family_dir = path.join(family_dir_name(family));
-                self.check_family(&family_dir, Owner { region, family: Some(family) });
-            }
         }
     }
 }

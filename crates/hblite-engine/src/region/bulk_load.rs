@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! <region>/.tmp/<name>/<family>/<file>                 1. staged: copied or linked, durable
+//! <region>/.tmp/<name>/.manifest                          with a list of the files
 //!                                                      2. memory is flushed, the load gets its id
 //! <region>/.bulk/<name>_SeqId_<id>_/<family>/<file>    3. renamed, durably: the load is committed
 //! <region>/<family>/<file>_SeqId_<id>_                 4. file by file
-//!                                                      5. the stores' lists, as one step
+//! <region>/.manifest                                   5. lists them; the load's directory goes
+//!                                                      6. the stores' lists, as one step
 //! ```
 //!
 //! What a crash leaves before step 3 goes when the region is opened next; what it leaves behind it
@@ -16,10 +18,10 @@
 //! on what is in files. Without one (id 0) the files are older than everything.
 //!
 //! Threads: one load of a region at a time; a close waits for it. Readers and writers wait for
-//! nothing, flushes for steps 3 to 5. Source: `HRegion.bulkLoadHFiles`.
+//! nothing, flushes for steps 3 to 6. Source: `HRegion.bulkLoadHFiles`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite_env::{FileSystem, copy_between};
@@ -30,10 +32,10 @@ use super::Region;
 use crate::bulk_load::BulkLoadRequest;
 use crate::context::EngineContext;
 use crate::files::{link_or_copy, sync_dir};
-use crate::layout::{BULK_LOAD_DIR, TEMPORARY_DIR, family_dir_name};
-use crate::store::Store;
+use crate::layout::{BULK_LOAD_DIR, MANIFEST_FILE, TEMPORARY_DIR, family_dir_name};
 use crate::store::foreign_file::{ForeignFile, Verification};
-use crate::store::store_file::{loaded_name, loaded_sequence_id};
+use crate::store::manifest::{FileKey, Fingerprint, Manifest};
+use crate::store::store_file::{StoreFile, loaded_name, loaded_sequence_id};
 
 /// What readers pass so that they see files of several stores come in one step. Nobody waits but
 /// for the time that it takes to change some lists.
@@ -155,22 +157,29 @@ impl Region {
     ) -> Result<()> {
         let fs = self.context.env.fs.as_ref();
         let mut dirs = vec![staging.to_path_buf()];
+        let mut list = Manifest::new(self.info.encoded_name());
         for (store, source) in files {
             let dir = staging.join(family_dir_name(self.stores[*store].family().name()));
             if !dirs.contains(&dir) {
                 fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create", &dir, e))?;
                 dirs.push(dir.clone());
             }
-            let target = dir.join(self.context.random_name());
+            let name = self.context.random_name();
+            let target = dir.join(&name);
             transfer_file(&self.context, source, &target, request)?;
             let family = self.stores[*store].family().name();
-            ForeignFile::open_copy(fs, &target, source, family, self.comparator)?
-                .verify(verification)?;
+            let copy = ForeignFile::open_copy(fs, &target, source, family, self.comparator)?;
+            copy.verify(verification)?;
+            list.add_reader(family, &name, copy.reader())?;
         }
+        let path = staging.join(MANIFEST_FILE);
+        let mut file = fs.create(&path).map_err(|e| Error::io("cannot create", &path, e))?;
+        let written = file.write_all(&list.encode()).and_then(|()| file.sync());
+        written.map_err(|e| Error::io("cannot write", &path, e))?;
         dirs.iter().try_for_each(|dir| sync_dir(fs, dir))
     }
 
-    /// Steps 2 to 5.
+    /// Steps 2 to 6.
     fn commit(&self, staging: &Path, assign_sequence_id: bool) -> Result<()> {
         let mut flush = self.flush.lock();
         if flush.is_discarded {
@@ -217,13 +226,19 @@ impl Region {
         sync_dir(fs, bulk_dir)
     }
 
-    /// Steps 4 and 5.
+    /// Steps 4 to 6.
     fn take_in(&self, committed: &Path) -> Option<()> {
-        let placed = finish(&self.context, &self.info, committed, &self.stores).ok()?;
+        let families: Vec<&[u8]> = self.stores.iter().map(|store| store.family().name()).collect();
+        let placed = move_files(&self.context, &self.info, committed, &families).ok()?;
         let mut loaded = Vec::new();
         for (store, paths) in self.stores.iter().zip(&placed) {
-            loaded.push(store.open_loaded(paths).ok()?);
+            let files = store.open_loaded(paths).ok()?;
+            store.list_loaded(&files).ok()?;
+            loaded.push(files);
         }
+        self.files.save_durably().ok()?;
+        // What cannot be removed now goes when the region is opened next.
+        let _ = self.context.layout.remove_in_place(self.context.env.fs.as_ref(), committed);
         self.file_gate.close_while(|| {
             for (store, files) in self.stores.iter().zip(loaded) {
                 if !files.is_empty() {
@@ -258,42 +273,88 @@ impl Region {
     }
 }
 
+/// Loads that an open has finished, but for their directories.
+#[derive(Default)]
+pub(super) struct FinishedLoads {
+    /// The files that the region must have of them.
+    pub(super) files: BTreeMap<FileKey, Fingerprint>,
+    pub(super) dirs: Vec<PathBuf>,
+}
+
 /// Finishes the loads of a region that a crash cut short behind their commit. Before its files are
-/// opened.
+/// opened; the loads' directories go when the files are listed.
 ///
 /// # Errors
-/// `Io`.
+/// `Io`; `CorruptHFile` if the list of a load is damaged.
 pub(super) fn finish_all(
     context: &EngineContext,
     info: &RegionInfo,
     table: &TableDescriptor,
-) -> Result<()> {
+) -> Result<FinishedLoads> {
     let fs = context.env.fs.as_ref();
     let bulk_dir = context.layout.region_dir(info).join(BULK_LOAD_DIR);
+    let mut loads = FinishedLoads::default();
     let entries = match fs.list_dir(&bulk_dir) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(loads),
         Err(error) => return Err(Error::io("cannot list", &bulk_dir, error)),
     };
     let families: Vec<&[u8]> = table.families().map(|family| family.name()).collect();
     for entry in entries.iter().filter(|entry| entry.is_dir) {
-        move_files(context, info, &bulk_dir.join(&entry.name), &families)?;
+        let committed = bulk_dir.join(&entry.name);
+        let sequence_id = sequence_id_of(&committed)?;
+        let list = Manifest::read(fs, &committed, info.encoded_name())?;
+        let placed = move_files(context, info, &committed, &families)?;
+        match list {
+            Some(list) => {
+                let known = list.files.into_iter().filter(|((f, _), _)| table.has_family(f));
+                loads.files.extend(known.map(|((family, name), fingerprint)| {
+                    ((family, loaded_name(&name, sequence_id)), fingerprint)
+                }));
+            }
+            // An earlier version kept no list, or a power cut brought back an empty directory.
+            None => loads.files.extend(listed(context, &families, &placed)?),
+        }
+        loads.dirs.push(committed);
     }
-    Ok(())
+    Ok(loads)
 }
 
-/// Moves the files of a committed load into place; gives those of each store.
-fn finish(
+/// A list of files in their places.
+fn listed(
     context: &EngineContext,
-    info: &RegionInfo,
-    committed: &Path,
-    stores: &[Arc<Store>],
-) -> Result<Vec<Vec<PathBuf>>> {
-    let families: Vec<&[u8]> = stores.iter().map(|store| store.family().name()).collect();
-    move_files(context, info, committed, &families)
+    families: &[&[u8]],
+    placed: &[Vec<PathBuf>],
+) -> Result<BTreeMap<FileKey, Fingerprint>> {
+    let fs = context.env.fs.as_ref();
+    let mut list = Manifest::default();
+    for (family, path) in
+        families.iter().zip(placed).flat_map(|(f, p)| p.iter().map(move |p| (f, p)))
+    {
+        list.add(family, &StoreFile::open_with(fs, &context.layout, None, path)?)?;
+    }
+    Ok(list.files)
 }
 
-/// Step 4. Durable on return.
+/// Removes the directories of loads whose files are listed. They are empty, but for families that
+/// the table does not have any more. If a power cut brings one back, the next open removes it.
+///
+/// # Errors
+/// `Io`.
+pub(super) fn remove_finished(context: &EngineContext, dirs: &[PathBuf]) -> Result<()> {
+    let fs = context.env.fs.as_ref();
+    dirs.iter().try_for_each(|dir| context.layout.remove_in_place(fs, dir))
+}
+
+fn sequence_id_of(committed: &Path) -> Result<u64> {
+    let name = committed.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    loaded_sequence_id(name).ok_or_else(|| {
+        let message = "is not the name of a bulk load";
+        Error::corrupt(Exception::CorruptHFile, committed, 0, message)
+    })
+}
+
+/// Step 4. Durable on return. Gives where the files of each family are.
 fn move_files(
     context: &EngineContext,
     info: &RegionInfo,
@@ -301,11 +362,7 @@ fn move_files(
     families: &[&[u8]],
 ) -> Result<Vec<Vec<PathBuf>>> {
     let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
-    let name = committed.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let sequence_id = loaded_sequence_id(name).ok_or_else(|| {
-        let message = "is not the name of a bulk load";
-        Error::corrupt(Exception::CorruptHFile, committed, 0, message)
-    })?;
+    let sequence_id = sequence_id_of(committed)?;
     let mut placed = vec![Vec::new(); families.len()];
     for (family, paths) in families.iter().zip(&mut placed) {
         let from = committed.join(family_dir_name(family));
@@ -326,9 +383,6 @@ fn move_files(
         sync_dir(fs, &to)?;
         sync_dir(fs, &from)?;
     }
-    // Empty, but for families that the table does not have any more. If a power cut brings it back,
-    // the next open removes it.
-    layout.remove_in_place(fs, committed)?;
     Ok(placed)
 }
 

@@ -4,8 +4,9 @@
 //!    up to the flush id, and no later write does
 //! 2. *write*, without locks: a new file per store; of several stores not before the log is
 //!    durable, since a row over two families may get half-way
-//! 3. *commit*: the file enters the store and the snapshot leaves it in one step; then the log
-//!    may forget everything of this region up to the flush id
+//! 3. *commit*: the file enters the store and the snapshot leaves it in one step; when all files
+//!    are listed in the region's manifest, the log may forget everything of this region up to the
+//!    flush id
 //!
 //! A flush that fails keeps its snapshots; the next one takes them up again, and then does its own
 //! work. Nothing is lost: the log still has the cells.
@@ -193,7 +194,8 @@ impl Region {
             store.write_and_commit(flush, prepared.flush_id)?;
             prepared.stores.pop();
         }
-        Ok(())
+        // Before the log forgets: from then on a file that goes missing is lost cells.
+        self.files.save()
     }
 
     pub(crate) fn memstore_size_bytes(&self) -> usize {

@@ -32,6 +32,7 @@ use hblite_model::{
 
 use crate::context::EngineContext;
 use crate::store::Store;
+use crate::store::region_files::RegionFiles;
 use crate::wal::{WalEntry, WalRegion};
 
 use self::flush::FlushState;
@@ -47,6 +48,7 @@ pub(crate) struct Region {
     descriptor: Arc<TableDescriptor>,
     /// In the order of family names.
     stores: Vec<Arc<Store>>,
+    files: Arc<RegionFiles>,
     comparator: CellComparator,
     wal_region: WalRegion,
     mvcc: Mvcc,
@@ -77,10 +79,16 @@ impl Region {
         let is_meta = info.table().is_meta();
         let comparator = if is_meta { CellComparator::Meta } else { CellComparator::Default };
         context.layout.remove_unfinished_files(context.env.fs.as_ref(), &info)?;
-        bulk_load::finish_all(context, &info, &descriptor)?;
+        let loads = bulk_load::finish_all(context, &info, &descriptor)?;
+        let files = RegionFiles::open(context, &info, loads.files)?;
         let mut stores = Vec::with_capacity(descriptor.families().len());
         for family in descriptor.families() {
-            stores.push(Arc::new(Store::open(context, &info, family, comparator)?));
+            stores.push(Arc::new(Store::open(context, &info, family, comparator, &files)?));
+        }
+        files.keep_families(&descriptor);
+        if !loads.dirs.is_empty() {
+            files.save_durably()?;
+            bulk_load::remove_finished(context, &loads.dirs)?;
         }
         let last_id = stores.iter().map(|store| store.sequence_id_max()).max().unwrap_or(0);
         Ok(Arc::new(Self {
@@ -89,6 +97,7 @@ impl Region {
             info,
             descriptor,
             stores,
+            files,
             comparator,
             mvcc: Mvcc::new(last_id),
             row_locks: RowLocks::new(),
@@ -157,6 +166,11 @@ impl Region {
 
     pub(crate) fn stores(&self) -> &[Arc<Store>] {
         &self.stores
+    }
+
+    /// The manifest of the region's files.
+    pub(crate) fn files(&self) -> &RegionFiles {
+        &self.files
     }
 
     pub(crate) fn load(&self) -> RegionLoad {
@@ -292,7 +306,9 @@ impl Region {
         while !self.is_memory_empty() {
             self.flush()?;
         }
-        self.stores.iter().try_for_each(|store| store.remove_dead_files())
+        self.stores.iter().try_for_each(|store| store.remove_dead_files())?;
+        // One that had none, or one that does not count any more, gets one.
+        self.files.save()
     }
 
     /// Ends the region's service and forgets what is in memory: its table is gone.

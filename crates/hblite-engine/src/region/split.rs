@@ -18,6 +18,7 @@ use super::Region;
 use super::split_policy::SplitPolicy;
 use crate::context::EngineContext;
 use crate::store::Store;
+use crate::store::manifest::Manifest;
 use crate::store::store_file::{Half, StoreFile};
 
 impl Region {
@@ -83,20 +84,31 @@ pub(crate) fn create_daughters(
     let table = info.table();
     let low = RegionInfo::new(table.clone(), info.start_key(), split_row, region_id);
     let high = RegionInfo::new(table.clone(), split_row, info.end_key(), region_id);
+    assert!(
+        low.start_key() == info.start_key()
+            && low.end_key() == high.start_key()
+            && high.end_key() == info.end_key()
+            && info.contains_row(split_row),
+        "daughters must divide their parent"
+    );
+    let (mut low_files, mut high_files) =
+        (Manifest::new(low.encoded_name()), Manifest::new(high.encoded_name()));
     for store in parent.stores() {
         for file in store.files().iter() {
             let (has_low, has_high) = sides(file, split_row);
             let family = store.family().name();
             if has_low {
                 let half = Half::Bottom(split_row.to_vec());
-                write_reference(context, &low, family, file, info, &half)?;
+                write_reference(context, &low, family, file, info, &half, &mut low_files)?;
             }
             if has_high {
                 let half = Half::Top(split_row.to_vec());
-                write_reference(context, &high, family, file, info, &half)?;
+                write_reference(context, &high, family, file, info, &half, &mut high_files)?;
             }
         }
     }
+    write_manifest(context, &low, &low_files)?;
+    write_manifest(context, &high, &high_files)?;
     Ok((low, high))
 }
 
@@ -114,15 +126,17 @@ pub(crate) fn create_merged(
     let now = u64::try_from(context.env.clock.now_millis()).unwrap_or(0);
     let region_id = infos().map(|info| info.region_id() + 1).fold(now, u64::max);
     let merged = RegionInfo::new(first.table().clone(), first.start_key(), end_key, region_id);
+    let mut files = Manifest::new(merged.encoded_name());
     for parent in parents {
         for store in parent.stores() {
             for file in store.files().iter() {
                 let half = Half::Top(parent.info().start_key().to_vec());
                 let family = store.family().name();
-                write_reference(context, &merged, family, file, parent.info(), &half)?;
+                write_reference(context, &merged, family, file, parent.info(), &half, &mut files)?;
             }
         }
     }
+    write_manifest(context, &merged, &files)?;
     Ok(merged)
 }
 
@@ -134,6 +148,7 @@ fn sides(file: &StoreFile, split_row: &[u8]) -> (bool, bool) {
     }
 }
 
+/// Writes the reference of `region` to a file of its parent, and lists it.
 fn write_reference(
     context: &EngineContext,
     region: &RegionInfo,
@@ -141,13 +156,22 @@ fn write_reference(
     file: &StoreFile,
     parent: &RegionInfo,
     half: &Half,
+    files: &mut Manifest,
 ) -> Result<()> {
-    let Some(name) = file.path().file_name().and_then(|name| name.to_str()) else {
-        return Ok(());
-    };
+    assert!(!file.is_reference(), "a region with references is neither split nor merged");
     let fs = context.env.fs.as_ref();
     let dir = context.layout.family_dir(region, family);
     fs.create_dir_all(&dir).map_err(|error| Error::io("create directory", &dir, error))?;
-    let path = dir.join(format!("{name}.{}", parent.encoded_name()));
-    fs.write_atomically(&path, &half.encode()).map_err(|error| Error::io("write", &path, error))
+    let name = format!("{}.{}", file.name(), parent.encoded_name());
+    let path = dir.join(&name);
+    fs.write_atomically(&path, &half.encode()).map_err(|error| Error::io("write", &path, error))?;
+    files.add_reader(family, &name, file.reader())
+}
+
+/// Before hbase:meta names the region; one without files has no directory yet.
+fn write_manifest(context: &EngineContext, region: &RegionInfo, files: &Manifest) -> Result<()> {
+    if files.files.is_empty() {
+        return Ok(());
+    }
+    files.write_durably(context.env.fs.as_ref(), &context.layout.region_dir(region))
 }

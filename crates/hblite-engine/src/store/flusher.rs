@@ -2,6 +2,7 @@
 //!
 //! Threads: the region runs one flush at a time.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hblite_hfile::{HFileWriterOptions, StoreFileInfo};
@@ -26,11 +27,11 @@ impl Store {
         Some(StoreFlush { snapshot })
     }
 
-    /// Writes the file, then swaps it against the snapshot.
+    /// Writes the file, then swaps it against the snapshot. The region's manifest is the caller's.
     pub(crate) fn write_and_commit(&self, flush: &StoreFlush, flush_id: u64) -> Result<()> {
         let segment = flush.snapshot.segment();
         segment.flatten();
-        let file = self.create_file(segment.has_tags(), |writer| {
+        let new = self.create_file(segment.has_tags(), |writer| {
             let mut scanner = CompactionScanner::new(
                 vec![SourceScanner::Memory(segment.scanner(u64::MAX))],
                 &self.scan_info,
@@ -43,14 +44,17 @@ impl Store {
             }
             Ok(Some(StoreFileInfo { max_sequence_id: Some(flush_id), ..StoreFileInfo::default() }))
         })?;
-        if let Some(file) = file.as_ref().filter(|_| self.family.caches_data_on_write()) {
+        if let Some(new) = new.as_ref().filter(|_| self.family.caches_data_on_write()) {
             // What is damaged shows when somebody wants it.
-            let _ = file.reader().fill_cache();
+            let _ = new.file.reader().fill_cache();
         }
         let mut files = self.files.write();
-        *files = files.iter().cloned().chain(file).collect();
+        *files = files.iter().cloned().chain(new.iter().map(|new| Arc::clone(&new.file))).collect();
         self.memstore.clear_snapshot(flush.snapshot.id())?;
         drop(files);
+        if let Some(new) = &new {
+            self.list_file(new, &[]);
+        }
         self.discharge_snapshot();
         Ok(())
     }

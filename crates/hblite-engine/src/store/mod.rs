@@ -11,9 +11,12 @@ mod flusher;
 pub(crate) mod foreign_file;
 pub(crate) mod key_value_heap;
 pub(crate) mod key_value_scanner;
+pub(crate) mod manifest;
 pub(crate) mod matcher;
 mod new_file;
+pub(crate) mod open_files;
 mod reference;
+pub(crate) mod region_files;
 pub(crate) mod scanner;
 pub(crate) mod store_file;
 
@@ -31,6 +34,7 @@ use crate::context::EngineContext;
 use crate::memstore::{MemStore, SegmentScanner};
 
 use self::matcher::ScanInfo;
+use self::region_files::RegionFiles;
 use self::store_file::StoreFile;
 
 /// One family of one region.
@@ -38,6 +42,7 @@ pub(crate) struct Store {
     context: Arc<EngineContext>,
     region: RegionInfo,
     region_dir: PathBuf,
+    region_files: Arc<RegionFiles>,
     dir: PathBuf,
     family: ColumnFamilyDescriptor,
     comparator: CellComparator,
@@ -65,15 +70,17 @@ impl Store {
         region: &RegionInfo,
         family: &ColumnFamilyDescriptor,
         comparator: CellComparator,
+        region_files: &Arc<RegionFiles>,
     ) -> Result<Self> {
         let region_dir = context.layout.region_dir(region);
         let dir = context.layout.family_dir(region, family.name());
-        let files = store_file::open_all(context, region, family, &dir)?;
+        let files = open_files::open_all(context, region, family, &dir, region_files)?;
         let sequence_id_max = files.iter().map(|file| file.sequence_id_max()).max().unwrap_or(0);
         Ok(Self {
             context: Arc::clone(context),
             region: region.clone(),
             region_dir,
+            region_files: Arc::clone(region_files),
             dir,
             scan_info: Arc::new(ScanInfo::new(family, comparator)),
             family: family.clone(),

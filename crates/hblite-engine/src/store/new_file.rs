@@ -15,12 +15,21 @@ use hblite_hfile::{HFileWriter, StoreFileInfo};
 use hblite_model::{Error, Result};
 
 use super::Store;
+use super::manifest::Fingerprint;
+use super::region_files::Stamp;
 use super::store_file::StoreFile;
 use crate::files::sync_dir;
 
+/// A file that is in its place and not listed yet. Dropped before that, it is given up.
+pub(super) struct NewFile {
+    pub(super) file: Arc<StoreFile>,
+    fingerprint: Fingerprint,
+    _stamp: Stamp,
+}
+
 impl Store {
-    /// Has a new file written and puts it into its place. `write` says what the file tells of
-    /// itself, or `None` to give it up.
+    /// Has a new file written and puts it into its place; it counts when it is listed
+    /// ([`Store::list_file`]). `write` says what the file tells of itself, or `None` to give it up.
     ///
     /// # Errors
     /// `Io` and those of `write`: nothing of the file is left, or it counts as dead.
@@ -28,18 +37,25 @@ impl Store {
         &self,
         has_tags: bool,
         write: impl FnOnce(&mut HFileWriter) -> Result<Option<StoreFileInfo>>,
-    ) -> Result<Option<Arc<StoreFile>>> {
+    ) -> Result<Option<NewFile>> {
         let (temporary, name) = self.temporary_file()?;
         let fs = self.context.env.fs.as_ref();
         let written = HFileWriter::create(fs, &temporary, self.writer_options(has_tags)).and_then(
             |mut writer| match write(&mut writer)? {
-                Some(info) => writer.finish(&info).map(|_| true),
-                None => Ok(false),
+                Some(info) => {
+                    let stamp = self.region_files.stamp();
+                    let (key, origin) = stamp.origin(self.family.name(), &name);
+                    writer.append_file_info(key, &origin);
+                    writer.finish(&info).map(|_| Some(stamp))
+                }
+                None => Ok(None),
             },
         );
         let published = match written {
-            Ok(true) => self.publish(&temporary, &name).map(Some),
-            Ok(false) => Ok(None),
+            Ok(Some(stamp)) => self
+                .publish(&temporary, &name)
+                .map(|(file, fingerprint)| Some(NewFile { file, fingerprint, _stamp: stamp })),
+            Ok(None) => Ok(None),
             Err(error) => Err(error),
         };
         if !matches!(published, Ok(Some(_))) {
@@ -51,7 +67,10 @@ impl Store {
 
     /// A path for a new file, under the region's `.tmp`, and the name it will have.
     fn temporary_file(&self) -> Result<(PathBuf, String)> {
-        let name = self.context.random_name();
+        let mut name = self.context.random_name();
+        while self.region_files.lists(self.family.name(), &name) {
+            name = self.context.random_name();
+        }
         let dir = self.context.layout.temporary_dir(&self.region_dir, self.family.name());
         self.create_dir(&dir)?;
         Ok((dir.join(&name), name))
@@ -76,7 +95,7 @@ impl Store {
     }
 
     /// Moves a finished file into the family's directory.
-    fn publish(&self, temporary: &Path, name: &str) -> Result<Arc<StoreFile>> {
+    fn publish(&self, temporary: &Path, name: &str) -> Result<(Arc<StoreFile>, Fingerprint)> {
         let path = self.dir.join(name);
         let published = self.move_into_place(temporary, &path);
         if published.is_err() {
@@ -87,14 +106,26 @@ impl Store {
         published
     }
 
-    fn move_into_place(&self, temporary: &Path, path: &Path) -> Result<Arc<StoreFile>> {
+    fn move_into_place(
+        &self,
+        temporary: &Path,
+        path: &Path,
+    ) -> Result<(Arc<StoreFile>, Fingerprint)> {
         let fs = &self.context.env.fs;
         self.create_dir(&self.dir)?;
         fs.rename(temporary, path).map_err(|source| Error::io("rename", temporary, source))?;
         fs.sync_dir(&self.dir).map_err(|source| Error::io("sync", &self.dir, source))?;
         // The log forgets the cells next: the way to the file must be as safe as the file.
         self.context.layout.make_durable(fs.as_ref(), &self.dir)?;
-        Ok(Arc::new(StoreFile::open(&self.context, &self.region, &self.family, path)?))
+        let file = StoreFile::open(&self.context, &self.region, &self.family, path)?;
+        let fingerprint = Fingerprint::of(&file)?;
+        Ok((Arc::new(file), fingerprint))
+    }
+
+    /// Tells the manifest of a file that is in the store's list, in the place of others.
+    pub(super) fn list_file(&self, new: &NewFile, replaced: &[Arc<StoreFile>]) {
+        let (family, name) = (self.family.name(), new.file.name());
+        self.region_files.note(family, name, new.fingerprint, replaced);
     }
 
     /// Takes files out of the directory that left the store's list.
@@ -115,6 +146,8 @@ impl Store {
         if dead.is_empty() {
             return Ok(());
         }
+        // No manifest on disk may list what goes.
+        self.region_files.save_durably()?;
         let fs = &self.context.env.fs;
         for path in dead.iter() {
             unless_missing(fs.remove_file(path)).map_err(|e| Error::io("remove", path, e))?;
@@ -149,6 +182,18 @@ impl Store {
     /// Lets no compaction run while the guard is there: for files that do not come last.
     pub(crate) fn without_compactions(&self) -> MutexGuard<'_, ()> {
         self.wait_for_compaction()
+    }
+
+    /// Tells the manifest of files that came by bulk load.
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`.
+    pub(crate) fn list_loaded(&self, loaded: &[Arc<StoreFile>]) -> Result<()> {
+        for file in loaded {
+            let fingerprint = Fingerprint::of(file)?;
+            self.region_files.note(self.family.name(), file.name(), fingerprint, &[]);
+        }
+        Ok(())
     }
 
     /// Adds files to the list, each at the place of its age. Where that is not the end, the caller

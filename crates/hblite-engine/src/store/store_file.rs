@@ -14,7 +14,6 @@
 //! Threads: any; a store file never changes.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ use hblite_env::FileSystem;
 use hblite_hfile::{BlockCache, HFileReader, file_info};
 use hblite_model::bytes::to_string_binary;
 use hblite_model::cell::key;
-use hblite_model::{ColumnFamilyDescriptor, Error, RegionInfo, Result};
+use hblite_model::{ColumnFamilyDescriptor, RegionInfo, Result};
 
 use super::key_value_scanner::StoreFileScanner;
 use super::reference;
@@ -253,80 +252,6 @@ pub(crate) fn loaded_sequence_id(name: &str) -> Option<u64> {
     let number = number.strip_suffix('_')?;
     let is_number = is_hex && number.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { number.parse().ok() } else { None }
-}
-
-/// Opens the files of a family's directory, oldest first. A directory that is missing has none.
-pub(crate) fn open_all(
-    context: &EngineContext,
-    region: &RegionInfo,
-    family: &ColumnFamilyDescriptor,
-    dir: &Path,
-) -> Result<Vec<Arc<StoreFile>>> {
-    let fs = context.env.fs.as_ref();
-    let entries = match fs.list_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(Error::io("list", dir, error)),
-    };
-    let names = || {
-        let entries = entries.iter().filter(|e| !e.is_dir && is_store_file_name(&e.name));
-        entries.map(|entry| dir.join(&entry.name))
-    };
-    let mut files = Vec::new();
-    // References last: one that was replaced may refer to a file that is gone.
-    for path in names().filter(|path| split_reference(path).is_none()) {
-        files.push(Arc::new(StoreFile::open(context, region, family, &path)?));
-    }
-    let replaced: HashSet<String> =
-        files.iter().flat_map(|file| super::compaction::replaced_files(file)).collect();
-    let is_replaced = |path: &Path| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| replaced.contains(name))
-    };
-    // A crash cut the compaction short after its file was in place.
-    let gone: Vec<PathBuf> = names().filter(|path| is_replaced(path)).collect();
-    remove_replaced(fs, dir, gone, &files)?;
-    files.retain(|file| !is_replaced(file.path()));
-    for path in names().filter(|path| !is_replaced(path) && split_reference(path).is_some()) {
-        files.push(Arc::new(StoreFile::open(context, region, family, &path)?));
-    }
-    files.sort_by(|left, right| left.compare_age(right));
-    Ok(files)
-}
-
-/// Removes files that others replaced. One that itself replaced some of them goes after those:
-/// until their names are gone for good, nothing else tells that they are.
-fn remove_replaced(
-    fs: &dyn FileSystem,
-    dir: &Path,
-    mut gone: Vec<PathBuf>,
-    files: &[Arc<StoreFile>],
-) -> Result<()> {
-    if !gone.is_empty() {
-        // The name of the file that replaced them may not be durable: a kill came in between.
-        fs.sync_dir(dir).map_err(|error| Error::io("sync", dir, error))?;
-    }
-    while !gone.is_empty() {
-        let tells_of_others = |path: &PathBuf| {
-            let file = files.iter().find(|file| file.path() == path);
-            let names = file.map(|file| super::compaction::replaced_files(file));
-            let mut others = gone.iter().filter(|other| *other != path);
-            names.is_some_and(|names| others.any(|other| names.iter().any(|n| other.ends_with(n))))
-        };
-        let (later, mut now): (Vec<PathBuf>, Vec<PathBuf>) =
-            gone.iter().cloned().partition(tells_of_others);
-        if now.is_empty() {
-            // Files that name each other: no order is better than another.
-            now = std::mem::take(&mut gone);
-        } else {
-            gone = later;
-        }
-        for path in &now {
-            fs.remove_file(path).map_err(|error| Error::io("remove", path, error))?;
-        }
-        fs.sync_dir(dir).map_err(|error| Error::io("sync", dir, error))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

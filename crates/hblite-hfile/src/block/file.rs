@@ -81,6 +81,16 @@ impl BlockFile {
         self.end
     }
 
+    /// CRC-32 of the bytes from `start` to `end`, which may lie behind the blocks.
+    pub(crate) fn checksum(&self, start: u64, end: u64) -> Result<u32> {
+        let length = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
+        let mut bytes = Vec::new();
+        reserve(&mut bytes, length).map_err(|error| unreadable(&self.path, start, error))?;
+        bytes.resize(length, 0);
+        self.source.read_exact_at(&self.path, &mut bytes, start)?;
+        Ok(crc32fast::hash(&bytes))
+    }
+
     /// The error for damage in the block at `offset`.
     #[cold]
     pub(crate) fn corrupt(&self, offset: u64, damage: &Damage) -> Error {

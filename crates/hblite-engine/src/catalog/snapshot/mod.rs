@@ -4,6 +4,7 @@
 //! <root>/.hbase-snapshot/<name>/.snapshotinfo                   what it is
 //! <root>/.hbase-snapshot/<name>/.tabledesc/.tableinfo.<…>       the table's settings
 //! <root>/.hbase-snapshot/<name>/<region>/.regioninfo            a region that the table had
+//! <root>/.hbase-snapshot/<name>/<region>/.manifest             which files it has
 //! <root>/.hbase-snapshot/<name>/<region>/<family>/<file>        its files, references among them
 //! <root>/.hbase-snapshot/<name>/<parent>/<family>/<file>        what the references refer to
 //! <root>/.hbase-snapshot/.tmp/hblite-<store id>-<name>/…        a snapshot being taken

@@ -14,6 +14,7 @@
 //! An open that finds the file of step 2 does step 4 if hbase:meta names a region of that id, and
 //! removes the file if it does not.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -32,10 +33,15 @@ use crate::catalog::table::TableEntry;
 use crate::catalog::{Catalog, discard, orphans, region_info_file, sanity};
 use crate::files::{link_or_copy_hfile, sync_dir};
 use crate::layout::{Layout, Shape, UNCLAIMED_FILE, family_dir_name};
+use crate::sealed;
 use crate::snapshot::SnapshotOptions;
 use crate::store::key_value_scanner::KeyValueScanner;
+use crate::store::manifest::Manifest;
+use crate::store::open_files::{Standing, standing};
 use crate::store::store_file::{StoreFile, loaded_name};
 
+/// What to do about a snapshot's file that is missing or another.
+const REMEDY: &str = "restore the snapshot's directory from a backup, or delete the snapshot";
 /// What the file of step 2 is called, before the id.
 const RESTORED_PREFIX: &str = ".restored.";
 
@@ -196,20 +202,60 @@ impl Catalog {
             region_info_file::ensure(fs, layout, &row.info)?;
             let unclaimed = layout.region_dir(&row.info).join(UNCLAIMED_FILE);
             fs.create(&unclaimed).map_err(|error| Error::io("cannot create", &unclaimed, error))?;
+            let listed = Manifest::read(fs, from, info.encoded_name())?;
+            let mut files = Manifest::new(row.info.encoded_name());
             for family in descriptor.families() {
                 let source = from.join(family_dir_name(family.name()));
                 let dir = layout.family_dir(&row.info, family.name());
                 fs.create_dir_all(&dir)
                     .map_err(|error| Error::io("cannot create directory", &dir, error))?;
-                for entry in orphans::list(fs, &source)? {
-                    let source = source.join(&entry.name);
-                    self.place_file(info, family.name(), &source, &dir)?;
-                }
+                let source = Source { region: info, family: family.name(), dir: &source };
+                self.place_family(&source, listed.as_ref(), &dir, &mut files)?;
                 sync_dir(fs, &dir)?;
                 layout.make_durable(fs, &dir)?;
             }
+            files.write_durably(fs, &layout.region_dir(&row.info))?;
         }
         Ok(())
+    }
+
+    /// Puts the files of a family into a directory of a new region, and lists them in `files`.
+    /// `listed` is what the region must have, where the snapshot says so.
+    fn place_family(
+        &self,
+        source: &Source<'_>,
+        listed: Option<&Manifest>,
+        dir: &Path,
+        files: &mut Manifest,
+    ) -> Result<()> {
+        let fs = self.context.env.fs.as_ref();
+        let mut names = HashSet::new();
+        for entry in orphans::list(fs, source.dir)? {
+            let path = source.dir.join(&entry.name);
+            // A damaged file would keep the table from being enabled, or from being compacted.
+            let file = StoreFile::open_with(fs, &self.context.layout, None, &path)?;
+            file.check_owner(source.region, source.family)?;
+            if standing(listed, source.family, &file)? != Standing::Live {
+                let what = "it is not a file that the region's .manifest lists";
+                return Err(sealed::damaged(&path, what, REMEDY));
+            }
+            if file.is_reference() {
+                let half = self.write_half(&file, dir)?;
+                files.add(source.family, &half)?;
+            } else {
+                link_or_copy_hfile(fs, &path, &dir.join(file.name()))?;
+                files.add(source.family, &file)?;
+            }
+            names.insert(entry.name);
+        }
+        let mut expected = listed.iter().flat_map(|listed| listed.names(source.family));
+        match expected.find(|name| !names.contains(*name)) {
+            None => Ok(()),
+            Some(missing) => {
+                let what = "the region's .manifest lists this file, and it is missing";
+                Err(sealed::damaged(&source.dir.join(missing), what, REMEDY))
+            }
+        }
     }
 
     /// hbase:meta names these regions: their files are theirs alone from now on.
@@ -221,27 +267,8 @@ impl Catalog {
         }
     }
 
-    /// Puts a file that `region` of the snapshot has into a directory of a new region.
-    fn place_file(
-        &self,
-        region: &RegionInfo,
-        family: &[u8],
-        source: &Path,
-        dir: &Path,
-    ) -> Result<()> {
-        let fs = self.context.env.fs.as_ref();
-        // A damaged file would keep the table from being enabled, or from being compacted.
-        let file = StoreFile::open_with(fs, &self.context.layout, None, source)?;
-        file.check_owner(region, family)?;
-        if file.is_reference() {
-            return self.write_half(&file, dir);
-        }
-        let name = source.file_name().unwrap_or_default();
-        link_or_copy_hfile(fs, source, &dir.join(name))
-    }
-
     /// Writes what a reference means as a file of its own.
-    fn write_half(&self, half: &StoreFile, dir: &Path) -> Result<()> {
+    fn write_half(&self, half: &StoreFile, dir: &Path) -> Result<StoreFile> {
         let fs = self.context.env.fs.as_ref();
         let reader = half.reader();
         reader.verify_checksums_beside_cells()?;
@@ -258,7 +285,8 @@ impl Catalog {
             create_time: reader.create_time().unwrap_or(0),
             ..HFileWriterOptions::default()
         };
-        let mut writer = HFileWriter::create(fs, &dir.join(name), options)?;
+        let path = dir.join(name);
+        let mut writer = HFileWriter::create(fs, &path, options)?;
         let mut scanner = half.scanner(u64::MAX).verifying();
         let mut is_at_cell = scanner.seek_first()?;
         while is_at_cell {
@@ -269,8 +297,15 @@ impl Catalog {
         }
         let max_sequence_id = Some(half.sequence_id_max());
         writer.finish(&StoreFileInfo { max_sequence_id, ..StoreFileInfo::default() })?;
-        Ok(())
+        StoreFile::open_with(fs, &self.context.layout, None, &path)
     }
+}
+
+/// A family of a region of a snapshot.
+struct Source<'a> {
+    region: &'a RegionInfo,
+    family: &'a [u8],
+    dir: &'a Path,
 }
 
 /// The same settings for another table.

@@ -13,10 +13,13 @@ use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::region_info_file;
 use crate::catalog::table::TableEntry;
 use crate::files::{link_or_copy, sync_dir};
-use crate::layout::{REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, family_dir_name};
+use crate::layout::{
+    MANIFEST_FILE, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, family_dir_name,
+};
 use crate::region::Region;
 use crate::snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 use crate::store::Store;
+use crate::store::manifest::Manifest;
 use crate::store::store_file::{StoreFile, split_reference};
 
 impl Catalog {
@@ -139,15 +142,30 @@ impl NewSnapshot<'_> {
         let dir = self.root.join(info.encoded_name());
         self.make_dir(&dir)?;
         self.write(&dir.join(REGION_INFO_FILE), &region_info_file::file_content(info))?;
+        // Nothing comes later that would explain itself.
+        let mut manifest = Manifest { settled: u64::MAX, ..Manifest::new(info.encoded_name()) };
         region.with_stores_kept(is_flushed, |stores| {
-            stores.iter().try_for_each(|store| self.add_store(&dir, store))
-        })
+            stores.iter().try_for_each(|store| self.add_store(&dir, store, &mut manifest))
+        })?;
+        self.write(&dir.join(MANIFEST_FILE), &manifest.encode())
     }
 
-    fn add_store(&mut self, region_dir: &Path, store: &Arc<Store>) -> Result<()> {
-        let dir = region_dir.join(family_dir_name(store.family().name()));
+    fn add_store(
+        &mut self,
+        region_dir: &Path,
+        store: &Arc<Store>,
+        manifest: &mut Manifest,
+    ) -> Result<()> {
+        let family = store.family().name();
+        let dir = region_dir.join(family_dir_name(family));
         self.make_dir(&dir)?;
-        store.with_files_kept(|files| files.iter().try_for_each(|file| self.add_file(&dir, file)))
+        store.with_files_kept(|files| {
+            for file in files {
+                self.add_file(&dir, file)?;
+                manifest.add(family, file)?;
+            }
+            Ok(())
+        })
     }
 
     fn add_file(&mut self, dir: &Path, file: &StoreFile) -> Result<()> {

@@ -241,9 +241,11 @@ fn references() {
     let content = store.fs.read(&target).unwrap();
     store.fs.remove_file(&target).unwrap();
     let report = store.check();
-    // Both daughters have one.
-    assert_eq!(report.defects.len(), 2, "{report:#?}");
-    for defect in &report.defects {
+    // The parent lists it, and both daughters refer to it.
+    assert_eq!(report.defects.len(), 3, "{report:#?}");
+    let (missing, dangling) = report.defects.split_first().unwrap();
+    assert_eq!((missing.kind, &missing.path), (FindingKind::StoreFileMissing, &target));
+    for defect in dangling {
         assert_eq!(defect.kind, FindingKind::DanglingReference);
         assert!(defect.what.contains(target.to_str().unwrap()), "{defect}");
     }

@@ -1,8 +1,9 @@
 //! What a check finds: nothing in sound stores (`shapes`), each damage by its name (`damage`,
-//! `small_files`), and no panic in any (`random`).
+//! `small_files`, `manifest`), and no panic in any (`random`).
 
 mod cuts;
 mod damage;
+mod manifest;
 mod random;
 mod shapes;
 mod small_files;

@@ -3,7 +3,7 @@
 //! 1. choose files (all of them for a major compaction)
 //! 2. merge them into a new file, leaving out what no reader can see any more
 //! 3. move the new file into place: it names the files that it replaces
-//! 4. swap it for them in the store's list, then delete them
+//! 4. swap it for them in the store's list, then in the region's manifest, then delete them
 //!
 //! Step 2 reads every block from its file and verifies it, whatever was read or cached before: a
 //! damaged block must not get a new, valid checksum. The compaction fails, and the files stay.
@@ -17,6 +17,7 @@
 mod pace;
 mod policy;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -28,6 +29,7 @@ use hblite_model::{CompactionKind, Result, protobuf};
 use self::pace::Pace;
 use super::Store;
 use super::key_value_scanner::SourceScanner;
+use super::new_file::NewFile;
 use super::scanner::{CompactionScanner, ScanType};
 use super::store_file::StoreFile;
 
@@ -72,9 +74,12 @@ impl Store {
         let mut current = self.files.write();
         // Flushes and loads only append meanwhile: the chosen files stand where they stood.
         let mut list: Vec<_> = current.to_vec();
-        list.splice(range, [compacted]);
+        list.splice(range, [Arc::clone(&compacted.file)]);
+        assert_unique(&list);
         *current = list.into();
         drop(current);
+        self.list_file(&compacted, chosen);
+        drop(compacted);
         self.remove_files(chosen)?;
         Ok(true)
     }
@@ -149,7 +154,7 @@ impl Store {
         is_all: bool,
         read_point: u64,
         mut pace: Pace,
-    ) -> Result<Option<Arc<StoreFile>>> {
+    ) -> Result<Option<NewFile>> {
         let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
         let fs = self.context.env.fs.as_ref();
         let source = |file: &Arc<StoreFile>| {
@@ -228,6 +233,12 @@ fn oldest_needed_by_nobody(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
     let is_old =
         |file: &&Arc<StoreFile>| file.since().is_some_and(|time| time < now - SEQUENCE_IDS_KEPT_MS);
     files.iter().filter(is_old).map(|file| file.cell_sequence_id_max()).max()
+}
+
+/// A list that names a file twice would read its cells twice.
+fn assert_unique(files: &[Arc<StoreFile>]) {
+    let names: HashSet<&str> = files.iter().map(|file| file.name()).collect();
+    assert_eq!(names.len(), files.len(), "a store lists a file twice");
 }
 
 /// Names of the files that a file says it replaces.

@@ -1,0 +1,224 @@
+//! Files that are missing, swapped, doubled or strange: an open refuses them by name, a check
+//! reports them, and salvage goes on without or with them.
+
+use super::small_files::{rows, with_content};
+use super::*;
+use crate::layout::MANIFEST_FILE;
+use hblite_model::Error;
+
+/// Tables of the same shape, with two files in each store.
+fn twins() -> TestStore {
+    TestStore::new().with(|engine| {
+        for table in ["t", "u"] {
+            create(engine, table);
+            fill(engine, table, 0);
+            engine.flush_table(&name(table)).unwrap();
+            fill(engine, table, 0);
+            engine.flush_table(&name(table)).unwrap();
+        }
+    })
+}
+
+/// A copy of the store after `change`.
+fn copy_with(store: &TestStore, change: impl FnOnce(&TestStore)) -> TestStore {
+    let copy = with_content(store, Path::new(""), b"");
+    change(&copy);
+    copy
+}
+
+/// The store is refused with the name of this file, and a check names it too.
+#[track_caller]
+fn assert_refused(store: &TestStore, path: &Path) -> Error {
+    let error = rows(store).unwrap_err();
+    assert_eq!(error.file(), Some(path), "{error}");
+    let report = store.check();
+    assert!(report.defects.iter().any(|defect| defect.path == path), "{report:#?}");
+    error
+}
+
+fn salvaged(store: &TestStore) -> (usize, Vec<crate::FileNote>) {
+    let options = EngineOptions { salvage: true, ..store.options.clone() };
+    let engine = Engine::open(store.env(), Path::new(DIR), options).unwrap();
+    let notes = engine.file_notes();
+    engine.close().unwrap();
+    (rows(store).unwrap(), notes)
+}
+
+#[test]
+fn every_missing_store_file_is_noticed() {
+    let store = twins();
+    let files = store.files("/data/");
+    let is_store_file = |path: &&PathBuf| !path.to_str().unwrap().contains("/.");
+    let mut count = 0;
+    for path in files.iter().filter(is_store_file) {
+        let damaged = copy_with(&store, |copy| copy.fs.remove_file(path).unwrap());
+        let error = assert_refused(&damaged, path);
+        assert!(error.message().contains("it is missing"), "{error}");
+        let report = damaged.check();
+        let defect = report.defects.iter().find(|defect| defect.path == *path).unwrap();
+        assert_eq!(defect.kind, FindingKind::StoreFileMissing, "{report:#?}");
+        count += 1;
+    }
+    assert!(count > 16, "{count}");
+    let dir = files.iter().find(is_store_file).unwrap().parent().unwrap();
+    let damaged = copy_with(&store, |copy| copy.fs.remove_dir_all(dir).unwrap());
+    rows(&damaged).unwrap_err();
+    assert!(!damaged.check().is_clean());
+}
+
+#[test]
+fn every_swap_of_two_store_files_is_noticed() {
+    let store = twins();
+    let mut files = store.store_files("t");
+    files.extend(store.store_files("u"));
+    for (index, left) in files.iter().enumerate() {
+        for right in &files[index + 1..] {
+            let swapped = copy_with(&store, |copy| {
+                let content = copy.fs.read(left).unwrap();
+                let other = copy.fs.read(right).unwrap();
+                copy.change(left, |bytes| *bytes = other);
+                copy.change(right, |bytes| *bytes = content);
+            });
+            let error = rows(&swapped).unwrap_err();
+            let file = error.file();
+            assert!(file == Some(left) || file == Some(right), "{error}");
+            let report = swapped.check();
+            assert!(report.defects.len() > 1, "{} {}", left.display(), right.display());
+        }
+    }
+}
+
+#[test]
+fn a_doubled_or_strange_file_is_refused_and_salvage_takes_it_in() {
+    let store = twins();
+    let all = rows(&store).unwrap();
+    let path = store.store_files("t").remove(0);
+    let strange = path.with_file_name("00ff");
+    let content = store.fs.read(&path).unwrap();
+    let doubled = copy_with(&store, |copy| write(&copy.fs, &strange, &content));
+    assert_refused(&doubled, &strange);
+    assert_eq!(doubled.check().defects[0].kind, FindingKind::UnlistedFile);
+    let (rows, notes) = salvaged(&doubled);
+    assert_eq!(rows, all);
+    assert!(notes.len() == 1 && notes[0].path == strange, "{notes:?}");
+    assert_clean(&doubled);
+}
+
+#[test]
+fn salvage_goes_on_without_what_is_lost() {
+    let store = twins();
+    let files = store.store_files("t");
+    let missing = copy_with(&store, |copy| copy.fs.remove_file(&files[0]).unwrap());
+    let (_, notes) = salvaged(&missing);
+    assert!(notes.len() == 1 && notes[0].what.contains("its cells are lost"), "{notes:?}");
+    assert_clean(&missing);
+
+    // A file of the same region and family, from before.
+    let changed = copy_with(&store, |copy| {
+        let other = copy.fs.read(&files[1]).unwrap();
+        copy.change(&files[0], |bytes| *bytes = other);
+    });
+    assert_refused(&changed, &files[0]);
+    let (_, notes) = salvaged(&changed);
+    assert!(notes.len() == 1 && notes[0].what.contains("was moved to"), "{notes:?}");
+    assert!(!changed.files("/archive/").is_empty());
+    assert_clean(&changed);
+}
+
+#[test]
+fn a_manifest_that_is_missing_is_made_again_and_a_damaged_one_is_refused() {
+    let store = twins();
+    let all = rows(&store).unwrap();
+    let path = store.files(MANIFEST_FILE).remove(0);
+    let missing = copy_with(&store, |copy| copy.fs.remove_file(&path).unwrap());
+    assert_eq!(rows(&missing).unwrap(), all);
+    assert_clean(&missing);
+    let missing = missing.with(|_| {});
+    assert!(missing.fs.exists(&path).unwrap());
+
+    let damaged = copy_with(&store, |copy| copy.change(&path, |content| content[9] ^= 4));
+    assert_refused(&damaged, &path);
+    let (rows, notes) = salvaged(&damaged);
+    assert_eq!((rows, notes.len()), (all, 1));
+}
+
+/// A manifest of each earlier moment: the files that came since explain themselves, and those that
+/// were compacted away since are either explained or reported.
+#[test]
+fn an_older_manifest_loses_nothing() {
+    let mut older: Vec<Vec<(PathBuf, Vec<u8>)>> = Vec::new();
+    let store = TestStore::new();
+    let fs = store.fs.clone();
+    let store = store.with(|engine| {
+        create(engine, "t");
+        for round in 0..6 {
+            fill(engine, "t", round * 10);
+            engine.flush_table(&name("t")).unwrap();
+            if round == 3 {
+                engine.compact_table(&name("t"), true).unwrap();
+            }
+            let mut files = Vec::new();
+            collect(&fs, &Path::new(DIR).join("data/default"), &mut files);
+            files.retain(|path| path.ends_with(MANIFEST_FILE));
+            older.push(files.into_iter().map(|p| (p.clone(), fs.read(&p).unwrap())).collect());
+        }
+    });
+    let all = rows(&store).unwrap();
+    let mut opened = 0;
+    for (path, content) in older.iter().flatten() {
+        match rows(&with_content(&store, path, content)) {
+            Ok(rows) => {
+                assert_eq!(rows, all);
+                opened += 1;
+            }
+            Err(error) => assert!(error.message().contains("missing"), "{error}"),
+        }
+    }
+    assert!(opened >= 6, "{opened}");
+}
+
+#[test]
+fn a_manifest_is_void_after_hbase_has_had_the_region_open() {
+    let store = twins();
+    let all = rows(&store).unwrap();
+    let path = store.store_files("t").remove(0);
+    let renamed = path.with_file_name("00ff");
+    let region = path.parent().unwrap().parent().unwrap();
+    let by_hbase = copy_with(&store, |copy| {
+        copy.fs.rename(&path, &renamed).unwrap();
+        copy.fs.create_dir_all(&region.join("recovered.edits")).unwrap();
+        write(&copy.fs, &region.join("recovered.edits/77.seqid"), b"");
+    });
+    let report = assert_clean(&by_hbase);
+    assert!(report.notes.iter().any(|note| note.kind == FindingKind::Manifest), "{report:#?}");
+    assert_eq!(rows(&by_hbase).unwrap(), all);
+    // From the next close on it counts again.
+    let closed = by_hbase.with(|_| {});
+    assert_eq!(assert_clean(&closed).notes, []);
+    closed.fs.remove_file(&renamed).unwrap();
+    rows(&closed).unwrap_err();
+}
+
+#[test]
+fn a_snapshots_missing_or_swapped_file_is_noticed() {
+    let store = twins().with(|engine| {
+        engine.snapshot("s", &name("t"), &crate::SnapshotOptions::default()).unwrap();
+    });
+    let mut files = store.files("/.hbase-snapshot/s/");
+    files.retain(|path| path.parent().unwrap().ends_with("f"));
+    let clone_of = |store: &TestStore| {
+        let engine = store.open();
+        let cloned = engine.clone_snapshot("s", &name("v"));
+        engine.abandon();
+        cloned
+    };
+    clone_of(&copy_with(&store, |_| {})).unwrap();
+    let missing = copy_with(&store, |copy| copy.fs.remove_file(&files[0]).unwrap());
+    let report = missing.check();
+    assert_eq!(report.defects[0].kind, FindingKind::StoreFileMissing, "{report:#?}");
+    assert_eq!(clone_of(&missing).unwrap_err().file(), Some(&*files[0]));
+    let other = store.fs.read(&files[1]).unwrap();
+    let swapped = with_content(&store, &files[0], &other);
+    assert!(!swapped.check().is_clean());
+    assert_eq!(clone_of(&swapped).unwrap_err().file(), Some(&*files[0]));
+}

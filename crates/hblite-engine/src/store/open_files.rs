@@ -1,0 +1,215 @@
+//! Opens the files of a family's directory: which of them are the store's, and which are not.
+//!
+//! What the rules are, and why a crash leaves nothing that they do not explain: see `manifest.rs`.
+//!
+//! Threads: one per region that is being opened.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_env::FileSystem;
+use hblite_model::{ColumnFamilyDescriptor, Error, RegionInfo, Result};
+
+use super::compaction::replaced_files;
+use super::manifest::{Fingerprint, Manifest, Origin};
+use super::region_files::RegionFiles;
+use super::store_file::{StoreFile, is_store_file_name};
+use crate::context::EngineContext;
+use crate::sealed;
+
+/// What to do about a file that is missing, or another than the one that is listed.
+pub(crate) const REMEDY: &str =
+    "restore the file from a backup, or open with salvage and lose its cells";
+/// What to do about a file that is in no list.
+pub(crate) const REMEDY_FOREIGN: &str =
+    "move it out of the store, or open with salvage, which takes it in";
+
+/// What a file in a family's directory is to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// One of its files.
+    Live,
+    /// It was one, and is not any more.
+    Dead,
+    /// It has the name of one, and is another.
+    Changed,
+    /// Nothing says where it comes from.
+    Foreign,
+}
+
+/// What the manifest makes of a file of this family, replacements apart.
+///
+/// # Errors
+/// `Io`, `CorruptHFile`.
+pub(crate) fn standing(
+    expected: Option<&Manifest>,
+    family: &[u8],
+    file: &StoreFile,
+) -> Result<Standing> {
+    let Some(expected) = expected else { return Ok(Standing::Live) };
+    if let Some(listed) = expected.files.get(&(family.to_vec(), file.name().to_owned())) {
+        let is_same = Fingerprint::of(file)? == *listed;
+        return Ok(if is_same { Standing::Live } else { Standing::Changed });
+    }
+    Ok(match Origin::stamp_of(file, &expected.region, family) {
+        Some(stamp) if stamp > expected.settled => Standing::Live,
+        Some(_) => Standing::Dead,
+        None => Standing::Foreign,
+    })
+}
+
+/// Opens the files of a family's directory, oldest first. A directory that is missing has none.
+///
+/// # Errors
+/// `Io`; `CorruptHFile` naming a file that is damaged, missing, or not the store's.
+pub(super) fn open_all(
+    context: &EngineContext,
+    region: &RegionInfo,
+    family: &ColumnFamilyDescriptor,
+    dir: &Path,
+    files: &RegionFiles,
+) -> Result<Vec<Arc<StoreFile>>> {
+    let fs = context.env.fs.as_ref();
+    let entries = match fs.list_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(Error::io("list", dir, error)),
+    };
+    let names = entries.into_iter().filter(|e| !e.is_dir && is_store_file_name(&e.name));
+    let names: Vec<String> = names.map(|entry| entry.name).collect();
+    let mut opening =
+        Opening { context, region, family, files, dir, live: Vec::new(), dead: Vec::new() };
+    let mut unexplained = Vec::new();
+    // References last: one that was replaced may refer to a file that is gone.
+    let is_reference = |name: &&String| name.contains('.');
+    for name in names.iter().filter(|name| !is_reference(name)) {
+        unexplained.extend(opening.take(name)?);
+    }
+    let replaced: HashSet<String> =
+        opening.live.iter().flat_map(|file| replaced_files(file)).collect();
+    for name in names.iter().filter(|name| is_reference(name) && !replaced.contains(*name)) {
+        unexplained.extend(opening.take(name)?);
+    }
+    opening.check_unexplained(unexplained, &replaced)?;
+    opening.check_missing(&names, &replaced)?;
+    // A crash cut a compaction short after its file was in place.
+    let gone = names.iter().filter(|name| replaced.contains(*name)).map(|name| dir.join(name));
+    let gone = opening.dead.iter().cloned().chain(gone).collect();
+    remove_leftovers(fs, dir, gone, &opening.live)?;
+    let mut live = opening.live;
+    live.retain(|file| !replaced.contains(file.name()));
+    live.sort_by(|left, right| left.compare_age(right));
+    files.take_over(family.name(), &live)?;
+    Ok(live)
+}
+
+/// A family that is being opened.
+struct Opening<'a> {
+    context: &'a EngineContext,
+    region: &'a RegionInfo,
+    family: &'a ColumnFamilyDescriptor,
+    files: &'a RegionFiles,
+    dir: &'a Path,
+    live: Vec<Arc<StoreFile>>,
+    dead: Vec<PathBuf>,
+}
+
+impl Opening<'_> {
+    /// Opens a file and sees what it is. Gives one that nothing explains so far.
+    fn take(&mut self, name: &str) -> Result<Option<Arc<StoreFile>>> {
+        let path = self.dir.join(name);
+        let file = Arc::new(StoreFile::open(self.context, self.region, self.family, &path)?);
+        match standing(self.files.expected(), self.family.name(), &file)? {
+            Standing::Live => self.live.push(file),
+            Standing::Dead => self.dead.push(path),
+            Standing::Foreign => return Ok(Some(file)),
+            Standing::Changed => {
+                let what = "it is not the file that the region's .manifest lists";
+                if !self.context.options.salvage {
+                    return Err(sealed::damaged(&path, what, REMEDY));
+                }
+                self.put_aside(&path, what)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Files that nothing explains are leftovers if a live file replaced them, and foreign
+    /// otherwise.
+    fn check_unexplained(
+        &mut self,
+        files: Vec<Arc<StoreFile>>,
+        replaced: &HashSet<String>,
+    ) -> Result<()> {
+        for file in files {
+            if replaced.contains(file.name()) {
+                continue;
+            }
+            let what = "the region's .manifest does not list it";
+            if !self.context.options.salvage {
+                return Err(sealed::damaged(file.path(), what, REMEDY_FOREIGN));
+            }
+            self.context.note(file.path(), format!("{what}; it was taken in"));
+            self.live.push(file);
+        }
+        Ok(())
+    }
+
+    /// Listed files are there, or were replaced.
+    fn check_missing(&self, names: &[String], replaced: &HashSet<String>) -> Result<()> {
+        let expected = self.files.expected().into_iter();
+        for listed in expected.flat_map(|expected| expected.names(self.family.name())) {
+            if names.iter().any(|name| name == listed) || replaced.contains(listed) {
+                continue;
+            }
+            let path = self.dir.join(listed);
+            let what = "the region's .manifest lists this file, and it is missing";
+            if !self.context.options.salvage {
+                return Err(sealed::damaged(&path, what, REMEDY));
+            }
+            self.context.note(&path, format!("{what}; its cells are lost"));
+        }
+        Ok(())
+    }
+
+    /// Moves a file that may not be served to the archive.
+    fn put_aside(&self, path: &Path, what: &str) -> Result<()> {
+        let fs = self.context.env.fs.as_ref();
+        let place = self.context.layout.archive_dir_of(fs, path)?;
+        let place = place.unwrap_or_default();
+        self.context.note(path, format!("{what}; it was moved to {}", place.display()));
+        Ok(())
+    }
+}
+
+/// Removes files that others replaced. One that itself replaced some of them goes after those:
+/// until their names are gone for good, nothing else tells that they are.
+fn remove_leftovers(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    mut gone: Vec<PathBuf>,
+    files: &[Arc<StoreFile>],
+) -> Result<()> {
+    while !gone.is_empty() {
+        let tells_of_others = |path: &PathBuf| {
+            let file = files.iter().find(|file| file.path() == path);
+            let names = file.map(|file| replaced_files(file));
+            let mut others = gone.iter().filter(|other| *other != path);
+            names.is_some_and(|names| others.any(|other| names.iter().any(|n| other.ends_with(n))))
+        };
+        let (later, mut now): (Vec<PathBuf>, Vec<PathBuf>) =
+            gone.iter().cloned().partition(tells_of_others);
+        if now.is_empty() {
+            // Files that name each other: no order is better than another.
+            now = std::mem::take(&mut gone);
+        } else {
+            gone = later;
+        }
+        for path in &now {
+            fs.remove_file(path).map_err(|error| Error::io("remove", path, error))?;
+        }
+        fs.sync_dir(dir).map_err(|error| Error::io("sync", dir, error))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! The manifest of an open region: what its stores have, and what the disk says of it.
+//!
+//! Every change of a store's list of files is told here after it has happened, and is on disk after
+//! [`RegionFiles::save`]. What must come before what: see `manifest.rs`.
+//!
+//! Invariants: a file is listed once; what leaves was listed; a stamp is given once. While a stamp
+//! is given and its file is neither listed nor given up, no manifest calls it settled.
+//!
+//! Threads: any. One lock, held while the manifest is written: commits of one region come one after
+//! the other. Nothing that holds it takes another lock.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hblite_env::sync::Mutex;
+use hblite_model::{ErrorKind, RegionInfo, Result, TableDescriptor};
+
+use super::manifest::{self, FileKey, Fingerprint, Manifest, Origin};
+use super::store_file::StoreFile;
+use crate::context::EngineContext;
+use crate::files::sync_dir;
+use crate::layout::MANIFEST_FILE;
+
+/// The files of an open region.
+pub(crate) struct RegionFiles {
+    context: Arc<EngineContext>,
+    dir: PathBuf,
+    /// What the directory must have; nothing if that is not known.
+    expected: Option<Manifest>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// What the stores have.
+    current: Manifest,
+    /// Whether the manifest on disk says the same.
+    is_saved: bool,
+    last_stamp: u64,
+    in_flight: BTreeSet<u64>,
+}
+
+/// A stamp whose file is not listed yet. Dropped before that, the file is given up.
+pub(crate) struct Stamp {
+    files: Arc<RegionFiles>,
+    number: u64,
+}
+
+impl Stamp {
+    /// What a file with this stamp says of itself: key and value of its file info.
+    pub(super) fn origin(&self, family: &[u8], name: &str) -> (&'static [u8], Vec<u8>) {
+        let region = self.files.state.lock().current.region.clone();
+        let (family, name) = (family.to_vec(), name.to_owned());
+        Origin { region, family, name, stamp: self.number }.encode()
+    }
+}
+
+impl Drop for Stamp {
+    fn drop(&mut self) {
+        self.files.state.lock().in_flight.remove(&self.number);
+    }
+}
+
+impl RegionFiles {
+    /// Reads the manifest of a region that is being opened. `loaded` came by bulk load and is in
+    /// no manifest yet.
+    ///
+    /// # Errors
+    /// `Io`; `CorruptHFile` if it is damaged, unless the store is opened with salvage.
+    pub(crate) fn open(
+        context: &Arc<EngineContext>,
+        region: &RegionInfo,
+        loaded: BTreeMap<FileKey, Fingerprint>,
+    ) -> Result<Arc<Self>> {
+        let (fs, dir) = (context.env.fs.as_ref(), context.layout.region_dir(region));
+        let opened_by_hbase = manifest::opened_by_hbase(fs, &dir)?;
+        let name = region.encoded_name();
+        let (mut expected, is_there) = match Manifest::read(fs, &dir, name) {
+            Ok(None) => (None, false),
+            Ok(Some(manifest)) => {
+                let is_ours = manifest.hbase_opened == opened_by_hbase;
+                (Some(manifest).filter(|_| is_ours), true)
+            }
+            Err(error) if context.options.salvage && error.kind() == ErrorKind::Corrupt => {
+                context.note(&dir.join(MANIFEST_FILE), "it is damaged, and is made again");
+                (None, true)
+            }
+            Err(error) => return Err(error),
+        };
+        let mut current = expected.clone().unwrap_or_else(|| Manifest::new(name));
+        current.hbase_opened = opened_by_hbase;
+        let state = State {
+            // One that does not count must be replaced; a missing one only if there are files.
+            is_saved: expected.is_some() == is_there && loaded.is_empty(),
+            last_stamp: current.settled,
+            in_flight: BTreeSet::new(),
+            current,
+        };
+        if let Some(expected) = &mut expected {
+            expected.files.extend(loaded);
+        }
+        let (context, state) = (Arc::clone(context), Mutex::new(state));
+        Ok(Arc::new(Self { context, dir, expected, state }))
+    }
+
+    /// What the directory must have, as far as that is known. While the region is being opened.
+    pub(super) fn expected(&self) -> Option<&Manifest> {
+        self.expected.as_ref()
+    }
+
+    /// Takes over what an open found of a family: the files that are the store's.
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`.
+    pub(super) fn take_over(&self, family: &[u8], live: &[Arc<StoreFile>]) -> Result<()> {
+        let mut found = BTreeMap::new();
+        let mut state = self.state.lock();
+        for file in live {
+            let key = (family.to_vec(), file.name().to_owned());
+            let stamp = Origin::stamp_of(file, &state.current.region, family).unwrap_or(0);
+            state.last_stamp = state.last_stamp.max(stamp);
+            let before = found.insert(key, Fingerprint::of(file)?);
+            assert!(before.is_none(), "{} is in the directory twice", file.name());
+        }
+        let files = &mut state.current.files;
+        let count = files.len();
+        files.retain(|key, fingerprint| key.0 != family || found.get(key) == Some(fingerprint));
+        let is_same = files.len() == count && found.keys().all(|key| files.contains_key(key));
+        files.extend(found);
+        state.is_saved &= is_same;
+        Ok(())
+    }
+
+    /// Forgets families that the table does not have any more.
+    pub(crate) fn keep_families(&self, table: &TableDescriptor) {
+        let mut state = self.state.lock();
+        let files = &mut state.current.files;
+        let count = files.len();
+        files.retain(|(family, _), _| table.has_family(family));
+        let is_same = files.len() == count;
+        state.is_saved &= is_same;
+    }
+
+    /// Whether a file of this name is listed.
+    pub(super) fn lists(&self, family: &[u8], name: &str) -> bool {
+        self.state.lock().current.files.contains_key(&(family.to_vec(), name.to_owned()))
+    }
+
+    /// A number for a file that is about to be finished.
+    pub(super) fn stamp(self: &Arc<Self>) -> Stamp {
+        let mut state = self.state.lock();
+        state.last_stamp += 1;
+        let number = state.last_stamp;
+        state.in_flight.insert(number);
+        Stamp { files: Arc::clone(self), number }
+    }
+
+    /// Notes that a file has entered the store's list, in the place of others.
+    pub(super) fn note(
+        &self,
+        family: &[u8],
+        name: &str,
+        fingerprint: Fingerprint,
+        replaced: &[Arc<StoreFile>],
+    ) {
+        let mut state = self.state.lock();
+        for file in replaced {
+            let key = (family.to_vec(), file.name().to_owned());
+            let was_listed = state.current.files.remove(&key).is_some();
+            assert!(was_listed, "{} is replaced and was not listed", file.name());
+        }
+        let key = (family.to_vec(), name.to_owned());
+        let before = state.current.files.insert(key, fingerprint);
+        assert!(before.is_none(), "{name} is listed twice");
+        state.is_saved = false;
+    }
+
+    /// Writes the manifest if it has changed. Its name is durable after the next sync of the
+    /// region's directory: until then the files that it adds explain themselves.
+    ///
+    /// # Errors
+    /// `Io`: what changed is not on disk.
+    pub(crate) fn save(&self) -> Result<()> {
+        self.save_locked(&mut self.state.lock())
+    }
+
+    /// As [`RegionFiles::save`], durable on return. Before files are removed.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn save_durably(&self) -> Result<()> {
+        let mut state = self.state.lock();
+        self.save_locked(&mut state)?;
+        sync_dir(self.context.env.fs.as_ref(), &self.dir)
+    }
+
+    fn save_locked(&self, state: &mut State) -> Result<()> {
+        if state.is_saved {
+            return Ok(());
+        }
+        let first = state.in_flight.first();
+        state.current.settled = first.map_or(state.last_stamp, |first| first - 1);
+        state.current.write(self.context.env.fs.as_ref(), &self.dir)?;
+        state.is_saved = true;
+        Ok(())
+    }
+
+    /// Shows the manifest, as it is on disk, to `visit`. No file that it lists is removed before
+    /// that returns.
+    ///
+    /// # Errors
+    /// `Io`, and those of `visit`.
+    pub(crate) fn with_saved<T>(&self, visit: impl FnOnce(&Manifest) -> Result<T>) -> Result<T> {
+        let mut state = self.state.lock();
+        self.save_locked(&mut state)?;
+        visit(&state.current)
+    }
+}
