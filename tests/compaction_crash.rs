@@ -21,13 +21,15 @@ use hblite_env::{CrashFileSystem, FileSystem};
 const FAMILIES: [&str; 2] = ["a", "b"];
 
 /// What a compaction does to the disk, as its errors call it; `old` and `new` are store files.
-const STEPS: [&str; 8] = [
+const STEPS: [&str; 10] = [
     "create directory .tmp",
     "create .tmp/new",
     "write .tmp/new",
     "sync .tmp/new",
     "rename .tmp/new",
     "sync family",
+    "write manifest",
+    "sync region",
     "remove old",
     "sync family after the removal",
 ];
@@ -76,7 +78,7 @@ fn prepare() -> (CrashFileSystem, Connection, BTreeMap<String, String>) {
     connection.admin().create_table(&table).expect("a new table");
     let mut expected = BTreeMap::new();
     for number in 0..60 {
-        let (row, value) = (format!("row-{number:02}"), format!("{number:0200}"));
+        let (row, value) = (format!("row-{number:02}"), format!("{number:0300}"));
         put(&connection, &row, &value);
         expected.insert(row, value);
     }
@@ -130,6 +132,8 @@ fn step_of(message: &str, has_removed: bool) -> String {
     let path = rest.split_once(": ").map_or(rest, |(path, _)| path);
     let parts: Vec<&str> = path.split('/').skip_while(|part| *part != "t").skip(2).collect();
     let what = match parts.as_slice() {
+        [] => "region",
+        [".manifest"] => "manifest",
         [".tmp"] | [".tmp", _] => ".tmp",
         [".tmp", _, _] => ".tmp/new",
         [_] => "family",
@@ -139,7 +143,8 @@ fn step_of(message: &str, has_removed: bool) -> String {
     let verb = match verb {
         "creating" => "create",
         "writing" => "write",
-        "syncing" => "sync",
+        "cannot write" => "write",
+        "syncing" | "cannot sync directory" => "sync",
         verb => verb,
     };
     let is_last_sync = verb == "sync" && what == "family" && has_removed;

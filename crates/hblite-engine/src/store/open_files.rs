@@ -94,8 +94,12 @@ pub(super) fn open_all(
     opening.check_unexplained(unexplained, &replaced)?;
     opening.check_missing(&names, &replaced)?;
     // A crash cut a compaction short after its file was in place.
-    let gone = names.iter().filter(|name| replaced.contains(*name)).map(|name| dir.join(name));
-    let gone = opening.dead.iter().cloned().chain(gone).collect();
+    let paths = names.iter().map(|name| dir.join(name));
+    let is_gone = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        opening.dead.contains(path) || replaced.contains(name)
+    };
+    let gone: Vec<PathBuf> = paths.filter(is_gone).collect();
     remove_leftovers(fs, dir, gone, &opening.live)?;
     let mut live = opening.live;
     live.retain(|file| !replaced.contains(file.name()));
@@ -120,7 +124,7 @@ impl Opening<'_> {
     fn take(&mut self, name: &str) -> Result<Option<Arc<StoreFile>>> {
         let path = self.dir.join(name);
         let file = Arc::new(StoreFile::open(self.context, self.region, self.family, &path)?);
-        match standing(self.files.expected(), self.family.name(), &file)? {
+        match self.files.standing(self.family.name(), &file)? {
             Standing::Live => self.live.push(file),
             Standing::Dead => self.dead.push(path),
             Standing::Foreign => return Ok(Some(file)),
@@ -158,8 +162,7 @@ impl Opening<'_> {
 
     /// Listed files are there, or were replaced.
     fn check_missing(&self, names: &[String], replaced: &HashSet<String>) -> Result<()> {
-        let expected = self.files.expected().into_iter();
-        for listed in expected.flat_map(|expected| expected.names(self.family.name())) {
+        for listed in self.files.expected(self.family.name()) {
             if names.iter().any(|name| name == listed) || replaced.contains(listed) {
                 continue;
             }

@@ -17,6 +17,7 @@ use hblite_env::sync::Mutex;
 use hblite_model::{ErrorKind, RegionInfo, Result, TableDescriptor};
 
 use super::manifest::{self, FileKey, Fingerprint, Manifest, Origin};
+use super::open_files::{self, Standing};
 use super::store_file::StoreFile;
 use crate::context::EngineContext;
 use crate::files::sync_dir;
@@ -28,6 +29,8 @@ pub(crate) struct RegionFiles {
     dir: PathBuf,
     /// What the directory must have; nothing if that is not known.
     expected: Option<Manifest>,
+    /// What it must have besides, by bulk loads that the open has just finished.
+    loaded: BTreeMap<FileKey, Fingerprint>,
     state: Mutex<State>,
 }
 
@@ -75,7 +78,7 @@ impl RegionFiles {
         let (fs, dir) = (context.env.fs.as_ref(), context.layout.region_dir(region));
         let opened_by_hbase = manifest::opened_by_hbase(fs, &dir)?;
         let name = region.encoded_name();
-        let (mut expected, is_there) = match Manifest::read(fs, &dir, name) {
+        let (expected, is_there) = match Manifest::read(fs, &dir, name) {
             Ok(None) => (None, false),
             Ok(Some(manifest)) => {
                 let is_ours = manifest.hbase_opened == opened_by_hbase;
@@ -96,16 +99,28 @@ impl RegionFiles {
             in_flight: BTreeSet::new(),
             current,
         };
-        if let Some(expected) = &mut expected {
-            expected.files.extend(loaded);
-        }
         let (context, state) = (Arc::clone(context), Mutex::new(state));
-        Ok(Arc::new(Self { context, dir, expected, state }))
+        Ok(Arc::new(Self { context, dir, expected, loaded, state }))
     }
 
-    /// What the directory must have, as far as that is known. While the region is being opened.
-    pub(super) fn expected(&self) -> Option<&Manifest> {
-        self.expected.as_ref()
+    /// What a file in a family's directory is to the store. While the region is being opened.
+    ///
+    /// # Errors
+    /// `Io`, `CorruptHFile`.
+    pub(super) fn standing(&self, family: &[u8], file: &StoreFile) -> Result<Standing> {
+        match self.loaded.get(&(family.to_vec(), file.name().to_owned())) {
+            Some(loaded) if Fingerprint::of(file)? == *loaded => Ok(Standing::Live),
+            Some(_) => Ok(Standing::Changed),
+            None => open_files::standing(self.expected.as_ref(), family, file),
+        }
+    }
+
+    /// Names of the files that a family must have, as far as that is known. While the region is
+    /// being opened.
+    pub(super) fn expected<'f>(&'f self, family: &'f [u8]) -> impl Iterator<Item = &'f str> {
+        let expected = self.expected.iter().flat_map(move |manifest| manifest.names(family));
+        let loaded = self.loaded.keys().filter(move |(of, _)| of == family);
+        expected.chain(loaded.map(|(_, name)| name.as_str()))
     }
 
     /// Takes over what an open found of a family: the files that are the store's.
