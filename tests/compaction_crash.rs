@@ -22,7 +22,7 @@ const FAMILIES: [&str; 2] = ["a", "b"];
 
 /// What a compaction does to the disk, as its errors call it; `old` and `new` are store files.
 const STEPS: [&str; 10] = [
-    "create directory .tmp",
+    "opening old",
     "create .tmp/new",
     "write .tmp/new",
     "sync .tmp/new",

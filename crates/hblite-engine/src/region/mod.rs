@@ -86,8 +86,10 @@ impl Region {
             stores.push(Arc::new(Store::open(context, &info, family, comparator, &files)?));
         }
         files.keep_families(&descriptor);
-        if !loads.dirs.is_empty() {
+        if !loads.dirs.is_empty() || stores.iter().any(|store| store.has_leftovers()) {
+            // What goes now explains, until the manifest does, what else is there or missing.
             files.save_durably()?;
+            stores.iter().try_for_each(|store| store.remove_leftovers())?;
             bulk_load::remove_finished(context, &loads.dirs)?;
         }
         let last_id = stores.iter().map(|store| store.sequence_id_max()).max().unwrap_or(0);

@@ -38,7 +38,8 @@
 //!
 //! - for live if its origin names this place and its stamp is not settled: a flush or compaction
 //!   that was cut off after its rename, or an older copy of the manifest
-//! - for a leftover if its stamp is settled, or a live file replaced it: it is removed
+//! - for a leftover if its stamp is settled, or a live file replaced it: it is removed, after a
+//!   manifest without it is durable
 //! - for foreign otherwise, and refuses it
 //!
 //! and a listed file that is missing for replaced if a live file says so, for lost otherwise.

@@ -34,6 +34,7 @@ use crate::context::EngineContext;
 use crate::memstore::{MemStore, SegmentScanner};
 
 use self::matcher::ScanInfo;
+use self::open_files::{FoundFiles, Leftovers};
 use self::region_files::RegionFiles;
 use self::store_file::StoreFile;
 
@@ -60,6 +61,8 @@ pub(crate) struct Store {
     is_compaction_stopped: AtomicBool,
     /// Files in the directory that are in no list any more: see `new_file.rs`.
     dead_files: Mutex<Vec<PathBuf>>,
+    /// What the open found and has to remove.
+    leftovers: Leftovers,
     /// The highest sequence id in the files that were there when the store was opened.
     sequence_id_max: u64,
 }
@@ -74,7 +77,8 @@ impl Store {
     ) -> Result<Self> {
         let region_dir = context.layout.region_dir(region);
         let dir = context.layout.family_dir(region, family.name());
-        let files = open_files::open_all(context, region, family, &dir, region_files)?;
+        let FoundFiles { live: files, leftovers } =
+            open_files::open_all(context, region, family, &dir, region_files)?;
         let sequence_id_max = files.iter().map(|file| file.sequence_id_max()).max().unwrap_or(0);
         Ok(Self {
             context: Arc::clone(context),
@@ -93,8 +97,22 @@ impl Store {
             compaction_waiters: AtomicUsize::new(0),
             is_compaction_stopped: AtomicBool::new(false),
             dead_files: Mutex::default(),
+            leftovers,
             sequence_id_max,
         })
+    }
+
+    /// Whether the open found files that are not the store's any more.
+    pub(crate) fn has_leftovers(&self) -> bool {
+        !self.leftovers.is_empty()
+    }
+
+    /// Removes them, once, after the region's manifest is durable.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn remove_leftovers(&self) -> Result<()> {
+        open_files::remove_leftovers(self.context.env.fs.as_ref(), &self.dir, &self.leftovers)
     }
 
     pub(crate) fn family(&self) -> &ColumnFamilyDescriptor {

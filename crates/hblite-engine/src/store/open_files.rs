@@ -16,6 +16,7 @@ use super::manifest::{Fingerprint, Manifest, Origin};
 use super::region_files::RegionFiles;
 use super::store_file::{StoreFile, is_store_file_name};
 use crate::context::EngineContext;
+use crate::files::sync_dir;
 use crate::sealed;
 
 /// What to do about a file that is missing, or another than the one that is listed.
@@ -59,7 +60,18 @@ pub(crate) fn standing(
     })
 }
 
-/// Opens the files of a family's directory, oldest first. A directory that is missing has none.
+/// What an open found in a family's directory.
+pub(super) struct FoundFiles {
+    /// The store's files, oldest first.
+    pub(super) live: Vec<Arc<StoreFile>>,
+    /// What is to be removed after the manifest is durable, in this order.
+    pub(super) leftovers: Leftovers,
+}
+
+/// Files to remove, batch by batch.
+pub(super) type Leftovers = Vec<Vec<PathBuf>>;
+
+/// Opens the files of a family's directory. A directory that is missing has none.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` naming a file that is damaged, missing, or not the store's.
@@ -69,7 +81,7 @@ pub(super) fn open_all(
     family: &ColumnFamilyDescriptor,
     dir: &Path,
     files: &RegionFiles,
-) -> Result<Vec<Arc<StoreFile>>> {
+) -> Result<FoundFiles> {
     let fs = context.env.fs.as_ref();
     let entries = match fs.list_dir(dir) {
         Ok(entries) => entries,
@@ -93,19 +105,18 @@ pub(super) fn open_all(
     }
     opening.check_unexplained(unexplained, &replaced)?;
     opening.check_missing(&names, &replaced)?;
+    let Opening { mut live, mut dead, .. } = opening;
     // A crash cut a compaction short after its file was in place.
-    let paths = names.iter().map(|name| dir.join(name));
-    let is_gone = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        opening.dead.contains(path) || replaced.contains(name)
-    };
-    let gone: Vec<PathBuf> = paths.filter(is_gone).collect();
-    remove_leftovers(fs, dir, gone, &opening.live)?;
-    let mut live = opening.live;
-    live.retain(|file| !replaced.contains(file.name()));
+    let is_live = |file: &Arc<StoreFile>| !replaced.contains(file.name());
+    dead.extend(live.iter().filter(|file| !is_live(file)).cloned());
+    live.retain(is_live);
+    let mut gone: Vec<PathBuf> = dead.iter().map(|file| file.path().to_path_buf()).collect();
+    // References that were replaced are not opened.
+    let paths = names.iter().filter(|name| replaced.contains(*name)).map(|name| dir.join(name));
+    gone.extend(paths.filter(|path| !dead.iter().any(|file| file.path() == path)));
     live.sort_by(|left, right| left.compare_age(right));
     files.take_over(family.name(), &live)?;
-    Ok(live)
+    Ok(FoundFiles { live, leftovers: in_order_of_removal(gone, &dead) })
 }
 
 /// A family that is being opened.
@@ -116,7 +127,7 @@ struct Opening<'a> {
     files: &'a RegionFiles,
     dir: &'a Path,
     live: Vec<Arc<StoreFile>>,
-    dead: Vec<PathBuf>,
+    dead: Vec<Arc<StoreFile>>,
 }
 
 impl Opening<'_> {
@@ -126,7 +137,7 @@ impl Opening<'_> {
         let file = Arc::new(StoreFile::open(self.context, self.region, self.family, &path)?);
         match self.files.standing(self.family.name(), &file)? {
             Standing::Live => self.live.push(file),
-            Standing::Dead => self.dead.push(path),
+            Standing::Dead => self.dead.push(file),
             Standing::Foreign => return Ok(Some(file)),
             Standing::Changed => {
                 let what = "it is not the file that the region's .manifest lists";
@@ -139,15 +150,18 @@ impl Opening<'_> {
         Ok(None)
     }
 
-    /// Files that nothing explains are leftovers if a live file replaced them, and foreign
-    /// otherwise.
+    /// Files that nothing explains are leftovers if a live file replaced them, or one that is a
+    /// leftover itself; otherwise they are foreign.
     fn check_unexplained(
         &mut self,
         files: Vec<Arc<StoreFile>>,
         replaced: &HashSet<String>,
     ) -> Result<()> {
+        let earlier: HashSet<String> =
+            self.dead.iter().flat_map(|file| replaced_files(file)).collect();
         for file in files {
-            if replaced.contains(file.name()) {
+            if replaced.contains(file.name()) || earlier.contains(file.name()) {
+                self.dead.push(file);
                 continue;
             }
             let what = "the region's .manifest does not list it";
@@ -186,14 +200,10 @@ impl Opening<'_> {
     }
 }
 
-/// Removes files that others replaced. One that itself replaced some of them goes after those:
-/// until their names are gone for good, nothing else tells that they are.
-fn remove_leftovers(
-    fs: &dyn FileSystem,
-    dir: &Path,
-    mut gone: Vec<PathBuf>,
-    files: &[Arc<StoreFile>],
-) -> Result<()> {
+/// Puts files that others replaced into the order in which they are to go. One that itself replaced
+/// some of them goes after those: until their names are gone for good, it explains them.
+fn in_order_of_removal(mut gone: Vec<PathBuf>, files: &[Arc<StoreFile>]) -> Leftovers {
+    let mut batches = Leftovers::new();
     while !gone.is_empty() {
         let tells_of_others = |path: &PathBuf| {
             let file = files.iter().find(|file| file.path() == path);
@@ -209,10 +219,26 @@ fn remove_leftovers(
         } else {
             gone = later;
         }
-        for path in &now {
+        batches.push(now);
+    }
+    batches
+}
+
+/// Removes what [`open_all`] found to be left over. After the manifest is durable: until then the
+/// files explain why others are missing.
+///
+/// # Errors
+/// `Io`.
+pub(super) fn remove_leftovers(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    leftovers: &Leftovers,
+) -> Result<()> {
+    for batch in leftovers {
+        for path in batch {
             fs.remove_file(path).map_err(|error| Error::io("remove", path, error))?;
         }
-        fs.sync_dir(dir).map_err(|error| Error::io("sync", dir, error))?;
+        sync_dir(fs, dir)?;
     }
     Ok(())
 }
