@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_engine::{CheckProgress, CheckReport, Engine, EngineOptions, OpenReport, ReplayReport};
+use hblite_engine::{
+    CheckProgress, CheckReport, Engine, EngineOptions, FileNote, OpenReport, ReplayReport,
+};
 use hblite_env::Env;
 use hblite_model::{BackupReport, Result, TableName};
 
@@ -253,6 +255,12 @@ impl Connection {
     /// in `archive/` they are now. `None` for a store that another process serves.
     pub fn open_report(&self) -> Option<&OpenReport> {
         self.embedded.as_ref().map(|(engine, _)| engine.open_report())
+    }
+
+    /// Store files and manifests that were given up or taken in because the store was opened with
+    /// [`Options::salvage`].
+    pub fn file_notes(&self) -> Vec<FileNote> {
+        self.embedded.as_ref().map_or_else(Vec::new, |(engine, _)| engine.file_notes())
     }
 
     /// The store's clock, in milliseconds since 1970-01-01 UTC.

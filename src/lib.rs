@@ -65,7 +65,7 @@ pub use connection::{
     open_in_memory,
 };
 pub use hblite_engine::{
-    CheckProgress, CheckReport, EngineOptions, Finding, FindingKind, Moved, OpenReport,
+    CheckProgress, CheckReport, EngineOptions, FileNote, Finding, FindingKind, Moved, OpenReport,
     ReplayReport, Salvaged, SnapshotDescription, SnapshotKind, SnapshotOptions, StoreId, TornTail,
     WalOptions,
 };

@@ -133,6 +133,9 @@ pub(crate) fn report_open(connection: &Connection) {
         // Standard error may be closed.
         let _ = writeln!(stderr, "hblite: {line}");
     }
+    for note in connection.file_notes() {
+        let _ = writeln!(stderr, "hblite: {}: {}", note.path.display(), note.what);
+    }
     let Some(recovery) = connection.recovery() else { return };
     if let Some(torn) = &recovery.torn_tail {
         let (file, offset, lost) = (torn.file.display(), torn.offset, torn.bytes_lost);

@@ -4,7 +4,7 @@
 use super::small_files::{rows, with_content};
 use super::*;
 use crate::layout::MANIFEST_FILE;
-use hblite_model::Error;
+use hblite_model::{CompactRequest, Error};
 
 /// Tables of the same shape, with two files in each store.
 fn twins() -> TestStore {
@@ -12,9 +12,9 @@ fn twins() -> TestStore {
         for table in ["t", "u"] {
             create(engine, table);
             fill(engine, table, 0);
-            engine.flush_table(&name(table)).unwrap();
+            engine.flush(name(table)).unwrap();
             fill(engine, table, 0);
-            engine.flush_table(&name(table)).unwrap();
+            engine.flush(name(table)).unwrap();
         }
     })
 }
@@ -153,9 +153,9 @@ fn an_older_manifest_loses_nothing() {
         create(engine, "t");
         for round in 0..6 {
             fill(engine, "t", round * 10);
-            engine.flush_table(&name("t")).unwrap();
+            engine.flush(name("t")).unwrap();
             if round == 3 {
-                engine.compact_table(&name("t"), true).unwrap();
+                engine.compact(CompactRequest::table(name("t")).major()).unwrap();
             }
             let mut files = Vec::new();
             collect(&fs, &Path::new(DIR).join("data/default"), &mut files);
