@@ -115,7 +115,7 @@ pub(super) fn open_all(
     let paths = names.iter().filter(|name| replaced.contains(*name)).map(|name| dir.join(name));
     gone.extend(paths.filter(|path| !dead.iter().any(|file| file.path() == path)));
     live.sort_by(|left, right| left.compare_age(right));
-    files.take_over(family.name(), &live)?;
+    files.take_over(family.name(), dir, &live)?;
     Ok(FoundFiles { live, leftovers: in_order_of_removal(gone, &dead) })
 }
 

@@ -10,7 +10,7 @@
 //! the other. Nothing that holds it takes another lock.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::sync::Mutex;
@@ -41,6 +41,9 @@ struct State {
     is_saved: bool,
     last_stamp: u64,
     in_flight: BTreeSet<u64>,
+    /// Directories with files that an open found and no manifest lists: a kill may have come
+    /// before their names were durable.
+    unsynced: BTreeSet<PathBuf>,
 }
 
 /// A stamp whose file is not listed yet. Dropped before that, the file is given up.
@@ -97,6 +100,7 @@ impl RegionFiles {
             is_saved: expected.is_some() == is_there && loaded.is_empty(),
             last_stamp: current.settled,
             in_flight: BTreeSet::new(),
+            unsynced: BTreeSet::new(),
             current,
         };
         let (context, state) = (Arc::clone(context), Mutex::new(state));
@@ -123,11 +127,16 @@ impl RegionFiles {
         expected.chain(loaded.map(|(_, name)| name.as_str()))
     }
 
-    /// Takes over what an open found of a family: the files that are the store's.
+    /// Takes over what an open found of a family in `dir`: the files that are the store's.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`.
-    pub(super) fn take_over(&self, family: &[u8], live: &[Arc<StoreFile>]) -> Result<()> {
+    pub(super) fn take_over(
+        &self,
+        family: &[u8],
+        dir: &Path,
+        live: &[Arc<StoreFile>],
+    ) -> Result<()> {
         let mut found = BTreeMap::new();
         let mut state = self.state.lock();
         for file in live {
@@ -141,7 +150,11 @@ impl RegionFiles {
         let count = files.len();
         files.retain(|key, fingerprint| key.0 != family || found.get(key) == Some(fingerprint));
         let is_same = files.len() == count && found.keys().all(|key| files.contains_key(key));
+        let has_files = !found.is_empty();
         files.extend(found);
+        if !is_same && has_files {
+            state.unsynced.insert(dir.to_path_buf());
+        }
         state.is_saved &= is_same;
         Ok(())
     }
@@ -213,9 +226,13 @@ impl RegionFiles {
         if state.is_saved {
             return Ok(());
         }
+        let fs = self.context.env.fs.as_ref();
+        // What is listed must be there after a power cut.
+        state.unsynced.iter().try_for_each(|dir| sync_dir(fs, dir))?;
+        state.unsynced.clear();
         let first = state.in_flight.first();
         state.current.settled = first.map_or(state.last_stamp, |first| first - 1);
-        state.current.write(self.context.env.fs.as_ref(), &self.dir)?;
+        state.current.write(fs, &self.dir)?;
         state.is_saved = true;
         Ok(())
     }
