@@ -85,7 +85,7 @@ impl BlockFile {
     pub(crate) fn checksum(&self, start: u64, end: u64) -> Result<u32> {
         let length = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
-        reserve(&mut bytes, length).map_err(|error| unreadable(&self.path, start, error))?;
+        reserve_exact(&mut bytes, length).map_err(|damage| self.corrupt(start, &damage))?;
         bytes.resize(length, 0);
         self.source.read_exact_at(&self.path, &mut bytes, start)?;
         Ok(crc32fast::hash(&bytes))
