@@ -67,7 +67,7 @@ pub use connection::{
 pub use hblite_engine::{
     CheckProgress, CheckReport, EngineOptions, FileNote, Finding, FindingKind, Moved, OpenReport,
     ReplayReport, Salvaged, SnapshotDescription, SnapshotKind, SnapshotOptions, StoreId, TornTail,
-    WalOptions,
+    UnclosedLog, WalOptions,
 };
 pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
 pub use hblite_model::{

@@ -7,8 +7,8 @@
 //! each row of its range, also of those that it did not show, some time between its begin and the
 //! moment it gave (or passed) the row. So no row is torn, skipped, shown twice or shown as it
 //! never was. Each round ends with closing and opening the store, and everything is read again. In
-//! some rounds the log fails under the writers: what they were not told may have happened or not,
-//! but what they were told must be there.
+//! some rounds a write of the log fails under the writers, and is undone or stops the log: what was
+//! not acknowledged may have happened or not, but what was acknowledged must be there.
 //!
 //! `HBLITE_HISTORY_ROUNDS` is how often each kind of round is run, 1 by default, and
 //! `HBLITE_HISTORY_SEED` the seed of what the threads choose to do.
@@ -58,9 +58,17 @@ struct Round {
     compacts_in_background: bool,
     /// Which write of the log fails, if one does.
     failing_write: Option<u64>,
+    /// Whether the log cannot undo that, and stops.
+    stops_log: bool,
 }
 
 impl Round {
+    /// A round in which nothing fails.
+    fn of(threads: usize, time: Time, seed: u64) -> Self {
+        let compacts_in_background = true;
+        Self { threads, time, seed, compacts_in_background, failing_write: None, stops_log: false }
+    }
+
     fn options(&self, fs: &FaultFileSystem) -> Options {
         let engine = EngineOptions {
             memstore_flush_size_bytes: 64 * 1024,
@@ -97,11 +105,14 @@ impl Round {
         let (rows, time, start) = (row_names(), AtomicU64::new(0), Instant::now());
         if let Some(nth) = self.failing_write {
             fs.inject(Fault::on(Operation::Write).in_path("WALs").nth(nth));
+            if self.stops_log {
+                fs.inject(Fault::on(Operation::Truncate).in_path("WALs"));
+            }
         }
         let (mut events, work) = self.make_histories(&connection, &rows, &time);
         let made = start.elapsed();
         let closed = connection.close();
-        assert_eq!(closed.is_err(), self.failing_write.is_some(), "{}: {closed:?}", self.name());
+        assert_eq!(closed.is_err(), self.stops_log, "{}: {closed:?}", self.name());
         fs.heal();
         let connection = options.open("/t").expect("the store opens again");
         let mut reader = client(&connection, Recorder::new(&time, self.threads));
@@ -149,7 +160,11 @@ impl Round {
             for recorder in ended {
                 let recorder = recorder.expect("no panic");
                 let (name, errors) = (self.name(), recorder.errors);
-                assert_eq!(errors.is_empty(), self.failing_write.is_none(), "{name}: {errors:?}");
+                let is_expected = match self.failing_write {
+                    None => errors.is_empty(),
+                    Some(_) => !self.stops_log || !errors.is_empty(),
+                };
+                assert!(is_expected, "{name}: {errors:?}");
                 events.extend(recorder.events);
             }
             (events, work.unwrap_or_default())
@@ -188,8 +203,7 @@ fn every_row_is_linearizable_and_every_scan_sees_rows_that_were() {
         for threads in [2, 4, 8, 16] {
             for time in [Time::Moves, Time::Stands] {
                 let compacts_in_background = [2, 8].contains(&threads);
-                let round =
-                    Round { threads, time, seed, compacts_in_background, failing_write: None };
+                let round = Round { compacts_in_background, ..Round::of(threads, time, seed) };
                 for (kind, count) in round.run() {
                     *total.entry(kind).or_default() += count;
                 }
@@ -206,8 +220,10 @@ fn every_row_is_linearizable_and_every_scan_sees_rows_that_were() {
 fn every_row_is_linearizable_when_the_log_fails_and_the_store_is_opened_again() {
     for seed in seeds() {
         for (threads, time) in [(3, Time::Moves), (8, Time::Stands), (16, Time::Moves)] {
-            let failing_write = Some(1 + SeededRandom::new(seed).next_u64() % 400);
-            Round { threads, time, seed, compacts_in_background: true, failing_write }.run();
+            for stops_log in [true, false] {
+                let failing_write = Some(1 + SeededRandom::new(seed).next_u64() % 400);
+                Round { failing_write, stops_log, ..Round::of(threads, time, seed) }.run();
+            }
         }
     }
 }

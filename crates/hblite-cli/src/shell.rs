@@ -144,6 +144,14 @@ pub(crate) fn report_open(connection: &Connection) {
             "hblite: the log broke off at {file}, offset {offset}; {lost} bytes behind are dropped"
         );
     }
+    if let Some(end) = &recovery.unclosed {
+        let (file, offset, synced) = (end.file.display(), end.offset, end.synced_offset);
+        let _ = writeln!(
+            stderr,
+            "hblite: the store was not closed; its log ends at {file}, offset {offset}, and is \
+             known to be on disk up to offset {synced}"
+        );
+    }
     for damage in &recovery.salvaged {
         let (file, offset, what) = (damage.file.display(), damage.offset, &damage.what);
         let lost = damage.bytes_lost;

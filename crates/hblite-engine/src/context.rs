@@ -14,7 +14,7 @@ use crate::layout::Layout;
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
-use crate::wal::Wal;
+use crate::wal::{ReplayOptions, Wal};
 
 /// Environment, settings, log and workers of one open store.
 pub(crate) struct EngineContext {
@@ -77,6 +77,11 @@ impl EngineContext {
     /// Notes what salvage did.
     pub(crate) fn note(&self, path: &Path, what: impl Into<String>) {
         self.notes.lock().push(FileNote { path: path.to_path_buf(), what: what.into() });
+    }
+
+    /// How the log is read: as that of this store.
+    pub(crate) fn replay_options(&self) -> ReplayOptions {
+        ReplayOptions { store: self.layout.store_id(), salvage: self.options.salvage }
     }
 
     /// A name that no file has: 32 hex digits.

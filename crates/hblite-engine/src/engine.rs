@@ -71,11 +71,16 @@ impl Engine {
             false => (env, options),
         };
         let (layout, lock) = Self::enter(&env, dir, &options)?;
+        let store_id = layout.store_id();
 
         let wal_dir = layout.wal_dir();
-        let replay_options = ReplayOptions { salvage: options.salvage };
+        let replay_options = ReplayOptions { store: store_id, salvage: options.salvage };
         let recovery = wal::replay(&env, &wal_dir, replay_options, &mut |_| Ok(()))?;
         let wal = Wal::open(&env, &wal_dir, options.wal.clone(), &recovery)?;
+        if recovery.is_new() {
+            // Its segments will name the store: another id after a power cut would disown them.
+            wal.sync_first(layout.cluster_id_file());
+        }
         let (sender, receiver) = chore_channel();
         let cache_size = options.block_cache_size_bytes;
         let context = Arc::new(EngineContext {
@@ -221,7 +226,7 @@ fn replay_into(
         }
         last.as_ref().map_or(Ok(()), |region| region.replay(&entry))
     };
-    let options = ReplayOptions { salvage: context.options.salvage };
+    let options = context.replay_options();
     wal::replay(&context.env, &context.layout.wal_dir(), options, &mut replay).map(drop)
 }
 

@@ -53,4 +53,4 @@ pub use options::EngineOptions;
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 pub use status::CrashReport;
 pub use table::{RegionHandle, RegionScan, RegionStep, StoreFiles, TableHandle, TableScanner};
-pub use wal::{ReplayReport, Salvaged, TornTail, WalOptions};
+pub use wal::{ReplayReport, Salvaged, TornTail, UnclosedLog, WalOptions};

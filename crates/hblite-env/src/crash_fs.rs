@@ -334,6 +334,17 @@ impl WritableFile for CrashFile {
         Ok(())
     }
 
+    /// What was cut off never comes back, as it may on a real disk before a sync.
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        if let Inode::File { content, durable_length, .. } = &mut disk.inodes[self.inode] {
+            Arc::make_mut(content).truncate(usize::try_from(length).unwrap_or(usize::MAX));
+            *durable_length = content.len().min(*durable_length);
+        }
+        Ok(())
+    }
+
     fn sync(&mut self) -> io::Result<()> {
         let mut disk = self.disk.lock();
         disk.change()?;

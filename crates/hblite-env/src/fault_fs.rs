@@ -28,6 +28,8 @@ pub enum Operation {
     Read,
     /// Writing to a file.
     Write,
+    /// Cutting a file back.
+    Truncate,
     /// Syncing a file.
     Sync,
     /// Syncing a directory.
@@ -105,6 +107,12 @@ struct Plan {
 }
 
 impl Plan {
+    fn free(&mut self, bytes: u64) {
+        if let Some(space_left) = &mut self.space_left {
+            *space_left = space_left.saturating_add(bytes);
+        }
+    }
+
     /// Counts the operation; what shall happen to it.
     fn effect(&mut self, operation: Operation, path: &Path) -> Option<Effect> {
         self.counts[operation as usize] += 1;
@@ -168,6 +176,12 @@ impl FaultFileSystem {
         self.plan.lock().space_left = Some(bytes);
     }
 
+    /// Gives `bytes` of space back to a disk that is limited; no effect on another one. Removing a
+    /// file and cutting one back give back what they held.
+    pub fn free_space(&self, bytes: u64) {
+        self.plan.lock().free(bytes);
+    }
+
     /// Takes all faults and the limit of space away.
     pub fn heal(&self) {
         let mut plan = self.plan.lock();
@@ -189,7 +203,8 @@ impl FileSystem for FaultFileSystem {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         self.check(Operation::Create, path)?;
         let inner = self.inner.create(path)?;
-        Ok(Box::new(FaultWritableFile { inner, path: path.to_path_buf(), plan: self.plan.clone() }))
+        let (path, plan) = (path.to_path_buf(), self.plan.clone());
+        Ok(Box::new(FaultWritableFile { inner, path, plan, length: 0 }))
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
@@ -205,7 +220,10 @@ impl FileSystem for FaultFileSystem {
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.check(Operation::Remove, path)?;
-        self.inner.remove_file(path)
+        let length = self.inner.file_length(path);
+        self.inner.remove_file(path)?;
+        self.plan.lock().free(length.unwrap_or(0));
+        Ok(())
     }
 
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
@@ -263,6 +281,7 @@ impl FileSystem for FaultFileSystem {
 struct FaultWritableFile {
     inner: Box<dyn WritableFile>,
     path: PathBuf,
+    length: u64,
     plan: Arc<Mutex<Plan>>,
 }
 
@@ -291,8 +310,17 @@ impl WritableFile for FaultWritableFile {
         let (length, outcome) = self.admit(bytes.len());
         if length > 0 {
             self.inner.write_all(&bytes[..length])?;
+            self.length += length as u64;
         }
         outcome
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        check(&self.plan, Operation::Truncate, &self.path)?;
+        self.inner.truncate(length)?;
+        self.plan.lock().free(self.length.saturating_sub(length));
+        self.length = self.length.min(length);
+        Ok(())
     }
 
     fn sync(&mut self) -> io::Result<()> {
@@ -372,6 +400,26 @@ mod tests {
         assert_eq!(fs.read(Path::new("a")).unwrap(), b"12345");
         fs.heal();
         assert!(file.write_all(b"8").is_ok());
+    }
+
+    #[test]
+    fn space_comes_back_from_files_that_shrink_or_go() {
+        let fs = faulty();
+        let (mut kept, mut removed) =
+            (fs.create(Path::new("a")).unwrap(), fs.create(Path::new("b")).unwrap());
+        fs.limit_space(10);
+        kept.write_all(b"12345").unwrap();
+        removed.write_all(b"12345").unwrap();
+        assert!(kept.write_all(b"6").is_err());
+        kept.truncate(2).unwrap();
+        kept.write_all(b"xyz").unwrap();
+        assert_eq!(fs.read(Path::new("a")).unwrap(), b"12xyz");
+        assert!(kept.write_all(b"6").is_err());
+        fs.remove_file(Path::new("b")).unwrap();
+        kept.write_all(b"67890").unwrap();
+        assert!(kept.write_all(b"1").is_err());
+        fs.free_space(1);
+        kept.write_all(b"1").unwrap();
     }
 
     #[test]

@@ -150,6 +150,10 @@ pub trait WritableFile: Send + Debug {
     /// Appends bytes. After an error the content from here on is unknown.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
 
+    /// Cuts the file back to its first `length` bytes; what is written next follows them. After
+    /// `Ok` a kill leaves the file like this, and after [`WritableFile::sync`] a power cut does.
+    fn truncate(&mut self, length: u64) -> io::Result<()>;
+
     /// Makes what was written survive a power cut (`fdatasync`).
     fn sync(&mut self) -> io::Result<()>;
 }

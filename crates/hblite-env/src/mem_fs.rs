@@ -213,14 +213,28 @@ impl Drop for MemFileLock {
 #[derive(Debug)]
 struct MemWritableFile(Content);
 
-impl WritableFile for MemWritableFile {
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+impl MemWritableFile {
+    /// Changes the content: in place, or in a copy if it is mapped or shared.
+    fn change(&self, change: impl FnOnce(&mut Vec<u8>)) {
         let mut content = self.0.write();
         if let FileBytes::Owned(owned) = &mut *content {
-            Arc::make_mut(owned).extend_from_slice(bytes);
-        } else {
-            *content = FileBytes::Owned(Arc::new([&content[..], bytes].concat()));
+            return change(Arc::make_mut(owned));
         }
+        let mut copy = content.to_vec();
+        change(&mut copy);
+        *content = FileBytes::Owned(Arc::new(copy));
+    }
+}
+
+impl WritableFile for MemWritableFile {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.change(|content| content.extend_from_slice(bytes));
+        Ok(())
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        self.change(|content| content.truncate(length));
         Ok(())
     }
 

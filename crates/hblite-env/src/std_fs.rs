@@ -1,7 +1,7 @@
 //! The real file system.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -124,6 +124,11 @@ struct StdWritableFile(File);
 impl WritableFile for StdWritableFile {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes)
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)?;
+        self.0.seek(SeekFrom::Start(length)).map(drop)
     }
 
     fn sync(&mut self) -> io::Result<()> {

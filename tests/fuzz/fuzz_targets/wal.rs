@@ -1,8 +1,9 @@
-//! A log with bytes changed anywhere: replay ends with an error or with entries, and with
-//! `salvage` too.
+//! A log of several segments with bytes changed anywhere, files cut off or swapped, and its head
+//! changed: replay ends with an error or with entries, with `salvage` too; and whatever it gives was
+//! written, in order. With `salvage` the log can be continued.
 //!
-//! The input is a list of changes: two bytes of a place, one byte to be put there. The log that
-//! they are made to is written once.
+//! The input is a list of changes of four bytes: which file and what to do, two bytes of a place,
+//! one byte to be put there. The log that they are made to is written once.
 
 #![no_main]
 
@@ -10,16 +11,30 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use hblite::{ColumnFamilyDescriptor, Options, Put, TableDescriptor};
-use hblite_engine::EngineOptions;
-use hblite_engine::wal::{ReplayOptions, replay};
+use hblite_engine::wal::{ReplayOptions, Wal, head_file, replay};
+use hblite_engine::{EngineOptions, WalOptions};
 use hblite_env::Env;
 use libfuzzer_sys::fuzz_target;
 
+const DIR: &str = "store/WALs";
+
+/// The files of a log, its head the last.
 static LOG: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(write_log);
+/// Region and sequence id of what is in it.
+static ENTRIES: LazyLock<Vec<(String, u64)>> = LazyLock::new(|| {
+    let mut entries = Vec::new();
+    replay(&env_of(&LOG), Path::new(DIR), ReplayOptions::default(), &mut |entry| {
+        entries.push((entry.region.to_owned(), entry.sequence_id));
+        Ok(())
+    })
+    .expect("the log is sound");
+    entries
+});
 
 fn write_log() -> Vec<(PathBuf, Vec<u8>)> {
     let env = Env::in_memory();
-    let engine = EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() };
+    let wal = WalOptions { roll_size_bytes: 2048, ..WalOptions::default() };
+    let engine = EngineOptions { is_flushed_on_close: false, wal, ..EngineOptions::default() };
     let store = Options::new().env(env.clone()).engine(engine).open("store").expect("a store");
     let descriptor = TableDescriptor::new("t".parse().expect("a name"))
         .with_family(ColumnFamilyDescriptor::new("f"));
@@ -29,27 +44,53 @@ fn write_log() -> Vec<(PathBuf, Vec<u8>)> {
         table.put(&Put::new(format!("row{row}")).add("f", "q", [b'v'; 30])).expect("a put");
     }
     store.close().expect("the store closes");
-    let dir = Path::new("store/WALs");
+    let dir = Path::new(DIR);
     let entries = env.fs.list_dir(dir).expect("the directory of the log");
-    let paths = entries.into_iter().map(|entry| dir.join(entry.name));
+    let paths = entries.into_iter().map(|entry| dir.join(entry.name)).chain([head_file(dir)]);
     paths.map(|path| (path.clone(), env.fs.read(&path).expect("a segment"))).collect()
 }
 
-fuzz_target!(|changes: &[u8]| {
-    for salvage in [false, true] {
-        let env = Env::in_memory();
-        env.fs.create_dir_all(Path::new("store/WALs")).expect("a directory");
-        for (path, content) in LOG.iter() {
-            let mut content = content.clone();
-            for change in changes.chunks_exact(3) {
-                let at = usize::from(u16::from_be_bytes([change[0], change[1]]));
-                let length = content.len();
-                content[at % length] = change[2];
-            }
-            let mut file = env.fs.create(path).expect("a file");
-            file.write_all(&content).expect("a write to memory");
+fn env_of(files: &[(PathBuf, Vec<u8>)]) -> Env {
+    let env = Env::in_memory();
+    env.fs.create_dir_all(Path::new(DIR)).expect("a directory");
+    for (path, content) in files {
+        let mut file = env.fs.create(path).expect("a file");
+        file.write_all(content).expect("a write to memory");
+    }
+    env
+}
+
+fn change(files: &mut [(PathBuf, Vec<u8>)], change: [u8; 4]) {
+    let [what, high, low, byte] = change;
+    let (count, place) = (files.len(), usize::from(u16::from_be_bytes([high, low])));
+    let index = usize::from(what & 0x1f) % count;
+    let length = files[index].1.len().max(1);
+    match what >> 5 {
+        0 => files[index].1.truncate(place % length),
+        1 => {
+            let content = files[place % count].1.clone();
+            files[index].1 = content;
         }
-        let options = ReplayOptions { salvage };
-        let _ = replay(&env, Path::new("store/WALs"), options, &mut |_| Ok(()));
+        2 => files[index].1.extend_from_slice(&[byte; 40]),
+        _ => files[index].1.iter_mut().skip(place % length).take(1).for_each(|at| *at = byte),
+    }
+}
+
+fuzz_target!(|changes: &[u8]| {
+    let mut files = LOG.clone();
+    changes.as_chunks().0.iter().for_each(|each| change(&mut files, *each));
+    for salvage in [false, true] {
+        let env = env_of(&files);
+        let options = ReplayOptions { salvage, ..ReplayOptions::default() };
+        let mut known = ENTRIES.iter();
+        let replayed = replay(&env, Path::new(DIR), options, &mut |entry| {
+            let is_known = known.any(|(r, id)| r == entry.region && *id == entry.sequence_id);
+            assert!(is_known, "{} {}", entry.region, entry.sequence_id);
+            Ok(())
+        });
+        match replayed {
+            Ok(found) => drop(Wal::open(&env, Path::new(DIR), WalOptions::default(), &found)),
+            Err(error) => assert!(!salvage, "{error}"),
+        }
     }
 });

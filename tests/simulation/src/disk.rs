@@ -260,6 +260,11 @@ impl WritableFile for Writing {
         }
     }
 
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.disk.before(WRITE, &self.path)?;
+        self.inner.truncate(length)
+    }
+
     fn sync(&mut self) -> io::Result<()> {
         self.disk.before(SYNC, &self.path)?;
         self.inner.sync()

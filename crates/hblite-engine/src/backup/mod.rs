@@ -30,6 +30,7 @@ use hblite_env::Env;
 use hblite_model::{BackupReport, Result};
 
 use crate::layout::{self, Layout};
+use crate::wal;
 
 pub(crate) use self::target::Target;
 
@@ -50,5 +51,9 @@ pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     target.add_dir(&layout.data_dir())?;
     target.add_dir(&layout.snapshots_dir())?;
     target.add_dir(&layout.wal_dir())?;
+    let log_head = wal::head_file(&layout.wal_dir());
+    if target.exists(&log_head)? {
+        target.add_file(&log_head)?;
+    }
     target.finish()
 }

@@ -12,6 +12,7 @@ use hblite_model::{BackupReport, Error, Exception, Result};
 
 use crate::files::verify_copy;
 use crate::layout::{Layout, RECOVERED_EDITS_DIR, TEMPORARY_DIR};
+use crate::wal::SealedLog;
 
 /// What the directory has behind the target's name until it is complete.
 const PARTIAL_SUFFIX: &str = ".partial";
@@ -206,6 +207,14 @@ impl Target {
         let length = fs.file_length(&copy).map_err(|error| Error::io("cannot read", &copy, error));
         self.report.bytes += length?;
         Ok(copy)
+    }
+
+    /// Adds what tells which segments are the log.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn add_log_head(&self, log: &SealedLog, layout: &Layout) -> Result<()> {
+        log.write_head(self.env.fs.as_ref(), &self.place_of(&layout.wal_dir())?)
     }
 
     pub(crate) fn exists(&self, path: &Path) -> Result<bool> {

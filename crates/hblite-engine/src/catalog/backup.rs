@@ -49,9 +49,11 @@ impl Catalog {
         }
         target.add_dir(&context.layout.snapshots_dir())?;
         target.add_empty_dir(&context.layout.wal_dir())?;
-        for segment in hold.seal()? {
-            target.add_file(&segment)?;
+        let sealed = hold.seal()?;
+        for segment in sealed.files() {
+            target.add_file(segment)?;
         }
+        target.add_log_head(&sealed, &context.layout)?;
         drop((hold, procedure));
         target.finish()
     }

@@ -17,7 +17,7 @@ use super::Catalog;
 use super::table::TableEntry;
 use crate::region::Region;
 use crate::status::CrashReport;
-use crate::wal::{ReplayOptions, WalEntry};
+use crate::wal::WalEntry;
 
 impl Catalog {
     /// See [`crate::Engine::crash_regions`].
@@ -76,7 +76,7 @@ impl Catalog {
             report.log_entries += 1;
             region.replay(&entry)
         };
-        let options = ReplayOptions { salvage: context.options.salvage };
+        let options = context.replay_options();
         hold.replay(&sealed, &context.env, options, &mut replay)?;
         Ok((report, regions))
     }

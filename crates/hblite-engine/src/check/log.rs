@@ -33,6 +33,15 @@ impl Inspection<'_> {
             let (file, offset) = (&torn.file, Some(torn.offset));
             self.report.notes.push(Finding::new(FindingKind::TornTail, file, offset, what));
         }
+        if let Some(end) = &report.unclosed {
+            let what = format!(
+                "the store was not closed: its log ends here, and is on disk up to offset {} at \
+                 least; a power cut may have cost writes after that",
+                end.synced_offset
+            );
+            let (file, offset) = (&end.file, Some(end.offset));
+            self.report.notes.push(Finding::new(FindingKind::UnclosedLog, file, offset, what));
+        }
         self.report.log_segments = report.segments;
         self.report.log_entries = report.entries;
         self.report.bytes += report.bytes;
@@ -42,7 +51,7 @@ impl Inspection<'_> {
 
     fn replay(&self, salvage: bool) -> Result<(ReplayReport, Vec<MetaEntry>), Error> {
         let mut entries = Vec::new();
-        let options = ReplayOptions { salvage };
+        let options = ReplayOptions { store: self.layout.store_id(), salvage };
         let report = wal::replay(self.env, &self.layout.wal_dir(), options, &mut |entry| {
             if entry.region == META_ENCODED_NAME {
                 let mut cells = CellBuffer::new();

@@ -82,6 +82,8 @@ finding_kinds! {
     Log = "log", "put the log back from a backup, or open with salvage and lose these bytes alone";
     /// The log breaks off, as a kill or a power cut leaves it.
     TornTail = "torn-tail", "nothing: the next open drops what is behind it, which was never safe";
+    /// The log of a store that was not closed.
+    UnclosedLog = "unclosed-log", "nothing: the next open reads the log and goes on after it";
     /// Files that a process was writing or removing when it ended.
     LeftOver = "left-over", "nothing: the next open removes it";
     /// Something that a store does not have and an open does not look at.

@@ -50,9 +50,9 @@ impl Region {
     /// none.
     ///
     /// # Errors
-    /// `NoSuchColumnFamily`, `DoNotRetryIo` (read-only), `RegionTooBusy`, `NotServingRegion`:
-    /// nothing was written. `RegionServerStopped`: the log failed; what became of the write shows
-    /// when the store is opened again.
+    /// `NoSuchColumnFamily`, `DoNotRetryIo` (read-only), `RegionTooBusy` (memory or the log's disk
+    /// is full), `NotServingRegion`: nothing was written. `RegionServerStopped`: the log failed;
+    /// what became of the write shows when the store is opened again.
     pub(crate) fn mutate_rows<M: AsRef<Mutation>>(
         &self,
         mutations: &[M],
@@ -124,7 +124,7 @@ impl Region {
         let wal = &self.context.wal;
         let mut sequence_id = 0;
         let origin = EditOrigin { write_time: self.context.env.clock.now_millis(), nonce };
-        let ticket = wal.append(&self.wal_region, origin, edit, || {
+        let ticket = wal.append(&self.wal_region, origin, edit, durability, || {
             sequence_id = self.mvcc.begin();
             sequence_id
         })?;

@@ -23,6 +23,8 @@ struct RegionState {
     segment: AtomicU64,
     /// The sequence id of the last append.
     highest: AtomicU64,
+    /// The same, since somebody last asked for the region: ids ascend from then on.
+    last: AtomicU64,
     /// Sequence ids up to this are in HFiles.
     flushed: AtomicU64,
 }
@@ -33,6 +35,7 @@ impl WalRegion {
             name: name.into(),
             segment: AtomicU64::new(0),
             highest: AtomicU64::new(0),
+            last: AtomicU64::new(0),
             flushed: AtomicU64::new(0),
         }))
     }
@@ -45,7 +48,15 @@ impl WalRegion {
     /// Notes an append to `segment`. True if it is the region's first one there.
     #[inline]
     pub(super) fn appended(&self, segment: u64, sequence_id: u64) -> bool {
+        let last = self.0.last.swap(sequence_id, Ordering::Relaxed);
+        assert!(last < sequence_id, "log order is id order: {sequence_id} after {last}");
         self.0.highest.store(sequence_id, Ordering::Relaxed);
+        self.0.segment.swap(segment, Ordering::Relaxed) != segment
+    }
+
+    /// Notes that an entry is appended to `segment` that did not get there before. True if it is
+    /// the region's first one there.
+    pub(super) fn appended_again(&self, segment: u64) -> bool {
         self.0.segment.swap(segment, Ordering::Relaxed) != segment
     }
 
@@ -93,6 +104,8 @@ impl Accounting {
     /// The region of this name.
     pub(super) fn region(&mut self, name: &str) -> WalRegion {
         if let Some(region) = self.regions.get(name) {
+            // A region that is opened again may give out ids again whose records were taken back.
+            region.0.last.store(0, Ordering::Relaxed);
             return region.clone();
         }
         let region = WalRegion::new(name);
@@ -103,12 +116,18 @@ impl Accounting {
     /// Takes over a segment that gets no more records, with the regions that appended to it.
     pub(super) fn close_segment(&mut self, number: u64, regions: &[WalRegion]) {
         let mut closed = ClosedSegment { number, regions: BTreeMap::new() };
+        assert!(self.closed.back().is_none_or(|last| last.number < number), "segments ascend");
         for region in regions {
             if region.is_needed() {
                 closed.note(region.name(), region.highest());
             }
         }
         self.closed.push_back(closed);
+    }
+
+    /// Forgets the segments after this one: they were never created.
+    pub(super) fn forget_after(&mut self, number: u64) {
+        self.closed.retain(|segment| segment.number <= number);
     }
 
     /// Notes that the region's entries up to this sequence id are in HFiles.

@@ -1,7 +1,8 @@
-//! The thread for what nobody waits for: ASYNC_WAL writes and the sync of full segments.
+//! The thread for what nobody waits for: ASYNC_WAL writes and early syncs of a segment.
 //!
 //! It is started by the first ring, so a store that never needs it has none. Between a ring and
-//! the write it pauses for [`PAUSE`], so that one write serves many appends.
+//! the write it pauses for [`PAUSE`], so that one write serves many appends. What could not be
+//! written is tried again until it can be.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,9 @@ use super::syncer::Syncer;
 
 /// How long an ASYNC_WAL record waits for others.
 const PAUSE: Duration = Duration::from_millis(1);
+
+/// How long the thread waits after a write that failed before it tries again.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
 /// The thread and its bell.
 #[derive(Debug, Default)]
@@ -45,7 +49,7 @@ impl Background {
                 // No thread to be had: the caller does its work.
                 Err(_) => {
                     self.bell.is_rung.store(false, Ordering::Release);
-                    syncer.catch_up();
+                    let _ = syncer.catch_up();
                 }
             }
         }
@@ -66,10 +70,14 @@ impl Background {
 
 impl Bell {
     fn work(&self, syncer: &Syncer) {
+        let mut is_done = true;
         loop {
             let mut is_stopped = self.is_stopped.lock();
-            while !*is_stopped && !self.is_rung.load(Ordering::Acquire) {
+            while is_done && !*is_stopped && !self.is_rung.load(Ordering::Acquire) {
                 self.changed.wait(&mut is_stopped);
+            }
+            if !is_done && !*is_stopped {
+                self.changed.wait_for(&mut is_stopped, RETRY_PAUSE);
             }
             if !*is_stopped {
                 self.changed.wait_for(&mut is_stopped, PAUSE);
@@ -79,7 +87,7 @@ impl Bell {
             }
             drop(is_stopped);
             self.is_rung.store(false, Ordering::Release);
-            syncer.catch_up();
+            is_done = syncer.catch_up();
         }
     }
 }

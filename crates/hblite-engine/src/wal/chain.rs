@@ -1,24 +1,36 @@
 //! Finds the segments that are the log among the files of a directory. See [`super::replay`].
+//!
+//! The log's head names the newest segment, each segment its predecessor, back to the oldest that
+//! is needed: number and salt must be those of the file, and the store the one that is opened. A
+//! log of version 1 has no head; there the newest file is the newest segment.
+//!
+//! A file beside this chain is a left-over if it can be one: a segment that was no longer needed
+//! when its removal was cut short, or one whose first record was never written. Anything else is
+//! damage. A salvage sets such files aside (see [`Chain::strays`]).
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
 use hblite_env::{Env, FileBytes};
 use hblite_model::{Error, Exception, Result};
 
-use super::entry::{self, Mark, Payload};
+use super::entry::{self, Mark, Payload, Place};
+use super::head::{Head, HeadState, head_path};
 use super::reader::{SegmentReader, Step};
-use super::replay::Salvaged;
-use super::segment::{HEADER_SIZE, SegmentHeader, segment_number, segment_path};
+use super::replay::{ReplayOptions, Salvaged};
+use super::segment::{
+    HEADER_SIZE, Lineage, LogPosition, SegmentHeader, is_unfinished, segment_number, segment_path,
+};
+use crate::layout::StoreId;
 
-/// A segment with a valid header.
+/// A segment of the log.
 #[derive(Debug, Clone)]
 pub(super) struct SegmentFile {
     pub(super) path: PathBuf,
     pub(super) length: u64,
     pub(super) header: SegmentHeader,
-    /// Where it ends according to the next segment.
+    /// Where it ends according to the next segment or to the head.
     pub(super) told_end: Option<u64>,
 }
 
@@ -50,42 +62,46 @@ impl SegmentFile {
 #[derive(Debug, Default)]
 pub(super) struct Chain {
     pub(super) segments: Vec<SegmentFile>,
-    /// Numbers of the other files.
+    /// Numbers of files that are no part of the log any more.
     pub(super) left_over: Vec<u64>,
+    /// Numbers of files that never were one, as far as can be seen; a salvage skips them.
+    pub(super) strays: Vec<u64>,
     pub(super) highest_number: u64,
-}
-
-/// What a file turned out to be.
-enum Found {
-    Segment(Box<SegmentFile>),
-    /// The file ends within its header: nothing was written to it.
-    Unfinished,
-}
-
-struct Finder<'a> {
-    env: &'a Env,
-    dir: &'a Path,
-    salvage: bool,
-    salvaged: &'a mut Vec<Salvaged>,
-    /// Length of the files by number.
-    files: BTreeMap<u64, u64>,
+    /// What the head says; nothing if there is none.
+    pub(super) head: Option<Head>,
 }
 
 impl Chain {
-    /// Finds the log in `dir`.
+    /// Finds the log in `dir`; with `head`, as it was when that was its head.
     pub(super) fn find(
         env: &Env,
         dir: &Path,
-        salvage: bool,
+        options: ReplayOptions,
+        head: Option<Head>,
         salvaged: &mut Vec<Salvaged>,
     ) -> Result<Self> {
-        let files = list_segments(env, dir)?;
-        let mut left_over: Vec<u64> = files.keys().copied().collect();
-        let highest_number = left_over.last().copied().unwrap_or(0);
-        let mut finder = Finder { env, dir, salvage, salvaged, files };
-        let segments = finder.walk_back()?;
-        left_over.retain(|number| segments.iter().all(|s| s.header.number != *number));
-        Ok(Self { segments, left_over, highest_number })
+        let is_present = head.is_none();
+        let mut finder = Finder { env, dir, options, salvaged, files: BTreeMap::new(), head };
+        if is_present {
+            finder.head = finder.read_head()?;
+        }
+        finder.files = list_segments(env, dir)?;
+        finder.check_head()?;
+        let (segments, oldest_needed) = finder.walk_back()?;
+        let highest_file = finder.files.keys().next_back().copied().unwrap_or(0);
+        let highest_number = finder.head.map_or(0, |head| head.newest).max(highest_file);
+        let head = finder.head;
+        let mut chain =
+            Self { segments, left_over: Vec::new(), strays: Vec::new(), highest_number, head };
+        if is_present {
+            finder.sort_out_rest(&mut chain, oldest_needed)?;
+        }
+        let numbers = chain.segments.windows(2).map(|pair| (&pair[0].header, &pair[1].header));
+        assert!(
+            numbers.into_iter().all(|(older, newer)| older.number < newer.number),
+            "segments of a log ascend"
+        );
+        Ok(chain)
     }
 }
 
@@ -108,43 +124,178 @@ fn list_segments(env: &Env, dir: &Path) -> Result<BTreeMap<u64, u64>> {
         .collect()
 }
 
+/// What is known of a segment before its file is looked at.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    number: u64,
+    /// The salt that it must have, and where it ends, if somebody says so.
+    salt: Option<u32>,
+    end: Option<u64>,
+}
+
+/// What a file turned out to be.
+enum Found {
+    Segment(Box<SegmentFile>),
+    /// The file ends within its header, as after a creation that was cut short.
+    Unfinished,
+    Missing,
+    /// Something else; the words say what is wrong.
+    Damaged(String),
+}
+
+struct Finder<'a> {
+    env: &'a Env,
+    dir: &'a Path,
+    options: ReplayOptions,
+    salvaged: &'a mut Vec<Salvaged>,
+    /// Length of the files by number.
+    files: BTreeMap<u64, u64>,
+    head: Option<Head>,
+}
+
 impl Finder<'_> {
-    /// From the newest segment back to the oldest that is needed; the result is oldest first.
-    fn walk_back(&mut self) -> Result<Vec<SegmentFile>> {
+    fn read_head(&mut self) -> Result<Option<Head>> {
+        match Head::read(self.env.fs.as_ref(), self.dir) {
+            Err(error) if self.options.salvage && error.file().is_some() => {
+                self.damaged(head_path(self.dir), 0, error.message().to_owned())?;
+                Ok(None)
+            }
+            other => other,
+        }
+    }
+
+    /// Refuses a head of another store, and records without a head.
+    fn check_head(&mut self) -> Result<()> {
+        let expected = self.options.store;
+        if let Some(head) = self.head {
+            if is_foreign(expected, head.store) {
+                let what = format!("the log is that of store {}, not of {expected}", head.store);
+                self.damaged(head_path(self.dir), 0, what)?;
+                self.head = None;
+            } else if self.options.salvage
+                && (self.is_outdated(head)? || self.is_of_another_time(head)?)
+            {
+                let what = "the head does not fit the segments".to_owned();
+                self.damaged(head_path(self.dir), 0, what)?;
+                self.head = None;
+            }
+            return Ok(());
+        }
+        let files: Vec<(u64, u64)> = self.files.iter().map(|(n, length)| (*n, *length)).collect();
+        for (number, length) in files {
+            if let Ok(SegmentHeader { lineage: Some(_), .. }) = self.header(number)?
+                && length > HEADER_SIZE as u64
+            {
+                let path = head_path(self.dir);
+                if self.salvaged.iter().all(|salvaged| salvaged.file != path) {
+                    let what = "the head of the log is missing: put it back".to_owned();
+                    self.damaged(path, 0, what)?;
+                }
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether segments with records go on where the head says that the log ends.
+    fn is_outdated(&self, head: Head) -> Result<bool> {
+        let mut end = Some(head.salt).filter(|_| head.state != HeadState::Empty);
+        let newer: Vec<(u64, u64)> =
+            self.files.range(head.newest + 1..).map(|(n, length)| (*n, *length)).collect();
+        for (number, length) in newer {
+            let Ok(header) = self.header(number)? else { continue };
+            let follows = match end {
+                Some(salt) => previous(&header).is_some_and(|link| link.salt == Some(salt)),
+                None => previous(&header).is_none(),
+            };
+            if follows && length > header.size() {
+                return Ok(true);
+            }
+            if follows {
+                end = Some(header.salt);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the segment that the head names is another one, and fits the one before it.
+    fn is_of_another_time(&self, head: Head) -> Result<bool> {
+        let Some(newest) = self.known_header(head.newest)? else { return Ok(false) };
+        let Some(Link { number, salt, .. }) = previous(&newest) else { return Ok(false) };
+        let before = self.known_header(number)?;
+        Ok(newest.salt != head.salt && before.is_some_and(|before| Some(before.salt) == salt))
+    }
+
+    /// The header of a file that is there, if it is a segment of this store.
+    fn known_header(&self, number: u64) -> Result<Option<SegmentHeader>> {
+        let is_there = self.files.contains_key(&number);
+        if is_there { Ok(self.header(number)?.ok()) } else { Ok(None) }
+    }
+
+    /// From the newest segment back to the oldest that is needed; the result is oldest first, and
+    /// the number of the oldest that is needed.
+    fn walk_back(&mut self) -> Result<(Vec<SegmentFile>, u64)> {
         let mut segments: Vec<SegmentFile> = Vec::new();
         let mut oldest_needed = 1;
-        let mut next = self.files.keys().next_back().copied();
-        while let Some(number) = next.take().filter(|number| *number >= oldest_needed) {
-            let newer = segments.last().map(|newer| newer.header.previous_end);
-            let told_end = newer.filter(|end| end.segment == number).map(|end| end.offset);
-            let found = match self.files.get(&number).copied() {
-                Some(length) => self.open(number, length)?,
-                None => None,
-            };
-            match found {
-                Some(Found::Segment(mut segment)) => {
+        let mut next = match self.head {
+            Some(Head { state: HeadState::Empty, newest, .. }) => {
+                oldest_needed = newest + 1;
+                None
+            }
+            Some(Head { state: HeadState::Closed { end }, newest, salt, .. }) => {
+                Some(Link { number: newest, salt: Some(salt), end: Some(end) })
+            }
+            Some(Head { newest, salt, .. }) => {
+                Some(Link { number: newest, salt: Some(salt), end: None })
+            }
+            None => self.newest_with_records()?,
+        };
+        while let Some(link) = next.take().filter(|link| link.number >= oldest_needed) {
+            let what = match self.open(link)? {
+                Found::Segment(segment) => {
                     oldest_needed = oldest_needed.max(segment.header.oldest_live);
-                    next = Some(segment.header.previous_end.segment).filter(|number| *number > 0);
-                    segment.told_end = told_end;
+                    next = previous(&segment.header);
                     segments.push(*segment);
+                    continue;
                 }
-                Some(Found::Unfinished) if segments.is_empty() => next = self.before(number),
-                _ => {
-                    oldest_needed = oldest_needed.max(self.oldest_marked(&segments)?);
-                    if number >= oldest_needed {
-                        self.missing(number)?;
-                        next = self.before(number);
-                    }
+                // Version 1 created a segment under its own name.
+                Found::Unfinished if segments.is_empty() && self.head.is_none() => {
+                    next = self.before(link.number);
+                    continue;
                 }
+                Found::Unfinished | Found::Missing => {
+                    "the segment is missing or was cut off".to_owned()
+                }
+                Found::Damaged(what) => what,
+            };
+            oldest_needed = oldest_needed.max(self.oldest_marked(&segments)?);
+            if link.number >= oldest_needed {
+                let rebuilt = self.give_up(link, what)?;
+                next = self.before(link.number);
+                segments.extend(rebuilt);
             }
         }
         segments.retain(|segment| segment.header.number >= oldest_needed);
         segments.reverse();
-        Ok(segments)
+        Ok((segments, oldest_needed))
     }
 
-    fn before(&self, number: u64) -> Option<u64> {
-        self.files.range(..number).next_back().map(|(number, _)| *number)
+    /// Where to begin without a head: after a salvage or in a log of version 1.
+    fn newest_with_records(&self) -> Result<Option<Link>> {
+        for (number, length) in self.files.iter().rev() {
+            let is_new = |header: &SegmentHeader| header.lineage.is_some();
+            let has_no_record = *length <= HEADER_SIZE as u64;
+            if has_no_record && self.header(*number)?.as_ref().is_ok_and(is_new) {
+                continue;
+            }
+            return Ok(Some(Link { number: *number, salt: None, end: None }));
+        }
+        Ok(None)
+    }
+
+    fn before(&self, number: u64) -> Option<Link> {
+        let (number, _) = self.files.range(..number).next_back()?;
+        Some(Link { number: *number, salt: None, end: None })
     }
 
     /// The oldest segment that is needed, according to marks in `segments`.
@@ -154,49 +305,140 @@ impl Finder<'_> {
             .try_fold(1, |oldest, segment| Ok(oldest.max(segment.oldest_live(self.env)?)))
     }
 
-    /// The file of this number; nothing if its header is damaged and may be skipped.
-    fn open(&mut self, number: u64, length: u64) -> Result<Option<Found>> {
+    /// The first bytes of a file.
+    fn start(&self, number: u64) -> Result<Vec<u8>> {
         let path = segment_path(self.dir, number);
-        let mut bytes = [0; HEADER_SIZE];
-        if length < HEADER_SIZE as u64 {
-            return Ok(Some(Found::Unfinished));
-        }
+        let length = self.files.get(&number).copied().unwrap_or(0).min(HEADER_SIZE as u64 + 1);
+        let mut bytes = vec![0; length as usize];
         let mut read = || self.env.fs.open(&path)?.read_exact_at(&mut bytes, 0);
         read().map_err(|error| Error::io("read", &path, error))?;
-        let header = SegmentHeader::decode(&bytes).and_then(|header| {
-            let previous = header.previous_end.segment;
-            if header.number != number || previous >= number || header.oldest_live > number {
-                return Err(format!("the header is that of segment {}", header.number));
-            }
-            Ok(header)
-        });
-        match header {
-            Ok(header) => {
-                let segment = SegmentFile { path, length, header, told_end: None };
-                Ok(Some(Found::Segment(Box::new(segment))))
-            }
-            Err(_) if length == HEADER_SIZE as u64 => Ok(Some(Found::Unfinished)),
-            Err(what) => {
-                self.damaged(path, length, what)?;
-                Ok(None)
-            }
-        }
+        Ok(bytes)
     }
 
-    fn missing(&mut self, number: u64) -> Result<()> {
-        let path = segment_path(self.dir, number);
-        let is_listed = self.salvaged.iter().any(|salvaged| salvaged.file == path);
-        if is_listed {
-            return Ok(());
+    /// The header of a file; the inner error says why it is none of this store's.
+    fn header(&self, number: u64) -> Result<std::result::Result<SegmentHeader, String>> {
+        let header = SegmentHeader::decode(&self.start(number)?);
+        Ok(header.and_then(|header| {
+            let expected = self.options.store;
+            if header.number != number {
+                return Err(format!("this is segment {}", header.number));
+            }
+            if header.previous_end.segment >= number || header.oldest_live > number {
+                return Err("the header makes no sense".to_owned());
+            }
+            match header.lineage {
+                Some(Lineage { store, .. }) if is_foreign(expected, store) => {
+                    Err(format!("the segment belongs to store {store}, not to {expected}"))
+                }
+                _ => Ok(header),
+            }
+        }))
+    }
+
+    fn open(&self, link: Link) -> Result<Found> {
+        let Some(length) = self.files.get(&link.number).copied() else {
+            return Ok(Found::Missing);
+        };
+        let path = segment_path(self.dir, link.number);
+        Ok(match self.header(link.number)? {
+            Ok(header) if link.salt.is_some_and(|salt| salt != header.salt) => {
+                Found::Damaged("this is another segment with the same number".to_owned())
+            }
+            Ok(header) => {
+                let segment = SegmentFile { path, length, header, told_end: link.end };
+                Found::Segment(Box::new(segment))
+            }
+            Err(_) if is_unfinished(&self.start(link.number)?) => Found::Unfinished,
+            Err(what) => Found::Damaged(what),
+        })
+    }
+
+    /// Reports a segment that is needed and not what it must be. A salvage reads its records all
+    /// the same if they can be told from others, that is, if the salt is known.
+    fn give_up(&mut self, link: Link, what: String) -> Result<Option<SegmentFile>> {
+        let path = segment_path(self.dir, link.number);
+        let length = self.files.get(&link.number).copied().unwrap_or(0);
+        let rebuilt = match link.salt.filter(|_| self.options.salvage && length > 0) {
+            Some(salt) => self.rebuild(link, salt, length)?,
+            None => None,
+        };
+        let lost = rebuilt.as_ref().map_or(length, |segment| segment.header.size());
+        self.damaged(path, lost, what)?;
+        Ok(rebuilt)
+    }
+
+    /// A segment with records of this salt, whatever its header says.
+    fn rebuild(&self, link: Link, salt: u32, length: u64) -> Result<Option<SegmentFile>> {
+        let lineage = Lineage { store: self.options.store, previous_salt: 0 };
+        let mut header = SegmentHeader {
+            number: link.number,
+            salt,
+            previous_end: LogPosition::default(),
+            oldest_live: 0,
+            created: 0,
+            lineage: None,
+        };
+        let path = segment_path(self.dir, link.number);
+        let segment = SegmentFile { path, length, header, told_end: link.end };
+        let content = segment.map(self.env)?;
+        // Version 1 had a shorter header.
+        let (at, rest) = (header.size(), content.get(header.size() as usize..));
+        let place = Place { salt, offset: at };
+        if rest.is_none_or(|rest| entry::valid_payload(rest, place).is_none()) {
+            header.lineage = Some(lineage);
         }
-        self.damaged(path, 0, "the segment is missing or empty".to_owned())
+        let mut reader = SegmentReader::new(&content, &header, link.end);
+        let has_records = iter::from_fn(|| reader.next()).any(|s| matches!(s, Step::Record { .. }));
+        Ok(has_records.then_some(SegmentFile { header, ..segment }))
+    }
+
+    /// What the files are that are no part of the log.
+    fn sort_out_rest(&mut self, chain: &mut Chain, oldest_needed: u64) -> Result<()> {
+        let listed: Vec<PathBuf> = self.salvaged.iter().map(|s| s.file.clone()).collect();
+        let is_used = |number: u64| chain.segments.iter().any(|s| s.header.number == number);
+        let rest: Vec<(u64, u64)> =
+            self.files.iter().map(|(n, length)| (*n, *length)).filter(|f| !is_used(f.0)).collect();
+        for (number, length) in rest {
+            if listed.contains(&segment_path(self.dir, number)) {
+                chain.strays.push(number);
+                continue;
+            }
+            let what = match self.header(number)? {
+                // Without a head a torn tail leaves later segments behind.
+                Ok(header) if number < oldest_needed || header.lineage.is_none() => None,
+                Ok(header) if length <= header.size() => None,
+                Ok(_) => Some("the segment has records and no place in the log".to_owned()),
+                Err(_) if is_unfinished(&self.start(number)?) => None,
+                Err(what) => Some(what),
+            };
+            match what {
+                None => chain.left_over.push(number),
+                Some(what) => {
+                    self.damaged(segment_path(self.dir, number), length, what)?;
+                    chain.strays.push(number);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn damaged(&mut self, file: PathBuf, bytes_lost: u64, what: String) -> Result<()> {
-        if !self.salvage {
+        if !self.options.salvage {
             return Err(Error::corrupt(Exception::CorruptWal, &file, 0, what));
         }
         self.salvaged.push(Salvaged { file, offset: 0, bytes_lost, what });
         Ok(())
     }
+}
+
+/// Whether `store` is not the expected one, if one is expected.
+fn is_foreign(expected: StoreId, store: StoreId) -> bool {
+    expected != StoreId::NIL && store != expected
+}
+
+/// The segment before the one with this header.
+fn previous(header: &SegmentHeader) -> Option<Link> {
+    let LogPosition { segment, offset } = header.previous_end;
+    let salt = header.lineage.map(|lineage| lineage.previous_salt);
+    (segment > 0).then_some(Link { number: segment, salt, end: Some(offset) })
 }

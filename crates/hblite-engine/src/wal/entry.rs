@@ -185,6 +185,11 @@ pub(super) fn write_edit(
     });
 }
 
+/// Appends the record of a payload that was one before, at another place.
+pub(super) fn write_payload(out: &mut Vec<u8>, place: Place, payload: &[u8]) {
+    write_record(out, place, |out| out.extend_from_slice(payload));
+}
+
 /// Appends the record of a mark to `out`.
 pub(super) fn write_mark(out: &mut Vec<u8>, place: Place, mark: Mark) {
     write_record(out, place, |out| {
@@ -225,6 +230,28 @@ pub(super) fn plausible_payload(bytes: &[u8]) -> Option<&[u8]> {
         _ => false,
     };
     plausible.then_some(payload)
+}
+
+/// Whether these are the first bytes of a record, and not all of it.
+pub(super) fn is_start_of_record(bytes: &[u8]) -> bool {
+    let Some((header, payload)) = bytes.split_first_chunk::<RECORD_HEADER_SIZE>() else {
+        return true;
+    };
+    let length = u32::from_be_bytes([header[0], header[1], header[2], header[3]]) as usize;
+    let has_name = |name: &[u8]| name.iter().all(u8::is_ascii_alphanumeric);
+    payload.len() < length
+        && match *payload {
+            [] => (EDIT_LENGTH_MIN..=PAYLOAD_LENGTH_MAX).contains(&length),
+            [KIND_MARK, ..] => length == MARK_LENGTH,
+            [KIND_EDIT | KIND_EDIT_WITH_NONCE] => length <= PAYLOAD_LENGTH_MAX,
+            [KIND_EDIT | KIND_EDIT_WITH_NONCE, region_length, ref rest @ ..] => {
+                let region_length = region_length as usize;
+                (1..=REGION_NAME_LENGTH_MAX).contains(&region_length)
+                    && (EDIT_LENGTH_MIN - 1 + region_length..=PAYLOAD_LENGTH_MAX).contains(&length)
+                    && has_name(&rest[..rest.len().min(region_length)])
+            }
+            _ => false,
+        }
 }
 
 /// The payload of the record that begins `bytes` and stands at `place`, if there is a valid one.

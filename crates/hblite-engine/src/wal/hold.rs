@@ -5,20 +5,44 @@
 //!
 //! Threads: any; several holds may live at once.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use hblite_env::Env;
+use hblite_env::{Env, FileSystem};
 use hblite_model::Result;
 
 use super::entry::WalEntry;
-use super::replay::{ReplayOptions, replay_of};
+use super::head::{Head, HeadState};
+use super::replay::{ReplayOptions, replay_from};
 use super::segment::segment_path;
+use super::writer::Previous;
 use super::{ReplayReport, Wal};
 
 /// Keeps the segments of a log where they are.
 #[derive(Debug)]
 pub struct SegmentHold<'a> {
     wal: &'a Wal,
+}
+
+/// The log up to one moment.
+#[derive(Debug)]
+pub struct SealedLog {
+    files: Vec<PathBuf>,
+    head: Option<Head>,
+}
+
+impl SealedLog {
+    /// Its segments, oldest first: whole and durable.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Writes the head of a copy of it, durably, beside `dir`, which is where the segments go.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn write_head(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+        self.head.as_ref().map_or(Ok(()), |head| head.write(fs, dir))
+    }
 }
 
 impl Wal {
@@ -31,17 +55,17 @@ impl Wal {
 }
 
 impl SegmentHold<'_> {
-    /// Ends the active segment and gives the files of the log up to there, oldest first, whole and
-    /// durable. Everything that was appended before the call is in them.
+    /// Ends the active segment and gives the log up to there. Everything that was appended before
+    /// the call is in it.
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed.
-    pub fn seal(&self) -> Result<Vec<PathBuf>> {
+    pub fn seal(&self) -> Result<SealedLog> {
         let syncer = &self.wal.syncer;
         syncer.check()?;
         let mut tail = syncer.tail.lock();
         if tail.active_number().is_none() && syncer.accounting.lock().closed_count() == 0 {
-            return Ok(Vec::new());
+            return Ok(SealedLog { files: Vec::new(), head: None });
         }
         // Without this mark removed segments would be missed: the one that tells that they are not
         // needed may stand in the next segment.
@@ -49,26 +73,32 @@ impl SegmentHold<'_> {
         tail.request_roll();
         tail.append_mark(syncer.context());
         let numbers = syncer.accounting.lock().closed_numbers();
+        let Previous { end, salt } = tail.previous();
+        let (store, state) = (tail.store(), HeadState::Closed { end: end.offset });
+        let head = Head { store, newest: end.segment, salt, state };
         drop(tail);
         // Their records may not have been written so far.
         self.wal.sync_all()?;
         let dir = &syncer.dir;
-        Ok(numbers.into_iter().map(|number| segment_path(dir, number)).collect())
+        let files = numbers.into_iter().map(|number| segment_path(dir, number)).collect();
+        Ok(SealedLog { files, head: Some(head) })
     }
 
-    /// As [`super::replay`], of the segments that [`SegmentHold::seal`] gave, while others are
-    /// written.
+    /// As [`super::replay`], of a sealed log, while others write on.
     ///
     /// # Errors
     /// As [`super::replay`].
     pub fn replay(
         &self,
-        sealed: &[PathBuf],
+        sealed: &SealedLog,
         env: &Env,
         options: ReplayOptions,
         sink: &mut dyn FnMut(WalEntry<'_>) -> Result<()>,
     ) -> Result<ReplayReport> {
-        replay_of(env, &self.wal.syncer.dir, options, |path| sealed.iter().any(|s| s == path), sink)
+        match sealed.head {
+            Some(head) => replay_from(env, &self.wal.syncer.dir, options, Some(head), sink),
+            None => Ok(ReplayReport::default()),
+        }
     }
 }
 

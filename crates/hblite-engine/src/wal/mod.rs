@@ -7,14 +7,15 @@
 //!
 //! ```text
 //! WALs/hblite-wal.0000000007
-//! ┌────────────┬─────────┬──────┬────────┬──────────────┬─────────────┬─────────┬───┬───────┐
-//! │ "hbliteWL" │ u32     │ u32  │ u64    │ u64 segment, │ u64 oldest  │ i64     │ 0 │ u32   │
-//! │            │ version │ salt │ number │ u64 offset:  │ segment     │ created │   │ crc32 │
-//! │            │ 1       │      │        │ where the    │ that is     │ in ms   │   │       │
-//! │            │         │      │        │ log so far   │ still       │         │   │       │
-//! │            │         │      │        │ ends         │ needed      │         │   │       │
-//! │ 8          │ 4       │ 4    │ 8      │ 8 + 8        │ 8           │ 8       │ 4 │ 4     │
-//! └────────────┴─────────┴──────┴────────┴──────────────┴─────────────┴─────────┴───┴───────┘
+//! ┌────────────┬─────────┬──────┬────────┬──────────┬──────────────┬──────────┬─────────────┬───┐
+//! │ "hbliteWL" │ u32     │ u32  │ u64    │ 16 bytes │ u64 segment, │ u32 salt │ u64 oldest  │ … │
+//! │            │ version │ salt │ number │ id of    │ u64 offset:  │ of that  │ segment     │   │
+//! │            │ 2       │      │        │ the      │ where the    │ segment  │ that is     │   │
+//! │            │         │      │        │ store    │ log so far   │          │ still       │   │
+//! │            │         │      │        │          │ ends         │          │ needed      │   │
+//! │ 8          │ 4       │ 4    │ 8      │ 16       │ 8 + 8        │ 4        │ 8           │   │
+//! └────────────┴─────────┴──────┴────────┴──────────┴──────────────┴──────────┴─────────────┴───┘
+//!   … i64 created in ms │ zeros up to byte 92 │ u32 crc32 of these 92 bytes
 //! record*  u32 length of payload │ u32 crc32 of payload │ payload
 //!   edit   u8 1 │ u8 length, region │ u64 sequence id │ i64 write time in ms │ u32 cells │ cell*
 //!     cell   u32 key length │ u32 value length │ flat key │ value │ u16 tags length │ tags
@@ -22,17 +23,25 @@
 //!   mark   u8 2 │ u64 segment, u64 offset: synced so far │ u64 oldest segment still needed
 //! ```
 //!
+//! Version 1, which is still read, has neither the store nor the previous segment's salt, and 64
+//! bytes with a checksum of the first 60. The newest segment is named by the log's head (see
+//! [`head`]).
+//!
 //! All numbers are big-endian. The checksum of a record starts from
 //! `salt ^ low 32 bits of the record's offset ^ (length rotated left by 16)` instead of 0. A cell
 //! is HBase's `KeyValue`, then its tags. One edit is one atomic write to one region.
 //!
 //! Invariants:
 //! 1. Of one region, the order of the records is the order of the sequence ids.
-//! 2. A segment's header and name are durable before its first record is written.
-//! 3. Segments become durable in order, and are removed in order, after they became durable.
-//!    Before a removal a mark says durably that the segment is not needed, so a missing segment
-//!    is noticed, and one that comes back after a power cut is not.
-//! 4. A write or sync that failed is never tried again: the log refuses everything from then on.
+//! 2. A segment is durable before its successor is created; so damage is explained by a power cut
+//!    only in the newest one.
+//! 3. A segment's header and name are durable, and the head names it, before its first record is
+//!    written; so a file that is missing, older or of another store is noticed.
+//! 4. Segments are removed in order. Before a removal a mark says durably that the segment is not
+//!    needed, so one that comes back after a power cut is not read.
+//! 5. A record is in the log if its writer was told so, and is not if the writer was told so: a
+//!    write that failed is undone. A sync that failed is never tried again: the log refuses
+//!    everything from then on.
 //!
 //! What a replay calls a torn tail and what it calls damage: see `replay.rs`.
 //!
@@ -43,7 +52,9 @@ mod accounting;
 mod background;
 mod chain;
 mod entry;
+mod head;
 mod hold;
+mod output;
 mod reader;
 mod replay;
 mod segment;
@@ -53,24 +64,27 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_env::Env;
 use hblite_env::sync::Mutex;
+use hblite_env::{Env, FileSystem};
 use hblite_model::{CellBuffer, Durability, Error, Result};
 
 pub use accounting::WalRegion;
 pub use entry::{EditOrigin, WalCells, WalEntry};
-pub use hold::SegmentHold;
-pub use replay::{ReplayOptions, ReplayReport, Salvaged, TornTail, replay};
+pub use hold::{SealedLog, SegmentHold};
+pub use replay::{ReplayOptions, ReplayReport, Salvaged, TornTail, UnclosedLog, replay};
 
 use self::accounting::Accounting;
 use self::background::Background;
 use self::entry::REGION_NAME_LENGTH_MAX;
+use self::head::{Head, HeadState};
+use self::replay::FoundLog;
 use self::segment::segment_path;
 use self::syncer::{Goal, Syncer};
-use self::writer::Tail;
+use self::writer::{Previous, Tail};
+use crate::layout::StoreId;
 
 /// The greatest size at which a segment may be declared full: 1 GiB.
 const ROLL_SIZE_BYTES_MAX: u64 = 1 << 30;
@@ -117,6 +131,19 @@ struct Removal {
     holds: usize,
 }
 
+/// The store that the log in `dir` belongs to; nothing if there is no log, or it does not say.
+///
+/// # Errors
+/// `Io`; `CorruptWal` if the log's head is damaged.
+pub fn store_of(fs: &dyn FileSystem, dir: &Path) -> Result<Option<StoreId>> {
+    Ok(Head::read(fs, dir)?.map(|head| head.store))
+}
+
+/// The path of the file that names the newest segment of the log in `dir`.
+pub fn head_file(dir: &Path) -> PathBuf {
+    head::head_path(dir)
+}
+
 impl Wal {
     /// Continues the log in `dir` that `found` is the replay of.
     ///
@@ -133,23 +160,61 @@ impl Wal {
         }
         env.fs.create_dir_all(dir).map_err(|error| Error::io("create", dir, error))?;
         let found = &found.log;
-        let tail = Tail::new(found.end(), found.highest_number + 1, options.roll_size_bytes);
-        let accounting = Accounting::with_segments(found.segments.iter().cloned());
+        let previous = Previous { end: found.end(), salt: found.end_salt() };
+        let next_number = found.highest_number + 1;
+        let tail = Tail::new(found.store, previous, next_number, options.roll_size_bytes);
+        let segments = found.segments.iter().map(|segment| segment.closed.clone());
+        let accounting = Accounting::with_segments(segments);
         let syncer = Syncer::new(env.clone(), dir.to_path_buf(), tail, accounting);
-        syncer.add_found(found.ends.iter().copied().filter(|end| *end > found.synced));
+        let ends = found.segments.iter().map(|segment| segment.end);
+        syncer.go_on(found.head.is_some(), ends.filter(|end| *end > found.synced));
         let wal = Self {
             syncer: Arc::new(syncer),
             background: Background::default(),
             options,
             removal: Mutex::default(),
         };
-        if !found.left_over.is_empty() {
-            // They may only go when a new segment says durably where the log ended before them.
-            wal.mark(Goal::Synced)?;
-            wal.remove_segments(&found.left_over)?;
-            wal.sync_dir()?;
-        }
+        wal.tidy_up(found)?;
         Ok(wal)
+    }
+
+    /// Removes files that are no part of the log any more, and moves those away that never were.
+    fn tidy_up(&self, found: &FoundLog) -> Result<()> {
+        for number in &found.strays {
+            self.set_aside(*number)?;
+        }
+        if found.left_over.is_empty() {
+            return Ok(());
+        }
+        let is_newest = |number: &u64| found.head.is_none_or(|head| head.newest == *number);
+        let is_empty = found.head.is_some_and(|head| head.state == HeadState::Empty);
+        if !is_empty && found.left_over.iter().any(is_newest) {
+            // It may only go when the head names another one.
+            self.mark(Goal::Synced)?;
+        }
+        self.remove_segments(&found.left_over)?;
+        self.sync_dir()
+    }
+
+    /// Moves a file that is not what its name says to `archive/`, beside the log.
+    fn set_aside(&self, number: u64) -> Result<()> {
+        let (fs, dir) = (self.syncer.env.fs.as_ref(), &self.syncer.dir);
+        let path = segment_path(dir, number);
+        let archive = dir.with_file_name("archive").join(dir.file_name().unwrap_or_default());
+        let io = |error| Error::io("move to the archive", &path, error);
+        fs.create_dir_all(&archive).map_err(io)?;
+        let mut target = segment_path(&archive, number);
+        let mut copies = 0;
+        while fs.exists(&target).map_err(io)? {
+            copies += 1;
+            target.set_extension(format!("{number:010}.{copies}"));
+        }
+        fs.rename(&path, &target).map_err(io)
+    }
+
+    /// Makes `file` durable before the log gets its next segment.
+    pub fn sync_first(&self, file: PathBuf) {
+        self.syncer.sync_first(file);
     }
 
     /// The region of this encoded name, for appends.
@@ -173,9 +238,13 @@ impl Wal {
     /// `assign` gives the sequence id. It is called under the log's lock, so that log order is id
     /// order; it must be quick and must not use the log. Nothing is promised until [`Wal::sync`].
     ///
+    /// `durability` is that of the [`Wal::sync`] that follows: records that nobody waits for are
+    /// kept when they cannot be written, until they can be.
+    ///
     /// # Errors
-    /// `RegionServerStopped` if the log failed before or is closed, `IllegalArgument` if the cells
-    /// are larger than 1 GiB; `assign` was not called then.
+    /// `RegionTooBusy` if the log could not be written lately and still cannot be,
+    /// `RegionServerStopped` if it failed before or is closed, `IllegalArgument` if the cells are
+    /// larger than 1 GiB; `assign` was not called then.
     /// After `assign` was called an append does not fail.
     #[inline]
     pub fn append(
@@ -183,20 +252,22 @@ impl Wal {
         region: &WalRegion,
         origin: EditOrigin,
         edit: &CellBuffer,
+        durability: Durability,
         assign: impl FnOnce() -> u64,
     ) -> Result<WalTicket> {
-        self.syncer.check()?;
+        self.syncer.admit()?;
         entry::check_edit(edit)?;
         let context = self.syncer.context();
+        let is_awaited = !matches!(durability, Durability::SkipWal | Durability::AsyncWal);
         let mut tail = self.syncer.tail.lock();
-        let follows_another = tail.append(context, region, origin, edit, assign);
+        let is_sync_due = tail.append(context, region, origin, edit, is_awaited, assign);
         let (ticket, waiting) = (WalTicket(tail.appended()), tail.unwritten_bytes());
         drop(tail);
         if waiting > self.options.buffer_size_bytes {
             // A failure is remembered, and whoever waits for the record hears of it.
             let _ = self.syncer.reach(ticket.0, Goal::Written);
         }
-        if follows_another {
+        if is_sync_due {
             self.background.ring(&self.syncer);
         }
         Ok(ticket)
@@ -205,8 +276,9 @@ impl Wal {
     /// Waits until the record, and all before it, are as safe as `durability` says.
     ///
     /// # Errors
-    /// `RegionServerStopped` if the log failed. Whether the record will be found by a replay is
-    /// unknown then.
+    /// `RegionTooBusy` if it could not be written, for lack of space for example: it is not in the
+    /// log, and the write can be repeated. `RegionServerStopped` if the log failed: whether the
+    /// record will be found by a replay is unknown.
     #[inline]
     pub fn sync(&self, ticket: WalTicket, durability: Durability) -> Result<()> {
         match durability {
@@ -300,25 +372,22 @@ impl Wal {
         self.sync_all()?;
         self.remove_unneeded()?;
         let tail = self.syncer.tail.lock();
-        let Some(active) = tail.active_number() else {
-            self.syncer.close();
-            return Ok(());
-        };
+        let last = tail.active_end().unwrap_or(tail.previous());
+        let (store, appended) = (tail.store(), tail.live_end());
         let is_needed = self.syncer.accounting.lock().oldest().is_some()
             || tail.active_regions().iter().any(WalRegion::is_needed);
         drop(tail);
-        if is_needed {
-            // The mark tells the next replay that nothing before it can be missing.
-            self.mark(Goal::Written)?;
-        }
+        self.syncer.reach(appended, Goal::Synced)?;
         self.syncer.close();
-        if !is_needed {
-            // Older segments must not come back without this one, which says that they are dead.
-            self.sync_dir()?;
-            self.remove_segments(&[active])?;
-            self.sync_dir()?;
+        let Previous { end, salt } = last;
+        if end.segment == 0 {
+            return Ok(());
         }
-        Ok(())
+        let state =
+            if is_needed { HeadState::Closed { end: end.offset } } else { HeadState::Empty };
+        let head = Head { store, newest: end.segment, salt, state };
+        head.write(self.syncer.env.fs.as_ref(), &self.syncer.dir)?;
+        if is_needed { Ok(()) } else { self.remove_segments(&[end.segment]) }
     }
 
     /// Appends a mark and waits for it.
@@ -340,7 +409,8 @@ impl Wal {
         if removable.is_empty() {
             return Ok(());
         }
-        self.mark(Goal::Synced)?;
+        self.mark(Goal::Synced)
+            .inspect_err(|_| self.syncer.accounting.lock().put_back(&removable))?;
         for (index, number) in removable.iter().enumerate() {
             if let Err(error) = self.remove_segments(&[*number]) {
                 self.syncer.accounting.lock().put_back(&removable[index..]);
@@ -368,7 +438,7 @@ impl Wal {
 impl Drop for Wal {
     fn drop(&mut self) {
         self.background.stop();
-        let appended = self.syncer.tail.lock().appended();
+        let appended = self.syncer.tail.lock().live_end();
         // Nobody is left to be told of a failure; who had to know has waited for the sync.
         let _ = self.syncer.reach(appended, Goal::Written);
     }

@@ -4,8 +4,10 @@
 //! end. Because a record is only valid at its own place (see [`super::entry`]), bytes inside a
 //! record are not taken for one.
 
-use super::entry::{Place, RECORD_HEADER_SIZE, plausible_payload, valid_payload};
-use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
+use super::entry::{
+    Place, RECORD_HEADER_SIZE, is_start_of_record, plausible_payload, valid_payload,
+};
+use super::segment::{LogPosition, SegmentHeader};
 
 /// Disks and page caches lose whole sectors of this size.
 const SECTOR_SIZE: usize = 512;
@@ -32,6 +34,8 @@ pub(super) struct Damage {
     pub(super) end: u64,
     /// Whether the segment was searched for following records and has none.
     pub(super) is_last: bool,
+    /// Whether a kill in the middle of a write leaves it like this: the file ends inside a record.
+    pub(super) is_cut: bool,
     /// Whether a power cut that lost unsynced pages leaves it like this: the file is too short,
     /// or a whole sector reads as zeros.
     pub(super) is_lost: bool,
@@ -44,7 +48,7 @@ pub(super) struct SegmentReader<'a> {
     number: u64,
     salt: u32,
     at: usize,
-    /// Where the segment ends according to the next one.
+    /// Where the segment ends according to the next one, or to the head of the log.
     told_end: Option<u64>,
     /// Bytes that may still be hashed in the search for records after damage.
     search_budget: usize,
@@ -57,7 +61,9 @@ impl<'a> SegmentReader<'a> {
         let bytes = &file[..file.len().min(told)];
         let search_budget = bytes.len().saturating_mul(SEARCH_FACTOR).max(1);
         let (number, salt) = (header.number, header.salt);
-        Self { bytes, number, salt, at: HEADER_SIZE, told_end, search_budget }
+        // A file that ends within its header has no records: the chain saw to that.
+        let at = header.size() as usize;
+        Self { bytes, number, salt, at, told_end, search_budget }
     }
 
     /// The end of the last record or damage that was passed.
@@ -65,12 +71,12 @@ impl<'a> SegmentReader<'a> {
         self.at as u64
     }
 
-    /// Whether the next one's header says where this segment ends.
+    /// Whether the next segment's header, or the head of the log, says where this one ends.
     pub(super) fn is_end_told(&self) -> bool {
         self.told_end.is_some()
     }
 
-    /// What comes next; zeros up to an end that nobody told are nothing.
+    /// What comes next.
     pub(super) fn next(&mut self) -> Option<Step<'a>> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let end = self.told_end.unwrap_or(0).max(self.bytes.len() as u64);
@@ -85,9 +91,6 @@ impl<'a> SegmentReader<'a> {
             return Some(Step::Record { position, payload });
         }
         let next = self.find_record(start + 1);
-        if next.is_none() && self.told_end.is_none() && is_zero(rest) {
-            return None;
-        }
         // An end beyond the file (or memory) was told: then all of the file was passed.
         self.at = next.unwrap_or(usize::try_from(end).unwrap_or(usize::MAX));
         let present = start..self.at.min(self.bytes.len()).max(start);
@@ -95,7 +98,8 @@ impl<'a> SegmentReader<'a> {
         let is_lost = is_short || has_lost_sector(self.bytes, present);
         let end = next.map_or(end, |next| next as u64);
         let is_last = next.is_none() && self.search_budget > 0;
-        Some(Step::Damage(Damage { start: start as u64, end, is_last, is_lost }))
+        let is_cut = is_last && is_start_of_record(rest);
+        Some(Step::Damage(Damage { start: start as u64, end, is_last, is_cut, is_lost }))
     }
 
     /// The first place from `from` on where a valid record begins.

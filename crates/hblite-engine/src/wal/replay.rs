@@ -1,21 +1,25 @@
 //! Reads a log again after its process ended, however it ended.
 //!
-//! Which files are the log: the newest segment says where the one before it ended, that one names
-//! its predecessor, and so on back to the oldest that is still needed. Files beside this chain are
-//! left-overs (a removal that a power cut undid, a segment whose creation did not get far).
+//! Which files are the log: see [`super::chain`]. Where the log ends: at the end of the newest
+//! segment, or before it at damage that only a kill or a power cut can explain. That is a torn tail
+//! and is reported. All other damage is an error:
 //!
-//! Where the log ends: at the first place without a valid record, if only a kill or a power cut
-//! can explain it; that is a torn tail and is reported. Everything else is damage:
-//!
-//! | what is found | it is |
+//! | what is found in the newest segment | it is |
 //! |---|---|
-//! | no valid record in the last segment from there on | a torn tail |
-//! | lost pages (zeroed sectors, a short file) that no later mark calls synced | a torn tail |
+//! | the file ends inside a record | a torn tail: a kill during a write |
+//! | sectors of zeros, which no later mark calls synced | a torn tail: a power cut |
 //! | anything else | damage: an error with file and offset, or skipped and listed by salvage |
+//!
+//! In older segments everything is damage, because a segment is synced before its successor is
+//! created. Version 1 did not do that: there lost pages before the newest segment are a torn tail
+//! too, unless a later mark calls them synced, and so is any end without a valid record.
 //!
 //! The records after lost pages were not synced either (syncs happen in order), so nothing that
 //! was promised to survive a power cut is among what a torn tail drops. The next segment's header
 //! says where the log ended, so that a torn tail is never looked at again.
+//!
+//! A log that was not closed may have lost whole records at its end in a power cut, which nothing
+//! shows. [`ReplayReport::unclosed`] therefore says where it ends and what is known to be synced.
 //!
 //! Replaying changes no file.
 
@@ -28,15 +32,20 @@ use hblite_model::{Error, Exception, Result};
 use super::accounting::ClosedSegment;
 use super::chain::{Chain, SegmentFile};
 use super::entry::{self, Payload, WalEntry};
+use super::head::{Head, HeadState};
 use super::reader::{Damage, SegmentReader, Step};
-use super::segment::{HEADER_SIZE, LogPosition};
+use super::segment::{LogPosition, SegmentHeader};
+use crate::layout::StoreId;
 
 /// How to replay.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReplayOptions {
+    /// The store whose log this must be; any if it is [`StoreId::NIL`].
+    pub store: StoreId,
     /// Skips damaged records and lists them in the report, instead of failing at the first.
     ///
     /// Flush all regions after a salvage: the damage stays in its file until the file is removed.
+    /// Files that are no part of the log are moved to the archive by [`super::Wal::open`].
     pub salvage: bool,
 }
 
@@ -49,6 +58,20 @@ pub struct TornTail {
     pub offset: u64,
     /// How many bytes after that are no part of the log, in this and later files.
     pub bytes_lost: u64,
+}
+
+/// The end of a log that was not closed: the process was killed, or the power was cut.
+///
+/// A kill loses nothing that was written. A power cut may have cost records after
+/// `synced_offset`, none of which was promised to survive one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnclosedLog {
+    /// The newest segment.
+    pub file: PathBuf,
+    /// Where it ends.
+    pub offset: u64,
+    /// Up to here, at least, the log was synced.
+    pub synced_offset: u64,
 }
 
 /// Damage that a salvage skipped.
@@ -75,16 +98,23 @@ pub struct ReplayReport {
     pub bytes: u64,
     /// Where the log broke off, if it did.
     pub torn_tail: Option<TornTail>,
+    /// Where the log ends, if it was not closed and has no torn tail.
+    pub unclosed: Option<UnclosedLog>,
     /// What was skipped; empty without [`ReplayOptions::salvage`].
     pub salvaged: Vec<Salvaged>,
     pub(super) log: FoundLog,
 }
 
 impl ReplayReport {
+    /// Whether the log has no head so far: no segment of it names its store.
+    pub fn is_new(&self) -> bool {
+        self.log.head.is_none()
+    }
+
     /// The regions with entries in the log, each with its highest sequence id, sorted by name.
     pub fn regions(&self) -> Vec<(&str, u64)> {
         let mut regions: BTreeMap<&str, u64> = BTreeMap::new();
-        for (name, highest) in self.log.segments.iter().flat_map(|segment| &segment.regions) {
+        for (name, highest) in self.log.segments.iter().flat_map(|s| &s.closed.regions) {
             let known = regions.entry(name).or_default();
             *known = (*known).max(*highest);
         }
@@ -92,33 +122,56 @@ impl ReplayReport {
     }
 }
 
+/// A segment that was found.
+#[derive(Debug, Clone)]
+pub(super) struct FoundSegment {
+    pub(super) closed: ClosedSegment,
+    pub(super) salt: u32,
+    pub(super) end: LogPosition,
+    /// Whether it is of version 1.
+    is_old: bool,
+    header_size: u64,
+}
+
+impl FoundSegment {
+    fn is_empty(&self) -> bool {
+        self.end.offset == self.header_size
+    }
+}
+
 /// What the log that continues this one must know.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FoundLog {
-    pub(super) segments: Vec<ClosedSegment>,
-    /// The end of each of them.
-    pub(super) ends: Vec<LogPosition>,
+    pub(super) store: StoreId,
+    pub(super) segments: Vec<FoundSegment>,
     /// Up to here the log is known to survive a power cut.
     pub(super) synced: LogPosition,
     /// Numbers of files that are no part of the log any more.
     pub(super) left_over: Vec<u64>,
-    /// The highest number of all files.
+    /// Numbers of files that a salvage skipped because they are not what they must be.
+    pub(super) strays: Vec<u64>,
+    /// What the head of the log says.
+    pub(super) head: Option<Head>,
+    /// The highest number of all files, and of those before that are gone.
     pub(super) highest_number: u64,
 }
 
 impl FoundLog {
     /// Where the log ends.
     pub(super) fn end(&self) -> LogPosition {
-        self.ends.last().copied().unwrap_or_default()
+        self.segments.last().map(|segment| segment.end).unwrap_or_default()
     }
 
-    /// Lets the log end in a segment with records. The header of one without may not be durable
-    /// (the process ended while it created it), and the next segment must not build on it.
+    /// The salt of the segment in which the log ends.
+    pub(super) fn end_salt(&self) -> u32 {
+        self.segments.last().map_or(0, |segment| segment.salt)
+    }
+
+    /// Lets a log of version 1 end in a segment with records. The header of one without may not be
+    /// durable (the process ended while it created it), and the next segment must not build on it.
     fn drop_empty_end(&mut self) {
-        while self.end().offset == HEADER_SIZE as u64 {
-            self.left_over.push(self.end().segment);
-            self.ends.pop();
-            self.segments.pop();
+        while let Some(last) = self.segments.pop_if(|last| last.is_old && last.is_empty()) {
+            self.left_over.push(last.end.segment);
         }
     }
 }
@@ -138,22 +191,27 @@ pub fn replay(
     options: ReplayOptions,
     sink: &mut dyn FnMut(WalEntry<'_>) -> Result<()>,
 ) -> Result<ReplayReport> {
-    replay_of(env, dir, options, |_| true, sink)
+    replay_from(env, dir, options, None, sink)
 }
 
-/// As [`replay`], of the segments in these files only.
-pub(super) fn replay_of(
+/// As [`replay`], of the log as it was when `head` was its head, while others write to it.
+pub(super) fn replay_from(
     env: &Env,
     dir: &Path,
     options: ReplayOptions,
-    is_wanted: impl Fn(&Path) -> bool,
+    head: Option<Head>,
     sink: &mut dyn FnMut(WalEntry<'_>) -> Result<()>,
 ) -> Result<ReplayReport> {
     let mut report = ReplayReport::default();
-    let mut chain = Chain::find(env, dir, options.salvage, &mut report.salvaged)?;
-    chain.segments.retain(|segment| is_wanted(&segment.path));
+    let chain = Chain::find(env, dir, options, head, &mut report.salvaged)?;
+    report.log.store = options.store;
     report.log.left_over = chain.left_over;
+    report.log.strays = chain.strays;
     report.log.highest_number = chain.highest_number;
+    report.log.head = chain.head;
+    if let Some(Head { newest, state: HeadState::Closed { end }, .. }) = chain.head {
+        report.log.synced = LogPosition { segment: newest, offset: end };
+    }
     let replayer = Replayer { env, options, segments: &chain.segments };
     for index in 0..chain.segments.len() {
         if replayer.replay_segment(index, &mut report, sink)? {
@@ -162,6 +220,7 @@ pub(super) fn replay_of(
             break;
         }
     }
+    report.unclosed = replayer.unclosed(&report);
     report.log.drop_empty_end();
     Ok(report)
 }
@@ -188,6 +247,9 @@ impl Replayer<'_> {
         sink: &mut dyn FnMut(WalEntry<'_>) -> Result<()>,
     ) -> Result<bool> {
         let segment = &self.segments[index];
+        if segment.header.lineage.is_some() {
+            report.log.synced = report.log.synced.max(segment.header.previous_end);
+        }
         let content = segment.map(self.env)?;
         let mut reader = SegmentReader::new(&content, &segment.header, segment.told_end);
         let mut closed = ClosedSegment { number: segment.header.number, ..Default::default() };
@@ -210,7 +272,7 @@ impl Replayer<'_> {
                     }
                 },
                 Step::Damage(damage) => {
-                    if self.is_torn_tail(index, &reader, damage)? {
+                    if self.is_torn_tail(index, &reader, damage, report.log.synced)? {
                         torn_at = Some(damage.start);
                         break;
                     }
@@ -222,8 +284,10 @@ impl Replayer<'_> {
         let offset = torn_at.unwrap_or(reader.offset());
         report.segments += 1;
         report.bytes += content.len() as u64;
-        report.log.segments.push(closed);
-        report.log.ends.push(LogPosition { segment: segment.header.number, offset });
+        let SegmentHeader { number, salt, .. } = segment.header;
+        let (is_old, header_size) = (segment.header.lineage.is_none(), segment.header.size());
+        let end = LogPosition { segment: number, offset };
+        report.log.segments.push(FoundSegment { closed, salt, end, is_old, header_size });
         let Some(offset) = torn_at else {
             return Ok(false);
         };
@@ -258,20 +322,39 @@ impl Replayer<'_> {
         index: usize,
         reader: &SegmentReader<'_>,
         damage: Damage,
+        synced: LogPosition,
     ) -> Result<bool> {
-        if damage.is_last && !reader.is_end_told() {
+        let segment = &self.segments[index];
+        let is_last = damage.is_last && !reader.is_end_told();
+        if is_last && segment.header.lineage.is_none() {
             return Ok(true);
         }
-        if !damage.is_lost {
+        let is_explained = damage.is_lost || is_last && damage.is_cut;
+        if !is_explained {
             return Ok(false);
         }
         let ahead = self.look_ahead(index, reader.clone())?;
         if self.options.salvage && ahead.has_records {
             return Ok(false);
         }
-        let start =
-            LogPosition { segment: self.segments[index].header.number, offset: damage.start };
-        Ok(ahead.synced <= start)
+        let start = LogPosition { segment: segment.header.number, offset: damage.start };
+        Ok(synced.max(ahead.synced) <= start)
+    }
+
+    /// Where the log ends, if its head says that it was not closed.
+    fn unclosed(&self, report: &ReplayReport) -> Option<UnclosedLog> {
+        let head = report.log.head?;
+        let last = self.segments.last()?;
+        if head.state != HeadState::Running || report.torn_tail.is_some() {
+            return None;
+        }
+        let synced = report.log.synced;
+        let is_in_last = synced.segment == last.header.number;
+        Some(UnclosedLog {
+            file: last.path.clone(),
+            offset: report.log.end().offset,
+            synced_offset: if is_in_last { synced.offset } else { last.header.size() },
+        })
     }
 
     /// Looks at all that follows in the log.
@@ -279,6 +362,9 @@ impl Replayer<'_> {
         let mut ahead = Ahead::default();
         ahead.look_at(rest);
         for segment in &self.segments[index + 1..] {
+            if segment.header.lineage.is_some() {
+                ahead.synced = ahead.synced.max(segment.header.previous_end);
+            }
             let content = segment.map(self.env)?;
             ahead.look_at(SegmentReader::new(&content, &segment.header, segment.told_end));
         }

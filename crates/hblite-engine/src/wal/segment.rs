@@ -4,15 +4,24 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::layout::StoreId;
+
 /// Bytes of the header at the start of each segment.
-pub(super) const HEADER_SIZE: usize = 64;
+pub(super) const HEADER_SIZE: usize = 96;
+/// Bytes of the header of version 1.
+const HEADER_SIZE_V1: usize = 64;
 /// The first bytes of each segment.
 const MAGIC: [u8; 8] = *b"hbliteWL";
 /// The version of the format, in the header.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The version before, which is read and no longer written.
+const VERSION_1: u32 = 1;
 const NAME_PREFIX: &str = "hblite-wal.";
-/// Where the header's checksum stands, over everything before it.
-const CHECKSUM_OFFSET: usize = HEADER_SIZE - 4;
+/// Bytes of the header's checksum, over everything before it.
+const CHECKSUM_SIZE: usize = 4;
+
+// A header fits one sector, so a disk writes all of it or nothing.
+const _: () = assert!(HEADER_SIZE <= 512 && HEADER_SIZE_V1 < HEADER_SIZE);
 
 /// A place in the log: segment number (from 1; 0 is before the log) and offset in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -35,6 +44,15 @@ pub(super) fn segment_number(name: &str) -> Option<u64> {
     (number > 0 && format!("{number:010}") == digits).then_some(number)
 }
 
+/// What ties a segment to its store and to the segment before it; since version 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lineage {
+    /// The store that the segment belongs to.
+    pub(super) store: StoreId,
+    /// The salt of the previous segment, which tells it from every other one; 0 without one.
+    pub(super) previous_salt: u32,
+}
+
 /// What the start of a segment says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SegmentHeader {
@@ -48,82 +66,143 @@ pub(super) struct SegmentHeader {
     pub(super) oldest_live: u64,
     /// Milliseconds since 1970-01-01 UTC.
     pub(super) created: i64,
+    /// `None` in a segment of version 1.
+    pub(super) lineage: Option<Lineage>,
 }
 
 impl SegmentHeader {
-    pub(super) fn encode(&self) -> [u8; HEADER_SIZE] {
-        let mut bytes = [0; HEADER_SIZE];
-        let mut at = 0;
-        let mut put = |field: &[u8]| {
-            bytes[at..at + field.len()].copy_from_slice(field);
-            at += field.len();
-        };
-        put(&MAGIC);
-        put(&VERSION.to_be_bytes());
-        put(&self.salt.to_be_bytes());
-        put(&self.number.to_be_bytes());
-        put(&self.previous_end.segment.to_be_bytes());
-        put(&self.previous_end.offset.to_be_bytes());
-        put(&self.oldest_live.to_be_bytes());
-        put(&self.created.to_be_bytes());
-        let checksum = crc32fast::hash(&bytes[..CHECKSUM_OFFSET]);
-        bytes[CHECKSUM_OFFSET..].copy_from_slice(&checksum.to_be_bytes());
+    /// Offset of the first record.
+    pub(super) fn size(&self) -> u64 {
+        let size = if self.lineage.is_some() { HEADER_SIZE } else { HEADER_SIZE_V1 };
+        size as u64
+    }
+
+    /// The bytes of the header; of version 1 without a lineage.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        assert!(self.previous_end.segment < self.number && self.oldest_live <= self.number);
+        let mut bytes = Vec::with_capacity(HEADER_SIZE);
+        bytes.extend_from_slice(&MAGIC);
+        let version = if self.lineage.is_some() { VERSION } else { VERSION_1 };
+        bytes.extend_from_slice(&version.to_be_bytes());
+        bytes.extend_from_slice(&self.salt.to_be_bytes());
+        bytes.extend_from_slice(&self.number.to_be_bytes());
+        if let Some(lineage) = &self.lineage {
+            bytes.extend_from_slice(lineage.store.as_bytes());
+        }
+        bytes.extend_from_slice(&self.previous_end.segment.to_be_bytes());
+        bytes.extend_from_slice(&self.previous_end.offset.to_be_bytes());
+        if let Some(lineage) = &self.lineage {
+            bytes.extend_from_slice(&lineage.previous_salt.to_be_bytes());
+        }
+        bytes.extend_from_slice(&self.oldest_live.to_be_bytes());
+        bytes.extend_from_slice(&self.created.to_be_bytes());
+        let size = if self.lineage.is_some() { HEADER_SIZE } else { HEADER_SIZE_V1 };
+        bytes.resize(size - CHECKSUM_SIZE, 0);
+        let checksum = crc32fast::hash(&bytes);
+        bytes.extend_from_slice(&checksum.to_be_bytes());
         bytes
     }
 
-    /// The header in `bytes`; the error says what is wrong with it.
-    pub(super) fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self, String> {
-        let u32_at = |at: usize| u32::from_be_bytes(field(bytes, at));
-        let u64_at = |at: usize| u64::from_be_bytes(field(bytes, at));
-        if bytes[..MAGIC.len()] != MAGIC {
+    /// The header that a file with these first bytes has; the error says what is wrong with it.
+    pub(super) fn decode(file: &[u8]) -> Result<Self, String> {
+        if !file.starts_with(&MAGIC) {
             return Err("not a segment of a write-ahead log: wrong magic".to_owned());
         }
-        let (stored, computed) =
-            (u32_at(CHECKSUM_OFFSET), crc32fast::hash(&bytes[..CHECKSUM_OFFSET]));
+        let mut fields = Fields { rest: file.get(MAGIC.len()..).unwrap_or_default() };
+        let version = u32::from_be_bytes(fields.take());
+        let size = match version {
+            VERSION => HEADER_SIZE,
+            VERSION_1 => HEADER_SIZE_V1,
+            _ => return Err(format!("version {version} of the log format, expected {VERSION}")),
+        };
+        let Some((header, stored)) =
+            file.get(..size).and_then(|header| header.split_last_chunk::<CHECKSUM_SIZE>())
+        else {
+            return Err(format!("the file has {} bytes, and its header {size}", file.len()));
+        };
+        let (stored, computed) = (u32::from_be_bytes(*stored), crc32fast::hash(header));
         if stored != computed {
             return Err(format!(
                 "checksum of the header is {computed:#010x}, expected {stored:#010x}"
             ));
         }
-        if u32_at(8) != VERSION {
-            return Err(format!("version {} of the log format, expected {VERSION}", u32_at(8)));
-        }
-        Ok(Self {
-            salt: u32_at(12),
-            number: u64_at(16),
-            previous_end: LogPosition { segment: u64_at(24), offset: u64_at(32) },
-            oldest_live: u64_at(40),
-            created: u64_at(48) as i64,
-        })
+        let salt = u32::from_be_bytes(fields.take());
+        let number = u64::from_be_bytes(fields.take());
+        let store = (version == VERSION).then(|| StoreId::from_bytes(fields.take()));
+        let segment = u64::from_be_bytes(fields.take());
+        let previous_end = LogPosition { segment, offset: u64::from_be_bytes(fields.take()) };
+        let lineage =
+            store.map(|store| Lineage { store, previous_salt: u32::from_be_bytes(fields.take()) });
+        let oldest_live = u64::from_be_bytes(fields.take());
+        let created = i64::from_be_bytes(fields.take());
+        Ok(Self { number, salt, previous_end, oldest_live, created, lineage })
     }
 }
 
-fn field<const N: usize>(bytes: &[u8; HEADER_SIZE], at: usize) -> [u8; N] {
-    let mut field = [0; N];
-    field.copy_from_slice(&bytes[at..at + N]);
-    field
+/// Whether a file with this content is a segment whose creation did not get as far as its header:
+/// a part of one, or zeros that a power cut left in its place.
+pub(super) fn is_unfinished(file: &[u8]) -> bool {
+    let magic = &file[..file.len().min(MAGIC.len())];
+    file.len() <= HEADER_SIZE
+        && (MAGIC.starts_with(magic) || file.iter().all(|byte| *byte == 0))
+        && SegmentHeader::decode(file).is_err()
+}
+
+/// Takes numbers off a header whose length is checked; beyond its end they are zeros.
+struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (field, rest) = self.rest.split_first_chunk().unwrap_or((&[0; N], &[]));
+        self.rest = rest;
+        *field
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_header_comes_back_and_any_flipped_byte_is_noticed() {
-        let header = SegmentHeader {
+    fn headers() -> [SegmentHeader; 2] {
+        let store = StoreId::from_bytes(*b"0123456789abcdef");
+        let old = SegmentHeader {
             number: 7,
             salt: 0xdead_beef,
             previous_end: LogPosition { segment: 6, offset: 99 },
             oldest_live: 3,
             created: -5,
+            lineage: None,
         };
-        let bytes = header.encode();
-        assert_eq!(SegmentHeader::decode(&bytes), Ok(header));
-        for at in 0..HEADER_SIZE {
-            let mut damaged = bytes;
-            damaged[at] ^= 0x10;
-            assert!(SegmentHeader::decode(&damaged).is_err(), "byte {at}");
+        [old, SegmentHeader { lineage: Some(Lineage { store, previous_salt: 0xcafe }), ..old }]
+    }
+
+    #[test]
+    fn a_header_comes_back_and_any_flipped_byte_is_noticed() {
+        for header in headers() {
+            let bytes = header.encode();
+            assert_eq!(bytes.len() as u64, header.size());
+            assert_eq!(SegmentHeader::decode(&bytes), Ok(header));
+            for at in 0..bytes.len() {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 0x10;
+                assert!(SegmentHeader::decode(&damaged).is_err(), "byte {at}");
+                assert!(SegmentHeader::decode(&bytes[..at]).is_err(), "{at} bytes");
+            }
         }
+    }
+
+    #[test]
+    fn a_file_is_unfinished_if_it_is_a_part_of_a_header_and_nothing_else() {
+        for header in headers() {
+            let bytes = header.encode();
+            assert!((0..bytes.len()).all(|length| is_unfinished(&bytes[..length])));
+            assert!(!is_unfinished(&bytes), "a whole header");
+            assert!(!is_unfinished(&[&bytes[..], b"x"].concat()), "records");
+        }
+        assert!(is_unfinished(&[0; HEADER_SIZE]) && !is_unfinished(&[0; HEADER_SIZE + 1]));
+        assert!(!is_unfinished(b"hello") && !is_unfinished(b"hbliteXL"));
     }
 
     #[test]

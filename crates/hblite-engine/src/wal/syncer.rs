@@ -3,36 +3,52 @@
 //! A thread that needs its record written or synced becomes the leader if there is none, takes all
 //! that was appended meanwhile, writes it with one call (and syncs it if somebody needs that), and
 //! wakes the others. There is no thread for it: an uncontended write costs no switch of threads.
-//! Only writes that nobody waits for, and the sync of segments that are full, are left to a
+//! Only writes that nobody waits for, and early syncs of a segment that grows, are left to a
 //! background thread, which starts when it is first needed.
 //!
-//! Order: segments become durable in order. A sync of the active segment syncs the full ones
-//!        before it first, so that nothing that is durable stands after something that is not.
-//! Failure: after a failed write or sync nobody knows what is in the file, so all that follows is
-//!        refused until the log is read again.
+//! Order: a segment is synced before its successor is created, so only the newest one can have
+//!        records that a power cut may take. What remains to be synced then is little, because the
+//!        background thread syncs a segment each time that it has grown by some megabytes.
+//! Failure: records whose write failed are taken back if the file is as it was before (see
+//!        [`super::output`]), and who waits for them gets an error: they are not in the log and
+//!        never will be. Those that nobody waits for (ASYNC_WAL) were acknowledged; they stay in
+//!        the tail and are written when that is possible again. Until then the log is stalled: it
+//!        takes no records that could add to them. After a failed sync nobody knows what is on the
+//!        disk, so all that follows is refused until the log is read again.
 //! Locks: `progress` is held for moments; `io` by the leader while it writes; the tail's lock and
 //!        the accounting's may be taken under `io`, never the other way round.
 
 use std::collections::VecDeque;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use hblite_env::Env;
 use hblite_env::sync::{Condvar, Mutex, MutexGuard};
 use hblite_env::thread;
 use hblite_env::time::{Duration, Instant};
-use hblite_env::{Env, WritableFile};
 use hblite_model::{Error, Exception, Result};
 
 use super::accounting::Accounting;
-use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader, segment_path};
-use super::writer::{Context, Roll, Tail, Unwritten};
+use super::output::{Failure, Outcome, Output, Unsynced};
+use super::segment::{LogPosition, segment_path};
+use super::writer::{Context, EARLY_SYNC_BYTES, Tail, Unwritten};
 
 /// A buffer that has grown beyond this is given back after use.
 const SPARE_BUFFER_MAX: usize = 4 << 20;
 
 /// The longest that a leader waits for others to join its group.
 const GATHER_MAX: Duration = Duration::from_millis(1);
+
+/// So many stretches of records that were taken back are remembered. Each costs at least one failed
+/// write, so no thread sleeps so long that it would ask for one that is forgotten; if one does, it
+/// gets an error.
+const DROPPED_MAX: usize = 1000;
+
+/// States of a log: it takes records; it has records to write first; it takes nothing any more.
+const WORKS: u8 = 0;
+const STALLED: u8 = 1;
+const FAILED: u8 = 2;
 
 /// What a waiting thread wants of its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,16 +69,15 @@ pub(super) struct Syncer {
     /// How far the log is written and synced, in the tail's coin.
     written: AtomicU64,
     synced: AtomicU64,
-    is_failed: AtomicBool,
+    /// Records up to here may have been taken back.
+    dropped_end: AtomicU64,
+    /// One of the constants above.
+    state: AtomicU8,
     /// How many times a thread came to wait for a sync.
     sync_requests: AtomicU64,
     progress: Mutex<Progress>,
     changed: Condvar,
     io: Mutex<Io>,
-    /// Full segments that are not synced yet, oldest first.
-    full: Mutex<VecDeque<FullSegment>>,
-    /// Held while full segments are synced.
-    full_gate: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -71,11 +86,55 @@ struct Progress {
     waiting_for_write: usize,
     waiting_for_sync: usize,
     failure: Option<String>,
+    /// Records that are not in the log because their write failed, oldest first.
+    dropped: VecDeque<Dropped>,
+}
+
+/// A stretch of records that could not be written, and were taken back.
+#[derive(Debug)]
+struct Dropped {
+    records: Range<u64>,
+    failure: Failure,
+}
+
+impl Progress {
+    /// Notes that these records were taken back. Gives the end of the last one before them that
+    /// was not.
+    fn drop_records(&mut self, records: Range<u64>, failure: &Failure) -> u64 {
+        if let Some(last) = self.dropped.back_mut().filter(|d| d.records.end == records.start) {
+            last.records.end = records.end;
+            last.failure = failure.clone();
+            return last.records.start;
+        }
+        if self.dropped.len() == DROPPED_MAX {
+            self.dropped.pop_front();
+        }
+        let start = records.start;
+        self.dropped.push_back(Dropped { records, failure: failure.clone() });
+        start
+    }
+
+    /// Why the record that ends at `position` is not in the log, if it was taken back.
+    fn dropped(&self, position: u64) -> Option<Error> {
+        // Of the oldest ones only the end is known: see DROPPED_MAX.
+        let first = self.dropped.front().filter(|first| position <= first.records.start);
+        let is_hit = |dropped: &&Dropped| {
+            dropped.records.start < position && position <= dropped.records.end
+        };
+        let forgotten = first.filter(|_| self.dropped.len() == DROPPED_MAX);
+        let Failure { what, is_full, .. } =
+            &forgotten.or_else(|| self.dropped.iter().find(is_hit))?.failure;
+        let advice = if *is_full { "free some space, and try again" } else { "try again" };
+        let message = format!(
+            "nothing was written, because the write-ahead log could not be ({what}); {advice}"
+        );
+        Some(Error::new(Exception::RegionTooBusy, message))
+    }
 }
 
 #[derive(Debug, Default)]
 struct Io {
-    segment: Option<OpenSegment>,
+    output: Output,
     spare: Vec<u8>,
     group: Group,
 }
@@ -91,63 +150,6 @@ struct Group {
     duration: Duration,
 }
 
-#[derive(Debug)]
-struct OpenSegment {
-    file: Box<dyn WritableFile>,
-    path: PathBuf,
-    end: LogPosition,
-}
-
-/// A segment that gets no more records and may not survive a power cut yet.
-#[derive(Debug)]
-struct FullSegment {
-    /// The handle that wrote it, unless another process did.
-    file: Option<Box<dyn WritableFile>>,
-    path: PathBuf,
-    end: LogPosition,
-}
-
-/// What failed, in words.
-type Failure = String;
-type Outcome<T> = std::result::Result<T, Failure>;
-
-fn failure(doing: &str, path: &Path, error: &io::Error) -> Failure {
-    format!("{doing} {}: {error}", path.display())
-}
-
-impl OpenSegment {
-    /// Creates the file and makes its name and its header durable.
-    fn create(env: &Env, dir: &Path, header: &SegmentHeader) -> Outcome<Self> {
-        let path = segment_path(dir, header.number);
-        let create = || -> io::Result<Box<dyn WritableFile>> {
-            let mut file = env.fs.create(&path)?;
-            file.write_all(&header.encode())?;
-            file.sync()?;
-            env.fs.sync_dir(dir)?;
-            if let Some(parent) = dir.parent() {
-                env.fs.sync_dir(parent)?;
-            }
-            Ok(file)
-        };
-        let file = create().map_err(|error| failure("create", &path, &error))?;
-        let end = LogPosition { segment: header.number, offset: HEADER_SIZE as u64 };
-        Ok(Self { file, path, end })
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Outcome<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        self.file.write_all(bytes).map_err(|error| failure("write", &self.path, &error))?;
-        self.end.offset += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn sync(&mut self) -> Outcome<()> {
-        self.file.sync().map_err(|error| failure("sync", &self.path, &error))
-    }
-}
-
 impl Syncer {
     pub(super) fn new(env: Env, dir: PathBuf, tail: Tail, accounting: Accounting) -> Self {
         Self {
@@ -157,13 +159,12 @@ impl Syncer {
             accounting: Mutex::new(accounting),
             written: AtomicU64::new(0),
             synced: AtomicU64::new(0),
-            is_failed: AtomicBool::new(false),
+            dropped_end: AtomicU64::new(0),
+            state: AtomicU8::new(WORKS),
             sync_requests: AtomicU64::new(0),
             progress: Mutex::default(),
             changed: Condvar::new(),
             io: Mutex::default(),
-            full: Mutex::default(),
-            full_gate: Mutex::new(()),
         }
     }
 
@@ -176,10 +177,25 @@ impl Syncer {
     /// An error if the log has failed before.
     #[inline]
     pub(super) fn check(&self) -> Result<()> {
-        if self.is_failed.load(Ordering::Acquire) {
+        if self.state.load(Ordering::Acquire) == FAILED {
             return Err(Self::failed(&self.progress.lock()));
         }
         Ok(())
+    }
+
+    /// An error if the log takes no records: it has failed, or it could not be written and that
+    /// has not changed. What is left to be written then does not grow.
+    #[inline]
+    pub(super) fn admit(&self) -> Result<()> {
+        if self.state.load(Ordering::Acquire) == WORKS { Ok(()) } else { self.retry() }
+    }
+
+    /// Tries to write what an earlier write left.
+    #[cold]
+    fn retry(&self) -> Result<()> {
+        self.check()?;
+        let position = self.tail.lock().live_end();
+        self.reach(position, Goal::Written)
     }
 
     fn failed(progress: &Progress) -> Error {
@@ -188,13 +204,20 @@ impl Syncer {
         Error::new(Exception::RegionServerStopped, message)
     }
 
-    fn fail(&self, progress: &mut Progress, failure: Failure) {
-        progress.failure.get_or_insert(failure);
-        self.is_failed.store(true, Ordering::Release);
+    fn fail(&self, progress: &mut Progress, what: String) {
+        progress.failure.get_or_insert(what);
+        self.state.store(FAILED, Ordering::Release);
+    }
+
+    /// Whether all up to `position` is in the log, and none of it may have been taken back.
+    #[inline]
+    fn has_reached(&self, position: u64, goal: Goal) -> bool {
+        // In this order: what was taken back is noted before the log grows beyond it.
+        self.is_beyond(position, goal) && position > self.dropped_end.load(Ordering::Acquire)
     }
 
     #[inline]
-    fn has_reached(&self, position: u64, goal: Goal) -> bool {
+    fn is_beyond(&self, position: u64, goal: Goal) -> bool {
         let reached = match goal {
             Goal::Written => &self.written,
             Goal::Synced => &self.synced,
@@ -205,6 +228,7 @@ impl Syncer {
     /// Returns when the log has reached the goal up to `position`.
     ///
     /// # Errors
+    /// `RegionTooBusy` if the record that ends there could not be written: it is not in the log.
     /// `RegionServerStopped` if the log failed, now or before.
     pub(super) fn reach(&self, position: u64, goal: Goal) -> Result<()> {
         if self.has_reached(position, goal) {
@@ -215,7 +239,10 @@ impl Syncer {
         }
         let mut progress = self.progress.lock();
         loop {
-            if self.has_reached(position, goal) {
+            if let Some(error) = progress.dropped(position) {
+                return Err(error);
+            }
+            if self.is_beyond(position, goal) {
                 return Ok(());
             }
             if progress.failure.is_some() {
@@ -247,7 +274,9 @@ impl Syncer {
                 self.synced.fetch_max(position, Ordering::AcqRel);
             }
             Ok(_) => {}
-            Err(failure) => self.fail(progress, failure),
+            Err(Failure { what, is_undone: false, .. }) => self.fail(progress, what),
+            // Remembered already.
+            Err(_) => {}
         }
         if progress.waiting_for_write + progress.waiting_for_sync > 0 {
             self.changed.notify_all();
@@ -262,22 +291,28 @@ impl Syncer {
         };
         let spare = std::mem::take(&mut io.spare);
         let (unwritten, position) = self.tail.lock().take_unwritten(spare);
-        self.write(&mut io, &unwritten)?;
+        let (written, outcome) = io.output.write(&self.env, &self.dir, &unwritten);
+        if let Err(failure) = outcome {
+            if failure.is_undone {
+                self.take_back(&io.output, unwritten, written, position, &failure);
+            }
+            return Err(failure);
+        }
         let mut spare = unwritten.bytes;
         if spare.capacity() <= SPARE_BUFFER_MAX {
             spare.clear();
             io.spare = spare;
         }
         self.written.store(position, Ordering::Release);
+        // Fails if the log works, which is the rule, or has failed.
+        let _ = self.state.compare_exchange(STALLED, WORKS, Ordering::AcqRel, Ordering::Relaxed);
         if goal == Goal::Synced {
             if self.progress.lock().waiting_for_write > 0 {
                 self.changed.notify_all();
             }
-            self.sync_full()?;
             let began = Instant::now();
-            if let Some(segment) = &mut io.segment {
-                segment.sync()?;
-                self.tail.lock().set_synced(segment.end);
+            if let Some(end) = io.output.sync(&self.env)? {
+                self.tail.lock().set_synced(end);
             }
             let waiting = self.sync_requests.load(Ordering::Relaxed);
             io.group = Group {
@@ -287,6 +322,30 @@ impl Syncer {
             };
         }
         Ok(position)
+    }
+
+    /// Takes back all records from index `written` of `unwritten` on, which ends at `position`. Who
+    /// waits for one of them gets an error; what nobody waits for is written later.
+    fn take_back(
+        &self,
+        output: &Output,
+        unwritten: Unwritten,
+        written: usize,
+        position: u64,
+        failure: &Failure,
+    ) {
+        let from = position - (unwritten.bytes.len() - written) as u64;
+        let mut tail = self.tail.lock();
+        let to = tail.appended();
+        // Noted before the tail's lock is free: so the log cannot grow beyond them before.
+        let live_end = self.progress.lock().drop_records(from..to, failure);
+        self.dropped_end.store(to, Ordering::Release);
+        self.written.store(from, Ordering::Release);
+        let is_left = tail.take_back(self.context(), unwritten, written, output.end(), live_end);
+        if is_left {
+            let _ =
+                self.state.compare_exchange(WORKS, STALLED, Ordering::AcqRel, Ordering::Relaxed);
+        }
     }
 
     /// Lets the threads of the last group come back with their next write, for at most half the
@@ -305,57 +364,18 @@ impl Syncer {
         }
     }
 
-    /// Writes the bytes, each piece into its segment.
-    fn write(&self, io: &mut Io, unwritten: &Unwritten) -> Outcome<()> {
-        let mut rest = unwritten.bytes.as_slice();
-        let mut index = 0;
-        for Roll { buffer_index, header } in &unwritten.rolls {
-            let (before, after) = rest.split_at(buffer_index - index);
-            if let Some(mut segment) = io.segment.take() {
-                segment.write(before)?;
-                let OpenSegment { file, path, end } = segment;
-                self.full.lock().push_back(FullSegment { file: Some(file), path, end });
-            }
-            io.segment = Some(OpenSegment::create(&self.env, &self.dir, header)?);
-            (rest, index) = (after, *buffer_index);
-        }
-        match &mut io.segment {
-            Some(segment) => segment.write(rest),
-            None => Ok(()),
-        }
+    /// Goes on after a log that was found. The next sync, and the next segment, begin with the sync
+    /// of the segments that end at `ends`.
+    pub(super) fn go_on(&self, has_head: bool, ends: impl IntoIterator<Item = LogPosition>) {
+        let paths = ends.into_iter().map(|end| segment_path(&self.dir, end.segment));
+        let output = &mut self.io.lock().output;
+        output.has_head = has_head;
+        output.found.extend(paths);
     }
 
-    /// Lets the next sync begin with segments that were found and may not be durable.
-    pub(super) fn add_found(&self, ends: impl IntoIterator<Item = LogPosition>) {
-        let found = ends.into_iter().map(|end| {
-            let path = segment_path(&self.dir, end.segment);
-            FullSegment { file: None, path, end }
-        });
-        self.full.lock().extend(found);
-    }
-
-    /// Makes all full segments durable, if the log has not failed.
-    fn sync_full(&self) -> Outcome<()> {
-        let _gate = self.full_gate.lock();
-        if self.is_failed.load(Ordering::Acquire) {
-            return Err("failed before".to_owned());
-        }
-        loop {
-            let Some(FullSegment { file, path, end }) = self.full.lock().pop_front() else {
-                return Ok(());
-            };
-            let outcome = match file {
-                Some(mut file) => file.sync(),
-                None => self.env.fs.sync_file(&path),
-            };
-            if let Err(error) = outcome {
-                // Remembered before the gate opens: the next one must not find all in order.
-                let failure = failure("sync", &path, &error);
-                self.fail(&mut self.progress.lock(), failure.clone());
-                return Err(failure);
-            }
-            self.tail.lock().set_synced(end);
-        }
+    /// Lets the next sync, and the next segment, begin with the sync of `file`.
+    pub(super) fn sync_first(&self, file: PathBuf) {
+        self.io.lock().output.found.push(file);
     }
 
     /// Makes everything durable, segments that were found included.
@@ -363,25 +383,47 @@ impl Syncer {
     /// # Errors
     /// `RegionServerStopped` if the log failed, now or before.
     pub(super) fn sync_all(&self) -> Result<()> {
-        let appended = self.tail.lock().appended();
-        self.reach(appended, Goal::Synced)?;
+        let position = self.tail.lock().live_end();
+        self.reach(position, Goal::Synced)?;
         // Nothing may have been appended behind the segments that were found.
-        if self.sync_full().is_err() {
-            let _progress = self.progress.lock();
-            self.changed.notify_all();
+        let mut io = self.io.lock();
+        if let Err(failure) = io.output.sync_found(&self.env) {
+            self.fail_and_wake(failure.what);
         }
+        drop(io);
         self.check()
     }
 
-    /// What the background thread does: writes all that was appended, syncs the full segments.
-    pub(super) fn catch_up(&self) {
-        let appended = self.tail.lock().appended();
+    /// What the background thread does: writes all that was appended, and syncs the active segment
+    /// if much of it is not synced. False if there is something left to write.
+    pub(super) fn catch_up(&self) -> bool {
+        let position = self.tail.lock().live_end();
         // A failure is remembered, and told to the next one who appends or waits.
-        let is_written = self.reach(appended, Goal::Written).is_ok();
-        if is_written && self.sync_full().is_err() {
-            let _progress = self.progress.lock();
-            self.changed.notify_all();
+        if self.reach(position, Goal::Written).is_ok() {
+            self.sync_early();
         }
+        self.state.load(Ordering::Acquire) != STALLED
+    }
+
+    /// Syncs the active segment while others write to it.
+    fn sync_early(&self) {
+        let unsynced = self.io.lock().output.unsynced();
+        let Some(Unsynced { path, end, bytes }) = unsynced else { return };
+        if bytes < EARLY_SYNC_BYTES / 2 {
+            return;
+        }
+        if let Err(error) = self.env.fs.sync_file(&path) {
+            self.fail_and_wake(Failure::unknown("sync", &path, &error).what);
+            return;
+        }
+        self.io.lock().output.note_synced(end);
+        self.tail.lock().set_synced(end);
+    }
+
+    fn fail_and_wake(&self, what: String) {
+        let mut progress = self.progress.lock();
+        self.fail(&mut progress, what);
+        self.changed.notify_all();
     }
 
     /// Refuses all that follows.

@@ -6,12 +6,19 @@
 //!
 //! Invariant: the order of the records is the order in which `assign` was called.
 
+use std::ops::Range;
+
 use hblite_env::Env;
 use hblite_model::CellBuffer;
 
 use super::accounting::{Accounting, WalRegion};
-use super::entry::{self, EditOrigin, Mark, Place};
-use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
+use super::entry::{self, EditOrigin, Mark, Place, RECORD_HEADER_SIZE};
+use super::segment::{HEADER_SIZE, Lineage, LogPosition, SegmentHeader};
+use crate::layout::StoreId;
+
+/// Each time a segment has grown by this much, it is synced in the background: the rest, which is
+/// synced when the segment is full, stays small.
+pub(super) const EARLY_SYNC_BYTES: u64 = 8 << 20;
 
 /// A segment that begins inside the buffer.
 #[derive(Debug)]
@@ -21,11 +28,21 @@ pub(super) struct Roll {
     pub(super) header: SegmentHeader,
 }
 
+/// A record in the buffer that was acknowledged before it was written.
+#[derive(Debug)]
+struct Unawaited {
+    /// Its place in the buffer.
+    record: Range<usize>,
+    region: WalRegion,
+    sequence_id: u64,
+}
+
 /// What is to be written next.
 #[derive(Debug, Default)]
 pub(super) struct Unwritten {
     pub(super) bytes: Vec<u8>,
     pub(super) rolls: Vec<Roll>,
+    unawaited: Vec<Unawaited>,
 }
 
 #[derive(Debug)]
@@ -38,16 +55,34 @@ struct ActiveSegment {
     regions: Vec<WalRegion>,
 }
 
+impl ActiveSegment {
+    fn as_previous(&self) -> Previous {
+        let end = LogPosition { segment: self.number, offset: self.offset };
+        Previous { end, salt: self.salt }
+    }
+}
+
+/// The last segment before the active one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Previous {
+    pub(super) end: LogPosition,
+    pub(super) salt: u32,
+}
+
 /// The end of the log.
 #[derive(Debug)]
 pub(super) struct Tail {
+    store: StoreId,
     unwritten: Unwritten,
     /// Bytes of all records since the log was opened: the coin in which progress is counted.
     appended: u64,
+    /// The end of the last record that was not taken back, in the same coin.
+    live_end: u64,
     active: Option<ActiveSegment>,
     next_number: u64,
-    /// The end of the last segment before the active one.
-    previous_end: LogPosition,
+    previous: Previous,
+    /// The last segment before the first one of this process.
+    before_first: Previous,
     roll_size_bytes: u64,
     /// What is known to survive a power cut.
     synced: LogPosition,
@@ -57,13 +92,23 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    pub(super) fn new(previous_end: LogPosition, next_number: u64, roll_size_bytes: u64) -> Self {
+    /// The end of a log of `store` whose next segment follows `previous` and has `next_number`.
+    pub(super) fn new(
+        store: StoreId,
+        previous: Previous,
+        next_number: u64,
+        roll_size_bytes: u64,
+    ) -> Self {
+        assert!(previous.end.segment < next_number, "the numbers of segments ascend");
         Self {
+            store,
             unwritten: Unwritten::default(),
             appended: 0,
+            live_end: 0,
             active: None,
             next_number,
-            previous_end,
+            previous,
+            before_first: previous,
             roll_size_bytes,
             synced: LogPosition::default(),
             is_mark_due: false,
@@ -74,6 +119,11 @@ impl Tail {
     /// Bytes of all records so far.
     pub(super) fn appended(&self) -> u64 {
         self.appended
+    }
+
+    /// The position of the last record that was not taken back.
+    pub(super) fn live_end(&self) -> u64 {
+        self.live_end
     }
 
     /// Bytes that wait for being written.
@@ -91,8 +141,23 @@ impl Tail {
         self.active.as_ref().map_or(&[], |active| &active.regions)
     }
 
-    /// Appends an edit; `assign` gives its sequence id. True if it is the first one of a segment
-    /// that follows another.
+    /// The store whose log this is.
+    pub(super) fn store(&self) -> StoreId {
+        self.store
+    }
+
+    /// The last segment before the active one.
+    pub(super) fn previous(&self) -> Previous {
+        self.previous
+    }
+
+    /// Number, salt and end of the segment that gets the records, if there is one.
+    pub(super) fn active_end(&self) -> Option<Previous> {
+        self.active.as_ref().map(ActiveSegment::as_previous)
+    }
+
+    /// Appends an edit; `assign` gives its sequence id. Nobody waits until it is written if it is
+    /// not `is_awaited`. True if the segment is to be synced in the background.
     #[inline]
     pub(super) fn append(
         &mut self,
@@ -100,6 +165,7 @@ impl Tail {
         region: &WalRegion,
         origin: EditOrigin,
         edit: &CellBuffer,
+        is_awaited: bool,
         assign: impl FnOnce() -> u64,
     ) -> bool {
         if self.is_mark_due {
@@ -107,15 +173,18 @@ impl Tail {
         }
         let sequence_id = assign();
         let active = self.active(context);
-        let is_first = active.regions.is_empty();
+        let before = active.offset / EARLY_SYNC_BYTES;
         if region.appended(active.number, sequence_id) {
             active.regions.push(region.clone());
         }
         let place = Place { salt: active.salt, offset: active.offset };
-        self.append_record(|out| {
+        let start = self.append_record(|out| {
             entry::write_edit(out, place, region.name(), sequence_id, origin, edit);
         });
-        is_first && self.previous_end.segment != 0
+        if !is_awaited {
+            self.keep_for_retry(start, region.clone(), sequence_id);
+        }
+        self.active.as_ref().is_some_and(|active| active.offset / EARLY_SYNC_BYTES != before)
     }
 
     /// Appends what is known about the log.
@@ -125,18 +194,84 @@ impl Tail {
         let oldest_live = context.accounting.lock().oldest().unwrap_or(number);
         let mark = Mark { synced: self.synced, oldest_live };
         self.is_mark_due = false;
-        self.append_record(|out| entry::write_mark(out, place, mark));
+        let _ = self.append_record(|out| entry::write_mark(out, place, mark));
     }
 
+    /// Notes that the record from `start` to the end of the buffer was acknowledged.
+    fn keep_for_retry(&mut self, start: usize, region: WalRegion, sequence_id: u64) {
+        let record = start..self.unwritten.bytes.len();
+        self.unwritten.unawaited.push(Unawaited { record, region, sequence_id });
+    }
+
+    /// Takes back what a leader failed to write, from index `written` of `failed` on, and all that
+    /// was appended since. Records that nobody waits for are appended again; true if there are any.
+    /// The files of the log end at `end`; `live_end` is the position of the last record there.
+    pub(super) fn take_back(
+        &mut self,
+        context: Context<'_>,
+        failed: Unwritten,
+        written: usize,
+        end: Option<Previous>,
+        live_end: u64,
+    ) -> bool {
+        let later = std::mem::take(&mut self.unwritten);
+        let is_rolled =
+            failed.rolls.iter().any(|roll| roll.buffer_index >= written) || !later.rolls.is_empty();
+        match (&mut self.active, end) {
+            (Some(active), Some(end)) if !is_rolled => {
+                assert_eq!(active.number, end.end.segment, "the active segment gets the records");
+                active.offset = end.end.offset;
+            }
+            // The segments that were to follow do not exist.
+            _ => {
+                self.active = None;
+                self.previous = end.unwrap_or(self.before_first);
+                context.accounting.lock().forget_after(self.previous.end.segment);
+            }
+        }
+        self.live_end = live_end;
+        self.is_mark_due = true;
+        let mut is_left = false;
+        for (buffer, from) in [(failed, written), (later, 0)] {
+            for Unawaited { record, region, sequence_id } in buffer.unawaited {
+                if record.start >= from {
+                    let payload = &buffer.bytes[record.start + RECORD_HEADER_SIZE..record.end];
+                    self.append_again(context, payload, region, sequence_id);
+                    is_left = true;
+                }
+            }
+        }
+        is_left
+    }
+
+    fn append_again(
+        &mut self,
+        context: Context<'_>,
+        payload: &[u8],
+        region: WalRegion,
+        sequence_id: u64,
+    ) {
+        let active = self.active(context);
+        if region.appended_again(active.number) {
+            active.regions.push(region.clone());
+        }
+        let place = Place { salt: active.salt, offset: active.offset };
+        let start = self.append_record(|out| entry::write_payload(out, place, payload));
+        self.keep_for_retry(start, region, sequence_id);
+    }
+
+    /// Gives where in the buffer the record begins.
     #[inline]
-    fn append_record(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn append_record(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         let before = self.unwritten.bytes.len();
         write(&mut self.unwritten.bytes);
         let size = (self.unwritten.bytes.len() - before) as u64;
         self.appended += size;
+        self.live_end = self.appended;
         if let Some(active) = &mut self.active {
             active.offset += size;
         }
+        before
     }
 
     /// Lets the next record begin a new segment, unless the active one has none yet.
@@ -155,12 +290,14 @@ impl Tail {
             self.close_active(context.accounting);
         }
         self.active.get_or_insert_with(|| {
+            let Previous { end: previous_end, salt: previous_salt } = self.previous;
             let header = SegmentHeader {
                 number: self.next_number,
                 salt: context.env.random.next_u64() as u32,
-                previous_end: self.previous_end,
+                previous_end,
                 oldest_live: context.accounting.lock().oldest().unwrap_or(self.next_number),
                 created: context.env.clock.now_millis(),
+                lineage: Some(Lineage { store: self.store, previous_salt }),
             };
             let buffer_index = self.unwritten.bytes.len();
             self.unwritten.rolls.push(Roll { buffer_index, header });
@@ -178,7 +315,7 @@ impl Tail {
     /// Lets the active segment get no more records.
     pub(super) fn close_active(&mut self, accounting: &hblite_env::sync::Mutex<Accounting>) {
         if let Some(active) = self.active.take() {
-            self.previous_end = LogPosition { segment: active.number, offset: active.offset };
+            self.previous = active.as_previous();
             accounting.lock().close_segment(active.number, &active.regions);
         }
     }
@@ -186,9 +323,8 @@ impl Tail {
     /// Takes what is to be written, for an emptied `spare`, and how far the log gets by it.
     pub(super) fn take_unwritten(&mut self, spare: Vec<u8>) -> (Unwritten, u64) {
         debug_assert!(spare.is_empty());
-        let rolls = std::mem::take(&mut self.unwritten.rolls);
-        let bytes = std::mem::replace(&mut self.unwritten.bytes, spare);
-        (Unwritten { bytes, rolls }, self.appended)
+        let next = Unwritten { bytes: spare, ..Unwritten::default() };
+        (std::mem::replace(&mut self.unwritten, next), self.appended)
     }
 
     /// Notes how far the log survives a power cut; the next record is preceded by a mark of it.

@@ -152,8 +152,28 @@ fn modify() {
     });
 }
 
-/// When the log fails nobody knows whether a table was created: it must still be possible that it
-/// was, whatever is tried afterwards, until the store is opened again.
+/// A write of the log that fails is undone: the table was not created, and can be.
+#[test]
+fn a_change_whose_commit_could_not_be_written_can_be_repeated() {
+    for operation in [Operation::Write, Operation::Create] {
+        let inner: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+        let fs = FaultFileSystem::new(Arc::clone(&inner));
+        let engine = open(&(Arc::new(fs.clone()) as Arc<dyn FileSystem>)).unwrap();
+        fs.inject(Fault::on(operation).in_path("WALs"));
+        let error = engine.create_table(&table("t", &["f"]), &[]).unwrap_err();
+        assert_eq!(error.kind(), hblite_model::ErrorKind::Busy, "{error}");
+        assert!(!engine.table_exists(&name("t")).unwrap());
+        engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        put(&engine, "t", "row").unwrap();
+        engine.abandon();
+        drop(engine);
+        let engine = open(&inner).unwrap();
+        assert!(super::has(&engine, "t", "row").unwrap(), "{operation:?}");
+    }
+}
+
+/// When a sync of the log fails, or a write that cannot be undone, nobody knows whether a table was
+/// created: it must still be possible that it was, whatever is tried afterwards, until the store is opened again.
 #[test]
 fn nothing_is_changed_after_a_commit_of_unknown_outcome() {
     for operation in [Operation::Write, Operation::Sync] {
@@ -163,6 +183,7 @@ fn nothing_is_changed_after_a_commit_of_unknown_outcome() {
         let engine = open(&shared).unwrap();
         engine.create_table(&table("first", &["f"]), &[]).unwrap();
         fs.inject(Fault::on(operation).in_path("WALs"));
+        fs.inject(Fault::on(Operation::Truncate));
         engine.create_table(&table("t", &["f"]), &[]).unwrap_err();
         for _ in 0..2 {
             let error = engine.create_table(&table("t", &["f"]), &[]).unwrap_err();

@@ -5,15 +5,16 @@ use hblite_env::MemFileSystem;
 
 use super::*;
 
-/// Replays a log of these files alone, as a power cut now would leave them.
-fn replay_copy(fs: &CrashFileSystem, files: &[std::path::PathBuf]) -> Vec<Write> {
+/// Replays a sealed log alone, as a power cut now would leave its files.
+fn replay_copy(fs: &CrashFileSystem, sealed: &SealedLog) -> Vec<Write> {
     let (left, copy) = (fs.after_power_cut(0), MemFileSystem::new());
     copy.create_dir_all(Path::new(DIR)).unwrap();
-    for path in files {
+    for path in sealed.files() {
         copy.create(path).unwrap().write_all(&left.read(path).unwrap()).unwrap();
     }
+    sealed.write_head(&copy, Path::new(DIR)).unwrap();
     let (writes, report) = replay_all(&env_on(copy));
-    assert_eq!(report.torn_tail, None);
+    assert_eq!((report.torn_tail, report.unclosed), (None, None));
     writes
 }
 
@@ -22,21 +23,21 @@ fn a_seal_gives_all_that_was_appended_and_nothing_that_comes_after() {
     let (fs, env) = crash_env();
     let (wal, _, _) = open_with(&env, small());
     fs.sync_everything();
-    assert_eq!(wal.hold_segments().seal().unwrap(), [] as [std::path::PathBuf; 0]);
+    assert!(wal.hold_segments().seal().unwrap().files().is_empty());
     let writes = random_writes(3, 60);
     writes[..50].iter().for_each(|each| write(&wal, each, Durability::AsyncWal).unwrap());
     let hold = wal.hold_segments();
-    let files = hold.seal().unwrap();
-    assert!(files.len() > 3);
+    let sealed = hold.seal().unwrap();
+    assert!(sealed.files().len() > 3);
     writes[50..].iter().for_each(|each| write(&wal, each, Durability::FsyncWal).unwrap());
-    assert_eq!(replay_copy(&fs, &files), writes[..50]);
+    assert_eq!(replay_copy(&fs, &sealed), writes[..50]);
     drop(hold);
 
     // Segments of an earlier process, and nothing appended since.
     wal.close().unwrap();
     let (wal, _, _) = open_with(&env, small());
-    let files = wal.hold_segments().seal().unwrap();
-    assert_eq!(replay_copy(&fs, &files), writes);
+    let sealed = wal.hold_segments().seal().unwrap();
+    assert_eq!(replay_copy(&fs, &sealed), writes);
 }
 
 #[test]
@@ -46,14 +47,14 @@ fn segments_stay_while_they_are_held_and_go_afterwards() {
     let writes = random_writes(4, 60);
     writes.iter().for_each(|each| write(&wal, each, Durability::FsyncWal).unwrap());
     let (first, second) = (wal.hold_segments(), wal.hold_segments());
-    let files = first.seal().unwrap();
+    let sealed = first.seal().unwrap();
     for region in ["1588230740", "aa", "bb"] {
         wal.region_flushed(region, 60).unwrap();
     }
     drop(first);
-    assert_eq!(replay_copy(&fs, &files), writes);
+    assert_eq!(replay_copy(&fs, &sealed), writes);
     drop(second);
-    assert!(files.iter().all(|path| !env.fs.exists(path).unwrap()));
+    assert!(sealed.files().iter().all(|path| !env.fs.exists(path).unwrap()));
     wal.close().unwrap();
     assert!(segment_names(&env).is_empty());
 }
@@ -68,8 +69,8 @@ fn a_held_log_need_not_begin_at_its_beginning() {
     for region in ["1588230740", "aa", "bb"] {
         wal.region_flushed(region, 40).unwrap();
     }
-    let files = wal.hold_segments().seal().unwrap();
-    assert!(!files.contains(&segment_path(Path::new(DIR), 1)));
-    let replayed = replay_copy(&fs, &files);
+    let sealed = wal.hold_segments().seal().unwrap();
+    assert!(!sealed.files().contains(&segment_path(Path::new(DIR), 1)));
+    let replayed = replay_copy(&fs, &sealed);
     assert!(writes.ends_with(&replayed) && replayed.len() >= 20);
 }

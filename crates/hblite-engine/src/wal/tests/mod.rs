@@ -1,13 +1,18 @@
 //! What the log promises: goal of each file below.
 //!
-//! `format`: every byte of damage is noticed, every cut is a prefix. `crash`: what each durability
+//! `format`: every byte of damage is noticed, every cut is a prefix. `damage`: whatever happens to
+//! a file of a log of several segments is noticed. `version_1`: older logs are read. `full_disk`: a
+//! write that fails is undone, and writes go on when there is space. `crash`: what each durability
 //! promises is there after a kill and a power cut. `lifecycle`: segments, accounting, failures and
 //! threads. `hold`: the log up to one moment, for a copy.
 
 mod crash;
+mod damage;
 mod format;
+mod full_disk;
 mod hold;
 mod lifecycle;
+mod version_1;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +23,7 @@ use hblite_model::{CellBuffer, CellRef, CellType, Error, Nonce, cell::key};
 use super::*;
 
 pub(super) const DIR: &str = "/db/WALs";
+pub(super) const STORE: StoreId = StoreId::from_bytes(*b"the tests' store");
 
 /// An owned [`WalEntry`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +51,8 @@ pub(super) fn small() -> WalOptions {
 
 pub(super) fn replay_with(env: &Env, salvage: bool) -> Result<(Vec<Write>, ReplayReport)> {
     let mut writes = Vec::new();
-    let report = replay(env, Path::new(DIR), ReplayOptions { salvage }, &mut |entry| {
+    let options = ReplayOptions { store: STORE, salvage };
+    let report = replay(env, Path::new(DIR), options, &mut |entry| {
         let mut cells = CellBuffer::new();
         entry.cells().for_each(|cell| cells.push(&cell));
         assert_eq!(cells.len(), entry.cell_count());
@@ -86,7 +93,7 @@ pub(super) fn random_cells(random: &SeededRandom, count: usize) -> CellBuffer {
 pub(super) fn write(wal: &Wal, write: &Write, durability: Durability) -> Result<()> {
     let region = wal.region(&write.region)?;
     let origin = EditOrigin { write_time: 7, nonce: write.nonce };
-    let ticket = wal.append(&region, origin, &write.cells, || write.sequence_id)?;
+    let ticket = wal.append(&region, origin, &write.cells, durability, || write.sequence_id)?;
     wal.sync(ticket, durability)
 }
 

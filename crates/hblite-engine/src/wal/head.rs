@@ -1,0 +1,217 @@
+//! The head of a log: a small file that names the newest segment.
+//!
+//! ```text
+//! WALs.head, beside the directory of the log
+//! ┌────────────┬─────────┬────────────┬──────────┬────────────┬─────────┬────────────┬───┬───────┐
+//! │ "hbliteWH" │ u32     │ u32 state: │ 16 bytes │ u64 number │ u32     │ u64 end,   │ 0 │ u32   │
+//! │            │ version │ 1 running  │ id of    │ of the     │ salt of │ if closed: │   │ crc32 │
+//! │            │ 1       │ 2 closed   │ the      │ newest     │ the     │ its length │   │       │
+//! │            │         │ 3 empty    │ store    │ segment    │ newest  │            │   │       │
+//! │ 8          │ 4       │ 4          │ 16       │ 8          │ 4       │ 8          │ 8 │ 4     │
+//! └────────────┴─────────┴────────────┴──────────┴────────────┴─────────┴────────────┴───┴───────┘
+//! ```
+//!
+//! A segment names its predecessor, so each but the newest one is vouched for. The head vouches for
+//! the newest: without it nobody could tell that the end of a log is missing, or was replaced.
+//!
+//! Invariants:
+//! 1. The head names a segment before its first record is written, durably; so a segment that is
+//!    newer than the head says has no records.
+//! 2. The head says that the log is closed only when all of it is durable, and that it is empty
+//!    only when no segment is needed, before the first is removed.
+//! 3. It is replaced by a rename, so it is whole or missing; no number is ever used again.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hblite_env::{FileSystem, WritableFile};
+use hblite_model::{Error, Exception, Result};
+
+use crate::layout::StoreId;
+
+/// Bytes of a head.
+const HEAD_SIZE: usize = 64;
+const MAGIC: [u8; 8] = *b"hbliteWH";
+const VERSION: u32 = 1;
+const CHECKSUM_OFFSET: usize = HEAD_SIZE - 4;
+
+const _: () = assert!(8 + 4 + 4 + StoreId::SIZE + 8 + 4 + 8 + 8 == CHECKSUM_OFFSET);
+
+/// How the log ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeadState {
+    /// In the newest segment; where, only the segment shows.
+    Running,
+    /// At this offset of the newest segment. All of it is durable.
+    Closed { end: u64 },
+    /// No segment is needed any more.
+    Empty,
+}
+
+/// What the head says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) store: StoreId,
+    /// Number and salt of the newest segment.
+    pub(super) newest: u64,
+    pub(super) salt: u32,
+    pub(super) state: HeadState,
+}
+
+impl Head {
+    fn encode(&self) -> [u8; HEAD_SIZE] {
+        let (state, end) = match self.state {
+            HeadState::Running => (1_u32, 0),
+            HeadState::Closed { end } => (2, end),
+            HeadState::Empty => (3, 0),
+        };
+        let mut bytes = [0; HEAD_SIZE];
+        let mut at = 0;
+        let mut put = |field: &[u8]| {
+            bytes[at..at + field.len()].copy_from_slice(field);
+            at += field.len();
+        };
+        put(&MAGIC);
+        put(&VERSION.to_be_bytes());
+        put(&state.to_be_bytes());
+        put(self.store.as_bytes());
+        put(&self.newest.to_be_bytes());
+        put(&self.salt.to_be_bytes());
+        put(&end.to_be_bytes());
+        let checksum = crc32fast::hash(&bytes[..CHECKSUM_OFFSET]);
+        bytes[CHECKSUM_OFFSET..].copy_from_slice(&checksum.to_be_bytes());
+        bytes
+    }
+
+    fn decode(file: &[u8]) -> std::result::Result<Self, String> {
+        let bytes: &[u8; HEAD_SIZE] = file
+            .try_into()
+            .map_err(|_| format!("the file has {} bytes, expected {HEAD_SIZE}", file.len()))?;
+        if bytes[..MAGIC.len()] != MAGIC {
+            return Err("not the head of a write-ahead log: wrong magic".to_owned());
+        }
+        let stored = u32::from_be_bytes(field(bytes, CHECKSUM_OFFSET));
+        let computed = crc32fast::hash(&bytes[..CHECKSUM_OFFSET]);
+        if stored != computed {
+            return Err(format!("checksum is {computed:#010x}, expected {stored:#010x}"));
+        }
+        let version = u32::from_be_bytes(field(bytes, 8));
+        if version != VERSION {
+            return Err(format!("version {version} of the log's head, expected {VERSION}"));
+        }
+        let end = u64::from_be_bytes(field(bytes, 44));
+        let state = match u32::from_be_bytes(field(bytes, 12)) {
+            1 => HeadState::Running,
+            2 => HeadState::Closed { end },
+            3 => HeadState::Empty,
+            state => return Err(format!("unknown state {state}")),
+        };
+        Ok(Self {
+            store: StoreId::from_bytes(field(bytes, 16)),
+            newest: u64::from_be_bytes(field(bytes, 32)),
+            salt: u32::from_be_bytes(field(bytes, 40)),
+            state,
+        })
+    }
+
+    /// Reads the head of the log in `dir`; nothing if it has none.
+    ///
+    /// # Errors
+    /// `CorruptWal` if the file is damaged; `Io`.
+    pub(super) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Option<Self>> {
+        let path = head_path(dir);
+        let read = || fs.open(&path).and_then(|file| Ok((file.length()?, file)));
+        let (length, file) = match read() {
+            Ok(opened) => opened,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", &path, error)),
+        };
+        // One byte more shows that the file is too long, whatever its length.
+        let mut content = vec![0; length.min(HEAD_SIZE as u64 + 1) as usize];
+        let read = file.read_exact_at(&mut content, 0);
+        read.map_err(|error| Error::io("read", &path, error))?;
+        match Self::decode(&content) {
+            Ok(head) => Ok(Some(head)),
+            Err(what) => Err(Error::corrupt(Exception::CorruptWal, &path, 0, what)),
+        }
+    }
+
+    /// Writes the new head of the log in `dir` beside the old one; when it is synced,
+    /// [`Head::commit`] puts it in place. A failure changes nothing.
+    pub(super) fn prepare(
+        &self,
+        fs: &dyn FileSystem,
+        dir: &Path,
+    ) -> io::Result<Box<dyn WritableFile>> {
+        let temporary = temporary_path(dir);
+        if fs.exists(&temporary)? {
+            fs.remove_file(&temporary)?;
+        }
+        let mut file = fs.create(&temporary)?;
+        file.write_all(&self.encode())?;
+        Ok(file)
+    }
+
+    /// Puts the head that was prepared in place, durably.
+    pub(super) fn commit(fs: &dyn FileSystem, dir: &Path) -> io::Result<()> {
+        let path = head_path(dir);
+        fs.rename(&temporary_path(dir), &path)?;
+        path.parent().map_or(Ok(()), |parent| fs.sync_dir(parent))
+    }
+
+    /// Prepares and commits.
+    pub(super) fn write(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+        let prepared = self.prepare(fs, dir).and_then(|mut file| file.sync());
+        let written = prepared.and_then(|()| Self::commit(fs, dir));
+        written.map_err(|error| Error::io("write", &head_path(dir), error))
+    }
+}
+
+/// The path of the head of the log in `dir`.
+pub(super) fn head_path(dir: &Path) -> PathBuf {
+    with_ending(dir, ".head")
+}
+
+fn temporary_path(dir: &Path) -> PathBuf {
+    with_ending(dir, ".head.tmp")
+}
+
+fn with_ending(dir: &Path, ending: &str) -> PathBuf {
+    let mut name: OsString = dir.file_name().unwrap_or_default().to_owned();
+    name.push(ending);
+    dir.with_file_name(name)
+}
+
+fn field<const N: usize>(bytes: &[u8; HEAD_SIZE], at: usize) -> [u8; N] {
+    let mut field = [0; N];
+    field.copy_from_slice(&bytes[at..at + N]);
+    field
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_comes_back_and_any_flipped_byte_is_noticed() {
+        let store = StoreId::from_bytes(*b"0123456789abcdef");
+        for state in [HeadState::Running, HeadState::Closed { end: 1 << 40 }, HeadState::Empty] {
+            let head = Head { store, newest: 12, salt: 0xdead_beef, state };
+            let bytes = head.encode();
+            assert_eq!(Head::decode(&bytes), Ok(head));
+            for at in 0..HEAD_SIZE {
+                let mut damaged = bytes;
+                damaged[at] ^= 0x10;
+                assert!(Head::decode(&damaged).is_err(), "byte {at}");
+                assert!(Head::decode(&bytes[..at]).is_err(), "{at} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn a_head_lies_beside_the_directory_of_its_log() {
+        assert_eq!(head_path(Path::new("/d/WALs")), Path::new("/d/WALs.head"));
+        assert_eq!(temporary_path(Path::new("/d/WALs")), Path::new("/d/WALs.head.tmp"));
+    }
+}

@@ -1,0 +1,229 @@
+//! The files of the log while they are written: the active segment, its successors, the head.
+//!
+//! Failure: a write that failed is undone. The segment is cut back to the last record that was
+//!          written whole, and synced, so that its content is known; a segment whose creation
+//!          failed is removed. Then the log can go on: see [`super::Tail::take_back`]. A sync that
+//!          failed, also one that is to make a cut safe, leaves unknown what is on the disk; that
+//!          cannot be undone.
+//! Threads: the leader of a group uses it, see [`super::syncer`].
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use hblite_env::{Env, WritableFile};
+
+use super::head::{Head, HeadState};
+use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader, segment_path};
+use super::writer::{Previous, Roll, Unwritten};
+
+/// What failed.
+#[derive(Debug, Clone)]
+pub(super) struct Failure {
+    pub(super) what: String,
+    /// Whether the files are as if it had not been tried.
+    pub(super) is_undone: bool,
+    /// Whether there was no space.
+    pub(super) is_full: bool,
+}
+
+pub(super) type Outcome<T> = Result<T, Failure>;
+
+impl Failure {
+    /// Nobody knows what is on the disk now.
+    pub(super) fn unknown(doing: &str, path: &Path, error: &io::Error) -> Self {
+        Self { is_undone: false, ..Self::undone(doing, path, error) }
+    }
+
+    fn undone(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let what = format!("{doing} {}: {error}", path.display());
+        Self { what, is_undone: true, is_full: is_full(error) }
+    }
+
+    /// A sync of a new file on which nothing relies. Without space it is as good as not tried.
+    fn new_file(path: &Path, error: &io::Error) -> Self {
+        Self { is_undone: is_full(error), ..Self::undone("create", path, error) }
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    )
+}
+
+/// The segment that gets the records.
+#[derive(Debug)]
+struct OpenSegment {
+    file: Box<dyn WritableFile>,
+    path: PathBuf,
+    salt: u32,
+    end: LogPosition,
+    /// Up to here it survives a power cut.
+    synced_offset: u64,
+}
+
+impl OpenSegment {
+    /// Writes the bytes, or cuts the file back to what it was.
+    fn write(&mut self, bytes: &[u8]) -> Outcome<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if let Err(error) = self.file.write_all(bytes) {
+            let failed = |doing, error| Failure::unknown(doing, &self.path, &error);
+            self.file.truncate(self.end.offset).map_err(|error| failed("cut back", error))?;
+            // Bytes that a power cut brought back would stand where later records do.
+            self.file.sync().map_err(|error| failed("sync", error))?;
+            self.synced_offset = self.end.offset;
+            return Err(Failure::undone("write", &self.path, &error));
+        }
+        self.end.offset += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Outcome<()> {
+        self.file.sync().map_err(|error| Failure::unknown("sync", &self.path, &error))?;
+        self.synced_offset = self.end.offset;
+        Ok(())
+    }
+}
+
+/// How much of the active segment may not survive a power cut.
+#[derive(Debug)]
+pub(super) struct Unsynced {
+    pub(super) path: PathBuf,
+    pub(super) end: LogPosition,
+    pub(super) bytes: u64,
+}
+
+/// Where the records go.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    segment: Option<OpenSegment>,
+    /// Files that may not be durable and must be before the next segment is: those of an earlier
+    /// process.
+    pub(super) found: Vec<PathBuf>,
+    /// Whether the log has a head. If not, the name of its directory may not be durable.
+    pub(super) has_head: bool,
+}
+
+impl Output {
+    /// Writes the bytes, each piece into its segment. Says how many were written; a failure that
+    /// was undone left nothing of the others.
+    pub(super) fn write(
+        &mut self,
+        env: &Env,
+        dir: &Path,
+        unwritten: &Unwritten,
+    ) -> (usize, Outcome<()>) {
+        let mut written = 0;
+        let outcome = self.write_pieces(env, dir, unwritten, &mut written);
+        (written, outcome)
+    }
+
+    fn write_pieces(
+        &mut self,
+        env: &Env,
+        dir: &Path,
+        unwritten: &Unwritten,
+        written: &mut usize,
+    ) -> Outcome<()> {
+        for Roll { buffer_index, header } in &unwritten.rolls {
+            let piece = &unwritten.bytes[*written..*buffer_index];
+            if let Some(full) = &mut self.segment {
+                full.write(piece)?;
+                *written = *buffer_index;
+                full.sync()?;
+                assert_eq!(full.end, header.previous_end, "a segment follows the end of the log");
+            }
+            assert_eq!(*written, *buffer_index, "each record has a segment");
+            self.sync_found(env)?;
+            self.segment = Some(self.create(env, dir, header)?);
+            self.has_head = true;
+        }
+        let rest = &unwritten.bytes[*written..];
+        match &mut self.segment {
+            Some(segment) => segment.write(rest)?,
+            None => assert!(rest.is_empty(), "each record has a segment"),
+        }
+        *written = unwritten.bytes.len();
+        Ok(())
+    }
+
+    /// Creates a segment, makes its name and its header durable, and lets the log's head name it.
+    fn create(&self, env: &Env, dir: &Path, header: &SegmentHeader) -> Outcome<OpenSegment> {
+        let path = segment_path(dir, header.number);
+        let created = self.create_file(env, dir, &path, header);
+        if created.as_ref().is_err_and(|failure| failure.is_undone) {
+            // What stays has no records, and its number is not used again.
+            let _ = env.fs.remove_file(&path);
+        }
+        let end = LogPosition { segment: header.number, offset: HEADER_SIZE as u64 };
+        let (salt, synced_offset) = (header.salt, end.offset);
+        Ok(OpenSegment { file: created?, path, salt, end, synced_offset })
+    }
+
+    fn create_file(
+        &self,
+        env: &Env,
+        dir: &Path,
+        path: &Path,
+        header: &SegmentHeader,
+    ) -> Outcome<Box<dyn WritableFile>> {
+        let fs = env.fs.as_ref();
+        let store = header.lineage.map(|lineage| lineage.store).unwrap_or_default();
+        let (newest, salt) = (header.number, header.salt);
+        let head = Head { store, newest, salt, state: HeadState::Running };
+        let undone = |error| Failure::undone("create", path, &error);
+        let unsynced = |error| Failure::new_file(path, &error);
+
+        let mut file = fs.create(path).map_err(undone)?;
+        file.write_all(&header.encode()).map_err(undone)?;
+        file.sync().map_err(unsynced)?;
+        fs.sync_dir(dir).map_err(unsynced)?;
+        if let Some(parent) = dir.parent().filter(|_| !self.has_head) {
+            fs.sync_dir(parent).map_err(unsynced)?;
+        }
+        head.prepare(fs, dir).map_err(undone)?.sync().map_err(unsynced)?;
+        Head::commit(fs, dir).map_err(|error| Failure::unknown("create", path, &error))?;
+        Ok(file)
+    }
+
+    /// Where the log ends in the files, if there is an active segment.
+    pub(super) fn end(&self) -> Option<Previous> {
+        self.segment.as_ref().map(|segment| Previous { end: segment.end, salt: segment.salt })
+    }
+
+    /// Makes all that was written durable. Where that ends, if there is an active segment.
+    pub(super) fn sync(&mut self, env: &Env) -> Outcome<Option<LogPosition>> {
+        self.sync_found(env)?;
+        let Some(segment) = &mut self.segment else { return Ok(None) };
+        segment.sync()?;
+        Ok(Some(segment.end))
+    }
+
+    /// Makes the files of an earlier process durable.
+    pub(super) fn sync_found(&mut self, env: &Env) -> Outcome<()> {
+        while let Some(path) = self.found.pop() {
+            let synced = env.fs.sync_file(&path);
+            synced.map_err(|error| Failure::unknown("sync", &path, &error))?;
+        }
+        Ok(())
+    }
+
+    /// What of the active segment is not synced.
+    pub(super) fn unsynced(&self) -> Option<Unsynced> {
+        let segment = self.segment.as_ref()?;
+        let bytes = segment.end.offset - segment.synced_offset;
+        Some(Unsynced { path: segment.path.clone(), end: segment.end, bytes })
+    }
+
+    /// Notes that somebody has synced the log up to `end`.
+    pub(super) fn note_synced(&mut self, end: LogPosition) {
+        if let Some(segment) = &mut self.segment
+            && segment.end.segment == end.segment
+        {
+            segment.synced_offset = segment.synced_offset.max(end.offset);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! A store on a full disk: goal and method.
+//!
+//! While there is no space, writes are refused with an error that says so and can be retried, and
+//! reads go on. When there is space again, writes, flushes and compactions resume without a
+//! restart. Nothing that was acknowledged is lost, nothing that was refused appears, and no row is
+//! torn. A workload over two families runs while space runs out and comes back, on a file system
+//! that counts its bytes and on a real one of a few megabytes; a model keeps what was acknowledged.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+
+use hblite::{
+    Clock, ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, ErrorKind,
+    Get, Options, Put, Scan, Table, TableDescriptor, TableName, WalOptions,
+};
+use hblite_env::{FaultFileSystem, MemFileSystem, Random as _, SeededRandom};
+
+/// Rows with their value, which both families have.
+type Model = BTreeMap<String, Vec<u8>>;
+
+/// Moves on by a millisecond at each look, so that no delete hides a put that comes after it.
+#[derive(Debug)]
+struct TickingClock(AtomicI64);
+
+impl Clock for TickingClock {
+    fn now_millis(&self) -> i64 {
+        self.0.fetch_add(1, Ordering::SeqCst)
+    }
+}
+
+fn clock() -> Arc<dyn Clock> {
+    Arc::new(TickingClock(AtomicI64::new(1_700_000_000_000)))
+}
+
+/// Small files and a small log, so that there is much to flush, compact and roll.
+fn options() -> Options {
+    let engine = EngineOptions {
+        memstore_flush_size_bytes: 64 << 10,
+        memstore_total_size_bytes: 2 << 20,
+        busy_wait_ms: 20,
+        wal: WalOptions { roll_size_bytes: 64 << 10, segments_max: 3, ..WalOptions::default() },
+        ..EngineOptions::default()
+    };
+    Options::new().engine(engine)
+}
+
+fn name() -> TableName {
+    "t".parse().expect("a legal name")
+}
+
+fn create_table(connection: &Connection) {
+    let table = TableDescriptor::new(name())
+        .with_family(ColumnFamilyDescriptor::new("f"))
+        .with_family(ColumnFamilyDescriptor::new("g"));
+    connection.admin().create_table(&table).expect("there is space");
+}
+
+/// What a workload did.
+#[derive(Debug, Default)]
+struct Counts {
+    written: usize,
+    refused: usize,
+}
+
+struct Workload {
+    random: SeededRandom,
+    model: Model,
+    counts: Counts,
+}
+
+impl Workload {
+    fn new(seed: u64) -> Self {
+        let (model, counts) = (Model::new(), Counts::default());
+        Self { random: SeededRandom::new(seed), model, counts }
+    }
+
+    /// Writes or deletes a row. A refusal must be one for lack of space or memory.
+    fn step(&mut self, table: &Table) -> bool {
+        let row = format!("row-{:03}", self.random.next_u64() % 200);
+        let durability = [Durability::SyncWal, Durability::FsyncWal, Durability::AsyncWal]
+            [(self.random.next_u64() % 3) as usize];
+        let is_delete = self.random.next_u64().is_multiple_of(8);
+        let size = 1 + self.random.next_u64() % 4_000;
+        let value: Vec<u8> = (0..size).map(|_| self.random.next_u64() as u8).collect();
+        let written = if is_delete {
+            table.delete(&Delete::new(row.as_str()).durability(durability))
+        } else {
+            let put =
+                Put::new(row.as_str()).add("f", "q", value.clone()).add("g", "q", value.clone());
+            table.put(&put.durability(durability))
+        };
+        match written {
+            Ok(()) if is_delete => drop(self.model.remove(&row)),
+            Ok(()) => drop(self.model.insert(row, value)),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Busy, "{error}");
+                self.counts.refused += 1;
+                return false;
+            }
+        }
+        self.counts.written += 1;
+        true
+    }
+
+    /// Compares every row with the model.
+    fn verify(&self, table: &Table, when: &str) {
+        let mut found = Model::new();
+        for row in table.scan(&Scan::new()).expect("reads go on") {
+            let row = row.expect("reads go on");
+            let values: Vec<&[u8]> = row.cells().map(|cell| cell.value()).collect();
+            assert_eq!(values.len(), 2, "{when}: a torn row: {row:?}");
+            assert_eq!(values[0], values[1], "{when}: a torn row");
+            found.insert(String::from_utf8_lossy(row.row()).into_owned(), values[0].to_vec());
+        }
+        let differ = found.iter().zip(&self.model).find(|(left, right)| left != right);
+        let differ = differ.map(|((row, _), (expected, _))| (row, expected));
+        assert!(found == self.model, "{when}: {} of {}, {differ:?}", found.len(), self.model.len());
+        if let Some((row, value)) = self.model.iter().next() {
+            let got = table.get(&Get::new(row.as_str())).expect("reads go on");
+            assert_eq!(got.cells().next().map(|cell| cell.value()), Some(&value[..]));
+        }
+    }
+
+    /// Writes until the disk has been full for a while.
+    fn fill(&mut self, table: &Table) {
+        let start = self.counts.refused;
+        for _ in 0..100_000 {
+            self.step(table);
+            if self.counts.refused >= start + 40 {
+                return;
+            }
+        }
+        panic!("the disk never gets full: {:?}", self.counts);
+    }
+
+    /// Writes until writes succeed again.
+    fn resume(&mut self, table: &Table) {
+        let begin = Instant::now();
+        while !self.step(table) {
+            // Memory may be full of what could not be flushed: the flusher tries again by itself.
+            assert!(begin.elapsed() < Duration::from_secs(60), "writes do not resume");
+        }
+        for _ in 0..50 {
+            self.step(table);
+        }
+    }
+}
+
+/// Flushes and compacts until it succeeds: a flush that the background began may be under way.
+fn flush_and_compact(connection: &Connection) {
+    let admin = connection.admin();
+    admin.flush_table(name()).expect("there is space");
+    admin.major_compact_table(name()).expect("there is space");
+}
+
+#[test]
+fn writes_resume_when_there_is_space_again() {
+    for seed in 1..7 {
+        let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+        let env = Env::in_memory().with_clock(clock()).with_fs(Arc::new(fs.clone()));
+        let connection = options().env(env.clone()).open("/t").expect("an empty directory");
+        create_table(&connection);
+        let table = connection.table(name()).expect("a legal name");
+        let mut workload = Workload::new(seed);
+        for round in 0..4 {
+            fs.limit_space(20_000 + workload.random.next_u64() % 200_000);
+            workload.fill(&table);
+            workload.verify(&table, "while the disk is full");
+            fs.free_space(1 + workload.random.next_u64() % 20_000);
+            for _ in 0..20 {
+                workload.step(&table);
+            }
+            workload.verify(&table, "with a little space");
+            fs.heal();
+            workload.resume(&table);
+            workload.verify(&table, "with space again");
+            if round % 2 == 0 {
+                flush_and_compact(&connection);
+                workload.verify(&table, "after a flush");
+            }
+        }
+        assert!(workload.counts.refused >= 160, "{:?}", workload.counts);
+        connection.close().expect("there is space");
+        let connection = options().env(env).open("/t").expect("a sound store");
+        let table = connection.table(name()).expect("a legal name");
+        workload.verify(&table, "opened again");
+    }
+}
+
+/// The process is killed while the disk is full.
+#[test]
+fn a_kill_on_a_full_disk_keeps_what_was_acknowledged() {
+    for seed in 1..7 {
+        let memory = MemFileSystem::new();
+        let fs = FaultFileSystem::new(Arc::new(memory.clone()));
+        let env = Env::in_memory().with_clock(clock()).with_fs(Arc::new(fs.clone()));
+        let options = options();
+        let connection = options.clone().env(env).open("/t").expect("an empty directory");
+        create_table(&connection);
+        let table = connection.table(name()).expect("a legal name");
+        let mut workload = Workload::new(seed);
+        fs.limit_space(100_000);
+        workload.fill(&table);
+        fs.heal();
+        // All that ASYNC_WAL acknowledged is in the log when another write is.
+        workload.resume(&table);
+        let put = Put::new("last").add("f", "q", "v").add("g", "q", "v");
+        table.put(&put).expect("there is space");
+        workload.model.insert("last".to_owned(), b"v".to_vec());
+        let left = copy_of(&memory, Path::new("/t"));
+        drop((table, connection));
+        let env = Env::in_memory().with_fs(Arc::new(left));
+        let connection = options.env(env).open("/t").expect("a sound store");
+        workload.verify(&connection.table(name()).expect("a legal name"), "after the kill");
+    }
+}
+
+/// The files as a kill would leave them; the directory's lock goes with its holder.
+fn copy_of(fs: &MemFileSystem, dir: &Path) -> MemFileSystem {
+    use hblite_env::FileSystem as _;
+    fn copy(from: &MemFileSystem, to: &MemFileSystem, dir: &Path) {
+        to.create_dir_all(dir).expect("memory");
+        for entry in from.list_dir(dir).expect("memory") {
+            let path = dir.join(&entry.name);
+            if entry.is_dir {
+                copy(from, to, &path);
+            } else if let Ok(content) = from.read(&path) {
+                // A file that was removed meanwhile is one that nobody needs.
+                to.create(&path).and_then(|mut file| file.write_all(&content)).expect("memory");
+            }
+        }
+    }
+    let to = MemFileSystem::new();
+    copy(fs, &to, dir);
+    to
+}
