@@ -251,8 +251,8 @@ impl Connection {
         self.embedded.as_ref().map(|(engine, _)| engine.recovery())
     }
 
-    /// What opening the store changed in its directory: which directories were in the way, and where
-    /// in `archive/` they are now. `None` for a store that another process serves.
+    /// What opening the store changed in its directory: which directories were in the way, and
+    /// where in `archive/` they are now. `None` for a store that another process serves.
     pub fn open_report(&self) -> Option<&OpenReport> {
         self.embedded.as_ref().map(|(engine, _)| engine.open_report())
     }

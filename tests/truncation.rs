@@ -100,7 +100,7 @@ fn child(dir: &Path) -> Result<()> {
     for table in ["t", "other"] {
         create(&connection, table)?;
     }
-    connection.admin().snapshot("s", &name("t"), &hblite::SnapshotOptions::default())?;
+    connection.admin().snapshot("s", name("t"), &hblite::SnapshotOptions::default())?;
     let (has_begun, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
     let error = std::thread::scope(|scope| {
         let truncating = scope.spawn(|| {
@@ -143,7 +143,7 @@ fn write(connection: &Connection, table: &str) -> Result<()> {
     let puts: Vec<Put> =
         (0..ROWS).map(|row| Put::new(format!("{row:06}")).add("f", "q", vec![b'v'; 100])).collect();
     handle.put_all(&puts)?;
-    connection.admin().flush_table(&name(table))
+    connection.admin().flush_table(name(table))
 }
 
 fn store_files(dir: &Path) -> Vec<PathBuf> {
@@ -215,9 +215,9 @@ fn once(connection: &Connection, action: &str, dir: &Path) -> Result<()> {
             admin.delete_snapshot("another")
         }
         "clone" => {
-            admin.clone_snapshot("s", &name("clone"))?;
-            admin.disable_table(&name("clone"))?;
-            admin.drop_table(&name("clone"))
+            admin.clone_snapshot("s", name("clone"))?;
+            admin.disable_table(name("clone"))?;
+            admin.drop_table(name("clone"))
         }
         "scrub" => match admin.scrub()?.damaged.first() {
             None => Ok(()),

@@ -12,7 +12,7 @@
 //! <root>/data/<namespace>/<table>/<region>/.bulk/<load>/<family>/   a bulk load being finished
 //! <root>/data/<namespace>/<table>/<region>/<family>/<file>   store files
 //! <root>/.hbase-snapshot/<name>/                              see `catalog::snapshot`
-//! <root>/archive/hblite-<store id>-moved/<number>/<path>      what was in the way, and not hblite's
+//! <root>/archive/hblite-<store id>-moved/<number>/<path>      in the way, and not hblite's
 //! <root>/WALs/                                               the log
 //! <root>/.tmp/hblite-<store id>-<name>/                      being removed; gone after an open
 //! ```

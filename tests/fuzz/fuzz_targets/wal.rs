@@ -1,6 +1,6 @@
 //! A log of several segments with bytes changed anywhere, files cut off or swapped, and its head
-//! changed: replay ends with an error or with entries, with `salvage` too; and whatever it gives was
-//! written, in order. With `salvage` the log can be continued.
+//! changed: replay ends with an error or with entries, with `salvage` too; and whatever it gives
+//! was written, in order. With `salvage` the log can be continued.
 //!
 //! The input is a list of changes of four bytes: which file and what to do, two bytes of a place,
 //! one byte to be put there. The log that they are made to is written once.

@@ -3,15 +3,15 @@
 //! 1. every region is flushed: so the copy has what was written without the log, and little log
 //! 2. procedures wait from here on: which regions there are, and their directories, stays as it is
 //! 3. the log keeps its segments
-//! 4. of each region the files of one moment are linked, as its manifest lists them; none of them is
-//!    removed meanwhile
+//! 4. of each region the files of one moment are linked, as its manifest lists them; none of them
+//!    is removed meanwhile
 //! 5. the log is ended at one moment, after all of that; its segments are linked
 //! 6. procedures go on; every block of the linked files is verified
 //!
-//! Each region's files are of an earlier moment than the end of the log, and the log still had, when
-//! they were looked at, all that was not in them. So what an open of the copy finds is every store
-//! as it was at that end: as if the process had been killed there. Writers and readers wait for
-//! nothing; flushes and compactions at most for the links of a region.
+//! Each region's files are of an earlier moment than the end of the log, and the log still had,
+//! when they were looked at, all that was not in them. So what an open of the copy finds is every
+//! store as it was at that end: as if the process had been killed there. Writers and readers wait
+//! for nothing; flushes and compactions at most for the links of a region.
 
 use std::path::Path;
 use std::sync::Arc;

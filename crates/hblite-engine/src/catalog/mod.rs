@@ -17,9 +17,9 @@
 //! - `layout` (beside this folder) says where things lie; `descriptor_file` and `region_info_file`
 //!   what the small files hold; `meta` what the rows say
 //! - `meta_table` reads and writes the rows, `table` and `router` find regions
-//! - `survey` reads them without opening the store, `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `truncate_region`,
-//!   `namespace` are the procedures, `sanity` their rules about settings, `parents` tidies up after
-//!   split and merge
+//! - `survey` reads them without opening the store, `load` opens, `create`, `drop`, `state`,
+//!   `modify`, `split`, `merge`, `truncate_region`, `namespace` are the procedures, `sanity` their
+//!   rules about settings, `parents` tidies up after split and merge
 //! - `backup` copies the store while procedures wait; `bulk_load` gives regions whole files;
 //!   `snapshot` keeps a table's files and makes tables of them; `crash` loses what regions have in
 //!   memory

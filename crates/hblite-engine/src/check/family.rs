@@ -1,5 +1,5 @@
-//! The directory of a family in a region: whether it has the files that the region's manifest lists,
-//! its store files, and references to those of others.
+//! The directory of a family in a region: whether it has the files that the region's manifest
+//! lists, its store files, and references to those of others.
 
 use std::collections::HashSet;
 use std::path::Path;

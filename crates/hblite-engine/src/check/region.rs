@@ -31,8 +31,9 @@ impl Inspection<'_> {
             let family = families.find(|family| family_dir_name(family.name()) == name);
             let family = family.map(|family| family.name());
             if family.is_some() || (descriptor.is_none() && name != RECOVERED_EDITS_DIR) {
-                // Without the settings, a directory has the name of its family, unless that is no text.
-                let family = family.or_else(|| (!name.starts_with('\\')).then(|| name.as_bytes()));
+                // Without the settings, the name of a directory is its family, unless escaped.
+                let family =
+                    family.or_else(|| (!name.starts_with('\\')).then_some(name.as_bytes()));
                 self.check_family(&path, Owner { region, family, expected });
             } else if name != RECOVERED_EDITS_DIR {
                 self.note(FindingKind::Foreign, &path, "is of no family that the table has");

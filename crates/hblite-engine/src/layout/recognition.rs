@@ -5,13 +5,13 @@
 //! | nothing, or no directory | free: a store can be created |
 //! | only what a creation that was cut off leaves | free |
 //! | `hbase.version`, `hbase.id` and a valid `hblite.store` with the same id | a store |
-//! | `hbase.version`, `hbase.id`, `LOCK`, and hblite's log or hbase:namespace | a store from before the marker |
+//! | `hbase.version`, `hbase.id`, `LOCK`, and hblite's log or hbase:namespace | an unmarked store |
 //! | anything else | refused |
 //!
 //! A creation writes `LOCK`, the three files above, and empty directories, and waits for none of
 //! them: a power cut may leave any of them, with a part of the content or zeros. No other file
-//! exists before the marker is durable (see [`Layout::make_root_durable`]). A store from before
-//! the marker gets one at its next open.
+//! exists before the marker is durable (see [`Layout::make_root_durable`]). An unmarked store
+//! is one from before the marker; it gets one at its next open.
 //!
 //! hbase:namespace is known by its region: hblite's has a name of its own, the same in every store.
 //!

@@ -173,7 +173,8 @@ fn a_change_whose_commit_could_not_be_written_can_be_repeated() {
 }
 
 /// When a sync of the log fails, or a write that cannot be undone, nobody knows whether a table was
-/// created: it must still be possible that it was, whatever is tried afterwards, until the store is opened again.
+/// created: it must still be possible that it was, whatever is tried afterwards, until the store
+/// is opened again.
 #[test]
 fn nothing_is_changed_after_a_commit_of_unknown_outcome() {
     for operation in [Operation::Write, Operation::Sync] {

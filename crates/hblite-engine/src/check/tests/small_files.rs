@@ -45,8 +45,8 @@ pub(super) fn with_content(store: &TestStore, path: &Path, content: &[u8]) -> Te
     TestStore { fs, options: store.options.clone(), random: Arc::clone(&store.random) }
 }
 
-/// Flips every `step`th bit of the file: the store is refused with the file's name, and so says a check, or
-/// has all of its rows.
+/// Flips every `step`th bit of the file: the store is refused with the file's name, and a check
+/// says the same, or the store has all of its rows.
 fn flip_bits(store: &TestStore, path: &Path, content: &[u8], step: usize) {
     let all = rows(&with_content(store, path, content)).unwrap();
     for bit in (0..content.len() * 8).step_by(step) {

@@ -206,10 +206,14 @@ fn threads_that_wait_for_a_slow_disk_share_its_syncs() {
     let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
     fs.inject(Fault::on(Operation::Sync).forever().delay(Duration::from_millis(2)));
     let (wal, _, _) = open_with(&env_on(fs.clone()), WalOptions::default());
-    let writes = random_writes(9, WRITES);
     thread::scope(|scope| {
-        for _ in 0..THREADS {
-            let all = || writes.iter().try_for_each(|each| write(&wal, each, Durability::FsyncWal));
+        for number in 0..THREADS {
+            // Ids ascend within a region: a region has one thread.
+            let mut writes = random_writes(9, WRITES);
+            writes.iter_mut().for_each(|each| each.region = number.to_string());
+            let wal = &wal;
+            let all =
+                move || writes.iter().try_for_each(|each| write(wal, each, Durability::FsyncWal));
             scope.spawn(move || all().unwrap());
         }
     });
