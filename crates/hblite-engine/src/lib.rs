@@ -34,6 +34,7 @@ mod files;
 mod layout;
 mod nonces;
 mod options;
+mod parallel;
 mod region;
 mod row_hash;
 mod sealed;

@@ -45,7 +45,7 @@ pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     let layout = Layout::new(dir);
     layout::recognize(env.fs.as_ref(), &layout, false)?.require_store(dir)?;
     let _lock = layout.lock(env)?;
-    let mut target = Target::begin(env, dir, to)?;
+    let target = Target::begin(env, dir, to)?;
     target.add_root_files(&layout)?;
     // What is in the archive belongs to no table.
     target.add_dir(&layout.data_dir())?;

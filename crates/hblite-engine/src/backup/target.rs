@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use hblite_env::sync::Mutex;
 use hblite_env::time::Instant;
 use hblite_env::{Env, FileLock};
 use hblite_hfile::HFileReader;
@@ -12,6 +13,7 @@ use hblite_model::{BackupReport, Error, Exception, Result};
 
 use crate::files::verify_copy;
 use crate::layout::{Layout, RECOVERED_EDITS_DIR, TEMPORARY_DIR};
+use crate::parallel;
 use crate::wal::SealedLog;
 
 /// What the directory has behind the target's name until it is complete.
@@ -30,13 +32,19 @@ pub(crate) struct Target {
     /// Where the files are.
     partial: Layout,
     to: PathBuf,
-    /// Directories that were made.
-    dirs: BTreeSet<PathBuf>,
-    unverified: Vec<Unverified>,
-    report: BackupReport,
+    made: Mutex<Made>,
     began: Instant,
     /// There until the end.
     lock: Option<Box<dyn FileLock>>,
+}
+
+/// What a backup has so far.
+#[derive(Default)]
+struct Made {
+    /// Directories.
+    dirs: BTreeSet<PathBuf>,
+    unverified: Vec<Unverified>,
+    report: BackupReport,
 }
 
 /// A store file whose copy nobody has read yet.
@@ -59,14 +67,14 @@ impl Target {
         check_free(env, to)?;
         partial.create_root(env.fs.as_ref())?;
         let lock = partial.lock(env)?;
+        let dirs = BTreeSet::from([partial.root().to_path_buf()]);
+        let made = Made { dirs, ..Made::default() };
         let target = Self {
             env: env.clone(),
             source: source.to_path_buf(),
-            dirs: BTreeSet::from([partial.root().to_path_buf()]),
-            unverified: Vec::new(),
+            made: Mutex::new(made),
             partial,
             to: to.to_path_buf(),
-            report: BackupReport::default(),
             began,
             lock: Some(lock),
         };
@@ -94,7 +102,7 @@ impl Target {
     ///
     /// # Errors
     /// As [`Target::add_file`].
-    pub(crate) fn add_root_files(&mut self, layout: &Layout) -> Result<()> {
+    pub(crate) fn add_root_files(&self, layout: &Layout) -> Result<()> {
         for path in [layout.cluster_id_file(), layout.version_file(), layout.marker_file()] {
             // A store from before the marker has none; an open of the copy makes one.
             if self.exists(&path)? {
@@ -109,7 +117,14 @@ impl Target {
     ///
     /// # Errors
     /// As [`Target::add_file`].
-    pub(crate) fn add_dir(&mut self, dir: &Path) -> Result<()> {
+    pub(crate) fn add_dir(&self, dir: &Path) -> Result<()> {
+        let mut files = Vec::new();
+        self.add_dirs(dir, &mut files)?;
+        parallel::for_each(&files, |file| self.add_file(file))
+    }
+
+    /// Adds a directory and those below it, and finds their files.
+    fn add_dirs(&self, dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         if !self.exists(dir)? {
             return Ok(());
         }
@@ -118,9 +133,9 @@ impl Target {
         for entry in entries.map_err(|error| Error::io("cannot list", dir, error))? {
             let path = dir.join(&entry.name);
             if !entry.is_dir {
-                self.add_file(&path)?;
+                files.push(path);
             } else if entry.name != TEMPORARY_DIR {
-                self.add_dir(&path)?;
+                self.add_dirs(&path, files)?;
             }
         }
         Ok(())
@@ -130,7 +145,7 @@ impl Target {
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn add_empty_dir(&mut self, dir: &Path) -> Result<()> {
+    pub(crate) fn add_empty_dir(&self, dir: &Path) -> Result<()> {
         let copy = self.place_of(dir)?;
         self.make_dir(&copy)
     }
@@ -140,10 +155,11 @@ impl Target {
     ///
     /// # Errors
     /// `Io` if it can be neither linked nor copied.
-    pub(crate) fn add_file(&mut self, path: &Path) -> Result<()> {
+    pub(crate) fn add_file(&self, path: &Path) -> Result<()> {
         let copy = self.add_unverified(path)?;
         if self.is_hfile(path) {
-            self.unverified.push(Unverified { original: path.to_path_buf(), copy, open: None });
+            let file = Unverified { original: path.to_path_buf(), copy, open: None };
+            self.made.lock().unverified.push(file);
         }
         Ok(())
     }
@@ -153,17 +169,18 @@ impl Target {
     ///
     /// # Errors
     /// As [`Target::add_file`].
-    pub(crate) fn add_open_file(&mut self, open: &Arc<HFileReader>) -> Result<()> {
+    pub(crate) fn add_open_file(&self, open: &Arc<HFileReader>) -> Result<()> {
         let (original, open) = (open.path().to_path_buf(), Some(Arc::clone(open)));
         let copy = self.add_unverified(&original)?;
-        self.unverified.push(Unverified { original, copy, open });
+        self.made.lock().unverified.push(Unverified { original, copy, open });
         Ok(())
     }
 
     /// Reads the copies of all store files and verifies their checksums.
-    fn verify(&mut self) -> Result<()> {
+    fn verify(&self) -> Result<()> {
         let fs = self.env.fs.as_ref();
-        std::mem::take(&mut self.unverified).iter().try_for_each(|file| match &file.open {
+        let unverified = std::mem::take(&mut self.made.lock().unverified);
+        parallel::for_each(&unverified, |file| match &file.open {
             Some(open) => open.reopen(fs, &file.copy)?.verify_checksums(&mut |_| true).map(drop),
             None => verify_copy(fs, &file.original, &file.copy),
         })
@@ -185,7 +202,7 @@ impl Target {
     }
 
     /// Returns where the copy is.
-    fn add_unverified(&mut self, path: &Path) -> Result<PathBuf> {
+    fn add_unverified(&self, path: &Path) -> Result<PathBuf> {
         let copy = self.place_of(path)?;
         if let Some(parent) = copy.parent() {
             self.make_dir(parent)?;
@@ -193,19 +210,23 @@ impl Target {
         let fs = self.env.fs.as_ref();
         // Before it has two names: as a rule it is durable, and nothing is to be done.
         fs.sync_file(path).map_err(|error| Error::io("cannot sync", path, error))?;
-        match fs.hard_link(path, &copy) {
-            Ok(()) => self.report.files_linked += 1,
+        let is_linked = match fs.hard_link(path, &copy) {
+            Ok(()) => true,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(Error::io("cannot link", path, error));
             }
             // Another file system, too many links, no links at all: the reasons are many.
             Err(_) => {
                 fs.copy(path, &copy).map_err(|error| Error::io("cannot copy", path, error))?;
-                self.report.files_copied += 1;
+                false
             }
-        }
-        let length = fs.file_length(&copy).map_err(|error| Error::io("cannot read", &copy, error));
-        self.report.bytes += length?;
+        };
+        let length =
+            fs.file_length(&copy).map_err(|error| Error::io("cannot read", &copy, error))?;
+        let report = &mut self.made.lock().report;
+        report.files_linked += u64::from(is_linked);
+        report.files_copied += u64::from(!is_linked);
+        report.bytes += length;
         Ok(copy)
     }
 
@@ -229,14 +250,14 @@ impl Target {
         Ok(self.partial.root().join(below))
     }
 
-    fn make_dir(&mut self, dir: &Path) -> Result<()> {
-        if self.dirs.contains(dir) {
+    fn make_dir(&self, dir: &Path) -> Result<()> {
+        if self.made.lock().dirs.contains(dir) {
             return Ok(());
         }
         let made = self.env.fs.create_dir_all(dir);
         made.map_err(|error| Error::io("cannot create directory", dir, error))?;
         let above = dir.ancestors().take_while(|above| above.starts_with(self.partial.root()));
-        self.dirs.extend(above.map(Path::to_path_buf));
+        self.made.lock().dirs.extend(above.map(Path::to_path_buf));
         Ok(())
     }
 
@@ -248,16 +269,17 @@ impl Target {
     pub(crate) fn finish(mut self) -> Result<BackupReport> {
         self.verify()?;
         let (fs, from) = (self.env.fs.clone(), self.partial.root().to_path_buf());
-        for dir in &self.dirs {
-            fs.sync_dir(dir).map_err(|error| Error::io("cannot sync directory", dir, error))?;
-        }
+        let made = std::mem::take(&mut *self.made.lock());
+        let dirs: Vec<PathBuf> = made.dirs.into_iter().collect();
+        parallel::for_each(&dirs, |dir| {
+            fs.sync_dir(dir).map_err(|error| Error::io("cannot sync directory", dir, error))
+        })?;
         fs.rename(&from, &self.to).map_err(|error| Error::io("cannot make", &self.to, error))?;
         self.lock = None;
         let parent = self.to.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         fs.sync_dir(parent).map_err(|error| Error::io("cannot sync directory", parent, error))?;
-        self.report.duration = self.began.elapsed();
-        Ok(std::mem::take(&mut self.report))
+        Ok(BackupReport { duration: self.began.elapsed(), ..made.report })
     }
 }
 

@@ -22,6 +22,7 @@ use super::Catalog;
 use super::table::TableEntry;
 use crate::backup::Target;
 use crate::layout::MANIFEST_FILE;
+use crate::parallel;
 use crate::region::Region;
 use crate::store::store_file::StoreFile;
 
@@ -35,17 +36,15 @@ impl Catalog {
         let context = &self.context;
         context.check_open()?;
         context.check_not_read_only()?;
-        let mut target = Target::begin(&context.env, context.layout.root(), to)?;
-        for region in self.all_regions() {
-            region.flush()?;
-        }
+        let target = Target::begin(&context.env, context.layout.root(), to)?;
+        parallel::for_each(&self.all_regions(), |region| region.flush().map(drop))?;
         let procedure = self.begin_procedure()?;
         let hold = context.wal.hold_segments();
         target.add_root_files(&context.layout)?;
         let entries: Vec<Arc<TableEntry>> =
             self.tables.read().values().filter_map(|slot| slot.entry().ok()).collect();
         for entry in entries {
-            self.add_table(&mut target, &entry)?;
+            self.add_table(&target, &entry)?;
         }
         target.add_dir(&context.layout.snapshots_dir())?;
         target.add_empty_dir(&context.layout.wal_dir())?;
@@ -58,17 +57,14 @@ impl Catalog {
         target.finish()
     }
 
-    fn add_table(&self, target: &mut Target, entry: &TableEntry) -> Result<()> {
+    fn add_table(&self, target: &Target, entry: &TableEntry) -> Result<()> {
         target.add_dir(&self.context.layout.table_descriptor_dir(entry.descriptor.name()))?;
-        for row in &entry.rows {
-            for info in row.merge_parents.iter().chain([&row.info]) {
-                self.add_region(target, entry, info)?;
-            }
-        }
-        Ok(())
+        let infos = entry.rows.iter().flat_map(|row| row.merge_parents.iter().chain([&row.info]));
+        let infos: Vec<&RegionInfo> = infos.collect();
+        parallel::for_each(&infos, |info| self.add_region(target, entry, info))
     }
 
-    fn add_region(&self, target: &mut Target, entry: &TableEntry, info: &RegionInfo) -> Result<()> {
+    fn add_region(&self, target: &Target, entry: &TableEntry, info: &RegionInfo) -> Result<()> {
         let layout = &self.context.layout;
         let Some(region) = entry.region(info.encoded_name()) else {
             // Out of service: nobody changes anything there but procedures.

@@ -25,6 +25,7 @@ use super::table::TableEntry;
 use super::{Catalog, SERVER_HOST, SERVER_PORT};
 use crate::context::EngineContext;
 use crate::layout::NAMESPACE_REGION_ID;
+use crate::parallel;
 use crate::region::Region;
 
 /// Fewer regions than this are opened one after the other.
@@ -179,22 +180,22 @@ impl Catalog {
     /// `Io` if a flush fails: the log still has what it would have written.
     pub(crate) fn close(&self) -> Result<()> {
         let _procedure = self.procedure.lock();
-        let mut regions = self.all_regions();
-        regions.sort_by_key(|region| {
-            let table = region.info().table();
-            (table.is_meta(), table.is_system())
-        });
+        let is_of_catalog = |region: &Arc<Region>| region.info().table().is_system();
+        let (mut catalog, users): (Vec<_>, Vec<_>) =
+            self.all_regions().into_iter().partition(is_of_catalog);
+        catalog.sort_by_key(|region| region.info().table().is_meta());
         let dispensable = self.dispensable.lock();
-        for region in regions {
+        let dispensable = &*dispensable;
+        let close = |region: &Arc<Region>| {
             // What a fresh store has in memory alone is not worth files.
             let name = region.info().encoded_name();
-            if dispensable.get(name) == Some(&region.last_sequence_id()) {
-                region.discard()?;
-            } else {
-                region.close()?;
+            match dispensable.get(name) == Some(&region.last_sequence_id()) {
+                true => region.discard(),
+                false => region.close(),
             }
-        }
-        Ok(())
+        };
+        parallel::for_each(&users, close)?;
+        catalog.iter().try_for_each(close)
     }
 
     /// Ends the service of every region, and leaves in memory what is there.

@@ -159,7 +159,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
                 "Reverse scan with loading CFs on demand is not supported",
             ));
         }
-        let filter = scan.filter_ref().map(|filter| FilterState::new(filter, direction, seed));
+        let filter = FilterState::of(scan.filter_ref(), direction, seed)?;
         Ok(Self {
             stores,
             joined,

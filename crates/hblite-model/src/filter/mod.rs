@@ -37,6 +37,8 @@ mod tests;
 
 use std::fmt;
 
+use crate::error::{Error, Result};
+
 pub use big_decimal::BigDecimal;
 pub use comparator::{BitwiseOperator, Comparator, CompareOperator};
 pub use kind::{
@@ -56,6 +58,41 @@ pub use state::{CellValue, FilterState, HintsInRow, ReturnCode, RowVerdict};
 impl Filter {
     /// Maximum nesting depth of filters, in text and on the wire.
     pub const DEPTH_MAX: usize = 128;
+
+    /// Most filters that a get or scan may have, those within others included: each cell is shown
+    /// to all of them.
+    pub const COUNT_MAX: usize = 100_000;
+
+    /// Refuses a filter with too many others within it.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo`.
+    pub fn check_count(&self) -> Result<()> {
+        let mut count = 0;
+        let mut left = vec![std::slice::from_ref(self)];
+        while let Some(filters) = left.pop() {
+            count += filters.len();
+            if count > Self::COUNT_MAX {
+                return Err(Self::too_many());
+            }
+            left.extend(filters.iter().filter_map(|filter| match filter {
+                Self::Skip(skip) => Some(std::slice::from_ref(skip.filter.as_ref())),
+                Self::WhileMatch(inner) => Some(std::slice::from_ref(inner.filter.as_ref())),
+                Self::List(list) => Some(list.filters.as_slice()),
+                _ => None,
+            }));
+        }
+        Ok(())
+    }
+
+    /// The error of more filters than [`Filter::COUNT_MAX`].
+    pub fn too_many() -> Error {
+        let max = Self::COUNT_MAX;
+        Error::do_not_retry(format!(
+            "a filter has more than {max} filters within it: send several requests, or a \
+             MultiRowRangeFilter or FuzzyRowFilter for many rows"
+        ))
+    }
 
     /// Whether the filter selects whole rows, so that no part of a row may be returned before all
     /// of it was read (`Filter.hasFilterRow`). Such a filter cannot be combined with a batch limit.

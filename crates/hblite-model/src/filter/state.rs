@@ -154,6 +154,16 @@ pub struct FilterState {
 }
 
 impl FilterState {
+    /// The filter of a get or scan at work, if it has one; see [`FilterState::new`].
+    ///
+    /// # Errors
+    /// As [`Filter::check_count`].
+    pub fn of(filter: Option<&Filter>, direction: Direction, seed: u64) -> Result<Option<Self>> {
+        let Some(filter) = filter else { return Ok(None) };
+        filter.check_count()?;
+        Ok(Some(Self::new(filter, direction, seed)))
+    }
+
     /// `filter` in a scan of this direction. `seed` is for [`super::RandomRowFilter`]: the same
     /// seed chooses the same rows.
     pub fn new(filter: &Filter, direction: Direction, seed: u64) -> Self {

@@ -53,6 +53,10 @@ fn list(bytes: Bytes, depth: usize) -> Result<Filter> {
         2 => ListOperator::MustPassOne,
         other => return Err(no_such("operator of a filter list", other)),
     };
+    // Before each is taken apart. What nested lists have in all is counted by the scan.
+    if message.filters.len() > Filter::COUNT_MAX {
+        return Err(Filter::too_many());
+    }
     let filters = message.filters.iter().map(|filter| at_depth(filter, depth + 1));
     Ok(Filter::list(operator, filters.collect::<Result<_>>()?))
 }
@@ -245,6 +249,10 @@ mod tests {
             deep = message("SkipFilter", &pb::FilterOfFilter { filter: deep });
         }
         assert!(filter(&deep).is_err());
+        let page = message("PageFilter", &pb::PageFilter { page_size: 1 });
+        let wide = pb::FilterList { operator: 1, filters: vec![page; Filter::COUNT_MAX + 1] };
+        let error = filter(&message("FilterList", &wide)).unwrap_err();
+        assert!(error.message().contains("more than 100000 filters"), "{error}");
     }
 
     #[test]

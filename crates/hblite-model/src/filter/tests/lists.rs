@@ -161,3 +161,15 @@ fn wrappers() {
     // A wrapped filter assumes a forward scan: a reverse scan is past this prefix at once.
     assert_eq!(region().scan(&Filter::while_match(Filter::prefix("b")), Reverse).len(), 0);
 }
+
+#[test]
+fn a_filter_has_at_most_so_many_within_it() {
+    let list = |filters| Filter::list(ListOperator::MustPassOne, filters);
+    let wide = |count| list(vec![Filter::skip(Filter::prefix("r")); count]);
+    // A list, and two filters per member.
+    assert!(wide((Filter::COUNT_MAX - 1) / 2).check_count().is_ok());
+    let error = wide(Filter::COUNT_MAX / 2).check_count().unwrap_err();
+    assert!(error.message().contains("more than 100000 filters within it"), "{error}");
+    let nested = list(vec![wide(Filter::COUNT_MAX / 4), wide(Filter::COUNT_MAX / 4)]);
+    assert!(nested.check_count().is_err());
+}
