@@ -227,7 +227,9 @@ impl Room {
         if buffer.capacity() >= capacity {
             return true;
         }
-        let spare = buffer.capacity().clamp(GROWTH_MIN, GROWTH_MAX);
+        // What is written first is often all.
+        let is_first = buffer.capacity() == 0;
+        let spare = if is_first { 0 } else { buffer.capacity().clamp(GROWTH_MIN, GROWTH_MAX) };
         let wanted = capacity.max(buffer.capacity().saturating_add(spare)).min(capacity_max);
         let fits = [wanted, capacity].into_iter().find(|bytes| self.try_hold(*bytes));
         fits.is_some_and(|bytes| buffer.try_reserve_exact(bytes - buffer.len()).is_ok())

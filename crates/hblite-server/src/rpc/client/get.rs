@@ -29,11 +29,14 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
     }
     // Older clients do not look for a cell block here.
     let has_block = call.client.has_version(1, 3);
-    match Reading::begin(&region, &message) {
-        Ok(reading) => {
-            let results = call.results_with(call.client.codec.filter(|_| has_block));
-            go_on(cluster, call, reading, results)
-        }
+    let mut reading = match Reading::begin(&region, &message) {
+        Ok(reading) => reading,
+        Err(exception) => return Attempt::Done(Err(exception)),
+    };
+    let mut results = call.results_with(call.client.codec.filter(|_| has_block));
+    match reading.go_on(cluster, call, &mut results) {
+        Ok(Some(result)) => answer_with(call, result, results),
+        Ok(None) => pause(call, Box::new(reading), results),
         Err(exception) => Attempt::Done(Err(exception)),
     }
 }
@@ -43,29 +46,24 @@ fn find(cluster: &Cluster, call: &Call<'_>) -> RemoteResult<(RegionHandle, pb::G
     Ok((region(cluster, call, &request.region)?, request.get))
 }
 
-/// Reads on, and leaves the rest for later when the call's turn is over.
-fn go_on(
-    cluster: &Cluster,
-    call: &Call<'_>,
-    mut reading: Reading,
-    mut results: ResultWriter,
-) -> Attempt {
-    match reading.go_on(cluster, call, &mut results) {
-        Ok(Some(result)) => {
-            let response = pb::GetResponse { result: Some(result) };
-            Attempt::Done(call.answer_with(&response, results))
-        }
-        Ok(None) if !results.charge_all() => Attempt::Done(Err(call.out_of_memory())),
-        Ok(None) => Attempt::Unfinished(Unfinished {
-            rest: Box::new(|cluster, call| match call.check_is_waited_for() {
-                Ok(()) => go_on(cluster, call, reading, results),
-                Err(exception) => Attempt::Done(Err(exception)),
-            }),
-            pace: Pace::Long,
-            must_end: false,
-        }),
-        Err(exception) => Attempt::Done(Err(exception)),
+fn answer_with(call: &Call<'_>, result: pb::Result, results: ResultWriter) -> Attempt {
+    Attempt::Done(call.answer_with(&pb::GetResponse { result: Some(result) }, results))
+}
+
+/// Leaves the rest for later: the call's turn is over.
+fn pause(call: &Call<'_>, mut reading: Box<Reading>, mut results: ResultWriter) -> Attempt {
+    if !results.charge_all() {
+        return Attempt::Done(Err(call.out_of_memory()));
     }
+    let rest = move |cluster: &Cluster, call: &Call<'_>| {
+        let done = call.check_is_waited_for();
+        match done.and_then(|()| reading.go_on(cluster, call, &mut results)) {
+            Ok(Some(result)) => answer_with(call, result, results),
+            Ok(None) => pause(call, reading, results),
+            Err(exception) => Attempt::Done(Err(exception)),
+        }
+    };
+    Attempt::Unfinished(Unfinished { rest: Box::new(rest), pace: Pace::Long, must_end: false })
 }
 
 impl Reading {
