@@ -128,7 +128,10 @@ impl Connection {
                 frame_began = Instant::now();
             }
             let is_under_way = !self.output.is_empty() || (may_read && self.is_within_frame());
-            let patience = self.patience(progress, frame_began);
+            let patience = match is_under_way {
+                true => self.patience(progress, frame_began),
+                false => progress,
+            };
             let lacks_memory = may_read && !has_room;
             let retry = Instant::now() + MEMORY_RETRY;
             let Self { incoming, output, link, .. } = &mut self;

@@ -10,8 +10,8 @@ use hblite_wire::memory::MemoryCharge;
 
 /// Buffers that are written at once.
 const BUFFERS_MAX: usize = 64;
-/// What an answer takes beside its bytes.
-const OVERHEAD: usize = 128;
+/// What a buffer takes beside its bytes.
+const OVERHEAD: usize = 64;
 
 /// An answer, and the memory that it is charged to.
 #[derive(Debug)]
@@ -31,44 +31,47 @@ impl Reply {
     pub(super) fn size_bytes(&self) -> usize {
         self.response.size_bytes()
     }
-
-    fn charged_bytes(&self) -> usize {
-        self.charge.as_ref().map_or(0, MemoryCharge::size_bytes)
-    }
 }
 
 /// Replies in the order in which they are sent.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
-    replies: VecDeque<Reply>,
+    buffers: VecDeque<Bytes>,
     /// Bytes that are not sent yet.
     size_bytes: usize,
-    /// Memory of the replies without their charges.
-    uncharged_bytes: usize,
-}
-
-/// What a reply takes that it is not charged for.
-fn uncharged(charged: usize, size: usize) -> usize {
-    (size + OVERHEAD).saturating_sub(charged)
+    /// Bytes that were sent, or are to be, since the beginning.
+    pushed_bytes: u64,
+    /// The charges of replies, each with the place behind its last byte.
+    charges: VecDeque<(u64, MemoryCharge)>,
+    charged_bytes: usize,
 }
 
 impl Outgoing {
     pub(super) fn is_empty(&self) -> bool {
-        self.replies.is_empty()
+        self.buffers.is_empty()
     }
 
     pub(super) fn size_bytes(&self) -> usize {
         self.size_bytes
     }
 
+    /// Memory that replies take beside what they are charged for.
     pub(super) fn uncharged_bytes(&self) -> usize {
-        self.uncharged_bytes
+        (self.size_bytes + self.buffers.len() * OVERHEAD).saturating_sub(self.charged_bytes)
     }
 
     pub(super) fn push(&mut self, reply: Reply) {
-        self.size_bytes += reply.size_bytes();
-        self.uncharged_bytes += uncharged(reply.charged_bytes(), reply.size_bytes());
-        self.replies.push_back(reply);
+        let size = reply.size_bytes();
+        self.size_bytes += size;
+        self.pushed_bytes += size as u64;
+        self.buffers.push_back(reply.response.head);
+        if !reply.response.cells.is_empty() {
+            self.buffers.push_back(reply.response.cells);
+        }
+        if let Some(charge) = reply.charge {
+            self.charged_bytes += charge.size_bytes();
+            self.charges.push_back((self.pushed_bytes, charge));
+        }
     }
 
     pub(super) fn extend(&mut self, replies: impl IntoIterator<Item = Reply>) {
@@ -77,37 +80,26 @@ impl Outgoing {
 
     /// What is to be written next.
     pub(super) fn slices(&self) -> Vec<IoSlice<'_>> {
-        let buffers = self.replies.iter().flat_map(|reply| {
-            let Response { head, cells } = &reply.response;
-            [head, cells].into_iter().filter(|buffer| !buffer.is_empty())
-        });
-        buffers.take(BUFFERS_MAX).map(|buffer| IoSlice::new(buffer)).collect()
+        let buffers = self.buffers.iter().take(BUFFERS_MAX);
+        buffers.map(|buffer| IoSlice::new(buffer)).collect()
     }
 
     /// So many bytes were written. Memory is given back with the last byte of its reply.
     pub(super) fn advance(&mut self, mut written: usize) {
         self.size_bytes -= written;
-        while let Some(first) = self.replies.front_mut() {
-            let before = first.size_bytes();
-            let charged = first.charged_bytes();
-            let Response { head, cells } = &mut first.response;
-            for buffer in [head, cells] {
-                let part = written.min(buffer.len());
-                buffer.advance(part);
-                written -= part;
-                if buffer.is_empty() {
-                    *buffer = Bytes::new();
-                }
-            }
-            let left = first.size_bytes();
-            self.uncharged_bytes -= uncharged(charged, before);
-            if left > 0 {
-                self.uncharged_bytes += uncharged(charged, left);
+        let sent = self.pushed_bytes - self.size_bytes as u64;
+        while let Some((_, charge)) = self.charges.pop_front_if(|(end, _)| *end <= sent) {
+            self.charged_bytes -= charge.size_bytes();
+        }
+        while let Some(first) = self.buffers.front_mut() {
+            if first.len() > written {
+                first.advance(written);
                 return;
             }
-            self.replies.pop_front();
+            written -= first.len();
+            self.buffers.pop_front();
         }
-        debug_assert_eq!((self.size_bytes, self.uncharged_bytes), (0, 0), "all is sent");
+        debug_assert_eq!((self.size_bytes, self.charged_bytes), (0, 0), "all is sent");
     }
 }
 
@@ -133,8 +125,8 @@ mod tests {
             assert!(charge.try_resize(300));
             let mut output = Outgoing::default();
             output.extend([reply(10, 0, None), reply(20, 300, Some(charge)), reply(5, 7, None)]);
-            assert_eq!(output.uncharged_bytes(), 10 + OVERHEAD + 20 + OVERHEAD + 12 + OVERHEAD);
             assert_eq!(output.size_bytes(), 342);
+            assert_eq!(output.uncharged_bytes(), 342 + 5 * OVERHEAD - 300);
             while !output.is_empty() {
                 let there: usize = output.slices().iter().map(|slice| slice.len()).sum();
                 assert_eq!(there, output.size_bytes());
