@@ -93,7 +93,7 @@ pub struct Limits {
     /// Default 1,000.
     pub connection_calls_max: usize,
     /// Bytes of answers that one connection has not taken; until it does nothing is read from it.
-    /// Default 64 MiB.
+    /// Default 64 MiB; half of a connection's share of the memory at most.
     pub connection_unsent_max_bytes: usize,
     /// Threads for calls that may take long. Default 30, at most 10,000
     /// (`hbase.regionserver.handler.count`).
@@ -123,6 +123,12 @@ impl Limits {
     /// Memory that one connection may use.
     pub(crate) fn connection_memory_bytes(&self) -> usize {
         self.memory_max_bytes / 2
+    }
+
+    /// Bytes of answers that one connection may leave unread before its calls wait: with what the
+    /// next one may need beside them, they fit its share.
+    pub(crate) fn connection_unsent_bytes(&self) -> usize {
+        self.connection_unsent_max_bytes.min(self.connection_memory_bytes() / 2)
     }
 
     /// How many calls that read much go on at once.

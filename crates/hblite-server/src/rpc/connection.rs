@@ -63,7 +63,7 @@ pub(super) async fn serve(
         () = place.evicted() => return Ok(()),
     };
     place.work();
-    let link = Arc::new(Link::new(client, memory, limits.connection_unsent_max_bytes));
+    let link = Arc::new(Link::new(client, memory, limits.connection_unsent_bytes()));
     let connection = Connection {
         incoming: Incoming::new(limits.frame_size_max_bytes.min(limits.connection_memory_bytes())),
         output: Outgoing::default(),
@@ -247,7 +247,7 @@ impl Connection {
 
     fn is_full(&self) -> bool {
         let limits = self.limits();
-        self.output.size_bytes() > limits.connection_unsent_max_bytes
+        self.output.size_bytes() > limits.connection_unsent_bytes()
             || self.link.open_calls() >= limits.connection_calls_max
     }
 }
