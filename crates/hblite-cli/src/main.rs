@@ -15,6 +15,7 @@ mod rowkey;
 mod serve;
 mod settings;
 mod shell;
+mod store_files;
 mod terminal;
 mod transfer;
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 use hblite::EngineOptions;
 use hblite_server::ServerOptions;
 
+use crate::store_files::unmapped;
+
 /// HBase's `hbase.catalogjanitor.interval`.
 const JANITOR_PERIOD_MS: i64 = 5 * 60 * 1000;
 /// HBase's `hbase.master.cleaner.snapshot.interval`.
@@ -133,11 +135,11 @@ fn number<N: std::str::FromStr>(value: &str) -> Option<N> {
 impl Settings {
     /// The defaults of a cluster.
     pub(crate) fn new(server: ServerOptions) -> Self {
-        let engine = EngineOptions {
+        let engine = unmapped(EngineOptions {
             parents_kept_ms: JANITOR_PERIOD_MS,
             expired_snapshots_kept_ms: SNAPSHOT_CLEANER_PERIOD_MS,
             ..EngineOptions::default()
-        };
+        });
         Self { engine, server }
     }
 
@@ -182,7 +184,7 @@ mod tests {
         assert_eq!(settings.server.limits.scanner_lease, Duration::from_secs(2));
         assert_eq!(settings.engine.memstore_flush_size_bytes, FLUSH_SIZE_MIN);
         assert_eq!(settings.engine.compaction_files_min, 12);
-        assert!(!settings.engine.are_settings_checked);
+        assert!(!settings.engine.are_settings_checked && !settings.engine.are_files_mapped);
         assert!(settings.engine.check().is_ok());
     }
 

@@ -10,13 +10,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hblite::{Connection, Options};
+use hblite::{Connection, EngineOptions, Options};
 use hblite_shell::{
     Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
 };
 
 use crate::interrupt::CtrlC;
 use crate::output::{FAILURE, fail};
+use crate::store_files::unmapped;
 use crate::terminal::{Editor, Input, ProgressLine, Screen, color_is_wanted, width};
 
 /// Which store, which input, what on an error.
@@ -119,7 +120,8 @@ fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
     if arguments.memory {
         return hblite::open_in_memory();
     }
-    let options = Options::new().salvage(arguments.salvage).read_only(arguments.read_only);
+    let options = Options::new().engine(unmapped(EngineOptions::default()));
+    let options = options.salvage(arguments.salvage).read_only(arguments.read_only);
     let connection = options.open(&arguments.dir)?;
     report_open(&connection);
     Ok(connection)

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::{BufRead as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -173,4 +173,38 @@ fn a_store_that_is_open_is_read_and_not_changed() {
 
     writer.stdin.take();
     assert!(writer.wait().unwrap().success());
+}
+
+/// A mapped file would end the process with SIGBUS.
+#[test]
+fn a_file_that_is_truncated_under_the_shell_is_an_error_with_its_name() {
+    let dir = TempDir::new().unwrap();
+    let store = dir.path().join("store");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hblite"))
+        .args(["shell", "--dir", &path(&store)])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut shown = BufReader::new(child.stdout.take().unwrap());
+    input.write_all(b"create 't', 'f'\nput 't', 'r', 'f:q', 'v'\nflush 't'\ncount 't'\n").unwrap();
+    let mut line = String::new();
+    while !line.contains("1 row(s)") {
+        line.clear();
+        assert!(shown.read_line(&mut line).unwrap() > 0, "the count is shown");
+    }
+    let region = std::fs::read_dir(store.join("data/default/t")).unwrap();
+    let files = region.flatten().filter_map(|dir| std::fs::read_dir(dir.path().join("f")).ok());
+    let file = files.flatten().flatten().next().expect("a store file").path();
+    std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(0).unwrap();
+    input.write_all(b"scan 't', CACHE_BLOCKS => false\n").unwrap();
+    drop(input);
+    let mut rest = String::new();
+    shown.read_to_string(&mut rest).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.code().is_some(), "no signal ended it: {}", output.status);
+    let told = rest + &text(&output.stderr);
+    assert!(told.contains(&path(&file)) && told.contains("has become shorter"), "{told}");
 }

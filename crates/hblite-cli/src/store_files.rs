@@ -1,0 +1,23 @@
+//! How the shell and the server read store files: never through a mapping.
+//!
+//! If someone truncates a mapped file, touching the missing part kills the process. A file that is
+//! read gives an error instead. It takes a descriptor, so the limit of descriptors is raised.
+
+use hblite::EngineOptions;
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+/// Blocks come from this cache, where a mapping would leave them to the operating system.
+const BLOCK_CACHE_SIZE_BYTES: usize = 256 << 20;
+
+/// The same settings for a store whose files are not mapped.
+pub(crate) fn unmapped(engine: EngineOptions) -> EngineOptions {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // With the lower limit a store of many files does not open, and the error says why.
+    let _ = setrlimit(Resource::Nofile, limit);
+    EngineOptions {
+        are_files_mapped: false,
+        block_cache_size_bytes: BLOCK_CACHE_SIZE_BYTES,
+        ..engine
+    }
+}
