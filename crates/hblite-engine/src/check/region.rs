@@ -90,17 +90,21 @@ impl Inspection<'_> {
             }
             let Some(id) = loaded_sequence_id(&load) else { continue };
             let mut list = self.read_manifest_of(&path, &region_name.to_string_lossy());
-            if let (Some(of_region), Some(list)) = (of_region.as_deref_mut(), &mut list) {
+            let mut moved = Vec::new();
+            if let Some(list) = &mut list {
                 let fs = self.env.fs.as_ref();
                 list.files.retain(|(family, name), fingerprint| {
                     let staged = path.join(family_dir_name(family)).join(name);
                     let is_staged = fs.exists(&staged).unwrap_or(true);
                     if !is_staged {
-                        let name = loaded_name(name, id);
-                        of_region.files.insert((family.clone(), name), *fingerprint);
+                        moved.push(((family.clone(), loaded_name(name, id)), *fingerprint));
                     }
                     is_staged
                 });
+            }
+            // A region that was never flushed has no manifest yet.
+            if let Some(of_region) = of_region.as_deref_mut() {
+                of_region.files.extend(moved);
             }
             for family in descriptor.iter().flat_map(|table| table.families()) {
                 let family = family.name();

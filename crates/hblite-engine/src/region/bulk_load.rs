@@ -237,8 +237,8 @@ impl Region {
             loaded.push(files);
         }
         self.files.save_durably().ok()?;
-        // What cannot be removed now goes when the region is opened next.
-        let _ = self.context.layout.remove_in_place(self.context.env.fs.as_ref(), committed);
+        // Before a compaction can replace the files: a list that came back would call them lost.
+        remove_finished(&self.context, &[committed.to_path_buf()]).ok()?;
         self.file_gate.close_while(|| {
             for (store, files) in self.stores.iter().zip(loaded) {
                 if !files.is_empty() {
@@ -300,6 +300,8 @@ pub(super) fn finish_all(
         Err(error) => return Err(Error::io("cannot list", &bulk_dir, error)),
     };
     let families: Vec<&[u8]> = table.families().map(|family| family.name()).collect();
+    // A removal that a kill came after may not be durable.
+    sync_dir(fs, &bulk_dir)?;
     for entry in entries.iter().filter(|entry| entry.is_dir) {
         let committed = bulk_dir.join(&entry.name);
         let sequence_id = sequence_id_of(&committed)?;
@@ -336,14 +338,17 @@ fn listed(
     Ok(list.files)
 }
 
-/// Removes the directories of loads whose files are listed. They are empty, but for families that
-/// the table does not have any more. If a power cut brings one back, the next open removes it.
+/// Removes the directories of loads whose files are listed, durably. They are empty, but for their
+/// lists and families that the table does not have any more.
 ///
 /// # Errors
-/// `Io`.
+/// `Io`: one may come back, and no compaction may replace its files until it is gone.
 pub(super) fn remove_finished(context: &EngineContext, dirs: &[PathBuf]) -> Result<()> {
     let fs = context.env.fs.as_ref();
-    dirs.iter().try_for_each(|dir| context.layout.remove_in_place(fs, dir))
+    for dir in dirs {
+        context.layout.remove_in_place(fs, dir)?;
+    }
+    dirs.first().and_then(|dir| dir.parent()).map_or(Ok(()), |bulk_dir| sync_dir(fs, bulk_dir))
 }
 
 fn sequence_id_of(committed: &Path) -> Result<u64> {
