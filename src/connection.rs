@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_engine::{
-    CheckProgress, CheckReport, Engine, EngineOptions, FileNote, OpenReport, ReplayReport,
+    CheckProgress, CheckReport, Cleaned, Engine, EngineOptions, FileNote, OpenReport, ReplayReport,
 };
 use hblite_env::Env;
 use hblite_model::{BackupReport, Result, TableName};
@@ -66,6 +66,16 @@ pub fn check_with_progress(
     mut progress: impl FnMut(CheckProgress),
 ) -> Result<CheckReport> {
     hblite_engine::check(&Env::system(), dir.as_ref(), &mut progress)
+}
+
+/// Deletes every directory that an open of the store in `dir` moved to `archive/` because it was in
+/// the way, and lists them. The store must be closed. Nothing else is deleted.
+///
+/// # Errors
+/// `Io` if there is no store, it is open (the message names the holder), or a directory cannot be
+/// deleted.
+pub fn clean(dir: impl AsRef<Path>) -> Result<Vec<Cleaned>> {
+    hblite_engine::clean(&Env::system(), dir.as_ref())
 }
 
 /// Makes a copy of the closed store in `dir` as a new directory `to`, which is there as a whole and
@@ -141,8 +151,9 @@ impl Options {
         self
     }
 
-    /// Skips damaged records of the log, which is an error otherwise; [`Connection::recovery`]
-    /// tells what was skipped.
+    /// Opens what is damaged, which is an error otherwise. Damaged records of the log are skipped:
+    /// [`Connection::recovery`] lists them. A lost hbase:meta is rebuilt from the files of the
+    /// tables: [`Connection::open_report`] says how.
     #[must_use]
     pub fn salvage(mut self, salvage: bool) -> Self {
         self.engine.salvage = salvage;

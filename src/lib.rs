@@ -61,11 +61,11 @@ mod table;
 
 pub use admin::Admin;
 pub use connection::{
-    Connection, IntoTableName, Options, backup, check, check_with_progress, embedded_engine, open,
-    open_in_memory,
+    Connection, IntoTableName, Options, backup, check, check_with_progress, clean, embedded_engine,
+    open, open_in_memory,
 };
 pub use hblite_engine::{
-    CheckProgress, CheckReport, EngineOptions, FileNote, Finding, FindingKind, Moved, OpenReport,
+    CatalogRebuild, CheckProgress, CheckReport, Cleaned, EngineOptions, FileNote, Finding, FindingKind, Moved, OpenReport,
     ReplayReport, Salvaged, SnapshotDescription, SnapshotKind, SnapshotOptions, StoreId, TornTail,
     UnclosedLog, WalOptions,
 };

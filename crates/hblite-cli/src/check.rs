@@ -19,12 +19,15 @@ pub(crate) struct CheckArguments {
     /// Prints one JSON object instead of lines
     #[arg(long)]
     json: bool,
+    /// Deletes what opens of the store moved to its archive, if there are no defects, and lists it
+    #[arg(long, conflicts_with = "json")]
+    clean: bool,
 }
 
 const AFTER_HELP: &str = "\
 Each defect is one line: where, what kind, what is wrong and what to do. A note reports what a kill
-or a power cut left behind and the next open cleans up. Nothing is changed. Exit status: 0 without
-defects, 1 with defects, 2 if the store could not be checked.";
+or a power cut left behind and the next open cleans up. Nothing is changed, unless --clean is
+given. Exit status: 0 without defects, 1 with defects, 2 if the store could not be checked.";
 
 /// Status for a store with defects.
 const DEFECTS: u8 = 1;
@@ -44,7 +47,26 @@ pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
     };
     let text = if arguments.json { format!("{}\n", to_json(&report)) } else { to_text(&report) };
     print(&text);
+    if arguments.clean && report.is_clean() {
+        return clean(arguments);
+    }
     if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(DEFECTS) }
+}
+
+/// Deletes what opens moved to the archive. What is moved away may be all that is left of a table
+/// with defects, so that this comes after a check without any.
+fn clean(arguments: &CheckArguments) -> ExitCode {
+    let cleaned = match hblite::clean(&arguments.dir) {
+        Ok(cleaned) => cleaned,
+        Err(error) => return fail(error.message(), NOT_CHECKED),
+    };
+    for directory in &cleaned {
+        print(&format!("deleted {}: {}\n", directory.path.display(), size(directory.bytes)));
+    }
+    if cleaned.is_empty() {
+        print("nothing to delete\n");
+    }
+    ExitCode::SUCCESS
 }
 
 fn to_text(report: &CheckReport) -> String {

@@ -141,4 +141,46 @@ fn foreign_directories_in_a_store() {
     assert!(dir.path().join(".tmp/mine").exists() && dir.path().join("mine/a").exists());
     let output = shell("list");
     assert_eq!(text(&output.stderr), "");
+    let others = dir.path().join("archive/data/mine");
+    write(&others, "mine");
+    let output = hblite(&["check", "--clean", path]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains(&format!("deleted {moved_to}")), "{output:?}");
+    assert!(!Path::new(moved_to).exists() && others.exists());
+    let output = hblite(&["check", "--clean", path]);
+    assert!(text(&output.stdout).ends_with("nothing to delete\n"), "{output:?}");
+}
+
+/// The log and the tables are worth nothing without hbase:meta: no command takes the store for an
+/// empty one, and salvage brings it all back.
+#[test]
+fn a_lost_catalog() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().to_str().unwrap();
+    let output = hblite(&[
+        "shell",
+        "--dir",
+        path,
+        "-c",
+        "create 't', 'f'",
+        "-c",
+        "put 't', 'r', 'f:q', 'v'",
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    fs::remove_dir_all(dir.path().join("data/hbase/meta/1588230740")).unwrap();
+    let before = contents(dir.path());
+    let output = hblite(&["shell", "--dir", path, "-c", "list"]);
+    assert!(!output.status.success());
+    let message = text(&output.stderr);
+    assert!(
+        message.contains("hbase:meta had store files") && message.contains("--salvage"),
+        "{message}"
+    );
+    assert!(contents(dir.path()) == before);
+    assert_eq!(hblite(&["check", path]).status.code(), Some(1));
+    let output = hblite(&["shell", "--salvage", "--dir", path, "-c", "get 't', 'r'"]);
+    assert!(text(&output.stdout).contains("value=v"), "{output:?}");
+    assert!(text(&output.stderr).contains("rebuilt hbase:meta: tables t, regions 1"), "{output:?}");
+    let output = hblite(&["shell", "--dir", path, "-c", "get 't', 'r'"]);
+    assert!(text(&output.stdout).contains("value=v") && output.stderr.is_empty(), "{output:?}");
 }

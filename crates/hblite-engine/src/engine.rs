@@ -7,6 +7,7 @@
 
 mod crash;
 mod files;
+mod look;
 mod namespaces;
 mod read_only;
 
@@ -23,12 +24,12 @@ use hblite_model::{
     TableDescriptor, TableName, TableState,
 };
 
-use crate::catalog::{Catalog, OpenReport};
+use crate::catalog::{Catalog, OpenReport, rebuild};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, FileNote, MemoryUse};
 use crate::files::sync_dir;
-use crate::layout::{self, Layout, Place, StoreId};
+use crate::layout::StoreId;
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
@@ -70,16 +71,15 @@ impl Engine {
             true => read_only::open_image(&env, dir, options)?,
             false => (env, options),
         };
-        let (layout, lock) = Self::enter(&env, dir, &options)?;
-        let store_id = layout.store_id();
-
+        let (layout, place, lock) = Self::enter(&env, dir, &options)?;
+        let (recovery, rebuild) = Self::look(&env, &layout, place, options.salvage)?;
+        // All that is before this only reads.
+        layout.prepare(env.fs.as_ref(), place)?;
         let wal_dir = layout.wal_dir();
-        let replay_options = ReplayOptions { store: store_id, salvage: options.salvage };
-        let recovery = wal::replay(&env, &wal_dir, replay_options, &mut |_| Ok(()))?;
         let wal = Wal::open(&env, &wal_dir, options.wal.clone(), &recovery)?;
         if recovery.is_new() {
             // Its segments will name the store: another id after a power cut would disown them.
-            wal.sync_first(layout.cluster_id_file());
+            wal.sync_first(layout.marker_file());
         }
         let (sender, receiver) = chore_channel();
         let cache_size = options.block_cache_size_bytes;
@@ -97,36 +97,15 @@ impl Engine {
             notes: Mutex::default(),
             options: Arc::new(options),
         });
-        let engine = Self::recover(context, recovery, receiver, lock)?;
+        let engine = Self::recover(context, recovery, rebuild, receiver, lock)?;
         engine.context.is_read_only.store(is_read_only, Ordering::Release);
         Ok(Arc::new(engine))
-    }
-
-    /// Recognizes the directory, takes its lock, and makes a store there if it is free.
-    fn enter(
-        env: &Env,
-        dir: &Path,
-        options: &EngineOptions,
-    ) -> Result<(Layout, Box<dyn FileLock>)> {
-        let (layout, fs) = (Layout::new(dir), env.fs.as_ref());
-        let mut place = layout::recognize(fs, &layout, options.salvage)?;
-        if !options.create_if_missing {
-            place.require_store(dir)?;
-        }
-        layout.create_root(fs)?;
-        let lock = layout.lock(env)?;
-        if !matches!(place, Place::Store(_)) {
-            // Another process may have been faster.
-            place = layout::recognize(fs, &layout, options.salvage)?;
-        }
-        // Known before anything else is read: other files name the store that they belong to.
-        let store_id = layout.prepare(env, place)?;
-        Ok((layout.with_store_id(store_id), lock))
     }
 
     fn recover(
         context: Arc<EngineContext>,
         recovery: ReplayReport,
+        rebuild: Option<rebuild::Plan>,
         receiver: ChoreReceiver,
         lock: Box<dyn FileLock>,
     ) -> Result<Self> {
@@ -135,7 +114,7 @@ impl Engine {
         replay_into(&context, &recovery, |name| {
             (name == META_ENCODED_NAME).then(|| Arc::clone(&meta))
         })?;
-        let catalog = Arc::new(Catalog::load(&context, meta)?);
+        let catalog = Arc::new(Catalog::load(&context, meta, rebuild)?);
         replay_into(&context, &recovery, |name| {
             if name == META_ENCODED_NAME { None } else { catalog.region(name) }
         })?;

@@ -45,8 +45,8 @@ mod table;
 
 pub use backup::backup;
 pub use bulk_load::BulkLoadRequest;
-pub use catalog::{Moved, OpenReport};
-pub use check::{CheckProgress, CheckReport, Finding, FindingKind, check};
+pub use catalog::{CatalogRebuild, Moved, OpenReport};
+pub use check::{CheckProgress, CheckReport, Cleaned, Finding, FindingKind, check, clean};
 pub use context::FileNote;
 pub use engine::Engine;
 pub use layout::StoreId;

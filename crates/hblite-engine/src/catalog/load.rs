@@ -17,8 +17,9 @@ use hblite_model::{
 use super::create::new_row;
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, MetaRow, RegionRow, ServerName};
-use super::meta_table::{MetaTables, for_each_row};
+use super::meta_table::{MetaTables, for_each_row, highest_timestamp};
 use super::orphans::{self, OpenReport};
+use super::rebuild;
 use super::region_info_file;
 use super::snapshot;
 use super::table::TableEntry;
@@ -44,18 +45,26 @@ impl Catalog {
         open_built_in(context, &row, meta::meta_descriptor())
     }
 
-    /// Opens every region that `meta_region` names. What the log has of them is for the caller to
-    /// give back, before anything else is done with them.
+    /// Opens every region that `meta_region` names, after the rows of `rebuild` are in it. What the
+    /// log has of them is for the caller to give back, before anything else is done with them.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`: a row, descriptor or file that makes no sense.
-    pub(crate) fn load(context: &Arc<EngineContext>, meta_region: Arc<Region>) -> Result<Self> {
-        let mut tables = read_rows(&meta_region)?;
+    pub(crate) fn load(
+        context: &Arc<EngineContext>,
+        meta_region: Arc<Region>,
+        rebuild: Option<rebuild::Plan>,
+    ) -> Result<Self> {
         let server = ServerName {
             host: SERVER_HOST.to_owned(),
             port: SERVER_PORT,
             start_code: context.env.clock.now_millis(),
         };
+        if let Some(plan) = &rebuild {
+            let timestamp = highest_timestamp(&meta_region)?.max(server.start_code - 1) + 1;
+            plan.write(&meta_region, &server, timestamp)?;
+        }
+        let mut tables = read_rows(&meta_region)?;
         let namespace_table = TableName::namespace_table();
         let (_, rows) =
             tables.remove(&namespace_table).unwrap_or_else(|| (TableState::Enabled, Vec::new()));
@@ -89,6 +98,7 @@ impl Catalog {
             catalog.write_namespace_table(&meta_region, &namespace_row)?;
         }
         catalog.open_report = orphans::retire(&catalog)?;
+        catalog.open_report.rebuilt = rebuild.map(|plan| plan.report);
         context.layout.remove_own_leftovers(context.env.fs.as_ref())?;
         Ok(catalog)
     }
@@ -162,6 +172,13 @@ impl Catalog {
             }
             Ok(())
         })?;
+        for name in self.namespaces_of_rebuilt_tables() {
+            if !namespaces.contains_key(&name) {
+                let namespace = NamespaceDescriptor::new(&name);
+                self.meta.put_namespace(&namespace)?;
+                namespaces.insert(name, namespace);
+            }
+        }
         let now = self.context.env.clock.now_millis();
         for name in [DEFAULT_NAMESPACE, SYSTEM_NAMESPACE] {
             if !namespaces.contains_key(name) {
@@ -172,6 +189,13 @@ impl Catalog {
         }
         *self.namespaces.write() = namespaces;
         Ok(())
+    }
+
+    /// Their rows may be lost as those of the tables were.
+    fn namespaces_of_rebuilt_tables(&self) -> Vec<String> {
+        let tables = self.open_report.rebuilt.iter().flat_map(|rebuilt| &rebuilt.tables);
+        let names = tables.map(|table| table.namespace().to_owned());
+        names.filter(|name| name != DEFAULT_NAMESPACE && name != SYSTEM_NAMESPACE).collect()
     }
 
     /// Flushes and closes every region, hbase:meta last.

@@ -17,9 +17,11 @@
 //! - `layout` (beside this folder) says where things lie; `descriptor_file` and `region_info_file`
 //!   what the small files hold; `meta` what the rows say
 //! - `meta_table` reads and writes the rows, `table` and `router` find regions
-//! - `survey` reads them without opening the store, `load` opens, `create`, `drop`, `state`,
-//!   `modify`, `split`, `merge`, `truncate_region`, `namespace` are the procedures, `sanity` their
-//!   rules about settings, `parents` tidies up after split and merge
+//! - `survey` reads them without opening the store, `loss` finds out whether some are lost,
+//!   `rebuild` makes them anew
+//! - `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `truncate_region`,
+//!   `namespace` are the procedures, `sanity` their rules about settings, `parents` tidies up after
+//!   split and merge
 //! - `backup` copies the store while procedures wait; `bulk_load` gives regions whole files;
 //!   `snapshot` keeps a table's files and makes tables of them; `crash` loses what regions have in
 //!   memory
@@ -34,6 +36,7 @@ pub(crate) mod create;
 pub(crate) mod descriptor_file;
 mod drop;
 pub(crate) mod load;
+pub(crate) mod loss;
 mod merge;
 pub(crate) mod meta;
 mod meta_table;
@@ -41,6 +44,7 @@ mod modify;
 mod namespace;
 pub(crate) mod orphans;
 mod parents;
+pub(crate) mod rebuild;
 pub(crate) mod region_info_file;
 mod router;
 mod sanity;
@@ -74,6 +78,7 @@ use self::meta_table::MetaTables;
 use self::table::{TableEntry, table_not_found};
 
 pub use self::orphans::{Moved, OpenReport};
+pub use self::rebuild::CatalogRebuild;
 pub(crate) use self::table::TableSlot;
 
 /// The host and port that hbase:meta names; a server that shows itself to clients names its own.

@@ -14,6 +14,7 @@ use hblite_env::{DirEntry, FileSystem};
 use hblite_model::{Error, Result, TableName};
 
 use super::Catalog;
+use super::rebuild::CatalogRebuild;
 use super::table::TableEntry;
 use crate::layout::{
     RECOVERED_EDITS_DIR, Retired, Shape, TABLE_DESCRIPTOR_DIR, UNCLAIMED_FILE, is_region_name,
@@ -28,12 +29,15 @@ pub struct OpenReport {
     pub moved: Vec<Moved>,
     /// Directories without cells that an interrupted procedure of hblite had left; deleted.
     pub removed: Vec<PathBuf>,
+    /// What was rebuilt of a lost hbase:meta, by an open with salvage.
+    pub rebuilt: Option<CatalogRebuild>,
 }
 
 impl OpenReport {
     /// What people should hear of, a line each; nothing in most cases.
     pub fn lines(&self) -> impl Iterator<Item = String> {
-        self.moved.iter().map(Moved::to_string)
+        let rebuilt = self.rebuilt.iter().flat_map(CatalogRebuild::lines);
+        rebuilt.chain(self.moved.iter().map(Moved::to_string))
     }
 }
 

@@ -10,9 +10,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use hblite_env::Env;
-use hblite_model::{CellBuffer, CellComparator, CellRef, RegionInfo, Result, RowResult, Scan};
+use hblite_model::{
+    CellBuffer, CellComparator, CellRef, META_ENCODED_NAME, RegionInfo, Result, RowResult, Scan,
+    TableName,
+};
 
-use super::meta::{self, meta_descriptor};
+use super::meta::{self, MetaRow, meta_descriptor};
 use super::orphans;
 use crate::layout::Layout;
 use crate::memstore::{ChunkPool, MemStore};
@@ -21,11 +24,23 @@ use crate::store::matcher::ScanInfo;
 use crate::store::replaced_files;
 use crate::store::scanner::{RowBudget, StoreScanner};
 use crate::store::store_file::{StoreFile, is_store_file_name, split_reference};
+use crate::wal::WalEntry;
 
 /// An entry of the log for hbase:meta.
 pub(crate) struct MetaEntry {
-    pub(crate) sequence_id: u64,
-    pub(crate) cells: CellBuffer,
+    sequence_id: u64,
+    cells: CellBuffer,
+}
+
+impl MetaEntry {
+    /// A copy of the entry, if it is for hbase:meta.
+    pub(crate) fn of(entry: &WalEntry<'_>) -> Option<Self> {
+        (entry.region == META_ENCODED_NAME).then(|| {
+            let mut cells = CellBuffer::new();
+            entry.cells().for_each(|cell| cells.push(&cell));
+            Self { sequence_id: entry.sequence_id, cells }
+        })
+    }
 }
 
 /// What hbase:meta says, and what it knew.
@@ -33,8 +48,8 @@ pub(crate) struct MetaEntry {
 pub(crate) struct CatalogSurvey {
     /// Its rows, as an open would see them.
     pub(crate) rows: Vec<RowResult>,
-    /// How many store files it has.
-    pub(crate) files: usize,
+    /// A family that has no store file, if there is one.
+    pub(crate) family_without_files: Option<&'static str>,
     /// Every row of which there is a cell, be it deleted, and every region that was merged.
     known: HashSet<Vec<u8>>,
 }
@@ -47,10 +62,12 @@ impl CatalogSurvey {
     pub(crate) fn read(env: &Env, layout: &Layout, entries: &[MetaEntry]) -> Result<Self> {
         let mut survey = Self::default();
         for family in meta_descriptor().families() {
-            let is_wanted = [meta::INFO, meta::TABLE].iter().any(|n| n.as_bytes() == family.name());
-            if is_wanted {
+            let mut wanted = [meta::INFO, meta::TABLE].into_iter();
+            if let Some(name) = wanted.find(|name| name.as_bytes() == family.name()) {
                 let info = ScanInfo::new(family, CellComparator::Meta);
-                survey.read_family(env, layout, &info, entries)?;
+                if survey.read_family(env, layout, &info, entries)? == 0 {
+                    survey.family_without_files.get_or_insert(name);
+                }
             }
         }
         Ok(survey)
@@ -66,15 +83,28 @@ impl CatalogSurvey {
         self.known.contains(name.as_bytes())
     }
 
+    /// Whether hbase:meta names a table beside the catalog's own.
+    pub(super) fn names_tables(&self) -> bool {
+        let own = [TableName::meta(), TableName::namespace_table()];
+        self.rows.iter().any(|row| match meta::parse(row) {
+            Ok(MetaRow::Region(row)) => !own.contains(row.info.table()),
+            Ok(MetaRow::Table(table, _)) => !own.contains(&table),
+            Ok(MetaRow::Other) => false,
+            // It names something; what, an open says.
+            Err(_) => true,
+        })
+    }
+
+    /// Gives the number of files.
     fn read_family(
         &mut self,
         env: &Env,
         layout: &Layout,
         info: &ScanInfo,
         entries: &[MetaEntry],
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let files = open_files(env, layout, &info.family)?;
-        self.files += files.len();
+        let file_count = files.len();
         let flushed = files.iter().map(StoreFile::sequence_id_max).max().unwrap_or(0);
         let memstore = MemStore::new(CellComparator::Meta, b"", Arc::new(ChunkPool::new(0)));
         for entry in entries.iter().filter(|entry| entry.sequence_id > flushed) {
@@ -105,7 +135,7 @@ impl CatalogSurvey {
                 self.rows.push(RowResult::new(cells));
             }
         }
-        Ok(())
+        Ok(file_count)
     }
 
     /// Notes of what a cell speaks: a table by its name, a region by its encoded name.

@@ -7,7 +7,8 @@ use hblite_model::{Error, RegionInfo, RowResult, TableName, TableState};
 use super::{FindingKind, Inspection};
 use crate::catalog::load::{TableRows, group_rows, namespace_row};
 use crate::catalog::survey::CatalogSurvey;
-use crate::catalog::{create, meta, orphans};
+use crate::catalog::{create, loss, meta, orphans};
+use crate::wal::ReplayReport;
 
 impl Inspection<'_> {
     /// Checks the log, hbase:meta and everything that it names.
@@ -15,10 +16,11 @@ impl Inspection<'_> {
         let meta = TableName::meta();
         self.check_table(&meta, &[create::new_row(RegionInfo::meta(), 0)]);
         let meta_dir = self.layout.table_dir(&meta);
-        let entries = self.check_log();
+        let (log, entries) = self.check_log();
         match CatalogSurvey::read(self.env, &self.layout, &entries) {
             Ok(survey) => {
                 let tables = self.parse_rows(&survey.rows);
+                self.check_losses(&survey, &log);
                 self.survey = survey;
                 for (table, (_, rows)) in &tables {
                     self.check_table(table, rows);
@@ -36,6 +38,16 @@ impl Inspection<'_> {
                     self.check_files_of(&table);
                 }
             }
+        }
+    }
+
+    /// What an open refuses to do without.
+    fn check_losses(&mut self, survey: &CatalogSurvey, log: &ReplayReport) {
+        let meta_dir = self.layout.table_dir(&TableName::meta());
+        let losses = loss::find(self.fs(), &self.layout, self.had_catalog_files, survey, log);
+        for loss in self.or_failure(FindingKind::Unreadable, &meta_dir, losses).unwrap_or_default()
+        {
+            self.defect(FindingKind::Catalog, &meta_dir, loss);
         }
     }
 

@@ -1,14 +1,14 @@
 //! The log: whether all of it can be read, and what it has of hbase:meta.
 
-use hblite_model::{CellBuffer, Error, META_ENCODED_NAME};
+use hblite_model::Error;
 
 use super::{Finding, FindingKind, Inspection};
 use crate::catalog::survey::MetaEntry;
 use crate::wal::{self, ReplayOptions, ReplayReport, Salvaged};
 
 impl Inspection<'_> {
-    /// Reads the log; gives what stands in it for hbase:meta.
-    pub(super) fn check_log(&mut self) -> Vec<MetaEntry> {
+    /// Reads the log; gives what it has, and its entries for hbase:meta.
+    pub(super) fn check_log(&mut self) -> (ReplayReport, Vec<MetaEntry>) {
         let dir = self.layout.wal_dir();
         let (mut report, entries) = match self.replay(false) {
             Ok(replayed) => replayed,
@@ -19,7 +19,7 @@ impl Inspection<'_> {
                 }
                 Err(error) => {
                     self.failure(FindingKind::Log, &dir, &error);
-                    return Vec::new();
+                    return Default::default();
                 }
             },
         };
@@ -46,18 +46,14 @@ impl Inspection<'_> {
         self.report.log_entries = report.entries;
         self.report.bytes += report.bytes;
         self.tell(0);
-        entries
+        (report, entries)
     }
 
     fn replay(&self, salvage: bool) -> Result<(ReplayReport, Vec<MetaEntry>), Error> {
         let mut entries = Vec::new();
         let options = ReplayOptions { store: self.layout.store_id(), salvage };
         let report = wal::replay(self.env, &self.layout.wal_dir(), options, &mut |entry| {
-            if entry.region == META_ENCODED_NAME {
-                let mut cells = CellBuffer::new();
-                entry.cells().for_each(|cell| cells.push(&cell));
-                entries.push(MetaEntry { sequence_id: entry.sequence_id, cells });
-            }
+            entries.extend(MetaEntry::of(&entry));
             Ok(())
         })?;
         Ok((report, entries))

@@ -26,6 +26,7 @@
 
 mod catalog;
 mod chain;
+mod clean;
 mod family;
 mod log;
 mod region;
@@ -46,6 +47,7 @@ use hblite_model::{Error, ErrorKind, Result};
 use crate::catalog::survey::CatalogSurvey;
 use crate::layout::{self, Layout, RootFile};
 
+pub use self::clean::{Cleaned, clean};
 pub use self::report::{CheckProgress, CheckReport, Finding, FindingKind};
 
 /// Checks the store in `dir`. `progress` is called now and then.
@@ -71,8 +73,10 @@ pub fn check(
         (env.fs.as_ref(), [layout.data_dir(), layout.wal_dir(), layout.snapshots_dir()]);
     let bytes_total = folders.iter().map(|folder| size_below(fs, folder)).sum();
     let report = CheckReport::default();
+    let had_catalog_files = layout.marker_of(fs, place)?.catalog_has_files;
     let survey = CatalogSurvey::default();
-    let mut inspection = Inspection { env, layout, survey, report, progress, bytes_total };
+    let mut inspection =
+        Inspection { env, layout, had_catalog_files, survey, report, progress, bytes_total };
     if lock.is_none() {
         let what = "is not there, so that the check keeps no process from opening the store";
         inspection.note(FindingKind::Store, &inspection.layout.lock_file(), what);
@@ -100,6 +104,8 @@ fn unrecognizable(dir: &Path, error: &Error) -> CheckReport {
 struct Inspection<'a> {
     env: &'a Env,
     layout: Layout,
+    /// Whether hbase:meta must have files.
+    had_catalog_files: bool,
     /// What hbase:meta says, once it is read.
     survey: CatalogSurvey,
     report: CheckReport,

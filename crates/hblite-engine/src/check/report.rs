@@ -40,7 +40,8 @@ finding_kinds! {
     Descriptor = "descriptor",
         "put the table's .tabledesc from a backup in its place; no open succeeds before";
     /// A row of hbase:meta, or all of it, makes no sense.
-    Catalog = "catalog", "restore the store from a backup";
+    Catalog = "catalog",
+        "restore the store from a backup, or open with salvage, which rebuilds lost rows";
     /// Rows that no region of the table takes.
     Hole = "hole", "restore the table from a backup: rows there can be neither read nor written";
     /// Rows that several regions of the table take.

@@ -13,6 +13,8 @@
 //! exists before the marker is durable (see [`Layout::make_root_durable`]). An unmarked store
 //! is one from before the marker; it gets one at its next open.
 //!
+//! A directory in `WALs/`, where HBase keeps the logs of a server, is refused in any store.
+//!
 //! hbase:namespace is known by its region: hblite's has a name of its own, the same in every store.
 //!
 //! Nothing is changed here. A root directory that Apache HBase wrote is refused; opening one on
@@ -21,7 +23,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use hblite_env::{DirEntry, FileSystem};
+use hblite_env::{DirEntry, FileSystem, Random};
 use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
 use super::marker::Marker;
@@ -47,6 +49,15 @@ pub(crate) enum Place {
 }
 
 impl Place {
+    /// The id of the store that is there, or is to be there.
+    pub(crate) fn store_id(self, random: &dyn Random) -> StoreId {
+        match self {
+            Self::Store(marker) => marker.store_id,
+            Self::Unmarked(id) | Self::Free(Some(id)) => id,
+            Self::Free(None) => StoreId::random(random),
+        }
+    }
+
     /// The store that is there.
     ///
     /// # Errors
@@ -82,14 +93,16 @@ pub(crate) fn recognize(fs: &dyn FileSystem, layout: &Layout, salvage: bool) -> 
         return Ok(Place::Free(None));
     }
     let look = Look { fs, layout, entries: &entries };
-    match layout.read_marker(fs) {
+    let place = match layout.read_marker(fs) {
         Ok(RootFile::Whole(marker)) => look.with_marker(marker, salvage),
         Ok(RootFile::Missing | RootFile::Unfinished) => look.without_marker(),
         Err(error) if salvage && error.kind() == hblite_model::ErrorKind::Corrupt => {
             look.without_marker().map_err(|_| error)
         }
         Err(error) => Err(error),
-    }
+    }?;
+    look.check_log_dir()?;
+    Ok(place)
 }
 
 /// Whether a file was read and is not what its name says.
@@ -198,6 +211,21 @@ impl Look<'_> {
         Ok(tables
             .iter()
             .all(|table| table.is_dir && matches!(table.name.as_str(), "meta" | "namespace")))
+    }
+
+    /// Refuses a log that HBase wrote: what it holds would be lost.
+    fn check_log_dir(&self) -> Result<()> {
+        let dir = self.layout.wal_dir();
+        let Some(log) = self.list(&dir)?.into_iter().find(|entry| entry.is_dir) else {
+            return Ok(());
+        };
+        let message = format!(
+            "{} is a directory, as the logs of an Apache HBase server are, and hblite cannot read \
+             it. Nothing was changed. Start HBase on the directory and stop it, which writes the \
+             log to store files, and move the directory out of the store",
+            dir.join(log.name).display()
+        );
+        Err(Error::new(Exception::Io, message))
     }
 
     fn has_log(&self) -> Result<bool> {

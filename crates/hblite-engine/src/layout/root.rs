@@ -145,25 +145,15 @@ impl Layout {
     }
 
     /// Writes the files and directories that a store has from its creation on, as far as they are
-    /// missing, and gives the store's id. The caller holds the lock; `place` is what
-    /// [`super::recognize`] said.
+    /// missing. The caller holds the lock; `place` is what [`super::recognize`] said, and the
+    /// layout has the store's id.
     ///
     /// Nothing is waited for: see [`Layout::make_root_durable`].
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn prepare(&self, env: &Env, place: Place) -> Result<StoreId> {
-        let fs = env.fs.as_ref();
-        let marker = match place {
-            Place::Store(marker) => marker,
-            Place::Unmarked(store_id) => {
-                Marker { store_id, catalog_has_files: self.has_catalog_files(fs)? }
-            }
-            Place::Free(store_id) => {
-                let store_id = store_id.unwrap_or_else(|| StoreId::random(env.random.as_ref()));
-                Marker { store_id, catalog_has_files: false }
-            }
-        };
+    pub(crate) fn prepare(&self, fs: &dyn FileSystem, place: Place) -> Result<()> {
+        let marker = self.marker_of(fs, place)?;
         let id_content = MessageWriter::new().bytes(1, marker.store_id.to_string());
         // What is damaged was refused before, or is to be repaired.
         let state = self.read_version(fs).unwrap_or(RootFile::Unfinished);
@@ -186,7 +176,20 @@ impl Layout {
             is_known,
         )?;
         self.marker.lock().catalog_has_files = marker.catalog_has_files;
-        Ok(marker.store_id)
+        Ok(())
+    }
+
+    /// The marker of what is at this place, whether it is written yet or not.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn marker_of(&self, fs: &dyn FileSystem, place: Place) -> Result<Marker> {
+        let (store_id, catalog_has_files) = match place {
+            Place::Store(marker) => return Ok(marker),
+            Place::Unmarked(store_id) => (store_id, self.has_catalog_files(fs)?),
+            Place::Free(_) => (self.store_id(), false),
+        };
+        Ok(Marker { store_id, catalog_has_files })
     }
 
     /// Makes the marker survive a power cut, and with it the names beside it. Before anything but
@@ -208,17 +211,40 @@ impl Layout {
         Ok(())
     }
 
-    /// Whether a store file of hbase:meta's first family is there.
+    /// Notes, durably, that hbase:meta has files: it is damaged when they are gone. Before the log
+    /// may forget what is in them.
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn has_catalog_files(&self, fs: &dyn FileSystem) -> Result<bool> {
-        let dir = self.family_dir(&RegionInfo::meta(), b"info");
-        match fs.list_dir(&dir) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(Error::io("cannot list", &dir, error)),
-            Ok(entries) => Ok(entries.iter().any(|file| !file.is_dir && !file.name.contains('.'))),
+    pub(crate) fn note_catalog_files(&self, fs: &dyn FileSystem) -> Result<()> {
+        let mut state = self.marker.lock();
+        if state.catalog_has_files {
+            return Ok(());
         }
+        let path = self.marker_file();
+        let marker = Marker { store_id: self.store_id(), catalog_has_files: true };
+        fs.write_atomically(&path, &marker.encode())
+            .map_err(|error| Error::io("cannot write", &path, error))?;
+        state.catalog_has_files = true;
+        Ok(())
+    }
+
+    /// Whether the families of hbase:meta that rows are read from have store files.
+    ///
+    /// # Errors
+    /// `Io`.
+    fn has_catalog_files(&self, fs: &dyn FileSystem) -> Result<bool> {
+        for family in [&b"info"[..], b"table"] {
+            let dir = self.family_dir(&RegionInfo::meta(), family);
+            let files = match fs.list_dir(&dir) {
+                Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+                entries => entries.map_err(|error| Error::io("cannot list", &dir, error))?,
+            };
+            if !files.iter().any(|file| !file.is_dir && !file.name.contains('.')) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 

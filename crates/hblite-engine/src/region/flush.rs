@@ -173,6 +173,9 @@ impl Region {
             return Err(error);
         }
         if prepared.is_whole {
+            if self.info.table().is_meta() && self.is_catalog_in_files() {
+                self.context.layout.note_catalog_files(self.context.env.fs.as_ref())?;
+            }
             self.context.wal.region_flushed(self.info.encoded_name(), prepared.flush_id)?;
         }
         if has_cells {
@@ -180,6 +183,13 @@ impl Region {
             self.request_compaction();
         }
         Ok(has_cells)
+    }
+
+    /// Whether the families of hbase:meta that rows are read from have files.
+    fn is_catalog_in_files(&self) -> bool {
+        let has_files =
+            |family: &[u8]| self.store_of(family).is_some_and(|store| !store.files().is_empty());
+        has_files(b"info") && has_files(b"table")
     }
 
     /// Writes store after store; what is through leaves the list, so that a retry does the rest.

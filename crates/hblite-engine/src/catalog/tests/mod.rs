@@ -5,6 +5,7 @@ mod creation;
 mod faults;
 mod flush;
 mod growth;
+mod lost_catalog;
 mod procedures;
 mod region_crash;
 mod reopen;

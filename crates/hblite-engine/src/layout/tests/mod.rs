@@ -50,7 +50,9 @@ fn families_of_any_bytes_have_directories_of_their_own() {
 fn enter(env: &Env, layout: &Layout) -> Result<StoreId> {
     let place = recognize(env.fs.as_ref(), layout, false)?;
     layout.create_root(env.fs.as_ref())?;
-    layout.prepare(env, place)
+    let id = place.store_id(env.random.as_ref());
+    Layout::new(layout.root()).with_store_id(id).prepare(env.fs.as_ref(), place)?;
+    Ok(id)
 }
 
 #[test]

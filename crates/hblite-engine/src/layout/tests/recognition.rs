@@ -144,9 +144,8 @@ fn damaged_files_of_a_store_are_named_and_salvage_does_without_one() {
         assert_eq!(error.file(), Some(&*Path::new(DIR).join(name)), "{name}");
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{name}");
         assert_eq!(look_with(&fs, true).unwrap().require_store(Path::new(DIR)).unwrap(), id);
-        let env = Env::in_memory().with_fs(std::sync::Arc::new(fs.clone()));
-        let layout = Layout::new(Path::new(DIR));
-        layout.prepare(&env, look_with(&fs, true).unwrap()).unwrap();
+        let layout = Layout::new(Path::new(DIR)).with_store_id(id);
+        layout.prepare(&fs, look_with(&fs, true).unwrap()).unwrap();
         let marker = Marker { store_id: id, catalog_has_files: false };
         assert_eq!(look(&fs).unwrap(), Place::Store(marker), "{name}");
     }

@@ -1,0 +1,145 @@
+//! hbase:meta lost, in whole or in part: an open refuses and changes nothing, and salvage brings
+//! every acknowledged write back.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_env::{CrashFileSystem, FileSystem};
+use hblite_model::{ErrorKind, NamespaceDescriptor, Result};
+
+use super::{DIR, env, name, open, options, put, rows, table};
+use crate::{Engine, EngineOptions};
+
+fn salvage(fs: &Arc<dyn FileSystem>) -> Result<Arc<Engine>> {
+    let options = EngineOptions { salvage: true, ..options() };
+    Engine::open(env(Arc::clone(fs)), Path::new(DIR), options)
+}
+
+fn contents(fs: &dyn FileSystem, dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs.list_dir(dir).unwrap() {
+        let path = dir.join(&entry.name);
+        if entry.is_dir {
+            found.extend(contents(fs, &path));
+            found.insert(path, Vec::new());
+        } else if entry.name != "LOCK" {
+            let content = fs.read(&path).unwrap();
+            found.insert(path, content);
+        }
+    }
+    found
+}
+
+/// Two tables with rows in files and in the log, ended by a close or a kill.
+fn store(is_killed: bool) -> CrashFileSystem {
+    let fs = CrashFileSystem::new();
+    let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
+    let engine = open(&shared).unwrap();
+    engine.create_namespace(&NamespaceDescriptor::new("ns")).unwrap();
+    engine.create_table(&table("t", &["f"]), &[b"m".to_vec()]).unwrap();
+    engine.create_table(&table("ns:u", &["f"]), &[]).unwrap();
+    put(&engine, "t", "a").unwrap();
+    engine.flush(name("t")).unwrap();
+    put(&engine, "t", "z").unwrap();
+    put(&engine, "ns:u", "r").unwrap();
+    if is_killed {
+        engine.flush(name("hbase:meta")).unwrap();
+        put(&engine, "t", "late").unwrap();
+        engine.abandon();
+    } else {
+        engine.close().unwrap();
+    }
+    drop(engine);
+    fs.sync_everything();
+    fs
+}
+
+fn remove(fs: &dyn FileSystem, path: &str) {
+    fs.remove_dir_all(&Path::new(DIR).join(path)).unwrap();
+}
+
+#[test]
+fn a_lost_catalog_is_refused_untouched_and_salvaged() {
+    for is_killed in [false, true] {
+        for lost in ["data/hbase/meta/1588230740/info", "data/hbase/meta", "data/hbase"] {
+            let fs: Arc<dyn FileSystem> = Arc::new(store(is_killed));
+            remove(fs.as_ref(), lost);
+            let before = contents(fs.as_ref(), Path::new(DIR));
+            let error = open(&fs).map(drop).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{lost}: {error}");
+            assert!(error.message().contains("--salvage"), "{lost}: {error}");
+            assert!(contents(fs.as_ref(), Path::new(DIR)) == before, "{lost}: changed");
+            let report = crate::check(&env(Arc::clone(&fs)), Path::new(DIR), &mut |_| {});
+            assert!(!report.unwrap().is_clean(), "{lost}");
+            let engine = salvage(&fs).unwrap();
+            let expected = if is_killed { &["a", "late", "z"][..] } else { &["a", "z"] };
+            assert_eq!(rows(&engine, "t").unwrap(), expected, "{lost}");
+            assert_eq!(rows(&engine, "ns:u").unwrap(), ["r"], "{lost}");
+            let rebuilt = engine.open_report().rebuilt.as_ref().unwrap();
+            assert_eq!(rebuilt.tables, [name("t"), name("ns:u")], "{lost}");
+            assert_eq!((rebuilt.regions, &rebuilt.ambiguities[..]), (3, &[][..]), "{lost}");
+            engine.close().unwrap();
+            drop(engine);
+            let engine = open(&fs).unwrap();
+            assert_eq!(rows(&engine, "t").unwrap(), expected, "{lost}");
+            assert_eq!(engine.open_report(), &Default::default());
+        }
+    }
+}
+
+/// Tables that were dropped, or that a kill left half made, are no sign of a loss.
+#[test]
+fn an_empty_catalog_of_a_store_without_tables_opens() {
+    let fs: Arc<dyn FileSystem> = Arc::new(CrashFileSystem::new());
+    for round in 0..3 {
+        let engine = open(&fs).unwrap();
+        engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        put(&engine, "t", "a").unwrap();
+        engine.flush(name("t")).unwrap();
+        engine.disable_table(&name("t")).unwrap();
+        engine.drop_table(&name("t")).unwrap();
+        if round == 1 { engine.abandon() } else { engine.close().unwrap() }
+    }
+    assert_eq!(open(&fs).unwrap().open_report(), &Default::default());
+}
+
+#[test]
+fn a_salvage_that_is_cut_off_can_be_repeated() {
+    for operations in 0.. {
+        let fs = store(true);
+        remove(&fs, "data/hbase/meta");
+        fs.sync_everything();
+        let start = fs.operation_count();
+        fs.power_off_after(operations);
+        let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
+        let opened = salvage(&shared);
+        let has_power = opened.is_ok() && fs.operation_count() - start < operations;
+        if let Ok(engine) = &opened {
+            engine.abandon();
+        }
+        drop(opened);
+        for left in [fs.after_kill(), fs.after_power_cut(0), fs.after_power_cut(1)] {
+            let left: Arc<dyn FileSystem> = Arc::new(left);
+            let engine = salvage(&left).unwrap_or_else(|error| panic!("{operations}: {error}"));
+            assert_eq!(rows(&engine, "t").unwrap(), ["a", "late", "z"], "{operations}");
+            assert_eq!(rows(&engine, "ns:u").unwrap(), ["r"], "{operations}");
+        }
+        if has_power {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_log_of_hbase_is_refused_untouched() {
+    let fs: Arc<dyn FileSystem> = Arc::new(store(false));
+    let log = Path::new(DIR).join("WALs/localhost,16020,1");
+    fs.create_dir_all(&log).unwrap();
+    let before = contents(fs.as_ref(), Path::new(DIR));
+    for opened in [open(&fs), salvage(&fs)] {
+        let error = opened.map(drop).unwrap_err();
+        assert!(error.message().contains("localhost,16020,1 is a directory"), "{error}");
+        assert!(contents(fs.as_ref(), Path::new(DIR)) == before);
+    }
+}

@@ -1,0 +1,58 @@
+//! Deletes what opens of a store moved to its archive, and nothing else there.
+//!
+//! Threads: the store's lock keeps everyone else out.
+
+use std::path::{Path, PathBuf};
+
+use hblite_env::{DirEntry, Env, FileSystem};
+use hblite_model::{Error, Result};
+
+use super::size_below;
+use crate::catalog::orphans;
+use crate::layout::{self, Layout};
+
+/// A directory that a clean deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Where it was in the archive; the end of the path says where in the store it was before.
+    pub path: PathBuf,
+    /// Bytes of the files in it.
+    pub bytes: u64,
+}
+
+/// Deletes every directory that an open, or a change of tables, moved to the archive of the closed
+/// store in `dir`, and lists them.
+///
+/// # Errors
+/// `Io` if there is no store, it is open (the message names the holder), or a directory cannot be
+/// deleted: those before it are.
+pub fn clean(env: &Env, dir: &Path) -> Result<Vec<Cleaned>> {
+    let (layout, fs) = (Layout::new(dir), env.fs.as_ref());
+    let store_id = layout::recognize(fs, &layout, false)?.require_store(dir)?;
+    let layout = layout.with_store_id(store_id);
+    let _lock = layout.lock(env)?;
+    let moved = layout.moved_dir();
+    let mut cleaned = Vec::new();
+    for DirEntry { name, is_dir } in orphans::list(fs, &moved)? {
+        if !is_dir || name.parse::<u64>().is_err() {
+            continue;
+        }
+        let path = moved.join(name);
+        cleaned.push(Cleaned { path: what_was_moved(fs, &path), bytes: size_below(fs, &path) });
+        fs.remove_dir_all(&path).map_err(|error| Error::io("cannot delete", &path, error))?;
+    }
+    Ok(cleaned)
+}
+
+/// The first directory below `path` that is not just a step on the way to one other.
+fn what_was_moved(fs: &dyn FileSystem, path: &Path) -> PathBuf {
+    let mut path = path.to_path_buf();
+    // From the number through "data", the namespace and the table at most.
+    for _ in 0..4 {
+        match fs.list_dir(&path).unwrap_or_default().as_slice() {
+            [only] if only.is_dir => path.push(&only.name),
+            _ => break,
+        }
+    }
+    path
+}

@@ -1,0 +1,69 @@
+//! The first look at a directory, before an open changes anything in it but the lock.
+
+use std::path::Path;
+
+use hblite_env::{Env, FileLock};
+use hblite_model::Result;
+
+use super::Engine;
+use crate::catalog::survey::{CatalogSurvey, MetaEntry};
+use crate::catalog::{loss, rebuild};
+use crate::layout::{self, Layout, Place};
+use crate::options::EngineOptions;
+use crate::wal::{self, ReplayOptions, ReplayReport};
+
+/// Looking.
+impl Engine {
+    /// Recognizes the directory and takes its lock.
+    pub(super) fn enter(
+        env: &Env,
+        dir: &Path,
+        options: &EngineOptions,
+    ) -> Result<(Layout, Place, Box<dyn FileLock>)> {
+        let (layout, fs) = (Layout::new(dir), env.fs.as_ref());
+        let mut place = layout::recognize(fs, &layout, options.salvage)?;
+        if !options.create_if_missing {
+            place.require_store(dir)?;
+        }
+        layout.create_root(fs)?;
+        let lock = layout.lock(env)?;
+        if !matches!(place, Place::Store(_)) {
+            // Another process may have been faster.
+            place = layout::recognize(fs, &layout, options.salvage)?;
+        }
+        // Known before anything else is read: other files name the store that they belong to.
+        let store_id = place.store_id(env.random.as_ref());
+        Ok((layout.with_store_id(store_id), place, lock))
+    }
+
+    /// Reads the log, and hbase:meta as files and log have it: whether rows of it are lost, and
+    /// with salvage, how to rebuild them.
+    ///
+    /// # Errors
+    /// `CorruptHFile` if rows are lost; what reading them runs into.
+    pub(super) fn look(
+        env: &Env,
+        layout: &Layout,
+        place: Place,
+        salvage: bool,
+    ) -> Result<(ReplayReport, Option<rebuild::Plan>)> {
+        let (fs, wal_dir) = (env.fs.as_ref(), layout.wal_dir());
+        let mut entries = Vec::new();
+        let recovery = wal::replay(env, &wal_dir, ReplayOptions { salvage }, &mut |entry| {
+            entries.extend(MetaEntry::of(&entry));
+            Ok(())
+        })?;
+        if matches!(place, Place::Free(_)) {
+            return Ok((recovery, None));
+        }
+        let survey = CatalogSurvey::read(env, layout, &entries)?;
+        let had_files = layout.marker_of(fs, place)?.catalog_has_files;
+        let losses = loss::find(fs, layout, had_files, &survey, &recovery)?;
+        let rebuild = match (losses.is_empty(), salvage) {
+            (true, _) => None,
+            (false, true) => Some(rebuild::plan(fs, layout, &survey, &recovery, losses)?),
+            (false, false) => return Err(loss::refusal(layout, &losses)),
+        };
+        Ok((recovery, rebuild))
+    }
+}
