@@ -22,8 +22,8 @@ use hblite_env::FileSystem;
 use hblite_model::{Durability, Error, Mutation, RegionInfo, Result, TableName, TableState};
 
 use self::chain::{Candidate, Chain};
-use super::load::group_rows;
-use super::meta::{self, RegionRow, ServerName};
+use super::load::{group_rows, namespace_row};
+use super::meta::{self, MetaRow, RegionRow, ServerName};
 use super::survey::CatalogSurvey;
 use super::{descriptor_file, loss, orphans, region_info_file};
 use crate::layout::{Layout, REGION_INFO_FILE, UNCLAIMED_FILE};
@@ -49,7 +49,7 @@ impl CatalogRebuild {
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let tables: Vec<String> = self.tables.iter().map(TableName::to_string).collect();
         let first = format!(
-            "rebuilt hbase:meta: tables {}, regions {}; all of these tables are enabled",
+            "rebuilt hbase:meta: tables {}, regions {}; a table whose state was lost is enabled",
             if tables.is_empty() { "none".to_owned() } else { tables.join(", ") },
             self.regions
         );
@@ -62,6 +62,8 @@ pub(crate) struct Plan {
     rows: Vec<RegionRow>,
     /// Parents of splits, each with its daughters.
     split_parents: Vec<(RegionInfo, [RegionInfo; 2])>,
+    /// Tables whose state is lost.
+    without_state: Vec<TableName>,
     pub(crate) report: CatalogRebuild,
 }
 
@@ -77,14 +79,24 @@ pub(crate) fn plan(
     losses: Vec<String>,
 ) -> Result<Plan> {
     let rows: Vec<_> = survey.rows.iter().map(meta::parse).collect::<Result<_>>()?;
+    let stated: HashSet<TableName> = rows
+        .iter()
+        .filter_map(|row| match row {
+            MetaRow::Table(name, _) => Some(name.clone()),
+            _ => None,
+        })
+        .collect();
     let named = group_rows(rows);
+    let mut without_state = vec![TableName::namespace_table()];
+    without_state.retain(|table| !stated.contains(table));
     let logged: HashSet<&str> = log.regions().into_iter().map(|(region, _)| region).collect();
     let report = CatalogRebuild { losses, ..CatalogRebuild::default() };
-    let mut plan = Plan { rows: Vec::new(), split_parents: Vec::new(), report };
+    let mut plan =
+        Plan { rows: vec![namespace_row()], split_parents: Vec::new(), without_state, report };
     let mut seen = HashSet::new();
     for (table, dir) in loss::tables_on_disk(fs, layout)? {
         let known: &[RegionRow] = named.get(&table).map_or(&[], |(_, rows)| rows);
-        if known.is_empty() && survey.knew_table(&table.to_string()) {
+        if !named.contains_key(&table) && survey.knew_table(&table.to_string()) {
             // It was dropped.
             continue;
         }
@@ -102,11 +114,15 @@ pub(crate) fn plan(
         let candidates = candidates(fs, &table, &dir, survey, &logged, &mut plan)?;
         seen.extend(candidates.iter().map(|found| found.info.encoded_name().to_owned()));
         let chain = chain::choose(&table, known, candidates, &mut plan.report.ambiguities)?;
+        let is_table = !known.is_empty() || !chain.rows.is_empty();
+        if is_table && !stated.contains(&table) {
+            plan.without_state.push(table.clone());
+        }
         plan.add(&table, !known.is_empty(), chain);
     }
     for region in logged {
         let is_own = region == hblite_model::META_ENCODED_NAME || survey.knew_region(region);
-        let is_namespace = super::load::namespace_row().info.encoded_name() == region;
+        let is_namespace = namespace_row().info.encoded_name() == region;
         if !is_own && !is_namespace && !seen.contains(region) {
             plan.note(format!("writes to region {region} are lost: it has no directory"));
         }
@@ -200,11 +216,8 @@ impl Plan {
         for (parent, [low, high]) in &self.split_parents {
             mutations.push(meta::put_split_parent(parent, [low, high], timestamp));
         }
-        for table in &self.report.tables {
+        for table in &self.without_state {
             mutations.push(meta::put_table_state(table, TableState::Enabled, timestamp));
-        }
-        if mutations.is_empty() {
-            return Ok(());
         }
         let mutations: Vec<&Mutation> = mutations.iter().collect();
         region.mutate_rows(&mutations, Some(Durability::SkipWal))?;

