@@ -4,7 +4,7 @@
 //! <table>/.tabledesc/.tableinfo.<…>, .restored.<…>
 //! <table>/.tmp/                                          HBase's; empty
 //! <table>/<32 hex digits, or hbase:meta's>/              a region
-//! <region>/.regioninfo, .unclaimed
+//! <region>/.regioninfo, .manifest, .unclaimed
 //! <region>/.tmp/…                                        see `removal`
 //! <region>/.bulk/<load>/<family>/<store file>
 //! <region>/recovered.edits/<number>.seqid                HBase's
@@ -22,8 +22,8 @@ use hblite_env::{DirEntry, FileSystem};
 use hblite_model::META_ENCODED_NAME;
 
 use super::{
-    BULK_LOAD_DIR, RECOVERED_EDITS_DIR, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR,
-    UNCLAIMED_FILE,
+    BULK_LOAD_DIR, MANIFEST_FILE, RECOVERED_EDITS_DIR, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR,
+    TEMPORARY_DIR, UNCLAIMED_FILE,
 };
 
 /// What the names in a directory stand for.
@@ -69,7 +69,8 @@ impl Shape {
         let name = name.strip_suffix(".tmp").unwrap_or(name);
         match self {
             Self::Table | Self::Empty => false,
-            Self::Region => matches!(name, REGION_INFO_FILE | UNCLAIMED_FILE),
+            Self::Region => matches!(name, REGION_INFO_FILE | UNCLAIMED_FILE | MANIFEST_FILE),
+            Self::Loads(_) if name == MANIFEST_FILE => true,
             Self::Family | Self::Loads(_) => {
                 let (file, region) = name.split_once('.').unwrap_or((name, ""));
                 is_store_file(file) && (region.is_empty() || is_hex_name(region))
@@ -148,6 +149,9 @@ mod tests {
             ".tabledesc/.restored.17",
             "HEX/.regioninfo",
             "HEX/.unclaimed",
+            "HEX/.manifest",
+            "HEX/.tmp/.manifest",
+            "HEX/.bulk/HEX_SeqId_7_/.manifest",
             "HEX/f/HEX",
             "HEX/f/HEX_SeqId_7_",
             "HEX/f/HEX.HEX",

@@ -28,7 +28,9 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
 use super::marker::Marker;
 use super::root::RootFile;
-use super::{ID_FILE, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, VERSION_FILE};
+use super::{
+    ID_FILE, MANIFEST_FILE, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR, VERSION_FILE,
+};
 use super::{LOCK_FILE, Layout, MARKER_FILE, NAMESPACE_REGION_ID, StoreId};
 
 /// The first bytes of the names of hblite's log segments.
@@ -195,14 +197,10 @@ impl Look<'_> {
             }
         }
         for table in [TableName::meta(), TableName::namespace_table()] {
-            for entry in self.list(&self.layout.table_dir(&table))? {
-                let dir = self.layout.table_dir(&table).join(&entry.name);
-                let files = if entry.is_dir { self.list(&dir)? } else { return Ok(false) };
-                let prefix = match entry.name.as_str() {
-                    TABLE_DESCRIPTOR_DIR => ".tableinfo.",
-                    _ => REGION_INFO_FILE,
-                };
-                if files.iter().any(|file| file.is_dir || !file.name.starts_with(prefix)) {
+            let table_dir = self.layout.table_dir(&table);
+            for entry in self.list(&table_dir)? {
+                let dir = table_dir.join(&entry.name);
+                if !entry.is_dir || !self.has_only_first_files(&dir, &entry.name)? {
                     return Ok(false);
                 }
             }
@@ -226,6 +224,24 @@ impl Look<'_> {
             dir.join(log.name).display()
         );
         Err(Error::new(Exception::Io, message))
+    }
+
+    /// Whether a directory of a system table holds what its first open writes.
+    fn has_only_first_files(&self, dir: &Path, name: &str) -> Result<bool> {
+        for file in self.list(dir)? {
+            let is_first = match file.is_dir {
+                true => {
+                    let temporary = self.list(&dir.join(TEMPORARY_DIR))?;
+                    file.name == TEMPORARY_DIR && temporary.iter().all(|f| f.name == MANIFEST_FILE)
+                }
+                false if name == TABLE_DESCRIPTOR_DIR => file.name.starts_with(".tableinfo."),
+                false => [REGION_INFO_FILE, MANIFEST_FILE].contains(&file.name.as_str()),
+            };
+            if !is_first {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn has_log(&self) -> Result<bool> {

@@ -12,7 +12,7 @@ use hblite_env::FileSystem;
 use hblite_model::{Error, RegionInfo, Result};
 
 use super::own::{Shape, foreign_entry, is_hex_name};
-use super::{Layout, StoreId, TEMPORARY_DIR};
+use super::{Layout, MANIFEST_FILE, StoreId, TEMPORARY_DIR};
 
 /// What became of a directory that was in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -235,7 +235,7 @@ fn has_only_unfinished_files(fs: &dyn FileSystem, dir: &Path, depth: usize) -> i
     for entry in entries {
         let is_own = match entry.is_dir {
             true => depth > 0 && has_only_unfinished_files(fs, &dir.join(&entry.name), depth - 1)?,
-            false => is_hex_name(&entry.name),
+            false => is_hex_name(&entry.name) || entry.name == MANIFEST_FILE,
         };
         if !is_own {
             return Ok(false);
