@@ -65,9 +65,9 @@ pub use connection::{
     open, open_in_memory,
 };
 pub use hblite_engine::{
-    CatalogRebuild, CheckProgress, CheckReport, Cleaned, EngineOptions, FileNote, Finding, FindingKind, Moved, OpenReport,
-    ReplayReport, Salvaged, SnapshotDescription, SnapshotKind, SnapshotOptions, StoreId, TornTail,
-    UnclosedLog, WalOptions,
+    CatalogRebuild, CheckProgress, CheckReport, Cleaned, EngineOptions, FileNote, Finding,
+    FindingKind, Moved, OpenReport, ReplayReport, Salvaged, SnapshotDescription, SnapshotKind,
+    SnapshotOptions, StoreId, TornTail, UnclosedLog, WalOptions,
 };
 pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
 pub use hblite_model::{

@@ -48,8 +48,9 @@ impl Engine {
         salvage: bool,
     ) -> Result<(ReplayReport, Option<rebuild::Plan>)> {
         let (fs, wal_dir) = (env.fs.as_ref(), layout.wal_dir());
+        let options = ReplayOptions { store: layout.store_id(), salvage };
         let mut entries = Vec::new();
-        let recovery = wal::replay(env, &wal_dir, ReplayOptions { salvage }, &mut |entry| {
+        let recovery = wal::replay(env, &wal_dir, options, &mut |entry| {
             entries.extend(MetaEntry::of(&entry));
             Ok(())
         })?;

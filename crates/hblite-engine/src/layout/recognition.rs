@@ -33,6 +33,9 @@ use super::{
 };
 use super::{LOCK_FILE, Layout, MARKER_FILE, NAMESPACE_REGION_ID, StoreId};
 
+/// The head of the log, which a close of an empty store may leave, and its name before that.
+const LOG_HEAD_FILE: &str = "WALs.head";
+const LOG_HEAD_TEMPORARY: &str = "WALs.head.tmp";
 /// The first bytes of the names of hblite's log segments.
 const LOG_PREFIX: &str = "hblite-wal.";
 /// Names in a refusal; more are counted.
@@ -174,7 +177,7 @@ impl Look<'_> {
     fn is_left_of_creation(&self) -> Result<bool> {
         for DirEntry { name, is_dir } in self.entries {
             let is_known = match (name.as_str(), is_dir) {
-                (LOCK_FILE | MARKER_FILE, false) => true,
+                (LOCK_FILE | MARKER_FILE | LOG_HEAD_FILE | LOG_HEAD_TEMPORARY, false) => true,
                 (VERSION_FILE, false) => !is_foreign(self.layout.read_version(self.fs))?,
                 (ID_FILE, false) => !is_foreign(self.layout.read_id(self.fs))?,
                 ("WALs", true) => self.list(&self.layout.wal_dir())?.is_empty(),
