@@ -36,7 +36,7 @@ use crate::options::EngineOptions;
 use crate::region::Region;
 use crate::store::CompactionTrigger;
 use crate::table::{RegionHandle, TableHandle};
-use crate::wal::{self, ReplayOptions, ReplayReport, Wal, WalEntry};
+use crate::wal::{self, ReplayReport, Wal, WalEntry};
 
 /// The name of the server that an embedded store stands for.
 const SERVER_NAME: &str = "localhost:16020";
