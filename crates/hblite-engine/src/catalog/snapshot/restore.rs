@@ -202,6 +202,10 @@ impl Catalog {
             region_info_file::ensure(fs, layout, &row.info)?;
             let unclaimed = layout.region_dir(&row.info).join(UNCLAIMED_FILE);
             fs.create(&unclaimed).map_err(|error| Error::io("cannot create", &unclaimed, error))?;
+            // First: a region with files and without this name is taken for one that had them.
+            let region_dir = layout.region_dir(&row.info);
+            layout.make_durable(fs, &region_dir)?;
+            sync_dir(fs, &region_dir)?;
             let listed = Manifest::read(fs, from, info.encoded_name())?;
             let mut files = Manifest::new(row.info.encoded_name());
             for family in descriptor.families() {
