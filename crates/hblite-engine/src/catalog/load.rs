@@ -5,6 +5,7 @@
 //! and waits for no disk. If these rows are lost, the next open makes the same again.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use hblite_env::sync::{Mutex, RwLock};
@@ -173,10 +174,10 @@ impl Catalog {
             Ok(())
         })?;
         for name in self.namespaces_of_rebuilt_tables() {
-            if !namespaces.contains_key(&name) {
-                let namespace = NamespaceDescriptor::new(&name);
+            if let Entry::Vacant(missing) = namespaces.entry(name) {
+                let namespace = NamespaceDescriptor::new(missing.key());
                 self.meta.put_namespace(&namespace)?;
-                namespaces.insert(name, namespace);
+                missing.insert(namespace);
             }
         }
         let now = self.context.env.clock.now_millis();
