@@ -94,8 +94,8 @@ pub struct EngineOptions {
     pub wal: WalOptions,
     /// Whether a directory without a store gets one, instead of being an error. Default true.
     pub create_if_missing: bool,
-    /// Whether damage that can be worked around is no error: damaged records of the log are skipped,
-    /// and a lost hbase:meta is rebuilt. Both are reported.
+    /// Whether damage that can be worked around is no error: damaged records of the log are
+    /// skipped, and a lost hbase:meta is rebuilt. Both are reported.
     pub salvage: bool,
     /// Whether the store is opened as it is at this moment, and changes are refused with
     /// `DoNotRetryIOException`. Nothing is written to the directory, and another process may have

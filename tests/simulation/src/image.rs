@@ -84,7 +84,9 @@ impl<'m> Image<'m> {
 
     /// No defect in the directory.
     fn check_directory(&self, dir: &str) -> Outcome<()> {
-        if !Machine::is_there(&self.files, &format!("{dir}/hbase.version")) {
+        // The power went while the store was being made, before anything could be in it.
+        let is_made = self.machine.known.has_table || dir != STORE;
+        if !is_made && !Machine::is_there(&self.files, &format!("{dir}/hbase.id")) {
             return Ok(());
         }
         let env = Env::in_memory().with_fs(Arc::new(self.files.fork()));

@@ -127,7 +127,7 @@ impl Stirrer<'_> {
             }
             16 => {
                 let family = ColumnFamilyDescriptor::new("c");
-                // A life that ended between the two has left it.
+                // A cut between the two may have left it.
                 if !admin.describe_table(table)?.has_family(family.name()) {
                     admin.add_family(table, &family)?;
                 }
