@@ -2,7 +2,7 @@
 //!
 //! Per source file: a head that says what it is, a size, no marks of unfinished work, unsafe code
 //! only in the fenced files, and calls that go down the layers of the engine only. Per document:
-//! links that lead somewhere.
+//! lines that fit the page, links that lead somewhere, and idiomatic phrases.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -236,6 +236,55 @@ fn for_each_prose_line(text: &str, mut visit: impl FnMut(usize, &str)) {
             visit(index + 1, line);
         }
     }
+}
+
+#[test]
+fn documents_fit_the_page() {
+    let mut long = Vec::new();
+    for (name, text) in documents() {
+        for_each_prose_line(&text, |number, line| {
+            if line.chars().count() > COLUMNS_MAX && !line.starts_with("![") {
+                long.push(format!("{name}:{number}"));
+            }
+        });
+    }
+    assert!(long.is_empty(), "lines over {COLUMNS_MAX} columns:\n{}", long.join("\n"));
+}
+
+/// Phrases that no editor would let pass, each with a better one.
+const UNIDIOMATIC: &[(&str, &str)] = &[
+    ("for ever", "forever"),
+    ("passed over", "skipped"),
+    ("in some minutes", "in a few minutes"),
+    ("in some milliseconds", "within milliseconds"),
+    ("second names", "hard links"),
+    ("stands beside", "is next to"),
+    ("told of", "reported"),
+    ("borders", "boundaries"),
+    ("nobody", "no client, no process"),
+    ("somebody", "another process"),
+    ("who comes", "what arrives"),
+    ("by themselves", "automatically"),
+    ("is no part", "is not part"),
+];
+
+#[test]
+fn documents_are_idiomatic() {
+    let mut found = Vec::new();
+    for (name, text) in documents() {
+        for_each_prose_line(&text, |number, line| {
+            // Text between backticks is code. Words end at anything that is not a letter.
+            let prose = line.split('`').step_by(2).collect::<String>().to_lowercase();
+            let words: Vec<&str> = prose.split(|c: char| !c.is_alphabetic()).collect();
+            let words = format!(" {} ", words.join(" "));
+            for (phrase, better) in UNIDIOMATIC {
+                if words.contains(&format!(" {phrase} ")) {
+                    found.push(format!("{name}:{number}: {phrase}: write {better}"));
+                }
+            }
+        });
+    }
+    assert!(found.is_empty(), "unidiomatic phrases:\n{}", found.join("\n"));
 }
 
 /// The anchor of a heading, as on the pages that show it.
