@@ -9,7 +9,7 @@ use hblite_env::{CrashFileSystem, FileSystem};
 use hblite_model::{ErrorKind, NamespaceDescriptor, Result};
 
 use super::{DIR, env, name, open, options, put, rows, table};
-use crate::{Engine, EngineOptions};
+use crate::{Engine, EngineOptions, check};
 
 fn salvage(fs: &Arc<dyn FileSystem>) -> Result<Arc<Engine>> {
     let options = EngineOptions { salvage: true, ..options() };
@@ -70,6 +70,8 @@ fn a_lost_catalog_is_refused_untouched_and_salvaged() {
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{lost}: {error}");
             assert!(error.message().contains("--salvage"), "{lost}: {error}");
             assert!(contents(fs.as_ref(), Path::new(DIR)) == before, "{lost}: changed");
+            let report = check(&env(Arc::clone(&fs)), Path::new(DIR), &mut |_| {});
+            assert!(!report.unwrap().is_clean(), "{lost}");
             let engine = salvage(&fs).unwrap();
             let expected = if is_killed { &["a", "late", "z"][..] } else { &["a", "z"] };
             assert_eq!(rows(&engine, "t").unwrap(), expected, "{lost}");
