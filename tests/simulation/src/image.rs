@@ -8,7 +8,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite::{Connection, Durability, FindingKind, Get, Result, RowResult, Scan, TableName};
+use hblite::{
+    Connection, Durability, ErrorKind, FindingKind, Get, Result, RowResult, Scan, TableName,
+};
 use hblite_env::{CrashFileSystem, Env, FileSystem as _};
 
 use crate::disk::{Plan, SimulatedDisk};
@@ -84,14 +86,13 @@ impl<'m> Image<'m> {
 
     /// No defect in the directory.
     fn check_directory(&self, dir: &str) -> Outcome<()> {
-        // The power went while the store was being made, before anything could be in it.
         let is_made = self.machine.known.has_table || dir != STORE;
-        if !is_made && !Machine::is_there(&self.files, &format!("{dir}/hbase.id")) {
-            return Ok(());
-        }
         let env = Env::in_memory().with_fs(Arc::new(self.files.fork()));
-        let report = hblite_engine::check(&env, Path::new(dir), &mut |_| {});
-        let report = report.map_err(|error| format!("{dir} cannot be checked: {error}"))?;
+        let report = match hblite_engine::check(&env, Path::new(dir), &mut |_| {}) {
+            // The power went while the store was created, before anything could be in it.
+            Err(error) if !is_made && error.kind() == ErrorKind::Io => return Ok(()),
+            report => report.map_err(|error| format!("{dir} cannot be checked: {error}"))?,
+        };
         let known = [FindingKind::UnknownDirectory, FindingKind::RegionMissing];
         let is_known = |defect: &&hblite::Finding| known.contains(&defect.kind);
         match report.defects.iter().find(|defect| !is_known(defect)) {

@@ -10,7 +10,6 @@
 //! that what is read then is what must be there until the life writes itself.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -390,11 +389,6 @@ impl Machine {
         }
         self.known.has_lost = has_lost;
         Ok(())
-    }
-
-    /// Whether a directory is there.
-    pub(crate) fn is_there(files: &CrashFileSystem, path: &str) -> bool {
-        files.exists(Path::new(path)).unwrap_or(false)
     }
 }
 
