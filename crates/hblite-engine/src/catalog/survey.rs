@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use hblite_env::Env;
+use hblite_hfile::file_info::MAJOR_COMPACTION;
 use hblite_model::{
     CellBuffer, CellComparator, CellRef, META_ENCODED_NAME, RegionInfo, Result, RowResult, Scan,
     TableName,
@@ -50,6 +51,9 @@ pub(crate) struct CatalogSurvey {
     pub(crate) rows: Vec<RowResult>,
     /// A family that has no store file, if there is one.
     pub(crate) family_without_files: Option<&'static str>,
+    /// Whether a major compaction may have dropped what hbase:meta knew: a region that it does
+    /// not know may then be one that was removed.
+    pub(crate) has_forgotten: bool,
     /// Every row of which there is a cell, be it deleted, and every region that was merged.
     known: HashSet<Vec<u8>>,
 }
@@ -114,6 +118,8 @@ impl CatalogSurvey {
             }
         }
         for file in &files {
+            let major = file.reader().file_info(MAJOR_COMPACTION);
+            self.has_forgotten |= major.is_some_and(|value| value != [0]);
             let mut scanner = file.scanner(u64::MAX);
             let mut is_at_cell = scanner.seek_first()?;
             while is_at_cell {

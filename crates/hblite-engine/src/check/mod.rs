@@ -45,10 +45,22 @@ use hblite_env::{Env, FileSystem};
 use hblite_model::{Error, ErrorKind, Result};
 
 use crate::catalog::survey::CatalogSurvey;
-use crate::layout::{self, Layout, RootFile};
+use crate::layout::{self, Layout, Place, RootFile};
 
 pub use self::clean::{Cleaned, clean};
 pub use self::report::{CheckProgress, CheckReport, Finding, FindingKind};
+
+/// Whether a creation was cut off before it wrote the files that every store has.
+fn is_unfinished(layout: &Layout, fs: &dyn FileSystem) -> Result<bool> {
+    let is_missing = |file: &Path| fs.exists(file).map(|is_there| !is_there);
+    let files = [layout.cluster_id_file(), layout.version_file()];
+    for file in &files {
+        if is_missing(file).map_err(|error| Error::io("cannot look for", file, error))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
 
 /// Checks the store in `dir`. `progress` is called now and then.
 ///
@@ -67,7 +79,11 @@ pub fn check(
         Err(error) if error.kind() == ErrorKind::Io => return Err(error),
         Err(error) => return Ok(unrecognizable(dir, &error)),
     };
-    let layout = layout.with_store_id(place.require_store(dir)?);
+    let store_id = place.require_store(dir)?;
+    if matches!(place, Place::Free(_)) && is_unfinished(&layout, env.fs.as_ref())? {
+        return Place::Free(None).require_store(dir).map(|_| CheckReport::default());
+    }
+    let layout = layout.with_store_id(store_id);
     let lock = layout.lock_existing(env)?;
     let (fs, folders) =
         (env.fs.as_ref(), [layout.data_dir(), layout.wal_dir(), layout.snapshots_dir()]);

@@ -143,17 +143,17 @@ impl Look<'_> {
             let path = self.layout.marker_file();
             return Err(Error::corrupt(Exception::CorruptHFile, &path, 0, message));
         }
+        let is_missing =
+            matches!(id, Ok(RootFile::Missing)) || matches!(version, Ok(RootFile::Missing));
+        if is_missing && self.is_left_of_creation()? {
+            return Ok(Place::Free(Some(marker.store_id)));
+        }
         if salvage {
             return Ok(Place::Store(marker));
         }
-        let is_missing = id? == RootFile::Missing || version? == RootFile::Missing;
-        if !is_missing {
-            return Ok(Place::Store(marker));
-        }
-        if self.is_left_of_creation()? {
-            return Ok(Place::Free(Some(marker.store_id)));
-        }
-        Err(self.refused())
+        id?;
+        version?;
+        if is_missing { Err(self.refused()) } else { Ok(Place::Store(marker)) }
     }
 
     fn without_marker(&self) -> Result<Place> {
