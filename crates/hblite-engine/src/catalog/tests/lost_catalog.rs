@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::{CrashFileSystem, FileSystem};
-use hblite_model::{ErrorKind, NamespaceDescriptor, Result};
+use hblite_model::{CompactRequest, ErrorKind, NamespaceDescriptor, Result};
 
 use super::{DIR, env, name, open, options, put, rows, table};
 use crate::{Engine, EngineOptions, check};
@@ -146,4 +146,22 @@ fn a_log_of_hbase_is_refused_untouched() {
         assert!(error.message().contains("localhost,16020,1 is a directory"), "{error}");
         assert!(contents(fs.as_ref(), Path::new(DIR)) == before);
     }
+}
+
+/// The log still had writes of a dropped table, and a major compaction had dropped everything that
+/// hbase:meta knew of it: the store looked as if rows of hbase:meta were lost, and did not open.
+#[test]
+fn a_dropped_table_in_the_log_is_no_loss_after_a_compaction_of_hbase_meta() {
+    let fs: Arc<dyn FileSystem> = Arc::new(CrashFileSystem::new());
+    let engine = open(&fs).unwrap();
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    put(&engine, "t", "a").unwrap();
+    engine.disable_table(&name("t")).unwrap();
+    engine.drop_table(&name("t")).unwrap();
+    let meta = name("hbase:meta");
+    engine.flush(&meta).unwrap();
+    engine.compact(CompactRequest::table(&meta).major()).unwrap();
+    engine.abandon();
+    drop(engine);
+    open(&fs).unwrap().close().unwrap();
 }
