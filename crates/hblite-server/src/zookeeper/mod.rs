@@ -45,7 +45,7 @@ use znodes::Tree;
 /// The longest frame that is taken or sent (`jute.maxbuffer`).
 const FRAME_BYTES_MAX: usize = 0xf_ffff;
 
-/// The shim: what its connections share. [`Shim::serve`] answers clients.
+/// The shim: what its connections share. `serve` answers clients.
 pub struct Shim {
     cluster: Box<dyn Cluster>,
     changes: watch::Receiver<u64>,
