@@ -79,7 +79,7 @@ pub(crate) fn unseal(message: &[u8]) -> Result<(&[u8], Seal), &'static str> {
     }
 }
 
-/// As [`unseal`], of a message that stands behind "PBUF".
+/// As [`unseal`], for a message that follows the magic "PBUF".
 pub(crate) fn unseal_with_magic(content: &[u8]) -> Result<(&[u8], Seal), &'static str> {
     let message = content.strip_prefix(protobuf::MAGIC.as_slice());
     unseal(message.ok_or("it does not begin with PBUF")?)

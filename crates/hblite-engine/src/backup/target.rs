@@ -47,7 +47,7 @@ struct Made {
     report: BackupReport,
 }
 
-/// A store file whose copy nobody has read yet.
+/// A store file whose copy is not verified yet.
 struct Unverified {
     original: PathBuf,
     copy: PathBuf,

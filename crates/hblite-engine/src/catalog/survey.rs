@@ -4,7 +4,7 @@
 //!
 //! What hbase:meta *knew* is read from every cell, deleted or not: a region that was split, merged
 //! or dropped is known until a major compaction of hbase:meta drops its delete marker. So the
-//! directory of a region that hbase:meta has removed is told from one that it never had.
+//! directory of a removed region differs from one that hbase:meta never had.
 
 use std::collections::HashSet;
 use std::sync::Arc;

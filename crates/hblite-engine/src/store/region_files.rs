@@ -1,6 +1,6 @@
 //! The manifest of an open region: what its stores have, and what the disk says of it.
 //!
-//! Every change of a store's list of files is told here after it has happened, and is on disk after
+//! Every change to a store's list of files is recorded here afterwards, and is on disk after
 //! [`RegionFiles::save`]. What must come before what: see `manifest.rs`.
 //!
 //! Invariants: a file is listed once; what leaves was listed; a stamp is given once. While a stamp

@@ -354,7 +354,7 @@ impl Finder<'_> {
     }
 
     /// Reports a segment that is needed and not what it must be. A salvage reads its records all
-    /// the same if they can be told from others, that is, if the salt is known.
+    /// the same if they can be identified, that is, if the salt is known.
     fn give_up(&mut self, link: Link, what: String) -> Result<Option<SegmentFile>> {
         let path = segment_path(self.dir, link.number);
         let length = self.files.get(&link.number).copied().unwrap_or(0);

@@ -39,7 +39,7 @@
 //!    written; so a file that is missing, older or of another store is noticed.
 //! 4. Segments are removed in order. Before a removal a mark says durably that the segment is not
 //!    needed, so one that comes back after a power cut is not read.
-//! 5. A record is in the log if its writer was told so, and is not if the writer was told so: a
+//! 5. A record is in the log if its write succeeded, and is absent if its write failed: a
 //!    write that failed is undone. A sync that failed is never tried again: the log refuses
 //!    everything from then on.
 //!

@@ -239,7 +239,7 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// What a client is told whose call there is no memory for.
+    /// The answer to a call for which there is no memory.
     pub(super) fn out_of_memory(&self) -> RemoteException {
         self.link.out_of_memory()
     }

@@ -2,7 +2,7 @@
 //!
 //! What a length announces is not allocated. Small frames come in a buffer that grows with what is
 //! read at once; a large one gets memory of its own, which grows as its bytes arrive and is charged
-//! before it does. If there is none, the call is refused and the rest of its frame is passed over.
+//! before it does. If there is none, the call is refused and the rest of its frame is skipped.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use hblite_wire::RemoteException;
@@ -27,7 +27,7 @@ pub(super) struct Incoming {
     block_bytes: usize,
     read_size: usize,
     large: Option<Large>,
-    /// What is left of a frame that is passed over.
+    /// The rest of a frame that is skipped.
     passed_over: usize,
     frame_size_max: usize,
 }

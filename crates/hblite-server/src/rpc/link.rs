@@ -117,7 +117,7 @@ impl Link {
         drop(dropped);
     }
 
-    /// What a client is told whose call there is no memory for. It comes again.
+    /// The answer to a call for which there is no memory. The client may retry.
     pub(super) fn out_of_memory(&self) -> RemoteException {
         let message = format!(
             "Call queue is full on {}, is hbase.ipc.server.max.callqueue.size too small?",
