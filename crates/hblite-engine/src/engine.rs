@@ -110,6 +110,8 @@ impl Engine {
         lock: Box<dyn FileLock>,
     ) -> Result<Self> {
         make_log_durable(&context, &recovery)?;
+        // A replay may flush, and the log then has segments that nobody needs but the replay.
+        let hold = context.wal.hold_segments();
         let meta = Catalog::open_meta(&context)?;
         replay_into(&context, &recovery, |name| {
             (name == META_ENCODED_NAME).then(|| Arc::clone(&meta))
@@ -118,6 +120,7 @@ impl Engine {
         replay_into(&context, &recovery, |name| {
             if name == META_ENCODED_NAME { None } else { catalog.region(name) }
         })?;
+        drop(hold);
         catalog.load_namespaces()?;
         forget_flushed(&context, &recovery, &catalog)?;
         let chores = Chores::start(&context, &catalog, receiver)?;

@@ -337,3 +337,25 @@ fn a_flush_in_the_middle_of_a_recovery_claims_only_what_came_back() {
         }
     }
 }
+
+/// A flush during the replay frees the segment that was just read, and with it the next one, which
+/// holds only a mark and is still to be read.
+#[test]
+fn a_flush_during_the_replay_removes_no_segment_that_is_still_to_be_read() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    for system in ["hbase:meta", "hbase:namespace", "t"] {
+        engine.flush(name(system)).unwrap();
+    }
+    let wal = &engine.catalog().context.wal;
+    wal.roll().unwrap();
+    let large = Put::new("row").add("f", "q", vec![0; 100_000]);
+    engine.table(name("t")).mutate(large.as_mutation()).unwrap();
+    wal.roll().unwrap();
+    engine.abandon();
+    drop(engine);
+    let small = EngineOptions { memstore_flush_size_bytes: 65_536, ..options() };
+    let engine = Engine::open(env(Arc::clone(&fs)), Path::new(DIR), small).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["row"]);
+}
