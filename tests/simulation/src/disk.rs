@@ -135,8 +135,9 @@ impl SimulatedDisk {
             let millis = 1 << (self.0.random.next_u64() % 12);
             simulation::pass_time(Duration::from_millis(millis));
         }
-        // Syncs are rare, and their failures the most dangerous.
-        let error_one_in = if label == SYNC.0 { plan.error_one_in / 8 } else { plan.error_one_in };
+        // These are rare, and failed syncs the most dangerous of all failures.
+        let is_rare = [SYNC.0, RENAME.0, REMOVE.0].contains(&label);
+        let error_one_in = if is_rare { plan.error_one_in / 8 } else { plan.error_one_in };
         if self.is_armed() && self.once_in(error_one_in) {
             if label == SYNC.0 {
                 self.0.files.fail_sync(path);
@@ -152,7 +153,7 @@ impl SimulatedDisk {
         if !self.is_armed() {
             return None;
         }
-        if full_for.load(Ordering::Relaxed) == 0 && self.once_in(self.0.plan.error_one_in * 2) {
+        if full_for.load(Ordering::Relaxed) == 0 && self.once_in(self.0.plan.error_one_in / 2) {
             full_for.store(1 + self.0.random.next_u64() % 20, Ordering::Relaxed);
         }
         if full_for.load(Ordering::Relaxed) == 0 {

@@ -36,6 +36,8 @@ use super::{LOCK_FILE, Layout, MARKER_FILE, NAMESPACE_REGION_ID, StoreId};
 /// The head of the log, which a close of an empty store may leave, and its name before that.
 const LOG_HEAD_FILE: &str = "WALs.head";
 const LOG_HEAD_TEMPORARY: &str = "WALs.head.tmp";
+/// The end of the name that a file has while it is written in one step.
+const UNNAMED_SUFFIX: &str = ".tmp";
 /// The first bytes of the names of hblite's log segments.
 const LOG_PREFIX: &str = "hblite-wal.";
 /// Names in a refusal; more are counted.
@@ -180,6 +182,9 @@ impl Look<'_> {
                 (LOCK_FILE | MARKER_FILE | LOG_HEAD_FILE | LOG_HEAD_TEMPORARY, false) => true,
                 (VERSION_FILE, false) => !is_foreign(self.layout.read_version(self.fs))?,
                 (ID_FILE, false) => !is_foreign(self.layout.read_id(self.fs))?,
+                (name, false) if name.ends_with(UNNAMED_SUFFIX) => {
+                    !is_foreign(self.layout.read_unnamed(self.fs, name))?
+                }
                 ("WALs", true) => self.list(&self.layout.wal_dir())?.is_empty(),
                 ("data", true) => self.has_only_empty_system_tables()?,
                 _ => false,

@@ -7,7 +7,7 @@ use hblite_env::{Env, FileLock, FileSystem};
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Error, Exception, RegionInfo, Result};
 
-use super::{Layout, Marker, Place, StoreId};
+use super::{ID_FILE, Layout, MARKER_FILE, Marker, Place, StoreId, VERSION_FILE};
 
 /// The version of HBase's layout.
 const VERSION: &str = "8";
@@ -64,6 +64,21 @@ impl Layout {
     /// As [`Marker::decode`]; `Io`.
     pub(crate) fn read_marker(&self, fs: &dyn FileSystem) -> Result<RootFile<Marker>> {
         read(fs, &self.marker_file(), Marker::decode)
+    }
+
+    /// One of the files above that does not have its own name yet, because the step that writes it
+    /// was cut off.
+    ///
+    /// # Errors
+    /// As for the file; `CorruptHFile` for any other file.
+    pub(super) fn read_unnamed(&self, fs: &dyn FileSystem, name: &str) -> Result<RootFile<()>> {
+        let path = self.root.join(name);
+        match name.strip_suffix(".tmp") {
+            Some(ID_FILE) => read(fs, &path, decode_id).map(RootFile::forget),
+            Some(VERSION_FILE) => read(fs, &path, decode_version),
+            Some(MARKER_FILE) => read(fs, &path, Marker::decode).map(RootFile::forget),
+            _ => Err(Error::corrupt(Exception::CorruptHFile, &path, 0, "it is of no store")),
+        }
     }
 }
 

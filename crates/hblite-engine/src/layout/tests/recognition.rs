@@ -171,6 +171,21 @@ fn a_store_from_before_the_marker_is_known_by_its_log_or_its_catalog() {
 }
 
 #[test]
+fn a_repair_that_a_power_cut_ended_is_left_of_a_creation() {
+    for name in ["hbase.id", "hbase.version", "hblite.store"] {
+        let (fs, id) = store();
+        let content = fs.read(&Path::new(DIR).join(name)).unwrap();
+        remove(&fs, "hbase.version");
+        for length in [0, content.len() / 2, content.len()] {
+            write(&fs, &format!("{name}.tmp"), &content[..length]);
+            assert_eq!(look(&fs).unwrap(), Place::Free(Some(id)), "{name}.tmp, {length} bytes");
+        }
+        write(&fs, &format!("{name}.tmp"), b"notes of my own, of some length.....");
+        assert!(refusal(&fs).contains(&format!("it holds {name}.tmp")), "{}", refusal(&fs));
+    }
+}
+
+#[test]
 fn a_root_directory_of_hbase_is_refused_as_such() {
     let (fs, _) = store();
     for name in ["hblite.store", "LOCK"] {
