@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hblite_env::Env;
 use hblite_env::sync::Mutex;
@@ -14,6 +14,7 @@ use crate::layout::Layout;
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
+use crate::signal::Signal;
 use crate::wal::{ReplayOptions, Wal};
 
 /// Environment, settings, log and workers of one open store.
@@ -26,6 +27,8 @@ pub(crate) struct EngineContext {
     pub(crate) chores: ChoreSender,
     pub(crate) nonces: Nonces,
     pub(crate) memory: MemoryUse,
+    /// Notified when regions come into service, or will not any more.
+    pub(crate) region_changes: Signal,
     /// Memory of memstores that were flushed, for those that fill up next.
     pub(crate) chunks: Arc<ChunkPool>,
     /// Regions that stop serving do not come back: the store is closed or about to be, or what is
@@ -103,19 +106,32 @@ impl EngineContext {
 }
 
 /// Bytes in the memstores of all regions.
+///
+/// Invariant: no more is subtracted than was added.
 #[derive(Debug, Default)]
-pub(crate) struct MemoryUse(std::sync::atomic::AtomicUsize);
+pub(crate) struct MemoryUse {
+    bytes: AtomicUsize,
+    freed: Signal,
+}
 
 impl MemoryUse {
     pub(crate) fn add(&self, bytes: usize) {
-        self.0.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// Wakes the writes that wait for memory.
     pub(crate) fn subtract(&self, bytes: usize) {
-        self.0.fetch_sub(bytes, std::sync::atomic::Ordering::Relaxed);
+        let before = self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        assert!(before >= bytes, "memstores give back {bytes} bytes and hold {before}");
+        self.freed.notify();
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.0.load(std::sync::atomic::Ordering::Relaxed)
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Notified when memory has become free.
+    pub(crate) fn freed(&self) -> &Signal {
+        &self.freed
     }
 }

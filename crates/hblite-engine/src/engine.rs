@@ -34,6 +34,7 @@ use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
 use crate::region::Region;
+use crate::signal::Signal;
 use crate::store::CompactionTrigger;
 use crate::table::{RegionHandle, TableHandle};
 use crate::wal::{self, ReplayReport, Wal, WalEntry};
@@ -91,6 +92,7 @@ impl Engine {
             chores: sender,
             nonces: Nonces::default(),
             memory: MemoryUse::default(),
+            region_changes: Signal::default(),
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
             is_closed: AtomicBool::new(false),
             is_read_only: AtomicBool::new(false),
@@ -146,6 +148,7 @@ impl Engine {
         };
         // Whatever failed: nobody may write to the log when the directory is given free.
         self.catalog.stop_serving();
+        self.context.region_changes.notify();
         let closed = self.context.wal.close();
         drop(running);
         flushed.and(closed)

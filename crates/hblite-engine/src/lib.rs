@@ -38,6 +38,7 @@ mod parallel;
 mod region;
 mod row_hash;
 mod sealed;
+mod signal;
 mod snapshot;
 mod status;
 mod store;

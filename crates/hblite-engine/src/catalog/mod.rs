@@ -72,6 +72,7 @@ use hblite_model::{
 
 use crate::context::EngineContext;
 use crate::region::Region;
+use crate::signal::Signal;
 
 use self::meta::{RegionRow, ServerName};
 use self::meta_table::MetaTables;
@@ -247,6 +248,11 @@ impl Catalog {
         &self.context.env.clock
     }
 
+    /// Notified when regions come into service, or will not any more.
+    pub(crate) fn region_changes(&self) -> &Signal {
+        &self.context.region_changes
+    }
+
     /// What the open changed beyond what belongs to the store.
     pub(crate) fn open_report(&self) -> &OpenReport {
         &self.open_report
@@ -284,6 +290,7 @@ impl Catalog {
         }
         drop(regions);
         slot.set(entry.clone());
+        self.context.region_changes.notify();
         entry
     }
 

@@ -89,7 +89,7 @@ impl Region {
         verification: Verification,
     ) -> Result<Vec<usize>> {
         self.context.check_not_read_only()?;
-        if self.descriptor.is_read_only() {
+        if self.settings.is_read_only {
             return Err(Error::do_not_retry("region is read only"));
         }
         let _one = self.bulk_load.lock();

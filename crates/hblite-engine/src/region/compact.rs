@@ -57,9 +57,9 @@ impl Region {
 
     /// Rings the compactor if one of the stores has enough files.
     pub(super) fn request_compaction(&self) {
-        let wanted =
-            self.context.options.is_compaction_enabled && self.descriptor.is_compaction_enabled();
-        if wanted && self.stores.iter().any(|store| store.needs_compaction()) {
+        if self.settings.is_compaction_enabled
+            && self.stores.iter().any(|store| store.needs_compaction())
+        {
             self.context.chores.compact(self.info.encoded_name());
         }
     }

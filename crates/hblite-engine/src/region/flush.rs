@@ -14,14 +14,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hblite_env::time::{Duration, Instant};
-use hblite_model::{Durability, Error, Exception, Result};
+use hblite_model::{Error, Exception, Result};
 
 use super::Region;
 use crate::store::{Store, StoreFlush};
-
-/// Between two looks at the memory that a write waits for.
-const MEMORY_POLL: Duration = Duration::from_millis(1);
 
 /// What a flush that failed left behind.
 #[derive(Default)]
@@ -206,79 +202,5 @@ impl Region {
         }
         // Before the log forgets: from then on a file that goes missing is lost cells.
         self.files.save()
-    }
-
-    pub(crate) fn memstore_size_bytes(&self) -> usize {
-        self.stores.iter().map(|store| store.memstore().size().heap_size).sum()
-    }
-
-    /// Memory at which the region is flushed.
-    pub(crate) fn flush_size_bytes(&self) -> usize {
-        self.descriptor
-            .number("MEMSTORE_FLUSHSIZE")
-            .and_then(|size| usize::try_from(size).ok())
-            .filter(|size| *size > 0)
-            .unwrap_or(self.context.options.memstore_flush_size_bytes)
-    }
-
-    /// Rings the flusher when the region, or all regions together, are large enough.
-    pub(super) fn request_flush_if_large(&self) {
-        let is_large = self.active_size_bytes() > self.flush_size_bytes();
-        if is_large || self.context.is_memory_short() {
-            self.request_flush();
-        }
-    }
-
-    pub(crate) fn request_flush(&self) {
-        if !self.is_flush_requested.swap(true, Ordering::AcqRel) {
-            self.context.chores.flush(self.info.encoded_name());
-        }
-    }
-
-    fn active_size_bytes(&self) -> usize {
-        self.stores.iter().map(|store| store.memstore().active_size().heap_size).sum()
-    }
-
-    /// Waits while memory is full; refuses the write when that takes too long
-    /// (`HRegion.checkResources`).
-    pub(super) fn wait_for_memory(&self) -> Result<()> {
-        if !self.is_memory_full() {
-            return Ok(());
-        }
-        let deadline = Duration::from_millis(self.context.options.busy_wait_ms);
-        let start = Instant::now();
-        while self.is_memory_full() {
-            self.request_flush();
-            if start.elapsed() > deadline {
-                return Err(self.too_busy());
-            }
-            hblite_env::thread::sleep(MEMORY_POLL);
-        }
-        Ok(())
-    }
-
-    /// Whether a write might have to wait: for memory, or for the disk.
-    pub(crate) fn may_have_to_wait(&self) -> bool {
-        self.is_memory_full() || self.descriptor.durability() == Durability::FsyncWal
-    }
-
-    fn is_memory_full(&self) -> bool {
-        self.memstore_size_bytes() > self.blocking_size_bytes() || self.context.is_memory_full()
-    }
-
-    fn blocking_size_bytes(&self) -> usize {
-        self.flush_size_bytes().saturating_mul(self.context.options.memstore_block_multiplier)
-    }
-
-    fn too_busy(&self) -> Error {
-        Error::new(
-            Exception::RegionTooBusy,
-            format!(
-                "Over memstore limit={}, regionName={}; writes come in faster than they can be \
-                 flushed, try again",
-                self.blocking_size_bytes(),
-                self.info.encoded_name()
-            ),
-        )
     }
 }

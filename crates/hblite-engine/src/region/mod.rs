@@ -10,11 +10,13 @@ mod bulk_load;
 mod compact;
 mod flush;
 mod load;
+mod memory;
 mod mutate;
 mod mvcc;
 mod read_modify_write;
 mod row_lock;
 pub(crate) mod scanner;
+mod settings;
 pub(crate) mod split;
 pub(crate) mod split_policy;
 
@@ -40,12 +42,14 @@ use self::load::RegionLoadCounters;
 use self::mvcc::Mvcc;
 use self::row_lock::RowLocks;
 use self::scanner::{NextRow, RegionScanner, ScanSources};
+use self::settings::RegionSettings;
 
 /// A row range of a table.
 pub(crate) struct Region {
     context: Arc<EngineContext>,
     info: RegionInfo,
     descriptor: Arc<TableDescriptor>,
+    settings: RegionSettings,
     /// In the order of family names.
     stores: Vec<Arc<Store>>,
     files: Arc<RegionFiles>,
@@ -97,6 +101,7 @@ impl Region {
             wal_region: context.wal.region(info.encoded_name())?,
             context: Arc::clone(context),
             info,
+            settings: RegionSettings::new(&descriptor, &context.options),
             descriptor,
             stores,
             files,
@@ -132,7 +137,7 @@ impl Region {
             }
         }
         self.mvcc.advance_to(sequence_id);
-        if self.memstore_size_bytes() > self.flush_size_bytes() {
+        if self.memstore_size_bytes() > self.settings.flush_size_bytes {
             self.flush_replayed(sequence_id)?;
         }
         Ok(())
@@ -199,12 +204,9 @@ impl Region {
         ))
     }
 
-    /// Largest cell that a client may write, 0 for no limit: what the table says of
-    /// `hbase.server.keyvalue.maxsize`, or the store.
+    /// The largest cell that a client may write, in bytes; 0 for no limit.
     pub(crate) fn cell_size_max(&self) -> usize {
-        let of_table = self.descriptor.number("hbase.server.keyvalue.maxsize");
-        let of_table = of_table.and_then(|bytes| usize::try_from(bytes).ok());
-        of_table.unwrap_or(self.context.options.cell_size_max_bytes)
+        self.settings.cell_size_max_bytes
     }
 
     /// Begins a scan of the rows that are both the scan's and the region's.
@@ -274,6 +276,11 @@ impl Region {
         self.is_closing.load(Ordering::Acquire)
     }
 
+    /// Whether operations get an answer now: the region serves, or never will again.
+    pub(crate) fn answers(&self) -> bool {
+        !self.is_closing() || self.context.check_open().is_err()
+    }
+
     fn not_serving(&self) -> Error {
         if let Err(closed) = self.context.check_open() {
             return closed;
@@ -296,6 +303,7 @@ impl Region {
                 store.allow_compactions();
             }
             self.is_closing.store(false, Ordering::Release);
+            self.context.region_changes.notify();
             return Err(error);
         }
         // What fails is only the removal of old logs, which the next flush tries again.
@@ -333,6 +341,8 @@ impl Region {
         let updates = self.updates.write();
         self.is_closing.store(true, Ordering::Release);
         drop(updates);
+        self.context.region_changes.notify();
+        self.context.memory.freed().notify();
         for store in &self.stores {
             store.stop_compactions();
         }

@@ -138,7 +138,7 @@ impl Region {
     /// Refuses what the region cannot take whatever it is.
     pub(super) fn check_writable(&self) -> Result<()> {
         self.context.check_not_read_only()?;
-        if self.descriptor.is_read_only() {
+        if self.settings.is_read_only {
             return Err(Error::do_not_retry("region is read only"));
         }
         // The catalog's own writes are few, and what waits for them keeps regions out of service.
@@ -218,10 +218,7 @@ impl Region {
         &self,
         mutations: impl Iterator<Item = &'m Mutation>,
     ) -> Durability {
-        let table = match self.descriptor.durability() {
-            Durability::UseDefault => Durability::SyncWal,
-            durability => durability,
-        };
+        let table = self.settings.durability;
         mutations
             .map(|mutation| match mutation.durability() {
                 Durability::UseDefault => table,

@@ -141,8 +141,8 @@ impl Store {
         cells: impl IntoIterator<Item = hblite_model::CellRef<'a>, IntoIter: Clone>,
     ) -> usize {
         let added = self.memstore.add(cells);
-        self.charged_active.fetch_add(added.heap_size, Ordering::Relaxed);
         self.context.memory.add(added.heap_size);
+        self.charged_active.fetch_add(added.heap_size, Ordering::Relaxed);
         added.data_size
     }
 

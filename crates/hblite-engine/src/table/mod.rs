@@ -14,9 +14,9 @@ pub use scanner::TableScanner;
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hblite_env::Clock;
+use hblite_env::time::{Duration, Instant};
 use hblite_model::{
     Action, CheckAndMutate, CheckAndMutateResult, Durability, Error, ErrorKind, Exception, Get,
     Increment, Mutation, MutationKind, Nonce, RegionInfo, Result, RowMutations, RowResult, Scan,
@@ -27,10 +27,8 @@ use crate::catalog::{Catalog, TableSlot};
 use crate::options::EngineOptions;
 use crate::region::Region;
 
-/// How often an operation looks for a region that is closing before it gives up: for a minute, in
-/// which a large flush gets through.
-const LOCATE_ATTEMPTS: usize = 12_000;
-const LOCATE_PAUSE: Duration = Duration::from_millis(5);
+/// How long an operation waits for a region that is closing: a large flush takes less.
+const REGION_WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// A table of an open store. Cheap to clone.
 #[derive(Clone)]
@@ -77,17 +75,33 @@ impl TableHandle {
 
     /// Runs `work` on the region of `row`, again if it closed meanwhile.
     fn on_region<T>(&self, row: &[u8], work: impl Fn(&Region) -> Result<T>) -> Result<T> {
-        for _ in 0..LOCATE_ATTEMPTS {
-            let region = self.slot.route(row)?;
-            match work(&region) {
-                Err(error) if error.kind() == ErrorKind::NotServing => {
-                    hblite_env::thread::sleep(LOCATE_PAUSE);
-                }
-                result => return result,
+        let mut deadline = None;
+        loop {
+            let result = work(self.slot.route(row)?.as_ref());
+            let is_retried = result.as_ref().is_err_and(|error| {
+                self.waits_after(error, &mut deadline, || self.slot.route(row))
+            });
+            if !is_retried {
+                return result;
             }
         }
-        let region = self.slot.route(row)?;
-        work(&region)
+    }
+
+    /// Whether an operation that failed is tried again: its region was closing, and before the
+    /// deadline, which is set by the first wait, `find` gives one that answers.
+    #[cold]
+    fn waits_after(
+        &self,
+        error: &Error,
+        deadline: &mut Option<Instant>,
+        find: impl Fn() -> Result<Arc<Region>>,
+    ) -> bool {
+        if error.kind() != ErrorKind::NotServing {
+            return false;
+        }
+        let deadline = *deadline.get_or_insert_with(|| Instant::now() + REGION_WAIT_MAX);
+        let answers = || find().map_or(true, |region| region.answers());
+        Instant::now() < deadline && self.catalog.region_changes().wait_until(deadline, answers)
     }
 
     /// Reads one row.
@@ -199,8 +213,8 @@ impl TableHandle {
     fn mutate_plain(&self, mutations: &[&Mutation]) -> Result<()> {
         let mut first_error = None;
         let mut left: Vec<&Mutation> = mutations.to_vec();
-        let mut attempts_left = LOCATE_ATTEMPTS;
-        while let Some(first) = left.first() {
+        let mut deadline = None;
+        while let Some(&first) = left.first() {
             let region = self.slot.route(first.row())?;
             let (mine, others): (Vec<&Mutation>, Vec<&Mutation>) =
                 left.iter().partition(|mutation| region.info().contains_row(mutation.row()));
@@ -220,10 +234,10 @@ impl TableHandle {
             left = others;
             match written {
                 Ok(()) => {}
-                Err(error) if error.kind() == ErrorKind::NotServing && attempts_left > 0 => {
-                    attempts_left -= 1;
+                Err(error)
+                    if self.waits_after(&error, &mut deadline, || self.slot.route(first.row())) =>
+                {
                     left.extend(valid);
-                    hblite_env::thread::sleep(LOCATE_PAUSE);
                 }
                 Err(error) => {
                     first_error.get_or_insert(error);

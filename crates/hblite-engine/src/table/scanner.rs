@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_model::cell::CellBuffer;
-use hblite_model::{CellRef, Direction, ErrorKind, Result, RowResult, Scan, ScanStep};
+use hblite_model::{CellRef, Direction, Result, RowResult, Scan, ScanStep};
 
-use super::{LOCATE_ATTEMPTS, LOCATE_PAUSE, TableHandle};
+use super::TableHandle;
 use crate::region::Region;
 use crate::region::scanner::{CellSink, NextRow, RegionScanner};
 
@@ -261,16 +261,14 @@ impl TableScanner {
             Border::From(row) => Cow::Owned(self.scan.clone().start_row(row)),
             Border::Before(row) => Cow::Owned(self.scan.clone().start_row_exclusive(row)),
         };
-        let mut attempts = 0;
+        let mut deadline = None;
         loop {
             let region = self.find_region(border)?;
             match region.scanner(&scan) {
                 Err(error)
-                    if error.kind() == ErrorKind::NotServing && attempts < LOCATE_ATTEMPTS =>
-                {
-                    attempts += 1;
-                    hblite_env::thread::sleep(LOCATE_PAUSE);
-                }
+                    if self
+                        .table
+                        .waits_after(&error, &mut deadline, || self.find_region(border)) => {}
                 scanner => return Ok((region, scanner?)),
             }
         }

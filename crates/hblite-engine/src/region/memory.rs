@@ -1,0 +1,86 @@
+//! Memory admission: when a region is flushed, and when its writes wait for a flush.
+//!
+//! Flush:   a region whose active memstores exceed the flush size, or any that is written to while
+//!          all regions together come near the store's limit, asks for a flush, once.
+//! Wait:    above the blocking size of the region, or the limit of the store, writes wait until a
+//!          flush has freed memory, and are refused when that takes too long
+//!          (`HRegion.checkResources`).
+//! Threads: any. A write waits before it takes locks that a flush needs.
+
+use std::sync::atomic::Ordering;
+
+use hblite_env::time::{Duration, Instant};
+use hblite_model::{Durability, Error, Exception, Result};
+
+use super::Region;
+
+impl Region {
+    /// Bytes in memory, those being flushed included.
+    pub(crate) fn memstore_size_bytes(&self) -> usize {
+        self.stores.iter().map(|store| store.memstore().size().heap_size).sum()
+    }
+
+    fn active_size_bytes(&self) -> usize {
+        self.stores.iter().map(|store| store.memstore().active_size().heap_size).sum()
+    }
+
+    /// Asks for a flush if the region, or all regions together, are large enough.
+    pub(super) fn request_flush_if_large(&self) {
+        let is_large = self.active_size_bytes() > self.settings.flush_size_bytes;
+        if is_large || self.context.is_memory_short() {
+            self.request_flush();
+        }
+    }
+
+    /// Asks for a flush, unless one was asked for and has not begun.
+    pub(crate) fn request_flush(&self) {
+        if !self.is_flush_requested.swap(true, Ordering::AcqRel) {
+            self.context.chores.flush(self.info.encoded_name());
+        }
+    }
+
+    /// Waits while memory is full.
+    ///
+    /// # Errors
+    /// `RegionTooBusy` if no flush frees memory within `busy_wait_ms`: nothing was written.
+    #[inline]
+    pub(super) fn wait_for_memory(&self) -> Result<()> {
+        if self.is_memory_full() { self.wait_for_flush() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn wait_for_flush(&self) -> Result<()> {
+        let limit = Duration::from_millis(self.context.options.busy_wait_ms);
+        // A flush that a caller made resets the request; the next look repeats it.
+        let has_room = self.context.memory.freed().wait_until(Instant::now() + limit, || {
+            let is_over = !self.is_memory_full() || self.is_closing();
+            if !is_over {
+                self.request_flush();
+            }
+            is_over
+        });
+        if has_room { Ok(()) } else { Err(self.too_busy()) }
+    }
+
+    /// Whether a write might have to wait: for memory, or for the disk.
+    pub(crate) fn may_have_to_wait(&self) -> bool {
+        self.is_memory_full() || self.settings.durability == Durability::FsyncWal
+    }
+
+    fn is_memory_full(&self) -> bool {
+        self.memstore_size_bytes() > self.settings.blocking_size_bytes
+            || self.context.is_memory_full()
+    }
+
+    fn too_busy(&self) -> Error {
+        Error::new(
+            Exception::RegionTooBusy,
+            format!(
+                "Over memstore limit={}, regionName={}; writes come in faster than they can be \
+                 flushed, try again",
+                self.settings.blocking_size_bytes,
+                self.info.encoded_name()
+            ),
+        )
+    }
+}
