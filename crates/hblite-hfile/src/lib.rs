@@ -77,6 +77,7 @@ pub use block::{BlockHeader, BlockType};
 pub use bloom::{BloomHash, BloomMeta};
 pub use cache::BlockCache;
 pub use file_info::FileInfo;
+pub use hblite_codec::available as compressions;
 pub use inspect::IndexEntry;
 pub use options::{HFileWriterOptions, StoreFileInfo};
 pub use reader::HFileReader;

@@ -404,7 +404,7 @@ impl HFileReader {
     fn uses_cells_in_place(&self) -> bool {
         self.file.is_mapped()
             && self.compression() == Compression::None
-            && matches!(self.encoding(), DataBlockEncoding::None | DataBlockEncoding::RowIndexV1)
+            && encoding::is_in_place(self.encoding())
     }
 
     /// A data block. What is learnt about it now, and the block itself if it is decoded or copied,
@@ -463,21 +463,13 @@ impl HFileReader {
     /// Reads, decompresses, decodes and checks a data block.
     fn read_data_block(&self, offset: u64, size: u32, read: ReadBlock) -> Result<Arc<DataBlock>> {
         let (encoding, layout) = (self.encoding(), self.opened.layout);
-        let expected = match encoding {
-            DataBlockEncoding::None => BlockType::Data,
-            _ => BlockType::EncodedData,
-        };
+        let expected = encoding::block_type(encoding);
         let (_, payload) = read(&self.file, offset, &[expected], Some(size))?;
         let parse = || {
-            let cells = match encoding {
-                DataBlockEncoding::None => payload,
-                _ => {
-                    match encoding::decode(encoding, layout, self.opened.tags_compressed, &payload)?
-                    {
-                        PlainCells::InPlace(range) => payload.slice(range),
-                        PlainCells::Decoded(cells) => Payload::owned(cells),
-                    }
-                }
+            let tags_compressed = self.opened.tags_compressed;
+            let cells = match encoding::decode(encoding, layout, tags_compressed, &payload)? {
+                PlainCells::InPlace(range) => payload.slice(range),
+                PlainCells::Decoded(cells) => Payload::owned(cells),
             };
             DataBlock::new(cells, layout, self.comparator()).map(Arc::new)
         };

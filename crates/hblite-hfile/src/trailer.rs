@@ -106,7 +106,7 @@ impl From<Damage> for TrailerError {
 impl Trailer {
     /// The number that stands for the codec.
     pub fn compression_codec(&self) -> u64 {
-        compression::code(self.compression)
+        self.compression.number().into()
     }
 
     /// The trailer as bytes.
@@ -221,9 +221,8 @@ impl Fields {
         }
         self.trailer.comparator = comparator_of_class(comparator)
             .ok_or_else(|| TrailerError::Unsupported(format!("comparator class {comparator}")))?;
-        self.trailer.compression = compression::from_code(self.codec).ok_or_else(|| {
-            TrailerError::Unsupported(format!("compression codec number {}", self.codec))
-        })?;
+        self.trailer.compression =
+            compression::of_number(self.codec).map_err(TrailerError::Unsupported)?;
         self.trailer.check(blocks_end)?;
         Ok(self.trailer)
     }

@@ -28,11 +28,11 @@ pub(crate) struct WriteArguments {
     /// File to write; it must not exist
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1
-    #[arg(long, value_parser = name("encoding", DataBlockEncoding::from_name))]
+    #[arg(long, help = one_of(DataBlockEncoding::NAMES))]
+    #[arg(value_parser = name("encoding", DataBlockEncoding::from_name))]
     encoding: Option<DataBlockEncoding>,
-    /// NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH
-    #[arg(long, value_parser = name("Bloom filter", BloomType::from_name))]
+    #[arg(long, help = one_of(BloomType::NAMES))]
+    #[arg(value_parser = name("Bloom filter", BloomType::from_name))]
     bloom: Option<BloomType>,
     /// Bytes of the row that form the key of ROWPREFIX_FIXED_LENGTH
     #[arg(long, value_name = "BYTES")]
@@ -40,8 +40,8 @@ pub(crate) struct WriteArguments {
     /// Bytes of a chunk of a Bloom filter
     #[arg(long, value_name = "BYTES")]
     bloom_block_size: Option<usize>,
-    /// NONE, GZ, SNAPPY, LZ4 or ZSTD
-    #[arg(long, value_parser = name("compression", Compression::from_name))]
+    #[arg(long, help = one_of(&codecs()))]
+    #[arg(value_parser = name("compression", Compression::from_name))]
     compression: Option<Compression>,
     /// NULL, CRC32 or CRC32C
     #[arg(long, value_parser = name("checksum", ChecksumType::from_name))]
@@ -72,6 +72,20 @@ pub(crate) struct WriteArguments {
 const AFTER_HELP: &str = "\
 The description is JSON as in tests/golden/hfile; 'hblite hfile print --json' prints it.
 Settings that it lacks have HBase's defaults.";
+
+/// The names of the compressions that this build can write.
+fn codecs() -> Vec<&'static str> {
+    hblite_hfile::compressions().map(Compression::name).collect()
+}
+
+/// A choice between these names, as help text.
+fn one_of(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
 
 /// Reads one of HBase's names, in any case.
 fn name<T: Clone + Send + Sync + 'static>(

@@ -4,9 +4,7 @@
 //! server's. A table with `hbase.table.sanity.checks` = `false` passes them all, and so does one
 //! that says nothing of it in a store that does not check.
 
-use hblite_model::{
-    BloomType, ColumnFamilyDescriptor, Compression, Error, Result, TableDescriptor,
-};
+use hblite_model::{BloomType, ColumnFamilyDescriptor, Error, Result, TableDescriptor};
 
 use crate::options::EngineOptions;
 use crate::region::split_policy::SplitPolicy;
@@ -74,10 +72,14 @@ fn replication_problem(table: &TableDescriptor) -> Option<String> {
 
 /// As HBase without the native libraries for them.
 fn compression_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
-    let compression = family.compression();
-    let is_missing = matches!(compression, Compression::Lzo | Compression::Bzip2);
-    is_missing
-        .then(|| format!("Compression algorithm '{}' previously failed test.", compression.name()))
+    let missing = hblite_codec::check(family.compression()).err()?;
+    let refused =
+        format!("Compression algorithm '{}' previously failed test.", missing.compression);
+    Some(match missing.feature {
+        // HBase's text, which clients compare.
+        None => refused,
+        Some(_) => format!("{refused} {missing}"),
+    })
 }
 
 fn scope_problem(family: &ColumnFamilyDescriptor) -> Option<String> {

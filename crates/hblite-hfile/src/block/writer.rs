@@ -5,12 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
+use hblite_codec::Compressor;
 use hblite_env::{FileSystem, WritableFile};
 use hblite_model::{Compression, Error, Result};
 
 use super::block_type::BlockType;
 use super::checksum::ChecksumType;
-use super::compression::Compressor;
+use super::compression;
 use super::header::{BlockHeader, HEADER_SIZE, NO_PREVIOUS, PAYLOAD_SIZE_MAX};
 
 /// The file is written in pieces of at least this size.
@@ -34,7 +35,7 @@ pub(crate) struct BlockWriter {
     buffer: Vec<u8>,
     /// Bytes handed to the file.
     written: u64,
-    compressor: Compressor,
+    compressor: Box<dyn Compressor>,
     checksum_type: ChecksumType,
     bytes_per_checksum: usize,
     /// Offset of the last block of each type.
@@ -53,7 +54,7 @@ impl BlockWriter {
         checksum_type: ChecksumType,
         bytes_per_checksum: usize,
     ) -> Result<Self> {
-        let compressor = Compressor::new(compression)?;
+        let compressor = hblite_codec::codec(compression)?.compressor();
         let file = fs.create(path).map_err(|error| Error::io("creating", path, error))?;
         Ok(Self {
             file,
@@ -77,7 +78,7 @@ impl BlockWriter {
         let start = self.buffer.len();
         let offset = self.position();
         self.buffer.extend_from_slice(&[0; HEADER_SIZE]);
-        self.compressor.compress(payload, &mut self.buffer)?;
+        self.compressor.compress(payload, &mut self.buffer).map_err(compression::failed)?;
         let stored_size = self.buffer.len() - start - HEADER_SIZE;
         if payload.len().max(stored_size) > PAYLOAD_SIZE_MAX {
             let size = payload.len();

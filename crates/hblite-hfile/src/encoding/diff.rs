@@ -18,7 +18,7 @@ use hblite_model::CellRef;
 use hblite_model::cell::key;
 
 use super::packed::{
-    CellPacker, DecodedCells, PackedTrailer, common_prefix, read_row_and_qualifier,
+    CellPacker, DecodedCells, Packed, PackedTrailer, common_prefix, read_row_and_qualifier,
     write_row_and_qualifier,
 };
 use crate::error::{Parsed, ensure};
@@ -133,12 +133,11 @@ fn write_rest(
     out.extend_from_slice(cell.value());
 }
 
+/// The encoding, for the registry.
+pub(super) const PACKED: Packed = Packed { packer: || Box::<DiffPacker>::default(), decode };
+
 /// Decodes all cells of a block.
-pub(crate) fn decode(
-    input: &mut Input<'_>,
-    mut trailer: PackedTrailer,
-    out: &mut DecodedCells,
-) -> Parsed<()> {
+fn decode(input: &mut Input<'_>, mut trailer: PackedTrailer, out: &mut DecodedCells) -> Parsed<()> {
     let family_length = input.u8()? as usize;
     let family = input.take(family_length)?;
     let mut is_first = true;

@@ -15,7 +15,7 @@ use hblite_model::bytes::common_prefix_length;
 use hblite_model::cell::key;
 
 use super::packed::{
-    CellPacker, DecodedCells, PackedTrailer, common_prefix, read_row_and_qualifier,
+    CellPacker, DecodedCells, Packed, PackedTrailer, common_prefix, read_row_and_qualifier,
     write_row_and_qualifier,
 };
 use crate::error::{Parsed, ensure};
@@ -99,12 +99,11 @@ impl FastDiffPacker {
     }
 }
 
+/// The encoding, for the registry.
+pub(super) const PACKED: Packed = Packed { packer: || Box::<FastDiffPacker>::default(), decode };
+
 /// Decodes all cells of a block.
-pub(crate) fn decode(
-    input: &mut Input<'_>,
-    mut trailer: PackedTrailer,
-    out: &mut DecodedCells,
-) -> Parsed<()> {
+fn decode(input: &mut Input<'_>, mut trailer: PackedTrailer, out: &mut DecodedCells) -> Parsed<()> {
     ensure(input.u8()? == 0, "first cell refers to one before")?;
     let key_length = input.varint()?;
     let value_length = input.varint()?;

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! [`decode`] turns any of them into plain cells ([`cells`]), which is what scanners walk over;
-//! [`BlockEncoder`] is the way back. Every block starts afresh.
+//! [`BlockEncoder`] is the way back. Every block starts afresh. A new encoding is a file, a line in
+//! [`scheme`], and a line in the table of [`DataBlockEncoding`].
 //!
 //! Memory: a decoded block is never larger than the size that it announces, and grows only with
 //! cells that were really there.
@@ -25,11 +26,11 @@ use std::ops::Range;
 
 use hblite_model::{CellRef, DataBlockEncoding};
 
-use crate::block::PAYLOAD_SIZE_MAX;
+use crate::block::{BlockType, PAYLOAD_SIZE_MAX};
 use crate::error::{Damage, Parsed, ensure};
 use crate::input::Input;
 use cells::CellLayout;
-use packed::{CellPacker, DecodedCells, PackedTrailer};
+use packed::{CellPacker, DecodedCells, Packed, PackedTrailer};
 use row_index::RowIndexEncoder;
 
 /// Bytes of the encoding's id.
@@ -37,14 +38,38 @@ const ID_SIZE: usize = 2;
 /// Bytes of the id and of the size without encoding.
 const PACKED_HEADER_SIZE: usize = ID_SIZE + 4;
 
-/// The encoding's number in blocks.
-fn id(encoding: DataBlockEncoding) -> u16 {
+/// How an encoding lays out a block.
+enum Scheme {
+    Plain,
+    RowIndex,
+    Packed(&'static Packed),
+}
+
+/// The registry of encodings: a file each, and a line here. Names and numbers are in the table of
+/// [`DataBlockEncoding`].
+fn scheme(encoding: DataBlockEncoding) -> Scheme {
     match encoding {
-        DataBlockEncoding::None => 0,
-        DataBlockEncoding::Prefix => 2,
-        DataBlockEncoding::Diff => 3,
-        DataBlockEncoding::FastDiff => 4,
-        DataBlockEncoding::RowIndexV1 => 7,
+        DataBlockEncoding::None => Scheme::Plain,
+        DataBlockEncoding::RowIndexV1 => Scheme::RowIndex,
+        DataBlockEncoding::Prefix => Scheme::Packed(&prefix::PACKED),
+        DataBlockEncoding::Diff => Scheme::Packed(&diff::PACKED),
+        DataBlockEncoding::FastDiff => Scheme::Packed(&fast_diff::PACKED),
+    }
+}
+
+/// The type of data blocks with this encoding.
+pub(crate) fn block_type(encoding: DataBlockEncoding) -> BlockType {
+    match scheme(encoding) {
+        Scheme::Plain => BlockType::Data,
+        Scheme::RowIndex | Scheme::Packed(_) => BlockType::EncodedData,
+    }
+}
+
+/// Whether the plain cells lie in the payload as they are.
+pub(crate) fn is_in_place(encoding: DataBlockEncoding) -> bool {
+    match scheme(encoding) {
+        Scheme::Plain | Scheme::RowIndex => true,
+        Scheme::Packed(_) => false,
     }
 }
 
@@ -56,37 +81,39 @@ pub(crate) enum PlainCells {
     Decoded(Vec<u8>),
 }
 
-/// The plain cells in the payload of a block of type `EncodedData`.
+/// The plain cells in the payload of a data block.
 pub(crate) fn decode(
     encoding: DataBlockEncoding,
     layout: CellLayout,
     tags_compressed: bool,
     payload: &[u8],
 ) -> Parsed<PlainCells> {
+    let packed = match scheme(encoding) {
+        Scheme::Plain => return Ok(PlainCells::InPlace(0..payload.len())),
+        Scheme::RowIndex => {
+            check_id(encoding, &mut Input::new(payload))?;
+            let cells = row_index::cells(&payload[ID_SIZE..])?;
+            return Ok(PlainCells::InPlace(ID_SIZE + cells.start..ID_SIZE + cells.end));
+        }
+        Scheme::Packed(packed) => packed,
+    };
     let mut input = Input::new(payload);
-    let found = input.u16()?;
-    if found != id(encoding) {
-        return Err(Damage::new(format!("encoding id {found} in a file with {encoding}")));
-    }
-    if encoding == DataBlockEncoding::RowIndexV1 {
-        let cells = row_index::cells(&payload[ID_SIZE..])?;
-        return Ok(PlainCells::InPlace(ID_SIZE + cells.start..ID_SIZE + cells.end));
-    }
+    check_id(encoding, &mut input)?;
     let size = input.length()?;
     ensure(size <= PAYLOAD_SIZE_MAX, "encoded block announces too many bytes")?;
-    let trailer = PackedTrailer::new(layout, tags_compressed);
     let mut out = DecodedCells::new(size, payload.len())?;
-    match encoding {
-        DataBlockEncoding::Prefix => prefix::decode(&mut input, trailer, &mut out)?,
-        DataBlockEncoding::Diff => diff::decode(&mut input, trailer, &mut out)?,
-        DataBlockEncoding::FastDiff => fast_diff::decode(&mut input, trailer, &mut out)?,
-        DataBlockEncoding::None | DataBlockEncoding::RowIndexV1 => {
-            return Err(Damage::new("encoded block in a file without encoding"));
-        }
-    }
+    (packed.decode)(&mut input, PackedTrailer::new(layout, tags_compressed), &mut out)?;
     let cells = out.finish();
     ensure(cells.len() == size, "encoded block does not decode to the size it announces")?;
     Ok(PlainCells::Decoded(cells))
+}
+
+fn check_id(encoding: DataBlockEncoding, input: &mut Input<'_>) -> Parsed<()> {
+    let found = input.u16()?;
+    if found == encoding.number() {
+        return Ok(());
+    }
+    Err(Damage::new(format!("encoding id {found} in a file with {encoding}")))
 }
 
 /// Whether a payload with row index has the very index that its `cells` give.
@@ -131,14 +158,10 @@ impl BlockEncoder {
         compress_tags: bool,
         block_size: usize,
     ) -> Self {
-        let state = match encoding {
-            DataBlockEncoding::None => State::Plain,
-            DataBlockEncoding::RowIndexV1 => State::RowIndex(RowIndexEncoder::default()),
-            DataBlockEncoding::Prefix => State::Packed(Box::<prefix::PrefixPacker>::default()),
-            DataBlockEncoding::Diff => State::Packed(Box::<diff::DiffPacker>::default()),
-            DataBlockEncoding::FastDiff => {
-                State::Packed(Box::<fast_diff::FastDiffPacker>::default())
-            }
+        let state = match scheme(encoding) {
+            Scheme::Plain => State::Plain,
+            Scheme::RowIndex => State::RowIndex(RowIndexEncoder::default()),
+            Scheme::Packed(packed) => State::Packed((packed.packer)()),
         };
         Self {
             encoding,
@@ -182,7 +205,7 @@ impl BlockEncoder {
 
     fn append_encoded(&mut self, cell: &CellRef<'_>) {
         if self.is_empty() {
-            self.payload.extend_from_slice(&id(self.encoding).to_be_bytes());
+            self.payload.extend_from_slice(&self.encoding.number().to_be_bytes());
             if let State::Packed(_) = self.state {
                 self.payload.extend_from_slice(&[0; PACKED_HEADER_SIZE - ID_SIZE]);
             }

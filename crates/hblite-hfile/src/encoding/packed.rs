@@ -20,6 +20,13 @@ use crate::input::{Input, write_varint, write_vlong};
 /// Bytes of an output that are reserved at once, at most this many times the input.
 const RESERVE_FACTOR: usize = 8;
 
+/// An encoding that writes cells as differences: what its file adds to the registry.
+pub(crate) struct Packed {
+    pub(super) packer: fn() -> Box<dyn CellPacker>,
+    /// Decodes all cells of a block.
+    pub(super) decode: fn(&mut Input<'_>, PackedTrailer, &mut DecodedCells) -> Parsed<()>,
+}
+
 /// Writes cells as differences; remembers the cell before.
 pub(crate) trait CellPacker: std::fmt::Debug + Send {
     /// Appends a cell without tags and mvcc.

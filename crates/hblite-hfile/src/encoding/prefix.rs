@@ -8,7 +8,7 @@ use hblite_model::CellRef;
 use hblite_model::bytes::common_prefix_length;
 use hblite_model::cell::key;
 
-use super::packed::{CellPacker, DecodedCells, PackedTrailer, common_prefix};
+use super::packed::{CellPacker, DecodedCells, Packed, PackedTrailer, common_prefix};
 use crate::error::Parsed;
 use crate::input::{Input, write_varint};
 
@@ -53,12 +53,11 @@ impl PrefixPacker {
     }
 }
 
+/// The encoding, for the registry.
+pub(super) const PACKED: Packed = Packed { packer: || Box::<PrefixPacker>::default(), decode };
+
 /// Decodes all cells of a block.
-pub(crate) fn decode(
-    input: &mut Input<'_>,
-    mut trailer: PackedTrailer,
-    out: &mut DecodedCells,
-) -> Parsed<()> {
+fn decode(input: &mut Input<'_>, mut trailer: PackedTrailer, out: &mut DecodedCells) -> Parsed<()> {
     while !input.is_empty() {
         let rest_length = input.varint()?;
         let value_length = input.varint()?;

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::family::{BloomType, Compression, DataBlockEncoding, KeepDeletedCells};
+use super::named::{BloomType, Compression, DataBlockEncoding, KeepDeletedCells};
 use super::pretty::{parse_bytes, parse_interval};
 use crate::error::{Error, Result};
 use crate::ops::Durability;

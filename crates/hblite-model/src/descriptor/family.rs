@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::attribute;
+use super::named::{BloomType, Compression, DataBlockEncoding, KeepDeletedCells};
 use super::pretty::{FOREVER_SECONDS, format_bytes, format_interval};
 use crate::bytes::to_string_binary;
 use crate::error::{Error, Result};
@@ -13,101 +14,6 @@ pub const VERSIONS_ALL: u32 = INT_MAX;
 
 /// The greatest number in an attribute: HBase reads it as Java's `int`.
 const INT_MAX: u32 = i32::MAX as u32;
-
-macro_rules! named_enum {
-    (
-        $(#[$doc:meta])*
-        $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)* }
-    ) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$variant_doc])* $variant,)* }
-
-        impl $name {
-            /// The names of all values.
-            pub(super) const NAMES: &'static [&'static str] = &[$($text,)*];
-
-            /// HBase's name for it.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-
-            /// The value with this name, in upper or lower case.
-            pub fn from_name(name: &str) -> Option<Self> {
-                $(if name.eq_ignore_ascii_case($text) { return Some(Self::$variant); })*
-                None
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-    };
-}
-
-named_enum! {
-    /// Which keys a store file's Bloom filter contains (`BloomType`).
-    BloomType {
-        /// No filter.
-        None = "NONE",
-        /// Rows.
-        Row = "ROW",
-        /// Rows with qualifiers.
-        RowCol = "ROWCOL",
-        /// Row prefixes of a fixed length.
-        RowPrefixFixedLength = "ROWPREFIX_FIXED_LENGTH",
-    }
-}
-
-named_enum! {
-    /// How the blocks of a store file are compressed (`Compression.Algorithm`).
-    Compression {
-        /// Not compressed.
-        None = "NONE",
-        /// gzip.
-        Gz = "GZ",
-        /// Snappy.
-        Snappy = "SNAPPY",
-        /// LZ4.
-        Lz4 = "LZ4",
-        /// Zstandard.
-        Zstd = "ZSTD",
-        /// LZO; hblite cannot write it.
-        Lzo = "LZO",
-        /// bzip2; hblite cannot write it.
-        Bzip2 = "BZIP2",
-    }
-}
-
-named_enum! {
-    /// How keys are encoded in data blocks (`DataBlockEncoding`).
-    DataBlockEncoding {
-        /// Not encoded.
-        None = "NONE",
-        /// Common prefixes omitted.
-        Prefix = "PREFIX",
-        /// Differences from the previous cell.
-        Diff = "DIFF",
-        /// Differences, faster to read.
-        FastDiff = "FAST_DIFF",
-        /// Not encoded, with an index of rows.
-        RowIndexV1 = "ROW_INDEX_V1",
-    }
-}
-
-named_enum! {
-    /// Whether deleted cells stay readable in time ranges before their deletion.
-    KeepDeletedCells {
-        /// No.
-        False = "FALSE",
-        /// Yes, until they are beyond versions or TTL.
-        True = "TRUE",
-        /// Yes, until the delete marker is past its TTL.
-        Ttl = "TTL",
-    }
-}
 
 /// Attributes that every family has, with their defaults.
 const DEFAULTS: [(&str, &str); 12] = [

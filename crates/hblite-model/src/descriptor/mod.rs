@@ -7,12 +7,11 @@
 
 mod attribute;
 mod family;
+mod named;
 mod pretty;
 mod table;
 
-pub use family::{
-    BloomType, ColumnFamilyDescriptor, Compression, DataBlockEncoding, KeepDeletedCells,
-    VERSIONS_ALL,
-};
+pub use family::{ColumnFamilyDescriptor, VERSIONS_ALL};
+pub use named::{BloomType, Compression, DataBlockEncoding, KeepDeletedCells};
 pub use pretty::{format_bytes, format_interval, parse_bytes, parse_interval};
 pub use table::TableDescriptor;

@@ -1,22 +1,19 @@
 //! Compressed cell blocks: the compressor of the connection's header wraps whole blocks.
 //!
-//! `GzipCodec` is one gzip stream. The others are streams of Hadoop's:
-//!
-//! ```text
-//! (u32 length of the plain bytes │ (u32 length │ compressed bytes)*)*
-//! ```
+//! `GzipCodec` is one gzip stream. The others are Hadoop's block stream, as in HFiles: see
+//! `hblite-codec`.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 
-use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use hblite_codec::{Codec, CodecError, Compression, Memory, Output};
 use hblite_model::{Error, Result};
 
 use crate::memory::Room;
 
 const PACKAGE: &str = "org.apache.hadoop.io.compress.";
-/// Plain bytes in one piece of what is written.
+/// Plain bytes in one record of what is written.
 const PIECE_SIZE: usize = 128 * 1024;
 
 /// How cell blocks are compressed.
@@ -44,30 +41,35 @@ impl Compressor {
         }
     }
 
+    /// The codec of a block stream; `None` for gzip, which is a stream of its own.
+    fn stream_codec(self) -> Result<Option<&'static dyn Codec>> {
+        let compression = match self {
+            Self::Gzip => return Ok(None),
+            Self::Snappy => Compression::Snappy,
+            Self::Lz4 => Compression::Lz4,
+        };
+        Ok(Some(hblite_codec::codec(compression)?))
+    }
+
     /// Compresses a block.
     ///
     /// # Errors
-    /// `Io` if the compressor fails, which it does not in memory.
+    /// `DoNotRetryIo` if the compressor fails, which it does not in memory.
     pub fn compress(self, block: &[u8]) -> Result<Vec<u8>> {
-        if self == Self::Gzip {
-            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        let Some(codec) = self.stream_codec()? else {
+            let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
             return encoder.write_all(block).and_then(|()| encoder.finish()).map_err(failed);
-        }
+        };
         let mut out = Vec::with_capacity(block.len() / 2 + 16);
+        let mut compressor = codec.compressor();
         for piece in block.chunks(PIECE_SIZE) {
-            let compressed = match self {
-                Self::Lz4 => lz4_flex::block::compress(piece),
-                _ => snap::raw::Encoder::new().compress_vec(piece).map_err(failed)?,
-            };
-            out.extend_from_slice(&(piece.len() as u32).to_be_bytes());
-            out.extend_from_slice(&(compressed.len() as u32).to_be_bytes());
-            out.extend_from_slice(&compressed);
+            compressor.compress(piece, &mut out).map_err(failed)?;
         }
         Ok(out)
     }
 
-    /// Gives the plain bytes of a block, of which there may be `size_max_bytes`; `None` if `room`
-    /// does not have the memory for them.
+    /// The plain bytes of a block, of which there may be `size_max_bytes`; `None` if `room` does
+    /// not have the memory for them.
     ///
     /// # Errors
     /// `DoNotRetryIo` if the bytes are no such block, or there are more.
@@ -77,99 +79,28 @@ impl Compressor {
         size_max_bytes: usize,
         room: &mut Room,
     ) -> Result<Option<Vec<u8>>> {
-        let mut out = Plain { bytes: Vec::new(), size_max_bytes, room };
-        let is_whole = match self {
-            Self::Gzip => gunzip(block, &mut out)?,
-            _ => self.decompress_stream(block, &mut out)?,
+        let mut out = Output::new(size_max_bytes, room);
+        let decompressed = match self.stream_codec()? {
+            None => out.append_stream("gzip", block.len(), MultiGzDecoder::new(block)),
+            Some(codec) => codec.decompress(block, &mut out),
         };
-        Ok(is_whole.then_some(out.bytes))
-    }
-
-    /// False if there is no room.
-    fn decompress_stream(self, mut block: &[u8], out: &mut Plain<'_>) -> Result<bool> {
-        let cut = || Error::do_not_retry("a compressed cell block is cut");
-        while !block.is_empty() {
-            let plain = take_u32(&mut block).ok_or_else(cut)?;
-            let end = out.bytes.len().saturating_add(plain);
-            if end > out.size_max_bytes {
-                return Err(too_large(out.size_max_bytes));
-            }
-            while out.bytes.len() < end {
-                let length = take_u32(&mut block).ok_or_else(cut)?;
-                let (piece, rest) = block.split_at_checked(length).ok_or_else(cut)?;
-                block = rest;
-                let left = end - out.bytes.len();
-                let most = match self {
-                    // No byte of LZ4 stands for more than 255.
-                    Self::Lz4 => piece.len().saturating_mul(255).min(left),
-                    // The announced length is not believed: there is room only for what may be.
-                    _ => snap::raw::decompress_len(piece).map_err(failed)?,
-                };
-                if most > left {
-                    return Err(too_large(left));
-                }
-                let Some(target) = out.extend(most) else { return Ok(false) };
-                let length = match self {
-                    Self::Lz4 => lz4_flex::block::decompress_into(piece, target).map_err(failed)?,
-                    _ => snap::raw::Decoder::new().decompress(piece, target).map_err(failed)?,
-                };
-                if length == 0 {
-                    return Err(cut());
-                }
-                out.bytes.truncate(out.bytes.len() - (most - length));
-            }
-        }
-        Ok(true)
-    }
-}
-
-/// Plain bytes as far as they are there.
-struct Plain<'r> {
-    bytes: Vec<u8>,
-    size_max_bytes: usize,
-    room: &'r mut Room,
-}
-
-impl Plain<'_> {
-    /// `count` more bytes to be written to; `None` if there is no room for them.
-    fn extend(&mut self, count: usize) -> Option<&mut [u8]> {
-        if !self.room.try_reserve(&mut self.bytes, count) {
-            return None;
-        }
-        let begin = self.bytes.len();
-        self.bytes.resize(begin + count, 0);
-        Some(&mut self.bytes[begin..])
-    }
-}
-
-/// False if there is no room.
-fn gunzip(block: &[u8], out: &mut Plain<'_>) -> Result<bool> {
-    let mut decoder = MultiGzDecoder::new(block);
-    loop {
-        // One byte more than there may be tells a block that is too large.
-        let left = (out.size_max_bytes + 1).saturating_sub(out.bytes.len());
-        let asked = left.min(PIECE_SIZE).min(4 * (block.len() + out.bytes.len()) + 16);
-        let Some(target) = out.extend(asked) else { return Ok(false) };
-        let length = decoder.read(target).map_err(failed)?;
-        out.bytes.truncate(out.bytes.len() - (asked - length));
-        if out.bytes.len() > out.size_max_bytes {
-            return Err(too_large(out.size_max_bytes));
-        }
-        if length == 0 {
-            return Ok(true);
+        match decompressed {
+            Ok(()) => Ok(Some(out.into_bytes())),
+            Err(CodecError::NoMemory(_)) => Ok(None),
+            Err(CodecError::TooLarge(max)) => Err(too_large(max)),
+            Err(error) => Err(failed(error)),
         }
     }
 }
 
-fn take_u32(bytes: &mut &[u8]) -> Option<usize> {
-    let (number, rest) = bytes.split_first_chunk::<4>()?;
-    *bytes = rest;
-    Some(u32::from_be_bytes(*number) as usize)
+impl Memory for Room {
+    fn try_reserve(&mut self, bytes: &mut Vec<u8>, more: usize) -> bool {
+        Self::try_reserve(self, bytes, more)
+    }
 }
 
 fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::do_not_retry(format!("a cell block that cannot be decompressed: {error}"))
-        .with_source(error)
+    Error::do_not_retry(format!("a cell block cannot be decompressed: {error}")).with_source(error)
 }
 
 fn too_large(max: usize) -> Error {
