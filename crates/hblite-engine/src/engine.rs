@@ -54,7 +54,7 @@ pub struct Engine {
 /// What ends when the store is closed.
 struct Running {
     chores: Chores,
-    _lock: Box<dyn FileLock>,
+    _lock: Arc<dyn FileLock>,
 }
 
 /// Opening and closing.
@@ -78,6 +78,7 @@ impl Engine {
         layout.prepare(env.fs.as_ref(), place)?;
         let wal_dir = layout.wal_dir();
         let wal = Wal::open(&env, &wal_dir, options.wal.clone(), &recovery)?;
+        wal.watch(Arc::downgrade(&lock), layout.lock_file());
         if recovery.is_new() {
             // Its segments will name the store: another id after a power cut would disown them.
             wal.sync_first(layout.marker_file());
@@ -109,7 +110,7 @@ impl Engine {
         recovery: ReplayReport,
         rebuild: Option<rebuild::Plan>,
         receiver: ChoreReceiver,
-        lock: Box<dyn FileLock>,
+        lock: Arc<dyn FileLock>,
     ) -> Result<Self> {
         make_log_durable(&context, &recovery)?;
         // A replay may flush, and the log then has segments that nobody needs but the replay.

@@ -151,7 +151,7 @@ impl FileSystem for CrashFileSystem {
             return Err(already_exists(path));
         }
         let inode = disk.add(slot, Inode::empty_file());
-        Ok(Box::new(CrashFile { disk: self.disk.clone(), inode }))
+        Ok(Box::new(CrashWritableFile { disk: self.disk.clone(), inode, path: path.to_path_buf() }))
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
@@ -159,7 +159,7 @@ impl FileSystem for CrashFileSystem {
         disk.check_power()?;
         let inode = disk.find(path)?;
         disk.content(inode)?;
-        Ok(Arc::new(CrashFile { disk: self.disk.clone(), inode }))
+        Ok(Arc::new(CrashReadableFile { disk: self.disk.clone(), inode }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -287,19 +287,22 @@ impl FileSystem for CrashFileSystem {
             return Err(io::Error::new(io::ErrorKind::WouldBlock, content));
         }
         disk.inodes[inode] = Inode::file_of(holder.as_bytes().to_vec());
-        Ok(Box::new(CrashFileLock { disk: self.disk.clone(), path: path.to_path_buf() }))
+        Ok(Box::new(CrashFileLock { disk: self.disk.clone(), inode, path: path.to_path_buf() }))
     }
 
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
-        if !self.exists(path)? {
-            return Ok(None);
+        let mut disk = self.disk.lock();
+        disk.check_power()?;
+        let inode = match disk.find(path) {
+            Ok(inode) => inode,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let holder = String::from_utf8_lossy(disk.content(inode)?.as_slice()).into_owned();
+        if !disk.locked.insert(path.to_path_buf()) {
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, holder));
         }
-        let holder = self.read(path)?;
-        if !self.disk.lock().locked.insert(path.to_path_buf()) {
-            let message = String::from_utf8_lossy(&holder).into_owned();
-            return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
-        }
-        let lock = CrashFileLock { disk: self.disk.clone(), path: path.to_path_buf() };
+        let lock = CrashFileLock { disk: self.disk.clone(), inode, path: path.to_path_buf() };
         Ok(Some(Box::new(lock)))
     }
 }
@@ -307,10 +310,15 @@ impl FileSystem for CrashFileSystem {
 #[derive(Debug)]
 struct CrashFileLock {
     disk: Arc<Mutex<Disk>>,
+    inode: InodeId,
     path: PathBuf,
 }
 
-impl FileLock for CrashFileLock {}
+impl FileLock for CrashFileLock {
+    fn is_in_place(&self) -> io::Result<bool> {
+        self.disk.lock().is_at(self.inode, &self.path)
+    }
+}
 
 impl Drop for CrashFileLock {
     fn drop(&mut self) {
@@ -319,12 +327,13 @@ impl Drop for CrashFileLock {
 }
 
 #[derive(Debug)]
-struct CrashFile {
+struct CrashWritableFile {
     disk: Arc<Mutex<Disk>>,
     inode: InodeId,
+    path: PathBuf,
 }
 
-impl WritableFile for CrashFile {
+impl WritableFile for CrashWritableFile {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut disk = self.disk.lock();
         disk.change()?;
@@ -350,9 +359,19 @@ impl WritableFile for CrashFile {
         disk.change()?;
         disk.sync_content(self.inode)
     }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        self.disk.lock().is_at(self.inode, &self.path)
+    }
 }
 
-impl ReadableFile for CrashFile {
+#[derive(Debug)]
+struct CrashReadableFile {
+    disk: Arc<Mutex<Disk>>,
+    inode: InodeId,
+}
+
+impl ReadableFile for CrashReadableFile {
     fn length(&self) -> io::Result<u64> {
         Ok(self.disk.lock().content(self.inode)?.len() as u64)
     }

@@ -327,6 +327,10 @@ impl WritableFile for FaultWritableFile {
         check(&self.plan, Operation::Sync, &self.path)?;
         self.inner.sync()
     }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        self.inner.is_in_place()
+    }
 }
 
 #[derive(Debug)]

@@ -156,6 +156,10 @@ pub trait WritableFile: Send + Debug {
 
     /// Makes what was written survive a power cut (`fdatasync`).
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Whether the path at which the file was created still leads to it: false once the file, or a
+    /// directory above it, was removed, moved or replaced.
+    fn is_in_place(&self) -> io::Result<bool>;
 }
 
 /// A file being read.
@@ -170,8 +174,12 @@ pub trait ReadableFile: Send + Sync + Debug {
     fn map(&self) -> io::Result<FileBytes>;
 }
 
-/// A lock that is given back when dropped.
-pub trait FileLock: Send + Sync + Debug {}
+/// A lock that is released when dropped.
+pub trait FileLock: Send + Sync + Debug {
+    /// Whether the path of the locked file still leads to it, as
+    /// [`WritableFile::is_in_place`].
+    fn is_in_place(&self) -> io::Result<bool>;
+}
 
 /// The content of an immutable file; cheap to clone.
 #[derive(Debug, Clone)]

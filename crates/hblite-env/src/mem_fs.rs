@@ -83,7 +83,8 @@ impl FileSystem for MemFileSystem {
         tree.check_free(path)?;
         let content: Content = Arc::new(RwLock::new(FileBytes::Owned(Arc::default())));
         tree.files.insert(path.to_path_buf(), content.clone());
-        Ok(Box::new(MemWritableFile(content)))
+        let place = Place::new(&self.tree, path, &content);
+        Ok(Box::new(MemWritableFile(place)))
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
@@ -181,8 +182,9 @@ impl FileSystem for MemFileSystem {
             return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
         }
         let content = FileBytes::Owned(Arc::new(holder.as_bytes().to_vec()));
-        tree.files.insert(path.to_path_buf(), Arc::new(RwLock::new(content)));
-        Ok(Box::new(MemFileLock { tree: self.tree.clone(), path: path.to_path_buf() }))
+        let content = Arc::new(RwLock::new(content));
+        tree.files.insert(path.to_path_buf(), content.clone());
+        Ok(Box::new(MemFileLock(Place::new(&self.tree, path, &content))))
     }
 
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
@@ -192,31 +194,51 @@ impl FileSystem for MemFileSystem {
             let message = String::from_utf8_lossy(&content.read()).into_owned();
             return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
         }
-        Ok(Some(Box::new(MemFileLock { tree: self.tree.clone(), path: path.to_path_buf() })))
+        Ok(Some(Box::new(MemFileLock(Place::new(&self.tree, path, &content)))))
+    }
+}
+
+/// Where an open file was when it was opened.
+#[derive(Debug)]
+struct Place {
+    tree: Arc<Mutex<Tree>>,
+    path: PathBuf,
+    content: Content,
+}
+
+impl Place {
+    fn new(tree: &Arc<Mutex<Tree>>, path: &Path, content: &Content) -> Self {
+        Self { tree: tree.clone(), path: path.to_path_buf(), content: content.clone() }
+    }
+
+    fn is_current(&self) -> bool {
+        let tree = self.tree.lock();
+        tree.files.get(&self.path).is_some_and(|found| Arc::ptr_eq(found, &self.content))
     }
 }
 
 #[derive(Debug)]
-struct MemFileLock {
-    tree: Arc<Mutex<Tree>>,
-    path: PathBuf,
-}
+struct MemFileLock(Place);
 
-impl FileLock for MemFileLock {}
+impl FileLock for MemFileLock {
+    fn is_in_place(&self) -> io::Result<bool> {
+        Ok(self.0.is_current())
+    }
+}
 
 impl Drop for MemFileLock {
     fn drop(&mut self) {
-        self.tree.lock().locked.remove(&self.path);
+        self.0.tree.lock().locked.remove(&self.0.path);
     }
 }
 
 #[derive(Debug)]
-struct MemWritableFile(Content);
+struct MemWritableFile(Place);
 
 impl MemWritableFile {
     /// Changes the content: in place, or in a copy if it is mapped or shared.
     fn change(&self, change: impl FnOnce(&mut Vec<u8>)) {
-        let mut content = self.0.write();
+        let mut content = self.0.content.write();
         if let FileBytes::Owned(owned) = &mut *content {
             return change(Arc::make_mut(owned));
         }
@@ -240,6 +262,10 @@ impl WritableFile for MemWritableFile {
 
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
+    }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        Ok(self.0.is_current())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
@@ -16,7 +16,7 @@ pub struct StdFileSystem;
 impl FileSystem for StdFileSystem {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
-        Ok(Box::new(StdWritableFile(file)))
+        Ok(Box::new(StdWritableFile { file, path: path.to_path_buf() }))
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
@@ -79,7 +79,7 @@ impl FileSystem for StdFileSystem {
             Ok(()) => {
                 file.set_len(0)?;
                 file.write_all(holder.as_bytes())?;
-                Ok(Box::new(StdFileLock { _file: file }))
+                Ok(Box::new(StdFileLock { file, path: path.to_path_buf() }))
             }
             Err(error) => Err(not_locked(error, &mut file)?),
         }
@@ -92,7 +92,7 @@ impl FileSystem for StdFileSystem {
             Err(error) => return Err(error),
         };
         match file.try_lock_shared() {
-            Ok(()) => Ok(Some(Box::new(StdFileLock { _file: file }))),
+            Ok(()) => Ok(Some(Box::new(StdFileLock { file, path: path.to_path_buf() }))),
             Err(error) => Err(not_locked(error, &mut file)?),
         }
     }
@@ -110,29 +110,53 @@ fn not_locked(error: TryLockError, file: &mut File) -> io::Result<io::Error> {
     }
 }
 
-/// The operating system gives the lock back when the file is closed, whatever ends the process.
-#[derive(Debug)]
-struct StdFileLock {
-    _file: File,
+/// Whether `path` leads to the open file.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(found) => {
+            let open = file.metadata()?;
+            Ok((open.dev(), open.ino()) == (found.dev(), found.ino()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
-impl FileLock for StdFileLock {}
+/// The operating system releases the lock when the file is closed, whatever ends the process.
+#[derive(Debug)]
+struct StdFileLock {
+    file: File,
+    path: PathBuf,
+}
+
+impl FileLock for StdFileLock {
+    fn is_in_place(&self) -> io::Result<bool> {
+        is_at(&self.file, &self.path)
+    }
+}
 
 #[derive(Debug)]
-struct StdWritableFile(File);
+struct StdWritableFile {
+    file: File,
+    path: PathBuf,
+}
 
 impl WritableFile for StdWritableFile {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
+        self.file.write_all(bytes)
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
-        self.0.set_len(length)?;
-        self.0.seek(SeekFrom::Start(length)).map(drop)
+        self.file.set_len(length)?;
+        self.file.seek(SeekFrom::Start(length)).map(drop)
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_data()
+        self.file.sync_data()
+    }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        is_at(&self.file, &self.path)
     }
 }
 

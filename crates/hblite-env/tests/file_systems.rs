@@ -48,6 +48,41 @@ fn a_link_outlives_the_first_name_and_takes_no_name_that_is_there() {
 }
 
 #[test]
+fn a_file_is_in_place_until_its_path_leads_elsewhere() {
+    on_each(|fs, dir| {
+        let store = dir.join("store");
+        let open = |name: &str| {
+            fs.create_dir_all(&store).unwrap();
+            let lock = fs.lock(&store.join("LOCK"), "me").unwrap();
+            let mut file = fs.create(&store.join(name)).unwrap();
+            file.write_all(b"x").unwrap();
+            let is_in_place = move || (lock.is_in_place().unwrap(), file.is_in_place().unwrap());
+            assert_eq!(is_in_place(), (true, true), "{fs:?}");
+            is_in_place
+        };
+        let removed = open("a");
+        fs.hard_link(&store.join("a"), &dir.join("link")).unwrap();
+        fs.remove_file(&store.join("a")).unwrap();
+        assert_eq!(removed(), (true, false), "{fs:?}");
+        fs.remove_dir_all(&store).unwrap();
+        assert_eq!(removed(), (false, false), "{fs:?}");
+        drop(removed);
+
+        let moved = open("b");
+        let elsewhere = dir.join("elsewhere");
+        fs.rename(&store, &elsewhere).unwrap();
+        assert_eq!(moved(), (false, false), "{fs:?}");
+        fs.create_dir_all(&store).unwrap();
+        write(fs, &store.join("LOCK"), b"another");
+        write(fs, &store.join("b"), b"x");
+        assert_eq!(moved(), (false, false), "{fs:?}");
+        fs.remove_dir_all(&store).unwrap();
+        fs.rename(&elsewhere, &store).unwrap();
+        assert_eq!(moved(), (true, true), "{fs:?}");
+    });
+}
+
+#[test]
 fn a_copy_is_a_file_of_its_own() {
     on_each(|fs, dir| {
         let (a, b) = (dir.join("a"), dir.join("b"));

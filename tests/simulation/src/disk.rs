@@ -270,6 +270,11 @@ impl WritableFile for Writing {
         self.disk.before(SYNC, &self.path)?;
         self.inner.sync()
     }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        self.disk.before(LIST, &self.path)?;
+        self.inner.is_in_place()
+    }
 }
 
 #[derive(Debug)]

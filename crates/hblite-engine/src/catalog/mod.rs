@@ -271,6 +271,7 @@ impl Catalog {
         let guard = self.procedure.lock();
         self.context.check_open()?;
         self.context.check_not_read_only()?;
+        self.context.wal.check()?;
         self.meta.check()?;
         self.context.layout.make_root_durable(self.context.env.fs.as_ref())?;
         Ok(guard)

@@ -1,6 +1,7 @@
 //! The first look at a directory, before an open changes anything in it but the lock.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use hblite_env::{Env, FileLock};
 use hblite_model::Result;
@@ -19,7 +20,7 @@ impl Engine {
         env: &Env,
         dir: &Path,
         options: &EngineOptions,
-    ) -> Result<(Layout, Place, Box<dyn FileLock>)> {
+    ) -> Result<(Layout, Place, Arc<dyn FileLock>)> {
         let (layout, fs) = (Layout::new(dir), env.fs.as_ref());
         let mut place = layout::recognize(fs, &layout, options.salvage)?;
         if !options.create_if_missing {
@@ -33,7 +34,7 @@ impl Engine {
         }
         // Known before anything else is read: other files name the store that they belong to.
         let store_id = place.store_id(env.random.as_ref());
-        Ok((layout.with_store_id(store_id), place, lock))
+        Ok((layout.with_store_id(store_id), place, Arc::from(lock)))
     }
 
     /// Reads the log, and hbase:meta as files and log have it: whether rows of it are lost, and

@@ -103,6 +103,7 @@ impl Region {
     ) -> Result<u64> {
         keep_last_of_equal_keys(edit);
         let sequence_id = if durability == Durability::SkipWal {
+            self.context.wal.admit_unlogged()?;
             self.mvcc.begin()
         } else {
             self.log(edit, durability, nonce)?

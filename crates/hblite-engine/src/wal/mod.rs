@@ -59,16 +59,17 @@ mod reader;
 mod replay;
 mod segment;
 mod syncer;
+mod watch;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use hblite_env::sync::Mutex;
-use hblite_env::{Env, FileSystem};
+use hblite_env::{Env, FileLock, FileSystem};
 use hblite_model::{CellBuffer, Durability, Error, Result};
 
 pub use accounting::WalRegion;
@@ -212,6 +213,12 @@ impl Wal {
         fs.rename(&path, &target).map_err(io)
     }
 
+    /// Refuses all writes once the file at `path` is no longer this lock, the lock of the store:
+    /// then its directory was removed, moved or replaced.
+    pub fn watch(&self, lock: Weak<dyn FileLock>, path: PathBuf) {
+        self.syncer.watch.watch(lock, path);
+    }
+
     /// Makes `file` durable before the log gets its next segment.
     pub fn sync_first(&self, file: PathBuf) {
         self.syncer.sync_first(file);
@@ -302,12 +309,22 @@ impl Wal {
         self.syncer.sync_all()
     }
 
-    /// An error if the log has failed, and refuses all that follows.
+    /// An error if the log has failed, and refuses all that follows. Also looks whether the store's
+    /// directory is still in place, so this comes before files are created or removed.
     ///
     /// # Errors
     /// `RegionServerStopped` that says why.
     pub fn check(&self) -> Result<()> {
-        self.syncer.check()
+        self.syncer.check_place()
+    }
+
+    /// As [`Wal::check`], for a write that is not logged: looks only now and then.
+    ///
+    /// # Errors
+    /// As [`Wal::check`].
+    #[inline]
+    pub fn admit_unlogged(&self) -> Result<()> {
+        if self.syncer.watch.is_due() { self.syncer.check_place() } else { self.syncer.check() }
     }
 
     /// Begins a new segment, unless the active one has no entries.
@@ -368,7 +385,7 @@ impl Wal {
     /// `RegionServerStopped` if the log failed, `Io` if a file could not be removed.
     pub fn close(&self) -> Result<()> {
         self.background.stop();
-        self.syncer.check()?;
+        self.syncer.check_place()?;
         self.sync_all()?;
         self.remove_unneeded()?;
         let tail = self.syncer.tail.lock();

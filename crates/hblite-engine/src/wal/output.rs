@@ -24,6 +24,8 @@ pub(super) struct Failure {
     pub(super) is_undone: bool,
     /// Whether there was no space.
     pub(super) is_full: bool,
+    /// Whether nothing failed, but the files are no longer the store's.
+    is_displaced: bool,
 }
 
 pub(super) type Outcome<T> = Result<T, Failure>;
@@ -34,9 +36,27 @@ impl Failure {
         Self { is_undone: false, ..Self::undone(doing, path, error) }
     }
 
+    /// The file at `path` is not the one that is open.
+    pub(super) fn displaced(path: &Path) -> Self {
+        let what = format!(
+            "{} is not the file that this store opened: the directory was removed, moved or \
+             replaced, and writes are refused. Restore the directory, then reopen the store",
+            path.display()
+        );
+        Self { what, is_undone: false, is_full: false, is_displaced: true }
+    }
+
+    /// What the log says from now on.
+    pub(super) fn message(&self) -> String {
+        match self.is_displaced {
+            true => self.what.clone(),
+            false => format!("the write-ahead log failed ({}); reopen the store", self.what),
+        }
+    }
+
     fn undone(doing: &str, path: &Path, error: &io::Error) -> Self {
         let what = format!("{doing} {}: {error}", path.display());
-        Self { what, is_undone: true, is_full: is_full(error) }
+        Self { what, is_undone: true, is_full: is_full(error), is_displaced: false }
     }
 
     /// A sync of a new file on which nothing relies. Without space it is as good as not tried.
@@ -209,6 +229,13 @@ impl Output {
             synced.map_err(|error| Failure::unknown("sync", &path, &error))?;
         }
         Ok(())
+    }
+
+    /// The path of the active segment if it no longer leads to it. A look that fails says nothing.
+    pub(super) fn displaced_segment(&self) -> Option<PathBuf> {
+        let segment = self.segment.as_ref()?;
+        let is_in_place = segment.file.is_in_place().unwrap_or(true);
+        (!is_in_place).then(|| segment.path.clone())
     }
 
     /// What of the active segment is not synced.

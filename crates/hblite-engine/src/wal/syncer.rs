@@ -32,6 +32,7 @@ use hblite_model::{Error, Exception, Result};
 use super::accounting::Accounting;
 use super::output::{Failure, Outcome, Output, Unsynced};
 use super::segment::{LogPosition, segment_path};
+use super::watch::Watch;
 use super::writer::{Context, EARLY_SYNC_BYTES, Tail, Unwritten};
 
 /// A buffer that has grown beyond this is given back after use.
@@ -66,6 +67,7 @@ pub(super) struct Syncer {
     pub(super) dir: PathBuf,
     pub(super) tail: Mutex<Tail>,
     pub(super) accounting: Mutex<Accounting>,
+    pub(super) watch: Watch,
     /// How far the log is written and synced, in the tail's coin.
     written: AtomicU64,
     synced: AtomicU64,
@@ -157,6 +159,7 @@ impl Syncer {
             dir,
             tail: Mutex::new(tail),
             accounting: Mutex::new(accounting),
+            watch: Watch::new(),
             written: AtomicU64::new(0),
             synced: AtomicU64::new(0),
             dropped_end: AtomicU64::new(0),
@@ -183,6 +186,21 @@ impl Syncer {
         Ok(())
     }
 
+    /// An error if the log has failed before, or the store's directory is no longer in place.
+    pub(super) fn check_place(&self) -> Result<()> {
+        self.check()?;
+        if let Some(path) = self.watch.displaced_lock() {
+            self.fail_and_wake(Failure::displaced(&path));
+        }
+        self.check()
+    }
+
+    /// A failure if the store's directory, or the active segment, is no longer in place.
+    fn look(&self, output: &Output) -> Outcome<()> {
+        let displaced = self.watch.displaced_lock().or_else(|| output.displaced_segment());
+        displaced.map_or(Ok(()), |path| Err(Failure::displaced(&path)))
+    }
+
     /// An error if the log takes no records: it has failed, or it could not be written and that
     /// has not changed. What is left to be written then does not grow.
     #[inline]
@@ -199,13 +217,12 @@ impl Syncer {
     }
 
     fn failed(progress: &Progress) -> Error {
-        let cause = progress.failure.as_deref().unwrap_or("unknown cause");
-        let message = format!("the write-ahead log failed ({cause}); reopen the store");
+        let message = progress.failure.as_deref().unwrap_or("the write-ahead log failed");
         Error::new(Exception::RegionServerStopped, message)
     }
 
-    fn fail(&self, progress: &mut Progress, what: String) {
-        progress.failure.get_or_insert(what);
+    fn fail(&self, progress: &mut Progress, message: String) {
+        progress.failure.get_or_insert(message);
         self.state.store(FAILED, Ordering::Release);
     }
 
@@ -274,7 +291,7 @@ impl Syncer {
                 self.synced.fetch_max(position, Ordering::AcqRel);
             }
             Ok(_) => {}
-            Err(Failure { what, is_undone: false, .. }) => self.fail(progress, what),
+            Err(failure) if !failure.is_undone => self.fail(progress, failure.message()),
             // Remembered already.
             Err(_) => {}
         }
@@ -291,6 +308,10 @@ impl Syncer {
         };
         let spare = std::mem::take(&mut io.spare);
         let (unwritten, position) = self.tail.lock().take_unwritten(spare);
+        if !unwritten.rolls.is_empty() {
+            // A segment and the log's head are about to be created by their paths.
+            self.look(&io.output)?;
+        }
         let (written, outcome) = io.output.write(&self.env, &self.dir, &unwritten);
         if let Err(failure) = outcome {
             if failure.is_undone {
@@ -303,6 +324,9 @@ impl Syncer {
             spare.clear();
             io.spare = spare;
         }
+        if goal == Goal::Written && self.watch.is_due() {
+            self.look(&io.output)?;
+        }
         self.written.store(position, Ordering::Release);
         // Fails if the log works, which is the rule, or has failed.
         let _ = self.state.compare_exchange(STALLED, WORKS, Ordering::AcqRel, Ordering::Relaxed);
@@ -311,7 +335,9 @@ impl Syncer {
                 self.changed.notify_all();
             }
             let began = Instant::now();
-            if let Some(end) = io.output.sync(&self.env)? {
+            let end = io.output.sync(&self.env)?;
+            self.look(&io.output)?;
+            if let Some(end) = end {
                 self.tail.lock().set_synced(end);
             }
             let waiting = self.sync_requests.load(Ordering::Relaxed);
@@ -388,7 +414,7 @@ impl Syncer {
         // Nothing may have been appended behind the segments that were found.
         let mut io = self.io.lock();
         if let Err(failure) = io.output.sync_found(&self.env) {
-            self.fail_and_wake(failure.what);
+            self.fail_and_wake(failure);
         }
         drop(io);
         self.check()
@@ -413,21 +439,21 @@ impl Syncer {
             return;
         }
         if let Err(error) = self.env.fs.sync_file(&path) {
-            self.fail_and_wake(Failure::unknown("sync", &path, &error).what);
+            self.fail_and_wake(Failure::unknown("sync", &path, &error));
             return;
         }
         self.io.lock().output.note_synced(end);
         self.tail.lock().set_synced(end);
     }
 
-    fn fail_and_wake(&self, what: String) {
+    fn fail_and_wake(&self, failure: Failure) {
         let mut progress = self.progress.lock();
-        self.fail(&mut progress, what);
+        self.fail(&mut progress, failure.message());
         self.changed.notify_all();
     }
 
     /// Refuses all that follows.
     pub(super) fn close(&self) {
-        self.fail(&mut self.progress.lock(), "it was closed".to_owned());
+        self.fail(&mut self.progress.lock(), "the write-ahead log is closed".to_owned());
     }
 }

@@ -154,6 +154,16 @@ impl Disk {
         Ok(at)
     }
 
+    /// Whether `path` leads to this inode.
+    pub(super) fn is_at(&self, inode: InodeId, path: &Path) -> io::Result<bool> {
+        self.check_power()?;
+        match self.find(path) {
+            Ok(found) => Ok(found == inode),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The place of `path` in its directory, which must be there.
     pub(super) fn slot(&self, path: &Path) -> io::Result<Slot> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;

@@ -4,7 +4,7 @@
 //! a file of a log of several segments is noticed. `version_1`: older logs are read. `full_disk`: a
 //! write that fails is undone, and writes go on when there is space. `crash`: what each durability
 //! promises is there after a kill and a power cut. `lifecycle`: segments, accounting, failures and
-//! threads. `hold`: the log up to one moment, for a copy.
+//! threads. `hold`: the log up to one moment, for a copy. `place`: a log whose directory is gone.
 
 mod crash;
 mod damage;
@@ -12,6 +12,7 @@ mod format;
 mod full_disk;
 mod hold;
 mod lifecycle;
+mod place;
 mod version_1;
 
 use std::path::Path;
