@@ -7,8 +7,11 @@
 //!   2 attributes      { 1 key, 2 value }*               IS_META among them
 //!   3 column_families { 1 name, 2 attributes { 1 key, 2 value }*, 3 configuration { 1, 2 }* }*
 //!   4 configuration   { 1 key, 2 value }*               of old files: attributes as well
+//!   104730 number     that in the file's name           not in files of HBase
 //! } | seal                                              see `sealed.rs`
 //! ```
+//!
+//! The number in the content shows that a file holds an older descriptor of the same length.
 //!
 //! The highest number holds. A new descriptor is a new file; the old ones are removed after it is
 //! durable. A file that is shorter or longer than its name says was never finished and does not
@@ -21,12 +24,15 @@ use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, FieldValue, MessageWriter};
 use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
 
-use crate::sealed;
+use crate::sealed::{self, Seal};
 
 const FILE_PREFIX: &str = ".tableinfo.";
 const NUMBER_DIGITS: usize = 10;
 /// What to do about a descriptor that is damaged.
 const REMEDY: &str = "restore the table's .tabledesc directory from a backup";
+
+/// The field with the number, which HBase skips as it skips a seal.
+const NUMBER_FIELD: u32 = 104_730;
 
 /// The attribute that tells hbase:meta from other tables; every table has it on disk.
 const IS_META: &str = "IS_META";
@@ -54,7 +60,7 @@ pub(super) fn write(
     let io = |error| Error::io("cannot write table descriptor in", dir, error);
     let older = list(fs, dir)?;
     let number = older.first().map_or(1, |file| file.number.saturating_add(1));
-    let content = content(table);
+    let content = sealed::seal_with_magic(encode(table).number(NUMBER_FIELD, number));
     let path = dir.join(format!("{FILE_PREFIX}{number:0NUMBER_DIGITS$}.{}", content.len()));
     let written = match safety {
         Safety::Durable if older.is_empty() => write_first(fs, dir, &path, &content),
@@ -121,26 +127,47 @@ pub(crate) fn read(
         if content.len() as u64 != file.length {
             continue;
         }
-        return parse(path, &content, table).map(Some);
+        return parse(path, &content, table, Some(file.number)).map(Some);
     }
     Ok(None)
 }
 
-/// The content of a descriptor file.
-pub(crate) fn content(table: &TableDescriptor) -> Vec<u8> {
+/// The settings of `table` for a file that is not one of the numbered descriptor files.
+pub(crate) fn settings(table: &TableDescriptor) -> Vec<u8> {
     sealed::seal_with_magic(encode(table))
 }
 
-/// What [`content`] gave for `table`, found in the file at `path`.
+/// What [`settings`] gave for `table`, found in the file at `path`.
 ///
 /// # Errors
 /// `CorruptHFile` naming the file.
-pub(crate) fn parse(path: &Path, content: &[u8], table: &TableName) -> Result<TableDescriptor> {
+pub(crate) fn parse_settings(
+    path: &Path,
+    content: &[u8],
+    table: &TableName,
+) -> Result<TableDescriptor> {
+    // Only hblite writes such files. Cut off between two fields, one would lack families.
+    if let Ok((_, Seal::Absent)) = sealed::unseal_with_magic(content) {
+        return Err(sealed::damaged(path, "its checksum is missing", REMEDY));
+    }
+    parse(path, content, table, None)
+}
+
+/// The descriptor of `table` in the file at `path`, which has this number in its name.
+fn parse(
+    path: &Path,
+    content: &[u8],
+    table: &TableName,
+    number: Option<u64>,
+) -> Result<TableDescriptor> {
     let corrupt = |what: &str| sealed::damaged(path, what, REMEDY);
     let (fields, _) = sealed::unseal_with_magic(content).map_err(corrupt)?;
-    let descriptor = decode(fields).map_err(|error| corrupt(error.message()))?;
-    match misfit(&descriptor, table) {
-        None => Ok(descriptor),
+    let decoded = decode(fields).map_err(|error| corrupt(error.message()))?;
+    if decoded.number.is_some() && decoded.number != number {
+        return Err(corrupt("it holds an older descriptor of the table"));
+    }
+    match misfit(&decoded.descriptor, table) {
+        None => Ok(decoded.descriptor),
         Some(what) => Err(corrupt(&what)),
     }
 }
@@ -212,8 +239,15 @@ fn encode_family(family: &ColumnFamilyDescriptor) -> Vec<u8> {
     message.finish()
 }
 
-fn decode(message: &[u8]) -> Result<TableDescriptor> {
-    let mut name = None;
+/// What a descriptor file says.
+struct Decoded {
+    descriptor: TableDescriptor,
+    /// The number that the file should have in its name.
+    number: Option<u64>,
+}
+
+fn decode(message: &[u8]) -> Result<Decoded> {
+    let (mut name, mut number) = (None, None);
     let mut attributes = BTreeMap::new();
     let mut families = Vec::new();
     protobuf::read_message(message, |field, value| {
@@ -221,6 +255,7 @@ fn decode(message: &[u8]) -> Result<TableDescriptor> {
             1 => name = Some(TableName::from_protobuf(value.as_bytes())?),
             2 | 4 => attributes.extend([decode_pair(value)?]),
             3 => families.push(decode_family(value.as_bytes())?),
+            NUMBER_FIELD => number = Some(value.as_number()),
             _ => {}
         }
         Ok(())
@@ -229,7 +264,8 @@ fn decode(message: &[u8]) -> Result<TableDescriptor> {
     if !name.is_meta() {
         attributes.remove(IS_META);
     }
-    Ok(TableDescriptor::from_parts(name, attributes, families))
+    let descriptor = TableDescriptor::from_parts(name, attributes, families);
+    Ok(Decoded { descriptor, number })
 }
 
 fn decode_family(message: &[u8]) -> Result<ColumnFamilyDescriptor> {
@@ -310,10 +346,13 @@ mod tests {
         ];
         let encoded = encode(&table).finish_with_magic();
         assert_eq!(encoded, expected.concat());
-        assert_eq!(decode(protobuf::strip_magic(&encoded)).unwrap(), table);
+        assert_eq!(decode(protobuf::strip_magic(&encoded)).unwrap().descriptor, table);
         // As old files have it: the table's configuration beside its attributes.
         let old = [&encoded[4..], b"\x22\x06\x0a\x01X\x12\x01y"].concat();
-        assert_eq!(decode(&old).unwrap().attributes().get("X").map(String::as_str), Some("y"));
+        assert_eq!(
+            decode(&old).unwrap().descriptor.attributes().get("X").map(String::as_str),
+            Some("y")
+        );
     }
 
     #[test]
@@ -371,6 +410,34 @@ mod tests {
         replace(&content);
         let error = read(&fs, dir, &"ns:u".parse().unwrap()).unwrap_err();
         assert!(error.message().contains("it describes table ns:t"), "{error}");
+    }
+
+    #[test]
+    fn an_older_descriptor_under_the_newest_name_is_an_error() {
+        let fs = new_fs();
+        let dir = Path::new(DIR);
+        write(&fs, dir, &table(), Safety::Durable).unwrap();
+        let older = fs.read(&dir.join(&names(&fs)[0])).unwrap();
+        let mut changed = table();
+        changed.set_family(ColumnFamilyDescriptor::new("f").with_min_versions(4));
+        write(&fs, dir, &changed, Safety::Durable).unwrap();
+        let path = dir.join(&names(&fs)[0]);
+        assert_eq!(fs.read(&path).unwrap().len(), older.len());
+        fs.remove_file(&path).unwrap();
+        fs.create(&path).unwrap().write_all(&older).unwrap();
+        let error = read(&fs, dir, &name()).unwrap_err();
+        assert_eq!(error.file(), Some(&*path));
+        assert!(error.message().contains("an older descriptor"), "{error}");
+    }
+
+    #[test]
+    fn settings_that_are_cut_off_anywhere_are_an_error() {
+        let (path, content) = (Path::new("/t/.tabledesc/.restored.1"), settings(&table()));
+        assert_eq!(parse_settings(path, &content, &name()).unwrap(), table());
+        for length in 0..content.len() {
+            let error = parse_settings(path, &content[..length], &name()).unwrap_err();
+            assert_eq!(error.file(), Some(path), "{length}");
+        }
     }
 
     /// HBase's bytes, and those of earlier versions, have no seal.

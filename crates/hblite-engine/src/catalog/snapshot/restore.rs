@@ -158,7 +158,7 @@ impl Catalog {
         let pending = dir.join(format!("{RESTORED_PREFIX}{timestamp}"));
         let prepared = self.place_files(snapshot, &descriptor, &rows).and_then(|()| {
             layout.make_durable(fs, &dir)?;
-            let content = descriptor_file::content(&descriptor);
+            let content = descriptor_file::settings(&descriptor);
             let written = fs.write_atomically(&pending, &content);
             written.map_err(|error| Error::io("cannot write", &pending, error))
         });
@@ -369,7 +369,7 @@ pub(crate) fn settle(
     for (id, pending) in restored_files(fs, &dir)? {
         if rows.iter().any(|row| row.info.region_id() == id) {
             let content = fs.read(&pending).map_err(|e| Error::io("cannot read", &pending, e))?;
-            let descriptor = descriptor_file::parse(&pending, &content, table)?;
+            let descriptor = descriptor_file::parse_settings(&pending, &content, table)?;
             finish_restore(fs, &dir, &pending, &descriptor)?;
         } else {
             fs.remove_file(&pending).map_err(|e| Error::io("cannot remove", &pending, e))?;

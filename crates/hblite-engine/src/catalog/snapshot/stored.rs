@@ -6,7 +6,9 @@ use hblite_env::FileSystem;
 use hblite_model::{Error, RegionInfo, Result, TableDescriptor};
 
 use crate::catalog::{descriptor_file, orphans, region_info_file};
-use crate::layout::{Layout, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR};
+use crate::layout::{
+    Layout, MANIFEST_FILE, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR,
+};
 use crate::sealed::{self, Seal};
 use crate::snapshot::SnapshotDescription;
 
@@ -102,7 +104,22 @@ fn read_description(fs: &dyn FileSystem, dir: &Path) -> Result<StoredDescription
     if dir.file_name().is_none_or(|name| name != description.name.as_str()) {
         return Err(corrupt(&path, "it describes a snapshot of another name"));
     }
+    // Cut off between two fields, it is a message without a checksum.
+    if seal == Seal::Absent && has_manifest(fs, dir)? {
+        return Err(corrupt(&path, "its checksum is missing"));
+    }
     Ok(StoredDescription { description, seal })
+}
+
+/// Whether a region of the snapshot in `dir` has a manifest: hblite wrote it, with checksums.
+fn has_manifest(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
+    for region in orphans::directories(fs, dir)? {
+        let path = dir.join(region).join(MANIFEST_FILE);
+        if fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn corrupt(path: &Path, what: &str) -> Error {

@@ -128,6 +128,26 @@ fn a_damaged_description_removes_no_snapshot() {
     }
 }
 
+/// Cut off between two fields, a description looks like one without a checksum.
+#[test]
+fn a_description_that_is_cut_off_changes_no_snapshot() {
+    let store = TestStore::new().with(|engine| {
+        with_files(engine);
+        let options = crate::SnapshotOptions { time_to_live_s: 100, ..Default::default() };
+        engine.snapshot("s", &name("t"), &options).unwrap();
+    });
+    let path = store.files("/.hbase-snapshot/s/.snapshotinfo").remove(0);
+    let content = store.fs.read(&path).unwrap();
+    for length in 0..content.len() {
+        let store = with_content(&store, &path, &content[..length]);
+        assert!(!store.check().is_clean(), "{length} bytes");
+        let engine = store.open();
+        let error = engine.list_snapshots().unwrap_err();
+        engine.abandon();
+        assert_eq!(error.file(), Some(&*path), "{length} bytes: {error}");
+    }
+}
+
 #[test]
 fn a_region_that_is_missing_in_a_snapshot_is_reported() {
     let store = TestStore::new().with(|engine| {
