@@ -20,7 +20,7 @@ use hblite_model::{
 
 use super::meta;
 use crate::region::Region;
-use crate::region::scanner::NextRow;
+use crate::region::scanner::RegionStep;
 
 /// hbase:meta and hbase:namespace.
 pub(super) struct MetaTables {
@@ -119,7 +119,7 @@ pub(super) fn for_each_row(
 ) -> Result<()> {
     let mut scanner = region.scanner(scan)?;
     let mut cells = CellBuffer::new();
-    while let NextRow::Row { .. } = scanner.next_row(&mut cells)? {
+    while let RegionStep::Row(_) = scanner.next_row(&mut cells)? {
         let row = RowResult::new(std::mem::take(&mut cells));
         visit(&row)?;
         cells = row.into_cells();

@@ -41,7 +41,7 @@ use self::flush::FlushState;
 use self::load::RegionLoadCounters;
 use self::mvcc::Mvcc;
 use self::row_lock::RowLocks;
-use self::scanner::{NextRow, RegionScanner, ScanSources};
+use self::scanner::{RegionScanner, RegionStep, ScanSources};
 use self::settings::RegionSettings;
 
 /// A row range of a table.
@@ -259,7 +259,7 @@ impl Region {
 
     fn read_row_from(&self, mut scanner: RegionScanner) -> Result<CellBuffer> {
         let mut cells = CellBuffer::new();
-        let _: NextRow = scanner.next_row(&mut cells)?;
+        let _: RegionStep = scanner.next_row(&mut cells)?;
         self.count_read(&scanner, cells.len(), cells.size_bytes());
         Ok(cells)
     }

@@ -18,7 +18,6 @@
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
 mod judged;
-mod open;
 mod piece;
 mod stop_row;
 #[cfg(test)]
@@ -28,30 +27,21 @@ use std::sync::Arc;
 
 use hblite_model::cell::CellBuffer;
 use hblite_model::filter::{Filter, FilterState};
-use hblite_model::{CellComparator, Direction, Error, Result, Scan};
+use hblite_model::{CellComparator, Direction, Error, Result, RowPart, Scan, ScanStep};
 
-pub(crate) use self::open::ScanSources;
 pub(crate) use self::piece::RowCounts;
 use self::stop_row::StopRow;
-use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner};
+use super::FileGate;
+use crate::store::Store;
+use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner, select_sources};
 use crate::store::matcher::ScanInfo;
 pub(crate) use crate::store::scanner::CellSink;
-use crate::store::scanner::{RowBudget, StoreScanner};
+use crate::store::scanner::{RowBudget, StoreScanner, is_get};
 
-/// What [`RegionScanner::next_row`] found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NextRow {
-    /// A row, or a piece of one.
-    Row {
-        /// The row goes on in the next piece.
-        may_have_more_cells: bool,
-    },
-    /// The time was over before a row was found (a heartbeat in HBase), or the work that was
-    /// allowed is done, perhaps within a row: the next call goes on there.
-    Paused,
-    /// The scan has nothing more in this region.
-    End,
-}
+/// What a step of a scan of one region found. [`ScanStep::Cursor`] has no row: the time was over
+/// before a row was found (a heartbeat in HBase), or the work that was allowed is done, perhaps
+/// within a row. The next call goes on there.
+pub type RegionStep = ScanStep<RowPart, ()>;
 
 /// What a scanner did so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,6 +50,14 @@ pub(crate) struct ReadStats {
     pub(crate) cells_examined: u64,
     /// Cells that were returned.
     pub(crate) cells_returned: u64,
+}
+
+/// Where a scan of a region reads from.
+#[derive(Clone, Copy)]
+pub(crate) struct ScanSources<'a> {
+    pub(crate) stores: &'a [Arc<Store>],
+    /// What files of several stores come through at once.
+    pub(crate) gate: &'a FileGate,
 }
 
 /// One family of a scan.
@@ -126,12 +124,69 @@ struct Piece {
 }
 
 impl Piece {
-    fn give<C: CellSink>(&self, sink: &mut C) -> NextRow {
+    fn give<C: CellSink>(&self, sink: &mut C) -> RegionStep {
         for cell in &self.cells {
             sink.push(&cell);
         }
-        NextRow::Row { may_have_more_cells: self.may_have_more_cells }
+        RegionStep::Row(RowPart { may_have_more_cells: self.may_have_more_cells })
     }
+}
+
+impl RegionScanner {
+    /// A scanner of what is in `from`, whose stores are in the order of their families, at the
+    /// region's present `read_point`.
+    ///
+    /// `seed` feeds filters that choose at random.
+    ///
+    /// # Errors
+    /// As [`RegionScanner::new`].
+    pub(crate) fn open(
+        from: ScanSources<'_>,
+        scan: &Scan,
+        comparator: CellComparator,
+        read_point: impl Fn() -> u64,
+        now: i64,
+        seed: u64,
+    ) -> Result<Self> {
+        loop {
+            let passed = from.gate.enter();
+            let families = sources_at(from.stores, scan, read_point(), now)?;
+            if let Some(families) = families.filter(|_| from.gate.was_open_since(passed)) {
+                return Self::new(families, scan, comparator, now, seed);
+            }
+        }
+    }
+}
+
+/// The sources of the wanted families, with everything up to the read point; `None` if the read
+/// point is outdated.
+///
+/// A flush or compaction drops versions that newer ones hide. If a file has cells beyond the read
+/// point, it was committed after that was taken, and what it dropped might be visible there.
+fn sources_at(
+    stores: &[Arc<Store>],
+    scan: &Scan,
+    read_point: u64,
+    now: i64,
+) -> Result<Option<Vec<StoreSources<SourceScanner>>>> {
+    let mut families = Vec::with_capacity(stores.len());
+    for store in stores {
+        let info = store.scan_info();
+        if scan.columns().get(&info.family).is_none() {
+            continue;
+        }
+        let (segments, files) = if is_get(scan) {
+            store.view_of_row(read_point, scan.start())
+        } else {
+            store.view(read_point)
+        };
+        if files.iter().any(|file| file.sequence_id_max() > read_point) {
+            return Ok(None);
+        }
+        let sources = select_sources(segments, &files, info, scan, read_point, now)?;
+        families.push(StoreSources { info: Arc::clone(info), sources });
+    }
+    Ok(Some(families))
 }
 
 impl<S: KeyValueScanner> RegionScanner<S> {
@@ -194,7 +249,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     ///
     /// # Errors
     /// Those of files and filters; the scan is over then.
-    pub(crate) fn next_row<C: CellSink>(&mut self, sink: &mut C) -> Result<NextRow> {
+    pub(crate) fn next_row<C: CellSink>(&mut self, sink: &mut C) -> Result<RegionStep> {
         self.next_row_until(sink, || false)
     }
 
@@ -204,20 +259,22 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         &mut self,
         sink: &mut C,
         is_time_over: impl FnMut() -> bool,
-    ) -> Result<NextRow> {
+    ) -> Result<RegionStep> {
         let next = match self.ahead.take() {
             Some(piece) => piece.give(sink),
             None => self.read_next_row(sink, is_time_over)?,
         };
-        if next == NextRow::Paused {
+        if next == RegionStep::Cursor(()) {
             return Ok(next);
         }
         self.fetched += 1;
         let fills_fetch = self.fetch_max.is_some_and(|max| self.fetched.is_multiple_of(max));
         match next {
-            NextRow::Row { may_have_more_cells: true } if self.piece.is_batch() && !fills_fetch => {
+            RegionStep::Row(RowPart { may_have_more_cells: true })
+                if self.piece.is_batch() && !fills_fetch =>
+            {
                 self.look_ahead()?;
-                Ok(NextRow::Row { may_have_more_cells: self.ahead.is_some() })
+                Ok(RegionStep::Row(RowPart { may_have_more_cells: self.ahead.is_some() }))
             }
             next => Ok(next),
         }
@@ -227,8 +284,10 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         let mut cells = CellBuffer::new();
         let next = self.read_next_row(&mut cells, || false)?;
         self.ahead = match next {
-            NextRow::Row { may_have_more_cells } => Some(Piece { cells, may_have_more_cells }),
-            NextRow::Paused | NextRow::End => None,
+            RegionStep::Row(RowPart { may_have_more_cells }) => {
+                Some(Piece { cells, may_have_more_cells })
+            }
+            RegionStep::Cursor(()) | RegionStep::End => None,
         };
         Ok(())
     }
@@ -238,15 +297,15 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         &mut self,
         sink: &mut C,
         is_time_over: impl FnMut() -> bool,
-    ) -> Result<NextRow> {
+    ) -> Result<RegionStep> {
         if self.is_done {
-            return Ok(NextRow::End);
+            return Ok(RegionStep::End);
         }
         let next = match (&self.filter, self.stores.as_mut_slice()) {
             (None, [_]) => self.next_plain_row(sink, is_time_over),
             _ => self.next_judged_row(sink, is_time_over),
         };
-        self.is_done |= matches!(next, Err(_) | Ok(NextRow::End));
+        self.is_done |= matches!(next, Err(_) | Ok(RegionStep::End));
         next
     }
 
@@ -266,12 +325,12 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         &mut self,
         sink: &mut C,
         mut is_time_over: impl FnMut() -> bool,
-    ) -> Result<NextRow> {
+    ) -> Result<RegionStep> {
         let mut budget = self.piece;
         let mut given = 0;
         match self.paused.take() {
             Some(paused) => (budget, given) = (paused.budget.resumed(&budget), paused.given),
-            None if self.is_plain_end() => return Ok(NextRow::End),
+            None if self.is_plain_end() => return Ok(RegionStep::End),
             None => {}
         }
         loop {
@@ -282,18 +341,18 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             given += returned;
             if budget.is_paused() {
                 self.paused = Some(PausedRow { step: RowStep::Reading, budget, given });
-                return Ok(NextRow::Paused);
+                return Ok(RegionStep::Cursor(()));
             }
             let may_have_more_cells = budget.is_exhausted() && store.has_rest_of_row();
             self.rows.count(given > 0, may_have_more_cells);
             if given > 0 {
-                return Ok(NextRow::Row { may_have_more_cells });
+                return Ok(RegionStep::Row(RowPart { may_have_more_cells }));
             }
             if self.is_plain_end() {
-                return Ok(NextRow::End);
+                return Ok(RegionStep::End);
             }
             if budget.work_left() == 0 || is_time_over() {
-                return Ok(NextRow::Paused);
+                return Ok(RegionStep::Cursor(()));
             }
         }
     }

@@ -9,7 +9,8 @@
 mod region_handle;
 mod scanner;
 
-pub use region_handle::{RegionHandle, RegionScan, RegionStep, StoreFiles};
+pub use crate::region::scanner::RegionStep;
+pub use region_handle::{RegionHandle, RegionScan, StoreFiles};
 pub use scanner::TableScanner;
 
 use std::any::Any;

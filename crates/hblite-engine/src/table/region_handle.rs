@@ -17,7 +17,7 @@ use hblite_model::{
 };
 
 use crate::region::Region;
-use crate::region::scanner::{NextRow, RegionScanner};
+use crate::region::scanner::{RegionScanner, RegionStep};
 
 /// A region that was in service when it was looked up. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -34,21 +34,6 @@ pub struct StoreFiles {
     pub paths: Vec<PathBuf>,
     /// Bytes of all of them.
     pub size_bytes: u64,
-}
-
-/// What [`RegionScan::next`] found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RegionStep {
-    /// A row, or a piece of one.
-    Row {
-        /// Limits cut the row before what may be its end.
-        may_have_more_cells: bool,
-    },
-    /// The time was over before a row was found, or the work that was allowed is done. The next
-    /// call goes on there: what it gives first may belong to a row that this call has begun.
-    Paused,
-    /// Nothing more in this region.
-    End,
 }
 
 impl RegionHandle {
@@ -285,14 +270,10 @@ impl RegionScan {
             size_bytes += cell.serialized_size();
             visit(cell);
         };
-        let next = self.scanner.next_piece(&mut sink, size_limit_bytes, is_time_over)?;
+        let step = self.scanner.next_piece(&mut sink, size_limit_bytes, is_time_over)?;
         self.cells += cells;
         self.size_bytes += size_bytes;
-        Ok(match next {
-            NextRow::Row { may_have_more_cells } => RegionStep::Row { may_have_more_cells },
-            NextRow::Paused => RegionStep::Paused,
-            NextRow::End => RegionStep::End,
-        })
+        Ok(step)
     }
 
     /// Lets [`RegionScan::next`] do so much work before it pauses, in the middle of a row if need

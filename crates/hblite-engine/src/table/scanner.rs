@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_model::cell::CellBuffer;
-use hblite_model::{CellRef, Direction, Result, RowResult, Scan, ScanStep};
+use hblite_model::{CellRef, Direction, Result, RowPart, RowResult, Scan, ScanStep};
 
 use super::TableHandle;
 use crate::region::Region;
-use crate::region::scanner::{CellSink, NextRow, RegionScanner};
+use crate::region::scanner::{CellSink, RegionScanner, RegionStep};
 
 /// The rows of a scan.
 pub struct TableScanner {
@@ -73,7 +73,7 @@ impl TableScanner {
     /// # Errors
     /// Whatever reading can fail with; the scan cannot go on then.
     pub fn next_row(&mut self, row: &mut RowResult) -> Result<bool> {
-        Ok(matches!(self.next_row_until(row, || false)?, NextRow::Row { .. }))
+        Ok(matches!(self.next_row_until(row, || false)?, RegionStep::Row(_)))
     }
 
     /// As [`TableScanner::next_row`], and looks for a row no longer than `limit` by the store's
@@ -86,9 +86,9 @@ impl TableScanner {
         let limit = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
         let end = clock.now_millis().saturating_add(limit);
         Ok(match self.next_row_until(row, || clock.now_millis() >= end)? {
-            NextRow::Row { .. } => ScanStep::Row(()),
-            NextRow::Paused => ScanStep::Cursor(self.position()),
-            NextRow::End => ScanStep::End,
+            RegionStep::Row(_) => ScanStep::Row(()),
+            RegionStep::Cursor(()) => ScanStep::Cursor(self.position()),
+            RegionStep::End => ScanStep::End,
         })
     }
 
@@ -96,20 +96,20 @@ impl TableScanner {
         &mut self,
         row: &mut RowResult,
         is_time_over: impl FnMut() -> bool,
-    ) -> Result<NextRow> {
+    ) -> Result<RegionStep> {
         let mut cells = std::mem::take(row).into_cells();
         cells.clear();
         let mut found = self.next_into(&mut cells, is_time_over)?;
-        if found == NextRow::Paused {
+        if found == RegionStep::Cursor(()) {
             *row = RowResult::new(cells);
             return Ok(found);
         }
-        if found != NextRow::End && self.is_beyond_limit(&cells) {
+        if found != RegionStep::End && self.is_beyond_limit(&cells) {
             cells.clear();
             self.end();
-            found = NextRow::End;
+            found = RegionStep::End;
         }
-        let has_more = found == NextRow::Row { may_have_more_cells: true };
+        let has_more = found == RegionStep::Row(RowPart { may_have_more_cells: true });
         self.open_row = cells.get(0).filter(|_| has_more).map(|cell| cell.row().to_vec());
         *row = RowResult::new(cells).with_more_cells(has_more);
         Ok(found)
@@ -131,7 +131,7 @@ impl TableScanner {
     /// As [`TableScanner::next_row`].
     pub fn for_each_cell(&mut self, mut visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
         let mut sink = Visitor { visit: &mut visit, cells: 0, size_bytes: 0 };
-        while self.next_into(&mut sink, || false)? != NextRow::End {}
+        while self.next_into(&mut sink, || false)? != RegionStep::End {}
         Ok(())
     }
 
@@ -139,22 +139,22 @@ impl TableScanner {
         &mut self,
         sink: &mut S,
         mut is_time_over: impl FnMut() -> bool,
-    ) -> Result<NextRow> {
+    ) -> Result<RegionStep> {
         loop {
             if self.rows_left == Some(0) && self.is_limit_reached() {
                 self.end();
-                return Ok(NextRow::End);
+                return Ok(RegionStep::End);
             }
             let Some(current) = &mut self.region else {
                 if !self.open_next_region()? {
-                    return Ok(NextRow::End);
+                    return Ok(RegionStep::End);
                 }
                 continue;
             };
             let before = sink.measure();
             match current.scanner.next_row_until(sink, &mut is_time_over)? {
-                NextRow::Paused => return Ok(NextRow::Paused),
-                NextRow::End => {
+                RegionStep::Cursor(()) => return Ok(RegionStep::Cursor(())),
+                RegionStep::End => {
                     // Limit 0 is no limit, but the client stops after a region with rows. A server
                     // that has no rows because the filter is done ends the whole scan.
                     let is_last = if current.has_rows {
@@ -169,10 +169,10 @@ impl TableScanner {
                     self.close_region();
                     // In reverse the border is no row to go on from, but the one behind it.
                     if matches!(self.next, Some(Border::From(_))) && is_time_over() {
-                        return Ok(NextRow::Paused);
+                        return Ok(RegionStep::Cursor(()));
                     }
                 }
-                row @ NextRow::Row { may_have_more_cells } => {
+                row @ RegionStep::Row(RowPart { may_have_more_cells }) => {
                     let (cells, size_bytes) = sink.measure();
                     current.has_rows = true;
                     current.pieces += 1;

@@ -25,7 +25,7 @@ pub use nonce::Nonce;
 pub use row_mutations::RowMutations;
 pub use row_result::RowResult;
 pub use scan::Scan;
-pub use scan_step::ScanStep;
+pub use scan_step::{RowPart, ScanStep};
 pub use time_range::TimeRange;
 
 /// One action of a batch.

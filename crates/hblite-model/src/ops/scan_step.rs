@@ -1,23 +1,31 @@
-//! One step of a scan that is read under a time limit.
+//! One step of a scan, on every layer that reads rows.
 
-/// What a step of a scan under a time limit found.
+/// What a step of a scan found.
 ///
 /// `R` is the row: a reference to it where the reader owns the memory, `()` where the caller
-/// passed a row to fill in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ScanStep<R = ()> {
+/// passed a row to fill in, [`RowPart`] where its cells went to the caller one by one. `C` says
+/// where a scan without a row stands; a scanner that is kept open needs no such place and has `()`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScanStep<R = (), C = Vec<u8>> {
     /// A row.
     Row(R),
-    /// No row yet. A scan that starts at this row continues where this one stands
-    /// (`Result.isCursor`).
-    Cursor(Vec<u8>),
+    /// No row yet: a limit of time or work was reached. A scan that starts at this row continues
+    /// where this one stands (`Result.isCursor`).
+    Cursor(C),
     /// No more rows.
     End,
 }
 
-impl<R> ScanStep<R> {
+/// How much of a row a step gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowPart {
+    /// A limit cut the row before what may be its end.
+    pub may_have_more_cells: bool,
+}
+
+impl<R, C> ScanStep<R, C> {
     /// The same step with another form of the row.
-    pub fn map_row<S>(self, row: impl FnOnce(R) -> S) -> ScanStep<S> {
+    pub fn map_row<S>(self, row: impl FnOnce(R) -> S) -> ScanStep<S, C> {
         match self {
             Self::Row(found) => ScanStep::Row(row(found)),
             Self::Cursor(cursor) => ScanStep::Cursor(cursor),

@@ -5,9 +5,9 @@
 
 use hblite_model::cell::CellRef;
 use hblite_model::filter::{FilterState, RowVerdict};
-use hblite_model::{Direction, Error, Exception, Result};
+use hblite_model::{Direction, Error, Exception, Result, RowPart};
 
-use super::{CellSink, NextRow, PausedRow, RegionScanner, RowBudget, RowStep};
+use super::{CellSink, PausedRow, RegionScanner, RegionStep, RowBudget, RowStep};
 use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::scanner::StoreScanner;
 
@@ -16,7 +16,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         &mut self,
         sink: &mut C,
         mut is_time_over: impl FnMut() -> bool,
-    ) -> Result<NextRow> {
+    ) -> Result<RegionStep> {
         let mut may_pause = false;
         loop {
             let mut budget = self.piece;
@@ -25,16 +25,16 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             } else if self.is_row_joining {
                 self.join_row(sink, &mut budget)?
             } else if !self.find_row() || self.stop.is_beyond(&self.row) {
-                return Ok(NextRow::End);
+                return Ok(RegionStep::End);
             } else if may_pause && (budget.work_left() == 0 || is_time_over()) {
-                return Ok(NextRow::Paused);
+                return Ok(RegionStep::Cursor(()));
             } else if self.is_row_key_rejected()? {
                 self.rows.count(false, self.is_filter_done());
                 if self.is_filter_done() {
-                    return Ok(NextRow::End);
+                    return Ok(RegionStep::End);
                 }
                 if !self.skip_row()? {
-                    return Ok(NextRow::Paused);
+                    return Ok(RegionStep::Cursor(()));
                 }
                 may_pause = true;
                 continue;
@@ -44,12 +44,12 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             self.piece.allow_work(budget.work_left());
             may_pause = true;
             let may_have_more_cells = match found {
-                Found::Paused => return Ok(NextRow::Paused),
+                Found::Paused => return Ok(RegionStep::Cursor(())),
                 Found::Skipped => continue,
                 Found::Rejected => {
                     self.rows.count(false, false);
                     if !self.skip_row()? {
-                        return Ok(NextRow::Paused);
+                        return Ok(RegionStep::Cursor(()));
                     }
                     continue;
                 }
@@ -60,7 +60,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
                 filter.reset();
             }
             self.is_done = self.is_filter_done();
-            return Ok(NextRow::Row { may_have_more_cells });
+            return Ok(RegionStep::Row(RowPart { may_have_more_cells }));
         }
     }
 

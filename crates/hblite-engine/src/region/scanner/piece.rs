@@ -3,7 +3,7 @@
 use hblite_model::filter::FilterState;
 use hblite_model::{CellBuffer, Result};
 
-use super::{CellSink, NextRow, RegionScanner};
+use super::{CellSink, RegionScanner, RegionStep};
 use crate::store::key_value_scanner::KeyValueScanner;
 
 /// What a scanner did with the rows that it came to.
@@ -35,7 +35,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         sink: &mut C,
         size_limit_bytes: Option<u64>,
         is_time_over: impl FnMut() -> bool,
-    ) -> Result<NextRow> {
+    ) -> Result<RegionStep> {
         self.piece.limit_bytes(size_limit_bytes);
         self.read_next_row(sink, is_time_over)
     }

@@ -32,9 +32,9 @@ fn read_with_pauses(mut scanner: RegionScanner, work: u64) -> (Vec<Vec<Cell>>, u
         scanner.allow_work(work);
         let mut push = |cell: &CellRef<'_>| piece.push(cell.to_cell());
         match scanner.next_piece(&mut push, None, || false).unwrap() {
-            NextRow::End => break,
-            NextRow::Paused => pauses += 1,
-            NextRow::Row { .. } => match rows.last_mut() {
+            RegionStep::End => break,
+            RegionStep::Cursor(()) => pauses += 1,
+            RegionStep::Row(_) => match rows.last_mut() {
                 Some(row) if row[0].row() == piece[0].row() => row.append(&mut piece),
                 _ => rows.push(std::mem::take(&mut piece)),
             },
@@ -51,8 +51,8 @@ fn read(mut scanner: RegionScanner, batch: Option<usize>) -> (Vec<Vec<Cell>>, u6
         let mut piece = Vec::new();
         let mut push = |cell: &CellRef<'_>| piece.push(cell.to_cell());
         match scanner.next_row(&mut push).unwrap() {
-            NextRow::Paused | NextRow::End => break,
-            NextRow::Row { may_have_more_cells } => {
+            RegionStep::Cursor(()) | RegionStep::End => break,
+            RegionStep::Row(RowPart { may_have_more_cells }) => {
                 assert!(!piece.is_empty() && batch.is_none_or(|batch| piece.len() <= batch));
                 assert!(!may_have_more_cells || batch.is_some());
                 match rows.last_mut() {
@@ -160,7 +160,7 @@ fn a_row_of_any_size_is_left_when_the_work_is_done() {
             let examined = scanner.stats().cells_examined;
             assert!(examined - before <= 1000, "{} cells at once: {scan:?}", examined - before);
             before = examined;
-            if step != NextRow::Paused {
+            if step != RegionStep::Cursor(()) {
                 break;
             }
         }
@@ -196,8 +196,8 @@ fn a_failing_source_ends_the_scan_with_its_error() {
             continue;
         };
         let mut ignore = |_: &CellRef<'_>| {};
-        while !matches!(scanner.next_row(&mut ignore), Err(_) | Ok(NextRow::End)) {}
-        assert_eq!(scanner.next_row(&mut ignore).unwrap(), NextRow::End);
+        while !matches!(scanner.next_row(&mut ignore), Err(_) | Ok(RegionStep::End)) {}
+        assert_eq!(scanner.next_row(&mut ignore).unwrap(), RegionStep::End);
     }
 }
 
@@ -349,8 +349,10 @@ fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
     loop {
         let mut cells = 0;
         match scanner.next_row(&mut |_: &CellRef<'_>| cells += 1).unwrap() {
-            NextRow::Paused | NextRow::End => break,
-            NextRow::Row { may_have_more_cells } => pieces.push((cells, may_have_more_cells)),
+            RegionStep::Cursor(()) | RegionStep::End => break,
+            RegionStep::Row(RowPart { may_have_more_cells }) => {
+                pieces.push((cells, may_have_more_cells));
+            }
         }
     }
     let row = [(3, true), (3, true), (3, true), (1, false)];
@@ -359,9 +361,9 @@ fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
     let scan = scan.filter(Filter::page(1).unwrap());
     let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
     let mut buffer = CellBuffer::new();
-    let row = NextRow::Row { may_have_more_cells: false };
+    let row = RegionStep::Row(RowPart { may_have_more_cells: false });
     assert_eq!((scanner.next_row(&mut buffer).unwrap(), buffer.len()), (row, 10));
-    assert_eq!(scanner.next_row(&mut buffer).unwrap(), NextRow::End);
+    assert_eq!(scanner.next_row(&mut buffer).unwrap(), RegionStep::End);
 }
 
 #[test]
@@ -376,8 +378,8 @@ fn the_last_piece_of_a_region_has_no_more_cells_behind_it() {
         let mut scanner = open(vec![(naive::info("f"), sources)], &scan).unwrap();
         let mut buffer = CellBuffer::new();
         let rows = [(); 3].map(|()| scanner.next_row(&mut buffer).unwrap());
-        let row = |may_have_more_cells| NextRow::Row { may_have_more_cells };
-        assert_eq!((rows, buffer.len()), ([row(true), row(false), NextRow::End], 2));
+        let row = |may_have_more_cells| RegionStep::Row(RowPart { may_have_more_cells });
+        assert_eq!((rows, buffer.len()), ([row(true), row(false), RegionStep::End], 2));
     }
 }
 

@@ -103,7 +103,7 @@ impl Reading {
             results.discard();
             return Err(call.out_of_memory());
         }
-        if step == RegionStep::Paused {
+        if step == RegionStep::Cursor(()) {
             return Ok(None);
         }
         if *is_existence_only {
@@ -179,13 +179,13 @@ fn closest_row_before(
     let mut cells = CellBuffer::new();
     let mut found = region.scan(&scan, None)?;
     let step = reading::next_row(call, &mut found, None, || false, |cell| cells.push(cell))?;
-    if step == RegionStep::Paused {
+    if step == RegionStep::Cursor(()) {
         return Ok(None);
     }
     let row = RowResult::new(cells);
     let is_same_table = !region.info().table().is_meta()
         || table_of(row.row()).is_some_and(|table| Some(table) == table_of(&message.row));
-    let is_row = matches!(step, RegionStep::Row { .. });
+    let is_row = matches!(step, RegionStep::Row(_));
     Ok(Some(if is_row && is_same_table { row } else { RowResult::default() }))
 }
 

@@ -29,7 +29,7 @@ pub(super) fn next_row(
         let step = scan.next(size_limit, &mut is_time_over, &mut visit)?;
         let work_left = scan.work_left();
         call.note_work(work - work_left);
-        let is_out_of_work = step == RegionStep::Paused && work_left == 0;
+        let is_out_of_work = step == RegionStep::Cursor(()) && work_left == 0;
         if !is_out_of_work || call.is_turn_over() {
             return Ok(step);
         }

@@ -105,11 +105,11 @@ fn for_each_row(
     loop {
         cells.clear();
         let step = scanner.next(None, is_late, |cell| cells.push(cell))?;
-        if step == RegionStep::Paused {
+        if step == RegionStep::Cursor(()) {
             return Err(RemoteException::do_not_retry("the time for this call is over"));
         }
         visit(&cells)?;
-        if !matches!(step, RegionStep::Row { .. }) || !scanner.may_have_more() {
+        if !matches!(step, RegionStep::Row(_)) || !scanner.may_have_more() {
             return Ok(());
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hblite_engine::RegionStep;
-use hblite_model::CellRef;
+use hblite_model::{CellRef, RowPart};
 use hblite_wire::convert::ResultWriter;
 use hblite_wire::{RemoteException, pb};
 
@@ -147,7 +147,7 @@ impl Rows {
             if self.results.is_out_of_memory() {
                 return Err(call.out_of_memory());
             }
-            if step == RegionStep::Paused && scanner.scan.is_within_row() {
+            if step == RegionStep::Cursor(()) && scanner.scan.is_within_row() {
                 return Ok(false);
             }
             let is_last = self.take_step(request, scanner, step);
@@ -180,7 +180,7 @@ impl Rows {
         step: RegionStep,
     ) -> bool {
         match step {
-            RegionStep::Paused => false,
+            RegionStep::Cursor(()) => false,
             RegionStep::End => {
                 self.has_more_in_region = false;
                 // The cut was at the end of the row, as it turns out.
@@ -189,7 +189,7 @@ impl Rows {
                 }
                 true
             }
-            RegionStep::Row { may_have_more_cells } => {
+            RegionStep::Row(RowPart { may_have_more_cells }) => {
                 self.has_more_in_region = scanner.scan.may_have_more();
                 !self.take(request, scanner, may_have_more_cells)
                     || self.size_bytes >= request.size_max
