@@ -7,7 +7,7 @@
 //! is given and its file is neither listed nor given up, no manifest calls it settled.
 //!
 //! Threads: any. One lock, held while the manifest is written: commits of one region come one after
-//! the other. Nothing that holds it takes another lock.
+//! the other. Nothing that holds it takes another lock, other than the layout's for a moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -41,8 +41,8 @@ struct State {
     is_saved: bool,
     last_stamp: u64,
     in_flight: BTreeSet<u64>,
-    /// Directories with files that an open found and no manifest lists: a kill may have come
-    /// before their names were durable.
+    /// Directories with files that an open found and no manifest lists. A kill may have come
+    /// before the names of the files, or of the directories themselves, were durable.
     unsynced: BTreeSet<PathBuf>,
 }
 
@@ -227,8 +227,11 @@ impl RegionFiles {
             return Ok(());
         }
         let fs = self.context.env.fs.as_ref();
-        // What is listed must be there after a power cut.
-        state.unsynced.iter().try_for_each(|dir| sync_dir(fs, dir))?;
+        // What is listed must be there after a power cut, and the way to it.
+        for dir in &state.unsynced {
+            sync_dir(fs, dir)?;
+            self.context.layout.make_durable(fs, dir)?;
+        }
         state.unsynced.clear();
         let first = state.in_flight.first();
         state.current.settled = first.map_or(state.last_stamp, |first| first - 1);

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem};
+use hblite_env::{CrashFileSystem, Env, FileSystem, ManualClock, MemFileSystem};
 use hblite_model::{
-    ColumnFamilyDescriptor, CompactRequest, Get, MergeKind, NamespaceDescriptor, Put, SplitPoints,
-    TableState,
+    ColumnFamilyDescriptor, CompactRequest, Durability, Get, MergeKind, NamespaceDescriptor, Put,
+    SplitPoints, TableState,
 };
 
 use super::{DIR, env, has, name, open, options, put, put_in, rows, starts, table};
@@ -358,4 +358,38 @@ fn a_flush_during_the_replay_removes_no_segment_that_is_still_to_be_read() {
     let small = EngineOptions { memstore_flush_size_bytes: 65_536, ..options() };
     let engine = Engine::open(env(Arc::clone(&fs)), Path::new(DIR), small).unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), ["row"]);
+}
+
+/// A process is killed during a flush of a row that is not in the log. The next open finds the
+/// file, whose directory's name may not be durable yet, and its close lists the file in the
+/// manifest. From then on a power cut must not take the file.
+#[test]
+fn a_file_that_a_killed_flush_left_is_durable_before_the_manifest_lists_it() {
+    for operations in 0.. {
+        let fs = CrashFileSystem::new();
+        let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
+        let engine = open(&shared).unwrap();
+        engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        let skips_log = Put::new("row").add("f", "q", "v").durability(Durability::SkipWal);
+        engine.table(name("t")).mutate(skips_log.as_mutation()).unwrap();
+        fs.power_off_after(operations);
+        let is_flushed = engine.flush(name("t")).is_ok();
+        kill(engine);
+
+        let killed = fs.after_kill();
+        let shared: Arc<dyn FileSystem> = Arc::new(killed.clone());
+        let engine = open(&shared).unwrap();
+        let found = has(&engine, "t", "row").unwrap();
+        assert!(found || !is_flushed);
+        engine.close().unwrap();
+        for seed in 0..8 {
+            let left: Arc<dyn FileSystem> = Arc::new(killed.after_power_cut(seed));
+            let context = format!("killed after {operations} operations, power cut {seed}");
+            let engine = open(&left).unwrap_or_else(|error| panic!("{context}: {error}"));
+            assert_eq!(has(&engine, "t", "row").unwrap(), found, "{context}");
+        }
+        if is_flushed {
+            return;
+        }
+    }
 }
