@@ -1,4 +1,4 @@
-//! An allocator that refuses single requests above a limit and remembers that it did.
+//! An allocator that refuses single requests above a limit.
 //!
 //! Code that reserves memory with `try_reserve` reports an error then; other code ends the process,
 //! which fails the test.

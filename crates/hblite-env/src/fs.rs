@@ -16,6 +16,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Size up to which a file counts as small: far above that of any file that is read as a whole.
+const SMALL_FILE_MAX: u64 = 64 << 20;
 /// Bytes that are copied in one piece.
 const COPY_SIZE: u64 = 1 << 20;
 
@@ -91,10 +93,20 @@ pub trait FileSystem: Send + Sync + Debug {
     }
 
     /// The whole content of a small file.
+    ///
+    /// # Errors
+    /// `FileTooLarge` for one of more than 64 MiB, which is then not read; `OutOfMemory`.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let file = self.open(path)?;
-        let length = usize::try_from(file.length()?).map_err(io::Error::other)?;
-        let mut content = vec![0; length];
+        let length = file.length()?;
+        if length > SMALL_FILE_MAX {
+            let what = format!("it has {length} bytes, expected at most {SMALL_FILE_MAX}");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+        }
+        let length = usize::try_from(length).map_err(io::Error::other)?;
+        let mut content = Vec::new();
+        content.try_reserve_exact(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        content.resize(length, 0);
         file.read_exact_at(&mut content, 0)?;
         Ok(content)
     }

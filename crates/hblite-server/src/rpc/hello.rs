@@ -85,7 +85,11 @@ async fn read_block(
     if length > HEADER_SIZE_MAX || !charge.try_resize(CONNECTION_BYTES + 2 * length) {
         return Ok(None);
     }
-    let mut block = vec![0; length];
+    let mut block = Vec::new();
+    if block.try_reserve_exact(length).is_err() {
+        return Ok(None);
+    }
+    block.resize(length, 0);
     stream.read_exact(&mut block).await?;
     Ok(Some(block))
 }
