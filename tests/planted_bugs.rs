@@ -64,7 +64,7 @@ fn every_planted_bug_still_applies() {
         }
         return;
     }
-    assert!(bugs.len() >= 20, "{} bugs", bugs.len());
+    assert!(bugs.len() >= 30, "{} bugs", bugs.len());
     let failures: Vec<String> = bugs.iter().filter_map(|bug| plant(bug).err()).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let mut names: Vec<&str> = bugs.iter().map(|bug| bug.name.as_str()).collect();
