@@ -1,9 +1,12 @@
 //! A load and crashes: at every operation of the disk it is whole or away.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite::{Connection, Durability, ErrorKind, Get, Put};
-use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, MemFileSystem, Operation};
+use hblite_env::{
+    CrashFileSystem, Fault, FaultFileSystem, FileSystem as _, MemFileSystem, Operation,
+};
 
 use super::{FAMILIES, check, create, in_folder, load, open, put_cell, table_name, write_file};
 
@@ -81,6 +84,55 @@ fn a_crash_at_any_operation_leaves_a_regions_load_whole_or_away() {
         }
     }
     assert!(whole > 0 && away > 0, "both happen: {whole}, {away}");
+}
+
+/// The directory of a committed load is removed with what the load wrote, and nothing else.
+#[test]
+fn what_others_put_into_a_load_is_kept_when_an_open_finishes_it() {
+    let (fs, connection) = prepared();
+    let before = fs.operation_count();
+    load(&connection).expect("nothing fails");
+    let operations = fs.operation_count() - before;
+    drop(connection);
+    let mut found = 0;
+    for cut in 0..=operations {
+        let (fs, connection) = prepared();
+        fs.power_off_after(cut);
+        let _ = load(&connection);
+        drop(connection);
+        let rest = fs.after_kill();
+        let mut loads = Vec::new();
+        for region in dirs_in(&rest, Path::new("/store/data/default/t")) {
+            loads.extend(dirs_in(&rest, &region.join(".bulk")));
+        }
+        let Some(dir) = loads.first() else { continue };
+        found += 1;
+        let files = [dir.join("notes.txt"), dir.join("a/mine"), dir.join("photos/a.jpg")];
+        for file in &files {
+            rest.create_dir_all(file.parent().expect("a directory")).expect("room");
+            rest.create(file).and_then(|mut file| file.write_all(b"mine")).expect("room");
+        }
+        let connection = open(rest.clone()).unwrap_or_else(|error| panic!("{cut}: {error}"));
+        has_load(&connection, ["c", "d", "e"], "finished");
+        has_load(&connection, ["x", "y", "z"], "finished");
+        assert!(!rest.exists(dir).expect("an answer"), "{cut}");
+        let moved: Vec<_> = connection.file_notes();
+        assert_eq!(moved.iter().filter(|note| note.path == *dir).count(), 1, "{cut}: {moved:?}");
+        let to = moved[0].what.strip_prefix("moved to ").and_then(|what| what.split(',').next());
+        for file in &files {
+            let kept = Path::new(to.expect("where")).join(file.strip_prefix(dir).expect("below"));
+            assert_eq!(rest.read(&kept).expect("it is there"), b"mine", "{cut}");
+        }
+        connection.close().expect("nothing fails");
+        let report = check(&rest.after_kill());
+        assert!(report.defects.is_empty(), "{cut}: {:?}", report.defects);
+    }
+    assert!(found > 3, "cuts behind a commit: {found}");
+}
+
+fn dirs_in(fs: &CrashFileSystem, dir: &Path) -> Vec<PathBuf> {
+    let entries = fs.list_dir(dir).unwrap_or_default();
+    entries.iter().filter(|entry| entry.is_dir).map(|entry| dir.join(&entry.name)).collect()
 }
 
 /// Each operation of a load fails once, and the process lives on: a region has the load or has it

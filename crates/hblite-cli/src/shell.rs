@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hblite::{Connection, EngineOptions, Options};
+use hblite::{Connection, EngineOptions, FileNote, Options};
 use hblite_shell::{
     Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
 };
@@ -88,8 +88,10 @@ pub(crate) fn run(arguments: ShellArguments) -> ExitCode {
         Ok(connection) => connection,
         Err(error) => return fail(error.message(), FAILURE),
     };
+    let noted = connection.file_notes().len();
     let script = ScriptOptions { keep_going: arguments.keep_going, echo: arguments.echo };
     let result = run_on(&connection, source, script);
+    report_files(&connection.file_notes()[noted..]);
     let closed = connection.close();
     match (result, closed) {
         (Err(error), _) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -135,9 +137,7 @@ pub(crate) fn report_open(connection: &Connection) {
         // Standard error may be closed.
         let _ = writeln!(stderr, "hblite: {line}");
     }
-    for note in connection.file_notes() {
-        let _ = writeln!(stderr, "hblite: {}: {}", note.path.display(), note.what);
-    }
+    report_files(&connection.file_notes());
     let Some(recovery) = connection.recovery() else { return };
     if let Some(torn) = &recovery.torn_tail {
         let (file, offset, lost) = (torn.file.display(), torn.offset, torn.bytes_lost);
@@ -161,6 +161,14 @@ pub(crate) fn report_open(connection: &Connection) {
             stderr,
             "hblite: skipped {lost} bytes of the log at {file}, offset {offset}: {what}"
         );
+    }
+}
+
+/// Reports on standard error what was given up, taken in or moved to the archive.
+fn report_files(notes: &[FileNote]) {
+    let mut stderr = io::stderr();
+    for note in notes {
+        let _ = writeln!(stderr, "hblite: {}: {}", note.path.display(), note.what);
     }
 }
 

@@ -36,11 +36,12 @@ pub(crate) struct EngineContext {
     pub(crate) is_closed: AtomicBool,
     /// Whether changes are refused. False while the store is being opened, which changes things.
     pub(crate) is_read_only: AtomicBool,
-    /// What salvage gave up or took in.
+    /// What salvage gave up or took in, and what is in the archive.
     pub(crate) notes: Mutex<Vec<FileNote>>,
 }
 
-/// A file that was given up or taken in because the store was opened with salvage.
+/// A file that was given up or taken in because the store was opened with salvage, or a directory
+/// that is in the archive because something in it was not written by hblite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileNote {
     /// The file.
@@ -80,6 +81,14 @@ impl EngineContext {
     /// Notes what salvage did.
     pub(crate) fn note(&self, path: &Path, what: impl Into<String>) {
         self.notes.lock().push(FileNote { path: path.to_path_buf(), what: what.into() });
+    }
+
+    /// Notes that `dir` is in the archive because of a thing in it that no store writes.
+    pub(crate) fn note_moved(&self, dir: &Path, to: Option<&Path>, foreign: &Path) {
+        if let Some(to) = to {
+            let (to, foreign) = (to.display(), foreign.display());
+            self.note(dir, format!("moved to {to}, because hblite did not write {foreign}"));
+        }
     }
 
     /// How the log is read: as that of this store.

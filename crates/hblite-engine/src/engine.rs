@@ -165,7 +165,8 @@ impl Engine {
         self.catalog.open_report()
     }
 
-    /// Files that were given up or taken in because the store was opened with salvage.
+    /// Files that were given up or taken in because the store was opened with salvage, and
+    /// directories that were moved to the archive because of what others had put there.
     pub fn file_notes(&self) -> Vec<FileNote> {
         self.context.notes.lock().clone()
     }

@@ -42,7 +42,7 @@ use hblite_env::sync::Mutex;
 use hblite_model::{Error, RegionInfo, Result, TableName};
 
 pub(crate) use self::marker::Marker;
-pub(crate) use self::own::{Shape, foreign_entry, is_region_name};
+pub(crate) use self::own::{Shape, foreign_entry, is_hex_name, is_region_name};
 pub(crate) use self::recognition::{Place, recognize};
 pub(crate) use self::removal::Retired;
 pub(crate) use self::root::RootFile;

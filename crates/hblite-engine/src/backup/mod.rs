@@ -4,7 +4,7 @@
 //! so a second name is as good as a copy, and takes neither time nor room. Where no link can be
 //! made, as on another file system, the file is copied.
 //!
-//! 1. a directory beside the target, `<target>.partial`, is made and locked
+//! 1. a directory beside the target, `<target>.partial`, is made, locked and marked as a backup's
 //! 2. the files get names in it, those that are not durable are made so
 //! 3. its directories are made durable
 //! 4. it takes the target's name, durably
@@ -14,7 +14,7 @@
 //! has.
 //!
 //! So the target is whole or not there. What an interruption leaves of the other directory is
-//! removed by the next backup to the same target.
+//! removed by the next backup to the same target, which refuses a directory without the mark.
 //!
 //! Here is the copy of a closed store; that of an open one is `catalog/backup.rs`.
 //!
@@ -23,6 +23,7 @@
 mod target;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 
 use std::path::Path;
 

@@ -11,6 +11,7 @@ use hblite_env::{Env, FileLock};
 use hblite_hfile::HFileReader;
 use hblite_model::{BackupReport, Error, Exception, Result};
 
+use super::unfinished;
 use crate::files::verify_copy;
 use crate::layout::{Layout, RECOVERED_EDITS_DIR, TEMPORARY_DIR};
 use crate::parallel;
@@ -65,6 +66,7 @@ impl Target {
         check_place(source, to)?;
         let partial = Layout::new(&partial_path(to)?);
         check_free(env, to)?;
+        unfinished::check_own(env.fs.as_ref(), &partial)?;
         partial.create_root(env.fs.as_ref())?;
         let lock = partial.lock(env)?;
         let dirs = BTreeSet::from([partial.root().to_path_buf()]);
@@ -78,24 +80,8 @@ impl Target {
             began,
             lock: Some(lock),
         };
-        target.clear()?;
+        unfinished::begin(env.fs.as_ref(), &target.partial)?;
         Ok(target)
-    }
-
-    /// Removes what an earlier backup left, all but the lock.
-    fn clear(&self) -> Result<()> {
-        let (fs, root) = (self.env.fs.as_ref(), self.partial.root());
-        let entries = fs.list_dir(root).map_err(|error| Error::io("cannot list", root, error))?;
-        for entry in entries {
-            let path = root.join(&entry.name);
-            let removed = match path == self.partial.lock_file() {
-                true => Ok(()),
-                false if entry.is_dir => fs.remove_dir_all(&path),
-                false => fs.remove_file(&path),
-            };
-            removed.map_err(|error| Error::io("cannot remove", &path, error))?;
-        }
-        Ok(())
     }
 
     /// Adds the files by which a store is known.
@@ -279,6 +265,7 @@ impl Target {
         let parent = self.to.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         fs.sync_dir(parent).map_err(|error| Error::io("cannot sync directory", parent, error))?;
+        unfinished::end(fs.as_ref(), &self.to);
         Ok(BackupReport { duration: self.began.elapsed(), ..made.report })
     }
 }

@@ -211,11 +211,64 @@ fn what_is_there_is_not_replaced() {
     assert!(!world.fs.exists(Path::new("/nowhere")).unwrap());
     world.fs.remove_file(Path::new("/backups/monday/mine")).unwrap();
     engine.backup(Path::new(TO)).unwrap();
-    // In a directory that is not there, and beside what an interrupted backup left.
-    world.fs.create_dir_all(Path::new("/new/one.partial/data/left/over")).unwrap();
+    // In a directory that is not there.
     engine.backup(Path::new("/new/one")).unwrap();
-    assert!(!world.fs.exists(Path::new("/new/one/data/left")).unwrap());
     assert_eq!(world.rows("/new/one"), FILLED);
+}
+
+/// A directory that has the name of an unfinished backup is one only if a backup began it.
+#[test]
+fn only_what_an_interrupted_backup_left_is_cleared() {
+    let world = World::in_memory();
+    let engine = world.open(DIR).unwrap();
+    fill(&engine).unwrap();
+    let partial = Path::new("/backups/monday.partial");
+    let put = |name: &str, content: &[u8]| {
+        let path = partial.join(name);
+        world.fs.create_dir_all(path.parent().unwrap()).unwrap();
+        if world.fs.exists(&path).unwrap() {
+            world.fs.remove_file(&path).unwrap();
+        }
+        world.fs.create(&path).unwrap().write_all(content).unwrap();
+    };
+    let foreign: [(&str, &[u8]); 5] = [
+        ("photos/a.jpg", b"x"),
+        ("data/left/over", b""),
+        ("LOCK", b"my key"),
+        ("hblite.backup", b"mine"),
+        ("hbase.id", b""),
+    ];
+    for (name, content) in foreign {
+        put(name, content);
+        let before = world.files(partial.to_str().unwrap());
+        let error = engine.backup(Path::new(TO)).unwrap_err();
+        assert_eq!(error.exception(), Exception::Io);
+        let expected = "/backups/monday.partial is there already and is not an unfinished backup";
+        assert!(error.message().starts_with(expected), "{name}: {error}");
+        assert_eq!(world.files(partial.to_str().unwrap()), before, "{name}");
+        assert_eq!(world.fs.read(&partial.join(name)).unwrap(), content, "{name}");
+        world.fs.remove_dir_all(partial).unwrap();
+    }
+    // What a kill leaves at once, or later.
+    let whole =
+        b"Written by hblite backup. A directory TO.partial with this file is an unfinished \
+        backup, which the next backup to TO deletes.\n";
+    let beginnings: [&[(&str, &[u8])]; 4] = [
+        &[],
+        &[("LOCK", b"process 1")],
+        &[("LOCK", b"process 1"), ("hblite.backup", b"Written by\0\0\0\0")],
+        &[("LOCK", b""), ("hblite.backup", whole), ("data/left/over", b"x"), ("hbase.id", b"")],
+    ];
+    for files in beginnings {
+        world.fs.create_dir_all(partial).unwrap();
+        files.iter().for_each(|(name, content)| put(name, content));
+        engine.backup(Path::new(TO)).unwrap();
+        assert!(!world.fs.exists(partial).unwrap());
+        assert!(!world.fs.exists(&Path::new(TO).join("data/left")).unwrap());
+        assert!(!world.fs.exists(&Path::new(TO).join("hblite.backup")).unwrap());
+        assert_eq!(world.rows(TO), FILLED);
+        world.fs.remove_dir_all(Path::new(TO)).unwrap();
+    }
 }
 
 /// The copy is worked on, and so is the original: neither notices anything of the other.

@@ -1,4 +1,4 @@
-//! Which files and directories hblite, or HBase, writes into the directory of a table.
+//! Which files and directories hblite, or HBase, writes into the directory of a table or snapshot.
 //!
 //! ```text
 //! <table>/.tabledesc/.tableinfo.<…>, .restored.<…>
@@ -9,6 +9,8 @@
 //! <region>/.bulk/<load>/<family>/<store file>
 //! <region>/recovered.edits/<number>.seqid                HBase's
 //! <region>/<family>/<store file>, <store file>.<region>  a reference
+//! <snapshot>/.snapshotinfo, data.manifest, region-manifest.<…>   the last two are HBase's
+//! <snapshot>/.tabledesc/…, <region>/…                    as a table's
 //! store file = 32 hex digits, of a bulk load with _SeqId_<number>_
 //! ```
 //!
@@ -22,8 +24,8 @@ use hblite_env::{DirEntry, FileSystem};
 use hblite_model::META_ENCODED_NAME;
 
 use super::{
-    BULK_LOAD_DIR, MANIFEST_FILE, RECOVERED_EDITS_DIR, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR,
-    TEMPORARY_DIR, UNCLAIMED_FILE,
+    BULK_LOAD_DIR, MANIFEST_FILE, RECOVERED_EDITS_DIR, REGION_INFO_FILE, SNAPSHOT_INFO_FILE,
+    TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR, UNCLAIMED_FILE,
 };
 
 /// What the names in a directory stand for.
@@ -31,6 +33,8 @@ use super::{
 pub(crate) enum Shape {
     /// A table's directory.
     Table,
+    /// A snapshot's directory.
+    Snapshot,
     /// A region's directory.
     Region,
     /// A family's directory.
@@ -54,6 +58,10 @@ impl Shape {
                 TEMPORARY_DIR => Some(Self::Empty),
                 _ => is_region_name(name).then_some(Self::Region),
             },
+            Self::Snapshot => match name {
+                TABLE_DESCRIPTOR_DIR => Some(Self::Settings),
+                _ => is_region_name(name).then_some(Self::Region),
+            },
             Self::Region => match name {
                 TEMPORARY_DIR | BULK_LOAD_DIR => Some(Self::Loads(2)),
                 RECOVERED_EDITS_DIR => Some(Self::Edits),
@@ -69,6 +77,10 @@ impl Shape {
         let name = name.strip_suffix(".tmp").unwrap_or(name);
         match self {
             Self::Table | Self::Empty => false,
+            Self::Snapshot => {
+                matches!(name, SNAPSHOT_INFO_FILE | "data.manifest")
+                    || name.starts_with("region-manifest.")
+            }
             Self::Region => matches!(name, REGION_INFO_FILE | UNCLAIMED_FILE | MANIFEST_FILE),
             Self::Loads(_) if name == MANIFEST_FILE => true,
             Self::Family | Self::Loads(_) => {
@@ -112,7 +124,7 @@ pub(crate) fn is_region_name(name: &str) -> bool {
 }
 
 /// Whether these are 32 hex digits, as in the names of regions and store files.
-pub(super) fn is_hex_name(name: &str) -> bool {
+pub(crate) fn is_hex_name(name: &str) -> bool {
     name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
@@ -165,6 +177,39 @@ mod tests {
         ];
         assert_eq!(foreign(&files), None);
         assert_eq!(foreign(&[]), None);
+    }
+
+    #[test]
+    fn a_snapshot_has_settings_regions_and_what_it_is() {
+        let fs = MemFileSystem::new();
+        let dir = Path::new("/s");
+        let put = |file: &str| {
+            let path = dir.join(file.replace("HEX", HEX));
+            fs.create_dir_all(path.parent().unwrap()).unwrap();
+            fs.create(&path).unwrap();
+            path
+        };
+        for file in [
+            ".snapshotinfo",
+            ".tabledesc/.tableinfo.0000000001.345",
+            "HEX/.regioninfo",
+            "HEX/.manifest",
+            "HEX/f/HEX",
+            "HEX/f/HEX.HEX",
+            "data.manifest",
+        ] {
+            put(file);
+        }
+        let found = || foreign_entry(&fs, dir, Shape::Snapshot).unwrap();
+        assert_eq!(found(), None);
+        for file in ["notes.txt", "HEX/notes.txt", "HEX/f/notes.txt", "mine/HEX"] {
+            let path = put(file);
+            assert!(path.starts_with(found().expect(file)), "{file}");
+            match path.parent().filter(|parent| parent.ends_with("mine")) {
+                Some(mine) => fs.remove_dir_all(mine).unwrap(),
+                None => fs.remove_file(&path).unwrap(),
+            }
+        }
     }
 
     #[test]

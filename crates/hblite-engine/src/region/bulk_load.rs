@@ -32,7 +32,9 @@ use super::Region;
 use crate::bulk_load::BulkLoadRequest;
 use crate::context::EngineContext;
 use crate::files::{link_or_copy, sync_dir};
-use crate::layout::{BULK_LOAD_DIR, MANIFEST_FILE, TEMPORARY_DIR, family_dir_name};
+use crate::layout::{
+    BULK_LOAD_DIR, MANIFEST_FILE, Shape, TEMPORARY_DIR, family_dir_name, foreign_entry, is_hex_name,
+};
 use crate::store::foreign_file::{ForeignFile, Verification};
 use crate::store::manifest::{FileKey, Fingerprint, Manifest};
 use crate::store::store_file::{StoreFile, loaded_name, loaded_sequence_id};
@@ -339,14 +341,22 @@ fn listed(
 }
 
 /// Removes the directories of loads whose files are listed, durably. They are empty, but for their
-/// lists and families that the table does not have any more.
+/// lists and families that the table does not have any more. One with something in it that no load
+/// wrote goes to the archive.
 ///
 /// # Errors
 /// `Io`: one may come back, and no compaction may replace its files until it is gone.
 pub(super) fn remove_finished(context: &EngineContext, dirs: &[PathBuf]) -> Result<()> {
     let fs = context.env.fs.as_ref();
     for dir in dirs {
-        context.layout.remove_in_place(fs, dir)?;
+        let foreign = foreign_entry(fs, dir, Shape::Loads(1));
+        match foreign.map_err(|error| Error::io("cannot list", dir, error))? {
+            None => context.layout.remove_in_place(fs, dir)?,
+            Some(path) => {
+                let moved = context.layout.archive_dir_of(fs, dir)?;
+                context.note_moved(dir, moved.as_deref(), &path);
+            }
+        }
     }
     dirs.first().and_then(|dir| dir.parent()).map_or(Ok(()), |bulk_dir| sync_dir(fs, bulk_dir))
 }
@@ -354,7 +364,7 @@ pub(super) fn remove_finished(context: &EngineContext, dirs: &[PathBuf]) -> Resu
 fn sequence_id_of(committed: &Path) -> Result<u64> {
     let name = committed.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     loaded_sequence_id(name).ok_or_else(|| {
-        let message = "is not the name of a bulk load";
+        let message = "is not the name of a bulk load: move it out of the store";
         Error::corrupt(Exception::CorruptHFile, committed, 0, message)
     })
 }
@@ -379,7 +389,8 @@ fn move_files(
         // First: a file that has left the one directory must be found in the other.
         layout.make_durable(fs, &to)?;
         let entries = fs.list_dir(&from).map_err(|error| Error::io("cannot list", &from, error))?;
-        for entry in entries {
+        // Others may have put something beside them.
+        for entry in entries.iter().filter(|entry| !entry.is_dir && is_hex_name(&entry.name)) {
             let (path, target) =
                 (from.join(&entry.name), to.join(loaded_name(&entry.name, sequence_id)));
             fs.rename(&path, &target).map_err(|error| Error::io("cannot rename", &path, error))?;

@@ -26,6 +26,7 @@ use hblite_model::{Error, Exception, Result};
 
 use super::Catalog;
 use crate::files::sync_dir;
+use crate::layout::{Shape, foreign_entry};
 use crate::snapshot::SnapshotDescription;
 
 pub(crate) use self::restore::settle;
@@ -112,10 +113,16 @@ impl Catalog {
         exists.map_err(|error| Error::io("cannot look for", &dir, error))
     }
 
-    /// Durable on return.
+    /// Durable on return. A snapshot with something in it that no store wrote goes to the archive.
     fn remove_snapshot(&self, name: &str) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let (dir, working) = (layout.snapshot_dir(name), layout.snapshot_working_dir(name));
+        let foreign = foreign_entry(fs, &dir, Shape::Snapshot);
+        if let Some(path) = foreign.map_err(|error| Error::io("cannot list", &dir, error))? {
+            let moved = layout.archive_dir_of(fs, &dir)?;
+            self.context.note_moved(&dir, moved.as_deref(), &path);
+            return Ok(());
+        }
         layout.remove_in_place(fs, &working)?;
         let working_dir = layout.snapshots_working_dir();
         fs.create_dir_all(&working_dir)
