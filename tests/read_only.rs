@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use hblite::{
-    ColumnFamilyDescriptor, CompactRequest, Connection, Delete, Exception, FlushRequest, Get,
-    Increment, NamespaceDescriptor, Options, Put, Scan, SnapshotOptions, TableDescriptor,
-    TableName,
+    ColumnFamilyDescriptor, CompactRequest, Connection, Delete, EngineOptions, Exception,
+    FlushRequest, Get, Increment, NamespaceDescriptor, Options, Put, Scan, SnapshotOptions,
+    TableDescriptor, TableName,
 };
 use hblite_env::{DirEntry, Env, FileLock, FileSystem, ReadableFile, StdFileSystem, WritableFile};
 
@@ -151,6 +151,30 @@ fn killed_store(dir: &Path) {
             fs::write(copy, bytes).unwrap();
         }
     }
+}
+
+/// A mapped file would end this process with SIGBUS.
+#[test]
+fn a_file_that_is_truncated_under_a_read_only_open_is_an_error_with_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = hblite::open(dir.path()).unwrap();
+    create(&writer);
+    let table = writer.table("t").unwrap();
+    for number in 0..2000_u64 {
+        let value = format!("{number:0100}");
+        table.put(&Put::new(format!("row{number:06}")).add("a", "q", value)).unwrap();
+    }
+    writer.admin().flush_table(table.name()).unwrap();
+    let engine = EngineOptions { are_files_mapped: false, ..EngineOptions::default() };
+    let reader = Options::new().engine(engine).read_only(true).open(dir.path()).unwrap();
+    let (file, _) = content(&dir.path().join("data/default/t"))
+        .into_iter()
+        .find(|(_, content)| content.len() > 100_000)
+        .unwrap();
+    fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(70_000).unwrap();
+    let error = reader.table("t").unwrap().get(&Get::new("row001900")).unwrap_err();
+    let name = file.file_name().unwrap().to_str().unwrap();
+    assert!(error.to_string().contains(name), "{error}");
 }
 
 #[test]

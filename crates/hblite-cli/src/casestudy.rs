@@ -149,6 +149,8 @@ fn in_store(
 fn open(study: &dyn Study, design: &dyn Design, dir: Option<&Path>) -> Result<Connection> {
     Ok(match dir {
         None => hblite::open_in_memory()?,
-        Some(dir) => hblite::open(dir.join(study.name()).join(design.name()))?,
+        Some(dir) => {
+            crate::store_files::options().open(dir.join(study.name()).join(design.name()))?
+        }
     })
 }

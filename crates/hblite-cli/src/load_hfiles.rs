@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use hblite::{BulkLoadOptions, BulkLoadReport, FileTransfer, Options};
+use hblite::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 
 use crate::output::{FAILURE, fail, print, size};
 
@@ -81,7 +81,7 @@ fn load(arguments: &LoadHFilesArguments) -> hblite::Result<BulkLoadReport> {
         ignore_unmatched_families: arguments.ignore_unmatched_families,
         files_per_region_and_family_max: arguments.max_files,
     };
-    let connection = Options::new().create_if_missing(false).open(&arguments.dir)?;
+    let connection = crate::store_files::options().create_if_missing(false).open(&arguments.dir)?;
     crate::shell::report_open(&connection);
     let report = connection.admin().bulk_load(&arguments.table, &arguments.folder, &options)?;
     connection.close()?;

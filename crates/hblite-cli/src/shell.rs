@@ -10,14 +10,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hblite::{Connection, EngineOptions, FileNote, Options};
+use hblite::{Connection, FileNote};
 use hblite_shell::{
     Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
 };
 
 use crate::interrupt::CtrlC;
 use crate::output::{FAILURE, fail};
-use crate::store_files::unmapped;
+use crate::store_files;
 use crate::terminal::{Editor, Input, ProgressLine, Screen, color_is_wanted, width};
 
 /// Which store, which input, what on an error.
@@ -122,7 +122,7 @@ fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
     if arguments.memory {
         return hblite::open_in_memory();
     }
-    let options = Options::new().engine(unmapped(EngineOptions::default()));
+    let options = store_files::options();
     let options = options.salvage(arguments.salvage).read_only(arguments.read_only);
     let connection = options.open(&arguments.dir)?;
     report_open(&connection);

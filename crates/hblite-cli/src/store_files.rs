@@ -1,13 +1,18 @@
-//! How the shell and the server read store files: never through a mapping.
+//! How the commands open stores: files are read, never mapped.
 //!
 //! If someone truncates a mapped file, touching the missing part kills the process. A file that is
 //! read gives an error instead. It takes a descriptor, so the limit of descriptors is raised.
 
-use hblite::EngineOptions;
+use hblite::{EngineOptions, Options};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// Blocks come from this cache, where a mapping would leave them to the operating system.
 const BLOCK_CACHE_SIZE_BYTES: usize = 256 << 20;
+
+/// How a command opens a store, if it has no settings of its own.
+pub(crate) fn options() -> Options {
+    Options::new().engine(unmapped(EngineOptions::default()))
+}
 
 /// The same settings for a store whose files are not mapped.
 pub(crate) fn unmapped(engine: EngineOptions) -> EngineOptions {

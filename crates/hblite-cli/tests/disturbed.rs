@@ -217,3 +217,57 @@ fn a_server_outlives_a_store_file_that_is_truncated() {
     assert!(write(&mut client, &name, "new").header.exception.is_none());
     served.assert_lives();
 }
+
+/// What a process has mapped of the files below a directory.
+fn mapped(child: &Child, dir: &Path) -> Vec<String> {
+    let maps = fs::read_to_string(format!("/proc/{}/maps", child.id())).unwrap();
+    let dir = dir.to_str().unwrap();
+    maps.lines().filter(|line| line.contains(dir)).map(str::to_owned).collect()
+}
+
+/// A command that waits in the middle of its work, because its pipe is full or empty.
+fn assert_maps_nothing(dir: &Path, arguments: &[&str]) {
+    let dir_argument = dir.to_str().unwrap();
+    let mut child =
+        Running(hblite(&[arguments, &["--dir", dir_argument]].concat()).spawn().unwrap());
+    let lock = dir.join("LOCK");
+    let holder = format!("process {}", child.0.id());
+    let is_working = |child: &mut Running| match arguments[0] {
+        // It has written, and nobody reads on.
+        "export" => {
+            let mut line = String::new();
+            let stdout = child.0.stdout.as_mut().unwrap();
+            BufReader::with_capacity(64, stdout).read_line(&mut line).unwrap() > 0
+        }
+        _ => fs::read_to_string(&lock).is_ok_and(|text| text == holder),
+    };
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_working(&mut child) {
+        assert!(Instant::now() < deadline, "{arguments:?} does not begin");
+        assert_eq!(child.0.try_wait().unwrap(), None, "{arguments:?} has ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for _ in 0..20 {
+        assert_eq!(mapped(&child.0, dir), Vec::<String>::new(), "{arguments:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(child.0.try_wait().unwrap(), None, "{arguments:?} has ended");
+}
+
+/// What is mapped is the way in which a truncated file kills a process.
+#[test]
+fn no_command_maps_files_of_a_store() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("store");
+    let value = "v".repeat(2000);
+    let mut lines = vec!["create 't', 'f'".to_owned()];
+    for row in 0..300 {
+        lines.push(format!("put 't', 'r{row:03}', 'f:q', '{value}'"));
+    }
+    shell(&dir, &lines.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(fs::metadata(store_file(&dir, "t")).unwrap().len() > 1 << 16);
+    assert_maps_nothing(&dir, &["export", "t", "-", "--format", "jsonl"]);
+    assert_maps_nothing(&dir, &["export", "t", "-", "--format", "jsonl", "--read-only"]);
+    assert_maps_nothing(&dir, &["shell"]);
+    assert_maps_nothing(&dir, &["import", "t", "-", "--format", "jsonl"]);
+}

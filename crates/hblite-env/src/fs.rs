@@ -103,12 +103,16 @@ pub trait FileSystem: Send + Sync + Debug {
             let what = format!("it has {length} bytes, expected at most {SMALL_FILE_MAX}");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
         }
-        let length = usize::try_from(length).map_err(io::Error::other)?;
-        let mut content = Vec::new();
-        content.try_reserve_exact(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        content.resize(length, 0);
-        file.read_exact_at(&mut content, 0)?;
-        Ok(content)
+        read_all(file.as_ref(), length)
+    }
+
+    /// The whole content of a file of any size.
+    ///
+    /// # Errors
+    /// `OutOfMemory` if it does not fit into memory.
+    fn read_large(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let file = self.open(path)?;
+        read_all(file.as_ref(), file.length()?)
     }
 
     /// Writes a small file so that after a crash the old or the new content is there, never a mix.
@@ -129,6 +133,16 @@ pub trait FileSystem: Send + Sync + Debug {
             None => Ok(()),
         }
     }
+}
+
+/// The first `length` bytes of a file.
+pub(crate) fn read_all(file: &dyn ReadableFile, length: u64) -> io::Result<Vec<u8>> {
+    let length = usize::try_from(length).map_err(io::Error::other)?;
+    let mut content = Vec::new();
+    content.try_reserve_exact(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    content.resize(length, 0);
+    file.read_exact_at(&mut content, 0)?;
+    Ok(content)
 }
 
 /// Makes a durable copy of a file of one file system in another; one that is there is an error. The

@@ -1,7 +1,8 @@
 //! An image of a directory: what was in it at one moment, readable while others change it.
 //!
-//! The image is a file system in memory. Its names are those of the directory, and the content of
-//! large files is mapped, so that it costs little and stays readable when the files are removed.
+//! The image is a file system in memory. Its names are those of the directory. Large files are
+//! mapped, or kept open and read when they are needed ([`LargeFiles`]), so that an image costs
+//! little and stays readable when the files are removed.
 //! What is written to the image stays in memory. The directory itself is only read: no lock is
 //! taken and no file is made, so read-only media will do.
 //!
@@ -25,15 +26,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::fs::{FileBytes, FileSystem};
-use crate::mem_fs::MemFileSystem;
+use crate::fs::{FileBytes, FileSystem, ReadableFile};
+use crate::mem_fs::{Content, MemFileSystem};
 
 /// Attempts before a directory is given up that changes all the time.
 const ATTEMPTS: u32 = 100;
 /// The pause after an attempt, times its number.
 const PAUSE: Duration = Duration::from_millis(1);
 /// Files up to this size are held in memory and compared.
-const SMALL: usize = 1 << 16;
+const SMALL: u64 = 1 << 16;
 
 /// What to make of a path below the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,16 @@ pub enum ImagePart {
     Skipped,
 }
 
+/// What an image has of a file that is not held in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LargeFiles {
+    /// A mapping: fast, but if someone truncates the file, reading the missing part kills the
+    /// process.
+    Mapped,
+    /// The open file, which takes a descriptor: reading a missing part is an error.
+    Open,
+}
+
 /// Takes an image of `dir`, with the parts that `part` says. Paths in it are those on disk.
 ///
 /// # Errors
@@ -54,9 +65,10 @@ pub fn image(
     fs: &dyn FileSystem,
     dir: &Path,
     part: &dyn Fn(&Path) -> ImagePart,
+    large: LargeFiles,
 ) -> io::Result<MemFileSystem> {
     for attempt in 1..=ATTEMPTS {
-        match attempt_image(fs, dir, part) {
+        match attempt_image(fs, dir, part, large) {
             Ok(Some(image)) => return Ok(image),
             // A name that was listed is gone.
             Err(error) if error.kind() == io::ErrorKind::NotFound && fs.exists(dir)? => {}
@@ -80,6 +92,7 @@ fn attempt_image(
     fs: &dyn FileSystem,
     dir: &Path,
     part: &dyn Fn(&Path) -> ImagePart,
+    large: LargeFiles,
 ) -> io::Result<Option<MemFileSystem>> {
     let mut names = Names::new();
     list(fs, dir, part, &mut names)?;
@@ -91,16 +104,17 @@ fn attempt_image(
     }
     let mut small = Vec::new();
     for path in files().filter(|path| part(path) == ImagePart::Whole) {
-        let mut content = fs.open(path)?.map()?;
-        if content.len() <= SMALL {
-            let bytes = Arc::new(content.to_vec());
-            small.push((path, Arc::clone(&bytes)));
-            content = FileBytes::Owned(bytes);
+        let file = fs.open(path)?;
+        if file.length()? > SMALL {
+            image.insert(path, take(&file, large)?);
+            continue;
         }
-        image.insert(path, content);
+        let bytes = Arc::new(fs.read(path)?);
+        small.push((path, Arc::clone(&bytes)));
+        image.insert(path, Content::Bytes(FileBytes::Owned(bytes)));
     }
     for path in files().filter(|path| part(path) == ImagePart::Growing) {
-        image.insert(path, fs.open(path)?.map()?);
+        image.insert(path, take(&fs.open(path)?, large)?);
     }
     let mut names_after = Names::new();
     list(fs, dir, part, &mut names_after)?;
@@ -113,6 +127,14 @@ fn attempt_image(
         }
     }
     Ok(Some(image))
+}
+
+/// The content that a file has now.
+fn take(file: &Arc<dyn ReadableFile>, large: LargeFiles) -> io::Result<Content> {
+    Ok(match large {
+        LargeFiles::Mapped => Content::Bytes(file.map()?),
+        LargeFiles::Open => Content::Open { length: file.length()?, file: Arc::clone(file) },
+    })
 }
 
 fn list(
@@ -157,7 +179,7 @@ mod tests {
     #[test]
     fn an_image_keeps_what_was_there_and_takes_what_is_written_to_it() {
         let disk = MemFileSystem::new();
-        let large = vec![7; SMALL + 1];
+        let large = vec![7; SMALL as usize + 1];
         write(&disk, "/d/a/small", b"s");
         write(&disk, "/d/a/large", &large);
         write(&disk, "/d/skipped/x", b"x");
@@ -165,7 +187,7 @@ mod tests {
         disk.create_dir_all(Path::new("/d/log")).unwrap();
         let mut log = disk.create(Path::new("/d/log/1")).unwrap();
         log.write_all(b"before").unwrap();
-        let image = image(&disk, Path::new("/d"), &part).unwrap();
+        let image = image(&disk, Path::new("/d"), &part, LargeFiles::Mapped).unwrap();
 
         log.write_all(b" and after").unwrap();
         disk.remove_dir_all(Path::new("/d/a")).unwrap();
@@ -181,6 +203,38 @@ mod tests {
             image.list_dir(Path::new("/d/a")).unwrap().into_iter().map(|e| e.name).collect();
         assert_eq!(names, ["large", "new", "renamed"]);
         assert!(!disk.exists(Path::new("/d/a")).unwrap());
+    }
+
+    #[test]
+    fn files_that_are_kept_open_are_as_long_as_they_were_and_survive_their_removal() {
+        let dir = tempfile::tempdir().unwrap();
+        let (dir, fs) = (dir.path(), crate::StdFileSystem);
+        let large = vec![7; SMALL as usize + 1];
+        for name in ["whole", "cut"] {
+            fs.create(&dir.join(name)).unwrap().write_all(&large).unwrap();
+        }
+        let mut log = fs.create(&dir.join("log")).unwrap();
+        log.write_all(b"before").unwrap();
+        let part = |path: &Path| match path.ends_with("log") {
+            true => ImagePart::Growing,
+            false => ImagePart::Whole,
+        };
+        let image = image(&fs, dir, &part, LargeFiles::Open).unwrap();
+        log.write_all(b" and after").unwrap();
+        std::fs::OpenOptions::new().write(true).open(dir.join("cut")).unwrap().set_len(10).unwrap();
+        fs.remove_file(&dir.join("whole")).unwrap();
+        assert_eq!(image.read(&dir.join("log")).unwrap(), b"before");
+        assert_eq!(image.file_length(&dir.join("log")).unwrap(), 6);
+        let log = image.open(&dir.join("log")).unwrap();
+        let kind = log.read_exact_at(&mut [0; 4], 3).unwrap_err().kind();
+        assert_eq!(kind, io::ErrorKind::UnexpectedEof);
+        assert_eq!(image.read(&dir.join("whole")).unwrap(), large);
+        let whole = image.open(&dir.join("whole")).unwrap();
+        assert_eq!(whole.map().unwrap()[..], large[..]);
+        let cut = image.read(&dir.join("cut")).unwrap_err();
+        assert_eq!(cut.kind(), io::ErrorKind::UnexpectedEof);
+        image.rename(&dir.join("whole"), &dir.join("moved")).unwrap();
+        assert_eq!(image.read(&dir.join("moved")).unwrap(), large);
     }
 
     /// A writer that keeps an invariant at every moment: each generation has two files with its
@@ -216,7 +270,8 @@ mod tests {
             });
             let mut images = 0;
             while images < 50 {
-                let Ok(image) = image(&disk, Path::new("/d"), &part) else { continue };
+                let way = [LargeFiles::Mapped, LargeFiles::Open][images % 2];
+                let Ok(image) = image(&disk, Path::new("/d"), &part, way) else { continue };
                 images += 1;
                 let current = image.read(Path::new("/d/current")).unwrap();
                 let current: u64 = String::from_utf8(current).unwrap().parse().unwrap();

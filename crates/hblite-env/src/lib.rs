@@ -24,7 +24,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use crash_fs::{CrashFileSystem, Losses};
 pub use fault_fs::{Fault, FaultFileSystem, Operation};
 pub use fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile, copy_between};
-pub use image::{ImagePart, image};
+pub use image::{ImagePart, LargeFiles, image};
 pub use mem_fs::MemFileSystem;
 pub use rng::{Random, SeededRandom};
 pub use std_fs::StdFileSystem;

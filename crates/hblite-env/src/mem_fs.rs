@@ -10,10 +10,52 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile, read_all};
 
-/// The bytes of a file. Those who map it share them until it is written to.
-type Content = Arc<RwLock<FileBytes>>;
+/// What a file has in it.
+#[derive(Debug, Clone)]
+pub(crate) enum Content {
+    /// These bytes. Those who map the file share them until it is written to.
+    Bytes(FileBytes),
+    /// The first `length` bytes of a file of another file system.
+    Open { file: Arc<dyn ReadableFile>, length: u64 },
+}
+
+impl Content {
+    fn owned(bytes: Vec<u8>) -> Self {
+        Self::Bytes(FileBytes::Owned(Arc::new(bytes)))
+    }
+
+    fn length(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Open { length, .. } => *length,
+        }
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let end = offset.checked_add(buffer.len() as u64).filter(|end| *end <= self.length());
+        let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
+        match self {
+            // Within the bytes, so within `usize`.
+            Self::Bytes(bytes) => buffer.copy_from_slice(&bytes[offset as usize..end as usize]),
+            Self::Open { file, .. } => file.read_exact_at(buffer, offset)?,
+        }
+        Ok(())
+    }
+
+    /// All of it, in memory.
+    fn bytes(&self) -> io::Result<FileBytes> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes.clone()),
+            Self::Open { file, length } => {
+                Ok(FileBytes::Owned(Arc::new(read_all(file.as_ref(), *length)?)))
+            }
+        }
+    }
+}
+
+type FileContent = Arc<RwLock<Content>>;
 
 /// Files in memory.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +65,7 @@ pub struct MemFileSystem {
 
 #[derive(Debug, Default)]
 struct Tree {
-    files: BTreeMap<PathBuf, Content>,
+    files: BTreeMap<PathBuf, FileContent>,
     dirs: BTreeSet<PathBuf>,
     locked: BTreeSet<PathBuf>,
 }
@@ -35,7 +77,7 @@ impl MemFileSystem {
     }
 
     /// Puts a file there whose content is known. Its directory is there.
-    pub(crate) fn insert(&self, path: &Path, content: FileBytes) {
+    pub(crate) fn insert(&self, path: &Path, content: Content) {
         self.tree.lock().files.insert(path.to_path_buf(), Arc::new(RwLock::new(content)));
     }
 }
@@ -81,7 +123,7 @@ impl FileSystem for MemFileSystem {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         let mut tree = self.tree.lock();
         tree.check_free(path)?;
-        let content: Content = Arc::new(RwLock::new(FileBytes::Owned(Arc::default())));
+        let content = Arc::new(RwLock::new(Content::owned(Vec::new())));
         tree.files.insert(path.to_path_buf(), content.clone());
         let place = Place::new(&self.tree, path, &content);
         Ok(Box::new(MemWritableFile(place)))
@@ -177,12 +219,14 @@ impl FileSystem for MemFileSystem {
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>> {
         let mut tree = self.tree.lock();
         if !tree.locked.insert(path.to_path_buf()) {
-            let other = tree.files.get(path).map(|content| content.read().to_vec());
-            let message = String::from_utf8_lossy(&other.unwrap_or_default()).into_owned();
+            let other = tree
+                .files
+                .get(path)
+                .map_or(Ok(FileBytes::Owned(Arc::default())), |content| content.read().bytes())?;
+            let message = String::from_utf8_lossy(&other).into_owned();
             return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
         }
-        let content = FileBytes::Owned(Arc::new(holder.as_bytes().to_vec()));
-        let content = Arc::new(RwLock::new(content));
+        let content = Arc::new(RwLock::new(Content::owned(holder.as_bytes().to_vec())));
         tree.files.insert(path.to_path_buf(), content.clone());
         Ok(Box::new(MemFileLock(Place::new(&self.tree, path, &content))))
     }
@@ -191,7 +235,7 @@ impl FileSystem for MemFileSystem {
         let mut tree = self.tree.lock();
         let Some(content) = tree.files.get(path).cloned() else { return Ok(None) };
         if !tree.locked.insert(path.to_path_buf()) {
-            let message = String::from_utf8_lossy(&content.read()).into_owned();
+            let message = String::from_utf8_lossy(&content.read().bytes()?).into_owned();
             return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
         }
         Ok(Some(Box::new(MemFileLock(Place::new(&self.tree, path, &content)))))
@@ -203,11 +247,11 @@ impl FileSystem for MemFileSystem {
 struct Place {
     tree: Arc<Mutex<Tree>>,
     path: PathBuf,
-    content: Content,
+    content: FileContent,
 }
 
 impl Place {
-    fn new(tree: &Arc<Mutex<Tree>>, path: &Path, content: &Content) -> Self {
+    fn new(tree: &Arc<Mutex<Tree>>, path: &Path, content: &FileContent) -> Self {
         Self { tree: tree.clone(), path: path.to_path_buf(), content: content.clone() }
     }
 
@@ -237,27 +281,27 @@ struct MemWritableFile(Place);
 
 impl MemWritableFile {
     /// Changes the content: in place, or in a copy if it is mapped or shared.
-    fn change(&self, change: impl FnOnce(&mut Vec<u8>)) {
+    fn change(&self, change: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         let mut content = self.0.content.write();
-        if let FileBytes::Owned(owned) = &mut *content {
-            return change(Arc::make_mut(owned));
+        if let Content::Bytes(FileBytes::Owned(owned)) = &mut *content {
+            change(Arc::make_mut(owned));
+            return Ok(());
         }
-        let mut copy = content.to_vec();
+        let mut copy = content.bytes()?.to_vec();
         change(&mut copy);
-        *content = FileBytes::Owned(Arc::new(copy));
+        *content = Content::owned(copy);
+        Ok(())
     }
 }
 
 impl WritableFile for MemWritableFile {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.change(|content| content.extend_from_slice(bytes));
-        Ok(())
+        self.change(|content| content.extend_from_slice(bytes))
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        self.change(|content| content.truncate(length));
-        Ok(())
+        self.change(|content| content.truncate(length))
     }
 
     fn sync(&mut self) -> io::Result<()> {
@@ -270,24 +314,18 @@ impl WritableFile for MemWritableFile {
 }
 
 #[derive(Debug)]
-struct MemReadableFile(Content);
+struct MemReadableFile(FileContent);
 
 impl ReadableFile for MemReadableFile {
     fn length(&self) -> io::Result<u64> {
-        Ok(self.0.read().len() as u64)
+        Ok(self.0.read().length())
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let content = self.0.read();
-        let source = usize::try_from(offset)
-            .ok()
-            .and_then(|from| content.get(from..from.checked_add(buffer.len())?))
-            .ok_or(io::ErrorKind::UnexpectedEof)?;
-        buffer.copy_from_slice(source);
-        Ok(())
+        self.0.read().read_exact_at(buffer, offset)
     }
 
     fn map(&self) -> io::Result<FileBytes> {
-        Ok(self.0.read().clone())
+        self.0.read().bytes()
     }
 }

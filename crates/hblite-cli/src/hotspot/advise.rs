@@ -69,7 +69,7 @@ fn advice(arguments: &AdviseArguments) -> Result<String, String> {
     let sample = match (&arguments.keys, &arguments.table) {
         (Some(keys), _) => Sample::parse(key, &read(keys)?).map_err(text)?,
         (None, table) => {
-            let store = hblite::Options::new().create_if_missing(false);
+            let store = crate::store_files::options().create_if_missing(false);
             let connection =
                 store.open(&arguments.dir).map_err(|error| error.message().to_owned())?;
             let table = table.as_deref().unwrap_or_default();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use hblite::{Connection, Options, Table};
+use hblite::{Connection, Table};
 use hblite_env::Env;
 use hblite_transfer::{
     Columns, DelimitedWriter, ExportReport, HFilesOptions, HFilesReport, JsonLinesWriter,
@@ -116,7 +116,8 @@ pub(crate) fn run(arguments: &ExportArguments) -> ExitCode {
 
 fn run_export(arguments: &ExportArguments, interrupt: &Interrupt) -> Result<String, TransferError> {
     let job = Job::of(arguments)?;
-    let options = Options::new().create_if_missing(false).read_only(arguments.read_only);
+    let options =
+        crate::store_files::options().create_if_missing(false).read_only(arguments.read_only);
     let connection = options.open(&arguments.dir)?;
     report_open(&connection);
     let result =

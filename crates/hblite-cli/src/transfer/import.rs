@@ -233,7 +233,7 @@ fn run_import(arguments: &ImportArguments, interrupt: &Interrupt) -> Result<Impo
     let input = open_input(arguments, &bar, interrupt)?;
     interrupt.catch().map_err(TransferError::Read)?;
 
-    let connection = hblite::open(&arguments.dir)?;
+    let connection = crate::store_files::options().open(&arguments.dir)?;
     report_open(&connection);
     let options = ImportOptions {
         durability: arguments.durability.unwrap_or(Durability::UseDefault),

@@ -57,8 +57,8 @@ pub(super) fn check_own(fs: &dyn FileSystem, partial: &Layout) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "{} is there already and is not an unfinished backup: it lacks {MARKER_FILE}. Move it away, \
-         or choose another target. Nothing was changed",
+        "{} is there already and is not an unfinished backup: it lacks {MARKER_FILE}. Move it \
+         away, or choose another target. Nothing was changed",
         root.display()
     );
     Err(Error::new(Exception::Io, message))

@@ -11,7 +11,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_env::{Env, ImagePart};
+use hblite_env::{Env, ImagePart, LargeFiles};
 use hblite_model::{Error, Result};
 
 #[cfg(doc)]
@@ -30,7 +30,12 @@ pub(super) fn open_image(
 ) -> Result<(Env, EngineOptions)> {
     let layout = Layout::new(dir);
     layout::recognize(env.fs.as_ref(), &layout, options.salvage)?.require_store(dir)?;
-    let image = hblite_env::image(env.fs.as_ref(), dir, &|path| layout.image_part(path))
+    let large = match options.are_files_mapped {
+        true => LargeFiles::Mapped,
+        false => LargeFiles::Open,
+    };
+    let part = |path: &Path| layout.image_part(path);
+    let image = hblite_env::image(env.fs.as_ref(), dir, &part, large)
         .map_err(|error| Error::io("cannot read", dir, error))?;
     let env = env.clone().with_fs(Arc::new(image));
     let options = EngineOptions {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{io, iter};
 
-use hblite_env::{Env, FileBytes};
+use hblite_env::Env;
 use hblite_model::{Error, Exception, Result};
 
 use super::entry::{self, Mark, Payload, Place};
@@ -35,15 +35,15 @@ pub(super) struct SegmentFile {
 }
 
 impl SegmentFile {
-    /// The content of the file.
-    pub(super) fn map(&self, env: &Env) -> Result<FileBytes> {
-        let map = || -> io::Result<FileBytes> { env.fs.open(&self.path)?.map() };
-        map().map_err(|error| Error::io("read", &self.path, error))
+    /// The content of the file. It is not mapped: whatever becomes of the file then, the process
+    /// lives on.
+    pub(super) fn read(&self, env: &Env) -> Result<Vec<u8>> {
+        env.fs.read_large(&self.path).map_err(|error| Error::io("read", &self.path, error))
     }
 
     /// The oldest segment that is needed, according to the last mark in this one.
     fn oldest_live(&self, env: &Env) -> Result<u64> {
-        let content = self.map(env)?;
+        let content = self.read(env)?;
         let mut reader = SegmentReader::new(&content, &self.header, self.told_end);
         let mut oldest = self.header.oldest_live;
         while let Some(step) = reader.next() {
@@ -380,7 +380,7 @@ impl Finder<'_> {
         };
         let path = segment_path(self.dir, link.number);
         let segment = SegmentFile { path, length, header, told_end: link.end };
-        let content = segment.map(self.env)?;
+        let content = segment.read(self.env)?;
         // Version 1 had a shorter header.
         let (at, rest) = (header.size(), content.get(header.size() as usize..));
         let place = Place { salt, offset: at };

@@ -250,7 +250,7 @@ impl Replayer<'_> {
         if segment.header.lineage.is_some() {
             report.log.synced = report.log.synced.max(segment.header.previous_end);
         }
-        let content = segment.map(self.env)?;
+        let content = segment.read(self.env)?;
         let mut reader = SegmentReader::new(&content, &segment.header, segment.told_end);
         let mut closed = ClosedSegment { number: segment.header.number, ..Default::default() };
         let mut torn_at = None;
@@ -365,7 +365,7 @@ impl Replayer<'_> {
             if segment.header.lineage.is_some() {
                 ahead.synced = ahead.synced.max(segment.header.previous_end);
             }
-            let content = segment.map(self.env)?;
+            let content = segment.read(self.env)?;
             ahead.look_at(SegmentReader::new(&content, &segment.header, segment.told_end));
         }
         Ok(ahead)
