@@ -126,6 +126,8 @@ impl Engine {
         drop(hold);
         catalog.load_namespaces()?;
         forget_flushed(&context, &recovery, &catalog)?;
+        // Where a removal of segments may fail, the log may have failed with it.
+        context.wal.check()?;
         let chores = Chores::start(&context, &catalog, receiver)?;
         let opened_at_ms = context.env.clock.now_millis();
         let running = Mutex::new(Some(Running { chores, _lock: lock }));

@@ -136,9 +136,9 @@ impl Machine {
             disk.files().power_off_after(self.below(most));
         }
         simulation::record("life", format!("{life} {end:?}").as_bytes());
-        let connection = self.open(&disk)?;
+        let (connection, faults) = self.open(&disk)?;
         let worked = match &connection {
-            Some(connection) => self.work_in(connection, &disk, life)?,
+            Some(connection) => self.work_in(connection, &disk, life, faults)?,
             None => false,
         };
         self.count_end(end, disk.files().is_off(), connection.is_some());
@@ -226,12 +226,13 @@ impl Machine {
     }
 
     /// Opens the store; nothing if the power went meanwhile. What fails by an injected fault is
-    /// tried again without faults.
-    fn open(&self, disk: &SimulatedDisk) -> Outcome<Option<Connection>> {
+    /// tried again without faults. Gives the number of faults before, since a worker of the store
+    /// may meet one before the open returns.
+    fn open(&self, disk: &SimulatedDisk) -> Outcome<(Option<Connection>, u64)> {
         let faults = self.rates.faults();
         match self.options(disk.clone()).open(STORE) {
-            Ok(connection) => return Ok(Some(connection)),
-            Err(_) if disk.files().is_off() => return Ok(None),
+            Ok(connection) => return Ok((Some(connection), faults)),
+            Err(_) if disk.files().is_off() => return Ok((None, faults)),
             Err(error) if self.rates.faults() == faults => {
                 return Err(format!("the store does not open: {error}"));
             }
@@ -239,21 +240,23 @@ impl Machine {
         }
         // Another open cannot know that a sync of the last one failed.
         disk.files().forgive_failed_syncs();
+        let faults = self.rates.faults();
         match self.options(disk.clone()).open(STORE) {
-            Ok(connection) => Ok(Some(connection)),
-            Err(_) if disk.files().is_off() => Ok(None),
+            Ok(connection) => Ok((Some(connection), faults)),
+            Err(_) if disk.files().is_off() => Ok((None, faults)),
             Err(error) => Err(format!("the store does not open when its disk is well: {error}")),
         }
     }
 
-    /// Everything that happens in an open store. Whether it got as far as to work.
+    /// Everything that happens in an open store; `faults` is how many there were before it was
+    /// opened. Whether it got as far as to work.
     fn work_in(
         &mut self,
         connection: &Connection,
         disk: &SimulatedDisk,
         life: u64,
+        faults: u64,
     ) -> Outcome<bool> {
-        let faults = self.rates.faults();
         if let Err(error) = self.begin(connection, disk) {
             if disk.files().is_off() || self.rates.faults() > faults {
                 return Ok(false);

@@ -138,7 +138,7 @@ impl Head {
     }
 
     /// Writes the new head of the log in `dir` beside the old one; when it is synced,
-    /// [`Head::commit`] puts it in place. A failure changes nothing.
+    /// [`Head::put_in_place`] replaces the old one with it. A failure changes nothing.
     pub(super) fn prepare(
         &self,
         fs: &dyn FileSystem,
@@ -153,17 +153,22 @@ impl Head {
         Ok(file)
     }
 
-    /// Puts the head that was prepared in place, durably.
-    pub(super) fn commit(fs: &dyn FileSystem, dir: &Path) -> io::Result<()> {
-        let path = head_path(dir);
-        fs.rename(&temporary_path(dir), &path)?;
-        path.parent().map_or(Ok(()), |parent| fs.sync_dir(parent))
+    /// Puts the head that was prepared in place. After a failure the old one or the new one is.
+    pub(super) fn put_in_place(fs: &dyn FileSystem, dir: &Path) -> io::Result<()> {
+        fs.rename(&temporary_path(dir), &head_path(dir))
     }
 
-    /// Prepares and commits.
+    /// Makes durable which head is in place.
+    pub(super) fn make_durable(fs: &dyn FileSystem, dir: &Path) -> io::Result<()> {
+        dir.parent().map_or(Ok(()), |parent| fs.sync_dir(parent))
+    }
+
+    /// Replaces the head of the log in `dir` durably.
     pub(super) fn write(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
         let prepared = self.prepare(fs, dir).and_then(|mut file| file.sync());
-        let written = prepared.and_then(|()| Self::commit(fs, dir));
+        let written = prepared
+            .and_then(|()| Self::put_in_place(fs, dir))
+            .and_then(|()| Self::make_durable(fs, dir));
         written.map_err(|error| Error::io("write", &head_path(dir), error))
     }
 }

@@ -40,8 +40,8 @@
 //! 4. Segments are removed in order. Before a removal a mark says durably that the segment is not
 //!    needed, so one that comes back after a power cut is not read.
 //! 5. A record is in the log if its write succeeded, and is absent if its write failed: a
-//!    write that failed is undone. A sync that failed is never tried again: the log refuses
-//!    everything from then on.
+//!    write that failed is undone. A sync of records or names that failed is never tried again:
+//!    the log refuses everything from then on. New files without records are given up instead.
 //!
 //! What a replay calls a torn tail and what it calls damage: see `replay.rs`.
 //!

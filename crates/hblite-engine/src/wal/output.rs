@@ -1,10 +1,13 @@
 //! The files of the log while they are written: the active segment, its successors, the head.
 //!
 //! Failure: a write that failed is undone. The segment is cut back to the last record that was
-//!          written whole, and synced, so that its content is known; a segment whose creation
-//!          failed is removed. Then the log can go on: see [`super::Tail::take_back`]. A sync that
-//!          failed, also one that is to make a cut safe, leaves unknown what is on the disk; that
-//!          cannot be undone.
+//!          written whole, and synced, so that its content is known. A segment whose creation
+//!          failed is removed: nothing relies on it or on the head that was to name it, so a
+//!          failed sync of one of these two files does no harm. If it was the rename of the head
+//!          that failed, the segment stays: the head names either it, without records, or its
+//!          predecessor. Then the log can go on: see [`super::Tail::take_back`]. Any other sync
+//!          that failed, also one that is to make a cut safe, leaves unknown what is on the disk;
+//!          that cannot be undone.
 //! Threads: the leader of a group uses it, see [`super::syncer`].
 
 use std::io::{self, ErrorKind};
@@ -59,8 +62,9 @@ impl Failure {
         Self { what, is_undone: true, is_full: is_full(error), is_displaced: false }
     }
 
-    /// A sync of a new file on which nothing relies. Without space it is as good as not tried.
-    fn new_file(path: &Path, error: &io::Error) -> Self {
+    /// A sync of a directory with a new name on which nothing relies. Without space it is as good
+    /// as not tried.
+    fn new_name(path: &Path, error: &io::Error) -> Self {
         Self { is_undone: is_full(error), ..Self::undone("create", path, error) }
     }
 }
@@ -172,18 +176,22 @@ impl Output {
 
     /// Creates a segment, makes its name and its header durable, and lets the log's head name it.
     fn create(&self, env: &Env, dir: &Path, header: &SegmentHeader) -> Outcome<OpenSegment> {
-        let path = segment_path(dir, header.number);
-        let created = self.create_file(env, dir, &path, header);
-        if created.as_ref().is_err_and(|failure| failure.is_undone) {
+        let (fs, path) = (env.fs.as_ref(), segment_path(dir, header.number));
+        let prepared = self.prepare(env, dir, &path, header);
+        if prepared.as_ref().is_err_and(|failure| failure.is_undone) {
             // What stays has no records, and its number is not used again.
-            let _ = env.fs.remove_file(&path);
+            let _ = fs.remove_file(&path);
         }
+        let file = prepared?;
+        Head::put_in_place(fs, dir).map_err(|error| Failure::undone("create", &path, &error))?;
+        Head::make_durable(fs, dir).map_err(|error| Failure::unknown("create", &path, &error))?;
         let end = LogPosition { segment: header.number, offset: HEADER_SIZE as u64 };
         let (salt, synced_offset) = (header.salt, end.offset);
-        Ok(OpenSegment { file: created?, path, salt, end, synced_offset })
+        Ok(OpenSegment { file, path, salt, end, synced_offset })
     }
 
-    fn create_file(
+    /// Creates a segment, and beside the log's head the one that names it, durably.
+    fn prepare(
         &self,
         env: &Env,
         dir: &Path,
@@ -195,17 +203,15 @@ impl Output {
         let (newest, salt) = (header.number, header.salt);
         let head = Head { store, newest, salt, state: HeadState::Running };
         let undone = |error| Failure::undone("create", path, &error);
-        let unsynced = |error| Failure::new_file(path, &error);
+        let unnamed = |error| Failure::new_name(path, &error);
 
         let mut file = fs.create(path).map_err(undone)?;
-        file.write_all(&header.encode()).map_err(undone)?;
-        file.sync().map_err(unsynced)?;
-        fs.sync_dir(dir).map_err(unsynced)?;
+        file.write_all(&header.encode()).and_then(|()| file.sync()).map_err(undone)?;
+        fs.sync_dir(dir).map_err(unnamed)?;
         if let Some(parent) = dir.parent().filter(|_| !self.has_head) {
-            fs.sync_dir(parent).map_err(unsynced)?;
+            fs.sync_dir(parent).map_err(unnamed)?;
         }
-        head.prepare(fs, dir).map_err(undone)?.sync().map_err(unsynced)?;
-        Head::commit(fs, dir).map_err(|error| Failure::unknown("create", path, &error))?;
+        head.prepare(fs, dir).and_then(|mut file| file.sync()).map_err(undone)?;
         Ok(file)
     }
 

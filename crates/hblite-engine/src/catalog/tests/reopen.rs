@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_env::{CrashFileSystem, Env, FileSystem, ManualClock, MemFileSystem};
+use hblite_env::{
+    CrashFileSystem, Env, Fault, FaultFileSystem, FileSystem, ManualClock, MemFileSystem, Operation,
+};
 use hblite_model::{
     ColumnFamilyDescriptor, CompactRequest, Durability, Get, MergeKind, NamespaceDescriptor, Put,
     SplitPoints, TableState,
@@ -338,12 +340,9 @@ fn a_flush_in_the_middle_of_a_recovery_claims_only_what_came_back() {
     }
 }
 
-/// A flush during the replay frees the segment that was just read, and with it the next one, which
-/// holds only a mark and is still to be read.
-#[test]
-fn a_flush_during_the_replay_removes_no_segment_that_is_still_to_be_read() {
-    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
-    let engine = open(&fs).unwrap();
+/// A store whose log has segments that nobody needs after a flush.
+fn with_segments_to_free(fs: &Arc<dyn FileSystem>) -> Arc<Engine> {
+    let engine = open(fs).unwrap();
     engine.create_table(&table("t", &["f"]), &[]).unwrap();
     for system in ["hbase:meta", "hbase:namespace", "t"] {
         engine.flush(name(system)).unwrap();
@@ -353,8 +352,15 @@ fn a_flush_during_the_replay_removes_no_segment_that_is_still_to_be_read() {
     let large = Put::new("row").add("f", "q", vec![0; 100_000]);
     engine.table(name("t")).mutate(large.as_mutation()).unwrap();
     wal.roll().unwrap();
-    engine.abandon();
-    drop(engine);
+    engine
+}
+
+/// A flush during the replay frees the segment that was just read, and with it the next one, which
+/// holds only a mark and is still to be read.
+#[test]
+fn a_flush_during_the_replay_removes_no_segment_that_is_still_to_be_read() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    kill(with_segments_to_free(&fs));
     let small = EngineOptions { memstore_flush_size_bytes: 65_536, ..options() };
     let engine = Engine::open(env(Arc::clone(&fs)), Path::new(DIR), small).unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), ["row"]);
@@ -392,4 +398,32 @@ fn a_file_that_a_killed_flush_left_is_durable_before_the_manifest_lists_it() {
             return;
         }
     }
+}
+
+/// A flush during the replay frees segments, and nothing waits for their removal. If the log fails
+/// there, the store cannot take writes, and must not open.
+#[test]
+fn a_store_that_opens_takes_writes_whichever_directory_sync_failed() {
+    let mut failures = 0;
+    for nth in 1.. {
+        let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+        let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
+        let engine = with_segments_to_free(&shared);
+        put(&engine, "t", "small").unwrap();
+        kill(engine);
+        let count = fs.count(Operation::SyncDir);
+        fs.inject(Fault::on(Operation::SyncDir).nth(nth));
+        let small = EngineOptions { memstore_flush_size_bytes: 65_536, ..options() };
+        let opened = Engine::open(env(Arc::clone(&shared)), Path::new(DIR), small);
+        let has_failed = fs.count(Operation::SyncDir) - count >= nth;
+        fs.heal();
+        failures += usize::from(opened.is_err());
+        let engine = opened.or_else(|_| open(&shared)).unwrap();
+        put(&engine, "t", "new").unwrap_or_else(|error| panic!("sync {nth}: {error}"));
+        assert_eq!(rows(&engine, "t").unwrap(), ["new", "row", "small"], "sync {nth}");
+        if !has_failed {
+            break;
+        }
+    }
+    assert!(failures > 0, "no fault was noticed");
 }

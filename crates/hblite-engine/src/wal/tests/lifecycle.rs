@@ -137,19 +137,38 @@ fn assert_refused(error: &Error, cause: &str) {
     assert!(message.contains(cause) && message.contains("reopen the store"), "{message}");
 }
 
+/// Of the syncs of files, those of a new segment and of the head that is to name it concern nothing
+/// that anybody relies on: these are given up, and the write can be repeated.
 #[test]
-fn after_a_failed_sync_all_is_refused_until_reopened() {
-    for operation in [Operation::Sync, Operation::SyncDir, Operation::Rename] {
+fn after_a_failed_sync_of_records_or_names_all_is_refused_until_reopened() {
+    for (operation, path) in [
+        (Operation::Sync, "WAL"),
+        (Operation::SyncDir, "WAL"),
+        (Operation::SyncDir, "/db"),
+        (Operation::Sync, "WALs.head"),
+        (Operation::Rename, "WAL"),
+    ] {
+        let (mut refused, mut retried) = (0, 0);
         for nth in 1..6 {
             let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
             let env = env_on(fs.clone());
             let (wal, _, _) = open_with(&env, small());
-            fs.inject(Fault::on(operation).in_path("WAL").nth(nth));
+            fs.inject(Fault::on(operation).in_path(path).nth(nth));
             let writes = random_writes(nth, 80);
-            let failed_at = writes
+            let (failed_at, error) = writes
                 .iter()
-                .position(|each| write(&wal, each, Durability::FsyncWal).is_err())
+                .enumerate()
+                .find_map(|(at, each)| Some((at, write(&wal, each, Durability::FsyncWal).err()?)))
                 .expect("the fault was met");
+            if error.kind() == ErrorKind::Busy {
+                retried += 1;
+                let again = |each| write(&wal, each, Durability::FsyncWal).unwrap();
+                writes[failed_at..].iter().for_each(again);
+                wal.sync_all().unwrap();
+                assert_eq!(replay_all(&env).0, writes, "{operation:?} {nth} in {path}");
+                continue;
+            }
+            refused += 1;
             let again = write(&wal, &writes[failed_at], Durability::AsyncWal).unwrap_err();
             assert_refused(&again, "injected");
             assert_refused(&wal.close().unwrap_err(), "injected");
@@ -160,6 +179,13 @@ fn after_a_failed_sync_all_is_refused_until_reopened() {
             write(&wal, &writes[79], Durability::FsyncWal).unwrap();
             assert_eq!(replay_all(&env).0.len(), replayed.len() + 1);
         }
+        let expected = match (operation, path) {
+            // The header of the first segment, the head, and three writes.
+            (Operation::Sync, "WAL") => (3, 2),
+            (Operation::SyncDir, _) => (5, 0),
+            _ => (0, 5),
+        };
+        assert_eq!((refused, retried), expected, "{operation:?} in {path}");
     }
 }
 
