@@ -17,6 +17,7 @@ mod settings;
 mod shell;
 mod store_files;
 mod terminal;
+mod to_hbase;
 mod transfer;
 
 use std::process::ExitCode;
@@ -49,6 +50,8 @@ enum Command {
     LoadHfiles(load_hfiles::LoadHFilesArguments),
     /// Copies a closed store.
     Backup(backup::BackupArguments),
+    /// Puts a store in order for Apache HBase to start on its directory.
+    ToHbase(to_hbase::ToHBaseArguments),
     /// Writes the lines of a CSV, TSV or JSON lines file into a table.
     Import(transfer::import::ImportArguments),
     /// Writes the rows of a table as CSV, TSV, JSON lines, or HFiles for a bulk load.
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::LoadHfiles(arguments) => load_hfiles::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),
+        Command::ToHbase(arguments) => to_hbase::run(&arguments),
         Command::Import(arguments) => transfer::import::run(&arguments),
         Command::Export(arguments) => transfer::export::run(&arguments),
         Command::Hotspot(command) => hotspot::run(command),

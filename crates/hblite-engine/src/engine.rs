@@ -24,7 +24,7 @@ use hblite_model::{
     TableDescriptor, TableName, TableState,
 };
 
-use crate::catalog::{Catalog, OpenReport, rebuild};
+use crate::catalog::{Catalog, OpenReport, master_data, rebuild};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, FileNote, MemoryUse};
@@ -83,6 +83,8 @@ impl Engine {
             // Its segments will name the store: another id after a power cut would disown them.
             wal.sync_first(layout.marker_file());
         }
+        let (version_file, in_use) = layout.in_use_mark();
+        wal.write_first(version_file, in_use);
         let (sender, receiver) = chore_channel();
         let cache_size = options.block_cache_size_bytes;
         let context = Arc::new(EngineContext {
@@ -152,9 +154,26 @@ impl Engine {
         // Whatever failed: nobody may write to the log when the directory is given free.
         self.catalog.stop_serving();
         self.context.region_changes.notify();
-        let closed = self.context.wal.close();
+        let closed = match (flushed, self.context.wal.close()) {
+            // All of the store is in files that HBase reads as well.
+            (Ok(()), Ok(true)) => self.hand_over(),
+            (flushed, closed) => flushed.and(closed.map(drop)),
+        };
         drop(running);
-        flushed.and(closed)
+        closed
+    }
+
+    /// Lets HBase start on the directory.
+    fn hand_over(&self) -> Result<()> {
+        let EngineContext { env, layout, .. } = self.context.as_ref();
+        if self.context.is_read_only.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        // Without files of hbase:meta, HBase begins anew, as the next open does.
+        if layout.is_catalog_in_files() {
+            master_data::ensure(layout, env.fs.as_ref(), env.clock.now_millis())?;
+        }
+        layout.mark_free(env.fs.as_ref())
     }
 
     /// What was read back from the log when the store was opened.

@@ -14,6 +14,8 @@
 //! <root>/.hbase-snapshot/<name>/                              see `catalog::snapshot`
 //! <root>/archive/hblite-<store id>-moved/<number>/<path>      in the way, and not hblite's
 //! <root>/WALs/                                               the log
+//! <root>/WALs/<server>/                                      HBase's; empty. See `catalog::master_data`
+//! <root>/MasterData/                                         HBase's; see `catalog::master_data`
 //! <root>/.tmp/hblite-<store id>-<name>/                      being removed; gone after an open
 //! ```
 //!
@@ -53,6 +55,8 @@ const ID_FILE: &str = "hbase.id";
 const VERSION_FILE: &str = "hbase.version";
 const MARKER_FILE: &str = "hblite.store";
 const LOCK_FILE: &str = "LOCK";
+/// Name of the directory of what HBase's master keeps for itself.
+const MASTER_DATA_DIR: &str = "MasterData";
 /// The only region of hbase:namespace has this id, and so the same name in every store.
 pub(crate) const NAMESPACE_REGION_ID: u64 = 1;
 /// Name of the file with a region's identity, in its directory.
@@ -88,6 +92,8 @@ pub(crate) struct Layout {
 struct MarkerState {
     is_durable: bool,
     catalog_has_files: bool,
+    /// Whether HBase is kept from starting on the directory.
+    is_in_use: bool,
 }
 
 impl Layout {
@@ -139,6 +145,11 @@ impl Layout {
     /// The directory of the log.
     pub(crate) fn wal_dir(&self) -> PathBuf {
         self.root.join("WALs")
+    }
+
+    /// The directory of what HBase's master keeps for itself.
+    pub(crate) fn master_data_dir(&self) -> PathBuf {
+        self.root.join(MASTER_DATA_DIR)
     }
 
     /// The directory of all namespaces.

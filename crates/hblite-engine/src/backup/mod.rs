@@ -52,6 +52,7 @@ pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     target.add_dir(&layout.data_dir())?;
     target.add_dir(&layout.snapshots_dir())?;
     target.add_dir(&layout.wal_dir())?;
+    target.add_dir(&layout.master_data_dir())?;
     let log_head = wal::head_file(&layout.wal_dir());
     if target.exists(&log_head)? {
         target.add_file(&log_head)?;

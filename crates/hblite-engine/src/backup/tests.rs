@@ -353,7 +353,8 @@ fn the_log_is_let_go_again() {
     let segments = world.fs.list_dir(Path::new("/store/WALs")).unwrap();
     assert!(segments.len() <= 2, "{segments:?}");
     engine.close().unwrap();
-    assert_eq!(world.fs.list_dir(Path::new("/store/WALs")).unwrap(), []);
+    let left = world.fs.list_dir(Path::new("/store/WALs")).unwrap();
+    assert!(left.iter().all(|entry| entry.is_dir), "{left:?}");
 }
 
 /// Cut off at every operation: the target is whole or not there, and the original as it was.

@@ -12,9 +12,10 @@ use hblite_env::sync::{Mutex, RwLock};
 use hblite_model::name::{DEFAULT_NAMESPACE, SYSTEM_NAMESPACE};
 use hblite_model::{
     Durability, Error, ErrorKind, Exception, Mutation, NamespaceDescriptor, RegionInfo, Result,
-    Scan, TableDescriptor, TableName, TableState,
+    RowResult, Scan, TableDescriptor, TableName, TableState,
 };
 
+use super::Catalog;
 use super::create::new_row;
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, MetaRow, RegionRow, ServerName};
@@ -24,7 +25,6 @@ use super::rebuild;
 use super::region_info_file;
 use super::snapshot;
 use super::table::TableEntry;
-use super::{Catalog, SERVER_HOST, SERVER_PORT};
 use crate::context::EngineContext;
 use crate::layout::NAMESPACE_REGION_ID;
 use crate::parallel;
@@ -56,16 +56,16 @@ impl Catalog {
         meta_region: Arc<Region>,
         rebuild: Option<rebuild::Plan>,
     ) -> Result<Self> {
-        let server = ServerName {
-            host: SERVER_HOST.to_owned(),
-            port: SERVER_PORT,
-            start_code: context.env.clock.now_millis(),
-        };
+        let server = ServerName::of_store();
         if let Some(plan) = &rebuild {
-            let timestamp = highest_timestamp(&meta_region)?.max(server.start_code - 1) + 1;
+            let now = context.env.clock.now_millis();
+            let timestamp = highest_timestamp(&meta_region)?.max(now - 1) + 1;
             plan.write(&meta_region, &server, timestamp)?;
         }
-        let mut tables = read_rows(&meta_region)?;
+        let mut renames = Vec::new();
+        let mut tables = read_rows(&meta_region, |row| {
+            renames.extend(meta::rename_server(row, &server));
+        })?;
         let namespace_table = TableName::namespace_table();
         let (_, rows) =
             tables.remove(&namespace_table).unwrap_or_else(|| (TableState::Enabled, Vec::new()));
@@ -98,6 +98,7 @@ impl Catalog {
         if !is_known {
             catalog.write_namespace_table(&meta_region, &namespace_row)?;
         }
+        catalog.rename_servers(&renames)?;
         catalog.open_report = orphans::retire(&catalog)?;
         catalog.open_report.rebuilt = rebuild.map(|plan| plan.report);
         context.layout.remove_own_leftovers(context.env.fs.as_ref())?;
@@ -133,6 +134,18 @@ impl Catalog {
             self.publish(&name, Some(TableEntry::new(descriptor, state, rows, regions)));
         }
         Ok(())
+    }
+
+    /// Lets hbase:meta name no server but the store's, after HBase had the directory. An HBase that
+    /// starts on it must not wait for a server that it does not know.
+    fn rename_servers(&self, renames: &[meta::ServerRename]) -> Result<()> {
+        if renames.is_empty() || self.context.options.is_read_only {
+            return Ok(());
+        }
+        let timestamp = self.meta.next_timestamp()?;
+        let rows: Vec<_> =
+            renames.iter().map(|rename| rename.put(&self.server, timestamp)).collect();
+        self.meta.write(&rows)
     }
 
     /// Writes the rows of hbase:namespace's own region, in memory.
@@ -236,9 +249,11 @@ pub(crate) fn namespace_row() -> RegionRow {
     new_row(RegionInfo::new(table, b"", b"", NAMESPACE_REGION_ID), 1)
 }
 
-fn read_rows(meta_region: &Region) -> Result<TableRows> {
+/// Reads hbase:meta, and shows each row to `visit`.
+fn read_rows(meta_region: &Region, mut visit: impl FnMut(&RowResult)) -> Result<TableRows> {
     let mut rows = Vec::new();
     for_each_row(meta_region, &Scan::new(), |row| {
+        visit(row);
         rows.push(meta::parse(row)?);
         Ok(())
     })?;

@@ -58,6 +58,14 @@ pub(super) struct ServerName {
     pub(super) start_code: i64,
 }
 
+impl ServerName {
+    /// The server that hbase:meta names on disk, the same in every store and after every open: to
+    /// an HBase that starts on the directory, it is a server that has ended.
+    pub(super) fn of_store() -> Self {
+        Self { host: "localhost".to_owned(), port: 16020, start_code: 1 }
+    }
+}
+
 /// `host,port,start code`, as HBase names servers.
 impl fmt::Display for ServerName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -140,6 +148,33 @@ fn open_region(
         .add(INFO, SERVER_START_CODE, server.start_code.to_be_bytes())
         .add(INFO, SERVER_NAME, server.to_string())
         .add(INFO, OPEN_SEQUENCE_NUMBER, open_sequence_number.to_be_bytes())
+}
+
+/// Lets a region's row name this server, if it names another one.
+pub(super) fn rename_server(row: &RowResult, server: &ServerName) -> Option<ServerRename> {
+    let name = server.to_string();
+    let named = row.value(INFO, SERVER_NAME).is_some_and(|found| found != name.as_bytes());
+    let located = row.value(INFO, SERVER).is_some();
+    named.then(|| ServerRename { row: row.row().to_vec(), is_located: located })
+}
+
+/// A row of hbase:meta that names a server of HBase.
+pub(super) struct ServerRename {
+    row: Vec<u8>,
+    /// Whether it says where clients find the server.
+    is_located: bool,
+}
+
+impl ServerRename {
+    pub(super) fn put(&self, server: &ServerName, timestamp: i64) -> Mutation {
+        let put = Put::at(&self.row, timestamp).add(INFO, SERVER_NAME, server.to_string());
+        if !self.is_located {
+            return put.into();
+        }
+        put.add(INFO, SERVER, format!("{}:{}", server.host, server.port))
+            .add(INFO, SERVER_START_CODE, server.start_code.to_be_bytes())
+            .into()
+    }
 }
 
 /// A region that its table's state took out of service.

@@ -37,6 +37,7 @@ pub(crate) mod descriptor_file;
 mod drop;
 pub(crate) mod load;
 pub(crate) mod loss;
+pub(crate) mod master_data;
 mod merge;
 pub(crate) mod meta;
 mod meta_table;
@@ -81,10 +82,6 @@ use self::table::{TableEntry, table_not_found};
 pub use self::orphans::{Moved, OpenReport};
 pub use self::rebuild::CatalogRebuild;
 pub(crate) use self::table::TableSlot;
-
-/// The host and port that hbase:meta names; a server that shows itself to clients names its own.
-const SERVER_HOST: &str = "localhost";
-const SERVER_PORT: u16 = 16020;
 
 /// Namespaces, tables and regions of an open store.
 pub(crate) struct Catalog {

@@ -166,7 +166,7 @@ impl Inspection<'_> {
         let is_marked = matches!(marker, Ok(RootFile::Whole(_)));
         let files = [
             (layout.cluster_id_file(), id.map(RootFile::forget), is_marked),
-            (layout.version_file(), version, is_marked),
+            (layout.version_file(), version.map(RootFile::forget), is_marked),
             (layout.marker_file(), marker.map(RootFile::forget), false),
         ];
         for (path, state, is_required) in files {

@@ -63,7 +63,7 @@ impl Layout {
 
     /// Whether an open does not read it: the lock, and what is out of service.
     fn is_passing(&self, path: &Path) -> bool {
-        path == self.lock_file() || path == self.archive_dir()
+        [self.lock_file(), self.archive_dir(), self.master_data_dir()].iter().any(|p| p == path)
     }
 }
 

@@ -13,7 +13,7 @@
 //! exists before the marker is durable (see [`Layout::make_root_durable`]). An unmarked store
 //! is one from before the marker; it gets one at its next open.
 //!
-//! A directory in `WALs/`, where HBase keeps the logs of a server, is refused in any store.
+//! A log in a directory in `WALs/`, where HBase keeps those of a server, is refused in any store.
 //!
 //! hbase:namespace is known by its region: hblite's has a name of its own, the same in every store.
 //!
@@ -219,19 +219,25 @@ impl Look<'_> {
             .all(|table| table.is_dir && matches!(table.name.as_str(), "meta" | "namespace")))
     }
 
-    /// Refuses a log that HBase wrote: what it holds would be lost.
+    /// Refuses a log that HBase wrote: what it holds would be lost. A server that was stopped
+    /// leaves its directory empty.
     fn check_log_dir(&self) -> Result<()> {
         let dir = self.layout.wal_dir();
-        let Some(log) = self.list(&dir)?.into_iter().find(|entry| entry.is_dir) else {
-            return Ok(());
-        };
-        let message = format!(
-            "{} is a directory, as the logs of an Apache HBase server are, and hblite cannot read \
-             it. Nothing was changed. Start HBase on the directory and stop it, which writes the \
-             log to store files, and move the directory out of the store",
-            dir.join(log.name).display()
-        );
-        Err(Error::new(Exception::Io, message))
+        for server in self.list(&dir)?.into_iter().filter(|entry| entry.is_dir) {
+            let path = dir.join(&server.name);
+            if self.list(&path)?.is_empty() {
+                continue;
+            }
+            let message = format!(
+                "{} holds the log of an Apache HBase server, which is running on this directory \
+                 or was killed, and hblite cannot read it. Nothing was changed. If HBase is not \
+                 running, start it on the directory; then stop it, which writes the log to store \
+                 files",
+                path.display()
+            );
+            return Err(Error::new(Exception::Io, message));
+        }
+        Ok(())
     }
 
     /// Whether a directory of a system table holds what its first open writes.

@@ -1,7 +1,7 @@
 //! The root of a store: its lock, and the files by which a store is known.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hblite_env::{Env, FileLock, FileSystem};
 use hblite_model::protobuf::{self, MessageWriter};
@@ -11,6 +11,19 @@ use super::{ID_FILE, Layout, MARKER_FILE, Marker, Place, StoreId, VERSION_FILE};
 
 /// The version of HBase's layout.
 const VERSION: &str = "8";
+/// What stands in its place while HBase must not start on the directory: HBase refuses a version
+/// that is not its own, and quotes it.
+const VERSION_IN_USE: &str =
+    "8 of a store that hblite has open or did not close (run 'hblite to-hbase' on it)";
+
+/// Who may start on the directory, as `hbase.version` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Usage {
+    /// HBase or hblite: the store was closed, and all of it is in files that both read.
+    Free,
+    /// hblite alone: it has the store open, or did not close it.
+    InUse,
+}
 
 /// What there is of a file that a creation writes without waiting for it to be safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +67,7 @@ impl Layout {
     ///
     /// # Errors
     /// `Io`; `UnsupportedOperation` for another version, `CorruptHFile` for a file that holds none.
-    pub(crate) fn read_version(&self, fs: &dyn FileSystem) -> Result<RootFile<()>> {
+    pub(crate) fn read_version(&self, fs: &dyn FileSystem) -> Result<RootFile<Usage>> {
         read(fs, &self.version_file(), decode_version)
     }
 
@@ -75,7 +88,7 @@ impl Layout {
         let path = self.root.join(name);
         match name.strip_suffix(".tmp") {
             Some(ID_FILE) => read(fs, &path, decode_id).map(RootFile::forget),
-            Some(VERSION_FILE) => read(fs, &path, decode_version),
+            Some(VERSION_FILE) => read(fs, &path, decode_version).map(RootFile::forget),
             Some(MARKER_FILE) => read(fs, &path, Marker::decode).map(RootFile::forget),
             _ => Err(Error::corrupt(Exception::CorruptHFile, &path, 0, "it is of no store")),
         }
@@ -173,7 +186,8 @@ impl Layout {
         // What is damaged was refused before, or is to be repaired.
         let state = self.read_version(fs).unwrap_or(RootFile::Unfinished);
         let is_known = matches!(place, Place::Store(_));
-        write_unless_whole(fs, &self.version_file(), state, &version_content(), is_known)?;
+        let version = version_content(VERSION);
+        write_unless_whole(fs, &self.version_file(), state, &version, is_known)?;
         if !is_known {
             for dir in [self.data_dir(), self.wal_dir()] {
                 let made = fs.create_dir_all(&dir);
@@ -226,6 +240,41 @@ impl Layout {
         Ok(())
     }
 
+    /// What [`Layout::mark_in_use`] writes, for the log to write before its first segment.
+    pub(crate) fn in_use_mark(&self) -> (PathBuf, Vec<u8>) {
+        (self.version_file(), version_content(VERSION_IN_USE))
+    }
+
+    /// Keeps HBase from starting on the directory, durably. Before a file is written that HBase
+    /// would take for a part of a table, and before the first record of the log. Once per process.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn mark_in_use(&self, fs: &dyn FileSystem) -> Result<()> {
+        let mut state = self.marker.lock();
+        if !state.is_in_use {
+            let (path, content) = self.in_use_mark();
+            fs.write_atomically(&path, &content)
+                .map_err(|error| Error::io("cannot write", &path, error))?;
+            state.is_in_use = true;
+        }
+        Ok(())
+    }
+
+    /// Lets HBase start on the directory again, durably. All of the store is in files.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn mark_free(&self, fs: &dyn FileSystem) -> Result<()> {
+        if self.read_version(fs)? == RootFile::Whole(Usage::InUse) {
+            let path = self.version_file();
+            fs.write_atomically(&path, &version_content(VERSION))
+                .map_err(|error| Error::io("cannot write", &path, error))?;
+        }
+        self.marker.lock().is_in_use = false;
+        Ok(())
+    }
+
     /// Notes, durably, that hbase:meta has files: it is damaged when they are gone. Before the log
     /// may forget what is in them.
     ///
@@ -242,6 +291,11 @@ impl Layout {
             .map_err(|error| Error::io("cannot write", &path, error))?;
         state.catalog_has_files = true;
         Ok(())
+    }
+
+    /// Whether hbase:meta is known to have had a store file.
+    pub(crate) fn is_catalog_in_files(&self) -> bool {
+        self.marker.lock().catalog_has_files
     }
 
     /// Whether the families of hbase:meta that rows are read from have store files.
@@ -282,14 +336,17 @@ fn write_unless_whole<T>(
     fs.create(path).and_then(|mut file| file.write_all(content)).map_err(io)
 }
 
-fn version_content() -> Vec<u8> {
-    MessageWriter::new().bytes(1, VERSION).finish_with_magic()
+fn version_content(version: &str) -> Vec<u8> {
+    MessageWriter::new().bytes(1, version).finish_with_magic()
 }
 
-fn decode_version(path: &Path, content: &[u8]) -> Result<Option<()>> {
-    let expected = version_content();
+fn decode_version(path: &Path, content: &[u8]) -> Result<Option<Usage>> {
+    let expected = version_content(VERSION);
     if content == expected {
-        return Ok(Some(()));
+        return Ok(Some(Usage::Free));
+    }
+    if content == version_content(VERSION_IN_USE) {
+        return Ok(Some(Usage::InUse));
     }
     if expected.starts_with(content) || is_zeros(content, expected.len()) {
         return Ok(None);

@@ -38,8 +38,9 @@ impl Store {
         has_tags: bool,
         write: impl FnOnce(&mut HFileWriter) -> Result<Option<StoreFileInfo>>,
     ) -> Result<Option<NewFile>> {
-        let (temporary, name) = self.temporary_file()?;
         let fs = self.context.env.fs.as_ref();
+        self.context.layout.mark_in_use(fs)?;
+        let (temporary, name) = self.temporary_file()?;
         let written = HFileWriter::create(fs, &temporary, self.writer_options(has_tags)).and_then(
             |mut writer| match write(&mut writer)? {
                 Some(info) => {

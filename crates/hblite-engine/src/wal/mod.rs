@@ -224,6 +224,11 @@ impl Wal {
         self.syncer.sync_first(file);
     }
 
+    /// Writes a file, durably and in one step, before this process creates its first segment.
+    pub fn write_first(&self, path: PathBuf, content: Vec<u8>) {
+        self.syncer.write_first(path, content);
+    }
+
     /// The region of this encoded name, for appends.
     ///
     /// # Errors
@@ -379,11 +384,11 @@ impl Wal {
     }
 
     /// Makes the log durable and refuses all that follows. If every region has flushed, the files
-    /// are removed.
+    /// are removed. Says whether nothing is left.
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed, `Io` if a file could not be removed.
-    pub fn close(&self) -> Result<()> {
+    pub fn close(&self) -> Result<bool> {
         self.background.stop();
         self.syncer.check_place()?;
         self.sync_all()?;
@@ -398,13 +403,17 @@ impl Wal {
         self.syncer.close();
         let Previous { end, salt } = last;
         if end.segment == 0 {
-            return Ok(());
+            return Ok(true);
         }
         let state =
             if is_needed { HeadState::Closed { end: end.offset } } else { HeadState::Empty };
         let head = Head { store, newest: end.segment, salt, state };
         head.write(self.syncer.env.fs.as_ref(), &self.syncer.dir)?;
-        if is_needed { Ok(()) } else { self.remove_segments(&[end.segment]) }
+        if is_needed {
+            return Ok(false);
+        }
+        self.remove_segments(&[end.segment])?;
+        Ok(true)
     }
 
     /// Appends a mark and waits for it.

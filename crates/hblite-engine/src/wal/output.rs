@@ -129,6 +129,8 @@ pub(super) struct Output {
     pub(super) found: Vec<PathBuf>,
     /// Whether the log has a head. If not, the name of its directory may not be durable.
     pub(super) has_head: bool,
+    /// A file that is to have this content, durably, before there is a segment of this process.
+    pub(super) first: Option<(PathBuf, Vec<u8>)>,
 }
 
 impl Output {
@@ -162,6 +164,7 @@ impl Output {
             }
             assert_eq!(*written, *buffer_index, "each record has a segment");
             self.sync_found(env)?;
+            self.write_first(env)?;
             self.segment = Some(self.create(env, dir, header)?);
             self.has_head = true;
         }
@@ -171,6 +174,15 @@ impl Output {
             None => assert!(rest.is_empty(), "each record has a segment"),
         }
         *written = unwritten.bytes.len();
+        Ok(())
+    }
+
+    fn write_first(&mut self, env: &Env) -> Outcome<()> {
+        if let Some((path, content)) = &self.first {
+            let written = env.fs.write_atomically(path, content);
+            written.map_err(|error| Failure::undone("write", path, &error))?;
+            self.first = None;
+        }
         Ok(())
     }
 

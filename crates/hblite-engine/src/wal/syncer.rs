@@ -404,6 +404,11 @@ impl Syncer {
         self.io.lock().output.found.push(file);
     }
 
+    /// Lets the next segment begin with this write of a file.
+    pub(super) fn write_first(&self, path: PathBuf, content: Vec<u8>) {
+        self.io.lock().output.first = Some((path, content));
+    }
+
     /// Makes everything durable, segments that were found included.
     ///
     /// # Errors

@@ -138,12 +138,15 @@ fn a_salvage_that_is_cut_off_can_be_repeated() {
 #[test]
 fn a_log_of_hbase_is_refused_untouched() {
     let fs: Arc<dyn FileSystem> = Arc::new(store(false));
-    let log = Path::new(DIR).join("WALs/localhost,16020,1");
+    let log = Path::new(DIR).join("WALs/localhost,40000,1795361306495");
     fs.create_dir_all(&log).unwrap();
+    // A server that was stopped leaves this.
+    open(&fs).unwrap().close().unwrap();
+    fs.create(&log.join("localhost%2C40000%2C1795361306495.1795361313223")).unwrap();
     let before = contents(fs.as_ref(), Path::new(DIR));
     for opened in [open(&fs), salvage(&fs)] {
         let error = opened.map(drop).unwrap_err();
-        assert!(error.message().contains("localhost,16020,1 is a directory"), "{error}");
+        assert!(error.message().contains("1795361306495 holds the log of"), "{error}");
         assert!(contents(fs.as_ref(), Path::new(DIR)) == before);
     }
 }

@@ -1,0 +1,170 @@
+//! What Apache HBase needs to start on the directory of a store, beside the tables.
+//!
+//! ```text
+//! MasterData/data/master/store/.initialized/             the table master:store is whole
+//! MasterData/data/master/store/.tabledesc/.tableinfo.…   its families: info, proc, rs, state
+//! MasterData/data/master/store/<region>/.regioninfo
+//! MasterData/data/master/store/<region>/info/<file>      one row: where hbase:meta is
+//! MasterData/WALs/                                       empty
+//! WALs/localhost,16020,1/                                empty: that server has ended
+//! ```
+//!
+//! HBase's master keeps in the table master:store where hbase:meta is in service. Without it, the
+//! master takes the directory for one that was never in use. The row names the same server as every
+//! row of hbase:meta (see [`ServerName::of_store`]). The server's log directory without logs makes
+//! HBase take it for a server that ended and lost nothing, so it assigns the regions anew
+//! (`MasterRegion`, `AssignmentManager.start`, `RegionServerTracker.upgrade`).
+//!
+//! All of this is the same in every store. It is written when a store is closed that lacks it.
+//! After HBase had the directory, `MasterData` is HBase's own, and stays as it is: what it says of
+//! servers is about servers that have ended too.
+//!
+//! `MasterData` is made under a name of its own and renamed, so that it is there whole or not at
+//! all. Threads: one, when the store is closed and still locked.
+
+use std::path::{Path, PathBuf};
+
+use hblite_env::FileSystem;
+use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
+use hblite_model::{
+    BloomType, CellComparator, CellRef, ColumnFamilyDescriptor, DataBlockEncoding, Error,
+    RegionInfo, Result, TableDescriptor, TableName,
+};
+
+use super::descriptor_file::{self, Safety};
+use super::meta::{self, ServerName};
+use super::region_info_file;
+use crate::layout::{Layout, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR};
+
+/// The directory that says that master:store is whole.
+const INITIALIZED_DIR: &str = ".initialized";
+/// The id of the only region of master:store (`MasterRegion.REGION_ID`).
+const REGION_ID: u64 = 1;
+/// The only store file. Any name of this form will do, as long as it is always the same.
+const FILE_NAME: &str = "00000000000000000000000000000001";
+/// The log of the region of hbase:meta counts from here on.
+const META_OPEN_SEQUENCE_NUMBER: u64 = 1;
+/// The sequence id of the only file: a first flush has at least that.
+const FILE_SEQUENCE_ID: u64 = 1;
+
+/// Writes what is missing of all this. `now` is the time in milliseconds.
+///
+/// # Errors
+/// `Io`: the store is as it was, and HBase cannot start on it.
+pub(crate) fn ensure(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
+    let (root, place) = (layout.root(), layout.master_data_dir());
+    let is_there =
+        |path: &Path| fs.exists(path).map_err(|error| Error::io("cannot look for", path, error));
+    let server = layout.wal_dir().join(ServerName::of_store().to_string());
+    if !is_there(&server)? {
+        create_dir(fs, &server)?;
+        layout.make_durable(fs, &server)?;
+    }
+    if is_there(&place)? {
+        return Ok(());
+    }
+    let unnamed = layout.scratch_dir("master-data");
+    if is_there(&unnamed)? {
+        fs.remove_dir_all(&unnamed).map_err(|e| Error::io("cannot remove", &unnamed, e))?;
+    }
+    for dir in write(fs, &unnamed, now)? {
+        fs.sync_dir(&dir).map_err(|error| Error::io("cannot sync directory", &dir, error))?;
+    }
+    fs.rename(&unnamed, &place).map_err(|error| Error::io("cannot make", &place, error))?;
+    fs.sync_dir(root).map_err(|error| Error::io("cannot sync directory", root, error))
+}
+
+/// Writes all files below `root`, each of them durably. Gives the directories, whose names are not
+/// durable.
+fn write(fs: &dyn FileSystem, root: &Path, now: i64) -> Result<Vec<PathBuf>> {
+    let table = descriptor();
+    let region = RegionInfo::new(table.name().clone(), b"", b"", REGION_ID);
+    let namespace_dir = root.join("data").join(table.name().namespace());
+    let table_dir = namespace_dir.join(table.name().qualifier());
+    let region_dir = table_dir.join(region.encoded_name());
+    let family_dir = region_dir.join(meta::INFO);
+    let settings_dir = table_dir.join(TABLE_DESCRIPTOR_DIR);
+    let (flag_dir, log_dir) = (table_dir.join(INITIALIZED_DIR), root.join("WALs"));
+    for dir in [&settings_dir, &family_dir, &flag_dir, &log_dir] {
+        create_dir(fs, dir)?;
+    }
+    descriptor_file::write(fs, &settings_dir, &table, Safety::Durable)?;
+    let info_file = region_dir.join(REGION_INFO_FILE);
+    fs.write_atomically(&info_file, &region_info_file::file_content(&region))
+        .map_err(|error| Error::io("cannot write", &info_file, error))?;
+    write_location(fs, &family_dir.join(FILE_NAME), &table, now)?;
+    let above = [root.join("data"), namespace_dir, table_dir, region_dir];
+    let mut dirs = vec![settings_dir, family_dir, flag_dir, log_dir, root.to_path_buf()];
+    dirs.extend(above);
+    Ok(dirs)
+}
+
+/// Writes the file with the row of hbase:meta.
+fn write_location(
+    fs: &dyn FileSystem,
+    path: &Path,
+    table: &TableDescriptor,
+    now: i64,
+) -> Result<()> {
+    let family = table.families().find(|family| family.name() == meta::INFO.as_bytes());
+    let options = HFileWriterOptions {
+        comparator: CellComparator::Meta,
+        create_time: now,
+        ..family.map(HFileWriterOptions::of_family).unwrap_or_default()
+    };
+    let info = RegionInfo::meta();
+    let server = ServerName::of_store();
+    let put = meta::put_open_region(&info, &server, META_OPEN_SEQUENCE_NUMBER, now);
+    let mut cells: Vec<CellRef<'_>> = put.cells().iter().collect();
+    cells.sort_by(|left, right| CellComparator::Meta.compare(left, right));
+    let mut writer = HFileWriter::create(fs, path, options)?;
+    for cell in &cells {
+        writer.append(&cell.with_sequence_id(FILE_SEQUENCE_ID))?;
+    }
+    let info =
+        StoreFileInfo { max_sequence_id: Some(FILE_SEQUENCE_ID), ..StoreFileInfo::default() };
+    writer.finish(&info).map(drop)
+}
+
+fn create_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+    fs.create_dir_all(dir).map_err(|error| Error::io("cannot create directory", dir, error))
+}
+
+/// The table master:store (`MasterRegionFactory.TABLE_DESC`).
+fn descriptor() -> TableDescriptor {
+    let name: TableName = "master:store".parse().expect("it is a name of a table");
+    let mut attributes = TableDescriptor::new(name.clone()).attributes().clone();
+    attributes.insert("hbase.store.file-tracker.impl".to_owned(), "DEFAULT".to_owned());
+    let info = ColumnFamilyDescriptor::new(meta::INFO)
+        .with_versions(3)
+        .with_block_size(8 * 1024)
+        .with_data_block_encoding(DataBlockEncoding::RowIndexV1)
+        .with_bloom(BloomType::RowCol);
+    let families = ["proc", "rs", "state"].map(ColumnFamilyDescriptor::new);
+    TableDescriptor::from_parts(name, attributes, std::iter::once(info).chain(families))
+}
+
+#[cfg(test)]
+mod tests {
+    use hblite_env::MemFileSystem;
+    use hblite_hfile::HFileReader;
+
+    use super::*;
+
+    #[test]
+    fn the_row_says_where_hbase_meta_is() {
+        let fs = MemFileSystem::new();
+        let layout = Layout::new(Path::new("/d"))
+            .with_store_id("ca9fced8-4350-477d-9b81-eaf32ebf7024".parse().expect("it is an id"));
+        ensure(&layout, &fs, 7).unwrap();
+        ensure(&layout, &fs, 8).unwrap();
+        let region = "/d/MasterData/data/master/store/1595e783b53d99cd5eef43b6debb2682";
+        let file = Path::new(region).join("info").join(FILE_NAME);
+        assert!(fs.exists(&Path::new(region).join(".regioninfo")).unwrap());
+        assert!(fs.exists(Path::new("/d/WALs/localhost,16020,1")).unwrap());
+        let reader = HFileReader::open(&fs, &file, None).unwrap();
+        assert_eq!(reader.entries(), 6);
+        let first = reader.first_key().unwrap();
+        assert_eq!(hblite_model::cell::key::row(first), b"hbase:meta,,1");
+    }
+}
