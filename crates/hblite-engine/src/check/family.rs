@@ -9,6 +9,7 @@ use hblite_model::Error;
 use super::store_file::{Owner, verify};
 use super::{Finding, FindingKind, Inspection};
 use crate::catalog::orphans;
+use crate::store::hfile_link::HFileLink;
 use crate::store::open_files::{Standing, standing};
 use crate::store::replaced_files;
 use crate::store::store_file::{Half, StoreFile, is_store_file_name, split_reference};
@@ -28,6 +29,13 @@ impl Inspection<'_> {
         let mut names = HashSet::new();
         for entry in entries {
             let path = dir.join(&entry.name);
+            if let Some(link) = HFileLink::parse(&entry.name) {
+                let target = link.target(self.fs(), &self.layout, &path);
+                if self.or_failure(FindingKind::Reference, &path, target).is_some() {
+                    names.insert(link.own_name());
+                }
+                continue;
+            }
             if entry.is_dir || !is_store_file_name(&entry.name) {
                 self.note(FindingKind::Foreign, &path, "is not the name of a store file");
                 continue;

@@ -63,7 +63,8 @@ impl Layout {
 
     /// Whether an open does not read it: the lock, and what is out of service.
     fn is_passing(&self, path: &Path) -> bool {
-        [self.lock_file(), self.archive_dir(), self.master_data_dir()].iter().any(|p| p == path)
+        let is_moved = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
+        is_moved || path == self.lock_file() || path == self.master_data_dir()
     }
 }
 

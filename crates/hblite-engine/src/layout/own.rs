@@ -84,6 +84,10 @@ impl Shape {
             Self::Region => matches!(name, REGION_INFO_FILE | UNCLAIMED_FILE | MANIFEST_FILE),
             Self::Loads(_) if name == MANIFEST_FILE => true,
             Self::Family | Self::Loads(_) => {
+                // Of a link that HBase wrote: see `store::hfile_link`.
+                let linked = name.rsplit_once('=').and_then(|(_, file)| file.split_once('-'));
+                let name =
+                    linked.filter(|(region, _)| is_region_name(region)).map_or(name, |l| l.1);
                 let (file, region) = name.split_once('.').unwrap_or((name, ""));
                 is_store_file(file) && (region.is_empty() || is_hex_name(region))
             }

@@ -9,6 +9,7 @@
 mod compaction;
 mod flusher;
 pub(crate) mod foreign_file;
+pub(crate) mod hfile_link;
 pub(crate) mod key_value_heap;
 pub(crate) mod key_value_scanner;
 pub(crate) mod manifest;

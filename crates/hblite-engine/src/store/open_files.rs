@@ -12,6 +12,7 @@ use hblite_env::FileSystem;
 use hblite_model::{ColumnFamilyDescriptor, Error, RegionInfo, Result};
 
 use super::compaction::replaced_files;
+use super::hfile_link;
 use super::manifest::{Fingerprint, Manifest, Origin};
 use super::region_files::RegionFiles;
 use super::store_file::{StoreFile, is_store_file_name};
@@ -88,8 +89,10 @@ pub(super) fn open_all(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(Error::io("list", dir, error)),
     };
-    let names = entries.into_iter().filter(|e| !e.is_dir && is_store_file_name(&e.name));
-    let names: Vec<String> = names.map(|entry| entry.name).collect();
+    let names = entries.into_iter().filter(|entry| !entry.is_dir).map(|entry| entry.name);
+    let mut names: Vec<String> = names.collect();
+    hfile_link::adopt_all(fs, &context.layout, dir, &mut names)?;
+    names.retain(|name| is_store_file_name(name));
     let mut opening =
         Opening { context, region, family, files, dir, live: Vec::new(), dead: Vec::new() };
     let mut unexplained = Vec::new();

@@ -12,6 +12,7 @@ use hblite_model::{BulkLoadReport, Error, Exception, Result, TableDescriptor};
 
 use crate::bulk_load::BulkLoadRequest;
 use crate::layout::family_dir_name;
+use crate::store::hfile_link::HFileLink;
 use crate::store::store_file::{is_store_file_name, split_reference};
 
 /// A file of the folder.
@@ -84,6 +85,5 @@ fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
 fn is_reference(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_half = is_store_file_name(name) && split_reference(path).is_some();
-    let is_link = name.split_once('=').and_then(|(_, rest)| rest.split_once('-'));
-    is_half || is_link.is_some_and(|(_, file)| is_store_file_name(file))
+    is_half || HFileLink::parse(name).is_some()
 }

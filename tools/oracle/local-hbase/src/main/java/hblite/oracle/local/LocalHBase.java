@@ -1,21 +1,27 @@
 package hblite.oracle.local;
 
+import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.OutputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.LocalHBaseCluster;
+import org.apache.hadoop.hbase.master.HMaster;
+import org.apache.hadoop.hbase.master.hbck.HbckReport;
+import org.apache.hadoop.hbase.master.janitor.CatalogJanitorReport;
 import org.apache.hadoop.hbase.util.JVMClusterUtil;
 import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
 
 /**
  * A standalone HBase in this process: ZooKeeper, one master and region servers on local files.
  *
- * <p>It says on its standard output {@code ZooKeeper at localhost:PORT} when it takes requests, and
- * stops when its standard input ends, so it never outlives who started it. Its store belongs into
+ * <p>It says on its standard output {@code ZooKeeper at localhost:PORT} when it takes requests,
+ * answers each line of its standard input with what HBase finds inconsistent, and stops when the
+ * input ends, so it never outlives who started it. Its store belongs into
  * an empty directory that can be thrown away afterwards.
  */
 public final class LocalHBase {
@@ -57,10 +63,28 @@ public final class LocalHBase {
     cluster.startup();
     waitUntilReady(cluster);
     System.out.println("ZooKeeper at localhost:" + port);
-    System.in.transferTo(OutputStream.nullOutputStream());
+    answer(cluster.getMasters().get(0).getMaster());
     cluster.shutdown();
     cluster.join();
     zooKeeper.shutdown();
+  }
+
+  /** Until the input ends. A line, whatever it says, asks for what HBase finds inconsistent. */
+  private static void answer(HMaster master) throws IOException {
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    while (lines.readLine() != null) {
+      master.getCatalogJanitor().scan();
+      CatalogJanitorReport catalog = master.getCatalogJanitor().getLastReport();
+      master.getHbckChore().runChore();
+      HbckReport regions = master.getHbckChore().getLastReport();
+      System.out.println(
+          "inconsistencies: "
+              + (catalog.isEmpty() ? "" : catalog.toString())
+              + String.join(" ", regions.getOrphanRegionsOnFS().keySet())
+              + String.join(" ", regions.getOrphanRegionsOnRS().keySet())
+              + String.join(" ", regions.getInconsistentRegions().keySet()));
+    }
   }
 
   private static void waitUntilReady(LocalHBaseCluster cluster) throws InterruptedException {
