@@ -54,7 +54,7 @@ pub struct Engine {
 /// What ends when the store is closed.
 struct Running {
     chores: Chores,
-    _lock: Arc<dyn FileLock>,
+    lock: Arc<dyn FileLock>,
 }
 
 /// Opening and closing.
@@ -132,7 +132,7 @@ impl Engine {
         context.wal.check()?;
         let chores = Chores::start(&context, &catalog, receiver)?;
         let opened_at_ms = context.env.clock.now_millis();
-        let running = Mutex::new(Some(Running { chores, _lock: lock }));
+        let running = Mutex::new(Some(Running { chores, lock }));
         Ok(Self { context, catalog, recovery, opened_at_ms, running })
     }
 
@@ -156,7 +156,7 @@ impl Engine {
         self.context.region_changes.notify();
         let closed = match (flushed, self.context.wal.close()) {
             // All of the store is in files that HBase reads as well.
-            (Ok(()), Ok(true)) => self.hand_over(),
+            (Ok(()), Ok(true)) => self.hand_over(running.lock.as_ref()),
             (flushed, closed) => flushed.and(closed.map(drop)),
         };
         drop(running);
@@ -164,9 +164,10 @@ impl Engine {
     }
 
     /// Lets HBase start on the directory.
-    fn hand_over(&self) -> Result<()> {
+    fn hand_over(&self, lock: &dyn FileLock) -> Result<()> {
         let EngineContext { env, layout, .. } = self.context.as_ref();
-        if self.context.is_read_only.load(Ordering::Acquire) {
+        let is_ours = lock.is_in_place().unwrap_or(true);
+        if self.context.is_read_only.load(Ordering::Acquire) || !is_ours {
             return Ok(());
         }
         // Without files of hbase:meta, HBase begins anew, as the next open does.
