@@ -156,25 +156,11 @@ impl Engine {
         self.context.region_changes.notify();
         let closed = match (flushed, self.context.wal.close()) {
             // All of the store is in files that HBase reads as well.
-            (Ok(()), Ok(true)) => self.hand_over(running.lock.as_ref()),
+            (Ok(()), Ok(true)) => master_data::hand_over(&self.context, running.lock.as_ref()),
             (flushed, closed) => flushed.and(closed.map(drop)),
         };
         drop(running);
         closed
-    }
-
-    /// Lets HBase start on the directory.
-    fn hand_over(&self, lock: &dyn FileLock) -> Result<()> {
-        let EngineContext { env, layout, .. } = self.context.as_ref();
-        let is_ours = lock.is_in_place().unwrap_or(true);
-        if self.context.is_read_only.load(Ordering::Acquire) || !is_ours {
-            return Ok(());
-        }
-        // Without files of hbase:meta, HBase begins anew, as the next open does.
-        if layout.is_catalog_in_files() {
-            master_data::ensure(layout, env.fs.as_ref(), env.clock.now_millis())?;
-        }
-        layout.mark_free(env.fs.as_ref())
     }
 
     /// What was read back from the log when the store was opened.

@@ -14,7 +14,7 @@
 //! <root>/.hbase-snapshot/<name>/                              see `catalog::snapshot`
 //! <root>/archive/hblite-<store id>-moved/<number>/<path>      in the way, and not hblite's
 //! <root>/WALs/                                               the log
-//! <root>/WALs/<server>/                                      HBase's; empty. See `catalog::master_data`
+//! <root>/WALs/<server>/                                      empty; see `catalog::master_data`
 //! <root>/MasterData/                                         HBase's; see `catalog::master_data`
 //! <root>/.tmp/hblite-<store id>-<name>/                      being removed; gone after an open
 //! ```

@@ -23,8 +23,9 @@
 //! all. Threads: one, when the store is closed and still locked.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
-use hblite_env::FileSystem;
+use hblite_env::{FileLock, FileSystem};
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
 use hblite_model::{
     BloomType, CellComparator, CellRef, ColumnFamilyDescriptor, DataBlockEncoding, Error,
@@ -34,6 +35,7 @@ use hblite_model::{
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, ServerName};
 use super::region_info_file;
+use crate::context::EngineContext;
 use crate::layout::{Layout, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR};
 
 /// The directory that says that master:store is whole.
@@ -47,11 +49,27 @@ const META_OPEN_SEQUENCE_NUMBER: u64 = 1;
 /// The sequence id of the only file: a first flush has at least that.
 const FILE_SEQUENCE_ID: u64 = 1;
 
-/// Writes what is missing of all this. `now` is the time in milliseconds.
+/// Lets HBase start on the directory of a store that is being closed: all of it is in files that
+/// HBase reads as well.
 ///
 /// # Errors
-/// `Io`: the store is as it was, and HBase cannot start on it.
-pub(crate) fn ensure(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
+/// `Io`: the store is as it was, and HBase refuses to start on it.
+pub(crate) fn hand_over(context: &EngineContext, lock: &dyn FileLock) -> Result<()> {
+    let EngineContext { env, layout, .. } = context;
+    // Another directory may stand in the place of the store's.
+    let is_ours = lock.is_in_place().unwrap_or(true);
+    if context.is_read_only.load(Ordering::Acquire) || !is_ours {
+        return Ok(());
+    }
+    // Without files of hbase:meta, HBase begins anew, as the next open does.
+    if layout.is_catalog_in_files() {
+        ensure(layout, env.fs.as_ref(), env.clock.now_millis())?;
+    }
+    layout.mark_free(env.fs.as_ref())
+}
+
+/// Writes what is missing of all this. `now` is the time in milliseconds.
+fn ensure(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
     let (root, place) = (layout.root(), layout.master_data_dir());
     let is_there =
         |path: &Path| fs.exists(path).map_err(|error| Error::io("cannot look for", path, error));
