@@ -1,0 +1,56 @@
+//! The code of the fuzz targets for files of a store, on a small corpus and on random changes of
+//! it. Guidance by coverage needs a nightly compiler; some hundred inputs each run here without.
+
+#[path = "fuzz/bodies/hfile_parts.rs"]
+mod hfile_parts;
+#[path = "fuzz/bodies/small_files.rs"]
+mod small_files;
+
+use hblite_env::{Random as _, SeededRandom};
+
+/// What tends to be a length, a number, or a field of a message.
+const BYTES: [u8; 10] = [0, 1, 0x0a, 0x12, 0x1a, 0x20, 0x7f, 0x80, 0xcd, 0xff];
+
+#[test]
+fn changed_parts_of_hfiles_do_no_harm() {
+    let random = SeededRandom::new(1);
+    for number in 0..3_000_u64 {
+        let mut input = vec![number as u8];
+        for _ in 0..1 + random.next_u64() % 4 {
+            let place = random.next_u64() as u16;
+            let byte = match random.next_u64() % 2 {
+                0 => BYTES[(random.next_u64() % BYTES.len() as u64) as usize],
+                _ => random.next_u64() as u8,
+            };
+            input.extend_from_slice(&place.to_be_bytes());
+            input.push(byte);
+        }
+        hfile_parts::run(&input);
+    }
+}
+
+#[test]
+fn any_bytes_in_small_files_do_no_harm() {
+    let random = SeededRandom::new(2);
+    let messages: [&[u8]; 5] = [
+        b"",
+        b"\x0a\x01s\x12\x01t\x18\x01\x20\x01\x28\x02\x40\xff\xff\xff\xff\x0f",
+        b"\x08\x01\x12\x0a\x0a\x07default\x12\x01t\x1a\x00\x22\x01b",
+        b"\x0a\x0c\x0a\x07default\x12\x01t\x1a\x03\x0a\x01f",
+        b"\x0a\x10\x00\x01b\x00\xff\xff\xff\xff\xff\xff\xff\x7f\xff\x00\x10\x01",
+    ];
+    for number in 0..150_u64 {
+        let message = messages[(random.next_u64() % 5) as usize];
+        let mut input = [&[random.next_u64() as u8], message].concat();
+        for _ in 0..random.next_u64() % 4 {
+            let at = (random.next_u64() % input.len() as u64) as usize;
+            match random.next_u64() % 3 {
+                0 => input[at] = BYTES[(random.next_u64() % BYTES.len() as u64) as usize],
+                1 => input.truncate(at + 1),
+                _ => input.insert(at + 1, random.next_u64() as u8),
+            }
+        }
+        assert!(!input.is_empty(), "case {number}");
+        small_files::run(&input);
+    }
+}
