@@ -51,7 +51,7 @@ fn put_fsync(criterion: &mut Criterion) {
     group.bench_function("fsync", |bencher| {
         bencher.iter(|| {
             let put = put_of(numbers.next().expect("endless"));
-            let put = put.durability(Durability::FsyncWal);
+            let put = put.with_durability(Durability::FsyncWal);
             store.table.put(&put).expect("a put");
         });
     });

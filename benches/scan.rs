@@ -20,7 +20,7 @@ fn main() {
 }
 
 fn scan_in(direction: Direction) -> Scan {
-    Scan::new().reversed(direction == Direction::Reverse)
+    Scan::new().with_reversed(direction == Direction::Reverse)
 }
 
 fn full_by_cells(criterion: &mut Criterion, store: &Store, direction: Direction) {
@@ -56,7 +56,7 @@ fn short(criterion: &mut Criterion, store: &Store, direction: Direction) {
     group.bench_function(format!("100 rows, {direction:?}"), |bencher| {
         bencher.iter(|| {
             let start = row_of(starts.next().expect("endless"));
-            let scan = scan_in(direction).start_row(start).limit(SHORT_ROWS as i32);
+            let scan = scan_in(direction).with_start_row(start).with_limit(SHORT_ROWS as u32);
             assert!(row_count(store, &scan) >= 1);
         });
     });

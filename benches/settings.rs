@@ -131,7 +131,7 @@ fn scan_time(table: &Table, rows: u64, is_reversed: bool) -> Duration {
     for _ in 0..SCAN_ROUNDS {
         let start = Instant::now();
         let mut cells = 0;
-        let mut scanner = table.scan(&Scan::new().reversed(is_reversed)).expect("a scan");
+        let mut scanner = table.scan(&Scan::new().with_reversed(is_reversed)).expect("a scan");
         scanner.for_each_cell(|_| cells += 1).expect("all cells");
         assert_eq!(cells, rows * 4);
         times.push(start.elapsed());

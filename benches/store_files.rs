@@ -105,7 +105,7 @@ impl Filled {
         let scan = Scan::new();
         scan_rows(&table, &scan);
         let scanned = median(|| scan_rows(&table, &scan));
-        let uncached = median(|| scan_rows(&table, &Scan::new().cache_blocks(false)));
+        let uncached = median(|| scan_rows(&table, &Scan::new().with_cache_blocks(false)));
         let mut number = 0_u64;
         let gets = median(|| {
             for _ in 0..GETS {

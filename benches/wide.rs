@@ -49,12 +49,12 @@ fn pages(criterion: &mut Criterion, place: &str, store: &Store) {
     let range = Filter::column_range(Some(middle.to_vec()), true, Some(behind), false);
     for (name, filter) in [("pagination", pagination), ("range", range)] {
         group.bench_function(format!("get, {name}"), |bencher| {
-            let get = Get::new(ROW).filter(filter.clone());
+            let get = Get::new(ROW).with_filter(filter.clone());
             bencher.iter(|| assert_eq!(store.table.get(&get).expect("an answer").len(), PAGE));
         });
         for reversed in [false, true] {
-            let scan = Scan::new().start_row(ROW).limit(1).reversed(reversed);
-            let scan = scan.filter(filter.clone());
+            let scan = Scan::new().with_start_row(ROW).with_limit(1).with_reversed(reversed);
+            let scan = scan.with_filter(filter.clone());
             let direction = if reversed { "reverse" } else { "forward" };
             group.bench_function(format!("scan, {name}, {direction}"), |bencher| {
                 bencher.iter(|| {

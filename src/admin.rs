@@ -165,7 +165,7 @@ impl Admin {
     /// #     .with_family(ColumnFamilyDescriptor::new("f")))?;
     /// let admin = connection.admin();
     /// for region in admin.regions("t")? {
-    ///     admin.flush(FlushRequest::region(region.encoded_name()).family("f"))?;
+    ///     admin.flush(FlushRequest::region(region.encoded_name()).with_family("f"))?;
     /// }
     /// # Ok::<(), Error>(())
     /// ```

@@ -21,7 +21,7 @@
 //! let row = users.get(&Get::new("u1"))?;
 //! assert_eq!(row.value("info", "name"), Some(b"Ada".as_slice()));
 //!
-//! let mut scanner = users.scan(&Scan::new().reversed(true))?;
+//! let mut scanner = users.scan(&Scan::new().with_reversed(true))?;
 //! while let Some(row) = scanner.next_row()? {
 //!     println!("{}", String::from_utf8_lossy(row.row()));
 //! }
@@ -80,6 +80,7 @@ pub use hblite_model::{
     Qualifiers, RegionInfo, RegionLoad, RegionLocation, RegionStatus, RequestTarget, Result,
     RowMutations, RowResult, Scan, ScanStep, ScrubStatus, SplitPoints, StoreStatus, SystemTables,
     TableDescriptor, TableName, TableState, TimeRange, bytes, descriptor, filter, region_split,
+    row_bound,
 };
 pub use scanner::ResultScanner;
 pub use table::{Once, Table};

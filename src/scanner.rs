@@ -54,7 +54,7 @@ impl ResultScanner {
     ///     table.put(&Put::new(row).add("f", "q", row))?;
     /// }
     /// let rare = Filter::value(CompareOperator::Equal, Comparator::binary("c"));
-    /// let mut scanner = table.scan(&Scan::new().filter(rare))?;
+    /// let mut scanner = table.scan(&Scan::new().with_filter(rare))?;
     /// let mut cursors = Vec::new();
     /// loop {
     ///     match scanner.next_row_within(Duration::ZERO)? {

@@ -50,7 +50,7 @@ impl Table {
     /// #     .with_family(ColumnFamilyDescriptor::new("f").with_versions(2)))?;
     /// let table = connection.table("t")?;
     /// table.put(&Put::new("row").add_at("f", "q", 1, "old").add_at("f", "q", 2, "new"))?;
-    /// let row = table.get(&Get::new("row").column("f", "q").versions(2))?;
+    /// let row = table.get(&Get::new("row").with_column("f", "q").with_versions(2))?;
     /// let values: Vec<&[u8]> = row.cells().map(|cell| cell.value()).collect();
     /// assert_eq!(values, [b"new", b"old"]);
     /// # Ok::<(), Error>(())

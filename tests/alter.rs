@@ -71,7 +71,7 @@ impl Store {
         }
         let mut versions = 0;
         for number in (0..ROWS).step_by(97) {
-            let found = table.get(&Get::new(row(number)).versions(i32::MAX));
+            let found = table.get(&Get::new(row(number)).with_versions(i32::MAX));
             versions = found.expect("nothing is damaged").len();
         }
         versions

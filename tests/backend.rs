@@ -277,7 +277,7 @@ fn program(connection: &Connection) -> Result<Vec<String>> {
     log.push(format!("{}", table.check_and_mutate(&claim)?.is_success));
     log.push(format!("{:?}", table.exists(&Get::new("b"))?));
     log.push(format!("{:?}", table.get(&Get::new("x"))?.value("f", "o")));
-    for row in table.scan(&Scan::new().reversed(true))? {
+    for row in table.scan(&Scan::new().with_reversed(true))? {
         log.push(format!("{:?}", row?.row()));
     }
     table.scan(&Scan::new())?.for_each_cell(|cell| log.push(format!("{:?}", cell.value())))?;

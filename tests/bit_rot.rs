@@ -68,7 +68,7 @@ fn create(connection: &Connection, class: usize) -> Result<TableName> {
 
 fn read(connection: &Connection, table: &TableName, cache_blocks: bool) -> Result<u32> {
     let table = connection.table(table.clone())?;
-    let mut scanner = table.scan(&Scan::new().cache_blocks(cache_blocks))?;
+    let mut scanner = table.scan(&Scan::new().with_cache_blocks(cache_blocks))?;
     let mut rows = 0;
     while scanner.next_row()?.is_some() {
         rows += 1;

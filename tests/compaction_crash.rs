@@ -51,7 +51,7 @@ fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
 }
 
 fn put(connection: &Connection, row: &str, value: &str) {
-    let mut put = Put::new(row).durability(Durability::FsyncWal);
+    let mut put = Put::new(row).with_durability(Durability::FsyncWal);
     for family in FAMILIES {
         put = put.add(family, "q", value);
     }
@@ -59,7 +59,7 @@ fn put(connection: &Connection, row: &str, value: &str) {
 }
 
 fn delete(connection: &Connection, row: &str) {
-    let delete = Delete::new(row).durability(Durability::FsyncWal);
+    let delete = Delete::new(row).with_durability(Durability::FsyncWal);
     connection.table("t").and_then(|table| table.delete(&delete)).expect("nothing fails yet");
 }
 

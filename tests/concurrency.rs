@@ -80,8 +80,10 @@ fn read_rows(connection: &Connection, seed: u64, is_over: &AtomicBool) -> Result
     while !is_over.load(Ordering::Relaxed) {
         number_of(&table.get(&Get::new(row_name(random.next_u64())))?);
         let is_reversed = random.next_u64().is_multiple_of(2);
-        let scan = Scan::new().reversed(is_reversed).start_row("row-").stop_row("row-~");
-        let scan = if is_reversed { scan.start_row("row-~").stop_row("row-") } else { scan };
+        let scan =
+            Scan::new().with_reversed(is_reversed).with_start_row("row-").with_stop_row("row-~");
+        let scan =
+            if is_reversed { scan.with_start_row("row-~").with_stop_row("row-") } else { scan };
         let mut last: Option<Vec<u8>> = None;
         for row in table.scan(&scan)? {
             let row = row?;
@@ -210,7 +212,7 @@ fn a_merge_or_split_between_two_regions_of_a_scan_repeats_and_loses_no_row() {
             for number in 0..300 {
                 table.put(&Put::new(row_name(number)).add("a", "x", "v")).expect("written");
             }
-            let mut scanner = table.scan(&Scan::new().reversed(is_reversed)).expect("a scan");
+            let mut scanner = table.scan(&Scan::new().with_reversed(is_reversed)).expect("a scan");
             let mut rows = vec![scanner.next().expect("a row").expect("readable").row().to_vec()];
             let regions = admin.regions(table_name()).expect("the table is there");
             if is_merge {

@@ -86,11 +86,11 @@ impl Workload {
         let size = 1 + self.random.next_u64() % 4_000;
         let value: Vec<u8> = (0..size).map(|_| self.random.next_u64() as u8).collect();
         let written = if is_delete {
-            table.delete(&Delete::new(row.as_str()).durability(durability))
+            table.delete(&Delete::new(row.as_str()).with_durability(durability))
         } else {
             let put =
                 Put::new(row.as_str()).add("f", "q", value.clone()).add("g", "q", value.clone());
-            table.put(&put.durability(durability))
+            table.put(&put.with_durability(durability))
         };
         match written {
             Ok(()) if is_delete => drop(self.model.remove(&row)),

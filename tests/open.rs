@@ -76,7 +76,7 @@ fn names_are_taken_as_they_come_and_types_have_names() {
     let (torn, salvaged): (&Option<hblite::TornTail>, &[hblite::Salvaged]) =
         (&recovery.torn_tail, &recovery.salvaged);
     assert!(torn.is_none() && salvaged.is_empty());
-    let scan = hblite::Scan::new().family("f");
+    let scan = hblite::Scan::new().with_family("f");
     let columns: &hblite::ColumnSelection = scan.columns();
     let _: Option<&hblite::Qualifiers> = columns.get(b"f");
     let status: Vec<hblite::RegionStatus> =

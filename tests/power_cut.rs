@@ -43,7 +43,7 @@ struct Acknowledged {
 }
 
 fn write(connection: &Connection, row: &str, told: &mut Acknowledged) -> Result<()> {
-    let mut put = Put::new(row).durability(Durability::FsyncWal);
+    let mut put = Put::new(row).with_durability(Durability::FsyncWal);
     for (family, qualifier) in COLUMNS {
         put = put.add(family, qualifier, format!("{row}/{family}/{qualifier}"));
     }
@@ -70,7 +70,7 @@ fn workload(connection: &Connection, told: &mut Acknowledged) -> Result<()> {
             write(connection, &format!("row-{number}-{round}"), told)?;
         }
         let row = format!("row-0-{round}");
-        let delete = Delete::new(&row).durability(Durability::FsyncWal);
+        let delete = Delete::new(&row).with_durability(Durability::FsyncWal);
         told.written.retain(|written| *written != row);
         connection.table("t")?.delete(&delete)?;
         told.deleted.push(row);
@@ -204,7 +204,7 @@ fn what_two_compactions_replaced_stays_away_after_a_third_power_cut() {
         create_table(&connection, &mut told).expect("the table is new");
         write(&connection, "row", &mut told).expect("nothing fails yet");
         connection.admin().flush_table(table_name()).expect("nothing fails yet");
-        let delete = Delete::new("row").durability(Durability::FsyncWal);
+        let delete = Delete::new("row").with_durability(Durability::FsyncWal);
         connection.table("t").and_then(|t| t.delete(&delete)).expect("nothing fails yet");
         connection.admin().flush_table(table_name()).expect("nothing fails yet");
         (fs, connection)

@@ -216,7 +216,7 @@ fn changes_are_refused() {
     let copy = dir.path().join("copy");
     let refused = [
         ("put", table.put(&put(99))),
-        ("put without log", table.put(&put(99).durability(hblite::Durability::SkipWal))),
+        ("put without log", table.put(&put(99).with_durability(hblite::Durability::SkipWal))),
         ("delete", table.delete(&Delete::new("row000001"))),
         ("increment", table.increment(&Increment::new("row000001").add("a", "c", 1)).map(drop)),
         ("create", admin.create_table(&other)),
@@ -225,7 +225,7 @@ fn changes_are_refused() {
         ("namespace", admin.create_namespace(&NamespaceDescriptor::new("n"))),
         ("flush", admin.flush_table(&name)),
         ("flush of a region", admin.flush(FlushRequest::region(&region))),
-        ("flush of a family", admin.flush(FlushRequest::table(name.clone()).family("a"))),
+        ("flush of a family", admin.flush(FlushRequest::table(name.clone()).with_family("a"))),
         ("compact", admin.major_compact_table(&name)),
         ("compact of a region", admin.compact(CompactRequest::region(&region))),
         ("split", admin.split_table(&name, Some(b"row000005"))),

@@ -72,7 +72,7 @@ fn filters_on_rows_seek() -> Result<()> {
     ];
     in_memory_and_files(|connection, table, place| {
         for (filter, is_reversed, count) in &cases {
-            let scan = Scan::new().filter(filter.clone()).reversed(*is_reversed);
+            let scan = Scan::new().with_filter(filter.clone()).with_reversed(*is_reversed);
             let (found, examined) = examined_by(connection, || cell_count(table, &scan))?;
             assert_eq!(found, *count, "{place}, {scan:?}");
             assert!(examined < 100, "{examined} cells examined, {place}, {scan:?}");
@@ -94,15 +94,16 @@ fn filters_on_columns_seek_in_a_wide_row() -> Result<()> {
     ];
     in_memory_and_files(|connection, table, place| {
         for filter in &filters {
-            let get = Get::new("wide").filter(filter.clone());
+            let get = Get::new("wide").with_filter(filter.clone());
             let (row, examined) = examined_by(connection, || table.get(&get))?;
             assert_eq!(row.len(), 30, "{place}, {filter:?}");
             assert!(examined < 100, "{examined} cells examined by get, {place}, {filter:?}");
         }
         for filter in &filters[..2] {
             for is_reversed in [false, true] {
-                let scan = Scan::new().start_row("wide").limit(1).reversed(is_reversed);
-                let scan = scan.filter(filter.clone());
+                let scan =
+                    Scan::new().with_start_row("wide").with_limit(1).with_reversed(is_reversed);
+                let scan = scan.with_filter(filter.clone());
                 let (found, examined) = examined_by(connection, || cell_count(table, &scan))?;
                 assert_eq!(found, 30, "{place}, {scan:?}");
                 assert!(examined < 100, "{examined} cells examined, {place}, {scan:?}");
@@ -118,7 +119,7 @@ fn a_scan_that_finds_nothing_tells_where_it_is() -> Result<()> {
     let rare = Filter::value(CompareOperator::Equal, Comparator::binary("1500"));
     in_memory_and_files(|_, table, place| {
         for is_reversed in [false, true] {
-            let scan = Scan::new().filter(rare.clone()).reversed(is_reversed);
+            let scan = Scan::new().with_filter(rare.clone()).with_reversed(is_reversed);
             let mut scanner = table.scan(&scan)?;
             let (mut cursors, mut rows) = (Vec::new(), Vec::new());
             loop {
@@ -147,11 +148,11 @@ fn a_cursor_is_where_to_go_on() -> Result<()> {
     for (is_reversed, wanted) in [(false, 500), (false, 1500), (true, 500), (true, 1500)] {
         let value = Comparator::binary(wanted.to_string());
         let rare = Filter::value(CompareOperator::Equal, value);
-        let scan = Scan::new().filter(rare.clone()).reversed(is_reversed);
+        let scan = Scan::new().with_filter(rare.clone()).with_reversed(is_reversed);
         let mut start = Vec::new();
         let mut steps = 0;
         let found = loop {
-            let mut scanner = table.scan(&scan.clone().start_row(&start))?;
+            let mut scanner = table.scan(&scan.clone().with_start_row(&start))?;
             match scanner.next_row_within(Duration::ZERO)? {
                 ScanStep::Row(row) => break row.row().to_vec(),
                 ScanStep::Cursor(row) => start = row,

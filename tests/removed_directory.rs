@@ -41,7 +41,7 @@ fn create_table(connection: &Connection, table: &str) -> Result<()> {
 }
 
 fn put(connection: &Connection, row: &str, durability: Durability) -> Result<()> {
-    let put = Put::new(row).add("f", "q", row).durability(durability);
+    let put = Put::new(row).add("f", "q", row).with_durability(durability);
     connection.table("t")?.put(&put)
 }
 

@@ -55,7 +55,7 @@ fn create(connection: &Connection, table: &str) -> Result<()> {
 }
 
 fn put(connection: &Connection, table: &str, row: &str, value: &str) -> Result<()> {
-    let mut put = Put::new(row).durability(Durability::FsyncWal);
+    let mut put = Put::new(row).with_durability(Durability::FsyncWal);
     for family in FAMILIES {
         put = put.add(family, "q", value);
     }

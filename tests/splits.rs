@@ -68,7 +68,7 @@ impl Load {
             let expected: Vec<u64> =
                 self.written.iter().map(|count| count.load(Ordering::Acquire)).collect();
             let mut rows = Vec::new();
-            let mut scanner = table.scan(&Scan::new().reversed(is_reversed))?;
+            let mut scanner = table.scan(&Scan::new().with_reversed(is_reversed))?;
             while let Some(found) = scanner.next_row()? {
                 rows.push(found.row().to_vec());
             }
@@ -166,12 +166,12 @@ fn nothing_is_lost_doubled_or_out_of_order() -> Result<()> {
     );
     let table = load.connection.table("t")?;
     let mut sum = 0;
-    for found in table.scan(&Scan::new().column("f", "n"))? {
+    for found in table.scan(&Scan::new().with_column("f", "n"))? {
         let value = found?.value("f", "n").and_then(|value| value.try_into().ok());
         sum += value.map_or(0, u64::from_be_bytes);
     }
     assert_eq!(sum, load.increments.load(Ordering::Relaxed));
     let rows: u64 = load.written.iter().map(|count| count.load(Ordering::Relaxed)).sum();
-    assert_eq!(table.scan(&Scan::new().column("f", "q"))?.count() as u64, rows);
+    assert_eq!(table.scan(&Scan::new().with_column("f", "q"))?.count() as u64, rows);
     Ok(())
 }

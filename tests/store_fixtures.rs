@@ -88,7 +88,7 @@ fn cells(connection: &Connection) -> Result<String> {
     }
     let mut lines = String::new();
     for table in admin.list_tables(SystemTables::Exclude)? {
-        for row in connection.table(table.name().clone())?.scan(&Scan::new().versions(10))? {
+        for row in connection.table(table.name().clone())?.scan(&Scan::new().with_versions(10))? {
             for cell in row?.cells() {
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 let (row, value) = (text(cell.row()), text(cell.value()));

@@ -193,8 +193,8 @@ fn once(connection: &Connection, action: &str, dir: &Path) -> Result<()> {
             rows.try_for_each(|row| table.get(&Get::new(format!("{row:06}"))).map(drop))
         }
         "scan" => read(&Scan::new()),
-        "reverse-scan" => read(&Scan::new().reversed(true)),
-        "scan-uncached" => read(&Scan::new().cache_blocks(false)),
+        "reverse-scan" => read(&Scan::new().with_reversed(true)),
+        "scan-uncached" => read(&Scan::new().with_cache_blocks(false)),
         "compact" => {
             if store_files(dir).iter().any(|file| fs::metadata(file).is_ok_and(|f| f.len() == 0)) {
                 return admin.major_compact_table(table.name());

@@ -93,7 +93,7 @@ pub(crate) fn put_of(number: u64) -> Put {
 
 /// The get of the newest version of a row's column.
 pub(crate) fn get_of(number: u64) -> Get {
-    Get::new(row_of(number)).column(FAMILY, QUALIFIER)
+    Get::new(row_of(number)).with_column(FAMILY, QUALIFIER)
 }
 
 /// The row of a number.

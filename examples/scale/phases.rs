@@ -140,7 +140,10 @@ fn reopen(arguments: &Arguments) -> Result<()> {
     // Once before the clock starts, to warm the page cache and the blocks.
     scan_rate(&table, &Scan::new(), arguments.cells)?;
     tell("scan.rate", scan_rate(&table, &Scan::new(), arguments.cells)?)?;
-    tell("scan.reverse_rate", scan_rate(&table, &Scan::new().reversed(true), arguments.cells)?)?;
+    tell(
+        "scan.reverse_rate",
+        scan_rate(&table, &Scan::new().with_reversed(true), arguments.cells)?,
+    )?;
     for (kind, is_there) in [("hit", true), ("miss", false)] {
         get_all(&table, arguments, 1, is_there)?;
         let times = get_all(&table, arguments, 2, is_there)?;

@@ -49,7 +49,7 @@ pub(crate) fn put(number: u64) -> Put {
 
 /// The get of a number's row.
 pub(crate) fn get(number: u64) -> Get {
-    Get::new(row(number)).column(FAMILY, QUALIFIER)
+    Get::new(row(number)).with_column(FAMILY, QUALIFIER)
 }
 
 fn row(number: u64) -> String {

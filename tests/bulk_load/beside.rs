@@ -83,7 +83,8 @@ fn scanners_see_loads_whole_while_regions_split() {
     assert!(regions.len() > 1, "regions were split meanwhile");
     let table = connection.table("t").expect("a name");
     for number in 0..20 {
-        let found = table.get(&Get::new(row(number)).versions(100)).expect("nothing is damaged");
+        let found =
+            table.get(&Get::new(row(number)).with_versions(100)).expect("nothing is damaged");
         assert_eq!(found.len(), 2 * LOADS as usize, "{}", row(number));
     }
 }

@@ -16,7 +16,7 @@ fn prepared() -> (CrashFileSystem, Connection) {
     let connection = open(fs.clone()).expect("an empty disk opens");
     create(&connection, &["m"]).expect("a new table");
     for row in ["c", "x"] {
-        let put = Put::new(row).add_at("a", "q", 1, "old").durability(Durability::FsyncWal);
+        let put = Put::new(row).add_at("a", "q", 1, "old").with_durability(Durability::FsyncWal);
         connection.table("t").and_then(|table| table.put(&put)).expect("the table takes it");
     }
     for family in FAMILIES {

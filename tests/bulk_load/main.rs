@@ -87,7 +87,7 @@ fn in_folder(family: &str, name: &str) -> PathBuf {
 
 /// Everything that a scan of all versions gives.
 fn cells_of(connection: &Connection, table: &TableName) -> Vec<String> {
-    let scan = Scan::new().versions(i32::MAX);
+    let scan = Scan::new().with_versions(i32::MAX);
     let rows = connection.table(table.clone()).and_then(|table| table.scan(&scan));
     let mut cells = Vec::new();
     for row in rows.expect("the table is there") {

@@ -37,6 +37,11 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
+/// The number, 0 if it is negative.
+fn natural(value: &Value) -> u32 {
+    u32::try_from(int(value)).unwrap_or(0)
+}
+
 fn int(value: &Value) -> i32 {
     match value.as_i64() {
         Some(number) => i32::try_from(number).unwrap_or(i32::MAX),
@@ -61,29 +66,31 @@ macro_rules! read_options {
         for column in list(&$op["cols"]) {
             let family = bytes(&column[0]);
             $read = match column.get(1) {
-                Some(qualifier) => $read.column(family, bytes(qualifier)),
-                None => $read.family(family),
+                Some(qualifier) => $read.with_column(family, bytes(qualifier)),
+                None => $read.with_family(family),
             };
         }
         if let Some(versions) = $op.get("versions") {
-            $read = $read.versions(int(versions));
+            $read = $read.with_versions(int(versions));
         }
         if let Some(range) = time_range($op)? {
-            $read = $read.time_range(range);
+            $read = $read.with_time_range(range);
         }
         if let Some(ranges) = $op.get("family_range").and_then(Value::as_object) {
             for (family, bounds) in ranges {
-                $read = $read.family_time_range(from_string_binary(family), range(bounds)?);
+                $read = $read.with_family_time_range(from_string_binary(family), range(bounds)?);
             }
         }
         if let Some(limit) = $op.get("family_limit") {
-            $read = $read.family_limit(int(limit));
+            if let Ok(limit) = u32::try_from(int(limit)) {
+                $read = $read.with_family_limit(limit);
+            }
         }
         if let Some(offset) = $op.get("family_offset") {
-            $read = $read.family_offset(int(offset));
+            $read = $read.with_family_offset(natural(offset));
         }
         if let Some(filter) = $op.get("filter").filter(|filter| !filter.is_null()) {
-            $read = $read.filter(filters::filter(filter)?);
+            $read = $read.with_filter(filters::filter(filter)?);
         }
         $read
     }};
@@ -97,29 +104,32 @@ pub(crate) fn get(op: &Value) -> Result<Get> {
 pub(crate) fn scan(op: &Value) -> Result<Scan> {
     let mut scan = Scan::new();
     if let Some(prefix) = op.get("prefix") {
-        scan = scan.prefix(bytes(prefix));
+        scan = scan.with_prefix(bytes(prefix));
     }
     let flag = |name: &str, default: bool| op.get(name).map_or(default, |v| v == true);
     if let Some(start) = op.get("start") {
-        scan = scan.start_row_with(bytes(start), flag("start_inclusive", true));
+        scan =
+            scan.with_start_bound(hblite::row_bound(bytes(start), flag("start_inclusive", true)));
     }
     if let Some(stop) = op.get("stop") {
-        scan = scan.stop_row_with(bytes(stop), flag("stop_inclusive", false));
+        scan = scan.with_stop_bound(hblite::row_bound(bytes(stop), flag("stop_inclusive", false)));
     }
-    scan = scan.reversed(flag("reversed", false)).raw(flag("raw", false));
+    scan = scan.with_reversed(flag("reversed", false)).with_raw(flag("raw", false));
     if let Some(limit) = op.get("limit") {
-        scan = scan.limit(int(limit));
+        if let Ok(limit) = u32::try_from(int(limit)) {
+            scan = scan.with_limit(limit);
+        }
     }
     if flag("one_row", false) {
-        scan = scan.limit(1);
+        scan = scan.with_limit(1);
     }
     if let Some(batch) = op.get("batch") {
-        scan = scan.batch(int(batch));
+        scan = scan.with_batch(natural(batch) as usize);
     }
     if let Some(caching) = op.get("caching") {
-        scan = scan.caching(int(caching));
+        scan = scan.with_caching(natural(caching));
     }
-    scan = scan.load_families_on_demand(flag("load_on_demand", true));
+    scan = scan.with_families_on_demand(flag("load_on_demand", true));
     Ok(read_options!(scan, op))
 }
 
@@ -137,10 +147,11 @@ pub(crate) fn put(op: &Value) -> Put {
         };
     }
     if let Some(millis) = op.get("ttl").and_then(Value::as_i64) {
-        put = put.time_to_live_ms(millis);
+        put = put.with_time_to_live_ms(millis);
     }
     if let Some(durability) = op.get("durability").and_then(Value::as_str) {
-        put = put.durability(Durability::from_name(durability).expect("a durability of HBase"));
+        put =
+            put.with_durability(Durability::from_name(durability).expect("a durability of HBase"));
     }
     put
 }
@@ -172,16 +183,16 @@ pub(crate) fn delete(op: &Value) -> Delete {
 macro_rules! read_modify_write {
     ($op:ident, $mutation:ident) => {{
         if let Some(timestamp) = $op.get("ts").and_then(Value::as_i64) {
-            $mutation = $mutation.at(timestamp);
+            $mutation = $mutation.with_timestamp(timestamp);
         }
         if let Some(bounds) = $op.get("range") {
-            $mutation = $mutation.time_range(range(bounds)?);
+            $mutation = $mutation.with_time_range(range(bounds)?);
         }
         if let Some(millis) = $op.get("ttl").and_then(Value::as_i64) {
-            $mutation = $mutation.time_to_live_ms(millis);
+            $mutation = $mutation.with_time_to_live_ms(millis);
         }
         if let Some(wanted) = $op.get("return").and_then(Value::as_bool) {
-            $mutation = $mutation.return_results(wanted);
+            $mutation = $mutation.with_returned_results(wanted);
         }
         $mutation
     }};
@@ -237,7 +248,7 @@ pub(crate) fn check_and_mutate(op: &Value) -> Result<CheckAndMutate> {
         check = check.if_matches(family, qualifier, operator, bytes(&condition["value"]));
     }
     if let Some(bounds) = condition.get("range") {
-        check = check.time_range(range(bounds)?);
+        check = check.with_time_range(range(bounds)?);
     }
     let action = &op["then"];
     Ok(if action["op"] == "mutate_row" {

@@ -118,8 +118,11 @@ impl Client<'_> {
         mut between: impl FnMut(&mut Self),
     ) -> Result<()> {
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(()) };
-        let scan = Scan::new().reversed(is_reversed).start_row(first).stop_row_inclusive(last);
-        let scan = family.into_iter().fold(scan, |scan, family| scan.family(family));
+        let scan = Scan::new()
+            .with_reversed(is_reversed)
+            .with_start_row(first)
+            .with_stop_row_inclusive(last);
+        let scan = family.into_iter().fold(scan, |scan, family| scan.with_family(family));
         let is_wanted = |column: &Column| family.is_none_or(|family| column.starts_with(family));
         let columns: Vec<Column> = COLUMNS.into_iter().filter(is_wanted).collect();
         let invoked = self.recorder.now();
@@ -214,7 +217,7 @@ fn get(row: &str, columns: &[Column]) -> Get {
     }
     columns.iter().fold(Get::new(row), |get, column| {
         let (family, qualifier) = split(column);
-        get.column(family, qualifier)
+        get.with_column(family, qualifier)
     })
 }
 

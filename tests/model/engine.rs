@@ -239,18 +239,18 @@ impl EngineSide {
         let (row, durability) = (&write.row, self.durability());
         let found = match &write.change {
             Change::Put { cells, time_to_live_ms } => {
-                table.put(&put(row, cells, *time_to_live_ms).durability(durability))?;
+                table.put(&put(row, cells, *time_to_live_ms).with_durability(durability))?;
                 RowResult::default()
             }
             Change::Delete { parts, timestamp } => {
-                table.delete(&delete(row, parts, *timestamp).durability(durability))?;
+                table.delete(&delete(row, parts, *timestamp).with_durability(durability))?;
                 RowResult::default()
             }
             Change::Increment(settings) => {
-                table.increment(&increment(row, settings).durability(durability))?
+                table.increment(&increment(row, settings).with_durability(durability))?
             }
             Change::Append(settings) => {
-                table.append(&append(row, settings).durability(durability))?
+                table.append(&append(row, settings).with_durability(durability))?
             }
         };
         Ok(Answer::Cells(cells(&found)))

@@ -82,51 +82,58 @@ impl Read {
     }
 
     pub(crate) fn to_get(&self) -> Get {
-        let mut get = Get::new(&self.start).versions(self.versions);
+        let mut get = Get::new(&self.start).with_versions(self.versions);
         for (family, qualifier) in &self.columns {
             get = match qualifier {
-                Some(qualifier) => get.column(family, qualifier),
-                None => get.family(family),
+                Some(qualifier) => get.with_column(family, qualifier),
+                None => get.with_family(family),
             };
         }
         if let Some(range) = self.range {
-            get = get.time_range(time_range(range));
+            get = get.with_time_range(time_range(range));
         }
         if let Some((family, range)) = &self.family_range {
-            get = get.family_time_range(family, time_range(*range));
+            get = get.with_family_time_range(family, time_range(*range));
         }
         if let Some(filter) = &self.filter {
-            get = get.filter(filter.to_filter());
+            get = get.with_filter(filter.to_filter());
         }
-        get.family_limit(self.family_limit).family_offset(self.family_offset)
+        if let Ok(limit) = u32::try_from(self.family_limit) {
+            get = get.with_family_limit(limit);
+        }
+        get.with_family_offset(natural(self.family_offset))
     }
 
     pub(crate) fn to_scan(&self) -> Scan {
         let mut scan = Scan::new()
-            .start_row_with(&self.start, self.is_start_inclusive)
-            .stop_row_with(&self.stop, self.is_stop_inclusive)
-            .reversed(self.is_reversed)
-            .raw(self.is_raw)
-            .versions(self.versions)
-            .family_limit(self.family_limit)
-            .family_offset(self.family_offset)
-            .limit(self.limit)
-            .batch(self.batch)
-            .load_families_on_demand(self.is_on_demand);
+            .with_start_bound(hblite::row_bound(&self.start, self.is_start_inclusive))
+            .with_stop_bound(hblite::row_bound(&self.stop, self.is_stop_inclusive))
+            .with_reversed(self.is_reversed)
+            .with_raw(self.is_raw)
+            .with_versions(self.versions)
+            .with_family_offset(natural(self.family_offset))
+            .with_batch(natural(self.batch) as usize)
+            .with_families_on_demand(self.is_on_demand);
+        if let Ok(limit) = u32::try_from(self.limit) {
+            scan = scan.with_limit(limit);
+        }
+        if let Ok(limit) = u32::try_from(self.family_limit) {
+            scan = scan.with_family_limit(limit);
+        }
         for (family, qualifier) in &self.columns {
             scan = match qualifier {
-                Some(qualifier) => scan.column(family, qualifier),
-                None => scan.family(family),
+                Some(qualifier) => scan.with_column(family, qualifier),
+                None => scan.with_family(family),
             };
         }
         if let Some(range) = self.range {
-            scan = scan.time_range(time_range(range));
+            scan = scan.with_time_range(time_range(range));
         }
         if let Some((family, range)) = &self.family_range {
-            scan = scan.family_time_range(family, time_range(*range));
+            scan = scan.with_family_time_range(family, time_range(*range));
         }
         match &self.filter {
-            Some(filter) => scan.filter(filter.to_filter()),
+            Some(filter) => scan.with_filter(filter.to_filter()),
             None => scan,
         }
     }
@@ -200,13 +207,15 @@ impl Write {
         let row = &self.row;
         match &self.change {
             Change::Put { cells, time_to_live_ms } => {
-                put(row, cells, *time_to_live_ms).durability(durability).into()
+                put(row, cells, *time_to_live_ms).with_durability(durability).into()
             }
             Change::Delete { parts, timestamp } => {
-                delete(row, parts, *timestamp).durability(durability).into()
+                delete(row, parts, *timestamp).with_durability(durability).into()
             }
-            Change::Increment(settings) => increment(row, settings).durability(durability).into(),
-            Change::Append(settings) => append(row, settings).durability(durability).into(),
+            Change::Increment(settings) => {
+                increment(row, settings).with_durability(durability).into()
+            }
+            Change::Append(settings) => append(row, settings).with_durability(durability).into(),
         }
     }
 }
@@ -220,7 +229,7 @@ pub(crate) fn put(row: &[u8], cells: &[PutCell], time_to_live_ms: Option<i64>) -
         };
     }
     match time_to_live_ms {
-        Some(millis) => put.time_to_live_ms(millis),
+        Some(millis) => put.with_time_to_live_ms(millis),
         None => put,
     }
 }
@@ -234,30 +243,30 @@ pub(crate) fn delete(row: &[u8], parts: &[DeletePart], timestamp: Option<i64>) -
 }
 
 pub(crate) fn increment(row: &[u8], settings: &ReadModify) -> Increment {
-    let mut increment = Increment::new(row).return_results(settings.returns_results);
+    let mut increment = Increment::new(row).with_returned_results(settings.returns_results);
     for Delta { family, qualifier, value } in &settings.deltas {
         let amount = value.as_slice().try_into().map_or(0, i64::from_be_bytes);
         increment = increment.add(family, qualifier, amount);
     }
     if let Some(range) = settings.range {
-        increment = increment.time_range(time_range(range));
+        increment = increment.with_time_range(time_range(range));
     }
     match settings.time_to_live_ms {
-        Some(millis) => increment.time_to_live_ms(millis),
+        Some(millis) => increment.with_time_to_live_ms(millis),
         None => increment,
     }
 }
 
 pub(crate) fn append(row: &[u8], settings: &ReadModify) -> Append {
-    let mut append = Append::new(row).return_results(settings.returns_results);
+    let mut append = Append::new(row).with_returned_results(settings.returns_results);
     for Delta { family, qualifier, value } in &settings.deltas {
         append = append.add(family, qualifier, value);
     }
     if let Some(range) = settings.range {
-        append = append.time_range(time_range(range));
+        append = append.with_time_range(time_range(range));
     }
     match settings.time_to_live_ms {
-        Some(millis) => append.time_to_live_ms(millis),
+        Some(millis) => append.with_time_to_live_ms(millis),
         None => append,
     }
 }
@@ -305,7 +314,7 @@ impl CheckedWrites {
             Check::Filter(filter) => check.if_filter(filter.to_filter()),
         };
         let check = match self.range {
-            Some(range) => check.time_range(time_range(range)),
+            Some(range) => check.with_time_range(time_range(range)),
             None => check,
         };
         match self.writes.as_slice() {
@@ -318,6 +327,11 @@ impl CheckedWrites {
 pub(crate) fn row_mutations(row: &[u8], writes: &[Write], durability: Durability) -> RowMutations {
     let mutations = RowMutations::new(row);
     writes.iter().fold(mutations, |all, write| all.add(write.to_mutation(durability)))
+}
+
+/// The number, 0 if it is negative.
+fn natural(number: i32) -> u32 {
+    u32::try_from(number).unwrap_or(0)
 }
 
 /// One action of a batch.

@@ -33,7 +33,7 @@ impl IdStore for IdTable {
 
     fn find(&self, kind: u8, name: &[u8]) -> Result<Option<u64>> {
         let row = row(kind, name);
-        let found = self.table.get(&Get::new(&row).column(self.family, ID))?;
+        let found = self.table.get(&Get::new(&row).with_column(self.family, ID))?;
         found
             .value(self.family, ID)
             .map(|value| {

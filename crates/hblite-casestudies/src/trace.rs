@@ -225,15 +225,15 @@ impl TableReader {
         trace: &Trace,
     ) -> Result<TracedScan> {
         let scan = Scan::new()
-            .start_row_with(&bounds.start, bounds.is_start_inclusive)
-            .stop_row_with(&bounds.stop, bounds.is_stop_inclusive)
-            .reversed(bounds.is_reversed);
+            .with_start_bound(hblite::row_bound(&bounds.start, bounds.is_start_inclusive))
+            .with_stop_bound(hblite::row_bound(&bounds.stop, bounds.is_stop_inclusive))
+            .with_reversed(bounds.is_reversed);
         let mut options = options.to_owned();
         let scan = match limit {
             Some(limit) => {
                 let space = if options.is_empty() { "" } else { " " };
                 options = format!("limit {limit}{space}{options}");
-                scan.limit(i32::try_from(limit).unwrap_or(i32::MAX))
+                scan.with_limit(u32::try_from(limit).unwrap_or(u32::MAX))
             }
             None => scan,
         };

@@ -49,7 +49,7 @@ fn the_newest_of_each_column_is_read() {
         cells(&table, &Get::new("com.cnn.www")),
         ["anchor:cnnsi.com t9 CNN", "anchor:my.look.ca t8 CNN.com", "contents:html t6 <html>6"]
     );
-    assert_eq!(cells(&table, &Get::new("com.cnn.www").all_versions()).len(), 5);
+    assert_eq!(cells(&table, &Get::new("com.cnn.www").with_all_versions()).len(), 5);
 }
 
 #[test]
@@ -57,12 +57,15 @@ fn empty_cells_are_not_there() {
     let table = web_table();
     let at = |family: &str, qualifier: &str, time: i64| {
         let range = TimeRange::new(time, time + 1).expect("a range");
-        cells(&table, &Get::new("com.cnn.www").column(family, qualifier).time_range(range))
+        cells(
+            &table,
+            &Get::new("com.cnn.www").with_column(family, qualifier).with_time_range(range),
+        )
     };
     assert!(at("contents", "html", 8).is_empty());
     assert!(at("anchor", "my.look.ca", 9).is_empty());
     assert_eq!(at("contents", "html", 5), ["contents:html t5 <html>5"]);
-    let people = Scan::new().family("people");
+    let people = Scan::new().with_family("people");
     let rows: Vec<_> =
         table.scan(&people).expect("a scan").collect::<Result<_, _>>().expect("rows");
     assert_eq!(rows.len(), 1);
@@ -75,7 +78,7 @@ fn sites_of_a_domain_are_neighbours() {
     let key = Design::parse("domain:domain").expect("a design");
     let plan = key.plan(&Query::new().suffix("domain", ".cnn.com")).expect("a plan");
     let range = &plan.ranges[0];
-    let scan = Scan::new().start_row(&range.start).stop_row(&range.stop);
+    let scan = Scan::new().with_start_row(&range.start).with_stop_row(&range.stop);
     let rows: Vec<_> = table.scan(&scan).expect("a scan").collect::<Result<_, _>>().expect("rows");
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].row(), b"com.cnn.www");

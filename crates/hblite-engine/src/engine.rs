@@ -423,13 +423,13 @@ impl Engine {
             RequestTarget::Region(region) => vec![self.catalog.known_region(region)?],
         };
         for region in regions {
-            match request.family_name() {
+            match request.family() {
                 Some(family) => region.flush_family(family)?,
                 None => region.flush()?,
             };
         }
         let is_of_table = matches!(request.target(), RequestTarget::Table(_));
-        if is_of_table && request.family_name().is_none() {
+        if is_of_table && request.family().is_none() {
             release_log(&self.context, &self.catalog)?;
         }
         Ok(())
@@ -452,7 +452,7 @@ impl Engine {
         };
         let trigger = CompactionTrigger::Requested(request.kind());
         for region in regions {
-            match request.family_name() {
+            match request.family() {
                 Some(family) => region.compact_family(trigger, family)?,
                 None => region.compact(trigger)?,
             };

@@ -36,6 +36,6 @@ pub use name::{NamespaceDescriptor, TableName};
 pub use ops::{
     Action, Append, CheckAndMutate, CheckAndMutateResult, ColumnSelection, Condition, Delete,
     Durability, Get, Increment, Mutation, MutationKind, Nonce, Put, Qualifiers, RowMutations,
-    RowPart, RowResult, Scan, ScanStep, TimeRange,
+    RowPart, RowResult, Scan, ScanStep, TimeRange, row_bound,
 };
 pub use region_info::{META_ENCODED_NAME, RegionInfo};

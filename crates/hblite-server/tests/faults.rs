@@ -184,7 +184,7 @@ fn a_crashed_server_loses_what_skipped_the_log_and_others_get_its_regions() {
     let meta_port = server.ports().region_servers[0];
     let mut client = Client::java(port, "ClientService");
     client.call("Mutate", &mutate(victim, put(row, "kept", "v"), 0));
-    let skipped = Put::new(row).add("f", "lost", "v").durability(Durability::SkipWal);
+    let skipped = Put::new(row).add("f", "lost", "v").with_durability(Durability::SkipWal);
     table.put(&skipped).unwrap();
     let mut idle = Client::java(port, "ClientService");
     idle.call("Get", &get(victim, row));

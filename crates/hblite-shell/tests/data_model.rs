@@ -198,17 +198,17 @@ fn rust_column(connection: &Connection) -> hblite::Result<Vec<&'static str>> {
         { users.increment_column("u1", "d", "n", 1)? }
         { users.mutate_row(&RowMutations::new("u1").add(ada_9).add(no_mail))? }
         { users.get(&Get::new("u1"))? }
-        { users.get(&Get::new("u1").column("d", "name"))? }
-        { users.get(&Get::new("u1").time_range(TimeRange::new(0, 9)?))? }
-        { users.scan(&Scan::new().start_row("a").stop_row("m"))? }
-        { users.scan(&Scan::new().prefix("u"))? }
-        { users.scan(&Scan::new().reversed(true).limit(1))? }
+        { users.get(&Get::new("u1").with_column("d", "name"))? }
+        { users.get(&Get::new("u1").with_time_range(TimeRange::new(0, 9)?))? }
+        { users.scan(&Scan::new().with_start_row("a").with_stop_row("m"))? }
+        { users.scan(&Scan::new().with_prefix("u"))? }
+        { users.scan(&Scan::new().with_reversed(true).with_limit(1))? }
         {
             users.scan(
-                &Scan::new().filter(filter::parse_filter("ValueFilter(=, 'binary:Ada')")?)
+                &Scan::new().with_filter(filter::parse_filter("ValueFilter(=, 'binary:Ada')")?)
             )?
         }
-        { users.scan(&Scan::new().filter(Filter::first_key_only()))?.count() }
+        { users.scan(&Scan::new().with_filter(Filter::first_key_only()))?.count() }
         { users.delete(&Delete::new("u1").columns("d", "name"))? }
         { users.delete(&Delete::new("u1"))? }
         {

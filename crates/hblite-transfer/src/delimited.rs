@@ -136,9 +136,9 @@ impl<R: Read> DelimitedReader<R> {
             }
         }
         let row = self.format.decode(field(self.columns.row_key()))?;
-        let mut put = Put::new(row).durability(self.durability);
+        let mut put = Put::new(row).with_durability(self.durability);
         if let Some(millis) = ttl {
-            put = put.time_to_live_ms(millis);
+            put = put.with_time_to_live_ms(millis);
         }
         for (column, value) in self.columns.fields().iter().zip(self.records.fields()) {
             if let Column::Cell { family, qualifier } = column

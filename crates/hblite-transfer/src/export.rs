@@ -67,7 +67,7 @@ pub fn export(
     let mut go_on = |report: &ExportReport| continue_or_end(progress(report));
     let begun = Instant::now();
     // Damage that occurred after a block's first read must not be exported as data.
-    let scan = scan.clone().cache_blocks(false);
+    let scan = scan.clone().with_cache_blocks(false);
     let scan = if writer.takes_pieces() { in_pieces(&scan) } else { scan };
     let mut scanner = table.scan(&scan)?;
     let mut report = ExportReport::default();
@@ -109,7 +109,7 @@ pub(crate) fn continue_or_end(answer: ControlFlow<()>) -> Result<(), TransferErr
 
 /// The same scan, with rows over [`PIECE_SIZE`] divided.
 pub(crate) fn in_pieces(scan: &Scan) -> Scan {
-    scan.clone().allow_partial_results(true).size_max_bytes(PIECE_SIZE as i64)
+    scan.clone().with_partial_results(true).with_size_max_bytes(PIECE_SIZE as u64)
 }
 
 /// The cell's own time to live in milliseconds, and whether it has other tags.

@@ -170,7 +170,7 @@ fn write(
     };
     let mut done = HFilesProgress { regions_total: regions.len(), ..HFilesProgress::default() };
     // Damage that occurred after a block's first read must not get a new, valid checksum.
-    let mut scanner = table.scan(&in_pieces(scan).cache_blocks(false))?;
+    let mut scanner = table.scan(&in_pieces(scan).with_cache_blocks(false))?;
     let mut last_row = Vec::new();
     loop {
         let row = match scanner.next_row_within(PATIENCE)? {

@@ -141,9 +141,9 @@ impl RowBuilder {
             Open::Put(put, of_put) if of_put == ttl => put,
             other => {
                 self.close(other);
-                let put = Put::new(&self.row).durability(self.durability);
+                let put = Put::new(&self.row).with_durability(self.durability);
                 match ttl {
-                    Some(millis) => put.time_to_live_ms(millis),
+                    Some(millis) => put.with_time_to_live_ms(millis),
                     None => put,
                 }
             }
@@ -159,7 +159,7 @@ impl RowBuilder {
             Open::Delete(delete) if cell_type != CellType::DeleteFamily => delete,
             other => {
                 self.close(other);
-                Delete::new(&self.row).durability(self.durability)
+                Delete::new(&self.row).with_durability(self.durability)
             }
         };
         self.open = Open::Delete(match cell_type {

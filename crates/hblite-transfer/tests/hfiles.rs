@@ -41,7 +41,9 @@ fn table() -> (Connection, Table) {
             .add_at("plain", "", 1, number.to_string());
         table.put(&put).unwrap();
     }
-    table.put(&Put::new("row700").time_to_live_ms(i64::MAX / 4).add("plain", "ttl", "v")).unwrap();
+    table
+        .put(&Put::new("row700").with_time_to_live_ms(i64::MAX / 4).add("plain", "ttl", "v"))
+        .unwrap();
     table.delete(&Delete::new("row100").columns_at("packed", "a", 1)).unwrap();
     (connection, table)
 }
@@ -111,7 +113,7 @@ fn a_file_per_family_and_region_holds_every_cell() {
     let (_store, table) = table();
     let dir = TempDir::new().unwrap();
     let folder = dir.path().join("out");
-    let scan = Scan::new().raw(true).all_versions();
+    let scan = Scan::new().with_raw(true).with_all_versions();
     let report = export(&table, &scan, &folder, &HFilesOptions::default());
     let (found, ranges) = read(&folder, &report);
     assert_eq!(found, cells(&table, &scan));
@@ -146,7 +148,7 @@ fn files_end_between_rows_when_they_are_large() {
     let dir = TempDir::new().unwrap();
     let folder = dir.path().join("out");
     let options = HFilesOptions { file_size_max_bytes: 1, ..HFilesOptions::default() };
-    let scan = Scan::new().all_versions().start_row("row250").stop_row("row650");
+    let scan = Scan::new().with_all_versions().with_start_row("row250").with_stop_row("row650");
     let report = export(&table, &scan, &folder, &options);
     let (found, ranges) = read(&folder, &report);
     assert_eq!(found, cells(&table, &scan));
@@ -167,7 +169,7 @@ fn a_folder_that_is_taken_stays_as_it_is() {
     let refused = export_hfiles(&env, &table, &Scan::new(), dir.path(), &options, &mut |_| GO_ON);
     let message = refused.unwrap_err().to_string();
     assert!(message.ends_with("is there and not an empty folder"), "{message}");
-    let reverse = Scan::new().reversed(true);
+    let reverse = Scan::new().with_reversed(true);
     let folder = dir.path().join("out");
     assert!(export_hfiles(&env, &table, &reverse, &folder, &options, &mut |_| GO_ON).is_err());
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);

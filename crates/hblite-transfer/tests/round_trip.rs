@@ -55,7 +55,7 @@ fn cells(table: &Table, scan: &Scan) -> Vec<String> {
 }
 
 fn raw() -> Scan {
-    Scan::new().raw(true).all_versions()
+    Scan::new().with_raw(true).with_all_versions()
 }
 
 fn write(table: &Table, scan: &Scan, writer: &mut dyn RowWriter) {
@@ -88,7 +88,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
             2 => Delete::new(row).family_at(family, timestamp).into(),
             3 => Delete::new(row).family_version(family, timestamp).into(),
             4 => Put::new(row)
-                .time_to_live_ms(NOW * 2)
+                .with_time_to_live_ms(NOW * 2)
                 .add_at(family, qualifier, timestamp, value)
                 .into(),
             _ => Put::new(row).add_at(family, qualifier, timestamp, value).into(),
@@ -147,7 +147,7 @@ proptest! {
         let columns = Columns::from_names(names.into_iter()).unwrap();
         let mut writer =
             DelimitedWriter::new(Vec::new(), format, columns.clone(), has_header).unwrap();
-        write(&from, &Scan::new().all_versions(), &mut writer);
+        write(&from, &Scan::new().with_all_versions(), &mut writer);
         let text = writer.into_inner().unwrap();
 
         let (_other, to) = table();
@@ -191,14 +191,14 @@ fn a_limit_counts_rows_and_not_pieces() {
         }
     }
     let mut writer = JsonLinesWriter::new(Vec::new());
-    let report = export(&from, &Scan::new().limit(2), &mut writer, &mut |_| GO_ON).unwrap();
+    let report = export(&from, &Scan::new().with_limit(2), &mut writer, &mut |_| GO_ON).unwrap();
     assert_eq!((report.rows, report.cells), (2, 102));
 }
 
 #[test]
 fn times_to_live_come_back_as_a_column() {
     let (_store, from) = table();
-    from.put(&Put::new("r").time_to_live_ms(NOW * 2).add_at("f", "a", 3, "short")).unwrap();
+    from.put(&Put::new("r").with_time_to_live_ms(NOW * 2).add_at("f", "a", 3, "short")).unwrap();
     from.put(&Put::new("r").add_at("f", "b", 3, "long")).unwrap();
     let columns = Columns::parse("HBASE_ROW_KEY,HBASE_TS_KEY,HBASE_CELL_TTL,f:a,f:b").unwrap();
     let format = DelimitedFormat { skips_empty_columns: true, ..DelimitedFormat::CSV };
@@ -235,7 +235,7 @@ fn a_filter_of_whole_rows_sees_a_wide_row_whole() {
     from.put(&Put::new("wide").add_at("f", "z", 1, "last column")).unwrap();
     for (wanted, rows) in [("last column", 1), ("another", 0)] {
         let text = format!("SingleColumnValueFilter('f', 'z', =, 'binary:{wanted}', true, true)");
-        let scan = Scan::new().filter(hblite::filter::parse_filter(text).unwrap());
+        let scan = Scan::new().with_filter(hblite::filter::parse_filter(text).unwrap());
         let mut writer = JsonLinesWriter::new(Vec::new());
         let report = export(&from, &scan, &mut writer, &mut |_| GO_ON).unwrap();
         assert_eq!((report.rows, report.cells), (rows, rows * 61), "{wanted}");

@@ -26,7 +26,7 @@ static TABLE: LazyLock<(Connection, Table)> = LazyLock::new(|| {
 fuzz_target!(|text: &[u8]| {
     let Ok(filter) = hblite::filter::parse_filter(text) else { return };
     for is_reversed in [false, true] {
-        let scan = Scan::new().reversed(is_reversed).filter(filter.clone());
+        let scan = Scan::new().with_reversed(is_reversed).with_filter(filter.clone());
         let Ok(mut scanner) = TABLE.1.scan(&scan) else { continue };
         let mut rows = 0;
         while let Ok(Some(_)) = scanner.next_row() {

@@ -5,7 +5,9 @@
 
 use std::sync::LazyLock;
 
-use hblite::{ColumnFamilyDescriptor, Connection, Mutation, Scan, Table, TableDescriptor};
+use hblite::{
+    ColumnFamilyDescriptor, Connection, Mutation, Scan, SplitPoints, Table, TableDescriptor,
+};
 use hblite_transfer::{
     ImportOptions, JsonLinesReader, JsonLinesWriter, RowReader, RowWriter, Step,
 };
@@ -43,7 +45,7 @@ fuzz_target!(|input: &[u8]| {
         if table.mutate_all(mutations).is_err() {
             return;
         }
-        let scan = Scan::new().start_row(&row).limit(1).raw(true).all_versions();
+        let scan = Scan::new().with_start_row(&row).with_limit(1).with_raw(true).with_all_versions();
         let found = table.scan(&scan).expect("a scan").next().expect("the row").expect("a row");
         let mut writer = JsonLinesWriter::new(Vec::new());
         writer.write(&found).expect("a line");
@@ -57,5 +59,5 @@ fuzz_target!(|input: &[u8]| {
     });
     // Each input begins with an empty table.
     TABLE.0.admin().disable_table(table.name()).expect("disabled");
-    TABLE.0.admin().truncate_table(table.name(), true).expect("truncated");
+    TABLE.0.admin().truncate_table(table.name(), SplitPoints::Preserve).expect("truncated");
 });

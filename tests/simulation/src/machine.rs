@@ -345,7 +345,7 @@ impl Machine {
             admin.create_table(&self.descriptor().map_err(told)?).map_err(told)?;
         }
         let table = connection.table("t").map_err(told)?;
-        let fence = Put::new(FENCE).add("a", "x", "x").durability(Durability::FsyncWal);
+        let fence = Put::new(FENCE).add("a", "x", "x").with_durability(Durability::FsyncWal);
         table.put(&fence).map_err(told)?;
         // Until here nothing is new.
         self.check_forks(disk)?;

@@ -104,7 +104,7 @@ impl Stirrer<'_> {
             }
             6 => {
                 let request = FlushRequest::table(table.clone());
-                admin.flush(request.family(pick(&self.random, &FAMILIES)))?;
+                admin.flush(request.with_family(pick(&self.random, &FAMILIES)))?;
                 "work: flush of a family"
             }
             7 | 8 => {

@@ -70,7 +70,7 @@ impl OpenHblite {
     fn put_of(&self, cell: &SampleCell) -> Put {
         Put::new(cell.row)
             .add_at(FAMILY, QUALIFIER, cell.timestamp, cell.value)
-            .durability(self.durability)
+            .with_durability(self.durability)
     }
 }
 
@@ -84,7 +84,7 @@ impl Store for OpenHblite {
     }
 
     fn get(&self, row: &Row, tally: &mut Tally) -> Result<()> {
-        let found = self.table.get(&Get::new(row).column(FAMILY, QUALIFIER))?;
+        let found = self.table.get(&Get::new(row).with_column(FAMILY, QUALIFIER))?;
         for cell in found.cells() {
             tally.add(cell.row(), cell.qualifier(), cell.timestamp(), cell.value());
         }
@@ -92,12 +92,12 @@ impl Store for OpenHblite {
     }
 
     fn scan(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
-        let mut scan = Scan::new().reversed(span.direction == Direction::Reverse);
+        let mut scan = Scan::new().with_reversed(span.direction == Direction::Reverse);
         if let Some(row) = span.start {
-            scan = scan.start_row(row);
+            scan = scan.with_start_row(row);
         }
-        if let Ok(rows) = i32::try_from(span.rows) {
-            scan = scan.limit(rows);
+        if let Ok(rows) = u32::try_from(span.rows) {
+            scan = scan.with_limit(rows);
         }
         let mut scanner = self.table.scan(&scan)?;
         if !self.scans_rows {

@@ -20,8 +20,8 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "PREFIX", conflicts_with_all = ["start_row", "stop_row"])]
     prefix: Option<String>,
     /// Maximum number of rows
-    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(i32).range(1..))]
-    limit: Option<i32>,
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
+    limit: Option<u32>,
     /// Versions of each column: a number, or 'all'
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = versions)]
     versions: i32,
@@ -66,8 +66,8 @@ impl Selection {
         for column in columns {
             let column = from_string_binary(column);
             scan = match column.iter().position(|byte| *byte == b':') {
-                Some(colon) => scan.column(&column[..colon], &column[colon + 1..]),
-                None => scan.family(&column),
+                Some(colon) => scan.with_column(&column[..colon], &column[colon + 1..]),
+                None => scan.with_family(&column),
             };
         }
         Ok(scan)
@@ -76,30 +76,32 @@ impl Selection {
     /// The scan of the cells of these fields.
     pub(crate) fn scan_of_fields(&self, columns: &Columns) -> Result<Scan, TransferError> {
         let scan = self.rows()?;
-        Ok(columns.cells().fold(scan, |scan, (family, qualifier)| scan.column(family, qualifier)))
+        Ok(columns
+            .cells()
+            .fold(scan, |scan, (family, qualifier)| scan.with_column(family, qualifier)))
     }
 
     fn rows(&self) -> Result<Scan, TransferError> {
-        let mut scan = Scan::new().versions(self.versions).raw(self.raw);
+        let mut scan = Scan::new().with_versions(self.versions).with_raw(self.raw);
         if let Some(prefix) = &self.prefix {
-            scan = scan.prefix(from_string_binary(prefix));
+            scan = scan.with_prefix(from_string_binary(prefix));
         }
         if let Some(row) = &self.start_row {
-            scan = scan.start_row(from_string_binary(row));
+            scan = scan.with_start_row(from_string_binary(row));
         }
         if let Some(row) = &self.stop_row {
-            scan = scan.stop_row(from_string_binary(row));
+            scan = scan.with_stop_row(from_string_binary(row));
         }
         if let Some(rows) = self.limit {
-            scan = scan.limit(rows);
+            scan = scan.with_limit(rows);
         }
         if self.start_time.is_some() || self.end_time.is_some() {
             let (from, to) = (self.start_time.unwrap_or(0), self.end_time.unwrap_or(i64::MAX));
-            scan = scan.time_range(TimeRange::new(from, to)?);
+            scan = scan.with_time_range(TimeRange::new(from, to)?);
         }
         if let Some(text) = &self.filter {
             let filter = parse_filter(text);
-            scan = scan.filter(filter.map_err(|error| {
+            scan = scan.with_filter(filter.map_err(|error| {
                 TransferError::Invalid(format!("--filter: {}", error.error.message()))
             })?);
         }

@@ -157,7 +157,7 @@ fn an_open_store_is_copied_by_itself_only() {
     assert!(error.message().contains("is open in another process or handle"), "{error}");
     // What no log has is written to files first.
     let unlogged = Put::new("y").add("f", "q", "y").add("g", "q", "y");
-    let unlogged = unlogged.durability(Durability::SkipWal);
+    let unlogged = unlogged.with_durability(Durability::SkipWal);
     engine.table(name()).mutate(unlogged.as_mutation()).unwrap();
     engine.backup(Path::new(TO)).unwrap();
     put(&engine, "later").unwrap();

@@ -104,7 +104,7 @@ impl MetaTables {
 /// The highest timestamp of all cells, delete markers and what they hide included.
 pub(super) fn highest_timestamp(region: &Region) -> Result<i64> {
     let mut highest = 0;
-    for_each_row(region, &Scan::new().raw(true).versions(i32::MAX), |row| {
+    for_each_row(region, &Scan::new().with_raw(true).with_versions(i32::MAX), |row| {
         highest = row.cells().map(|cell| cell.timestamp()).fold(highest, i64::max);
         Ok(())
     })?;

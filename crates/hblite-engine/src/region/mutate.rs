@@ -209,7 +209,7 @@ impl Region {
         nth: usize,
     ) -> Result<Option<i64>> {
         let versions = i32::try_from(nth).unwrap_or(i32::MAX);
-        let get = Get::new(row).column(family, qualifier).versions(versions);
+        let get = Get::new(row).with_column(family, qualifier).with_versions(versions);
         let found = self.read_row(&get)?;
         Ok(found.get(nth - 1).map(|cell| cell.timestamp()))
     }

@@ -164,7 +164,7 @@ impl Region {
         });
         let mut get = Get::new(row);
         for cell in returning.flat_map(|mutation| mutation.cells().iter()) {
-            get = get.column(cell.family(), cell.qualifier());
+            get = get.with_column(cell.family(), cell.qualifier());
         }
         let result = match get.columns().is_empty() {
             true => RowResult::default(),
@@ -218,9 +218,9 @@ impl Region {
         });
         let size_max = self.cell_size_max();
         for family_deltas in deltas.chunk_by(|left, right| left.family() == right.family()) {
-            let mut get = Get::new(mutation.row()).time_range(mutation.time_range());
+            let mut get = Get::new(mutation.row()).with_time_range(mutation.time_range());
             for delta in family_deltas {
-                get = get.column(delta.family(), delta.qualifier());
+                get = get.with_column(delta.family(), delta.qualifier());
             }
             let present = self.read_row(&get)?;
             for delta in family_deltas {
@@ -295,10 +295,10 @@ fn counter(cell: &CellRef<'_>) -> Result<i64> {
 
 /// The read that answers the condition.
 fn condition_get(check: &CheckAndMutate, condition: &Condition) -> Get {
-    let get = Get::new(check.row()).time_range(check.condition_time_range());
+    let get = Get::new(check.row()).with_time_range(check.time_range());
     match condition {
-        Condition::Column { family, qualifier, .. } => get.column(family, qualifier),
-        Condition::Filter(filter) => get.filter(filter.clone()),
+        Condition::Column { family, qualifier, .. } => get.with_column(family, qualifier),
+        Condition::Filter(filter) => get.with_filter(filter.clone()),
     }
 }
 

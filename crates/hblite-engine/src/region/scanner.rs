@@ -176,7 +176,7 @@ fn sources_at(
             continue;
         }
         let (segments, files) = if is_get(scan) {
-            store.view_of_row(read_point, scan.start())
+            store.view_of_row(read_point, scan.start_row())
         } else {
             store.view(read_point)
         };
@@ -214,7 +214,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
                 "Reverse scan with loading CFs on demand is not supported",
             ));
         }
-        let filter = FilterState::of(scan.filter_ref(), direction, seed)?;
+        let filter = FilterState::of(scan.filter(), direction, seed)?;
         Ok(Self {
             stores,
             joined,
@@ -230,7 +230,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             is_done: false,
             cells_returned: 0,
             rows: RowCounts::default(),
-            fetch_max: u64::try_from(scan.rows_per_fetch()).ok().filter(|rows| *rows > 0),
+            fetch_max: scan.caching().map(u64::from),
             fetched: 0,
             ahead: None,
         })
@@ -370,13 +370,13 @@ impl<S: KeyValueScanner> RegionScanner<S> {
 
 /// A row is cut by the batch limit, and by the size limit if the caller can do with parts.
 fn piece_budget(scan: &Scan) -> RowBudget {
-    let size_limit = u64::try_from(scan.size_limit_bytes()).ok().filter(|bytes| *bytes > 0);
-    let bytes = size_limit.filter(|_| scan.are_partial_results_allowed());
-    RowBudget::new(scan.batch_limit(), bytes)
+    let size_limit = scan.size_max_bytes();
+    let bytes = size_limit.filter(|_| scan.allows_partial_results());
+    RowBudget::new(scan.batch(), bytes)
 }
 
 /// Whether `family` is read only for rows that pass the filter.
 fn is_joined(scan: &Scan, family: &[u8]) -> bool {
     let is_needed = |filter: &Filter| filter.is_family_essential(family);
-    scan.is_on_demand() && scan.filter_ref().is_some_and(|filter| !is_needed(filter))
+    scan.loads_families_on_demand() && scan.filter().is_some_and(|filter| !is_needed(filter))
 }

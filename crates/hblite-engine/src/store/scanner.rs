@@ -77,19 +77,20 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             sources,
             info.comparator,
             scan.direction(),
-            scan.start(),
+            scan.start_row(),
             scan.is_start_inclusive(),
         )?;
         let matcher = UserScanMatcher::new(scan, info, now);
-        let has_limits = scan.cells_per_family() >= 0 || scan.family_skip() > 0;
+        let has_limits = scan.family_limit().is_some() || scan.family_offset() > 0;
+        let java_int = |number| i32::try_from(number).unwrap_or(i32::MAX);
         let plain = matcher.plain_rules().filter(|_| !has_limits).map(PlainRows::new);
         Ok(Self {
             cursor: StoreCursor::new(heap),
             matcher,
             plain,
             is_get: is_get(scan),
-            family_limit: scan.cells_per_family(),
-            family_offset: scan.family_skip(),
+            family_limit: scan.family_limit().map_or(-1, java_int),
+            family_offset: java_int(scan.family_offset()),
             count: 0,
             is_closed: false,
         })
@@ -278,8 +279,8 @@ pub(crate) fn is_get(scan: &Scan) -> bool {
     scan.is_get()
         || (scan.is_start_inclusive()
             && scan.is_stop_inclusive()
-            && !scan.start().is_empty()
-            && scan.start() == scan.stop())
+            && !scan.start_row().is_empty()
+            && scan.start_row() == scan.stop_row())
 }
 
 #[inline]

@@ -155,7 +155,8 @@ impl TableHandle {
         if row.is_empty() {
             return Err(Error::new(Exception::Io, "Row length is 0"));
         }
-        let increment = Increment::new(row).durability(durability).add(family, qualifier, amount);
+        let increment =
+            Increment::new(row).with_durability(durability).add(family, qualifier, amount);
         let result = self.read_modify_write(increment.as_mutation(), None)?;
         let value = result.value(family, qualifier).and_then(|value| value.try_into().ok());
         Ok(value.map_or(0, i64::from_be_bytes))

@@ -54,7 +54,7 @@ enum Border {
 
 impl TableScanner {
     pub(super) fn open(table: TableHandle, scan: Scan) -> Result<Self> {
-        let rows_left = u64::try_from(scan.row_limit()).ok();
+        let rows_left = scan.limit().map(u64::from);
         let mut scanner = Self {
             table,
             scan,
@@ -158,7 +158,7 @@ impl TableScanner {
                     // Limit 0 is no limit, but the client stops after a region with rows. A server
                     // that has no rows because the filter is done ends the whole scan.
                     let is_last = if current.has_rows {
-                        self.scan.row_limit() == 0
+                        self.scan.limit() == Some(0)
                     } else {
                         current.scanner.is_filter_done()
                     };
@@ -177,7 +177,7 @@ impl TableScanner {
                     current.has_rows = true;
                     current.pieces += 1;
                     current.ended_full = !may_have_more_cells
-                        && self.scan.batch_limit().is_some_and(|batch| {
+                        && self.scan.batch().is_some_and(|batch| {
                             usize::try_from(cells - before.0).is_ok_and(|count| count == batch)
                         });
                     current.cells_read += cells - before.0;
@@ -193,7 +193,7 @@ impl TableScanner {
 
     /// A limit of 0 that the caller gave means something else than 0 rows left.
     fn is_limit_reached(&self) -> bool {
-        self.scan.row_limit() > 0 && self.open_row.is_none()
+        self.scan.limit() != Some(0) && self.open_row.is_none()
     }
 
     /// A row that was to go on and did not counts when the next one is met, as HBase's server
@@ -209,13 +209,13 @@ impl TableScanner {
         if ends_open_row {
             *left = left.saturating_sub(1);
         }
-        ends_open_row && *left == 0 && self.scan.row_limit() > 0
+        ends_open_row && *left == 0 && self.scan.limit() != Some(0)
     }
 
     /// HBase's client counts a row twice that fills both its batch and a fetch at the end of a
     /// region.
     fn count_full_end(&mut self) {
-        let caching = u64::try_from(self.scan.rows_per_fetch()).unwrap_or(0);
+        let caching = self.scan.caching().map_or(0, u64::from);
         let is_counted_twice = self.region.as_ref().is_some_and(|current| {
             current.ended_full && caching > 0 && current.pieces.is_multiple_of(caching)
         });
@@ -258,8 +258,8 @@ impl TableScanner {
     fn open_region(&self, border: &Border) -> Result<(Arc<Region>, RegionScanner)> {
         let scan = match border {
             Border::Start => Cow::Borrowed(&self.scan),
-            Border::From(row) => Cow::Owned(self.scan.clone().start_row(row)),
-            Border::Before(row) => Cow::Owned(self.scan.clone().start_row_exclusive(row)),
+            Border::From(row) => Cow::Owned(self.scan.clone().with_start_row(row)),
+            Border::Before(row) => Cow::Owned(self.scan.clone().with_start_row_exclusive(row)),
         };
         let mut deadline = None;
         loop {
@@ -275,7 +275,7 @@ impl TableScanner {
     }
 
     fn find_region(&self, border: &Border) -> Result<Arc<Region>> {
-        let (slot, start) = (&self.table.slot, self.scan.start());
+        let (slot, start) = (&self.table.slot, self.scan.start_row());
         match border {
             Border::Start if self.scan.direction().is_reverse() && start.is_empty() => {
                 slot.route_before(b"")
@@ -288,7 +288,7 @@ impl TableScanner {
 
     fn border_after(&self, region: &Region) -> Option<Border> {
         let (start, end) = (region.info().start_key(), region.info().end_key());
-        let stop = self.scan.stop();
+        let stop = self.scan.stop_row();
         match self.scan.direction() {
             Direction::Forward => {
                 let is_beyond = !stop.is_empty()

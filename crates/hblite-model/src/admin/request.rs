@@ -15,8 +15,8 @@ pub enum RequestTarget {
 ///
 /// ```
 /// use hblite_model::{FlushRequest, TableName};
-/// let request = FlushRequest::table("users".parse::<TableName>()?).family("info");
-/// # assert_eq!(request.family_name(), Some(&b"info"[..]));
+/// let request = FlushRequest::table("users".parse::<TableName>()?).with_family("info");
+/// # assert_eq!(request.family(), Some(&b"info"[..]));
 /// # Ok::<(), hblite_model::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl FlushRequest {
     /// Flushes only this family. The log keeps its entries of the other families, and with them
     /// those of this one.
     #[must_use]
-    pub fn family(mut self, family: impl Into<Vec<u8>>) -> Self {
+    pub fn with_family(mut self, family: impl Into<Vec<u8>>) -> Self {
         self.family = Some(family.into());
         self
     }
@@ -50,7 +50,7 @@ impl FlushRequest {
     }
 
     /// The family; `None` for all.
-    pub fn family_name(&self) -> Option<&[u8]> {
+    pub fn family(&self) -> Option<&[u8]> {
         self.family.as_deref()
     }
 }
@@ -109,7 +109,7 @@ impl CompactRequest {
 
     /// Compacts only this family.
     #[must_use]
-    pub fn family(mut self, family: impl Into<Vec<u8>>) -> Self {
+    pub fn with_family(mut self, family: impl Into<Vec<u8>>) -> Self {
         self.family = Some(family.into());
         self
     }
@@ -127,7 +127,7 @@ impl CompactRequest {
     }
 
     /// The family; `None` for all.
-    pub fn family_name(&self) -> Option<&[u8]> {
+    pub fn family(&self) -> Option<&[u8]> {
         self.family.as_deref()
     }
 

@@ -106,7 +106,7 @@ impl CheckAndMutate {
 
     /// Restricts the condition to cells in this time range.
     #[must_use]
-    pub fn time_range(self, time_range: TimeRange) -> Self {
+    pub fn with_time_range(self, time_range: TimeRange) -> Self {
         Self { time_range, ..self }
     }
 
@@ -129,7 +129,7 @@ impl CheckAndMutate {
     }
 
     /// The time range of the condition.
-    pub fn condition_time_range(&self) -> TimeRange {
+    pub fn time_range(&self) -> TimeRange {
         self.time_range
     }
 

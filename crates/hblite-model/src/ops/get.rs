@@ -8,10 +8,9 @@ use crate::filter::Filter;
 /// Reads one row.
 ///
 /// ```
-/// use hblite_model::{Get, TimeRange};
-/// let get = Get::new("row").column("f", "q").versions(3).time_range(TimeRange::new(10, 20)?);
-/// assert_eq!(get.row(), b"row");
-/// # Ok::<(), hblite_model::Error>(())
+/// use hblite_model::Get;
+/// let get = Get::new("row").with_column("f", "q").with_versions(3);
+/// assert_eq!((get.row(), get.versions()), (&b"row"[..], 3));
 /// ```
 #[derive(Debug, Clone)]
 pub struct Get {
@@ -27,66 +26,91 @@ impl Get {
 
     /// Only this family (and others that are added).
     #[must_use]
-    pub fn family(self, family: impl AsRef<[u8]>) -> Self {
-        Self { scan: self.scan.family(family) }
+    pub fn with_family(self, family: impl AsRef<[u8]>) -> Self {
+        Self { scan: self.scan.with_family(family) }
     }
 
     /// Only this column (and others that are added).
     #[must_use]
-    pub fn column(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
-        Self { scan: self.scan.column(family, qualifier) }
+    pub fn with_column(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
+        Self { scan: self.scan.with_column(family, qualifier) }
     }
 
     /// Up to this many versions of each column; less than one is refused.
     #[must_use]
-    pub fn versions(self, versions: i32) -> Self {
-        Self { scan: self.scan.versions(versions) }
+    pub fn with_versions(self, versions: i32) -> Self {
+        Self { scan: self.scan.with_versions(versions) }
     }
 
     /// All versions.
     #[must_use]
-    pub fn all_versions(self) -> Self {
-        self.versions(i32::MAX)
+    pub fn with_all_versions(self) -> Self {
+        self.with_versions(i32::MAX)
     }
 
     /// Only cells in this time range.
     #[must_use]
-    pub fn time_range(self, time_range: TimeRange) -> Self {
-        Self { scan: self.scan.time_range(time_range) }
+    pub fn with_time_range(self, time_range: TimeRange) -> Self {
+        Self { scan: self.scan.with_time_range(time_range) }
     }
 
     /// Only cells of one family in this time range.
     #[must_use]
-    pub fn family_time_range(self, family: impl AsRef<[u8]>, time_range: TimeRange) -> Self {
-        Self { scan: self.scan.family_time_range(family, time_range) }
+    pub fn with_family_time_range(self, family: impl AsRef<[u8]>, time_range: TimeRange) -> Self {
+        Self { scan: self.scan.with_family_time_range(family, time_range) }
     }
 
     /// Only cells that pass the filter.
     #[must_use]
-    pub fn filter(self, filter: Filter) -> Self {
-        Self { scan: self.scan.filter(filter) }
+    pub fn with_filter(self, filter: Filter) -> Self {
+        Self { scan: self.scan.with_filter(filter) }
     }
 
-    /// At most this many cells of each family (0 gives one, negative all, as in HBase).
+    /// At most this many cells of each family (0 gives one, as in HBase).
     #[must_use]
-    pub fn family_limit(self, limit: i32) -> Self {
-        Self { scan: self.scan.family_limit(limit) }
+    pub fn with_family_limit(self, cells: u32) -> Self {
+        Self { scan: self.scan.with_family_limit(cells) }
     }
 
     /// Skips this many cells at the beginning of each family.
     #[must_use]
-    pub fn family_offset(self, offset: i32) -> Self {
-        Self { scan: self.scan.family_offset(offset) }
+    pub fn with_family_offset(self, cells: u32) -> Self {
+        Self { scan: self.scan.with_family_offset(cells) }
     }
 
     /// The row.
     pub fn row(&self) -> &[u8] {
-        self.scan.start()
+        self.scan.start_row()
     }
 
     /// The selected columns.
     pub fn columns(&self) -> &ColumnSelection {
         self.scan.columns()
+    }
+
+    /// Versions of each column.
+    pub fn versions(&self) -> i32 {
+        self.scan.versions()
+    }
+
+    /// The time range of families without one of their own.
+    pub fn time_range(&self) -> TimeRange {
+        self.scan.time_range()
+    }
+
+    /// The filter.
+    pub fn filter(&self) -> Option<&Filter> {
+        self.scan.filter()
+    }
+
+    /// Cells of each family; `None` for all.
+    pub fn family_limit(&self) -> Option<u32> {
+        self.scan.family_limit()
+    }
+
+    /// Cells skipped at the beginning of each family.
+    pub fn family_offset(&self) -> u32 {
+        self.scan.family_offset()
     }
 
     /// The scan of one row that answers this get.
@@ -100,7 +124,7 @@ impl Get {
     /// `IllegalArgument` (row length), `Io` (versions).
     pub fn check(&self) -> Result<()> {
         check_row(self.row())?;
-        if self.scan.versions_max() <= 0 {
+        if self.versions() <= 0 {
             return Err(Error::new(Exception::Io, "versions must be positive"));
         }
         Ok(())

@@ -24,7 +24,7 @@ pub use mutation::{Append, Delete, Increment, Mutation, MutationKind, Put};
 pub use nonce::Nonce;
 pub use row_mutations::RowMutations;
 pub use row_result::RowResult;
-pub use scan::Scan;
+pub use scan::{Scan, row_bound};
 pub use scan_step::{RowPart, ScanStep};
 pub use time_range::TimeRange;
 

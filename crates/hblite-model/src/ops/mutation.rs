@@ -236,7 +236,7 @@ macro_rules! mutation_type {
 
             /// When the write is acknowledged.
             #[must_use]
-            pub fn durability(mut self, durability: Durability) -> Self {
+            pub fn with_durability(mut self, durability: Durability) -> Self {
                 self.0.durability = durability;
                 self
             }
@@ -337,7 +337,7 @@ impl Put {
 
     /// Gives the cells a time to live in milliseconds.
     #[must_use]
-    pub fn time_to_live_ms(mut self, millis: i64) -> Self {
+    pub fn with_time_to_live_ms(mut self, millis: i64) -> Self {
         self.0.time_to_live_ms = Some(millis);
         self
     }
@@ -456,28 +456,28 @@ macro_rules! read_modify_write_settings {
         impl $name {
             /// Sets the timestamp. HBase checks it, but then assigns its own.
             #[must_use]
-            pub fn at(mut self, timestamp: i64) -> Self {
+            pub fn with_timestamp(mut self, timestamp: i64) -> Self {
                 self.0.set_timestamp(timestamp);
                 self
             }
 
             /// Looks for the current value only in this time range.
             #[must_use]
-            pub fn time_range(mut self, time_range: TimeRange) -> Self {
+            pub fn with_time_range(mut self, time_range: TimeRange) -> Self {
                 self.0.time_range = time_range;
                 self
             }
 
             /// Gives the new cells a time to live in milliseconds.
             #[must_use]
-            pub fn time_to_live_ms(mut self, millis: i64) -> Self {
+            pub fn with_time_to_live_ms(mut self, millis: i64) -> Self {
                 self.0.time_to_live_ms = Some(millis);
                 self
             }
 
             /// Whether the new values are returned.
             #[must_use]
-            pub fn return_results(mut self, wanted: bool) -> Self {
+            pub fn with_returned_results(mut self, wanted: bool) -> Self {
                 self.0.returns_results = wanted;
                 self
             }

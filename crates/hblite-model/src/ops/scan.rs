@@ -1,6 +1,7 @@
 //! Reads many rows in order.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use super::{ColumnSelection, TimeRange};
 use crate::bytes::next_after_prefix;
@@ -15,8 +16,8 @@ use crate::filter::Filter;
 ///
 /// ```
 /// use hblite_model::Scan;
-/// let scan = Scan::new().start_row("a").stop_row_inclusive("m").column("f", "q").limit(30);
-/// let backwards = Scan::new().start_row("m").stop_row("a").reversed(true);
+/// let scan = Scan::new().with_prefix("a").with_column("f", "q").with_limit(30);
+/// let backwards = Scan::new().with_start_row("m").with_stop_row("a").with_reversed(true);
 /// # let _ = (scan, backwards);
 /// ```
 #[derive(Debug, Clone)]
@@ -32,12 +33,12 @@ pub struct Scan {
     family_time_ranges: BTreeMap<Vec<u8>, TimeRange>,
     filter: Option<Filter>,
     is_raw: bool,
-    limit: i32,
-    batch: i32,
-    caching: i32,
-    size_max_bytes: i64,
-    family_limit: i32,
-    family_offset: i32,
+    limit: Option<u32>,
+    batch: Option<usize>,
+    caching: Option<u32>,
+    size_max_bytes: Option<u64>,
+    family_limit: Option<u32>,
+    family_offset: u32,
     allows_partial_results: bool,
     loads_families_on_demand: bool,
     caches_blocks: bool,
@@ -58,11 +59,11 @@ impl Default for Scan {
             family_time_ranges: BTreeMap::new(),
             filter: None,
             is_raw: false,
-            limit: -1,
-            batch: -1,
-            caching: -1,
-            size_max_bytes: -1,
-            family_limit: -1,
+            limit: None,
+            batch: None,
+            caching: None,
+            size_max_bytes: None,
+            family_limit: None,
             family_offset: 0,
             allows_partial_results: false,
             loads_families_on_demand: true,
@@ -72,7 +73,28 @@ impl Default for Scan {
     }
 }
 
-/// Builds a scan.
+/// The bound at `row`, inclusive or not, for [`Scan::with_start_bound`] and
+/// [`Scan::with_stop_bound`].
+///
+/// ```
+/// use std::ops::Bound;
+/// assert_eq!(hblite_model::row_bound("r", true), Bound::Included("r"));
+/// ```
+pub fn row_bound<R>(row: R, is_inclusive: bool) -> Bound<R> {
+    if is_inclusive { Bound::Included(row) } else { Bound::Excluded(row) }
+}
+
+/// The row of a bound, and whether it is included; `unbounded` says that for a bound without one.
+fn row_of(bound: Bound<impl AsRef<[u8]>>, unbounded: bool) -> (Vec<u8>, bool) {
+    match bound {
+        Bound::Included(row) => (row.as_ref().to_vec(), true),
+        Bound::Excluded(row) => (row.as_ref().to_vec(), false),
+        Bound::Unbounded => (Vec::new(), unbounded),
+    }
+}
+
+/// Builds a scan. Each `with_x` sets what `x()` or `is_x()` reads; `with_family` and `with_column`
+/// add to the selection.
 impl Scan {
     /// The newest version of every column of every row.
     pub fn new() -> Self {
@@ -92,153 +114,165 @@ impl Scan {
 
     /// Begins at this row, inclusive.
     #[must_use]
-    pub fn start_row(self, row: impl AsRef<[u8]>) -> Self {
-        self.start_row_with(row, true)
+    pub fn with_start_row(self, row: impl AsRef<[u8]>) -> Self {
+        self.with_start_bound(Bound::Included(row))
     }
 
     /// Begins after this row.
     #[must_use]
-    pub fn start_row_exclusive(self, row: impl AsRef<[u8]>) -> Self {
-        self.start_row_with(row, false)
+    pub fn with_start_row_exclusive(self, row: impl AsRef<[u8]>) -> Self {
+        self.with_start_bound(Bound::Excluded(row))
     }
 
-    /// Begins at this row, inclusive or exclusive.
+    /// Begins at this row, after it, or at the first row in scan direction.
+    ///
+    /// ```
+    /// use std::ops::Bound;
+    /// use hblite_model::Scan;
+    /// let scan = Scan::new().with_start_bound(Bound::Excluded("a"));
+    /// assert_eq!((scan.start_row(), scan.is_start_inclusive()), (&b"a"[..], false));
+    /// ```
     #[must_use]
-    pub fn start_row_with(self, row: impl AsRef<[u8]>, inclusive: bool) -> Self {
-        Self { start_row: row.as_ref().to_vec(), is_start_inclusive: inclusive, ..self }
+    pub fn with_start_bound(self, start: Bound<impl AsRef<[u8]>>) -> Self {
+        let (start_row, is_start_inclusive) = row_of(start, true);
+        Self { start_row, is_start_inclusive, ..self }
     }
 
     /// Ends before this row.
     #[must_use]
-    pub fn stop_row(self, row: impl AsRef<[u8]>) -> Self {
-        self.stop_row_with(row, false)
+    pub fn with_stop_row(self, row: impl AsRef<[u8]>) -> Self {
+        self.with_stop_bound(Bound::Excluded(row))
     }
 
     /// Ends at this row, inclusive.
     #[must_use]
-    pub fn stop_row_inclusive(self, row: impl AsRef<[u8]>) -> Self {
-        self.stop_row_with(row, true)
+    pub fn with_stop_row_inclusive(self, row: impl AsRef<[u8]>) -> Self {
+        self.with_stop_bound(Bound::Included(row))
     }
 
-    /// Ends at this row, inclusive or exclusive.
+    /// Ends after this row, before it, or at the last row in scan direction.
     #[must_use]
-    pub fn stop_row_with(self, row: impl AsRef<[u8]>, inclusive: bool) -> Self {
-        Self { stop_row: row.as_ref().to_vec(), is_stop_inclusive: inclusive, ..self }
+    pub fn with_stop_bound(self, stop: Bound<impl AsRef<[u8]>>) -> Self {
+        let (stop_row, is_stop_inclusive) = row_of(stop, false);
+        Self { stop_row, is_stop_inclusive, ..self }
     }
 
     /// Only rows with this prefix (`setStartStopRowForPrefixScan`). This sets start and stop row
     /// for a forward scan; a reversed scan finds nothing, as in HBase.
     #[must_use]
-    pub fn prefix(self, prefix: impl AsRef<[u8]>) -> Self {
+    pub fn with_prefix(self, prefix: impl AsRef<[u8]>) -> Self {
         let stop_row = next_after_prefix(prefix.as_ref());
-        self.start_row(prefix).stop_row(stop_row)
+        self.with_start_row(prefix).with_stop_row(stop_row)
     }
 
     /// Rows in descending order.
     #[must_use]
-    pub fn reversed(self, reversed: bool) -> Self {
+    pub fn with_reversed(self, reversed: bool) -> Self {
         let direction = if reversed { Direction::Reverse } else { Direction::Forward };
         Self { direction, ..self }
     }
 
     /// Only this family (and others that are added).
     #[must_use]
-    pub fn family(mut self, family: impl AsRef<[u8]>) -> Self {
+    pub fn with_family(mut self, family: impl AsRef<[u8]>) -> Self {
         self.columns.add_family(family.as_ref());
         self
     }
 
     /// Only this column (and others that are added).
     #[must_use]
-    pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
+    pub fn with_column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         self.columns.add_column(family.as_ref(), qualifier.as_ref());
         self
     }
 
     /// Up to this many versions of each column; 0 returns nothing, as in HBase.
     #[must_use]
-    pub fn versions(self, versions: i32) -> Self {
+    pub fn with_versions(self, versions: i32) -> Self {
         Self { versions, ..self }
     }
 
     /// All versions.
     #[must_use]
-    pub fn all_versions(self) -> Self {
-        self.versions(i32::MAX)
+    pub fn with_all_versions(self) -> Self {
+        self.with_versions(i32::MAX)
     }
 
     /// Only cells in this time range.
     #[must_use]
-    pub fn time_range(self, time_range: TimeRange) -> Self {
+    pub fn with_time_range(self, time_range: TimeRange) -> Self {
         Self { time_range, ..self }
     }
 
     /// Only cells of one family in this time range.
     #[must_use]
-    pub fn family_time_range(mut self, family: impl AsRef<[u8]>, time_range: TimeRange) -> Self {
+    pub fn with_family_time_range(
+        mut self,
+        family: impl AsRef<[u8]>,
+        time_range: TimeRange,
+    ) -> Self {
         self.family_time_ranges.insert(family.as_ref().to_vec(), time_range);
         self
     }
 
     /// Only cells that pass the filter.
     #[must_use]
-    pub fn filter(self, filter: Filter) -> Self {
+    pub fn with_filter(self, filter: Filter) -> Self {
         Self { filter: Some(filter), ..self }
     }
 
     /// Includes delete markers and the cells that they delete.
     #[must_use]
-    pub fn raw(self, raw: bool) -> Self {
+    pub fn with_raw(self, raw: bool) -> Self {
         Self { is_raw: raw, ..self }
     }
 
-    /// At most this many rows; negative for no limit. 0 reads the first region that has rows, as
-    /// HBase's client does.
+    /// At most this many rows. 0 reads the first region that has rows, as HBase's client does.
     #[must_use]
-    pub fn limit(self, rows: i32) -> Self {
-        Self { limit: rows, ..self }
+    pub fn with_limit(self, rows: u32) -> Self {
+        Self { limit: Some(rows), ..self }
     }
 
-    /// At most this many cells per result; a wide row comes in several. 0 or negative for no limit.
+    /// At most this many cells per result; a wide row comes in several. 0 for no limit.
     #[must_use]
-    pub fn batch(self, cells: i32) -> Self {
-        Self { batch: cells, ..self }
+    pub fn with_batch(self, cells: usize) -> Self {
+        Self { batch: (cells > 0).then_some(cells), ..self }
     }
 
-    /// Rows per fetch from a remote server; has no effect on an embedded store.
+    /// Rows per fetch from a remote server; has no effect on an embedded store. 0 for the default.
     #[must_use]
-    pub fn caching(self, rows: i32) -> Self {
-        Self { caching: rows, ..self }
+    pub fn with_caching(self, rows: u32) -> Self {
+        Self { caching: (rows > 0).then_some(rows), ..self }
     }
 
-    /// Bytes per fetch; with [`Scan::allow_partial_results`], also the size at which a wide row is
-    /// divided.
+    /// Bytes per fetch; with [`Scan::with_partial_results`], also the size at which a wide row is
+    /// divided. 0 for the default.
     #[must_use]
-    pub fn size_max_bytes(self, bytes: i64) -> Self {
-        Self { size_max_bytes: bytes, ..self }
+    pub fn with_size_max_bytes(self, bytes: u64) -> Self {
+        Self { size_max_bytes: (bytes > 0).then_some(bytes), ..self }
     }
 
-    /// At most this many cells of each family and row (0 gives one, negative all, as in HBase).
+    /// At most this many cells of each family and row (0 gives one, as in HBase).
     #[must_use]
-    pub fn family_limit(self, limit: i32) -> Self {
-        Self { family_limit: limit, ..self }
+    pub fn with_family_limit(self, cells: u32) -> Self {
+        Self { family_limit: Some(cells), ..self }
     }
 
     /// Skips this many cells at the beginning of each family and row.
     #[must_use]
-    pub fn family_offset(self, offset: i32) -> Self {
-        Self { family_offset: offset, ..self }
+    pub fn with_family_offset(self, cells: u32) -> Self {
+        Self { family_offset: cells, ..self }
     }
 
     /// Whether a row larger than the size limit may come as several partial results.
     #[must_use]
-    pub fn allow_partial_results(self, allow: bool) -> Self {
+    pub fn with_partial_results(self, allow: bool) -> Self {
         Self { allows_partial_results: allow, ..self }
     }
 
     /// Whether families that the filter does not use are read only for rows that pass.
     #[must_use]
-    pub fn load_families_on_demand(self, on_demand: bool) -> Self {
+    pub fn with_families_on_demand(self, on_demand: bool) -> Self {
         Self { loads_families_on_demand: on_demand, ..self }
     }
 
@@ -246,7 +280,7 @@ impl Scan {
     /// caching reads every block from its file and verifies the checksums, even if it is cached or
     /// was verified before: for exports, and for large scans that should not empty the cache.
     #[must_use]
-    pub fn cache_blocks(self, cache: bool) -> Self {
+    pub fn with_cache_blocks(self, cache: bool) -> Self {
         Self { caches_blocks: cache, ..self }
     }
 }
@@ -254,7 +288,7 @@ impl Scan {
 /// The scan's settings.
 impl Scan {
     /// The row where the scan begins; empty for the first end of the table in scan direction.
-    pub fn start(&self) -> &[u8] {
+    pub fn start_row(&self) -> &[u8] {
         &self.start_row
     }
 
@@ -264,7 +298,7 @@ impl Scan {
     }
 
     /// The row where the scan ends; empty for the other end of the table.
-    pub fn stop(&self) -> &[u8] {
+    pub fn stop_row(&self) -> &[u8] {
         &self.stop_row
     }
 
@@ -284,8 +318,18 @@ impl Scan {
     }
 
     /// Versions of each column.
-    pub fn versions_max(&self) -> i32 {
+    pub fn versions(&self) -> i32 {
         self.versions
+    }
+
+    /// The time range of families without one of their own.
+    pub fn time_range(&self) -> TimeRange {
+        self.time_range
+    }
+
+    /// The time ranges of single families.
+    pub fn family_time_ranges(&self) -> impl ExactSizeIterator<Item = (&[u8], TimeRange)> {
+        self.family_time_ranges.iter().map(|(family, range)| (family.as_slice(), *range))
     }
 
     /// The time range for `family`.
@@ -294,7 +338,7 @@ impl Scan {
     }
 
     /// The filter.
-    pub fn filter_ref(&self) -> Option<&Filter> {
+    pub fn filter(&self) -> Option<&Filter> {
         self.filter.as_ref()
     }
 
@@ -308,44 +352,43 @@ impl Scan {
         self.caches_blocks
     }
 
-    /// Maximum number of rows, negative for all.
-    pub fn row_limit(&self) -> i32 {
+    /// Maximum number of rows; `None` for all.
+    pub fn limit(&self) -> Option<u32> {
         self.limit
     }
 
-    /// Cells per result, `None` for no limit.
-    pub fn batch_limit(&self) -> Option<usize> {
-        usize::try_from(self.batch).ok().filter(|batch| *batch > 0)
+    /// Cells per result; `None` for no limit.
+    pub fn batch(&self) -> Option<usize> {
+        self.batch
     }
 
-    /// Rows per fetch, not positive if unset.
-    pub fn rows_per_fetch(&self) -> i32 {
+    /// Rows per fetch; `None` for the default.
+    pub fn caching(&self) -> Option<u32> {
         self.caching
     }
 
-    /// Bytes per fetch, not positive if unset.
-    pub fn size_limit_bytes(&self) -> i64 {
+    /// Bytes per fetch; `None` for the default.
+    pub fn size_max_bytes(&self) -> Option<u64> {
         self.size_max_bytes
     }
 
-    /// Cells of each family and row, negative for all.
-    pub fn cells_per_family(&self) -> i32 {
+    /// Cells of each family and row; `None` for all.
+    pub fn family_limit(&self) -> Option<u32> {
         self.family_limit
     }
 
     /// Cells skipped at the beginning of each family and row.
-    pub fn family_skip(&self) -> i32 {
-        // Clients never send a negative offset.
-        self.family_offset.max(0)
+    pub fn family_offset(&self) -> u32 {
+        self.family_offset
     }
 
     /// Whether partial results are allowed.
-    pub fn are_partial_results_allowed(&self) -> bool {
+    pub fn allows_partial_results(&self) -> bool {
         self.allows_partial_results
     }
 
     /// Whether families are loaded on demand.
-    pub fn is_on_demand(&self) -> bool {
+    pub fn loads_families_on_demand(&self) -> bool {
         self.loads_families_on_demand
     }
 
@@ -367,7 +410,7 @@ impl Scan {
                 )));
             }
         }
-        if self.batch > 0
+        if self.batch.is_some()
             && let Some(filter) = &self.filter
             && filter.has_filter_row()
         {

@@ -91,7 +91,7 @@ fn count_of<'p>(pending: &'p mut Pending, job: &Job) -> &'p mut usize {
 fn compact(engine: &Engine, job: &Job) -> Result<()> {
     let mut request = CompactRequest::region(&job.region);
     if let Some(family) = &job.family {
-        request = request.family(family.clone());
+        request = request.with_family(family.clone());
     }
     if job.is_major {
         request = request.major();

@@ -128,7 +128,7 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let name = region.info().encoded_name();
     let mut flush = FlushRequest::region(name);
     if let Some(family) = request.family.as_deref().filter(|family| !family.is_empty()) {
-        flush = flush.family(family);
+        flush = flush.with_family(family);
     }
     cluster.engine.flush(flush)?;
     call.answer(&pb::FlushRegionResponse {

@@ -238,7 +238,7 @@ fn put(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         value,
     );
     if let Some(millis) = time_to_live(&options)? {
-        put = put.time_to_live_ms(millis);
+        put = put.with_time_to_live_ms(millis);
     }
     table.put(&put)?;
     Ok(Value::Nil)
@@ -254,7 +254,7 @@ fn increment(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         amount.unwrap_or(1),
     );
     if let Some(millis) = time_to_live(&options)? {
-        increment = increment.time_to_live_ms(millis);
+        increment = increment.with_time_to_live_ms(millis);
     }
     let result = table.increment(&increment)?;
     print_counter(context, result.cells().next().map(|cell| cell.value()))
@@ -263,7 +263,7 @@ fn increment(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
 fn get_counter(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let table = table(context, &arguments)?;
     let column = column(&arguments, 2)?;
-    let get = Get::new(arguments.bytes(1)).column(&column.family, column.qualifier_or_empty());
+    let get = Get::new(arguments.bytes(1)).with_column(&column.family, column.qualifier_or_empty());
     let result = table.get(&get)?;
     print_counter(context, result.cells().next().map(|cell| cell.value()))
 }
@@ -290,7 +290,7 @@ fn append(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         arguments.bytes(3),
     );
     if let Some(millis) = time_to_live(&options)? {
-        append = append.time_to_live_ms(millis);
+        append = append.with_time_to_live_ms(millis);
     }
     let result = table.append(&append)?;
     if let Some(cell) = result.cells().next() {
@@ -347,7 +347,7 @@ fn delete_prefix(
     };
     let batch = options.truthy("CACHE").map_or(Ok(100), |rows| integer(rows, "CACHE"))?;
     let batch = usize::try_from(batch).unwrap_or(1).clamp(1, 10_000);
-    let scan = Scan::new().prefix(prefix.to_bytes()).filter(Filter::first_key_only());
+    let scan = Scan::new().with_prefix(prefix.to_bytes()).with_filter(Filter::first_key_only());
     let mut scanner = table.scan(&scan)?;
     let mut deletes = Vec::with_capacity(batch);
     context.for_each_row(&mut scanner, |_, row, _| {
@@ -422,11 +422,11 @@ fn count(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         .ok_or_else(|| Failure::refused("INTERVAL must be positive"))?;
     let (scan, _) = scan_from_hash(&options)?;
     let first_cell = Filter::first_key_only();
-    let filter = match scan.filter_ref() {
+    let filter = match scan.filter() {
         Some(filter) => Filter::list(ListOperator::MustPassAll, vec![filter.clone(), first_cell]),
         None => first_cell,
     };
-    let mut scanner = table.scan(&scan.filter(filter))?;
+    let mut scanner = table.scan(&scan.with_filter(filter))?;
     let count = context.for_each_row(&mut scanner, |context, row, count| {
         if count % interval == 0 {
             let row = bytes::to_string_binary(row.row());

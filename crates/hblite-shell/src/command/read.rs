@@ -61,48 +61,49 @@ pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failu
     let columns = parse_columns(options.truthy("COLUMNS").or_else(|| options.truthy("COLUMN")))?;
     let mut scan = columns.iter().fold(Scan::new(), SelectColumn::select);
     if let Some(row) = options.truthy("STARTROW") {
-        scan = scan.start_row(row.to_bytes());
+        scan = scan.with_start_row(row.to_bytes());
     }
     if let Some(row) = options.truthy("STOPROW") {
         // HBase's shell keeps a meaning of old: a scan from a row to itself reads that row.
         let row = row.to_bytes();
-        let is_one_row = !row.is_empty() && row == scan.start();
-        scan = scan.stop_row_with(row, is_one_row);
+        let is_one_row = !row.is_empty() && row == scan.start_row();
+        scan = scan.with_stop_bound(hblite::row_bound(row, is_one_row));
     }
     // Replaces start and stop row, as HBase's shell has it.
     if let Some(prefix) = options.truthy("ROWPREFIXFILTER") {
-        scan = scan.prefix(prefix.to_bytes());
+        scan = scan.with_prefix(prefix.to_bytes());
     }
     if let Some(filter) = filter(options)? {
-        scan = scan.filter(filter);
+        scan = scan.with_filter(filter);
     }
     if let Some(time_range) = time_range(options)? {
-        scan = scan.time_range(time_range);
+        scan = scan.with_time_range(time_range);
     }
-    let positive = |key: &str| -> Result<Option<i32>, Failure> {
+    let positive = |key: &str| -> Result<Option<u32>, Failure> {
         let number = options.truthy(key).map(|value| small_integer(value, key)).transpose()?;
-        Ok(number.filter(|number| *number > 0))
+        Ok(number.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0))
     };
     if let Some(versions) = positive("VERSIONS")? {
-        scan = scan.versions(versions);
+        scan = scan.with_versions(i32::try_from(versions).unwrap_or(i32::MAX));
     }
     if let Some(limit) = positive("LIMIT")? {
-        scan = scan.limit(limit);
+        scan = scan.with_limit(limit);
     }
     if let Some(batch) = positive("BATCH")? {
-        scan = scan.batch(batch);
+        scan = scan.with_batch(batch as usize);
     }
     if let Some(caching) = positive("CACHE")? {
-        scan = scan.caching(caching);
+        scan = scan.with_caching(caching);
     }
     if let Some(bytes) = options.truthy("MAX_RESULT_SIZE") {
-        scan = scan.size_max_bytes(integer(bytes, "MAX_RESULT_SIZE")?);
+        let bytes = u64::try_from(integer(bytes, "MAX_RESULT_SIZE")?);
+        scan = scan.with_size_max_bytes(bytes.unwrap_or(0));
     }
     scan = scan
-        .reversed(options.truthy("REVERSED").is_some())
-        .raw(options.truthy("RAW").is_some())
-        .cache_blocks(!matches!(options.get("CACHE_BLOCKS"), Some(Value::Bool(false))))
-        .allow_partial_results(options.truthy("ALLOW_PARTIAL_RESULTS").is_some());
+        .with_reversed(options.truthy("REVERSED").is_some())
+        .with_raw(options.truthy("RAW").is_some())
+        .with_cache_blocks(!matches!(options.get("CACHE_BLOCKS"), Some(Value::Bool(false))))
+        .with_partial_results(options.truthy("ALLOW_PARTIAL_RESULTS").is_some());
     Ok((scan, converters(&columns)))
 }
 
@@ -122,7 +123,7 @@ pub(super) fn get_from_arguments(
         return Ok((get, converters(&columns)));
     }
     let get = match filter(options)? {
-        Some(filter) => get.filter(filter),
+        Some(filter) => get.with_filter(filter),
         None => get,
     };
     let is_only_filter = options
@@ -140,10 +141,10 @@ pub(super) fn get_from_arguments(
     let columns = parse_columns(wanted)?;
     let mut get = columns.iter().fold(get, SelectColumn::select);
     if let Some(versions) = options.truthy("VERSIONS") {
-        get = get.versions(small_integer(versions, "VERSIONS")?);
+        get = get.with_versions(small_integer(versions, "VERSIONS")?);
     }
     if let Some(time_range) = time_range(options)? {
-        get = get.time_range(time_range);
+        get = get.with_time_range(time_range);
     }
     Ok((get, converters(&columns)))
 }
@@ -158,8 +159,8 @@ macro_rules! select_column {
         impl SelectColumn for $read {
             fn select(self, column: &Column) -> Self {
                 match &column.qualifier {
-                    Some(qualifier) => self.column(&column.family, qualifier),
-                    None => self.family(&column.family),
+                    Some(qualifier) => self.with_column(&column.family, qualifier),
+                    None => self.with_family(&column.family),
                 }
             }
         }
@@ -221,8 +222,8 @@ mod tests {
             ("REVERSED", Value::Bool(true)),
         ]);
         let (scan, _) = scan_from_hash(&options).unwrap();
-        assert_eq!((scan.start(), scan.stop()), (&b"a"[..], &b"b"[..]));
-        assert_eq!((scan.row_limit(), scan.versions_max()), (3, 1));
+        assert_eq!((scan.start_row(), scan.stop_row()), (&b"a"[..], &b"b"[..]));
+        assert_eq!((scan.limit(), scan.versions()), (Some(3), 1));
         assert!(scan.direction().is_reverse());
     }
 

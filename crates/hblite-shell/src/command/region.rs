@@ -125,7 +125,7 @@ fn flush(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         Target::Region(region) => FlushRequest::region(region),
     };
     if let Some(family) = arguments.get(1) {
-        request = request.family(family.to_bytes());
+        request = request.with_family(family.to_bytes());
     }
     context.connection.admin().flush(request)?;
     Ok(Value::Nil)
@@ -140,7 +140,7 @@ fn compact(context: &mut Context<'_>, arguments: &Arguments, is_major: bool) -> 
         Target::Region(region) => CompactRequest::region(region),
     };
     if let Some(family) = arguments.get(1) {
-        request = request.family(family.to_bytes());
+        request = request.with_family(family.to_bytes());
     }
     if is_major {
         request = request.major();

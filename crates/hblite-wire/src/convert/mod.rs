@@ -47,9 +47,9 @@ fn attribute<'a>(attributes: &'a [pb::NameBytesPair], name: &str) -> Option<&'a 
     Some(found.value.as_deref().unwrap_or_default())
 }
 
-/// A number that Java has as an `int`; -1 where nothing is said.
-fn java_int(number: Option<u32>) -> i32 {
-    number.map_or(-1, |number| number as i32)
+/// A number that Java has as an `int`, unless it is negative there.
+fn natural(number: Option<u32>) -> Option<u32> {
+    number.filter(|number| i32::try_from(*number).is_ok())
 }
 
 fn no_such(what: &str, number: i32) -> Error {

@@ -161,7 +161,7 @@ fn push_value(
 /// As [`filter()`]; `DoNotRetryIo` if it is incomplete, or compares by another comparator than
 /// `BinaryComparator`.
 pub fn condition(message: &pb::Condition) -> Result<CheckAndMutate> {
-    let check = CheckAndMutate::new(&message.row).time_range(condition_time_range(message)?);
+    let check = CheckAndMutate::new(&message.row).with_time_range(condition_time_range(message)?);
     if let Some(message) = &message.filter {
         return Ok(check.if_filter(filter(message)?));
     }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use hblite_model::{Error, Exception, Get, Result, Scan};
 
-use super::{attribute, filter, java_int, time_range};
+use super::{attribute, filter, natural, time_range};
 use crate::pb;
 
 /// The get in a message.
@@ -11,29 +11,31 @@ use crate::pb;
 /// # Errors
 /// As [`filter()`] and [`time_range`]; those of [`Get::check`].
 pub fn get(message: &pb::Get) -> Result<Get> {
-    let mut get = Get::new(&message.row).versions(message.max_versions.map_or(1, |max| max as i32));
+    let mut get =
+        Get::new(&message.row).with_versions(message.max_versions.map_or(1, |max| max as i32));
     for column in &message.column {
         if column.qualifier.is_empty() {
-            get = get.family(&column.family);
+            get = get.with_family(&column.family);
         }
         for qualifier in &column.qualifier {
-            get = get.column(&column.family, qualifier);
+            get = get.with_column(&column.family, qualifier);
         }
     }
     if message.time_range.is_some() {
-        get = get.time_range(time_range(message.time_range.as_ref())?);
+        get = get.with_time_range(time_range(message.time_range.as_ref())?);
     }
     for range in &message.cf_time_range {
-        get = get.family_time_range(&range.column_family, time_range(Some(&range.time_range))?);
+        get =
+            get.with_family_time_range(&range.column_family, time_range(Some(&range.time_range))?);
     }
     if let Some(message) = &message.filter {
-        get = get.filter(filter(message)?);
+        get = get.with_filter(filter(message)?);
     }
-    if let Some(limit) = message.store_limit {
-        get = get.family_limit(limit as i32);
+    if let Some(limit) = natural(message.store_limit) {
+        get = get.with_family_limit(limit);
     }
-    if let Some(offset) = message.store_offset {
-        get = get.family_offset(offset as i32);
+    if let Some(offset) = natural(message.store_offset) {
+        get = get.with_family_offset(offset);
     }
     get.check()?;
     Ok(get)
@@ -66,32 +68,35 @@ pub fn scan(message: &pb::Scan) -> Result<(Scan, ScanSettings)> {
     let includes_stop =
         message.include_stop_row.unwrap_or_else(|| !start.is_empty() && start == stop);
     let mut scan = Scan::new()
-        .start_row_with(&start, includes_start)
-        .stop_row_with(&stop, includes_stop)
-        .reversed(message.reversed.unwrap_or(false))
-        .versions(message.max_versions.map_or(1, |max| max as i32))
-        .raw(attribute(&message.attribute, "_raw_").is_some_and(is_true))
-        .batch(java_int(message.batch_size))
-        .family_limit(java_int(message.store_limit))
-        .family_offset(message.store_offset.map_or(0, |offset| offset as i32))
-        .load_families_on_demand(message.load_column_families_on_demand.unwrap_or(true))
-        .cache_blocks(message.cache_blocks.unwrap_or(true));
+        .with_start_bound(hblite_model::row_bound(&start, includes_start))
+        .with_stop_bound(hblite_model::row_bound(&stop, includes_stop))
+        .with_reversed(message.reversed.unwrap_or(false))
+        .with_versions(message.max_versions.map_or(1, |max| max as i32))
+        .with_raw(attribute(&message.attribute, "_raw_").is_some_and(is_true))
+        .with_batch(natural(message.batch_size).unwrap_or(0) as usize)
+        .with_family_offset(natural(message.store_offset).unwrap_or(0))
+        .with_families_on_demand(message.load_column_families_on_demand.unwrap_or(true))
+        .with_cache_blocks(message.cache_blocks.unwrap_or(true));
+    if let Some(limit) = natural(message.store_limit) {
+        scan = scan.with_family_limit(limit);
+    }
     for column in &message.column {
         if column.qualifier.is_empty() {
-            scan = scan.family(&column.family);
+            scan = scan.with_family(&column.family);
         }
         for qualifier in &column.qualifier {
-            scan = scan.column(&column.family, qualifier);
+            scan = scan.with_column(&column.family, qualifier);
         }
     }
     if message.time_range.is_some() {
-        scan = scan.time_range(time_range(message.time_range.as_ref())?);
+        scan = scan.with_time_range(time_range(message.time_range.as_ref())?);
     }
     for range in &message.cf_time_range {
-        scan = scan.family_time_range(&range.column_family, time_range(Some(&range.time_range))?);
+        scan =
+            scan.with_family_time_range(&range.column_family, time_range(Some(&range.time_range))?);
     }
     if let Some(message) = &message.filter {
-        scan = scan.filter(filter(message)?);
+        scan = scan.with_filter(filter(message)?);
     }
     scan.check().map_err(|error| match error.exception() {
         Exception::IncompatibleFilter => error,

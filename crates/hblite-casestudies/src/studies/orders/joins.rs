@@ -176,7 +176,7 @@ impl JoinSession {
 
     /// The customer's name, one get for each order.
     fn name_of(&self, order: &SalesOrder, trace: &Trace) -> Result<String> {
-        let get = Get::new(&order.customer).column(FAMILY, "name");
+        let get = Get::new(&order.customer).with_column(FAMILY, "name");
         name_in(&self.tables[1].get(&get, "column d:name", trace)?)
     }
 
@@ -184,7 +184,7 @@ impl JoinSession {
     fn names(&self, trace: &Trace) -> Result<HashMap<String, String>> {
         let everything = hblite_rowkey::KeyRange { start: Vec::new(), stop: Vec::new() };
         let bounds = everything.scan(false);
-        let name_only = |scan: hblite::Scan| scan.column(FAMILY, "name");
+        let name_only = |scan: hblite::Scan| scan.with_column(FAMILY, "name");
         let mut names = HashMap::new();
         for row in self.tables[1].scan(&bounds, None, "column d:name", name_only, trace)? {
             let row = row?.0;

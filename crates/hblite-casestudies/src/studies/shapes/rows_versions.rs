@@ -222,12 +222,12 @@ impl Session for VersionsSession {
         let mut found = Vec::new();
         match device {
             Some(device) => {
-                let get = Get::new(device).versions(versions).time_range(range);
+                let get = Get::new(device).with_versions(versions).with_time_range(range);
                 found = states(&self.0[0].get(&get, &options, trace)?)?;
             }
             None => {
                 let everything = KeyRange { start: Vec::new(), stop: Vec::new() }.scan(false);
-                let refine = |scan: hblite::Scan| scan.all_versions().time_range(range);
+                let refine = |scan: hblite::Scan| scan.with_all_versions().with_time_range(range);
                 for row in self.0[0].scan(&everything, None, &options, refine, trace)? {
                     found.extend(states(&row?.0)?);
                 }

@@ -234,13 +234,13 @@ impl<R: Numbered> Session for SlicesSession<R> {
         let mut found: Vec<R> = Vec::new();
         if let Some(row) = range.as_row() {
             let get = match filter {
-                Some(filter) => Get::new(row).filter(filter),
+                Some(filter) => Get::new(row).with_filter(filter),
                 None => Get::new(row),
             };
             found = self.records(&self.tables[0].get(&get, &words, trace)?)?;
         } else {
             let refine = |scan: Scan| match filter {
-                Some(filter) => scan.filter(filter),
+                Some(filter) => scan.with_filter(filter),
                 None => scan,
             };
             let scan = self.tables[0].scan(&range.scan(false), None, &words, refine, trace)?;

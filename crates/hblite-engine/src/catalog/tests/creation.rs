@@ -45,7 +45,7 @@ fn cut_everywhere<T>(
 }
 
 fn put_durably(engine: &Arc<Engine>, table: &str, row: &str) -> Result<()> {
-    let put = Put::new(row).add("f", "q", row).durability(Durability::FsyncWal);
+    let put = Put::new(row).add("f", "q", row).with_durability(Durability::FsyncWal);
     engine.table(name(table)).mutate(put.as_mutation())
 }
 

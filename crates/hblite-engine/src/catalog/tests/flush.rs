@@ -32,7 +32,7 @@ fn fault_on(operation: Operation) -> Fault {
 
 /// One cell in each family: a row that is torn if only one of them is there.
 fn put_both(engine: &Arc<Engine>, row: &str, durability: Durability) -> Result<()> {
-    let put = Put::new(row).add("f", "q", row).add("g", "q", row).durability(durability);
+    let put = Put::new(row).add("f", "q", row).add("g", "q", row).with_durability(durability);
     engine.table(name("t")).mutate(put.as_mutation())
 }
 
@@ -145,14 +145,14 @@ fn one_family_is_flushed_and_compacted_alone() {
     let t = name("t");
     for row in ["a", "b"] {
         put_both(&engine, row, Durability::SyncWal).unwrap();
-        engine.flush(FlushRequest::table(&t).family(b"g")).unwrap();
+        engine.flush(FlushRequest::table(&t).with_family(b"g")).unwrap();
     }
     assert_eq!(files_of(&engine), [0, 2]);
-    engine.compact(CompactRequest::table(&t).family(b"g").major()).unwrap();
+    engine.compact(CompactRequest::table(&t).with_family(b"g").major()).unwrap();
     assert_eq!(files_of(&engine), [0, 1]);
     for error in [
-        engine.flush(FlushRequest::table(&t).family(b"h")).unwrap_err(),
-        engine.compact(CompactRequest::table(&t).family(b"h").major()).unwrap_err(),
+        engine.flush(FlushRequest::table(&t).with_family(b"h")).unwrap_err(),
+        engine.compact(CompactRequest::table(&t).with_family(b"h").major()).unwrap_err(),
     ] {
         assert_eq!(error.exception(), hblite_model::Exception::NoSuchColumnFamily, "{error}");
     }
@@ -177,7 +177,7 @@ fn a_flush_of_one_family_lets_no_segment_of_the_others_go() {
     for row in &names {
         put_both(&engine, row, Durability::SyncWal).unwrap();
     }
-    engine.flush(FlushRequest::table(name("t")).family(b"f")).unwrap();
+    engine.flush(FlushRequest::table(name("t")).with_family(b"f")).unwrap();
     engine.create_table(&table("other", &["f"]), &[]).unwrap();
     put(&engine, "other", "a").unwrap();
     engine.flush(name("other")).unwrap();
@@ -193,8 +193,8 @@ fn a_failed_flush_of_one_family_keeps_the_log() {
     let (disk, fs, engine) = with_faults();
     put_both(&engine, "a", Durability::SyncWal).unwrap();
     fs.inject(fault_on(Operation::Rename));
-    engine.flush(FlushRequest::table(name("t")).family(b"f")).unwrap_err();
-    engine.flush(FlushRequest::table(name("t")).family(b"f")).unwrap();
+    engine.flush(FlushRequest::table(name("t")).with_family(b"f")).unwrap_err();
+    engine.flush(FlushRequest::table(name("t")).with_family(b"f")).unwrap();
     assert_eq!(files_of(&engine), [1, 0]);
     engine.abandon();
     assert_no_row_is_torn(&open(&disk).unwrap(), "opened again");
@@ -210,7 +210,7 @@ fn a_power_cut_after_a_flush_of_one_family_tears_no_row() {
         engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
         put_both(&engine, "a", Durability::AsyncWal).unwrap();
         fs.power_off_after(operations);
-        let is_done = engine.flush(FlushRequest::table(name("t")).family(b"f")).is_ok();
+        let is_done = engine.flush(FlushRequest::table(name("t")).with_family(b"f")).is_ok();
         engine.abandon();
         for seed in 0..SEEDS {
             let left: Arc<dyn FileSystem> = Arc::new(fs.after_power_cut(seed));

@@ -29,7 +29,7 @@ fn what_was_acknowledged_is_there_again_and_what_skipped_the_log_is_not() {
     engine.flush(name("t")).unwrap();
     put(&engine, "t", "b").unwrap();
     put(&engine, "t", "z").unwrap();
-    let skipped = Put::new("c").add("f", "q", "v").durability(Durability::SkipWal);
+    let skipped = Put::new("c").add("f", "q", "v").with_durability(Durability::SkipWal);
     engine.table(name("t")).mutate(skipped.as_mutation()).unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "c", "z"]);
 

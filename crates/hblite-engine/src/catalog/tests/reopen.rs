@@ -334,7 +334,7 @@ fn a_flush_in_the_middle_of_a_recovery_claims_only_what_came_back() {
     let engine = open(&fs).unwrap();
     for row in 0..ROWS {
         for family in ["f", "g"] {
-            let get = Get::new(format!("{row:04}")).family(family);
+            let get = Get::new(format!("{row:04}")).with_family(family);
             assert!(engine.table(name("t")).exists(&get).unwrap(), "row {row}, family {family}");
         }
     }

@@ -12,7 +12,7 @@ pub(super) struct StopRow {
 
 impl StopRow {
     pub(super) fn new(scan: &Scan, comparator: CellComparator) -> Self {
-        let (row, direction) = (scan.stop().to_vec(), scan.direction());
+        let (row, direction) = (scan.stop_row().to_vec(), scan.direction());
         Self { row, is_inclusive: scan.is_stop_inclusive(), comparator, direction }
     }
 

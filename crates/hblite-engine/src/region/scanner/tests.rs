@@ -94,7 +94,7 @@ fn random_scans_answer_what_plain_loops_answer() {
         let mut scan = naive::random_scan(&dice, names);
         let batch = dice.hit(4).then(|| 1 + dice.roll(4) as usize);
         if let Some(batch) = batch {
-            scan = scan.batch(batch as i32);
+            scan = scan.with_batch(batch as usize);
         }
         let sources = families
             .iter()
@@ -125,7 +125,7 @@ fn random_scans_that_pause_answer_the_same() {
             })
             .collect();
         if dice.hit(4) {
-            scan = scan.batch(1 + dice.roll(4) as i32);
+            scan = scan.with_batch(1 + dice.roll(4) as usize);
         }
         let sources = families
             .iter()
@@ -147,8 +147,8 @@ fn a_row_of_any_size_is_left_when_the_work_is_done() {
     let judged = SingleColumnTest::new("f", "q00001", CompareOperator::NotEqual, judge);
     let scans = [
         Scan::new(),
-        Scan::new().filter(none),
-        Scan::new().filter(Filter::single_column_value(judged)),
+        Scan::new().with_filter(none),
+        Scan::new().with_filter(Filter::single_column_value(judged)),
     ];
     for scan in scans {
         let mut scanner = open(vec![(naive::info("f"), table(1, 50_000))], &scan).unwrap();
@@ -191,7 +191,7 @@ fn a_failing_source_ends_the_scan_with_its_error() {
         let mut sources = naive::random_sources(&dice, &cells, 3);
         sources[1].fails_after = Some(dice.roll(20));
         let Ok(mut scanner) =
-            open(vec![(naive::info("f"), sources)], &Scan::new().reversed(dice.hit(2)))
+            open(vec![(naive::info("f"), sources)], &Scan::new().with_reversed(dice.hit(2)))
         else {
             continue;
         };
@@ -228,7 +228,7 @@ fn hints_of_filters_are_followed() {
             (prefix.clone(), 10, "q00700"),
             (prefixes.clone(), 2, "q00701"),
         ] {
-            let scan = Scan::new().filter(filter).reversed(is_reversed);
+            let scan = Scan::new().with_filter(filter).with_reversed(is_reversed);
             let (rows, examined) = read_table(10, 1000, &scan);
             assert_eq!((rows.len(), rows[9].len()), (10, count), "{scan:?}");
             assert_eq!(rows[0][0].qualifier(), qualifier.as_bytes());
@@ -239,7 +239,7 @@ fn hints_of_filters_are_followed() {
     let pattern = FuzzyKey { key: b"r??500".to_vec(), mask: vec![0, 1, 1, 0, 0, 0] };
     let fuzzy = Filter::fuzzy_row(vec![pattern]).unwrap();
     for is_reversed in [false, true] {
-        let scan = Scan::new().filter(fuzzy.clone()).reversed(is_reversed);
+        let scan = Scan::new().with_filter(fuzzy.clone()).with_reversed(is_reversed);
         let (rows, examined) = read_table(10_000, 1, &scan);
         assert_eq!(rows.len(), 10, "reversed: {is_reversed}");
         assert!(examined < 200, "{examined} of 10,000 cells, reversed: {is_reversed}");
@@ -248,14 +248,14 @@ fn hints_of_filters_are_followed() {
     let ranges = [("r00010", "r00012"), ("r05000", "r05001"), ("r09990", "r09993")];
     let ranges = ranges.map(|(start, stop)| RowRange::new(start, true, stop, false));
     let filter = Filter::multi_row_range(ranges.to_vec()).unwrap();
-    let (rows, examined) = read_table(10_000, 1, &Scan::new().filter(filter));
+    let (rows, examined) = read_table(10_000, 1, &Scan::new().with_filter(filter));
     assert_eq!(rows.len(), 6);
     assert!(examined < 60, "{examined} of 10,000 cells");
 }
 
 #[test]
 fn named_columns_and_single_versions_are_sought() {
-    let scan = Scan::new().column("f", "q00100").column("f", "q00900");
+    let scan = Scan::new().with_column("f", "q00100").with_column("f", "q00900");
     let (rows, examined) = read_table(10, 1000, &scan);
     assert_eq!((rows.len(), rows[3].len()), (10, 2));
     assert!(examined < 10 * 70, "{examined} of 10,000 cells");
@@ -275,14 +275,14 @@ fn raw_scans_with_columns_and_reverse_scans_on_demand_are_refused() {
         open(families, scan).err().map(|error| (error.exception(), error.message().to_owned()))
     };
     let raw = "Cannot specify any column for a raw scan".to_owned();
-    let scan = Scan::new().raw(true).column("f", "q");
+    let scan = Scan::new().with_raw(true).with_column("f", "q");
     assert_eq!(refused(&scan), Some((Exception::DoNotRetryIo, raw)));
-    assert_eq!(refused(&Scan::new().raw(true).family("f")), None);
+    assert_eq!(refused(&Scan::new().with_raw(true).with_family("f")), None);
 
     let reverse = "Reverse scan with loading CFs on demand is not supported".to_owned();
-    let scan = Scan::new().filter(single_column_filter()).reversed(true);
+    let scan = Scan::new().with_filter(single_column_filter()).with_reversed(true);
     assert_eq!(refused(&scan), Some((Exception::DoNotRetryIo, reverse)));
-    assert_eq!(refused(&scan.load_families_on_demand(false)), None);
+    assert_eq!(refused(&scan.with_families_on_demand(false)), None);
 }
 
 fn single_column_filter() -> Filter {
@@ -306,12 +306,12 @@ fn families_are_loaded_on_demand_and_rows_come_sorted() {
             family("g", "x", [7, 8, 9]),
         ]
     };
-    let scan = Scan::new().filter(single_column_filter());
+    let scan = Scan::new().with_filter(single_column_filter());
     let (rows, lazily) = read(open(families(), &scan).unwrap(), None);
     assert_eq!(rows.len(), 1);
     let names: Vec<_> = rows[0].iter().map(|cell| (cell.row(), cell.family())).collect();
     assert_eq!(names, [(b"b".as_slice(), b"e".as_slice()), (b"b", b"f"), (b"b", b"g")]);
-    let eager = scan.load_families_on_demand(false);
+    let eager = scan.with_families_on_demand(false);
     let (all, eagerly) = read(open(families(), &eager).unwrap(), None);
     assert_eq!(describe(&all), describe(&rows));
     assert!(lazily < eagerly, "{lazily} and {eagerly} cells");
@@ -330,7 +330,7 @@ fn joined_families_come_in_batches_without_loss() {
     let filter =
         Filter::column_value("f", "q1", CompareOperator::NotEqual, Comparator::binary(*b"x"));
     for batch in 1..8 {
-        let scan = Scan::new().filter(filter.clone()).batch(batch);
+        let scan = Scan::new().with_filter(filter.clone()).with_batch(batch);
         let scanner = open(vec![family("e"), family("f")], &scan).unwrap();
         let (rows, _) = read(scanner, Some(batch as usize));
         // The column and nothing else passes, in the other family too.
@@ -343,7 +343,7 @@ fn joined_families_come_in_batches_without_loss() {
 fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
     // A cell counts for what HBase keeps it in, too.
     let size = cell(("r00000", "f", "q00000"), 5, CellType::Put, 1).as_ref().heap_size();
-    let scan = Scan::new().size_max_bytes(2 * size as i64 + 1).allow_partial_results(true);
+    let scan = Scan::new().with_size_max_bytes(2 * size as u64 + 1).with_partial_results(true);
     let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
     let mut pieces = Vec::new();
     loop {
@@ -358,7 +358,7 @@ fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
     let row = [(3, true), (3, true), (3, true), (1, false)];
     assert_eq!(pieces, [row, row].concat());
 
-    let scan = scan.filter(Filter::page(1).unwrap());
+    let scan = scan.with_filter(Filter::page(1).unwrap());
     let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
     let mut buffer = CellBuffer::new();
     let row = RegionStep::Row(RowPart { may_have_more_cells: false });
@@ -373,7 +373,7 @@ fn the_last_piece_of_a_region_has_no_more_cells_behind_it() {
         .map(|(row, timestamp)| cell((row, "f", "q"), timestamp, CellType::Put, 1))
         .into();
     for is_reversed in [false, true] {
-        let scan = Scan::new().batch(1).reversed(is_reversed);
+        let scan = Scan::new().with_batch(1).with_reversed(is_reversed);
         let sources = vec![VecScanner::new(cells.clone(), u64::MAX)];
         let mut scanner = open(vec![(naive::info("f"), sources)], &scan).unwrap();
         let mut buffer = CellBuffer::new();
@@ -385,7 +385,7 @@ fn the_last_piece_of_a_region_has_no_more_cells_behind_it() {
 
 #[test]
 fn a_filter_that_judges_rows_does_not_go_with_a_batch() {
-    let scan = Scan::new().filter(Filter::page(1).unwrap()).batch(2);
+    let scan = Scan::new().with_filter(Filter::page(1).unwrap()).with_batch(2);
     let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
     let error = scanner.next_row(&mut CellBuffer::new()).unwrap_err();
     assert_eq!(error.exception(), Exception::IncompatibleFilter);
@@ -396,7 +396,7 @@ fn filters_are_asked_before_versions_are_counted() {
     let versions = (1..=3).map(|i| cell(("r", "f", "q"), i, CellType::Put, i as u64));
     let info = ScanInfo { versions_max: 3, ..naive::info("f") };
     let value = Comparator::binary(1u64.to_be_bytes());
-    let scan = Scan::new().filter(Filter::value(CompareOperator::Equal, value));
+    let scan = Scan::new().with_filter(Filter::value(CompareOperator::Equal, value));
     let sources = vec![VecScanner::new(versions.collect(), u64::MAX)];
     let (rows, _) = read(open(vec![(info, sources)], &scan).unwrap(), None);
     assert_eq!((rows.len(), rows[0][0].timestamp()), (1, 1));
@@ -415,7 +415,7 @@ fn a_raw_scan_over_markers_under_the_empty_qualifier_ends() {
         cell(column, 0, CellType::DeleteFamilyVersion, 6),
         cell(("s", "f", "q"), 8, CellType::Put, 7),
     ];
-    let scan = Scan::new().raw(true).time_range(TimeRange::new(7, 15).unwrap());
+    let scan = Scan::new().with_raw(true).with_time_range(TimeRange::new(7, 15).unwrap());
     let sources = naive::random_sources(&Dice::new(1), &cells, 3);
     let (rows, _) = read(open(vec![(naive::info("f"), sources)], &scan).unwrap(), None);
     let timestamps: Vec<Vec<i64>> =

@@ -99,8 +99,8 @@ impl<'a> Needs<'a> {
             return false;
         };
         let (smallest, greatest) = match self.scan.direction() {
-            Direction::Forward => (self.scan.start(), self.scan.stop()),
-            Direction::Reverse => (self.scan.stop(), self.scan.start()),
+            Direction::Forward => (self.scan.start_row(), self.scan.stop_row()),
+            Direction::Reverse => (self.scan.stop_row(), self.scan.start_row()),
         };
         let compare = |left, right| self.comparator.compare_rows(left, right);
         let is_behind = !greatest.is_empty() && compare(key::row(first), greatest).is_gt();
@@ -110,9 +110,9 @@ impl<'a> Needs<'a> {
     fn may_find_in_bloom(&self, reader: &HFileReader) -> Result<bool> {
         match reader.bloom_type() {
             BloomType::None => Ok(true),
-            BloomType::Row if is_get(self.scan) => reader.may_contain_row(self.scan.start()),
+            BloomType::Row if is_get(self.scan) => reader.may_contain_row(self.scan.start_row()),
             BloomType::RowCol if is_get(self.scan) => match self.single_column {
-                Some(qualifier) => reader.may_contain_column(self.scan.start(), qualifier),
+                Some(qualifier) => reader.may_contain_column(self.scan.start_row(), qualifier),
                 None => Ok(true),
             },
             BloomType::RowPrefixFixedLength => match self.common_prefix(reader) {
@@ -126,7 +126,7 @@ impl<'a> Needs<'a> {
     /// A row with the prefix that all rows of the scan have, if they have one as long as those in
     /// the filter.
     fn common_prefix(&self, reader: &HFileReader) -> Option<&'a [u8]> {
-        let (start, stop) = (self.scan.start(), self.scan.stop());
+        let (start, stop) = (self.scan.start_row(), self.scan.stop_row());
         let length = reader.bloom_prefix_length();
         if is_get(self.scan) {
             return Some(start);

@@ -25,8 +25,7 @@ fn written(qualifier: &str, timestamp: i64, cell_type: CellType, sequence_id: u6
 /// The matcher's answers to the cells of a row, given in order.
 fn codes(scan: &Scan, info: &ScanInfo, cells: &[Cell]) -> Vec<MatchCode> {
     let mut matcher = UserScanMatcher::new(scan, info, NOW);
-    let mut filter =
-        scan.filter_ref().map(|filter| FilterState::new(filter, Direction::Forward, 1));
+    let mut filter = scan.filter().map(|filter| FilterState::new(filter, Direction::Forward, 1));
     matcher.begin_row();
     let answer = |cell: &Cell| matcher.match_cell(&cell.as_ref(), filter.as_mut()).unwrap();
     cells.iter().map(answer).collect()
@@ -39,20 +38,20 @@ fn info(versions_max: u32) -> ScanInfo {
 #[test]
 fn versions_of_all_columns_are_counted_up_to_the_lower_limit() {
     let cells = [at("p", 9, PUT), at("p", 8, PUT), at("p", 7, PUT), at("q", 9, PUT)];
-    let scan = Scan::new().versions(2);
+    let scan = Scan::new().with_versions(2);
     assert_eq!(codes(&scan, &info(5), &cells), [Include, Include, SeekNextColumn, Include]);
     assert_eq!(codes(&scan, &info(1), &cells)[1], SeekNextColumn);
     // A scan may request no versions.
-    assert_eq!(codes(&Scan::new().versions(0), &info(5), &cells)[0], SeekNextColumn);
+    assert_eq!(codes(&Scan::new().with_versions(0), &info(5), &cells)[0], SeekNextColumn);
 }
 
 #[test]
 fn named_columns_are_sought_and_the_row_ends_with_the_last() {
     let cells = [at("a", 9, PUT), at("p", 9, PUT), at("q", 9, PUT), at("r", 9, PUT)];
-    let scan = Scan::new().column("f", "p").column("f", "qq");
+    let scan = Scan::new().with_column("f", "p").with_column("f", "qq");
     let expected = [SeekNextColumn, IncludeAndSeekNextColumn, SeekNextColumn, SeekNextRow];
     assert_eq!(codes(&scan, &info(1), &cells), expected);
-    let scan = Scan::new().column("f", "p");
+    let scan = Scan::new().with_column("f", "p");
     let expected = [SeekNextColumn, IncludeAndSeekNextRow, SeekNextRow, SeekNextRow];
     assert_eq!(codes(&scan, &info(1), &cells), expected);
 }
@@ -60,9 +59,9 @@ fn named_columns_are_sought_and_the_row_ends_with_the_last() {
 #[test]
 fn of_equal_coordinates_the_first_counts() {
     let cells = [at("p", 9, PUT), at("p", 9, PUT), at("p", 8, PUT)];
-    let scan = Scan::new().versions(2);
+    let scan = Scan::new().with_versions(2);
     assert_eq!(codes(&scan, &info(5), &cells), [Include, Skip, Include]);
-    let scan = scan.column("f", "p");
+    let scan = scan.with_column("f", "p");
     assert_eq!(codes(&scan, &info(5), &cells), [Include, Skip, IncludeAndSeekNextRow]);
 }
 
@@ -79,7 +78,7 @@ fn markers_mask_what_they_name() {
         at("q", 7, PUT),
     ];
     let expected = [Skip, Skip, Skip, Skip, Skip, SeekNextColumn, Include, SeekNextColumn];
-    assert_eq!(codes(&Scan::new().all_versions(), &info(9), &cells), expected);
+    assert_eq!(codes(&Scan::new().with_all_versions(), &info(9), &cells), expected);
     let cells = [at("", 8, CellType::DeleteFamilyVersion), at("q", 8, PUT), at("q", 7, PUT)];
     assert_eq!(codes(&Scan::new(), &info(9), &cells), [Skip, Skip, Include]);
 }
@@ -93,7 +92,7 @@ fn a_deleted_version_does_not_count() {
 #[test]
 fn time_ranges_come_before_versions() {
     let cells = [at("p", 9, PUT), at("p", 8, PUT), at("p", 7, PUT), at("p", 6, PUT)];
-    let scan = Scan::new().time_range(TimeRange::new(7, 9).unwrap());
+    let scan = Scan::new().with_time_range(TimeRange::new(7, 9).unwrap());
     let expected = [Skip, Include, SeekNextColumn, SeekNextColumn];
     assert_eq!(codes(&scan, &info(1), &cells), expected);
 }
@@ -101,7 +100,7 @@ fn time_ranges_come_before_versions() {
 #[test]
 fn markers_behind_the_time_range_count_unless_deleted_cells_are_kept() {
     let cells = [at("p", 9, CellType::DeleteColumn), at("p", 5, PUT)];
-    let scan = Scan::new().time_range(TimeRange::new(0, 6).unwrap());
+    let scan = Scan::new().with_time_range(TimeRange::new(0, 6).unwrap());
     assert_eq!(codes(&scan, &info(1), &cells), [Skip, SeekNextColumn]);
     let kept = ScanInfo { keep_deleted_cells: KeepDeletedCells::True, ..info(1) };
     assert_eq!(codes(&scan, &kept, &cells), [Skip, Include]);
@@ -111,20 +110,20 @@ fn markers_behind_the_time_range_count_unless_deleted_cells_are_kept() {
 #[test]
 fn expired_cells_are_left_out_unless_min_versions_keeps_them() {
     let cells = [at("p", NOW - 5, PUT), at("p", NOW - 20, PUT), at("p", NOW - 30, PUT)];
-    let scan = Scan::new().all_versions();
+    let scan = Scan::new().with_all_versions();
     let expiring = ScanInfo { time_to_live_ms: 10, ..info(9) };
     assert_eq!(codes(&scan, &expiring, &cells)[..2], [Include, SeekNextColumn]);
     let kept = ScanInfo { versions_min: 2, ..expiring.clone() };
     assert_eq!(codes(&scan, &kept, &cells), [Include, Include, SeekNextColumn]);
     // A raw scan shows everything.
-    assert_eq!(codes(&scan.raw(true), &expiring, &cells), [Include; 3]);
+    assert_eq!(codes(&scan.with_raw(true), &expiring, &cells), [Include; 3]);
 }
 
 #[test]
 fn a_cell_past_its_own_time_to_live_is_never_shown() {
     let cells = [with_time_to_live(&at("p", NOW - 5, PUT), 4), at("p", NOW - 6, PUT)];
     let kept = ScanInfo { versions_min: 1, ..info(1) };
-    for scan in [Scan::new(), Scan::new().raw(true)] {
+    for scan in [Scan::new(), Scan::new().with_raw(true)] {
         assert_eq!(codes(&scan, &kept, &cells), [Skip, Include]);
     }
     let alive = [with_time_to_live(&at("p", NOW - 5, PUT), 5)];
@@ -140,7 +139,7 @@ fn raw_scans_show_markers_which_do_not_count_as_versions() {
         at("p", 8, CellType::Delete),
         at("p", 7, PUT),
     ];
-    let scan = Scan::new().raw(true);
+    let scan = Scan::new().with_raw(true);
     let expected = [Include, Include, Include, Include, SeekNextColumn];
     assert_eq!(codes(&scan, &info(1), &cells), expected);
 }
@@ -149,25 +148,25 @@ fn raw_scans_show_markers_which_do_not_count_as_versions() {
 fn filters_see_versions_that_the_answer_has_no_room_for() {
     let passes_all = Filter::qualifier(CompareOperator::Equal, Comparator::binary(*b"p"));
     let cells = [at("p", 9, PUT), at("p", 8, PUT), at("q", 9, PUT)];
-    let scan = Scan::new().filter(passes_all);
+    let scan = Scan::new().with_filter(passes_all);
     assert_eq!(codes(&scan, &info(5), &cells), [Include, SeekNextColumn, Skip]);
     // With named columns, the tracker has advanced by the time the filter has had enough.
-    let scan = scan.column("f", "p").column("f", "q");
+    let scan = scan.with_column("f", "p").with_column("f", "q");
     assert_eq!(codes(&scan, &info(5), &cells), [Include, SeekNextColumn, Skip]);
 }
 
 #[test]
 fn what_filters_and_trackers_say_is_merged() {
     let cells = [at("p", 9, PUT), at("q", 9, PUT)];
-    let first = Scan::new().filter(Filter::first_key_only());
+    let first = Scan::new().with_filter(Filter::first_key_only());
     assert_eq!(codes(&first, &info(1), &cells), [Include, SeekNextRow]);
-    let named = first.column("f", "p");
+    let named = first.with_column("f", "p");
     assert_eq!(codes(&named, &info(1), &cells)[0], IncludeAndSeekNextRow);
     let cells = &cells[..1];
-    let prefix = Scan::new().filter(Filter::column_prefix(*b"a"));
+    let prefix = Scan::new().with_filter(Filter::column_prefix(*b"a"));
     // After the prefix, nothing in the row can pass.
     assert_eq!(codes(&prefix, &info(1), cells), [SeekNextRow]);
-    let prefix = Scan::new().filter(Filter::column_prefix(*b"q"));
+    let prefix = Scan::new().with_filter(Filter::column_prefix(*b"q"));
     assert_eq!(codes(&prefix, &info(1), cells), [MatchCode::SeekNextUsingHint]);
 }
 
@@ -193,9 +192,9 @@ fn new_version_behavior_lets_later_puts_live() {
         written("p", 7, PUT, 3),
     ];
     let expected = [Skip, Skip, Include, Skip];
-    assert_eq!(codes(&Scan::new().all_versions(), &new_versions(9), &cells), expected);
+    assert_eq!(codes(&Scan::new().with_all_versions(), &new_versions(9), &cells), expected);
     // The old behavior masks it.
-    assert_eq!(codes(&Scan::new().all_versions(), &info(9), &cells)[2], SeekNextColumn);
+    assert_eq!(codes(&Scan::new().with_all_versions(), &info(9), &cells)[2], SeekNextColumn);
     let family = [
         written("", 9, CellType::DeleteFamily, 5),
         written("p", 9, PUT, 4),
@@ -203,7 +202,7 @@ fn new_version_behavior_lets_later_puts_live() {
         written("q", 9, PUT, 4),
     ];
     let expected = [Skip, Skip, Include, Skip];
-    assert_eq!(codes(&Scan::new().all_versions(), &new_versions(9), &family), expected);
+    assert_eq!(codes(&Scan::new().with_all_versions(), &new_versions(9), &family), expected);
 }
 
 #[test]

@@ -44,13 +44,13 @@ struct FilteredVersions {
 impl UserScanMatcher {
     /// The matcher of `scan` for one family at `now`.
     pub(crate) fn new(scan: &Scan, info: &ScanInfo, now: i64) -> Self {
-        let has_filter = scan.filter_ref().is_some();
+        let has_filter = scan.filter().is_some();
         let oldest_unexpired = if scan.is_raw() { 0 } else { info.oldest_unexpired(now) };
         let (result_max, ceiling) = if scan.is_raw() {
-            (scan.versions_max(), i32::MAX)
+            (scan.versions(), i32::MAX)
         } else {
             let family_max = to_count(info.versions_max);
-            (scan.versions_max().min(family_max), family_max)
+            (scan.versions().min(family_max), family_max)
         };
         let wanted = WantedVersions {
             result_max,

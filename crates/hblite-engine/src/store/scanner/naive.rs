@@ -116,30 +116,32 @@ pub(crate) fn random_info(dice: &Dice, family: &str) -> ScanInfo {
 }
 
 pub(crate) fn random_scan(dice: &Dice, families: &[&str]) -> Scan {
-    let mut scan = Scan::new().versions(dice.pick(&[1, 1, 2, 3, i32::MAX]));
-    scan = scan.reversed(dice.hit(2)).raw(dice.hit(6));
+    let mut scan = Scan::new().with_versions(dice.pick(&[1, 1, 2, 3, i32::MAX]));
+    scan = scan.with_reversed(dice.hit(2)).with_raw(dice.hit(6));
     let (mut start, mut stop) = (dice.roll(7) as usize, dice.roll(7) as usize);
     if dice.hit(3) {
         (start, stop) = (6, 6);
     }
     let row = |index: usize| ROWS.get(index).copied().unwrap_or("");
-    scan = scan.start_row_with(row(start), !dice.hit(3)).stop_row_with(row(stop), dice.hit(2));
+    scan = scan
+        .with_start_bound(hblite_model::row_bound(row(start), !dice.hit(3)))
+        .with_stop_bound(hblite_model::row_bound(row(stop), dice.hit(2)));
     if dice.hit(3) {
         let min = NOW - 20 + dice.roll(12) as i64;
         let range = TimeRange::new(min, min + 1 + dice.roll(8) as i64);
-        scan = scan.time_range(range.expect("min is below max"));
+        scan = scan.with_time_range(range.expect("min is below max"));
     }
     if !scan.is_raw() && dice.hit(2) {
         for family in families {
             for qualifier in QUALIFIERS {
                 if dice.hit(2) {
-                    scan = scan.column(family, qualifier);
+                    scan = scan.with_column(family, qualifier);
                 }
             }
         }
     }
     if dice.hit(5) {
-        scan = scan.family_limit(dice.roll(4) as i32).family_offset(dice.roll(3) as i32);
+        scan = scan.with_family_limit(dice.roll(4) as u32).with_family_offset(dice.roll(3) as u32);
     }
     scan
 }
@@ -174,12 +176,12 @@ pub(crate) fn answer(families: &[(ScanInfo, Vec<Cell>)], scan: &Scan) -> Vec<Vec
 
 fn is_in_range(row: &[u8], scan: &Scan) -> bool {
     let compare = |left: &[u8], right: &[u8]| scan.direction().apply(left.cmp(right));
-    let after_start = scan.start().is_empty()
-        || compare(row, scan.start()).is_gt()
-        || (scan.is_start_inclusive() && row == scan.start());
-    let before_stop = scan.stop().is_empty()
-        || compare(row, scan.stop()).is_lt()
-        || (scan.is_stop_inclusive() && row == scan.stop());
+    let after_start = scan.start_row().is_empty()
+        || compare(row, scan.start_row()).is_gt()
+        || (scan.is_start_inclusive() && row == scan.start_row());
+    let before_stop = scan.stop_row().is_empty()
+        || compare(row, scan.stop_row()).is_lt()
+        || (scan.is_stop_inclusive() && row == scan.stop_row());
     after_start && before_stop
 }
 
@@ -216,9 +218,9 @@ fn answer_of_row(
             kept.extend(count_versions(info, versions, scan, is_explicit));
         }
     }
-    let limit = scan.cells_per_family();
-    let skip = scan.family_skip() as usize;
-    let take = if limit < 0 { usize::MAX } else { limit.max(1) as usize };
+    let limit = scan.family_limit();
+    let skip = scan.family_offset() as usize;
+    let take = limit.map_or(usize::MAX, |limit| limit.max(1) as usize);
     kept.into_iter().skip(skip).take(take).collect()
 }
 
@@ -230,11 +232,8 @@ fn count_versions<'a>(
 ) -> Vec<Cell> {
     let oldest = if scan.is_raw() { 0 } else { info.oldest_unexpired(NOW) };
     let min = info.versions_min as i32;
-    let max = if scan.is_raw() {
-        scan.versions_max()
-    } else {
-        scan.versions_max().min(info.versions_max as i32)
-    };
+    let max =
+        if scan.is_raw() { scan.versions() } else { scan.versions().min(info.versions_max as i32) };
     let (mut kept, mut count) = (Vec::new(), 0);
     for cell in versions {
         let is_expired = cell.timestamp() < oldest;

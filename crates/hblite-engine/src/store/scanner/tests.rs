@@ -41,7 +41,8 @@ fn compactions_do_not_change_what_scans_answer() {
         let count = 1 + dice.roll(100);
         let cells = naive::random_cells(&dice, "f", count);
         // A time range or a raw scan may see what compactions remove.
-        let scan = naive::random_scan(&dice, &["f"]).raw(false).time_range(Default::default());
+        let scan =
+            naive::random_scan(&dice, &["f"]).with_raw(false).with_time_range(Default::default());
         let before = answer(&[(info.clone(), cells.clone())], &scan);
         for scan_type in scan_types {
             let sources = naive::random_sources(&dice, &cells, 1 + dice.roll(4));

@@ -103,7 +103,7 @@ impl Opened for OpenCaseStudy<'_> {
     fn puts(&self, moment: &Moment, _value: &[u8], puts: &mut [Vec<Put>]) -> Result<(), RunError> {
         for write in self.session.writes(&id(moment))? {
             if let Some(puts) = puts.get_mut(write.table) {
-                puts.push(write.put.durability(Durability::SkipWal));
+                puts.push(write.put.with_durability(Durability::SkipWal));
             }
         }
         Ok(())

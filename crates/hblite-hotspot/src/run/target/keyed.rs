@@ -71,7 +71,7 @@ impl Opened for OpenCandidate<'_> {
         self.candidate.encode_into(&record, moment.random(SALT), &mut key)?;
         let timestamp = i64::try_from(moment.millis()).unwrap_or(i64::MAX);
         let mut put =
-            Put::at(key, timestamp).durability(Durability::SkipWal).add(FAMILY, VALUE, value);
+            Put::at(key, timestamp).with_durability(Durability::SkipWal).add(FAMILY, VALUE, value);
         for (name, value) in self.candidate.columns(&record) {
             put = put.add(FAMILY, name, value);
         }
@@ -173,7 +173,7 @@ pub(in crate::run) fn answer(
     let enough = if is_in_order { limit } else { usize::MAX };
     if plan.access == Access::Rows {
         for range in &plan.ranges {
-            let row = table.get(&Get::new(&range.start).family(FAMILY))?;
+            let row = table.get(&Get::new(&range.start).with_family(FAMILY))?;
             answer.regions += 1;
             answer.rows_read += u64::from(!row.is_empty());
             if !row.is_empty() {
@@ -227,10 +227,10 @@ fn plan_has_order(candidate: &Candidate, query: &Query) -> bool {
 fn scan(range: &KeyRange, is_reversed: bool) -> Scan {
     let bounds = range.scan(is_reversed);
     Scan::new()
-        .family(FAMILY)
-        .start_row_with(bounds.start, bounds.is_start_inclusive)
-        .stop_row_with(bounds.stop, bounds.is_stop_inclusive)
-        .reversed(is_reversed)
+        .with_family(FAMILY)
+        .with_start_bound(hblite::row_bound(bounds.start, bounds.is_start_inclusive))
+        .with_stop_bound(hblite::row_bound(bounds.stop, bounds.is_stop_inclusive))
+        .with_reversed(is_reversed)
 }
 
 fn collect(

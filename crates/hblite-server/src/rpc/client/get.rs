@@ -171,9 +171,9 @@ fn closest_row_before(
     region: &RegionHandle,
     message: &pb::Get,
 ) -> RemoteResult<Option<RowResult>> {
-    let mut scan = Scan::new().start_row(&message.row).reversed(true);
+    let mut scan = Scan::new().with_start_row(&message.row).with_reversed(true);
     for column in &message.column {
-        scan = scan.family(&column.family);
+        scan = scan.with_family(&column.family);
     }
     scan.check()?;
     let mut cells = CellBuffer::new();

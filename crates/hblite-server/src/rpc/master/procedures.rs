@@ -78,7 +78,7 @@ fn execute(cluster: &Cluster, call: &Call<'_>) -> Answer {
             let is_family = |pair: &&pb::NameStringPair| pair.name == "family";
             match procedure.configuration.iter().find(is_family) {
                 Some(family) => {
-                    let request = FlushRequest::table(table).family(family.value.as_bytes());
+                    let request = FlushRequest::table(table).with_family(family.value.as_bytes());
                     cluster.engine.flush(request)?;
                 }
                 None => cluster.engine.flush(FlushRequest::table(table))?,

@@ -115,7 +115,9 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
         if families.is_empty() {
             return cluster.engine.flush(request);
         }
-        families.iter().try_for_each(|f| cluster.engine.flush(request.clone().family(f.to_vec())))
+        families
+            .iter()
+            .try_for_each(|f| cluster.engine.flush(request.clone().with_family(f.to_vec())))
     })
 }
 

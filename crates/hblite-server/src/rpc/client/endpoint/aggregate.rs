@@ -122,9 +122,12 @@ fn row_number(
 ) -> RemoteResult<pb::AggregateResponse> {
     let first = scan.columns().families().next();
     let has_qualifier = matches!(first, Some((_, Qualifiers::Some(names))) if !names.is_empty());
-    let is_whole = scan.filter_ref().is_none() && !has_qualifier;
-    let scan =
-        if is_whole { scan.filter(hblite_model::filter::Filter::first_key_only()) } else { scan };
+    let is_whole = scan.filter().is_none() && !has_qualifier;
+    let scan = if is_whole {
+        scan.with_filter(hblite_model::filter::Filter::first_key_only())
+    } else {
+        scan
+    };
     let mut count: u64 = 0;
     for_each_row(region, &scan, deadline, |cells| {
         count += u64::from(!cells.is_empty());
