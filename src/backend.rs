@@ -17,6 +17,7 @@
 //! Threads: any for `Backend` and `TableBackend`; a `ScannerBackend` belongs to one at a time.
 
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -134,8 +135,11 @@ pub trait ScannerBackend: Debug + Send {
     /// Every call advances the scan by at least one row.
     fn next_row_within(&mut self, row: &mut RowResult, limit: Duration) -> Result<ScanStep>;
 
-    /// Calls `visit` with every remaining cell.
-    fn for_each_cell(&mut self, visit: &mut dyn FnMut(&CellRef<'_>)) -> Result<()>;
+    /// Calls `visit` with every remaining cell until it breaks, and skips the rest of that row.
+    fn for_each_cell(
+        &mut self,
+        visit: &mut dyn FnMut(&CellRef<'_>) -> ControlFlow<()>,
+    ) -> Result<()>;
 }
 
 /// The scan of a backend.
@@ -185,7 +189,26 @@ impl Rows {
     pub(crate) fn for_each_cell(&mut self, mut visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
         match self {
             Self::Embedded(scanner) => scanner.for_each_cell(visit),
-            Self::Other(scanner) => scanner.for_each_cell(&mut visit),
+            Self::Other(scanner) => scanner.for_each_cell(&mut |cell| {
+                visit(cell);
+                ControlFlow::Continue(())
+            }),
         }
+    }
+
+    pub(crate) fn try_for_each_cell<B>(
+        &mut self,
+        mut visit: impl FnMut(&CellRef<'_>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>> {
+        let scanner = match self {
+            Self::Embedded(scanner) => return scanner.try_for_each_cell(visit),
+            Self::Other(scanner) => scanner,
+        };
+        let mut end = ControlFlow::Continue(());
+        scanner.for_each_cell(&mut |cell| {
+            end = visit(cell);
+            if end.is_continue() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(end)
     }
 }

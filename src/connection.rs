@@ -109,6 +109,10 @@ pub fn backup(dir: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRepor
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     engine: EngineOptions,
+    /// These three replace the engine's settings, whichever was given first.
+    create_if_missing: Option<bool>,
+    salvage: Option<bool>,
+    read_only: Option<bool>,
     env: Option<Env>,
     clock: Option<Arc<dyn hblite_env::Clock>>,
 }
@@ -119,7 +123,9 @@ impl Options {
         Self::default()
     }
 
-    /// The engine's settings; see [`EngineOptions`].
+    /// The engine's settings; see [`EngineOptions`]. [`Options::create_if_missing`],
+    /// [`Options::salvage`] and [`Options::read_only`] take precedence over the same settings in it,
+    /// in any order of the calls.
     #[must_use]
     pub fn engine(self, engine: EngineOptions) -> Self {
         Self { engine, ..self }
@@ -147,7 +153,7 @@ impl Options {
     /// ```
     #[must_use]
     pub fn create_if_missing(mut self, create: bool) -> Self {
-        self.engine.create_if_missing = create;
+        self.create_if_missing = Some(create);
         self
     }
 
@@ -156,7 +162,7 @@ impl Options {
     /// tables: [`Connection::open_report`] says how.
     #[must_use]
     pub fn salvage(mut self, salvage: bool) -> Self {
-        self.engine.salvage = salvage;
+        self.salvage = Some(salvage);
         self
     }
 
@@ -186,7 +192,7 @@ impl Options {
     /// ```
     #[must_use]
     pub fn read_only(mut self, read_only: bool) -> Self {
-        self.engine.is_read_only = read_only;
+        self.read_only = Some(read_only);
         self
     }
 
@@ -210,7 +216,11 @@ impl Options {
         self.open_env(env, Path::new("/memory"))
     }
 
-    fn open_env(self, env: Env, dir: &Path) -> Result<Connection> {
+    fn open_env(mut self, env: Env, dir: &Path) -> Result<Connection> {
+        let engine = &mut self.engine;
+        engine.create_if_missing = self.create_if_missing.unwrap_or(engine.create_if_missing);
+        engine.salvage = self.salvage.unwrap_or(engine.salvage);
+        engine.is_read_only = self.read_only.unwrap_or(engine.is_read_only);
         let env = match self.clock {
             Some(clock) => env.with_clock(clock),
             None => env,

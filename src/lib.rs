@@ -52,6 +52,7 @@
 
 mod admin;
 pub mod backend;
+mod buffered_mutator;
 mod bulk_load;
 mod connection;
 mod embedded;
@@ -60,6 +61,7 @@ mod snapshot;
 mod table;
 
 pub use admin::Admin;
+pub use buffered_mutator::{BufferedMutator, FailedMutation, FailedMutations};
 pub use connection::{
     Connection, IntoTableName, Options, backup, check, check_with_progress, clean, embedded_engine,
     open, open_in_memory,

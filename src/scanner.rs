@@ -1,5 +1,6 @@
 //! Results of a scan, one row after the other.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use hblite_model::{CellRef, Result, RowResult, ScanStep};
@@ -83,6 +84,37 @@ impl ResultScanner {
     /// As [`ResultScanner::next_row`].
     pub fn for_each_cell(&mut self, visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
         self.rows.for_each_cell(visit)
+    }
+
+    /// As [`ResultScanner::for_each_cell`], until `visit` breaks. The rest of the row in which it
+    /// breaks is skipped; the scan can continue with the next row.
+    ///
+    /// ```
+    /// # use hblite::{ColumnFamilyDescriptor, Put, Scan, TableDescriptor};
+    /// # let connection = hblite::open_in_memory()?;
+    /// # let family = ColumnFamilyDescriptor::new("f");
+    /// # let descriptor = TableDescriptor::new("t".parse()?).with_family(family);
+    /// # connection.admin().create_table(&descriptor)?;
+    /// # let table = connection.table("t")?;
+    /// use std::ops::ControlFlow;
+    ///
+    /// table.put(&Put::new("a").add("f", "q", "1"))?;
+    /// table.put(&Put::new("b").add("f", "q", "wanted"))?;
+    /// let found = table.scan(&Scan::new())?.try_for_each_cell(|cell| match cell.value() {
+    ///     b"wanted" => ControlFlow::Break(cell.row().to_vec()),
+    ///     _ => ControlFlow::Continue(()),
+    /// })?;
+    /// assert_eq!(found, ControlFlow::Break(b"b".to_vec()));
+    /// # Ok::<(), hblite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ResultScanner::next_row`].
+    pub fn try_for_each_cell<B>(
+        &mut self,
+        visit: impl FnMut(&CellRef<'_>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>> {
+        self.rows.try_for_each_cell(visit)
     }
 }
 

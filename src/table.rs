@@ -8,6 +8,7 @@ use hblite_model::{
 };
 
 use crate::backend::TableBackend;
+use crate::buffered_mutator::BufferedMutator;
 use crate::scanner::ResultScanner;
 
 /// A table.
@@ -59,7 +60,29 @@ impl Table {
         self.handle.get(get)
     }
 
-    /// Whether a get finds anything.
+    /// Reads many rows; the results are in the order of the gets.
+    ///
+    /// ```
+    /// # use hblite::*;
+    /// # let connection = open_in_memory()?;
+    /// # connection.admin().create_table(&TableDescriptor::new("t".parse()?)
+    /// #     .with_family(ColumnFamilyDescriptor::new("f")))?;
+    /// let table = connection.table("t")?;
+    /// table.put(&Put::new("b").add("f", "q", "v"))?;
+    /// let rows = table.get_all(&[Get::new("a"), Get::new("b")])?;
+    /// assert!(rows[0].is_empty() && !rows[1].is_empty());
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first error; [`Table::batch`] reports one for each action.
+    pub fn get_all(&self, gets: &[Get]) -> Result<Vec<RowResult>> {
+        let actions: Vec<Action> = gets.iter().cloned().map(Action::Get).collect();
+        self.batch(&actions)?.into_iter().collect()
+    }
+
+    /// Whether a get finds anything. Reads the first cell of it only, unless its filter judges
+    /// whole rows.
     pub fn exists(&self, get: &Get) -> Result<bool> {
         self.handle.exists(get)
     }
@@ -172,14 +195,23 @@ impl Table {
         Once { table: self, nonce }
     }
 
-    /// Runs actions of many rows; each succeeds or fails for itself, in no promised order among
-    /// different rows.
+    /// Runs actions of many rows. Each succeeds or fails on its own, and sees what those before it
+    /// did to its row; the order among different rows is not specified. The puts and deletes of a
+    /// region share one log entry, unless another action on the same row comes between them.
     ///
     /// # Errors
     /// The call itself fails, and nothing is done, if HBase's client would refuse one of the
     /// actions; errors of the store are in the results.
     pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
         self.handle.batch(actions)
+    }
+}
+
+/// Buffered writes.
+impl Table {
+    /// A buffer that collects writes and sends them in batches.
+    pub fn buffered_mutator(&self) -> BufferedMutator {
+        BufferedMutator::new(self.clone())
     }
 }
 

@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -249,9 +250,14 @@ impl ScannerBackend for TapedRows {
         Ok(if self.next_row(row)? { ScanStep::Row(()) } else { ScanStep::End })
     }
 
-    fn for_each_cell(&mut self, visit: &mut dyn FnMut(&CellRef<'_>)) -> Result<()> {
-        for row in self.0.drain(..) {
-            row.cells().for_each(|cell| visit(&cell));
+    fn for_each_cell(
+        &mut self,
+        visit: &mut dyn FnMut(&CellRef<'_>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        while let Some(row) = self.0.pop_front() {
+            if row.cells().try_for_each(|cell| visit(&cell)).is_break() {
+                return Ok(());
+            }
         }
         Ok(())
     }

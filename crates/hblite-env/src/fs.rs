@@ -16,6 +16,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::mapping::Mapping;
+
 /// Size up to which a file counts as small: far above that of any file that is read as a whole.
 const SMALL_FILE_MAX: u64 = 64 << 20;
 /// Bytes that are copied in one piece.
@@ -211,7 +213,7 @@ pub trait FileLock: Send + Sync + Debug {
 #[derive(Debug, Clone)]
 pub enum FileBytes {
     /// Mapped from the real file system.
-    Mapped(Arc<memmap2::Mmap>),
+    Mapped(Arc<Mapping>),
     /// Held in memory.
     Owned(Arc<Vec<u8>>),
 }

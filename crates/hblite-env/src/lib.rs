@@ -25,6 +25,7 @@ pub use crash_fs::{CrashFileSystem, Losses};
 pub use fault_fs::{Fault, FaultFileSystem, Operation};
 pub use fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile, copy_between};
 pub use image::{ImagePart, LargeFiles, image};
+pub use mapping::Mapping;
 pub use mem_fs::MemFileSystem;
 pub use rng::{Random, SeededRandom};
 pub use std_fs::StdFileSystem;

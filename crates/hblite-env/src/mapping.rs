@@ -13,8 +13,21 @@
 use std::fs::File;
 use std::io;
 
+/// A file in memory.
+#[derive(Debug)]
+pub struct Mapping(memmap2::Mmap);
+
+impl std::ops::Deref for Mapping {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// Maps all of `file`, which must not be empty and must not change any more.
-pub(crate) fn map(file: &File) -> io::Result<memmap2::Mmap> {
+pub(crate) fn map(file: &File) -> io::Result<Mapping> {
     // SAFETY: the module's invariant; nobody writes to or truncates a finished store file.
-    unsafe { memmap2::Mmap::map(file) }
+    unsafe { memmap2::Mmap::map(file) }.map(Mapping)
 }

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The result of every operation that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -159,14 +160,16 @@ impl Exception {
 ///
 /// Messages are HBase's where HBase has one, without stack traces. They are for people; programs
 /// should use [`Error::kind`] or [`Error::exception`].
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     exception: Exception,
     message: String,
     file: Option<PathBuf>,
     offset: Option<u64>,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
@@ -194,7 +197,7 @@ impl Error {
             message,
             file: Some(file.to_path_buf()),
             offset: None,
-            source: Some(Box::new(source)),
+            source: Some(Arc::new(source)),
         }))
     }
 
@@ -225,7 +228,7 @@ impl Error {
         mut self,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
-        self.0.source = Some(source.into());
+        self.0.source = Some(Arc::from(source.into()));
         self
     }
 

@@ -6,6 +6,7 @@
 //!
 //! Threads: any.
 
+mod batch;
 mod region_handle;
 mod scanner;
 
@@ -18,9 +19,11 @@ use std::sync::Arc;
 
 use hblite_env::Clock;
 use hblite_env::time::{Duration, Instant};
+use hblite_model::cell::CellBuffer;
+use hblite_model::filter::Filter;
 use hblite_model::{
-    Action, CheckAndMutate, CheckAndMutateResult, Durability, Error, ErrorKind, Exception, Get,
-    Increment, Mutation, MutationKind, Nonce, RegionInfo, Result, RowMutations, RowResult, Scan,
+    CheckAndMutate, CheckAndMutateResult, Durability, Error, ErrorKind, Exception, Get, Increment,
+    Mutation, MutationKind, Nonce, RegionInfo, Result, RowMutations, RowResult, Scan,
     TableDescriptor, TableName,
 };
 
@@ -111,9 +114,21 @@ impl TableHandle {
         self.on_region(get.row(), |region| region.read_row(get).map(RowResult::new))
     }
 
-    /// Whether a get finds anything.
+    /// Whether a get finds anything. Reads the first cell of it only, unless its filter judges whole
+    /// rows.
     pub fn exists(&self, get: &Get) -> Result<bool> {
-        Ok(!self.get(get)?.is_empty())
+        get.check()?;
+        if get.filter().is_some_and(Filter::has_filter_row) {
+            return Ok(!self.get(get)?.is_empty());
+        }
+        // A fetch of one piece does not look for the next one.
+        let scan = get.as_scan().clone().with_batch(1).with_caching(1);
+        self.on_region(get.row(), |region| {
+            let (mut scanner, mut cells) = (region.scanner(&scan)?, CellBuffer::new());
+            scanner.next_row(&mut cells)?;
+            region.count_read(&scanner, cells.len(), cells.size_bytes());
+            Ok(!cells.is_empty())
+        })
     }
 
     /// Begins a scan.
@@ -191,108 +206,6 @@ impl TableHandle {
         self.on_region(check.row(), |region| region.check_and_mutate(check, nonce))
     }
 
-    /// Puts and deletes of many rows.
-    ///
-    /// Each row for itself; the first error is given after everything was tried.
-    pub fn mutate_all(&self, mutations: &[&Mutation]) -> Result<()> {
-        for (index, mutation) in mutations.iter().enumerate() {
-            mutation.check_as_item(index)?;
-            self.check_cell_size(mutation)?;
-        }
-        let (plain, others): (Vec<&Mutation>, Vec<&Mutation>) = mutations
-            .iter()
-            .partition(|m| matches!(m.kind(), MutationKind::Put | MutationKind::Delete));
-        let mut first_error = self.mutate_plain(&plain).err();
-        for mutation in others {
-            if let Err(error) = self.read_modify_write(mutation, None) {
-                first_error.get_or_insert(error);
-            }
-        }
-        first_error.map_or(Ok(()), Err)
-    }
-
-    /// Groups by region; a group goes into the log as one entry.
-    fn mutate_plain(&self, mutations: &[&Mutation]) -> Result<()> {
-        let mut first_error = None;
-        let mut left: Vec<&Mutation> = mutations.to_vec();
-        let mut deadline = None;
-        while let Some(&first) = left.first() {
-            let region = self.slot.route(first.row())?;
-            let (mine, others): (Vec<&Mutation>, Vec<&Mutation>) =
-                left.iter().partition(|mutation| region.info().contains_row(mutation.row()));
-            let mut written = region.mutate_rows(&mine, None);
-            let mut valid = mine;
-            if written.as_ref().is_err_and(is_of_one_mutation) {
-                // Nothing was written: the others must not suffer for it.
-                valid.retain(|mutation| match region.check_mutation(mutation) {
-                    Ok(()) => true,
-                    Err(error) => {
-                        first_error.get_or_insert(error);
-                        false
-                    }
-                });
-                written = region.mutate_rows(&valid, None);
-            }
-            left = others;
-            match written {
-                Ok(()) => {}
-                Err(error)
-                    if self.waits_after(&error, &mut deadline, || self.slot.route(first.row())) =>
-                {
-                    left.extend(valid);
-                }
-                Err(error) => {
-                    first_error.get_or_insert(error);
-                }
-            }
-        }
-        first_error.map_or(Ok(()), Err)
-    }
-
-    /// Runs actions, each for itself.
-    pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
-        for (index, action) in actions.iter().enumerate() {
-            match action {
-                Action::Get(get) => get.check()?,
-                Action::Mutation(mutation) => {
-                    mutation.check_as_item(index)?;
-                    self.check_cell_size(mutation)?;
-                }
-                Action::RowMutations(mutations) => mutations.check()?,
-            }
-        }
-        let told = |result: Result<RowResult>| result.map_err(|error| self.as_in_batch(error));
-        Ok(actions.iter().map(|action| told(self.run(action))).collect())
-    }
-
-    fn run(&self, action: &Action) -> Result<RowResult> {
-        match action {
-            Action::Get(get) => self.get(get),
-            Action::RowMutations(mutations) => self.mutate_row(mutations, None),
-            Action::Mutation(mutation) => match mutation.kind() {
-                MutationKind::Put | MutationKind::Delete => {
-                    self.mutate(mutation)?;
-                    Ok(RowResult::default())
-                }
-                MutationKind::Increment | MutationKind::Append => {
-                    self.read_modify_write(mutation, None)
-                }
-            },
-        }
-    }
-
-    /// In a batch the client does not look at the table's state: its server has no such region.
-    fn as_in_batch(&self, error: Error) -> Error {
-        if error.exception() != Exception::TableNotEnabled {
-            return error;
-        }
-        let regions = self.catalog.region_infos(&self.name);
-        let name = regions.first().map(RegionInfo::region_name_as_string).unwrap_or_default();
-        let server = self.catalog.server_name();
-        let message = format!("{name} is not online on {server}");
-        Error::new(Exception::NotServingRegion, message)
-    }
-
     fn check_mutation(&self, mutation: &Mutation) -> Result<()> {
         mutation.check()?;
         self.check_cell_size(mutation)
@@ -305,11 +218,6 @@ impl TableHandle {
         }
         Ok(())
     }
-}
-
-/// Whether the error is about one mutation of a list and not about the region.
-fn is_of_one_mutation(error: &Error) -> bool {
-    matches!(error.exception(), Exception::NoSuchColumnFamily | Exception::Io)
 }
 
 impl std::fmt::Debug for TableHandle {

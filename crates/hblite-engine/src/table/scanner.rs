@@ -7,6 +7,7 @@
 //! Threads: not shared; each scan owns one.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -133,6 +134,21 @@ impl TableScanner {
         let mut sink = Visitor { visit: &mut visit, cells: 0, size_bytes: 0 };
         while self.next_into(&mut sink, || false)? != RegionStep::End {}
         Ok(())
+    }
+
+    /// Calls `visit` with every cell that is left, where it lies, until it breaks. The rest of the
+    /// row in which it breaks is skipped, and the scan can go on with the next row.
+    ///
+    /// # Errors
+    /// As [`TableScanner::next_row`].
+    pub fn try_for_each_cell<B>(
+        &mut self,
+        visit: impl FnMut(&CellRef<'_>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>> {
+        let mut sink =
+            StoppingVisitor { visit, end: ControlFlow::Continue(()), cells: 0, size_bytes: 0 };
+        while sink.end.is_continue() && self.next_into(&mut sink, || false)? != RegionStep::End {}
+        Ok(sink.end)
     }
 
     fn next_into<S: CellSink + Measured>(
@@ -344,5 +360,30 @@ impl<F: FnMut(&CellRef<'_>)> CellSink for Visitor<'_, F> {
         self.cells += 1;
         self.size_bytes += cell.serialized_size() as u64;
         (self.visit)(cell);
+    }
+}
+
+/// A visitor that may break: it is not called again then.
+struct StoppingVisitor<F, B> {
+    visit: F,
+    end: ControlFlow<B>,
+    cells: u64,
+    size_bytes: u64,
+}
+
+impl<F, B> Measured for StoppingVisitor<F, B> {
+    fn measure(&self) -> (u64, u64) {
+        (self.cells, self.size_bytes)
+    }
+}
+
+impl<F: FnMut(&CellRef<'_>) -> ControlFlow<B>, B> CellSink for StoppingVisitor<F, B> {
+    #[inline]
+    fn push(&mut self, cell: &CellRef<'_>) {
+        self.cells += 1;
+        self.size_bytes += cell.serialized_size() as u64;
+        if self.end.is_continue() {
+            self.end = (self.visit)(cell);
+        }
     }
 }

@@ -39,6 +39,17 @@ pub enum Action {
     RowMutations(RowMutations),
 }
 
+impl Action {
+    /// The row that it reads or writes.
+    pub fn row(&self) -> &[u8] {
+        match self {
+            Self::Get(get) => get.row(),
+            Self::Mutation(mutation) => mutation.row(),
+            Self::RowMutations(mutations) => mutations.row(),
+        }
+    }
+}
+
 impl From<Get> for Action {
     fn from(get: Get) -> Self {
         Self::Get(get)

@@ -376,7 +376,7 @@ fn a_file_that_a_killed_flush_left_is_durable_before_the_manifest_lists_it() {
         let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
         let engine = open(&shared).unwrap();
         engine.create_table(&table("t", &["f"]), &[]).unwrap();
-        let skips_log = Put::new("row").add("f", "q", "v").durability(Durability::SkipWal);
+        let skips_log = Put::new("row").add("f", "q", "v").with_durability(Durability::SkipWal);
         engine.table(name("t")).mutate(skips_log.as_mutation()).unwrap();
         fs.power_off_after(operations);
         let is_flushed = engine.flush(name("t")).is_ok();

@@ -1,0 +1,174 @@
+//! Writes and actions of many rows, spread over regions.
+//!
+//! Order:     of one row, each action sees what those before it did.
+//! Invariant: every mutation and every action has exactly one result.
+//! Threads:   any.
+
+use std::collections::HashSet;
+
+use hblite_model::{
+    Action, Error, ErrorKind, Exception, Mutation, MutationKind, RegionInfo, Result, RowResult,
+};
+
+use super::TableHandle;
+
+impl TableHandle {
+    /// Puts and deletes of many rows.
+    ///
+    /// Each row for itself; the first error is given after everything was tried.
+    pub fn mutate_all(&self, mutations: &[&Mutation]) -> Result<()> {
+        for (index, mutation) in mutations.iter().enumerate() {
+            mutation.check_as_item(index)?;
+            self.check_cell_size(mutation)?;
+        }
+        let (plain, others): (Vec<&Mutation>, Vec<&Mutation>) =
+            mutations.iter().partition(|mutation| is_plain(mutation));
+        let mut first_error = None;
+        self.mutate_plain(&plain, |_, result| {
+            if let Err(error) = result {
+                first_error.get_or_insert(error);
+            }
+        });
+        for mutation in others {
+            if let Err(error) = self.read_modify_write(mutation, None) {
+                first_error.get_or_insert(error);
+            }
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+
+    /// Groups by region; a group goes into the log as one entry. Calls `report` once for each
+    /// mutation, with its index.
+    fn mutate_plain(&self, mutations: &[&Mutation], mut report: impl FnMut(usize, Result<()>)) {
+        let mut left: Vec<usize> = (0..mutations.len()).collect();
+        let mut deadline = None;
+        while let Some(first) = left.first() {
+            let first_row = mutations[*first].row();
+            let region = match self.slot.route(first_row) {
+                Ok(region) => region,
+                Err(error) => {
+                    left.retain(|at| {
+                        let is_of_row = mutations[*at].row() == first_row;
+                        if is_of_row {
+                            report(*at, Err(error.clone()));
+                        }
+                        !is_of_row
+                    });
+                    continue;
+                }
+            };
+            let (mut mine, others): (Vec<usize>, Vec<usize>) =
+                left.iter().partition(|at| region.info().contains_row(mutations[**at].row()));
+            left = others;
+            let write = |group: &[usize]| {
+                let group: Vec<&Mutation> = group.iter().map(|at| mutations[*at]).collect();
+                region.mutate_rows(&group, None)
+            };
+            let mut written = write(&mine);
+            if written.as_ref().is_err_and(|error| error.kind() != ErrorKind::NotServing) {
+                // Nothing was written. Those that can never be must not stop the others.
+                let count = mine.len();
+                mine.retain(|at| match region.check_mutation(mutations[*at]) {
+                    Ok(()) => true,
+                    Err(error) => {
+                        report(*at, Err(error));
+                        false
+                    }
+                });
+                if mine.len() < count {
+                    written = if mine.is_empty() { Ok(()) } else { write(&mine) };
+                }
+            }
+            match written {
+                Ok(()) => mine.into_iter().for_each(|at| report(at, Ok(()))),
+                Err(error)
+                    if self.waits_after(&error, &mut deadline, || self.slot.route(first_row)) =>
+                {
+                    left.extend(mine);
+                }
+                Err(error) => mine.into_iter().for_each(|at| report(at, Err(error.clone()))),
+            }
+        }
+    }
+
+    /// Runs actions, each for itself. Puts and deletes of one region go into the log as one entry;
+    /// each action sees what those before it did to its row.
+    pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
+        for (index, action) in actions.iter().enumerate() {
+            match action {
+                Action::Get(get) => get.check()?,
+                Action::Mutation(mutation) => {
+                    mutation.check_as_item(index)?;
+                    self.check_cell_size(mutation)?;
+                }
+                Action::RowMutations(mutations) => mutations.check()?,
+            }
+        }
+        let mut results: Vec<Result<RowResult>> = Vec::new();
+        results.resize_with(actions.len(), || Ok(RowResult::default()));
+        let mut waiting = Waiting::default();
+        for (index, action) in actions.iter().enumerate() {
+            if waiting.rows.contains(action.row()) {
+                self.write(&mut waiting, &mut results);
+            }
+            match action {
+                Action::Mutation(mutation) if is_plain(mutation) => waiting.push(index, mutation),
+                other => {
+                    results[index] = self.run(other).map_err(|error| self.as_in_batch(error));
+                }
+            }
+        }
+        self.write(&mut waiting, &mut results);
+        Ok(results)
+    }
+
+    /// Writes what waits, and gives each its result.
+    fn write(&self, waiting: &mut Waiting<'_>, results: &mut [Result<RowResult>]) {
+        let Waiting { indexes, mutations, .. } = std::mem::take(waiting);
+        self.mutate_plain(&mutations, |at, result| {
+            let result = result.map(|()| RowResult::default());
+            results[indexes[at]] = result.map_err(|error| self.as_in_batch(error));
+        });
+    }
+
+    fn run(&self, action: &Action) -> Result<RowResult> {
+        match action {
+            Action::Get(get) => self.get(get),
+            Action::RowMutations(mutations) => self.mutate_row(mutations, None),
+            Action::Mutation(mutation) => self.read_modify_write(mutation, None),
+        }
+    }
+
+    /// In a batch the client does not look at the table's state: its server has no such region.
+    fn as_in_batch(&self, error: Error) -> Error {
+        if error.exception() != Exception::TableNotEnabled {
+            return error;
+        }
+        let regions = self.catalog.region_infos(&self.name);
+        let name = regions.first().map(RegionInfo::region_name_as_string).unwrap_or_default();
+        let server = self.catalog.server_name();
+        let message = format!("{name} is not online on {server}");
+        Error::new(Exception::NotServingRegion, message)
+    }
+}
+
+/// Whether a write does not depend on what is stored.
+fn is_plain(mutation: &Mutation) -> bool {
+    matches!(mutation.kind(), MutationKind::Put | MutationKind::Delete)
+}
+
+/// The puts and deletes of a batch that were not written yet.
+#[derive(Default)]
+struct Waiting<'a> {
+    indexes: Vec<usize>,
+    mutations: Vec<&'a Mutation>,
+    rows: HashSet<&'a [u8]>,
+}
+
+impl<'a> Waiting<'a> {
+    fn push(&mut self, index: usize, mutation: &'a Mutation) {
+        self.indexes.push(index);
+        self.mutations.push(mutation);
+        self.rows.insert(mutation.row());
+    }
+}

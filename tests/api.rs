@@ -1,0 +1,187 @@
+//! Goal: the parts of the API that no other suite uses: many gets, buffered writes, batches by
+//! region, cells that stop early, typed values, options that keep each other.
+//! Method: small programs on stores in memory, through the public API only.
+
+use std::ops::ControlFlow;
+
+use hblite::{
+    Action, Append, BufferedMutator, ColumnFamilyDescriptor, Connection, EngineOptions, Error,
+    ErrorKind, Exception, Get, Increment, Options, Put, Result, Scan, Table, TableDescriptor,
+};
+
+fn table_with(connection: &Connection, splits: &[&str]) -> Table {
+    let family = ColumnFamilyDescriptor::new("f").with_versions(3);
+    let descriptor = TableDescriptor::new("t".parse().unwrap()).with_family(family);
+    let splits: Vec<Vec<u8>> = splits.iter().map(|row| row.as_bytes().to_vec()).collect();
+    connection.admin().create_table_with_splits(&descriptor, &splits).unwrap();
+    connection.table("t").unwrap()
+}
+
+fn put(row: &str, value: &str) -> Put {
+    Put::new(row).add("f", "q", value)
+}
+
+fn rows(table: &Table) -> Vec<String> {
+    let rows = table.scan(&Scan::new()).unwrap();
+    rows.map(|row| String::from_utf8(row.unwrap().row().to_vec()).unwrap()).collect()
+}
+
+#[test]
+fn many_gets_give_their_rows_in_order() {
+    let connection = hblite::open_in_memory().unwrap();
+    let table = table_with(&connection, &["m"]);
+    table.put_all(&[put("a", "1"), put("z", "2")]).unwrap();
+    let found = table.get_all(&[Get::new("z"), Get::new("no"), Get::new("a")]).unwrap();
+    let values: Vec<Option<&[u8]>> = found.iter().map(|row| row.value("f", "q")).collect();
+    assert_eq!(values, [Some(&b"2"[..]), None, Some(&b"1"[..])]);
+    let missing = Get::new("a").with_family("none");
+    let error = table.get_all(&[Get::new("a"), missing]).unwrap_err();
+    assert_eq!(error.exception(), Exception::NoSuchColumnFamily);
+}
+
+/// Entries that a call adds to the log, seen as writes of its only segment.
+fn write_requests(connection: &Connection) -> u64 {
+    let regions = connection.admin().status().unwrap().regions;
+    regions.iter().map(|region| region.load.flushes).sum()
+}
+
+#[test]
+fn a_batch_does_each_action_and_reports_each() {
+    let connection = hblite::open_in_memory().unwrap();
+    let table = table_with(&connection, &["m"]);
+    assert_eq!(write_requests(&connection), 0);
+    let actions: Vec<Action> = vec![
+        put("a", "1").into(),
+        put("z", "2").into(),
+        Put::new("b").add("none", "q", "v").into(),
+        Get::new("a").into(),
+        put("a", "3").into(),
+        Append::new("a").add("f", "q", "4").into(),
+        Increment::new("n").add("f", "count", 5).into(),
+        Get::new("a").into(),
+    ];
+    let results = table.batch(&actions).unwrap();
+    let value = |index: usize| {
+        let row: &Result<hblite::RowResult> = &results[index];
+        row.as_ref().unwrap().value("f", "q").map(<[u8]>::to_vec)
+    };
+    assert_eq!(results[2].as_ref().unwrap_err().exception(), Exception::NoSuchColumnFamily);
+    assert!(results[0].as_ref().unwrap().is_empty() && results[1].as_ref().unwrap().is_empty());
+    // Of one row, each action sees those before it.
+    assert_eq!(value(3), Some(b"1".to_vec()));
+    assert_eq!(value(5), Some(b"34".to_vec()));
+    assert_eq!(value(7), Some(b"34".to_vec()));
+    assert_eq!(rows(&table), ["a", "n", "z"]);
+}
+
+#[test]
+fn buffered_writes_arrive_when_the_buffer_is_full_or_dropped() {
+    let connection = hblite::open_in_memory().unwrap();
+    let table = table_with(&connection, &["m"]);
+    let mut writes = table.buffered_mutator().with_count_max(2);
+    writes.mutate(put("a", "1")).unwrap();
+    assert!(rows(&table).is_empty() && writes.len() == 1);
+    writes.mutate(put("z", "1")).unwrap();
+    assert_eq!(rows(&table), ["a", "z"]);
+    assert!(writes.is_empty());
+    writes.mutate(put("b", "1")).unwrap();
+    drop(writes);
+    assert_eq!(rows(&table), ["a", "b", "z"]);
+
+    let mut by_size: BufferedMutator = table.buffered_mutator().with_size_max_bytes(1_000);
+    by_size.mutate(put("c", &"x".repeat(2_000))).unwrap();
+    assert!(by_size.is_empty(), "one write reaches the limit");
+    assert_eq!((by_size.count_max(), by_size.size_max_bytes()), (10_000, 1_000));
+    by_size.close().unwrap();
+}
+
+#[test]
+fn writes_of_a_buffer_that_fail_come_back_with_their_errors() {
+    let connection = hblite::open_in_memory().unwrap();
+    let table = table_with(&connection, &[]);
+    let mut writes = table.buffered_mutator();
+    writes.mutate(put("a", "1")).unwrap();
+    writes.mutate(Put::new("b").add("none", "q", "v")).unwrap();
+    // A put without cells is refused by the client, which refuses whole batches.
+    writes.mutate(Put::new("c")).unwrap();
+    writes.mutate(put("d", "1")).unwrap();
+    let failures = writes.flush().unwrap_err();
+    let failed: Vec<(&[u8], Exception)> = failures
+        .failed()
+        .iter()
+        .map(|failed| (failed.mutation.row(), failed.error.exception()))
+        .collect();
+    let expected =
+        [(&b"b"[..], Exception::NoSuchColumnFamily), (&b"c"[..], Exception::IllegalArgument)];
+    assert_eq!(failed, expected);
+    assert!(failures.to_string().starts_with("2 of 4 writes failed; the first one: "));
+    assert_eq!(rows(&table), ["a", "d"]);
+    assert!(writes.is_empty());
+    writes.flush().unwrap();
+    assert_eq!(Error::from(failures).exception(), Exception::NoSuchColumnFamily);
+}
+
+#[test]
+fn a_scan_of_cells_stops_where_it_is_told_and_goes_on() {
+    let connection = hblite::open_in_memory().unwrap();
+    let table = table_with(&connection, &["c"]);
+    table.put_all(&["a", "b", "c", "d"].map(|row| put(row, row))).unwrap();
+    let mut scanner = table.scan(&Scan::new()).unwrap();
+    let mut seen = Vec::new();
+    let found = scanner
+        .try_for_each_cell(|cell| {
+            seen.push(cell.row().to_vec());
+            if cell.row() == b"c" {
+                ControlFlow::Break(seen.len())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+        .unwrap();
+    assert_eq!(found, ControlFlow::Break(3));
+    let mut rest = 0;
+    scanner
+        .for_each_cell(|cell| {
+            assert_eq!(cell.row(), b"d");
+            rest += 1;
+        })
+        .unwrap();
+    assert_eq!(rest, 1);
+}
+
+#[test]
+fn exists_reads_no_more_of_a_row_than_its_first_cell() {
+    let connection = hblite::open_in_memory().unwrap();
+    let table = table_with(&connection, &[]);
+    let wide = (0..1_000).fold(Put::new("wide"), |put, n| put.add("f", format!("{n:04}"), "v"));
+    table.put(&wide).unwrap();
+    let examined = || {
+        let regions = connection.admin().status().unwrap().regions;
+        regions.iter().map(|region| region.load.cells_examined).sum::<u64>()
+    };
+    let before = examined();
+    assert!(table.exists(&Get::new("wide")).unwrap());
+    assert!(examined() - before < 10, "{} cells for an answer of one bit", examined() - before);
+    assert!(!table.exists(&Get::new("other")).unwrap());
+    assert!(table.exists(&Get::new("wide").with_column("f", "0999")).unwrap());
+    assert!(!table.exists(&Get::new("wide").with_column("f", "1000")).unwrap());
+}
+
+#[test]
+fn the_order_of_options_does_not_matter() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("missing");
+    let options = Options::new().create_if_missing(false).engine(EngineOptions::default());
+    let error = options.open(&missing).unwrap_err();
+    assert!(error.message().ends_with("missing: no store is there"), "{error}");
+    assert!(!missing.exists());
+
+    hblite::open(dir.path()).unwrap().close().unwrap();
+    let options = Options::new().read_only(true).engine(EngineOptions::default());
+    let reader = options.open(dir.path()).unwrap();
+    let table =
+        TableDescriptor::new("t".parse().unwrap()).with_family(ColumnFamilyDescriptor::new("f"));
+    let error = reader.admin().create_table(&table).unwrap_err();
+    assert_eq!(error.exception(), Exception::DoNotRetryIo);
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+}
