@@ -19,7 +19,7 @@
 //! users.put(&Put::new("u2").add("info", "name", "Grace"))?;
 //!
 //! let row = users.get(&Get::new("u1"))?;
-//! assert_eq!(row.value("info", "name"), Some(b"Ada".as_slice()));
+//! assert_eq!(row.text("info", "name")?, Some("Ada"));
 //!
 //! let mut scanner = users.scan(&Scan::new().with_reversed(true))?;
 //! while let Some(row) = scanner.next_row()? {
@@ -77,12 +77,12 @@ pub use hblite_model::{
     CellRef, CellType, CheckAndMutate, CheckAndMutateResult, ColumnFamilyDescriptor,
     ColumnSelection, CompactRequest, CompactionKind, Compression, Condition, DamagedFile,
     DataBlockEncoding, Delete, Direction, Durability, Error, ErrorKind, Exception,
-    FailSafeSnapshot, FileTransfer, FlushRequest, Get, Increment, KeepDeletedCells,
-    LATEST_TIMESTAMP, MergeKind, Mutation, MutationKind, NamespaceDescriptor, Nonce, Put,
-    Qualifiers, RegionInfo, RegionLoad, RegionLocation, RegionStatus, RequestTarget, Result,
-    RowMutations, RowResult, Scan, ScanStep, ScrubStatus, SplitPoints, StoreStatus, SystemTables,
-    TableDescriptor, TableName, TableState, TimeRange, bytes, descriptor, filter, region_split,
-    row_bound,
+    FailSafeSnapshot, FileTransfer, FlushRequest, FromValue, Get, Increment, IntoValue,
+    KeepDeletedCells, LATEST_TIMESTAMP, MergeKind, Mutation, MutationKind, NamespaceDescriptor,
+    Nonce, Put, Qualifiers, RegionInfo, RegionLoad, RegionLocation, RegionStatus, RequestTarget,
+    Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus, SplitPoints, StoreStatus,
+    SystemTables, TableDescriptor, TableName, TableState, TimeRange, bytes, descriptor, filter,
+    region_split, row_bound,
 };
 pub use scanner::ResultScanner;
 pub use table::{Once, Table};

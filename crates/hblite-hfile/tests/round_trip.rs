@@ -284,7 +284,7 @@ fn what_no_file_can_hold_is_refused() {
     assert_eq!(error.kind(), ErrorKind::Io);
     assert!(error.message().starts_with("Added a key not lexically larger than previous."));
     let error = writer.append(&put(b"c", b"f", b"\0\x02\x08x").as_ref()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
 
     let tagged = HFileWriterOptions {
         encoding: DataBlockEncoding::Diff,
@@ -294,7 +294,10 @@ fn what_no_file_can_hold_is_refused() {
     let mut writer = create("tagged", tagged).unwrap();
     writer.append(&put(b"a", b"f", b"\0\x02\x08x").as_ref()).unwrap();
     for refused in [put(b"b", b"f", b"\0\x09\x08x"), put(b"b", b"g", b"")] {
-        assert_eq!(writer.append(&refused.as_ref()).unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(
+            writer.append(&refused.as_ref()).unwrap_err().kind(),
+            ErrorKind::InvalidArgument
+        );
     }
     assert!(create("tagged", HFileWriterOptions::default()).is_err(), "it is there already");
 
@@ -307,7 +310,7 @@ fn what_no_file_can_hold_is_refused() {
     for change in refused {
         let mut options = HFileWriterOptions::default();
         change(&mut options);
-        assert_eq!(create("refused", options).unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(create("refused", options).unwrap_err().kind(), ErrorKind::InvalidArgument);
     }
     let lzo = HFileWriterOptions { compression: Compression::Lzo, ..HFileWriterOptions::default() };
     assert_eq!(create("lzo", lzo).unwrap_err().kind(), ErrorKind::Unsupported);

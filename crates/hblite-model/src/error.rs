@@ -15,8 +15,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request can never succeed unchanged.
-    Invalid,
+    /// The request is wrong: it can never succeed unchanged.
+    InvalidArgument,
     /// The table, region, namespace or family does not exist.
     NotFound,
     /// The table or namespace already exists.
@@ -35,6 +35,24 @@ pub enum ErrorKind {
     Closed,
     /// hblite does not support this.
     Unsupported,
+}
+
+impl ErrorKind {
+    /// What happened, in plain words.
+    fn words(self) -> &'static str {
+        match self {
+            Self::InvalidArgument => "invalid request",
+            Self::NotFound => "not found",
+            Self::AlreadyExists => "already exists",
+            Self::WrongState => "wrong state",
+            Self::NotServing => "region not in service",
+            Self::Busy => "too busy",
+            Self::Corrupt => "damaged data",
+            Self::Io => "I/O error",
+            Self::Closed => "store closed",
+            Self::Unsupported => "not supported",
+        }
+    }
 }
 
 macro_rules! exceptions {
@@ -73,15 +91,15 @@ exceptions! {
     /// An I/O error of HBase's client.
     HBaseIo = "org.apache.hadoop.hbase.HBaseIOException", Io;
     /// A regular expression that the Joni engine cannot read.
-    JoniSyntax = "org.joni.exception.SyntaxException", Invalid;
+    JoniSyntax = "org.joni.exception.SyntaxException", InvalidArgument;
     /// An invalid argument, found before anything was sent.
-    IllegalArgument = "java.lang.IllegalArgumentException", Invalid;
+    IllegalArgument = "java.lang.IllegalArgumentException", InvalidArgument;
     /// A number out of range.
-    ArrayIndexOutOfBounds = "java.lang.ArrayIndexOutOfBoundsException", Invalid;
+    ArrayIndexOutOfBounds = "java.lang.ArrayIndexOutOfBoundsException", InvalidArgument;
     /// An argument that must not be null.
-    NullPointer = "java.lang.NullPointerException", Invalid;
+    NullPointer = "java.lang.NullPointerException", InvalidArgument;
     /// A request that cannot succeed on retry.
-    DoNotRetryIo = "org.apache.hadoop.hbase.DoNotRetryIOException", Invalid;
+    DoNotRetryIo = "org.apache.hadoop.hbase.DoNotRetryIOException", InvalidArgument;
     /// An operation that hblite does not support.
     UnsupportedOperation = "java.lang.UnsupportedOperationException", Unsupported;
     /// The table has no such family.
@@ -89,14 +107,14 @@ exceptions! {
         "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException", NotFound;
     /// The family to alter does not exist.
     InvalidFamilyOperation =
-        "org.apache.hadoop.hbase.InvalidFamilyOperationException", Invalid;
+        "org.apache.hadoop.hbase.InvalidFamilyOperationException", InvalidArgument;
     /// A mutation is for another row than the call.
     WrongRow = "org.apache.hadoop.hbase.regionserver.WrongRegionException", NotServing;
     /// A mutation inside RowMutations is for another row.
-    WrongRowIo = "org.apache.hadoop.hbase.client.WrongRowIOException", Invalid;
+    WrongRowIo = "org.apache.hadoop.hbase.client.WrongRowIOException", InvalidArgument;
     /// A check failed its own rules (`CheckAndMutate`, sizes).
     FailedSanityCheck =
-        "org.apache.hadoop.hbase.exceptions.FailedSanityCheckException", Invalid;
+        "org.apache.hadoop.hbase.exceptions.FailedSanityCheckException", InvalidArgument;
     /// The table does not exist.
     TableNotFound = "org.apache.hadoop.hbase.TableNotFoundException", NotFound;
     /// The table already exists.
@@ -110,42 +128,42 @@ exceptions! {
     /// The namespace already exists.
     NamespaceExist = "org.apache.hadoop.hbase.NamespaceExistException", AlreadyExists;
     /// A rule forbids it (a namespace that is not empty, a reserved one).
-    Constraint = "org.apache.hadoop.hbase.constraint.ConstraintException", Invalid;
+    Constraint = "org.apache.hadoop.hbase.constraint.ConstraintException", InvalidArgument;
     /// This server does not serve the region.
     NotServingRegion = "org.apache.hadoop.hbase.NotServingRegionException", NotServing;
     /// The region is unknown.
     UnknownRegion = "org.apache.hadoop.hbase.UnknownRegionException", NotFound;
     /// Regions that may not be merged or split.
-    MergeRegion = "org.apache.hadoop.hbase.exceptions.MergeRegionException", Invalid;
+    MergeRegion = "org.apache.hadoop.hbase.exceptions.MergeRegionException", InvalidArgument;
     /// Too many writes wait for memory.
     RegionTooBusy = "org.apache.hadoop.hbase.RegionTooBusyException", Busy;
     /// The scanner was closed or its lease ran out.
     UnknownScanner = "org.apache.hadoop.hbase.UnknownScannerException", NotFound;
     /// A filter, or its text, that cannot be used.
     IncompatibleFilter =
-        "org.apache.hadoop.hbase.filter.IncompatibleFilterException", Invalid;
+        "org.apache.hadoop.hbase.filter.IncompatibleFilterException", InvalidArgument;
     /// The family's settings contradict each other.
     InvalidTableDescriptor = "org.apache.hadoop.hbase.InvalidTableDescriptorException",
-        Invalid;
+        InvalidArgument;
     /// The region server stopped.
     RegionServerStopped =
         "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException", Closed;
     /// A character that is not allowed in a name; Java's syntax errors in regular expressions.
-    PatternSyntax = "java.util.regex.PatternSyntaxException", Invalid;
+    PatternSyntax = "java.util.regex.PatternSyntaxException", InvalidArgument;
     /// A snapshot with this name already exists.
     SnapshotExists = "org.apache.hadoop.hbase.snapshot.SnapshotExistsException", AlreadyExists;
     /// The snapshot does not exist.
     SnapshotDoesNotExist =
         "org.apache.hadoop.hbase.snapshot.SnapshotDoesNotExistException", NotFound;
     /// A snapshot cannot be taken.
-    SnapshotCreation = "org.apache.hadoop.hbase.snapshot.SnapshotCreationException", Invalid;
+    SnapshotCreation = "org.apache.hadoop.hbase.snapshot.SnapshotCreationException", InvalidArgument;
     /// The snapshot has expired.
     SnapshotTtlExpired =
         "org.apache.hadoop.hbase.snapshot.SnapshotTTLExpiredException", NotFound;
     /// A table cannot be restored from a snapshot.
-    RestoreSnapshot = "org.apache.hadoop.hbase.snapshot.RestoreSnapshotException", Invalid;
+    RestoreSnapshot = "org.apache.hadoop.hbase.snapshot.RestoreSnapshotException", InvalidArgument;
     /// Unreadable text, such as a filter that ends too early.
-    CharacterCoding = "java.nio.charset.CharacterCodingException", Invalid;
+    CharacterCoding = "java.nio.charset.CharacterCodingException", InvalidArgument;
 }
 
 impl Exception {
@@ -156,7 +174,8 @@ impl Exception {
     }
 }
 
-/// An error: exception class, message, and where applicable the position in a file.
+/// An error: what happened, HBase's exception class and message, and where applicable the position
+/// in a file.
 ///
 /// Messages are HBase's where HBase has one, without stack traces. They are for people; programs
 /// should use [`Error::kind`] or [`Error::exception`].
@@ -166,6 +185,7 @@ pub struct Error(Box<Inner>);
 #[derive(Clone)]
 struct Inner {
     exception: Exception,
+    kind: ErrorKind,
     message: String,
     file: Option<PathBuf>,
     offset: Option<u64>,
@@ -175,8 +195,16 @@ struct Inner {
 impl Error {
     /// An error of this class.
     pub fn new(exception: Exception, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self(Box::new(Inner { exception, message, file: None, offset: None, source: None }))
+        let (message, kind) = (message.into(), exception.kind());
+        Self(Box::new(Inner { exception, kind, message, file: None, offset: None, source: None }))
+    }
+
+    /// A request that is wrong, for which HBase throws this class although it is not one of wrong
+    /// arguments: an `IOException` that is no failure of the disk.
+    pub fn invalid_argument(exception: Exception, message: impl Into<String>) -> Self {
+        let mut error = Self::new(exception, message);
+        error.0.kind = ErrorKind::InvalidArgument;
+        error
     }
 
     /// An `IllegalArgumentException`: the request itself is wrong.
@@ -194,6 +222,7 @@ impl Error {
         let message = format!("{doing} {}: {source}", file.display());
         Self(Box::new(Inner {
             exception: Exception::Io,
+            kind: ErrorKind::Io,
             message,
             file: Some(file.to_path_buf()),
             offset: None,
@@ -216,6 +245,7 @@ impl Error {
         let message = format!("{} at offset {offset}: {message}", file.display());
         Self(Box::new(Inner {
             exception,
+            kind: exception.kind(),
             message,
             file: Some(file.to_path_buf()),
             offset: Some(offset),
@@ -239,7 +269,12 @@ impl Error {
 
     /// What the caller should do next.
     pub fn kind(&self) -> ErrorKind {
-        self.0.exception.kind()
+        self.0.kind
+    }
+
+    /// Class and message, as Java's `Throwable.toString`: what HBase's shell and clients show.
+    pub fn to_java_string(&self) -> String {
+        format!("{}: {}", self.0.exception.class_name(), self.0.message)
     }
 
     /// HBase's message.
@@ -258,10 +293,11 @@ impl Error {
     }
 }
 
-/// The class and the message, as Java's `Throwable.toString`.
+/// What happened in plain words, HBase's message, and HBase's class in parentheses.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.exception.class_name(), self.0.message)
+        let class = self.0.exception.class_name();
+        write!(f, "{}: {} ({class})", self.0.kind.words(), self.0.message)
     }
 }
 
@@ -288,9 +324,23 @@ mod tests {
         assert_eq!((error.file(), error.offset()), (Some(Path::new("/d/f")), Some(7)));
         assert_eq!(
             error.to_string(),
+            "damaged data: /d/f at offset 7: bad checksum \
+             (org.apache.hadoop.hbase.io.hfile.CorruptHFileException)"
+        );
+        assert_eq!(
+            error.to_java_string(),
             "org.apache.hadoop.hbase.io.hfile.CorruptHFileException: \
              /d/f at offset 7: bad checksum"
         );
         assert_eq!(error.exception().simple_name(), "CorruptHFileException");
+    }
+
+    #[test]
+    fn a_wrong_request_is_no_failure_of_the_disk_whatever_its_class() {
+        let error = Error::invalid_argument(Exception::Io, "Row length is 0");
+        assert_eq!((error.kind(), error.exception()), (ErrorKind::InvalidArgument, Exception::Io));
+        let expected = "invalid request: Row length is 0 (java.io.IOException)";
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(error.clone().kind(), ErrorKind::InvalidArgument);
     }
 }

@@ -45,10 +45,9 @@ impl SplitAlgorithm {
     /// # Errors
     /// `Io` with HBase's message if there is none.
     pub fn from_name(name: &str) -> Result<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|algorithm| algorithm.name() == name)
-            .ok_or_else(|| Error::new(Exception::Io, format!("Couldn't load split class {name}")))
+        Self::ALL.into_iter().find(|algorithm| algorithm.name() == name).ok_or_else(|| {
+            Error::invalid_argument(Exception::Io, format!("Couldn't load split class {name}"))
+        })
     }
 
     /// The `regions - 1` keys that divide the whole key space into equal regions.

@@ -126,7 +126,7 @@ pub(crate) fn describe(error: &Error, subject: &str) -> String {
         }
         Exception::UnknownRegion => message.to_owned(),
         exception if is_raised_by_client(exception) => message.to_owned(),
-        _ => error.to_string(),
+        _ => error.to_java_string(),
     }
 }
 

@@ -369,5 +369,5 @@ impl Shared {
 
 /// Whether an error is about one mutation, and not about the table or the store.
 fn is_of_line(error: &hblite::Error) -> bool {
-    error.kind() == ErrorKind::Invalid || error.exception() == Exception::NoSuchColumnFamily
+    error.kind() == ErrorKind::InvalidArgument || error.exception() == Exception::NoSuchColumnFamily
 }

@@ -165,7 +165,7 @@ impl From<&Error> for RemoteException {
         match wire_class(exception) {
             Some(class_name) => Self::new(class_name, error.message().to_owned()),
             // As HBase wraps what is no IOException; but a repeat would fail in the same way.
-            None => Self::do_not_retry(error.to_string()),
+            None => Self::do_not_retry(error.to_java_string()),
         }
     }
 }

@@ -17,7 +17,7 @@ impl Catalog {
     /// `TableNotFound`, `TableNotDisabled`, `Io`.
     pub(crate) fn drop_table(&self, table: &TableName) -> Result<()> {
         if table.is_meta() {
-            return Err(Error::new(Exception::Io, "Can't modify catalog tables"));
+            return Err(Error::invalid_argument(Exception::Io, "Can't modify catalog tables"));
         }
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;

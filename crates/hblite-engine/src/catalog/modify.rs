@@ -104,7 +104,7 @@ impl Catalog {
         change: impl FnOnce(&TableDescriptor) -> Result<TableDescriptor>,
     ) -> Result<()> {
         if table.is_meta() {
-            return Err(Error::new(Exception::Io, "Can't modify catalog tables"));
+            return Err(Error::invalid_argument(Exception::Io, "Can't modify catalog tables"));
         }
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;

@@ -19,7 +19,7 @@ impl Catalog {
     pub(crate) fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
         // The master finds a bad name, and the client gets what it says as a plain IOException.
         check_namespace_name(&namespace.name)
-            .map_err(|error| Error::new(Exception::Io, error.message()))?;
+            .map_err(|error| Error::invalid_argument(Exception::Io, error.message()))?;
         let _procedure = self.begin_procedure()?;
         if self.namespaces.read().contains_key(&namespace.name) {
             let message = format!("Namespace {} already exists", namespace.name);

@@ -150,7 +150,7 @@ impl Region {
     pub(crate) fn check_mutation(&self, mutation: &Mutation) -> Result<()> {
         for cell in mutation.cells() {
             if cell.family().is_empty() && mutation.kind() == MutationKind::Put {
-                return Err(Error::new(Exception::Io, "Family cannot be null"));
+                return Err(Error::invalid_argument(Exception::Io, "Family cannot be null"));
             }
             self.check_family(cell.family())?;
         }

@@ -325,7 +325,9 @@ fn compare(operator: CompareOperator, ordering: Ordering) -> Result<bool> {
         CompareOperator::NotEqual => Ok(ordering.is_ne()),
         CompareOperator::GreaterOrEqual => Ok(ordering.is_ge()),
         CompareOperator::Greater => Ok(ordering.is_gt()),
-        CompareOperator::NoOp => Err(Error::new(Exception::Io, "Unknown Compare op NO_OP")),
+        CompareOperator::NoOp => {
+            Err(Error::invalid_argument(Exception::Io, "Unknown Compare op NO_OP"))
+        }
     }
 }
 

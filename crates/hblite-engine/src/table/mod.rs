@@ -168,7 +168,7 @@ impl TableHandle {
     ) -> Result<i64> {
         // The client sends this one unchecked; the server refuses it, and the client may retry.
         if row.is_empty() {
-            return Err(Error::new(Exception::Io, "Row length is 0"));
+            return Err(Error::invalid_argument(Exception::Io, "Row length is 0"));
         }
         let increment =
             Increment::new(row).with_durability(durability).add(family, qualifier, amount);

@@ -73,7 +73,9 @@ impl CompareOperator {
             Self::NotEqual => given_to_stored.is_ne(),
             Self::GreaterOrEqual => given_to_stored.is_le(),
             Self::Greater => given_to_stored.is_lt(),
-            Self::NoOp => return Err(Error::new(Exception::Io, "Unknown Compare op NO_OP")),
+            Self::NoOp => {
+                return Err(Error::invalid_argument(Exception::Io, "Unknown Compare op NO_OP"));
+            }
         })
     }
 }

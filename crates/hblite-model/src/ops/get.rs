@@ -125,7 +125,7 @@ impl Get {
     pub fn check(&self) -> Result<()> {
         check_row(self.row())?;
         if self.versions() <= 0 {
-            return Err(Error::new(Exception::Io, "versions must be positive"));
+            return Err(Error::invalid_argument(Exception::Io, "versions must be positive"));
         }
         Ok(())
     }

@@ -8,6 +8,8 @@ mod check_and_mutate;
 mod columns;
 mod durability;
 mod get;
+#[cfg(feature = "serde")]
+mod json;
 mod mutation;
 mod nonce;
 mod row_mutations;
@@ -15,6 +17,7 @@ mod row_result;
 mod scan;
 mod scan_step;
 mod time_range;
+mod value;
 
 pub use check_and_mutate::{CheckAndMutate, CheckAndMutateResult, Condition};
 pub use columns::{ColumnSelection, Qualifiers};
@@ -27,6 +30,7 @@ pub use row_result::RowResult;
 pub use scan::{Scan, row_bound};
 pub use scan_step::{RowPart, ScanStep};
 pub use time_range::TimeRange;
+pub use value::{FromValue, IntoValue};
 
 /// One action of a batch.
 #[derive(Debug, Clone)]

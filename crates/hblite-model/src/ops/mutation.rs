@@ -7,6 +7,7 @@ mod from_cells;
 
 use smallvec::SmallVec;
 
+use super::value::IntoValue;
 use super::{Durability, TimeRange};
 use crate::bytes::to_string_binary;
 use crate::cell::key::{FAMILY_LENGTH_MAX, ROW_LENGTH_MAX};
@@ -315,7 +316,7 @@ impl Put {
         self,
         family: impl AsRef<[u8]>,
         qualifier: impl AsRef<[u8]>,
-        value: impl AsRef<[u8]>,
+        value: impl IntoValue,
     ) -> Self {
         let timestamp = self.0.timestamp;
         self.add_at(family, qualifier, timestamp, value)
@@ -328,10 +329,10 @@ impl Put {
         family: impl AsRef<[u8]>,
         qualifier: impl AsRef<[u8]>,
         timestamp: i64,
-        value: impl AsRef<[u8]>,
+        value: impl IntoValue,
     ) -> Self {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        self.0.push(family, qualifier, timestamp, CellType::Put, value.as_ref());
+        self.0.push(family, qualifier, timestamp, CellType::Put, value.into_value().as_ref());
         self
     }
 
@@ -443,10 +444,16 @@ impl Append {
         mut self,
         family: impl AsRef<[u8]>,
         qualifier: impl AsRef<[u8]>,
-        value: impl AsRef<[u8]>,
+        value: impl IntoValue,
     ) -> Self {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        self.0.push(family, qualifier, LATEST_TIMESTAMP, CellType::Put, value.as_ref());
+        self.0.push(
+            family,
+            qualifier,
+            LATEST_TIMESTAMP,
+            CellType::Put,
+            value.into_value().as_ref(),
+        );
         self
     }
 }

@@ -1,6 +1,8 @@
 //! The cells of one row.
 
+use super::value::{self, FromValue};
 use crate::cell::{CellBuffer, CellBufferIter, CellRef};
+use crate::error::Result;
 
 /// The result of reading one row: HBase's `Result`, a name that Rust already uses.
 ///
@@ -61,6 +63,50 @@ impl RowResult {
     /// The newest value of a column.
     pub fn value(&self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Option<&[u8]> {
         self.cell(family, qualifier).map(|cell| cell.value())
+    }
+
+    /// The newest value of a column as a number or text; `None` if the row has no such column.
+    ///
+    /// ```
+    /// # use hblite_model as hblite;
+    /// # let mut cells = hblite::CellBuffer::new();
+    /// # cells.push_parts(b"u1", b"info", b"visits", 1, 4, &7_i64.to_be_bytes());
+    /// # let row = hblite::RowResult::new(cells);
+    /// assert_eq!(row.value_as::<i64>("info", "visits")?, Some(7));
+    /// # Ok::<(), hblite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `IllegalArgument` if the value is not of this type; it names the column.
+    pub fn value_as<T: FromValue>(
+        &self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+    ) -> Result<Option<T>> {
+        self.cell(family, qualifier).map(|cell| value::typed(&cell)).transpose()
+    }
+
+    /// The newest value of a column as text; `None` if the row has no such column.
+    ///
+    /// ```
+    /// # use hblite_model as hblite;
+    /// # let mut cells = hblite::CellBuffer::new();
+    /// # cells.push_parts(b"u1", b"info", b"name", 1, 4, b"Ada");
+    /// # let row = hblite::RowResult::new(cells);
+    /// assert_eq!(row.text("info", "name")?, Some("Ada"));
+    /// # Ok::<(), hblite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `IllegalArgument` if the value is not UTF-8; it names the column.
+    pub fn text(
+        &self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+    ) -> Result<Option<&str>> {
+        let Some(cell) = self.cell(family, qualifier) else { return Ok(None) };
+        let text = std::str::from_utf8(cell.value());
+        text.map(Some).map_err(|_| value::unreadable(&cell, String::NAME))
     }
 
     /// The cells, by value.

@@ -97,6 +97,7 @@ pub(super) fn for_all(
             Deed::Drop => admin.drop_table(table),
         };
         if let Err(error) = result {
+            let error = error.to_java_string();
             context.out.line(&format!("table:{table}, error:{error}"))?;
             failed.push(table.to_string());
         }

@@ -252,7 +252,8 @@ fn delete_table_snapshots(context: &mut Context<'_>, arguments: Arguments) -> Co
         match context.connection.admin().delete_snapshot(name) {
             Ok(()) => context.out.line(&format!("Successfully deleted snapshot: {name}\n"))?,
             Err(error) => context.out.line(&format!(
-                "Failed to delete snapshot: {name}, due to below exception,\n{error}\n"
+                "Failed to delete snapshot: {name}, due to below exception,\n{}\n",
+                error.to_java_string()
             ))?,
         }
     }

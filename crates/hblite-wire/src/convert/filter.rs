@@ -19,7 +19,7 @@ use crate::pb;
 pub fn filter(message: &pb::Filter) -> Result<Filter> {
     at_depth(message, 0).map_err(|error| match error.exception() {
         Exception::DoNotRetryIo => error,
-        _ => Error::do_not_retry(error.to_string()).with_source(error),
+        _ => Error::do_not_retry(error.to_java_string()).with_source(error),
     })
 }
 

@@ -100,7 +100,7 @@ pub fn scan(message: &pb::Scan) -> Result<(Scan, ScanSettings)> {
     }
     scan.check().map_err(|error| match error.exception() {
         Exception::IncompatibleFilter => error,
-        _ => Error::do_not_retry(error.to_string()),
+        _ => Error::do_not_retry(error.to_java_string()),
     })?;
     let settings = ScanSettings {
         size_max_bytes: message.max_result_size.filter(|size| *size > 0 && *size < 1 << 62),

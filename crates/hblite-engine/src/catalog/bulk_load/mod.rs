@@ -252,7 +252,7 @@ impl Catalog {
 /// Refuses tables that are the store's own.
 fn check_table(table: &TableName) -> Result<()> {
     if table.is_system() {
-        return Err(Error::new(Exception::Io, "Can't modify catalog tables"));
+        return Err(Error::invalid_argument(Exception::Io, "Can't modify catalog tables"));
     }
     Ok(())
 }

@@ -272,7 +272,7 @@ fn names_of_regions_and_settings_are_checked() {
     let env = Env::in_memory();
     let (wal, _, report) = open_with(&env, WalOptions::default());
     for name in ["", "a/b", "é", &"a".repeat(65)] {
-        assert_eq!(wal.region(name).unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(wal.region(name).unwrap_err().kind(), ErrorKind::InvalidArgument);
     }
     let options = WalOptions { roll_size_bytes: 10, ..WalOptions::default() };
     assert!(Wal::open(&env, Path::new(DIR), options, &report).is_err());
