@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hblite_engine::{SnapshotDescription, SnapshotOptions, TableScanner};
+use hblite_engine::TableScanner;
 use hblite_model::{
     Action, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
     CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Error, Exception,
@@ -30,6 +30,7 @@ use hblite_model::{
     RegionInfo, RegionLocation, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
     SplitPoints, StoreStatus, SystemTables, TableDescriptor, TableName, TableState,
 };
+use hblite_model::{SnapshotDescription, SnapshotOptions};
 
 /// An engine as a [`Connection`](crate::Connection) sees it.
 ///

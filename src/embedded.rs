@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_engine::{Engine, SnapshotDescription, SnapshotOptions, TableHandle};
+use hblite_engine::{Engine, TableHandle};
 use hblite_model::{
     Action, BackupReport, BulkLoadOptions, BulkLoadReport, CheckAndMutate, CheckAndMutateResult,
     ColumnFamilyDescriptor, CompactRequest, Durability, FailSafeSnapshot, FlushRequest, Get,
@@ -11,6 +11,7 @@ use hblite_model::{
     RowMutations, RowResult, Scan, ScrubStatus, SplitPoints, StoreStatus, SystemTables,
     TableDescriptor, TableName, TableState,
 };
+use hblite_model::{SnapshotDescription, SnapshotOptions};
 
 use crate::backend::{Backend, Rows, TableBackend};
 

@@ -68,8 +68,8 @@ pub use connection::{
 };
 pub use hblite_engine::{
     CatalogRebuild, CheckProgress, CheckReport, Cleaned, EngineOptions, FileNote, Finding,
-    FindingKind, Moved, OpenReport, ReplayReport, Salvaged, SnapshotDescription, SnapshotKind,
-    SnapshotOptions, StoreId, TornTail, UnclosedLog, WalOptions,
+    FindingKind, Moved, OpenReport, ReplayReport, Salvaged, StoreId, TornTail, UnclosedLog,
+    WalOptions,
 };
 pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
 pub use hblite_model::{
@@ -80,9 +80,9 @@ pub use hblite_model::{
     FailSafeSnapshot, FileTransfer, FlushRequest, FromValue, Get, Increment, IntoValue,
     KeepDeletedCells, LATEST_TIMESTAMP, MergeKind, Mutation, MutationKind, NamespaceDescriptor,
     Nonce, Put, Qualifiers, RegionInfo, RegionLoad, RegionLocation, RegionStatus, RequestTarget,
-    Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus, SplitPoints, StoreStatus,
-    SystemTables, TableDescriptor, TableName, TableState, TimeRange, bytes, descriptor, filter,
-    region_split, row_bound,
+    Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus, SnapshotDescription,
+    SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, SystemTables, TableDescriptor,
+    TableName, TableState, TimeRange, bytes, descriptor, filter, region_split, row_bound,
 };
 pub use scanner::ResultScanner;
 pub use table::{Once, Table};

@@ -1,7 +1,7 @@
 //! Snapshots of tables.
 
-use hblite_engine::{SnapshotDescription, SnapshotOptions};
 use hblite_model::{FailSafeSnapshot, Result};
+use hblite_model::{SnapshotDescription, SnapshotOptions};
 
 use crate::admin::Admin;
 use crate::connection::IntoTableName;

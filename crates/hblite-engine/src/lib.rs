@@ -52,7 +52,6 @@ pub use context::FileNote;
 pub use engine::Engine;
 pub use layout::StoreId;
 pub use options::EngineOptions;
-pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 pub use status::CrashReport;
 pub use table::{RegionHandle, RegionScan, RegionStep, StoreFiles, TableHandle, TableScanner};
 pub use wal::{ReplayReport, Salvaged, TornTail, UnclosedLog, WalOptions};

@@ -1,4 +1,4 @@
-//! Snapshots: what a caller says about one, and what one says of itself.
+//! The file that describes a snapshot.
 //!
 //! ```text
 //! .snapshotinfo = SnapshotDescription { 1 name, 2 table, 3 creation_time, 4 type, 5 version,
@@ -11,7 +11,7 @@
 //! The work is done in `catalog::snapshot`. Source: HBase's `Snapshot.proto`.
 
 use hblite_model::protobuf::{self, MessageWriter};
-use hblite_model::{Result, TableName};
+use hblite_model::{Result, SnapshotDescription, SnapshotKind};
 
 use crate::sealed::{self, Seal};
 
@@ -20,122 +20,60 @@ const VERSION: u64 = 0;
 /// Milliseconds of the unit that times to live are in.
 const SECOND_MS: i64 = 1_000;
 
-/// How a snapshot was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum SnapshotKind {
-    /// Of a table that was disabled.
-    Disabled,
-    /// Memory was flushed first.
-    #[default]
-    Flush,
-    /// Of what was in files.
-    SkipFlush,
+/// The content of `.snapshotinfo`.
+pub(crate) fn encode(description: &SnapshotDescription) -> Vec<u8> {
+    sealed::seal(message(description))
 }
 
-impl SnapshotKind {
-    const ALL: [Self; 3] = [Self::Disabled, Self::Flush, Self::SkipFlush];
+fn message(description: &SnapshotDescription) -> MessageWriter {
+    MessageWriter::new()
+        .bytes(1, &description.name)
+        .bytes(2, description.table.to_string())
+        .number(3, u64::try_from(description.created_at_ms).unwrap_or(0))
+        .number(4, description.kind as u64)
+        .number(5, VERSION)
+        .number(8, description.time_to_live_s)
+        .number(9, description.max_file_size.unwrap_or(0))
+}
 
-    /// HBase's name for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Disabled => "DISABLED",
-            Self::Flush => "FLUSH",
-            Self::SkipFlush => "SKIPFLUSH",
+/// What [`encode`] gave, and whether its seal vouches for it. What is
+/// wrong, for other bytes.
+pub(crate) fn decode(
+    content: &[u8],
+) -> std::result::Result<(SnapshotDescription, Seal), &'static str> {
+    let (fields, seal) = sealed::unseal(content)?;
+    let description = parse(fields).ok_or("it describes no snapshot")?;
+    let ttl_max = i64::MAX as u64 / SECOND_MS as u64;
+    if seal == Seal::Absent && description.time_to_live_s > ttl_max {
+        return Err("its time to live is out of range");
+    }
+    Ok((description, seal))
+}
+
+fn parse(fields: &[u8]) -> Option<SnapshotDescription> {
+    let (mut name, mut table, mut created_at_ms) = (String::new(), String::new(), 0);
+    let (mut kind, mut time_to_live_s, mut max_file_size) = (1, 0, 0);
+    let read: Result<()> = protobuf::read_message(fields, |field, value| {
+        match field {
+            1 => name = value.as_text(),
+            2 => table = value.as_text(),
+            3 => created_at_ms = value.as_number(),
+            4 => kind = value.as_number(),
+            8 => time_to_live_s = value.as_number(),
+            9 => max_file_size = value.as_number(),
+            _ => {}
         }
-    }
-}
-
-/// Settings of a new snapshot.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SnapshotOptions {
-    /// Whether what is in memory is left out (SKIP_FLUSH).
-    pub skip_flush: bool,
-    /// Seconds after which the snapshot is removed (TTL); 0 for never.
-    pub time_to_live_s: u64,
-    /// The MAX_FILESIZE of tables that are made of it, if it is to be another than the table's.
-    pub max_file_size: Option<u64>,
-}
-
-/// A snapshot.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SnapshotDescription {
-    /// Its name.
-    pub name: String,
-    /// The table that it is of.
-    pub table: TableName,
-    /// When it was taken, in milliseconds since 1970-01-01 UTC.
-    pub created_at_ms: i64,
-    /// How it was taken.
-    pub kind: SnapshotKind,
-    /// Seconds after which it is removed; 0 for never.
-    pub time_to_live_s: u64,
-    /// The MAX_FILESIZE of tables that are made of it, if it is another than the table's.
-    pub max_file_size: Option<u64>,
-}
-
-impl SnapshotDescription {
-    /// Whether its time is over.
-    pub fn has_expired(&self, now_ms: i64) -> bool {
-        let lives = i64::try_from(self.time_to_live_s).ok().and_then(|s| s.checked_mul(SECOND_MS));
-        match lives {
-            None | Some(0) => false,
-            Some(lives) => self.created_at_ms.saturating_add(lives) < now_ms,
-        }
-    }
-
-    /// The content of `.snapshotinfo`.
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        sealed::seal(self.message())
-    }
-
-    fn message(&self) -> MessageWriter {
-        MessageWriter::new()
-            .bytes(1, &self.name)
-            .bytes(2, self.table.to_string())
-            .number(3, u64::try_from(self.created_at_ms).unwrap_or(0))
-            .number(4, self.kind as u64)
-            .number(5, VERSION)
-            .number(8, self.time_to_live_s)
-            .number(9, self.max_file_size.unwrap_or(0))
-    }
-
-    /// What [`SnapshotDescription::encode`] gave, and whether its seal vouches for it. What is
-    /// wrong, for other bytes.
-    pub(crate) fn decode(content: &[u8]) -> std::result::Result<(Self, Seal), &'static str> {
-        let (fields, seal) = sealed::unseal(content)?;
-        let description = Self::parse(fields).ok_or("it describes no snapshot")?;
-        let ttl_max = i64::MAX as u64 / SECOND_MS as u64;
-        if seal == Seal::Absent && description.time_to_live_s > ttl_max {
-            return Err("its time to live is out of range");
-        }
-        Ok((description, seal))
-    }
-
-    fn parse(fields: &[u8]) -> Option<Self> {
-        let (mut name, mut table, mut created_at_ms) = (String::new(), String::new(), 0);
-        let (mut kind, mut time_to_live_s, mut max_file_size) = (1, 0, 0);
-        let read: Result<()> = protobuf::read_message(fields, |field, value| {
-            match field {
-                1 => name = value.as_text(),
-                2 => table = value.as_text(),
-                3 => created_at_ms = value.as_number(),
-                4 => kind = value.as_number(),
-                8 => time_to_live_s = value.as_number(),
-                9 => max_file_size = value.as_number(),
-                _ => {}
-            }
-            Ok(())
-        });
-        read.ok().filter(|()| !name.is_empty())?;
-        Some(Self {
-            name,
-            table: table.parse().ok()?,
-            created_at_ms: i64::try_from(created_at_ms).ok()?,
-            kind: SnapshotKind::ALL.get(usize::try_from(kind).ok()?).copied()?,
-            time_to_live_s,
-            max_file_size: (max_file_size > 0).then_some(max_file_size),
-        })
-    }
+        Ok(())
+    });
+    read.ok().filter(|()| !name.is_empty())?;
+    Some(SnapshotDescription {
+        name,
+        table: table.parse().ok()?,
+        created_at_ms: i64::try_from(created_at_ms).ok()?,
+        kind: SnapshotKind::ALL.get(usize::try_from(kind).ok()?).copied()?,
+        time_to_live_s,
+        max_file_size: (max_file_size > 0).then_some(max_file_size),
+    })
 }
 
 #[cfg(test)]
@@ -152,21 +90,21 @@ mod tests {
             time_to_live_s: 60,
             max_file_size: Some(7),
         };
-        let bytes = description.encode();
-        assert_eq!(SnapshotDescription::decode(&bytes), Ok((description.clone(), Seal::Verified)));
+        let bytes = encode(&description);
+        assert_eq!(decode(&bytes), Ok((description.clone(), Seal::Verified)));
         for cut in 0..bytes.len() {
-            let _ = SnapshotDescription::decode(&bytes[..cut]);
+            let _ = decode(&bytes[..cut]);
         }
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            let decoded = SnapshotDescription::decode(&damaged);
+            let decoded = decode(&damaged);
             let is_sound = decoded == Ok((description.clone(), Seal::Absent));
             assert!(decoded.is_err() || is_sound, "bit {bit}: {decoded:?}");
         }
-        assert!(SnapshotDescription::decode(b"").is_err());
+        assert!(decode(b"").is_err());
         // As HBase and earlier versions write it.
-        let unsealed = SnapshotDescription::decode(&description.message().finish());
+        let unsealed = decode(&message(&description).finish());
         assert_eq!(unsealed, Ok((description.clone(), Seal::Absent)));
         assert!(!description.has_expired(1_700_000_060_000));
         assert!(description.has_expired(1_700_000_060_001));

@@ -23,7 +23,8 @@ mod region_info;
 pub use admin::{
     BackupReport, BulkLoadOptions, BulkLoadReport, CompactRequest, CompactionKind, DamagedFile,
     FailSafeSnapshot, FileTransfer, FlushRequest, MergeKind, RegionLoad, RegionLocation,
-    RegionStatus, RequestTarget, ScrubStatus, SplitPoints, StoreStatus, SystemTables, TableState,
+    RegionStatus, RequestTarget, ScrubStatus, SnapshotDescription, SnapshotKind, SnapshotOptions,
+    SplitPoints, StoreStatus, SystemTables, TableState,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

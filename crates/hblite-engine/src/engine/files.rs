@@ -8,10 +8,10 @@ use hblite_model::{
     BackupReport, BulkLoadReport, Error, Exception, FailSafeSnapshot, Result, ScrubStatus,
     TableDescriptor, TableName,
 };
+use hblite_model::{SnapshotDescription, SnapshotOptions};
 
 use super::Engine;
 use crate::bulk_load::BulkLoadRequest;
-use crate::snapshot::{SnapshotDescription, SnapshotOptions};
 
 /// Files that come from outside.
 impl Engine {

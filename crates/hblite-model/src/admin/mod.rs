@@ -7,6 +7,7 @@ mod backup;
 mod bulk_load;
 mod choice;
 mod request;
+mod snapshot;
 mod status;
 mod table_state;
 
@@ -14,5 +15,6 @@ pub use backup::BackupReport;
 pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 pub use choice::{FailSafeSnapshot, MergeKind, SplitPoints, SystemTables};
 pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
+pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 pub use status::{DamagedFile, RegionLoad, RegionLocation, RegionStatus, ScrubStatus, StoreStatus};
 pub use table_state::TableState;

@@ -5,6 +5,7 @@ use hblite_model::filter::{
     BigDecimal, BitwiseOperator, Comparator, CompareOperator, RegexEngine, RegexFlags, RegexString,
 };
 use hblite_model::{Error, Result};
+use prost::Message as _;
 
 use super::no_such;
 use crate::frame::decode;
@@ -84,4 +85,68 @@ fn regex(bytes: Bytes) -> Result<RegexString> {
         .iter()
         .any(|name| message.charset.eq_ignore_ascii_case(name));
     Ok(if is_latin1 { regex.over_latin1() } else { regex })
+}
+
+/// The operator's number.
+pub(super) fn operator_number(operator: CompareOperator) -> i32 {
+    let index = CompareOperator::ALL.iter().position(|known| *known == operator);
+    index.and_then(|index| i32::try_from(index).ok()).unwrap_or_default()
+}
+
+/// The comparator as a message.
+///
+/// # Errors
+/// `UnsupportedOperation` for a comparator without a form on the wire.
+pub(super) fn comparator_message(comparator: &Comparator) -> Result<pb::Comparator> {
+    let plain = |value: &[u8]| {
+        let comparable = pb::ByteArrayComparable { value: Some(Bytes::copy_from_slice(value)) };
+        pb::BinaryComparator { comparable }.encode_to_vec()
+    };
+    let content = match comparator {
+        Comparator::Binary(value) | Comparator::BinaryPrefix(value) => plain(value),
+        Comparator::Long(number) => plain(&number.to_be_bytes()),
+        Comparator::BigDecimal(number) => plain(&number.to_bytes()),
+        Comparator::Null => Vec::new(),
+        Comparator::Bit { value, operator } => pb::BitComparator {
+            comparable: pb::ByteArrayComparable { value: Some(value.clone().into()) },
+            bitwise_op: match operator {
+                BitwiseOperator::And => 1,
+                BitwiseOperator::Or => 2,
+                BitwiseOperator::Xor => 3,
+            },
+        }
+        .encode_to_vec(),
+        Comparator::BinaryComponent { value, offset } => pb::BinaryComponentComparator {
+            value: value.clone().into(),
+            offset: u32::try_from(*offset).unwrap_or(u32::MAX),
+        }
+        .encode_to_vec(),
+        Comparator::Regex(regex) => pb::RegexStringComparator {
+            pattern: regex.pattern().to_owned(),
+            pattern_flags: regex.flags().0,
+            charset: if regex.is_over_latin1() { "ISO-8859-1" } else { "UTF-8" }.to_owned(),
+            engine: Some(
+                match regex.engine() {
+                    RegexEngine::Java => "JAVA",
+                    RegexEngine::Joni => "JONI",
+                }
+                .to_owned(),
+            ),
+        }
+        .encode_to_vec(),
+        Comparator::Substring { substring, .. } => {
+            pb::SubstringComparator { substr: substring.clone() }.encode_to_vec()
+        }
+        other => return Err(no_form(other.class_name())),
+    };
+    Ok(pb::Comparator {
+        name: format!("{PACKAGE}{}", comparator.class_name()),
+        serialized_comparator: Some(content.into()),
+    })
+}
+
+/// The error of a filter or comparator that has no form on the wire.
+pub(super) fn no_form(class_name: &str) -> Error {
+    let message = format!("{class_name} has no form on the wire");
+    Error::new(hblite_model::Exception::UnsupportedOperation, message)
 }

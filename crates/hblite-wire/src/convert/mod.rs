@@ -1,4 +1,8 @@
-//! Messages to operations, results to messages.
+//! Operations, results and descriptors as messages, in both directions.
+//!
+//! A server reads requests (`read`, `mutation`, `filter`, `comparator`) and writes answers
+//! (`result`). A client writes requests (`read_message`, `mutation_message`, `filter_message`) and
+//! reads answers (`response`). `tests/messages.rs` sends each way round.
 //!
 //! - `names`: tables, regions, servers
 //! - `read`: gets and scans; `mutation`: writes and conditions
@@ -10,16 +14,24 @@
 
 mod comparator;
 mod filter;
+mod filter_message;
 mod mutation;
+mod mutation_message;
 mod names;
 mod read;
+mod read_message;
+mod response;
 mod result;
 mod schema;
 
 pub use filter::filter;
+pub use filter_message::filter_message;
 pub use mutation::{condition, condition_time_range, kind_and_durability, mutation};
+pub use mutation_message::{condition_message, mutation_message, region_actions, region_specifier};
 pub use names::{region_info, region_info_from, table_name, table_name_from};
 pub use read::{ScanSettings, get, scan};
+pub use read_message::{get_message, scan_message};
+pub use response::{action_results_from, error_from, error_of_class, result_from, rows_from};
 pub use result::{ResultWriter, cell};
 pub use schema::{family, family_from, namespace, namespace_from, table_schema, table_schema_from};
 
@@ -39,6 +51,11 @@ pub fn time_range(range: Option<&pb::TimeRange>) -> Result<TimeRange> {
         range.from.map_or(0, |from| from as i64),
         range.to.map_or(i64::MAX, |to| to as i64),
     )
+}
+
+/// The range of timestamps as a message.
+fn time_range_message(range: TimeRange) -> pb::TimeRange {
+    pb::TimeRange { from: Some(range.min() as u64), to: Some(range.max() as u64) }
 }
 
 /// The value of an attribute.

@@ -22,12 +22,12 @@ mod restore;
 mod stored;
 mod take;
 
+use hblite_model::SnapshotDescription;
 use hblite_model::{Error, Exception, Result};
 
 use super::Catalog;
 use crate::files::sync_dir;
 use crate::layout::{Shape, foreign_entry};
-use crate::snapshot::SnapshotDescription;
 
 pub(crate) use self::restore::settle;
 pub(crate) use self::stored::StoredSnapshot;

@@ -21,6 +21,7 @@ use std::sync::atomic::Ordering;
 
 use hblite_env::FileSystem;
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
+use hblite_model::SnapshotOptions;
 use hblite_model::{
     Error, Exception, FailSafeSnapshot, RegionInfo, Result, TableDescriptor, TableName, TableState,
 };
@@ -34,7 +35,6 @@ use crate::catalog::{Catalog, discard, orphans, region_info_file, sanity};
 use crate::files::{link_or_copy_hfile, sync_dir};
 use crate::layout::{Layout, Shape, UNCLAIMED_FILE, family_dir_name};
 use crate::sealed;
-use crate::snapshot::SnapshotOptions;
 use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::manifest::Manifest;
 use crate::store::open_files::{Standing, standing};

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hblite_env::FileSystem;
+use hblite_model::SnapshotDescription;
 use hblite_model::{Error, RegionInfo, Result, TableDescriptor};
 
 use crate::catalog::{descriptor_file, orphans, region_info_file};
@@ -10,7 +11,6 @@ use crate::layout::{
     Layout, MANIFEST_FILE, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR,
 };
 use crate::sealed::{self, Seal};
-use crate::snapshot::SnapshotDescription;
 
 /// What to do about a snapshot that is damaged.
 const REMEDY: &str = "restore the snapshot's directory from a backup, or remove it";
@@ -99,7 +99,7 @@ pub(crate) fn snapshots(fs: &dyn FileSystem, layout: &Layout) -> Result<Vec<Stor
 fn read_description(fs: &dyn FileSystem, dir: &Path) -> Result<StoredDescription> {
     let path = dir.join(SNAPSHOT_INFO_FILE);
     let content = fs.read(&path).map_err(|error| Error::io("cannot read", &path, error))?;
-    let decoded = SnapshotDescription::decode(&content);
+    let decoded = crate::snapshot::decode(&content);
     let (description, seal) = decoded.map_err(|what| corrupt(&path, what))?;
     if dir.file_name().is_none_or(|name| name != description.name.as_str()) {
         return Err(corrupt(&path, "it describes a snapshot of another name"));

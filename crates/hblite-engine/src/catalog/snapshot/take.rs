@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hblite_env::FileSystem;
 use hblite_model::{Error, Exception, Result, TableName, TableState};
+use hblite_model::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 
 use super::check_name;
 use crate::catalog::Catalog;
@@ -17,7 +18,6 @@ use crate::layout::{
     MANIFEST_FILE, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, family_dir_name,
 };
 use crate::region::Region;
-use crate::snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 use crate::store::Store;
 use crate::store::manifest::Manifest;
 use crate::store::store_file::{StoreFile, split_reference};
@@ -111,7 +111,8 @@ impl Catalog {
             let _ = region.discard();
             added?;
         }
-        snapshot.write(&working.join(SNAPSHOT_INFO_FILE), &description.encode())?;
+        snapshot
+            .write(&working.join(SNAPSHOT_INFO_FILE), &crate::snapshot::encode(&description))?;
         snapshot.dirs.iter().try_for_each(|dir| sync_dir(fs, dir))
     }
 

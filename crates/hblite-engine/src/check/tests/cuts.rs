@@ -14,7 +14,8 @@ use hblite_model::{
 
 use super::{DIR, name};
 use crate::check::{FindingKind, check};
-use crate::{Engine, EngineOptions, SnapshotOptions};
+use crate::{Engine, EngineOptions};
+use hblite_model::SnapshotOptions;
 
 const POWER_CUTS: u64 = 2;
 

@@ -209,7 +209,7 @@ fn a_manifest_is_void_after_hbase_has_had_the_region_open() {
 #[test]
 fn a_snapshots_missing_or_swapped_file_is_noticed() {
     let store = twins().with(|engine| {
-        engine.snapshot("s", &name("t"), &crate::SnapshotOptions::default()).unwrap();
+        engine.snapshot("s", &name("t"), &hblite_model::SnapshotOptions::default()).unwrap();
     });
     let mut files = store.files("/.hbase-snapshot/s/");
     files.retain(|path| path.parent().unwrap().ends_with("f"));

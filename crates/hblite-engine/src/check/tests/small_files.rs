@@ -101,7 +101,7 @@ fn a_flipped_bit_in_a_descriptor_or_region_info_is_an_error_or_repaired() {
 fn a_damaged_description_removes_no_snapshot() {
     let store = TestStore::new().with(|engine| {
         with_files(engine);
-        engine.snapshot("s", &name("t"), &crate::SnapshotOptions::default()).unwrap();
+        engine.snapshot("s", &name("t"), &hblite_model::SnapshotOptions::default()).unwrap();
     });
     let path = store.files("/.hbase-snapshot/s/.snapshotinfo").remove(0);
     let sealed = store.fs.read(&path).unwrap();
@@ -133,7 +133,7 @@ fn a_damaged_description_removes_no_snapshot() {
 fn a_description_that_is_cut_off_changes_no_snapshot() {
     let store = TestStore::new().with(|engine| {
         with_files(engine);
-        let options = crate::SnapshotOptions { time_to_live_s: 100, ..Default::default() };
+        let options = hblite_model::SnapshotOptions { time_to_live_s: 100, ..Default::default() };
         engine.snapshot("s", &name("t"), &options).unwrap();
     });
     let path = store.files("/.hbase-snapshot/s/.snapshotinfo").remove(0);
@@ -152,7 +152,7 @@ fn a_description_that_is_cut_off_changes_no_snapshot() {
 fn a_region_that_is_missing_in_a_snapshot_is_reported() {
     let store = TestStore::new().with(|engine| {
         with_files(engine);
-        engine.snapshot("s", &name("t"), &crate::SnapshotOptions::default()).unwrap();
+        engine.snapshot("s", &name("t"), &hblite_model::SnapshotOptions::default()).unwrap();
     });
     let infos: Vec<_> = store.files("/.hbase-snapshot/s/");
     let info = infos.iter().find(|path| path.ends_with(".regioninfo")).unwrap();

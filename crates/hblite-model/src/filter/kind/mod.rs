@@ -108,6 +108,9 @@ macro_rules! registry {
         }
 
         impl Filter {
+            /// The simple names of the HBase classes of all filters.
+            pub const CLASS_NAMES: &'static [&'static str] = &[$(stringify!($type),)*];
+
             /// The simple name of the HBase class.
             pub fn class_name(&self) -> &'static str {
                 match self {

@@ -1,9 +1,8 @@
 //! Taking, listing, cloning, restoring and deleting snapshots.
 
-use hblite_engine::{SnapshotDescription, SnapshotOptions};
 use hblite_model::{
-    ColumnFamilyDescriptor, Error, Exception, FailSafeSnapshot, Result, TableDescriptor, TableName,
-    TableState,
+    ColumnFamilyDescriptor, Error, Exception, FailSafeSnapshot, Result, SnapshotDescription,
+    SnapshotOptions, TableDescriptor, TableName, TableState,
 };
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};

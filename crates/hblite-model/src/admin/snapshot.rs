@@ -1,0 +1,71 @@
+//! Snapshots: what a caller asks of one, and what one says of itself.
+
+use crate::name::TableName;
+
+/// Milliseconds of the unit that times to live are in.
+const SECOND_MS: i64 = 1_000;
+
+/// How a snapshot was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SnapshotKind {
+    /// Of a table that was disabled.
+    Disabled,
+    /// Memory was flushed first.
+    #[default]
+    Flush,
+    /// Of what was in files.
+    SkipFlush,
+}
+
+impl SnapshotKind {
+    /// All kinds, each at the index that is its number in HBase.
+    pub const ALL: [Self; 3] = [Self::Disabled, Self::Flush, Self::SkipFlush];
+
+    /// HBase's name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Disabled => "DISABLED",
+            Self::Flush => "FLUSH",
+            Self::SkipFlush => "SKIPFLUSH",
+        }
+    }
+}
+
+/// Settings of a new snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SnapshotOptions {
+    /// Whether what is in memory is left out (SKIP_FLUSH).
+    pub skip_flush: bool,
+    /// Seconds after which the snapshot is removed (TTL); 0 for never.
+    pub time_to_live_s: u64,
+    /// The MAX_FILESIZE of tables that are made of it, if it is to be another than the table's.
+    pub max_file_size: Option<u64>,
+}
+
+/// A snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotDescription {
+    /// Its name.
+    pub name: String,
+    /// The table that it is of.
+    pub table: TableName,
+    /// When it was taken, in milliseconds since 1970-01-01 UTC.
+    pub created_at_ms: i64,
+    /// How it was taken.
+    pub kind: SnapshotKind,
+    /// Seconds after which it is removed; 0 for never.
+    pub time_to_live_s: u64,
+    /// The MAX_FILESIZE of tables that are made of it, if it is another than the table's.
+    pub max_file_size: Option<u64>,
+}
+
+impl SnapshotDescription {
+    /// Whether its time is over.
+    pub fn has_expired(&self, now_ms: i64) -> bool {
+        let lives = i64::try_from(self.time_to_live_s).ok().and_then(|s| s.checked_mul(SECOND_MS));
+        match lives {
+            None | Some(0) => false,
+            Some(lives) => self.created_at_ms.saturating_add(lives) < now_ms,
+        }
+    }
+}

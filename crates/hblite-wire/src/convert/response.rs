@@ -1,0 +1,101 @@
+//! Answers as a client reads them: results of gets, scans and batches, and errors.
+
+use hblite_model::cell::{CELL_SIZE_MAX, key};
+use hblite_model::{CellBuffer, Error, Exception, Result, RowResult};
+
+use crate::cell_block::CellReader;
+use crate::pb;
+
+/// The row in an answer, with its cells from the message or from the cell block.
+///
+/// # Errors
+/// `DoNotRetryIo` for cells that are missing or malformed.
+pub fn result_from(message: &pb::Result, cells: &mut CellReader<'_>) -> Result<RowResult> {
+    let mut buffer = CellBuffer::new();
+    for cell in &message.cell {
+        push_cell(&mut buffer, cell)?;
+    }
+    let count = usize::try_from(message.associated_cell_count.unwrap_or(0)).unwrap_or(0);
+    push_cells(&mut buffer, count, cells)?;
+    Ok(RowResult::new(buffer).with_more_cells(message.partial.unwrap_or(false)))
+}
+
+/// The rows in an answer to a scan, in order.
+///
+/// # Errors
+/// As [`result_from`].
+pub fn rows_from(message: &pb::ScanResponse, cells: &mut CellReader<'_>) -> Result<Vec<RowResult>> {
+    if message.cells_per_result.is_empty() {
+        return message.results.iter().map(|result| result_from(result, cells)).collect();
+    }
+    let partial = |index: usize| message.partial_flag_per_result.get(index).copied();
+    let rows = message.cells_per_result.iter().enumerate().map(|(index, count)| {
+        let mut buffer = CellBuffer::new();
+        push_cells(&mut buffer, *count as usize, cells)?;
+        Ok(RowResult::new(buffer).with_more_cells(partial(index).unwrap_or(false)))
+    });
+    rows.collect()
+}
+
+/// The results of a region's actions, with the indexes of the actions; one result has the index 0
+/// if the region as a whole failed.
+///
+/// # Errors
+/// As [`result_from`].
+pub fn action_results_from(
+    message: &pb::RegionActionResult,
+    cells: &mut CellReader<'_>,
+) -> Result<Vec<(u32, Result<RowResult>)>> {
+    if let Some(exception) = &message.exception {
+        return Ok(vec![(0, Err(error_from(exception)))]);
+    }
+    let results = message.result_or_exception.iter().map(|one| {
+        let result = match (&one.exception, &one.result) {
+            (Some(exception), _) => Err(error_from(exception)),
+            (None, Some(result)) => Ok(result_from(result, cells)?),
+            (None, None) => Ok(RowResult::default()),
+        };
+        Ok((one.index.unwrap_or(0), result))
+    });
+    results.collect()
+}
+
+/// The error in an answer: class and stack trace. A class that hblite does not know is an
+/// `IOException`, whose message names it.
+pub fn error_from(pair: &pb::NameBytesPair) -> Error {
+    let text = String::from_utf8_lossy(pair.value.as_deref().unwrap_or_default());
+    error_of_class(&pair.name, &text)
+}
+
+/// The error with this class and this stack trace, which begins with class and message.
+pub fn error_of_class(class: &str, trace: &str) -> Error {
+    let first = trace.lines().next().unwrap_or_default();
+    let message = first.strip_prefix(class).map_or(first, |rest| rest.trim_start_matches(": "));
+    match Exception::ALL.iter().find(|known| known.class_name() == class) {
+        Some(exception) => Error::new(*exception, message),
+        None => Error::new(Exception::Io, format!("{class}: {message}")),
+    }
+}
+
+fn push_cells(buffer: &mut CellBuffer, count: usize, cells: &mut CellReader<'_>) -> Result<()> {
+    for _ in 0..count {
+        buffer.push(&cells.next_cell()?);
+    }
+    Ok(())
+}
+
+fn push_cell(buffer: &mut CellBuffer, cell: &pb::Cell) -> Result<()> {
+    let part = |part: &Option<bytes::Bytes>| part.clone().unwrap_or_default();
+    let (row, family) = (part(&cell.row), part(&cell.family));
+    let (qualifier, value) = (part(&cell.qualifier), part(&cell.value));
+    let is_too_long = row.len() > key::ROW_LENGTH_MAX || family.len() > key::FAMILY_LENGTH_MAX;
+    let size = row.len().saturating_add(qualifier.len()).saturating_add(value.len());
+    if is_too_long || size > CELL_SIZE_MAX / 2 {
+        return Err(Error::do_not_retry("a row, a family or a cell is too long"));
+    }
+    let code = u8::try_from(cell.cell_type.unwrap_or(0))
+        .map_err(|_| Error::do_not_retry("a cell of an unknown type"))?;
+    let timestamp = cell.timestamp.unwrap_or(0) as i64;
+    buffer.push_parts(&row, &family, &qualifier, timestamp, code, &value);
+    Ok(())
+}

@@ -1,0 +1,330 @@
+//! Goal: what a client sends is what a server reads, and the reverse, for every filter, operation
+//! and result.
+//! Method: encode, decode with the server's direction, and compare; random operations, and one
+//! sample at least of every filter in the registry.
+
+use std::collections::BTreeSet;
+
+use hblite_model::filter::{
+    BigDecimal, BitwiseOperator, Comparator, CompareOperator, Filter, FuzzyKey, ListOperator,
+    RegexEngine, RegexFlags, RegexString, RowRange, SingleColumnTest,
+};
+use hblite_model::{
+    Action, Append, CellBuffer, CheckAndMutate, ColumnFamilyDescriptor, Delete, Durability, Error,
+    Exception, Get, Increment, Mutation, Put, RegionInfo, RowMutations, RowResult, Scan,
+    TableDescriptor, TimeRange, row_bound,
+};
+use hblite_wire::cell_block::{CellReader, Codec};
+use hblite_wire::memory::Room;
+use hblite_wire::{RemoteException, convert, pb};
+use proptest::prelude::*;
+
+fn comparators() -> Vec<Comparator> {
+    let regex = |engine| RegexString::new("a.*b", RegexFlags::DOTALL, engine).unwrap();
+    vec![
+        Comparator::binary("v"),
+        Comparator::binary_prefix("v"),
+        Comparator::BinaryComponent { value: b"v".to_vec(), offset: 3 },
+        Comparator::Bit { value: vec![1, 2], operator: BitwiseOperator::And },
+        Comparator::Bit { value: vec![1, 2], operator: BitwiseOperator::Or },
+        Comparator::Bit { value: vec![1, 2], operator: BitwiseOperator::Xor },
+        Comparator::Long(-7),
+        Comparator::BigDecimal(BigDecimal::from_bytes(&[0, 0, 0, 2, 0x30, 0x39]).unwrap()),
+        Comparator::Null,
+        Comparator::Regex(regex(RegexEngine::Java)),
+        Comparator::Regex(regex(RegexEngine::Joni).over_latin1()),
+        Comparator::substring("Text"),
+    ]
+}
+
+fn filters() -> Vec<Filter> {
+    let equal = CompareOperator::Equal;
+    let test = || {
+        SingleColumnTest::new("f", "q", CompareOperator::Less, Comparator::binary("v"))
+            .with_filter_if_missing(true)
+            .with_latest_version_only(false)
+    };
+    let mut filters = vec![
+        Filter::column_count_get(3).unwrap(),
+        Filter::column_pagination(3, 7).unwrap(),
+        Filter::column_pagination_from(3, "q").unwrap(),
+        Filter::column_prefix("q"),
+        Filter::column_range(Some(b"a".to_vec()), true, None, false),
+        Filter::column_value("f", "q", equal, Comparator::Null),
+        Filter::dependent_column("f", "q", true),
+        Filter::dependent_column_value("f", "q", false, equal, Comparator::binary("v")),
+        Filter::family(equal, Comparator::binary("f")),
+        Filter::first_key_only(),
+        Filter::first_key_value_matching_qualifiers(vec![b"a".to_vec(), b"b".to_vec()]),
+        Filter::fuzzy_row(vec![FuzzyKey { key: b"a?c".to_vec(), mask: vec![0, 1, 0] }]).unwrap(),
+        Filter::inclusive_stop("z"),
+        Filter::key_only(true),
+        Filter::multi_row_range(vec![RowRange::new("a", true, "c", false)]).unwrap(),
+        Filter::multiple_column_prefix(vec![b"a".to_vec(), b"b".to_vec()]).unwrap(),
+        Filter::page(9).unwrap(),
+        Filter::prefix("row"),
+        Filter::random_row(0.25),
+        Filter::row(CompareOperator::GreaterOrEqual, Comparator::binary("r")),
+        Filter::single_column_value(test()),
+        Filter::single_column_value_exclude(test()),
+        Filter::skip(Filter::prefix("p")),
+        Filter::timestamps(vec![1, 2, 3], true).unwrap(),
+        Filter::while_match(Filter::prefix("p")),
+    ];
+    for comparator in comparators() {
+        filters.push(Filter::value(equal, comparator.clone()));
+        filters.push(Filter::qualifier(CompareOperator::NotEqual, comparator));
+    }
+    let all = filters.clone();
+    filters.push(Filter::list(ListOperator::MustPassOne, all.clone()));
+    filters.push(Filter::list(ListOperator::MustPassAll, all));
+    filters
+}
+
+#[test]
+fn every_filter_of_the_registry_comes_back() {
+    let mut seen = BTreeSet::new();
+    for filter in filters() {
+        let message = convert::filter_message(&filter).unwrap();
+        assert_eq!(convert::filter(&message).unwrap(), filter);
+        seen.insert(filter.class_name());
+    }
+    let known: BTreeSet<&str> = Filter::CLASS_NAMES.iter().copied().collect();
+    assert_eq!(seen, known, "a filter without a sample here, or without a form on the wire");
+}
+
+fn time_range() -> impl Strategy<Value = TimeRange> {
+    prop_oneof![
+        Just(TimeRange::ALL),
+        (0..1_000_i64, 1..1_000_i64)
+            .prop_map(|(min, more)| TimeRange::new(min, min + more).unwrap()),
+    ]
+}
+
+fn name() -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(any::<u8>(), 1..20)
+}
+
+fn filter() -> impl Strategy<Value = Option<Filter>> {
+    let one = (0..filters().len()).prop_map(|index| filters().swap_remove(index));
+    prop_oneof![Just(None), one.prop_map(Some)]
+}
+
+fn columns() -> impl Strategy<Value = Vec<(Vec<u8>, Option<Vec<u8>>)>> {
+    prop::collection::vec((name(), prop::option::of(name())), 0..4)
+}
+
+fn get() -> impl Strategy<Value = Get> {
+    let limits = (prop::option::of(0..100_u32), 0..100_u32, 1..i32::MAX);
+    let ranges = (time_range(), prop::option::of((name(), time_range())));
+    (name(), columns(), limits, ranges, filter()).prop_map(
+        |(row, columns, (limit, offset, versions), (range, of_family), filter)| {
+            let mut get = Get::new(row).with_versions(versions).with_time_range(range);
+            get = get.with_family_offset(offset);
+            for (family, qualifier) in &columns {
+                get = match qualifier {
+                    Some(qualifier) => get.with_column(family, qualifier),
+                    None => get.with_family(family),
+                };
+            }
+            if let Some(limit) = limit {
+                get = get.with_family_limit(limit);
+            }
+            if let Some((family, range)) = of_family {
+                get = get.with_family_time_range(family, range);
+            }
+            match filter {
+                Some(filter) => get.with_filter(filter),
+                None => get,
+            }
+        },
+    )
+}
+
+fn scan() -> impl Strategy<Value = Scan> {
+    let rows = (name(), any::<bool>(), name(), any::<bool>());
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (rows, flags, columns(), time_range(), filter()).prop_map(
+        |((start, from, stop, to), (reversed, raw, on_demand, cached), columns, range, filter)| {
+            let mut scan = Scan::new()
+                .with_start_bound(row_bound(start, from))
+                .with_stop_bound(row_bound(stop, to))
+                .with_reversed(reversed)
+                .with_raw(raw)
+                .with_families_on_demand(on_demand)
+                .with_cache_blocks(cached)
+                .with_time_range(range)
+                .with_versions(5)
+                .with_family_offset(2);
+            for (family, qualifier) in &columns {
+                scan = match qualifier {
+                    Some(qualifier) => scan.with_column(family, qualifier),
+                    None => scan.with_family(family),
+                };
+            }
+            match filter {
+                Some(filter) => scan.with_filter(filter),
+                None => scan.with_batch(7),
+            }
+        },
+    )
+}
+
+fn durability() -> impl Strategy<Value = Durability> {
+    prop_oneof![
+        Just(Durability::UseDefault),
+        Just(Durability::SkipWal),
+        Just(Durability::AsyncWal),
+        Just(Durability::SyncWal),
+        Just(Durability::FsyncWal),
+    ]
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let parts = (0..4_u8, name(), name(), name(), name());
+    (parts, durability(), any::<bool>(), prop::option::of(0..i64::MAX), time_range()).prop_map(
+        |((kind, row, family, qualifier, value), durability, returns, ttl, range)| {
+            let family = &family[..family.len().min(100)];
+            let mutation: Mutation = match kind {
+                0 => Put::new(row).add(family, &qualifier, &value).into(),
+                1 => Delete::new(row).columns_at(family, &qualifier, 7).into(),
+                2 => Increment::new(row).add(family, &qualifier, 5).into(),
+                _ => Append::new(row).add(family, &qualifier, &value).into(),
+            };
+            let mutation = mutation.with_durability(durability).with_time_range(range);
+            mutation.with_time_to_live_ms(ttl).with_returned_results(returns)
+        },
+    )
+}
+
+fn same<T: std::fmt::Debug>(left: &T, right: &T) -> Result<(), TestCaseError> {
+    prop_assert_eq!(format!("{left:?}"), format!("{right:?}"));
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn gets_come_back(get in get()) {
+        let message = convert::get_message(&get).unwrap();
+        same(&convert::get(&message).unwrap(), &get)?;
+    }
+
+    #[test]
+    fn scans_come_back(scan in scan()) {
+        let message = convert::scan_message(&scan).unwrap();
+        match convert::scan(&message) {
+            Ok((again, _)) => same(&again, &scan)?,
+            Err(error) => prop_assert_eq!(error.to_string(), scan.check().unwrap_err().to_string()),
+        }
+    }
+
+    #[test]
+    fn mutations_come_back(mutation in mutation(), with_tags: bool) {
+        let codec = if with_tags { Codec::KeyValueWithTags } else { Codec::KeyValue };
+        let mut block = Vec::new();
+        let message = convert::mutation_message(&mutation, codec, &mut block);
+        let again = convert::mutation(&message, &mut CellReader::new(&block)).unwrap();
+        same(&again, &mutation)?;
+    }
+
+    #[test]
+    fn results_come_back_from_blocks_and_messages(
+        values in prop::collection::vec((name(), 0..i64::MAX, name()), 0..5),
+        in_block: bool,
+    ) {
+        let mut cells = CellBuffer::new();
+        for (qualifier, timestamp, value) in &values {
+            cells.push_parts(b"row", b"f", qualifier, *timestamp, 4, value);
+        }
+        let codec = in_block.then_some(Codec::KeyValue);
+        let mut writer = convert::ResultWriter::new(codec, Room::of(1 << 20));
+        cells.iter().for_each(|cell| writer.push(&cell));
+        let message = writer.finish();
+        let (block, _) = writer.into_block();
+        let again = convert::result_from(&message, &mut CellReader::new(&block)).unwrap();
+        prop_assert_eq!(again, RowResult::new(cells));
+    }
+
+    #[test]
+    fn damaged_answers_are_refused(bytes: Vec<u8>, counts: Vec<u32>, row: Vec<u8>, code: i32) {
+        let message = pb::ScanResponse { cells_per_result: counts, ..Default::default() };
+        if let Ok(rows) = convert::rows_from(&message, &mut CellReader::new(&bytes)) {
+            prop_assert!(rows.iter().map(RowResult::len).sum::<usize>() <= bytes.len());
+        }
+        let cell = pb::Cell { row: Some(row.into()), cell_type: Some(code), ..Default::default() };
+        let message = pb::Result { cell: vec![cell], ..Default::default() };
+        if let Ok(result) = convert::result_from(&message, &mut CellReader::new(b"")) {
+            prop_assert_eq!(result.len(), 1);
+        }
+    }
+}
+
+#[test]
+fn conditions_come_back() {
+    let put = || Put::new("r").add("f", "q", "v");
+    let range = TimeRange::new(3, 9).unwrap();
+    let checks = [
+        CheckAndMutate::new("r").if_equals("f", "q", "old").then(put()),
+        CheckAndMutate::new("r").if_filter(Filter::prefix("p")).then(put()).with_time_range(range),
+    ];
+    for check in checks {
+        let message = convert::condition_message(&check).unwrap();
+        let again = convert::condition(&message).unwrap().then(put());
+        assert_eq!(format!("{again:?}"), format!("{check:?}"));
+    }
+    assert!(convert::condition_message(&CheckAndMutate::new("r")).is_err());
+}
+
+#[test]
+fn the_cells_of_a_batch_are_in_the_order_of_its_parts() {
+    let put = |row: &str| Put::new(row).add("f", "q", row);
+    let both = RowMutations::new("b").add(put("b")).add(Delete::new("b").column("f", "p"));
+    let actions: Vec<Action> =
+        vec![put("a").into(), both.into(), Get::new("c").into(), put("d").into()];
+    let (mut block, codec) = (Vec::new(), Codec::KeyValue);
+    let numbered = (10..).zip(&actions);
+    let parts = convert::region_actions(b"region", numbered, codec, &mut block).unwrap();
+    assert_eq!(parts.iter().map(|part| part.atomic).collect::<Vec<_>>(), [Some(false), Some(true)]);
+    let mut cells = CellReader::new(&block);
+    let mut rows = Vec::new();
+    for part in &parts {
+        assert_eq!(part.region.value.as_ref(), b"region");
+        for action in &part.action {
+            if let Some(message) = &action.mutation {
+                let mutation = convert::mutation(message, &mut cells).unwrap();
+                rows.push((action.index.unwrap(), mutation.row().to_vec()));
+            }
+        }
+    }
+    let expected =
+        [(10, b"a".to_vec()), (13, b"d".to_vec()), (11, b"b".to_vec()), (11, b"b".to_vec())];
+    assert_eq!(rows, expected);
+    assert!(cells.next_cell().is_err(), "every cell was read");
+}
+
+#[test]
+fn errors_come_back_with_class_and_message() {
+    for exception in [Exception::NoSuchColumnFamily, Exception::TableNotFound, Exception::Io] {
+        let sent = RemoteException::from(&Error::new(exception, "what happened: here"));
+        let received = convert::error_from(&sent.to_pair());
+        assert_eq!((received.exception(), received.message()), (exception, "what happened: here"));
+    }
+    let strange = convert::error_of_class("my.Failure", "my.Failure: no\n\tat my.Class");
+    assert_eq!((strange.exception(), strange.message()), (Exception::Io, "my.Failure: no"));
+    let region = pb::RegionActionResult {
+        exception: Some(RemoteException::from(&Error::illegal_argument("no")).to_pair()),
+        ..Default::default()
+    };
+    let results = convert::action_results_from(&region, &mut CellReader::new(b"")).unwrap();
+    assert!(results[0].1.is_err());
+}
+
+#[test]
+fn descriptors_and_regions_come_back() {
+    let table = TableDescriptor::new("n:t".parse().unwrap())
+        .with_family(ColumnFamilyDescriptor::new("f").with_versions(3));
+    let message = convert::table_schema(&table);
+    assert_eq!(convert::table_schema_from(&message).unwrap(), table);
+    let region = RegionInfo::new("n:t".parse().unwrap(), b"a", b"m", 7);
+    assert_eq!(convert::region_info_from(&convert::region_info(&region)).unwrap(), region);
+}
