@@ -124,8 +124,8 @@ impl Options {
     }
 
     /// The engine's settings; see [`EngineOptions`]. [`Options::create_if_missing`],
-    /// [`Options::salvage`] and [`Options::read_only`] take precedence over the same settings in it,
-    /// in any order of the calls.
+    /// [`Options::salvage`] and [`Options::read_only`] take precedence over the same settings in
+    /// it, in any order of the calls.
     #[must_use]
     pub fn engine(self, engine: EngineOptions) -> Self {
         Self { engine, ..self }

@@ -81,10 +81,8 @@ macro_rules! read_options {
                 $read = $read.with_family_time_range(from_string_binary(family), range(bounds)?);
             }
         }
-        if let Some(limit) = $op.get("family_limit") {
-            if let Ok(limit) = u32::try_from(int(limit)) {
-                $read = $read.with_family_limit(limit);
-            }
+        if let Some(limit) = $op.get("family_limit").and_then(|v| u32::try_from(int(v)).ok()) {
+            $read = $read.with_family_limit(limit);
         }
         if let Some(offset) = $op.get("family_offset") {
             $read = $read.with_family_offset(natural(offset));
@@ -115,10 +113,8 @@ pub(crate) fn scan(op: &Value) -> Result<Scan> {
         scan = scan.with_stop_bound(hblite::row_bound(bytes(stop), flag("stop_inclusive", false)));
     }
     scan = scan.with_reversed(flag("reversed", false)).with_raw(flag("raw", false));
-    if let Some(limit) = op.get("limit") {
-        if let Ok(limit) = u32::try_from(int(limit)) {
-            scan = scan.with_limit(limit);
-        }
+    if let Some(limit) = op.get("limit").and_then(|limit| u32::try_from(int(limit)).ok()) {
+        scan = scan.with_limit(limit);
     }
     if flag("one_row", false) {
         scan = scan.with_limit(1);

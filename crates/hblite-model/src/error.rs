@@ -156,7 +156,8 @@ exceptions! {
     SnapshotDoesNotExist =
         "org.apache.hadoop.hbase.snapshot.SnapshotDoesNotExistException", NotFound;
     /// A snapshot cannot be taken.
-    SnapshotCreation = "org.apache.hadoop.hbase.snapshot.SnapshotCreationException", InvalidArgument;
+    SnapshotCreation = "org.apache.hadoop.hbase.snapshot.SnapshotCreationException",
+        InvalidArgument;
     /// The snapshot has expired.
     SnapshotTtlExpired =
         "org.apache.hadoop.hbase.snapshot.SnapshotTTLExpiredException", NotFound;

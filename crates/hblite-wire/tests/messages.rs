@@ -20,7 +20,7 @@ use hblite_wire::{RemoteException, convert, pb};
 use proptest::prelude::*;
 
 fn comparators() -> Vec<Comparator> {
-    let regex = |engine| RegexString::new("a.*b", RegexFlags::DOTALL, engine).unwrap();
+    let regex = |engine| RegexString::new("a.*b", RegexFlags::DOTALL, engine).expect("it is valid");
     vec![
         Comparator::binary("v"),
         Comparator::binary_prefix("v"),
@@ -29,7 +29,9 @@ fn comparators() -> Vec<Comparator> {
         Comparator::Bit { value: vec![1, 2], operator: BitwiseOperator::Or },
         Comparator::Bit { value: vec![1, 2], operator: BitwiseOperator::Xor },
         Comparator::Long(-7),
-        Comparator::BigDecimal(BigDecimal::from_bytes(&[0, 0, 0, 2, 0x30, 0x39]).unwrap()),
+        Comparator::BigDecimal(
+            BigDecimal::from_bytes(&[0, 0, 0, 2, 0x30, 0x39]).expect("it is valid"),
+        ),
         Comparator::Null,
         Comparator::Regex(regex(RegexEngine::Java)),
         Comparator::Regex(regex(RegexEngine::Joni).over_latin1()),
@@ -45,9 +47,9 @@ fn filters() -> Vec<Filter> {
             .with_latest_version_only(false)
     };
     let mut filters = vec![
-        Filter::column_count_get(3).unwrap(),
-        Filter::column_pagination(3, 7).unwrap(),
-        Filter::column_pagination_from(3, "q").unwrap(),
+        Filter::column_count_get(3).expect("it is valid"),
+        Filter::column_pagination(3, 7).expect("it is valid"),
+        Filter::column_pagination_from(3, "q").expect("it is valid"),
         Filter::column_prefix("q"),
         Filter::column_range(Some(b"a".to_vec()), true, None, false),
         Filter::column_value("f", "q", equal, Comparator::Null),
@@ -56,19 +58,20 @@ fn filters() -> Vec<Filter> {
         Filter::family(equal, Comparator::binary("f")),
         Filter::first_key_only(),
         Filter::first_key_value_matching_qualifiers(vec![b"a".to_vec(), b"b".to_vec()]),
-        Filter::fuzzy_row(vec![FuzzyKey { key: b"a?c".to_vec(), mask: vec![0, 1, 0] }]).unwrap(),
+        Filter::fuzzy_row(vec![FuzzyKey { key: b"a?c".to_vec(), mask: vec![0, 1, 0] }])
+            .expect("it is valid"),
         Filter::inclusive_stop("z"),
         Filter::key_only(true),
-        Filter::multi_row_range(vec![RowRange::new("a", true, "c", false)]).unwrap(),
-        Filter::multiple_column_prefix(vec![b"a".to_vec(), b"b".to_vec()]).unwrap(),
-        Filter::page(9).unwrap(),
+        Filter::multi_row_range(vec![RowRange::new("a", true, "c", false)]).expect("it is valid"),
+        Filter::multiple_column_prefix(vec![b"a".to_vec(), b"b".to_vec()]).expect("it is valid"),
+        Filter::page(9).expect("it is valid"),
         Filter::prefix("row"),
         Filter::random_row(0.25),
         Filter::row(CompareOperator::GreaterOrEqual, Comparator::binary("r")),
         Filter::single_column_value(test()),
         Filter::single_column_value_exclude(test()),
         Filter::skip(Filter::prefix("p")),
-        Filter::timestamps(vec![1, 2, 3], true).unwrap(),
+        Filter::timestamps(vec![1, 2, 3], true).expect("it is valid"),
         Filter::while_match(Filter::prefix("p")),
     ];
     for comparator in comparators() {
@@ -85,8 +88,8 @@ fn filters() -> Vec<Filter> {
 fn every_filter_of_the_registry_comes_back() {
     let mut seen = BTreeSet::new();
     for filter in filters() {
-        let message = convert::filter_message(&filter).unwrap();
-        assert_eq!(convert::filter(&message).unwrap(), filter);
+        let message = convert::filter_message(&filter).expect("it is valid");
+        assert_eq!(convert::filter(&message).expect("it is valid"), filter);
         seen.insert(filter.class_name());
     }
     let known: BTreeSet<&str> = Filter::CLASS_NAMES.iter().copied().collect();
@@ -97,7 +100,7 @@ fn time_range() -> impl Strategy<Value = TimeRange> {
     prop_oneof![
         Just(TimeRange::ALL),
         (0..1_000_i64, 1..1_000_i64)
-            .prop_map(|(min, more)| TimeRange::new(min, min + more).unwrap()),
+            .prop_map(|(min, more)| TimeRange::new(min, min + more).expect("it is valid")),
     ]
 }
 
@@ -205,13 +208,13 @@ fn same<T: std::fmt::Debug>(left: &T, right: &T) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn gets_come_back(get in get()) {
-        let message = convert::get_message(&get).unwrap();
-        same(&convert::get(&message).unwrap(), &get)?;
+        let message = convert::get_message(&get).expect("it is valid");
+        same(&convert::get(&message).expect("it is valid"), &get)?;
     }
 
     #[test]
     fn scans_come_back(scan in scan()) {
-        let message = convert::scan_message(&scan).unwrap();
+        let message = convert::scan_message(&scan).expect("it is valid");
         match convert::scan(&message) {
             Ok((again, _)) => same(&again, &scan)?,
             Err(error) => prop_assert_eq!(error.to_string(), scan.check().unwrap_err().to_string()),
@@ -223,7 +226,7 @@ proptest! {
         let codec = if with_tags { Codec::KeyValueWithTags } else { Codec::KeyValue };
         let mut block = Vec::new();
         let message = convert::mutation_message(&mutation, codec, &mut block);
-        let again = convert::mutation(&message, &mut CellReader::new(&block)).unwrap();
+        let again = convert::mutation(&message, &mut CellReader::new(&block)).expect("it is valid");
         same(&again, &mutation)?;
     }
 
@@ -241,7 +244,7 @@ proptest! {
         cells.iter().for_each(|cell| writer.push(&cell));
         let message = writer.finish();
         let (block, _) = writer.into_block();
-        let again = convert::result_from(&message, &mut CellReader::new(&block)).unwrap();
+        let again = convert::result_from(&message, &mut CellReader::new(&block)).expect("valid");
         prop_assert_eq!(again, RowResult::new(cells));
     }
 
@@ -262,14 +265,14 @@ proptest! {
 #[test]
 fn conditions_come_back() {
     let put = || Put::new("r").add("f", "q", "v");
-    let range = TimeRange::new(3, 9).unwrap();
+    let range = TimeRange::new(3, 9).expect("it is valid");
     let checks = [
         CheckAndMutate::new("r").if_equals("f", "q", "old").then(put()),
         CheckAndMutate::new("r").if_filter(Filter::prefix("p")).then(put()).with_time_range(range),
     ];
     for check in checks {
-        let message = convert::condition_message(&check).unwrap();
-        let again = convert::condition(&message).unwrap().then(put());
+        let message = convert::condition_message(&check).expect("it is valid");
+        let again = convert::condition(&message).expect("it is valid").then(put());
         assert_eq!(format!("{again:?}"), format!("{check:?}"));
     }
     assert!(convert::condition_message(&CheckAndMutate::new("r")).is_err());
@@ -283,7 +286,8 @@ fn the_cells_of_a_batch_are_in_the_order_of_its_parts() {
         vec![put("a").into(), both.into(), Get::new("c").into(), put("d").into()];
     let (mut block, codec) = (Vec::new(), Codec::KeyValue);
     let numbered = (10..).zip(&actions);
-    let parts = convert::region_actions(b"region", numbered, codec, &mut block).unwrap();
+    let parts =
+        convert::region_actions(b"region", numbered, codec, &mut block).expect("it is valid");
     assert_eq!(parts.iter().map(|part| part.atomic).collect::<Vec<_>>(), [Some(false), Some(true)]);
     let mut cells = CellReader::new(&block);
     let mut rows = Vec::new();
@@ -291,8 +295,8 @@ fn the_cells_of_a_batch_are_in_the_order_of_its_parts() {
         assert_eq!(part.region.value.as_ref(), b"region");
         for action in &part.action {
             if let Some(message) = &action.mutation {
-                let mutation = convert::mutation(message, &mut cells).unwrap();
-                rows.push((action.index.unwrap(), mutation.row().to_vec()));
+                let mutation = convert::mutation(message, &mut cells).expect("it is valid");
+                rows.push((action.index.expect("it is valid"), mutation.row().to_vec()));
             }
         }
     }
@@ -315,16 +319,20 @@ fn errors_come_back_with_class_and_message() {
         exception: Some(RemoteException::from(&Error::illegal_argument("no")).to_pair()),
         ..Default::default()
     };
-    let results = convert::action_results_from(&region, &mut CellReader::new(b"")).unwrap();
+    let results =
+        convert::action_results_from(&region, &mut CellReader::new(b"")).expect("it is valid");
     assert!(results[0].1.is_err());
 }
 
 #[test]
 fn descriptors_and_regions_come_back() {
-    let table = TableDescriptor::new("n:t".parse().unwrap())
+    let table = TableDescriptor::new("n:t".parse().expect("it is valid"))
         .with_family(ColumnFamilyDescriptor::new("f").with_versions(3));
     let message = convert::table_schema(&table);
-    assert_eq!(convert::table_schema_from(&message).unwrap(), table);
-    let region = RegionInfo::new("n:t".parse().unwrap(), b"a", b"m", 7);
-    assert_eq!(convert::region_info_from(&convert::region_info(&region)).unwrap(), region);
+    assert_eq!(convert::table_schema_from(&message).expect("it is valid"), table);
+    let region = RegionInfo::new("n:t".parse().expect("it is valid"), b"a", b"m", 7);
+    assert_eq!(
+        convert::region_info_from(&convert::region_info(&region)).expect("it is valid"),
+        region
+    );
 }

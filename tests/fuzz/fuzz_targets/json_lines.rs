@@ -45,7 +45,8 @@ fuzz_target!(|input: &[u8]| {
         if table.mutate_all(mutations).is_err() {
             return;
         }
-        let scan = Scan::new().with_start_row(&row).with_limit(1).with_raw(true).with_all_versions();
+        let scan = Scan::new().with_start_row(&row).with_limit(1);
+        let scan = scan.with_raw(true).with_all_versions();
         let found = table.scan(&scan).expect("a scan").next().expect("the row").expect("a row");
         let mut writer = JsonLinesWriter::new(Vec::new());
         writer.write(&found).expect("a line");

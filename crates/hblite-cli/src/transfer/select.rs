@@ -20,7 +20,8 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "PREFIX", conflicts_with_all = ["start_row", "stop_row"])]
     prefix: Option<String>,
     /// Maximum number of rows
-    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
+    #[arg(long, value_name = "ROWS")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
     limit: Option<u32>,
     /// Versions of each column: a number, or 'all'
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = versions)]

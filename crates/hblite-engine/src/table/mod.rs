@@ -114,8 +114,8 @@ impl TableHandle {
         self.on_region(get.row(), |region| region.read_row(get).map(RowResult::new))
     }
 
-    /// Whether a get finds anything. Reads the first cell of it only, unless its filter judges whole
-    /// rows.
+    /// Whether a get finds anything. Reads the first cell of it only, unless its filter judges
+    /// whole rows.
     pub fn exists(&self, get: &Get) -> Result<bool> {
         get.check()?;
         if get.filter().is_some_and(Filter::has_filter_row) {

@@ -21,7 +21,7 @@ pub fn mutation_message(
     codec: Codec,
     block: &mut Vec<u8>,
 ) -> pb::MutationProto {
-    for cell in mutation.cells().iter() {
+    for cell in mutation.cells() {
         codec.push(block, &cell);
     }
     let pair =

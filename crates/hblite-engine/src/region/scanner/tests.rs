@@ -94,7 +94,7 @@ fn random_scans_answer_what_plain_loops_answer() {
         let mut scan = naive::random_scan(&dice, names);
         let batch = dice.hit(4).then(|| 1 + dice.roll(4) as usize);
         if let Some(batch) = batch {
-            scan = scan.with_batch(batch as usize);
+            scan = scan.with_batch(batch);
         }
         let sources = families
             .iter()
@@ -332,7 +332,7 @@ fn joined_families_come_in_batches_without_loss() {
     for batch in 1..8 {
         let scan = Scan::new().with_filter(filter.clone()).with_batch(batch);
         let scanner = open(vec![family("e"), family("f")], &scan).unwrap();
-        let (rows, _) = read(scanner, Some(batch as usize));
+        let (rows, _) = read(scanner, Some(batch));
         // The column and nothing else passes, in the other family too.
         let cells: Vec<usize> = rows.iter().map(Vec::len).collect();
         assert_eq!(cells, [1, 1, 1], "batch {batch}");
