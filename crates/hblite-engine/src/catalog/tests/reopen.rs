@@ -12,6 +12,7 @@ use hblite_model::{
 };
 
 use super::{DIR, env, has, name, open, options, put, put_in, rows, starts, table};
+use crate::catalog::descriptor_file;
 use crate::{Engine, EngineOptions};
 
 /// Ends a store like a kill does: memory is lost, files and log stay.
@@ -265,9 +266,10 @@ fn settings_of_hbase_namespace_that_lack_its_family_are_written_again() {
     put_namespace(&engine);
     end(engine, false);
     let dir = Path::new(DIR).join("data/hbase/namespace/.tabledesc");
+    let settings = || descriptor_file::read(fs.as_ref(), &dir, &name("hbase:namespace"));
     let path = dir.join(&fs.list_dir(&dir).unwrap()[0].name);
-    let content = fs.read(&path).unwrap();
-    let mut damaged = content.clone();
+    let before = settings().unwrap().unwrap();
+    let mut damaged = fs.read(&path).unwrap();
     let family = damaged.windows(4).position(|bytes| bytes == b"info").unwrap();
     damaged[family] ^= 1;
     fs.remove_file(&path).unwrap();
@@ -275,8 +277,7 @@ fn settings_of_hbase_namespace_that_lack_its_family_are_written_again() {
     let engine = open(&fs).unwrap();
     assert!(engine.describe_namespace("n").is_ok());
     end(engine, false);
-    let path = dir.join(&fs.list_dir(&dir).unwrap()[0].name);
-    assert_eq!(fs.read(&path).unwrap(), content);
+    assert_eq!(settings().unwrap(), Some(before));
 }
 
 /// Those of hbase:meta are known, whatever the file says.
