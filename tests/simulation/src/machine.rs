@@ -6,8 +6,9 @@
 //! is where the next life begins. During a life the disk is forked at random operations, and each
 //! fork is cut and looked at in the same way.
 //!
-//! A life begins with a write that is synced. It makes everything durable that the life found, so
-//! that what is read then is what must be there until the life writes itself.
+//! A life begins with a write that is synced, and with a flush if writes skip the log. That makes
+//! everything durable that the life found, so that what is read then is what must be there until
+//! the life writes itself.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -199,8 +200,13 @@ impl Machine {
     /// Whether this end takes acknowledged writes with it, as their durability allows.
     fn loses(&self, end: End) -> bool {
         match end {
-            End::Close => false,
-            End::Kill => self.settings.durability == Durability::AsyncWal,
+            End::Close => {
+                self.settings.durability == Durability::SkipWal
+                    && !self.settings.engine.is_flushed_on_close
+            }
+            End::Kill => {
+                matches!(self.settings.durability, Durability::AsyncWal | Durability::SkipWal)
+            }
             End::PowerCut => self.settings.durability != Durability::FsyncWal,
         }
     }
@@ -347,6 +353,10 @@ impl Machine {
         let table = connection.table("t").map_err(told)?;
         let fence = Put::new(FENCE).add("a", "x", "x").with_durability(Durability::FsyncWal);
         table.put(&fence).map_err(told)?;
+        if self.settings.durability == Durability::SkipWal {
+            // What skipped the log is durable when it is in files of a flush that has returned.
+            admin.flush_table(table_name()).map_err(told)?;
+        }
         // Until here nothing is new.
         self.check_forks(disk)?;
         let mut start = BTreeMap::new();
@@ -369,6 +379,7 @@ impl Machine {
         let durability = match self.settings.durability {
             Durability::FsyncWal => "FSYNC_WAL",
             Durability::SyncWal => "SYNC_WAL",
+            Durability::SkipWal => "SKIP_WAL",
             _ => "ASYNC_WAL",
         };
         table.set_attribute("DURABILITY", durability)?;

@@ -2,12 +2,13 @@
 //!
 //! *Strict*: every operation that was acknowledged happened, in an order that explains all answers
 //! and, at its end, the row. *A prefix*: the same up to some moment between two times; what was
-//! called later never happened, and what was under way may have.
+//! called later never happened, and what was under way may have. It can be asked of some columns
+//! only: without the log, each family of a row stands where its own last flush left it.
 
 use std::collections::BTreeSet;
 
 use crate::history::checker::{STEPS_MAX, Verdict, check};
-use crate::history::model::{Answer, COLUMNS, Operation, Row};
+use crate::history::model::{Answer, Column, Operation, Row};
 use crate::history::recorder::{Event, NEVER};
 use crate::history::report::Unexplained;
 
@@ -30,11 +31,18 @@ pub(crate) fn until(events: &[Event], moment: u64) -> Vec<Event> {
     begun.map(cut).collect()
 }
 
+/// What was found in some columns of a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found<'a> {
+    pub(crate) columns: &'a [Column],
+    pub(crate) row: &'a Row,
+}
+
 /// Why `found` cannot be what these operations left of the row.
 pub(crate) fn explain(
     start: &Row,
     events: &[Event],
-    found: &Row,
+    found: Found<'_>,
     kept: Kept,
 ) -> Result<(), String> {
     let Some(at) = obstacle(start, events, found, kept) else { return Ok(()) };
@@ -42,7 +50,7 @@ pub(crate) fn explain(
     Err(format!("{kept:?}\n{}", Unexplained::shrink(start, &events, at).show()))
 }
 
-fn obstacle(start: &Row, events: &[Event], found: &Row, kept: Kept) -> Option<u64> {
+fn obstacle(start: &Row, events: &[Event], found: Found<'_>, kept: Kept) -> Option<u64> {
     let try_with = |events: &[Event]| match check(start, &with_read(events, found), STEPS_MAX) {
         Verdict::Impossible { at } => Some(at),
         // A search that takes too long proves nothing.
@@ -60,14 +68,16 @@ fn obstacle(start: &Row, events: &[Event], found: &Row, kept: Kept) -> Option<u6
 }
 
 /// The history with a last look at the row.
-fn with_read(events: &[Event], found: &Row) -> Vec<Event> {
+fn with_read(events: &[Event], found: Found<'_>) -> Vec<Event> {
+    let row = found.row.iter().filter(|(column, _)| found.columns.contains(column));
+    let row = row.map(|(column, value)| (*column, value.clone())).collect();
     let mut events = events.to_vec();
     events.push(Event {
         row: String::new(),
         thread: usize::MAX,
         call: "found",
-        operation: Operation::Read(COLUMNS.to_vec()),
-        answer: Answer::Row(found.clone()),
+        operation: Operation::Read(found.columns.to_vec()),
+        answer: Answer::Row(row),
         invoked: NEVER - 2,
         returned: NEVER - 1,
     });

@@ -59,6 +59,7 @@ const NEEDED: &[&str] = &[
     "check: directory clean",
     "check: opened twice",
     "check: row explained",
+    "check: row without the log explained",
     "check: rotten store refused or right",
     "check: snapshot cloned",
 ];
