@@ -187,6 +187,11 @@ impl Wal {
         if found.left_over.is_empty() {
             return Ok(());
         }
+        // The head or a mark says so, and may come from a process that was killed before it synced.
+        self.sync_all()?;
+        let dir = &self.syncer.dir;
+        let named = Head::make_durable(self.syncer.env.fs.as_ref(), dir);
+        named.map_err(|error| Error::io("sync", &head_file(dir), error))?;
         let is_newest = |number: &u64| found.head.is_none_or(|head| head.newest == *number);
         let is_empty = found.head.is_some_and(|head| head.state == HeadState::Empty);
         if !is_empty && found.left_over.iter().any(is_newest) {

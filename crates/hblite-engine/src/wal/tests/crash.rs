@@ -163,6 +163,34 @@ fn flushed_segments_may_go_or_come_back_and_the_rest_stays() {
     }
 }
 
+/// A process is killed after it wrote, but did not sync, that segments are not needed. The next
+/// open removes them; a power cut then must not take the word that explains why they are missing.
+#[test]
+fn what_an_open_removes_after_a_kill_is_not_missed_after_a_power_cut() {
+    let writes = random_writes(15, 40);
+    for is_closed in [false, true] {
+        for point in 0.. {
+            let (fs, env) = crash_env();
+            let (wal, _, _) = open_with(&env, small());
+            fs.power_off_after(point);
+            let is_done = run(&wal, &writes, true).attempted == writes.len();
+            let flushed = ["1588230740", "aa", "bb"].map(|region| wal.region_flushed(region, 40));
+            let is_over =
+                is_done && flushed.iter().all(Result::is_ok) && (!is_closed || wal.close().is_ok());
+            let killed = fs.after_kill();
+            let _wal = open_with(&env_on(killed.clone()), small());
+            for seed in 0..8 {
+                let left = env_on(killed.after_power_cut(seed));
+                let replayed = replay_with(&left, false);
+                replayed.unwrap_or_else(|error| panic!("kill at {point}, cut {seed}: {error}"));
+            }
+            if is_over {
+                break;
+            }
+        }
+    }
+}
+
 #[test]
 fn synced_records_stay_synced_when_an_older_segment_was_only_written() {
     let (fs, env) = crash_env();
