@@ -42,7 +42,6 @@ final class Worker {
 
   private final Connection connection;
   private final Random random;
-  private int snapshots;
 
   Worker(Connection connection, Random random) {
     this.connection = connection;
@@ -180,7 +179,7 @@ final class Worker {
         }
         case 4 -> split(admin, name, isEnabled);
         case 5 -> merge(admin, name, isEnabled);
-        case 6 -> admin.snapshot("snapshot-" + random.nextLong() + "-" + snapshots++, name);
+        case 6 -> admin.flush(name);
         case 7 -> {
           if (random.nextInt(3) == 0) {
             if (isEnabled) {
