@@ -369,3 +369,36 @@ fn a_salvage_moves_files_that_are_no_segments_to_the_archive() {
         put_file(&env, &second, b"another one");
     }
 }
+
+/// The files of a closed log of these writes.
+fn closed_log(writes: &[Write]) -> Files {
+    let env = Env::in_memory();
+    let (wal, ..) = open_with(&env, small());
+    writes.iter().for_each(|each| write(&wal, each, Durability::SyncWal).unwrap());
+    wal.close().unwrap();
+    files_of(&env)
+}
+
+/// As of two copies of a store that went on apart: number, store, sizes and checksums are right.
+#[test]
+fn a_segment_of_another_copy_of_the_store_is_an_error() {
+    let writes = random_writes(25, WRITES);
+    let apart: Vec<Write> = writes
+        .iter()
+        .map(|each| {
+            let region = if each.region == "aa" { "bb" } else { "aa" }.to_owned();
+            let is_meta = each.region.len() > region.len();
+            Write { region: if is_meta { each.region.clone() } else { region }, ..each.clone() }
+        })
+        .collect();
+    let (files, others) = (closed_log(&writes), closed_log(&apart));
+    let segments: Vec<&PathBuf> =
+        files.keys().filter(|path| **path != head_path(Path::new(DIR))).collect();
+    let same_size = |path: &&&PathBuf| files[**path].len() == others[**path].len();
+    assert!(segments.iter().filter(same_size).count() > 3, "{segments:?}");
+    for path in segments {
+        let mut mixed = files.clone();
+        mixed.insert(path.clone(), others[path].clone());
+        assert_corrupt(&replay_with(&env_of(&mixed), false).unwrap_err(), path);
+    }
+}
