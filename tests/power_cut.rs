@@ -278,3 +278,20 @@ fn a_flush_that_fails_loses_nothing_and_is_made_up_for() {
     let connection = open(fs).expect("the store opens again");
     verify(&connection, &told, "opened again");
 }
+
+#[test]
+fn a_batch_is_as_durable_as_its_strongest_write() {
+    let fs = CrashFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty disk opens");
+    create_table(&connection, &mut Acknowledged::default()).expect("the table is new");
+    let levels = [Durability::AsyncWal, Durability::FsyncWal, Durability::SyncWal];
+    let put = |number: usize, durability| {
+        Put::new(format!("row-{number}")).add("a", "x", "value").durability(durability)
+    };
+    let puts: Vec<Put> = (0..).zip(levels).map(|(number, level)| put(number, level)).collect();
+    connection.table("t").and_then(|t| t.put_all(&puts)).expect("nothing fails");
+    // Nothing that was not synced is kept.
+    let connection = open(fs.after_power_cut(0)).expect("the store opens");
+    let found = connection.table("t").and_then(|t| t.get(&Get::new("row-1")));
+    assert_eq!(found.expect("it can be read").value("a", "x"), Some(b"value".as_slice()));
+}

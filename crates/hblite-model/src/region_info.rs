@@ -201,6 +201,23 @@ mod tests {
         assert_eq!(RegionInfo::from_bytes(b""), None);
     }
 
+    #[test]
+    fn a_region_has_its_start_row_and_not_its_end_row() {
+        let region =
+            |start: &[u8], end: &[u8]| RegionInfo::new("t".parse().unwrap(), start, end, 1);
+        let middle = region(b"g", b"m");
+        let found = [b"f\xff".as_slice(), b"g", b"g\0", b"l\xff", b"m", b"m\0"];
+        assert_eq!(
+            found.map(|row| middle.contains_row(row)),
+            [false, true, true, true, false, false]
+        );
+        let (first, last) = (region(b"", b"g"), region(b"m", b""));
+        assert!(first.contains_row(b"") && first.contains_row(b"f") && !first.contains_row(b"g"));
+        assert!(
+            last.contains_row(b"m") && last.contains_row(&[0xff; 9]) && !last.contains_row(b"l")
+        );
+    }
+
     /// The name was printed by a running HBase.
     #[test]
     fn encoded_name_is_the_md5_of_the_name() {
