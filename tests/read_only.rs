@@ -76,6 +76,10 @@ impl FileSystem for ReadOnlyFs {
         self.refuse()
     }
 
+    fn rewrite(&self, _: &Path, _: u64) -> io::Result<()> {
+        self.refuse()
+    }
+
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
         self.refuse()
     }

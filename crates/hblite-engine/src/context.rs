@@ -91,6 +91,17 @@ impl EngineContext {
         }
     }
 
+    /// Moves a file that may not be served to the archive, and notes it.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn put_aside(&self, path: &Path, what: &str) -> Result<()> {
+        let place = self.layout.archive_dir_of(self.env.fs.as_ref(), path)?;
+        let place = place.unwrap_or_default();
+        self.note(path, format!("{what}; it was moved to {}", place.display()));
+        Ok(())
+    }
+
     /// How the log is read: as that of this store.
     pub(crate) fn replay_options(&self) -> ReplayOptions {
         ReplayOptions { store: self.layout.store_id(), salvage: self.options.salvage }

@@ -117,6 +117,9 @@ impl Engine {
         make_log_durable(&context, &recovery)?;
         // A replay may flush, and the log then has segments that nobody needs but the replay.
         let hold = context.wal.hold_segments();
+        for (path, what) in rebuild.iter().flat_map(|plan| &plan.damaged) {
+            context.put_aside(path, what)?;
+        }
         let meta = Catalog::open_meta(&context)?;
         replay_into(&context, &recovery, |name| {
             (name == META_ENCODED_NAME).then(|| Arc::clone(&meta))

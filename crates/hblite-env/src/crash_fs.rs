@@ -73,19 +73,13 @@ impl CrashFileSystem {
     }
 
     /// The files as they are when only the process ends now: everything that was written is there.
-    /// What a failed sync did not write is written by the next sync.
+    /// What a failed sync did not write is not written by a later one either.
     pub fn after_kill(&self) -> Self {
         let mut disk = self.disk.lock().clone();
         disk.locked.clear();
         disk.power_off_at = None;
-        disk.remember_unsynced();
         disk.drop_unreachable();
         Self::with_disk(disk)
-    }
-
-    /// The next sync writes what failed syncs did not.
-    pub fn forgive_failed_syncs(&self) {
-        self.disk.lock().remember_unsynced();
     }
 
     /// The files as they are now, locks and open files included. Nothing is copied before either
@@ -262,6 +256,14 @@ impl FileSystem for CrashFileSystem {
         let mut disk = self.disk.lock();
         disk.change()?;
         let inode = disk.find(path)?;
+        disk.sync_content(inode)
+    }
+
+    fn rewrite(&self, path: &Path, from: u64) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let inode = disk.find(path)?;
+        disk.write_again(inode, usize::try_from(from).unwrap_or(usize::MAX));
         disk.sync_content(inode)
     }
 

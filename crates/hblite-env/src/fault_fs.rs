@@ -261,6 +261,11 @@ impl FileSystem for FaultFileSystem {
         self.inner.sync_file(path)
     }
 
+    fn rewrite(&self, path: &Path, from: u64) -> io::Result<()> {
+        self.check(Operation::Sync, path)?;
+        self.inner.rewrite(path, from)
+    }
+
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         self.check(Operation::SyncDir, path)?;
         self.inner.sync_dir(path)

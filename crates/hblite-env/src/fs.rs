@@ -21,7 +21,7 @@ use crate::mapping::Mapping;
 /// Size up to which a file counts as small: far above that of any file that is read as a whole.
 const SMALL_FILE_MAX: u64 = 64 << 20;
 /// Bytes that are copied in one piece.
-const COPY_SIZE: u64 = 1 << 20;
+pub(crate) const COPY_SIZE: u64 = 1 << 20;
 
 /// What stands in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +72,14 @@ pub trait FileSystem: Send + Sync + Debug {
 
     /// Makes the content of a file durable that nobody has open for writing.
     fn sync_file(&self, path: &Path) -> io::Result<()>;
+
+    /// Writes what a file has from offset `from` on again, and makes it durable. Nobody has it open
+    /// for writing.
+    ///
+    /// After a failed sync the operating system may regard bytes as written that are not, and a
+    /// later sync succeeds without them. Nothing tells a process whether that happened to one
+    /// before it, so what it relies on must be written again.
+    fn rewrite(&self, path: &Path, from: u64) -> io::Result<()>;
 
     /// Makes the names in a directory durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;

@@ -212,6 +212,10 @@ impl FileSystem for MemFileSystem {
         self.open(path).map(drop)
     }
 
+    fn rewrite(&self, path: &Path, _: u64) -> io::Result<()> {
+        self.sync_file(path)
+    }
+
     fn sync_dir(&self, _path: &Path) -> io::Result<()> {
         Ok(())
     }

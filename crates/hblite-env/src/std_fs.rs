@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+use crate::fs::{COPY_SIZE, DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
 use crate::mapping;
 
 /// The file system of the operating system.
@@ -66,6 +66,21 @@ impl FileSystem for StdFileSystem {
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
         File::open(path)?.sync_all()
+    }
+
+    fn rewrite(&self, path: &Path, from: u64) -> io::Result<()> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        let end = file.metadata()?.len();
+        let mut buffer = Vec::new();
+        let mut offset = from;
+        while offset < end {
+            // At most COPY_SIZE, which fits any `usize`.
+            buffer.resize((end - offset).min(COPY_SIZE) as usize, 0);
+            file.read_exact_at(&mut buffer, offset)?;
+            file.write_all_at(&buffer, offset)?;
+            offset += buffer.len() as u64;
+        }
+        file.sync_all()
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {

@@ -83,6 +83,20 @@ fn a_file_is_in_place_until_its_path_leads_elsewhere() {
 }
 
 #[test]
+fn a_rewritten_file_is_what_it_was() {
+    on_each(|fs, dir| {
+        let path = dir.join("a");
+        let content: Vec<u8> = (0..(2_u32 << 20) + 77).map(|number| (number / 7) as u8).collect();
+        write(fs, &path, &content);
+        for from in [0, 1, 1 << 20, content.len() as u64, content.len() as u64 + 1] {
+            fs.rewrite(&path, from).unwrap();
+            assert!(fs.read(&path).unwrap() == content, "{fs:?}");
+        }
+        assert_eq!(kind(fs.rewrite(&dir.join("x"), 0)), Some(ErrorKind::NotFound), "{fs:?}");
+    });
+}
+
+#[test]
 fn a_copy_is_a_file_of_its_own() {
     on_each(|fs, dir| {
         let (a, b) = (dir.join("a"), dir.join("b"));

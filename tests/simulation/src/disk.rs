@@ -222,6 +222,11 @@ impl FileSystem for SimulatedDisk {
         self.0.files.sync_file(path)
     }
 
+    fn rewrite(&self, path: &Path, from: u64) -> io::Result<()> {
+        self.before(SYNC, path)?;
+        self.0.files.rewrite(path, from)
+    }
+
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         self.before(SYNC_DIR, path)?;
         self.0.files.sync_dir(path)

@@ -244,8 +244,6 @@ impl Machine {
             }
             Err(_) => disk.heal(),
         }
-        // Another open cannot know that a sync of the last one failed.
-        disk.files().forgive_failed_syncs();
         let faults = self.rates.faults();
         match self.options(disk.clone()).open(STORE) {
             Ok(connection) => Ok((Some(connection), faults)),

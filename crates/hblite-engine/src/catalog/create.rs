@@ -9,6 +9,7 @@ use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
 use super::{Catalog, discard, orphans, region_info_file, sanity};
+use crate::files::sync_dir;
 use crate::region::Region;
 
 impl Catalog {
@@ -72,6 +73,12 @@ impl Catalog {
         let fs = self.context.env.fs.as_ref();
         for row in rows {
             region_info_file::ensure(fs, &self.context.layout, &row.info)?;
+        }
+        if let Some(row) = rows.first() {
+            // Before hbase:meta names them: a region without a directory has lost its files.
+            let dir = self.context.layout.table_dir(row.info.table());
+            self.context.layout.make_durable(fs, &dir)?;
+            sync_dir(fs, &dir)?;
         }
         self.open_regions(rows, descriptor)
     }

@@ -26,6 +26,7 @@ use super::region_info_file;
 use super::snapshot;
 use super::table::TableEntry;
 use crate::context::EngineContext;
+use crate::files::sync_dir;
 use crate::layout::NAMESPACE_REGION_ID;
 use crate::parallel;
 use crate::region::Region;
@@ -118,7 +119,11 @@ impl Catalog {
             })?;
             let descriptor = Arc::new(descriptor);
             for row in rows.iter().filter(|row| !row.info.is_split) {
+                let has_directory = self.has_directory(&row.info)?;
                 region_info_file::ensure(fs, layout, &row.info)?;
+                if !has_directory {
+                    sync_dir(fs, &layout.table_dir(&name))?;
+                }
                 if state == TableState::Enabled {
                     opening.push((row.clone(), Arc::clone(&descriptor)));
                 }
@@ -146,6 +151,29 @@ impl Catalog {
         let rows: Vec<_> =
             renames.iter().map(|rename| rename.put(&self.server, timestamp)).collect();
         self.meta.write(&rows)
+    }
+
+    /// Whether a region has a directory. One without is refused, because that was durable before
+    /// hbase:meta named the region; but for one whose truncation was cut short.
+    fn has_directory(&self, info: &RegionInfo) -> Result<bool> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let dir = layout.region_dir(info);
+        if fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))? {
+            return Ok(true);
+        }
+        if layout.is_in_trash(fs, info.encoded_name())? {
+            return Ok(false);
+        }
+        if self.context.options.salvage {
+            let what = format!("region {info} has no directory: its files are lost, it is empty");
+            self.context.note(&dir, what);
+            return Ok(false);
+        }
+        let what = format!(
+            "hbase:meta names region {info}, which has no directory. Restore it from a backup, or \
+             open with salvage, which opens the region without the files that it had"
+        );
+        Err(Error::corrupt(Exception::CorruptHFile, &dir, 0, what))
     }
 
     /// Writes the rows of hbase:namespace's own region, in memory.

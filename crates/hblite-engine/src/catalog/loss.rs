@@ -2,6 +2,7 @@
 //!
 //! | what is found | what was lost |
 //! |---|---|
+//! | a file of hbase:meta is damaged; only a salvage goes on to ask | its rows |
 //! | the marker says that hbase:meta has had files, and a family has none | its files |
 //! | hbase:meta names no table, a table that it never knew has cells | its rows |
 //! | the log has entries of a region that hbase:meta never knew, which has a directory | its rows |
@@ -31,7 +32,9 @@ pub(crate) fn find(
     survey: &CatalogSurvey,
     log: &ReplayReport,
 ) -> Result<Vec<String>> {
-    let mut losses = Vec::new();
+    let damaged = survey.unreadable.iter();
+    let mut losses: Vec<String> =
+        damaged.map(|(path, what)| format!("{}: {what}", path.display())).collect();
     if had_files && let Some(family) = survey.family_without_files {
         losses.push(format!("hbase:meta had store files, and its family {family} has none"));
     }

@@ -7,13 +7,14 @@
 //! directory of a removed region differs from one that hbase:meta never had.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hblite_env::Env;
 use hblite_hfile::file_info::MAJOR_COMPACTION;
 use hblite_model::{
-    CellBuffer, CellComparator, CellRef, META_ENCODED_NAME, RegionInfo, Result, RowResult, Scan,
-    TableName,
+    CellBuffer, CellComparator, CellRef, ErrorKind, META_ENCODED_NAME, RegionInfo, Result,
+    RowResult, Scan, TableName,
 };
 
 use super::meta::{self, MetaRow, meta_descriptor};
@@ -49,6 +50,8 @@ impl MetaEntry {
 pub(crate) struct CatalogSurvey {
     /// Its rows, as an open would see them.
     pub(crate) rows: Vec<RowResult>,
+    /// Its files that a salvage has to do without, each with what is wrong.
+    pub(crate) unreadable: Vec<(PathBuf, String)>,
     /// A family that has no store file, if there is one.
     pub(crate) family_without_files: Option<&'static str>,
     /// Whether a major compaction may have dropped what hbase:meta knew: a region that it does
@@ -59,17 +62,24 @@ pub(crate) struct CatalogSurvey {
 }
 
 impl CatalogSurvey {
-    /// Reads hbase:meta from its files and from its entries in the log.
+    /// Reads hbase:meta from its files and from its entries in the log. With `salvage`, damaged
+    /// files are left out and listed.
     ///
     /// # Errors
-    /// `Io`, `CorruptHFile`.
-    pub(crate) fn read(env: &Env, layout: &Layout, entries: &[MetaEntry]) -> Result<Self> {
+    /// `Io`; without `salvage`, `CorruptHFile`.
+    pub(crate) fn read(
+        env: &Env,
+        layout: &Layout,
+        entries: &[MetaEntry],
+        salvage: bool,
+    ) -> Result<Self> {
         let mut survey = Self::default();
         for family in meta_descriptor().families() {
             let mut wanted = [meta::INFO, meta::TABLE].into_iter();
             if let Some(name) = wanted.find(|name| name.as_bytes() == family.name()) {
                 let info = ScanInfo::new(family, CellComparator::Meta);
-                if survey.read_family(env, layout, &info, entries)? == 0 {
+                let files = survey.open_files(env, layout, &info.family, salvage)?;
+                if survey.read_family(env, files, &info, entries)? == 0 {
                     survey.family_without_files.get_or_insert(name);
                 }
             }
@@ -103,11 +113,10 @@ impl CatalogSurvey {
     fn read_family(
         &mut self,
         env: &Env,
-        layout: &Layout,
+        files: Vec<StoreFile>,
         info: &ScanInfo,
         entries: &[MetaEntry],
     ) -> Result<usize> {
-        let files = open_files(env, layout, &info.family)?;
         let file_count = files.len();
         let flushed = files.iter().map(StoreFile::sequence_id_max).max().unwrap_or(0);
         let memstore = MemStore::new(CellComparator::Meta, b"", Arc::new(ChunkPool::new(0)));
@@ -120,14 +129,7 @@ impl CatalogSurvey {
         for file in &files {
             let major = file.reader().file_info(MAJOR_COMPACTION);
             self.has_forgotten |= major.is_some_and(|value| value != [0]);
-            let mut scanner = file.scanner(u64::MAX);
-            let mut is_at_cell = scanner.seek_first()?;
-            while is_at_cell {
-                if let Some(cell) = scanner.current() {
-                    self.note(&cell);
-                }
-                is_at_cell = scanner.next()?;
-            }
+            for_each_cell(file, &mut |cell| self.note(cell))?;
         }
         let memory = memstore.scanners(u64::MAX).into_iter().map(SourceScanner::from);
         let files = files.iter().rev().map(|file| SourceScanner::from(file.scanner(u64::MAX)));
@@ -156,19 +158,51 @@ impl CatalogSurvey {
     }
 }
 
-/// The files of a family of hbase:meta, oldest first, without those that were replaced.
-fn open_files(env: &Env, layout: &Layout, family: &[u8]) -> Result<Vec<StoreFile>> {
-    let dir = layout.family_dir(&RegionInfo::meta(), family);
-    let mut files = Vec::new();
-    for entry in orphans::list(env.fs.as_ref(), &dir)? {
-        let path = dir.join(&entry.name);
-        let is_file = !entry.is_dir && is_store_file_name(&entry.name);
-        if is_file && split_reference(&path).is_none() {
-            files.push(StoreFile::open_with(env.fs.as_ref(), layout, None, &path)?);
+/// Reads all cells of a file.
+fn for_each_cell(file: &StoreFile, visit: &mut dyn FnMut(&CellRef<'_>)) -> Result<()> {
+    let mut scanner = file.scanner(u64::MAX);
+    let mut is_at_cell = scanner.seek_first()?;
+    while is_at_cell {
+        if let Some(cell) = scanner.current() {
+            visit(&cell);
         }
+        is_at_cell = scanner.next()?;
     }
-    let replaced: HashSet<String> = files.iter().flat_map(replaced_files).collect();
-    files.retain(|file| !replaced.contains(file.name()));
-    files.sort_by_key(StoreFile::sequence_id_max);
-    Ok(files)
+    Ok(())
+}
+
+impl CatalogSurvey {
+    /// The files of a family of hbase:meta, oldest first, without those that were replaced.
+    fn open_files(
+        &mut self,
+        env: &Env,
+        layout: &Layout,
+        family: &[u8],
+        salvage: bool,
+    ) -> Result<Vec<StoreFile>> {
+        let dir = layout.family_dir(&RegionInfo::meta(), family);
+        let mut files = Vec::new();
+        for entry in orphans::list(env.fs.as_ref(), &dir)? {
+            let path = dir.join(&entry.name);
+            let is_file = !entry.is_dir && is_store_file_name(&entry.name);
+            if !is_file || split_reference(&path).is_some() {
+                continue;
+            }
+            let opened = StoreFile::open_with(env.fs.as_ref(), layout, None, &path);
+            let read = opened.and_then(|file| match salvage {
+                true => for_each_cell(&file, &mut |_| {}).map(|()| file),
+                false => Ok(file),
+            });
+            match read {
+                Err(error) if salvage && error.kind() == ErrorKind::Corrupt => {
+                    self.unreadable.push((path, error.message().to_owned()));
+                }
+                read => files.push(read?),
+            }
+        }
+        let replaced: HashSet<String> = files.iter().flat_map(replaced_files).collect();
+        files.retain(|file| !replaced.contains(file.name()));
+        files.sort_by_key(StoreFile::sequence_id_max);
+        Ok(files)
+    }
 }

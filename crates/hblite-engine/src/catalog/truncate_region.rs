@@ -75,7 +75,11 @@ impl Catalog {
         let has_foreign = foreign.map_err(|e| Error::io("cannot list", &dir, e))?.is_some();
         let trash = match has_foreign {
             true => layout.archive_dir_of(fs, &dir)?,
-            false => layout.move_to_trash(fs, &dir)?,
+            false => {
+                // It explains after a power cut why the region has no directory.
+                layout.make_trash_durable(fs)?;
+                layout.move_to_trash(fs, &dir)?
+            }
         };
         let opened = self.open_emptied(entry, &emptied, trash.as_deref()).or_else(|error| {
             self.put_back(info, trash.as_deref())?;

@@ -17,7 +17,7 @@ impl Inspection<'_> {
         self.check_table(&meta, &[create::new_row(RegionInfo::meta(), 0)]);
         let meta_dir = self.layout.table_dir(&meta);
         let (log, entries) = self.check_log();
-        match CatalogSurvey::read(self.env, &self.layout, &entries) {
+        match CatalogSurvey::read(self.env, &self.layout, &entries, false) {
             Ok(survey) => {
                 let tables = self.parse_rows(&survey.rows);
                 self.check_losses(&survey, &log);

@@ -58,7 +58,7 @@ impl Engine {
         if matches!(place, Place::Free(_)) {
             return Ok((recovery, None));
         }
-        let survey = CatalogSurvey::read(env, layout, &entries)?;
+        let survey = CatalogSurvey::read(env, layout, &entries, salvage)?;
         let had_files = layout.marker_of(fs, place)?.catalog_has_files;
         let losses = loss::find(fs, layout, had_files, &survey, &recovery)?;
         let rebuild = match (losses.is_empty(), salvage) {

@@ -108,6 +108,17 @@ impl Layout {
         moved.map_err(|e| Error::io("cannot remove", dir, e))
     }
 
+    /// Makes the name of [`Layout::trash_dir`] durable: what is moved there before a sync of it is
+    /// there after a power cut.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn make_trash_durable(&self, fs: &dyn FileSystem) -> Result<()> {
+        let dir = self.trash_dir();
+        fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
+        self.make_durable(fs, &dir)
+    }
+
     /// Removes a directory and all in it. It leaves its place in one step; an interruption leaves
     /// only rubbish in [`Layout::trash_dir`], which the next open removes.
     ///

@@ -233,7 +233,8 @@ impl Layout {
             return Ok(());
         }
         let path = self.marker_file();
-        fs.sync_file(&path).map_err(|error| Error::io("cannot sync", &path, error))?;
+        // A process before this one may have failed to sync it.
+        fs.rewrite(&path, 0).map_err(|error| Error::io("cannot sync", &path, error))?;
         let root = &self.root;
         fs.sync_dir(root).map_err(|error| Error::io("cannot sync directory", root, error))?;
         state.is_durable = true;

@@ -147,7 +147,7 @@ impl Opening<'_> {
                 if !self.context.options.salvage {
                     return Err(sealed::damaged(&path, what, REMEDY));
                 }
-                self.put_aside(&path, what)?;
+                self.context.put_aside(&path, what)?;
             }
         }
         Ok(None)
@@ -190,15 +190,6 @@ impl Opening<'_> {
             }
             self.context.note(&path, format!("{what}; its cells are lost"));
         }
-        Ok(())
-    }
-
-    /// Moves a file that may not be served to the archive.
-    fn put_aside(&self, path: &Path, what: &str) -> Result<()> {
-        let fs = self.context.env.fs.as_ref();
-        let place = self.context.layout.archive_dir_of(fs, path)?;
-        let place = place.unwrap_or_default();
-        self.context.note(path, format!("{what}; it was moved to {}", place.display()));
         Ok(())
     }
 }

@@ -167,8 +167,7 @@ impl Wal {
         let segments = found.segments.iter().map(|segment| segment.closed.clone());
         let accounting = Accounting::with_segments(segments);
         let syncer = Syncer::new(env.clone(), dir.to_path_buf(), tail, accounting);
-        let ends = found.segments.iter().map(|segment| segment.end);
-        syncer.go_on(found.head.is_some(), ends.filter(|end| *end > found.synced));
+        syncer.go_on(found.head.is_some(), found.unsynced());
         let wal = Self {
             syncer: Arc::new(syncer),
             background: Background::default(),

@@ -124,9 +124,9 @@ pub(super) struct Unsynced {
 #[derive(Debug, Default)]
 pub(super) struct Output {
     segment: Option<OpenSegment>,
-    /// Files that may not be durable and must be before the next segment is: those of an earlier
-    /// process.
-    pub(super) found: Vec<PathBuf>,
+    /// Files of an earlier process that may not be durable and must be before the next segment is,
+    /// and from where on. That process may have failed to sync them, so they are written again.
+    pub(super) found: Vec<(PathBuf, u64)>,
     /// Whether the log has a head. If not, the name of its directory may not be durable.
     pub(super) has_head: bool,
     /// A file that is to have this content, durably, before there is a segment of this process.
@@ -242,9 +242,9 @@ impl Output {
 
     /// Makes the files of an earlier process durable.
     pub(super) fn sync_found(&mut self, env: &Env) -> Outcome<()> {
-        while let Some(path) = self.found.pop() {
-            let synced = env.fs.sync_file(&path);
-            synced.map_err(|error| Failure::unknown("sync", &path, &error))?;
+        while let Some((path, from)) = self.found.pop() {
+            let written = env.fs.rewrite(&path, from);
+            written.map_err(|error| Failure::unknown("sync", &path, &error))?;
         }
         Ok(())
     }

@@ -162,6 +162,16 @@ impl FoundLog {
         self.segments.last().map(|segment| segment.end).unwrap_or_default()
     }
 
+    /// From where on each segment may not survive a power cut; those that do are left out.
+    pub(super) fn unsynced(&self) -> impl Iterator<Item = LogPosition> {
+        let synced = self.synced;
+        self.segments.iter().filter(move |segment| segment.end > synced).map(move |segment| {
+            let number = segment.end.segment;
+            let offset = if number == synced.segment { synced.offset } else { 0 };
+            LogPosition { segment: number, offset }
+        })
+    }
+
     /// The salt of the segment in which the log ends.
     pub(super) fn end_salt(&self) -> u32 {
         self.segments.last().map_or(0, |segment| segment.salt)

@@ -390,10 +390,11 @@ impl Syncer {
         }
     }
 
-    /// Goes on after a log that was found. The next sync, and the next segment, begin with the sync
-    /// of the segments that end at `ends`.
-    pub(super) fn go_on(&self, has_head: bool, ends: impl IntoIterator<Item = LogPosition>) {
-        let paths = ends.into_iter().map(|end| segment_path(&self.dir, end.segment));
+    /// Goes on after a log that was found. The next sync, and the next segment, begin with what may
+    /// not be durable of its segments: what comes after each of `starts`.
+    pub(super) fn go_on(&self, has_head: bool, starts: impl IntoIterator<Item = LogPosition>) {
+        let paths =
+            starts.into_iter().map(|start| (segment_path(&self.dir, start.segment), start.offset));
         let output = &mut self.io.lock().output;
         output.has_head = has_head;
         output.found.extend(paths);
@@ -401,7 +402,7 @@ impl Syncer {
 
     /// Lets the next sync, and the next segment, begin with the sync of `file`.
     pub(super) fn sync_first(&self, file: PathBuf) {
-        self.io.lock().output.found.push(file);
+        self.io.lock().output.found.push((file, 0));
     }
 
     /// Lets the next segment begin with this write of a file.

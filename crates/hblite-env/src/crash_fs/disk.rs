@@ -265,13 +265,13 @@ impl Disk {
         }
     }
 
-    /// What failed syncs forgot is owed to the disk again.
-    pub(super) fn remember_unsynced(&mut self) {
-        for inode in &mut self.inodes {
-            if let Inode::File { durable_length, forgotten, .. } = inode {
-                let starts = forgotten.drain(..).map(|range| range.start);
-                *durable_length = starts.min().unwrap_or(usize::MAX).min(*durable_length);
-            }
+    /// What a file has from `from` on is written again, so failed syncs forgot none of it.
+    pub(super) fn write_again(&mut self, file: InodeId, from: usize) {
+        if let Inode::File { forgotten, .. } = &mut self.inodes[file] {
+            forgotten.retain_mut(|range| {
+                range.end = range.end.min(from);
+                range.start < range.end
+            });
         }
     }
 

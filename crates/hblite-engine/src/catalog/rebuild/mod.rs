@@ -64,6 +64,8 @@ pub(crate) struct Plan {
     split_parents: Vec<(RegionInfo, [RegionInfo; 2])>,
     /// Tables whose state is lost.
     without_state: Vec<TableName>,
+    /// Files of hbase:meta that cannot be read, each with what is wrong.
+    pub(crate) damaged: Vec<(PathBuf, String)>,
     pub(crate) report: CatalogRebuild,
 }
 
@@ -91,8 +93,13 @@ pub(crate) fn plan(
     without_state.retain(|table| !stated.contains(table));
     let logged: HashSet<&str> = log.regions().into_iter().map(|(region, _)| region).collect();
     let report = CatalogRebuild { losses, ..CatalogRebuild::default() };
-    let mut plan =
-        Plan { rows: vec![namespace_row()], split_parents: Vec::new(), without_state, report };
+    let mut plan = Plan {
+        rows: vec![namespace_row()],
+        split_parents: Vec::new(),
+        without_state,
+        damaged: survey.unreadable.clone(),
+        report,
+    };
     let mut seen = HashSet::new();
     for (table, dir) in loss::tables_on_disk(fs, layout)? {
         let known: &[RegionRow] = named.get(&table).map_or(&[], |(_, rows)| rows);

@@ -168,3 +168,195 @@ fn a_dropped_table_in_the_log_is_no_loss_after_a_compaction_of_hbase_meta() {
     drop(engine);
     open(&fs).unwrap().close().unwrap();
 }
+
+/// What a catalog can lose: its files, their content, and directories.
+const LOSSES: [&str; 4] = ["files", "contents", "data/hbase/meta", "data/hbase"];
+
+fn lose(fs: &dyn FileSystem, what: &str) {
+    if what.starts_with("data") {
+        return remove(fs, what);
+    }
+    let dir = Path::new(DIR).join("data/hbase/meta/1588230740");
+    for family in ["info", "table", "ns", "rep_barrier"] {
+        let dir = dir.join(family);
+        for entry in fs.list_dir(&dir).unwrap_or_default() {
+            let path = dir.join(entry.name);
+            fs.remove_file(&path).unwrap();
+            if what == "contents" {
+                fs.create(&path).unwrap();
+            }
+        }
+    }
+}
+
+fn encoded(engine: &Engine, start: &str) -> String {
+    let regions = engine.regions(&name("t")).unwrap();
+    let region = regions.iter().find(|info| info.start_key() == start.as_bytes()).unwrap();
+    region.encoded_name().to_owned()
+}
+
+/// Rows of table `t`, written one by one, every third of them flushed.
+const ROWS: [&str; 9] = ["a", "c", "e", "g", "i", "k", "m", "o", "q"];
+
+fn fill(engine: &Arc<Engine>, split_at: &[&str]) {
+    let splits: Vec<Vec<u8>> = split_at.iter().map(|key| key.as_bytes().to_vec()).collect();
+    engine.create_table(&table("t", &["f"]), &splits).unwrap();
+    for (index, row) in ROWS.iter().enumerate() {
+        put(engine, "t", row).unwrap();
+        if index % 3 == 2 {
+            engine.flush(name("t")).unwrap();
+        }
+    }
+}
+
+fn split(engine: &Arc<Engine>) {
+    fill(engine, &[]);
+    engine.split_table(&name("t"), Some(b"h")).unwrap();
+    put(engine, "t", "late").unwrap();
+}
+
+fn split_twice_and_compacted_in_part(engine: &Arc<Engine>) {
+    split(engine);
+    let low = encoded(engine, "");
+    engine.compact(CompactRequest::region(&low).major()).unwrap();
+    engine.split_region(&low, Some(b"d")).unwrap();
+}
+
+fn merged(engine: &Arc<Engine>) {
+    fill(engine, &["d", "j"]);
+    let (first, second) = (encoded(engine, ""), encoded(engine, "d"));
+    engine.merge_regions(&[&first, &second], hblite_model::MergeKind::Adjacent).unwrap();
+    put(engine, "t", "late").unwrap();
+}
+
+fn split_and_merged(engine: &Arc<Engine>) {
+    split(engine);
+    engine.compact(CompactRequest::table(name("t")).major()).unwrap();
+    let (low, high) = (encoded(engine, ""), encoded(engine, "h"));
+    engine.merge_regions(&[&low, &high], hblite_model::MergeKind::Adjacent).unwrap();
+}
+
+/// Opens a store that has lost its catalog: first refused, then salvaged with every row.
+fn assert_salvaged(fs: &Arc<dyn FileSystem>, expected: &[&str], context: &str) {
+    let before = contents(fs.as_ref(), Path::new(DIR));
+    let error = open(fs).map(drop).expect_err(context);
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{context}: {error}");
+    assert!(contents(fs.as_ref(), Path::new(DIR)) == before, "{context}: changed");
+    let engine = salvage(fs).unwrap_or_else(|error| panic!("{context}: {error}"));
+    assert_eq!(rows(&engine, "t").unwrap(), expected, "{context}");
+    engine.close().unwrap();
+    drop(engine);
+    let engine = open(fs).unwrap_or_else(|error| panic!("{context}: {error}"));
+    assert_eq!(rows(&engine, "t").unwrap(), expected, "{context}: again");
+    engine.compact(CompactRequest::table(name("t")).major()).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), expected, "{context}: compacted");
+    engine.close().unwrap();
+    drop(engine);
+    let report = check(&env(Arc::clone(fs)), Path::new(DIR), &mut |_| {}).unwrap();
+    assert!(report.is_clean(), "{context}: {:?}", report.defects);
+}
+
+#[test]
+fn a_lost_catalog_is_salvaged_after_splits_and_merges() {
+    type Prepare = fn(&Arc<Engine>);
+    let preparations: [(&str, Prepare); 4] = [
+        ("split", split),
+        ("split twice", split_twice_and_compacted_in_part),
+        ("merged", merged),
+        ("split and merged", split_and_merged),
+    ];
+    for (what, prepare) in preparations {
+        for is_killed in [false, true] {
+            for lost in LOSSES {
+                let context = format!("{what}, killed {is_killed}, lost {lost}");
+                let (fs, engine) = super::prepared(CrashFileSystem::new(), prepare);
+                engine.flush(name("hbase:meta")).unwrap();
+                if is_killed {
+                    engine.abandon();
+                } else {
+                    engine.close().unwrap();
+                }
+                drop(engine);
+                let mut expected = ROWS.to_vec();
+                expected.push("late");
+                expected.sort_unstable();
+                lose(&fs, lost);
+                assert_salvaged(&(Arc::new(fs) as Arc<dyn FileSystem>), &expected, &context);
+            }
+        }
+    }
+}
+
+/// A split that a kill cut short at any operation, and then the catalog is lost.
+#[test]
+fn a_lost_catalog_is_salvaged_after_half_a_split() {
+    for operations in 0.. {
+        let (fs, engine) = super::prepared(CrashFileSystem::new(), |engine| fill(engine, &[]));
+        engine.flush(name("hbase:meta")).unwrap();
+        fs.power_off_after(operations);
+        let is_done = engine.split_table(&name("t"), Some(b"h")).is_ok();
+        engine.abandon();
+        drop(engine);
+        let fs = fs.after_kill();
+        lose(&fs, LOSSES[operations as usize % LOSSES.len()]);
+        let context = format!("cut after {operations}");
+        assert_salvaged(&(Arc::new(fs) as Arc<dyn FileSystem>), &ROWS, &context);
+        if is_done {
+            assert!(operations > 10, "a split does something: {operations}");
+            return;
+        }
+    }
+}
+
+/// A region whose directory is gone is not opened as an empty one.
+#[test]
+fn a_region_without_a_directory_is_refused_and_salvaged_empty() {
+    for is_disabled in [false, true] {
+        let (fs, engine) = super::prepared(CrashFileSystem::new(), |engine| fill(engine, &["j"]));
+        let low = encoded(&engine, "");
+        if is_disabled {
+            engine.disable_table(&name("t")).unwrap();
+        }
+        engine.close().unwrap();
+        drop(engine);
+        let dir = Path::new(DIR).join("data/default/t").join(&low);
+        fs.remove_dir_all(&dir).unwrap();
+        let fs: Arc<dyn FileSystem> = Arc::new(fs);
+        let before = contents(fs.as_ref(), &Path::new(DIR).join("data/default"));
+        let error = open(&fs).map(drop).unwrap_err();
+        assert_eq!((error.kind(), error.file()), (ErrorKind::Corrupt, Some(dir.as_path())));
+        let message = error.message();
+        assert!(message.contains(&low) && message.contains("salvage"), "{message}");
+        assert!(contents(fs.as_ref(), &Path::new(DIR).join("data/default")) == before);
+        let engine = salvage(&fs).unwrap();
+        let notes = engine.file_notes();
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert_eq!(notes[0].path, dir);
+        if is_disabled {
+            engine.enable_table(&name("t")).unwrap();
+        }
+        assert_eq!(rows(&engine, "t").unwrap(), ["k", "m", "o", "q"]);
+        engine.close().unwrap();
+        drop(engine);
+        assert_eq!(rows(&open(&fs).unwrap(), "t").unwrap(), ["k", "m", "o", "q"]);
+    }
+}
+
+/// Regions that never had a file have a directory, whatever a power cut takes.
+#[test]
+fn a_power_cut_leaves_the_directories_of_new_regions() {
+    for seed in 0..20 {
+        let (fs, engine) = super::prepared(CrashFileSystem::new(), |engine| {
+            engine.create_table(&table("t", &["f"]), &[b"d".to_vec(), b"j".to_vec()]).unwrap();
+            let (first, second) = (encoded(engine, ""), encoded(engine, "d"));
+            engine.split_table(&name("t"), Some(b"x")).unwrap();
+            engine.merge_regions(&[&first, &second], hblite_model::MergeKind::Adjacent).unwrap();
+        });
+        let starts = super::starts(&engine, "t");
+        engine.abandon();
+        drop(engine);
+        let fs: Arc<dyn FileSystem> = Arc::new(fs.after_power_cut(seed));
+        let engine = open(&fs).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert_eq!(super::starts(&engine, "t"), starts, "seed {seed}");
+    }
+}

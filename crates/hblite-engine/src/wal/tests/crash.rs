@@ -230,3 +230,39 @@ fn lost_pages_before_a_mark_are_damage() {
     let (salvaged, report) = replay_with(&env, true).unwrap();
     assert!(salvaged.len() > 30 && report.salvaged.len() == 1 && report.torn_tail.is_none());
 }
+
+/// A sync fails, and the operating system takes the bytes for written: a process that opens the log
+/// next writes them again. After a power cut, what that process has acted upon is there.
+#[test]
+fn a_log_whose_last_sync_failed_is_written_again_when_it_is_opened() {
+    let mut lost_without = 0;
+    for seed in 1..=60 {
+        let (fs, env) = crash_env();
+        let writes = random_writes(seed, 40);
+        let (wal, _, _) = open_with(&env, WalOptions::default());
+        write(&wal, &writes[0], Durability::FsyncWal).unwrap();
+        for each in &writes[1..] {
+            write(&wal, each, Durability::SyncWal).unwrap();
+        }
+        drop(wal);
+        fs.fail_sync(&Path::new(DIR).join("hblite-wal.0000000001"));
+        let fs = fs.after_kill();
+
+        // What a plain sync is worth.
+        let synced = fs.after_kill();
+        synced.sync_file(&Path::new(DIR).join("hblite-wal.0000000001")).unwrap();
+        let cut = env_on(synced.after_power_cut(seed));
+        let left = replay_with(&cut, false).map_or(0, |(writes, _)| writes.len());
+        lost_without += usize::from(left < writes.len());
+
+        let env = env_on(fs.clone());
+        let (wal, found, _) = open_with(&env, WalOptions::default());
+        assert_eq!(found, writes);
+        wal.sync_all().unwrap();
+        drop(wal);
+        let (found, report) = replay_all(&env_on(fs.after_power_cut(seed)));
+        assert_eq!(found, writes, "seed {seed}");
+        assert_eq!(report.torn_tail, None, "seed {seed}");
+    }
+    assert!(lost_without > 10, "a plain sync loses writes: {lost_without} of 60");
+}
