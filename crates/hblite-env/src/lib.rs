@@ -10,6 +10,7 @@ mod fs;
 mod image;
 mod mapping;
 mod mem_fs;
+mod pages;
 mod rng;
 #[cfg(feature = "simulation")]
 pub mod simulation;
@@ -27,6 +28,7 @@ pub use fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFi
 pub use image::{ImagePart, LargeFiles, image};
 pub use mapping::Mapping;
 pub use mem_fs::MemFileSystem;
+pub use pages::Pages;
 pub use rng::{Random, SeededRandom};
 pub use std_fs::StdFileSystem;
 

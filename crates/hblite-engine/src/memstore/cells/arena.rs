@@ -10,7 +10,9 @@
 //! Chunks begin with [`CHUNK_SIZE_MIN`] bytes, so that an idle region costs little, and double up
 //! to [`CHUNK_SIZE_MAX`]. A chunk holds at least four of the cells it was allocated for, which
 //! bounds what is lost at its end to a quarter; greater cells get a chunk of their own. Chunks of
-//! [`CHUNK_SIZE_MAX`] go from one arena to the next through a [`ChunkPool`].
+//! [`CHUNK_SIZE_MAX`] go from one arena to the next through a [`ChunkPool`]. Such chunks are
+//! mapped, not taken from the allocator: it keeps what it gets back, and an idle process would hold
+//! what a load took.
 //!
 //! Invariants:
 //! 1. A chunk neither moves nor is freed or used again before its arena is dropped.
@@ -29,6 +31,7 @@ use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
+use hblite_env::Pages;
 use hblite_env::sync::Mutex;
 use hblite_model::cell::{CellComparator, CellRef, KEY_VALUE_HEADER_SIZE};
 
@@ -36,6 +39,8 @@ use hblite_model::cell::{CellComparator, CellRef, KEY_VALUE_HEADER_SIZE};
 const CHUNK_SIZE_MIN: usize = 4 << 10;
 /// Bytes of the largest chunk that cells share.
 const CHUNK_SIZE_MAX: usize = 1 << 20;
+/// The most that a pool keeps: an idle store holds it.
+const POOL_SIZE_MAX: usize = 16 << 20;
 /// Cells of more bytes get a chunk of their own.
 const SHARED_CELL_SIZE_MAX: usize = CHUNK_SIZE_MAX / 4;
 
@@ -83,8 +88,9 @@ pub struct ChunkPool {
 }
 
 impl ChunkPool {
-    /// A pool that keeps at most `size_bytes`, rounded down to whole chunks of 1 MiB.
+    /// A pool that keeps at most `size_bytes`, and at most 16 MiB, in whole chunks of 1 MiB.
     pub fn new(size_bytes: usize) -> Self {
+        let size_bytes = size_bytes.min(POOL_SIZE_MAX);
         Self { free: Mutex::default(), chunks_max: size_bytes / CHUNK_SIZE_MAX }
     }
 
@@ -126,6 +132,8 @@ struct Chunks {
 struct Chunk {
     start: NonNull<u8>,
     capacity: usize,
+    /// Where the memory is mapped; nothing if it comes from the allocator.
+    pages: Option<Pages>,
     /// Bytes reserved; beyond `capacity` once a reservation has failed.
     used: AtomicUsize,
 }
@@ -235,8 +243,10 @@ impl Drop for Arena {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        // SAFETY: `Chunk::allocate` took the memory with this layout, and nobody else owns it.
-        unsafe { dealloc(self.start.as_ptr(), Self::layout(self.capacity)) };
+        if self.pages.is_none() {
+            // SAFETY: `Chunk::allocate` took the memory with this layout, and nobody else owns it.
+            unsafe { dealloc(self.start.as_ptr(), Self::layout(self.capacity)) };
+        }
     }
 }
 
@@ -247,13 +257,19 @@ impl Chunk {
 
     /// A chunk of which the first `used` bytes are reserved. `capacity` is not 0.
     fn allocate(capacity: usize, used: usize) -> Self {
+        if capacity >= CHUNK_SIZE_MAX
+            && let Some(mut pages) = Pages::map(capacity)
+        {
+            let start = pages.start();
+            return Self { start, capacity, pages: Some(pages), used: AtomicUsize::new(used) };
+        }
         let layout = Self::layout(capacity);
         // SAFETY: the layout has a size: a stored cell has a header at least.
         let start = unsafe { alloc(layout) };
         let Some(start) = NonNull::new(start) else {
             handle_alloc_error(layout);
         };
-        Self { start, capacity, used: AtomicUsize::new(used) }
+        Self { start, capacity, pages: None, used: AtomicUsize::new(used) }
     }
 
     /// Reserves `size` bytes, or none if they do not fit.
