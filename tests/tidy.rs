@@ -2,7 +2,11 @@
 //!
 //! Per source file: a head that says what it is, a size, no marks of unfinished work, unsafe code
 //! only in the fenced files, and calls that go down the layers of the engine only. Per document:
-//! lines that fit the page, links that lead somewhere, and idiomatic phrases.
+//! lines that fit the page, links that lead somewhere, and idiomatic phrases. `tidy/structure.rs`
+//! has the rules about crates, async code, clocks, tests and heads of files.
+
+#[path = "tidy/structure.rs"]
+mod structure;
 
 use std::fs;
 use std::path::{Path, PathBuf};

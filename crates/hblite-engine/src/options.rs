@@ -11,7 +11,8 @@ const MIB: usize = 1024 * 1024;
 /// Settings of a store.
 ///
 /// ```
-/// use hblite_engine::EngineOptions;
+/// # use hblite_engine as hblite;
+/// use hblite::EngineOptions;
 /// let options = EngineOptions { memstore_flush_size_bytes: 8 << 20, ..EngineOptions::default() };
 /// assert!(options.check().is_ok());
 /// ```

@@ -15,7 +15,8 @@ pub const SYSTEM_NAMESPACE: &str = "hbase";
 /// The name of a table: `namespace:qualifier`, or `qualifier` in the default namespace.
 ///
 /// ```
-/// use hblite_model::TableName;
+/// # use hblite_model as hblite;
+/// use hblite::TableName;
 /// let name: TableName = "my_ns:my_table".parse()?;
 /// assert_eq!((name.namespace(), name.qualifier()), ("my_ns", "my_table"));
 /// assert_eq!("default:t".parse::<TableName>()?.to_string(), "t");

@@ -12,7 +12,8 @@ pub const REGIONS_MAX: usize = 1 << 20;
 /// How rows are distributed over the key space.
 ///
 /// ```
-/// use hblite_model::region_split::SplitAlgorithm;
+/// # use hblite_model as hblite;
+/// use hblite::region_split::SplitAlgorithm;
 /// let keys = SplitAlgorithm::HexString.split(4)?;
 /// assert_eq!(keys, [b"40000000", b"80000000", b"c0000000"]);
 /// # Ok::<(), hblite_model::Error>(())

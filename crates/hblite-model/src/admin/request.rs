@@ -14,7 +14,8 @@ pub enum RequestTarget {
 /// A request to write memory to files; see [`FlushRequest::table`] and [`FlushRequest::region`].
 ///
 /// ```
-/// use hblite_model::{FlushRequest, TableName};
+/// # use hblite_model as hblite;
+/// use hblite::{FlushRequest, TableName};
 /// let request = FlushRequest::table("users".parse::<TableName>()?).with_family("info");
 /// # assert_eq!(request.family(), Some(&b"info"[..]));
 /// # Ok::<(), hblite_model::Error>(())
@@ -80,7 +81,8 @@ pub enum CompactionKind {
 /// A request to compact files; see [`CompactRequest::table`] and [`CompactRequest::region`].
 ///
 /// ```
-/// use hblite_model::{CompactRequest, CompactionKind, TableName};
+/// # use hblite_model as hblite;
+/// use hblite::{CompactRequest, CompactionKind, TableName};
 /// let request = CompactRequest::table("users".parse::<TableName>()?).major();
 /// # assert_eq!(request.kind(), CompactionKind::Major);
 /// # Ok::<(), hblite_model::Error>(())

@@ -38,7 +38,8 @@ const RESERVED: [&str; 5] =
 /// A column family: its name and attributes.
 ///
 /// ```
-/// use hblite_model::ColumnFamilyDescriptor;
+/// # use hblite_model as hblite;
+/// use hblite::ColumnFamilyDescriptor;
 /// let family = ColumnFamilyDescriptor::new("f").with_versions(3).with_time_to_live(3600);
 /// assert_eq!(family.versions(), 3);
 /// ```

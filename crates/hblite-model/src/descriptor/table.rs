@@ -29,7 +29,8 @@ const STORE_FILE_TRACKER: (&str, &str) = ("hbase.store.file-tracker.impl", "DEFA
 /// A table: its name, attributes and families.
 ///
 /// ```
-/// use hblite_model::{ColumnFamilyDescriptor, TableDescriptor};
+/// # use hblite_model as hblite;
+/// use hblite::{ColumnFamilyDescriptor, TableDescriptor};
 /// let table = TableDescriptor::new("t".parse()?)
 ///     .with_family(ColumnFamilyDescriptor::new("f").with_versions(3));
 /// assert!(table.has_family(b"f"));

@@ -27,7 +27,8 @@ pub enum Condition {
 /// A condition and what to write if it holds (`CheckAndMutate`).
 ///
 /// ```
-/// use hblite_model::{CheckAndMutate, Put};
+/// # use hblite_model as hblite;
+/// use hblite::{CheckAndMutate, Put};
 /// let put = Put::new("row").add("f", "q", "new");
 /// let check = CheckAndMutate::new("row").if_equals("f", "q", "old").then(put);
 /// # let _ = check;

@@ -8,7 +8,8 @@ use crate::filter::Filter;
 /// Reads one row.
 ///
 /// ```
-/// use hblite_model::Get;
+/// # use hblite_model as hblite;
+/// use hblite::Get;
 /// let get = Get::new("row").with_column("f", "q").with_versions(3);
 /// assert_eq!((get.row(), get.versions()), (&b"row"[..], 3));
 /// ```

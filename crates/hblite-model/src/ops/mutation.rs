@@ -271,7 +271,8 @@ mutation_type! {
     /// Stores values in columns of one row.
     ///
     /// ```
-    /// use hblite_model::Put;
+    /// # use hblite_model as hblite;
+    /// use hblite::Put;
     /// let put = Put::new("row").add("f", "q", "value").add_at("f", "old", 7, "then");
     /// assert_eq!(put.as_mutation().cells().len(), 2);
     /// ```
@@ -284,7 +285,8 @@ mutation_type! {
     /// Without any of them it deletes the whole row up to now.
     ///
     /// ```
-    /// use hblite_model::Delete;
+    /// # use hblite_model as hblite;
+    /// use hblite::Delete;
     /// let row = Delete::new("row");
     /// let column = Delete::new("row").columns("f", "q");
     /// # let _ = (row, column);

@@ -15,7 +15,8 @@ use crate::filter::Filter;
 /// A reversed scan starts at `start_row` and descends to `stop_row`.
 ///
 /// ```
-/// use hblite_model::Scan;
+/// # use hblite_model as hblite;
+/// use hblite::Scan;
 /// let scan = Scan::new().with_prefix("a").with_column("f", "q").with_limit(30);
 /// let backwards = Scan::new().with_start_row("m").with_stop_row("a").with_reversed(true);
 /// # let _ = (scan, backwards);
@@ -128,7 +129,8 @@ impl Scan {
     ///
     /// ```
     /// use std::ops::Bound;
-    /// use hblite_model::Scan;
+    /// # use hblite_model as hblite;
+    /// use hblite::Scan;
     /// let scan = Scan::new().with_start_bound(Bound::Excluded("a"));
     /// assert_eq!((scan.start_row(), scan.is_start_inclusive()), (&b"a"[..], false));
     /// ```

@@ -7,7 +7,8 @@ use crate::ops::{Durability, TimeRange};
 /// Builds a mutation from existing cells, as a server does.
 ///
 /// ```
-/// use hblite_model::{CellBuffer, CellType, LATEST_TIMESTAMP, Mutation, MutationKind};
+/// # use hblite_model as hblite;
+/// use hblite::{CellBuffer, CellType, LATEST_TIMESTAMP, Mutation, MutationKind};
 /// let mut cells = CellBuffer::new();
 /// cells.push_parts(b"row", b"f", b"q", LATEST_TIMESTAMP, CellType::Put.code(), b"value");
 /// let put = Mutation::from_cells(MutationKind::Put, b"row", cells);
