@@ -250,6 +250,8 @@ fn forget_flushed(
     for (name, highest_id) in recovery.regions() {
         let region = catalog.region(name);
         if let Some(region) = &region {
+            let last_id = region.last_sequence_id();
+            assert!(last_id >= highest_id, "{name} would use the ids above {last_id} again");
             region.make_names_durable()?;
         }
         match region {

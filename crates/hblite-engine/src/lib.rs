@@ -31,6 +31,7 @@ mod chore_queue;
 mod context;
 mod engine;
 mod files;
+mod invariants;
 mod layout;
 mod nonces;
 mod options;

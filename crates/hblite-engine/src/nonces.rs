@@ -97,6 +97,7 @@ impl Nonces {
                 known.writes.remove(&nonce);
             }
         }
+        assert!(known.done.len() <= KEPT_MAX, "what is remembered is bounded");
     }
 }
 

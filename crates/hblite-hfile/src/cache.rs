@@ -3,9 +3,12 @@
 //! Blocks of plain files are used where they lie in the mapped file and never come here. The cache
 //! also counts, for all readers together, the memory for cell offsets of such blocks.
 //!
-//! Eviction: second chance. A block that was asked for since the hand last passed stays once more.
-//! Preferred blocks stay while they are at most a quarter of their shard and others are left.
-//! Threads: shared; 16 shards, a hit takes a read lock.
+//! Eviction:   second chance. A block that was asked for since the hand last passed stays once
+//!             more. Preferred blocks stay while they are at most a quarter of their shard and
+//!             others are left.
+//! Invariants: a shard's size is that of its slots and within its capacity; a slot is found by its
+//!             key; no more offsets are given back than were taken.
+//! Threads:    shared; 16 shards, a hit takes a read lock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::RwLock;
 
 use crate::data_block::DataBlock;
+use crate::invariants::ARE_CHECKED;
 
 const SHARDS: usize = 16;
 /// Of the capacity, so much again may go into cell offsets of plain blocks.
@@ -142,6 +146,8 @@ impl BlockCache {
             shard.evict_one(self.shard_capacity);
         }
         shard.push(slot);
+        assert!(shard.size_bytes <= self.shard_capacity, "a shard keeps to its capacity");
+        shard.check();
     }
 
     /// Forgets all blocks of a file.
@@ -156,6 +162,7 @@ impl BlockCache {
                     index += 1;
                 }
             }
+            shard.check();
         }
     }
 }
@@ -168,8 +175,24 @@ impl Shard {
         self.slots.push(slot);
     }
 
+    /// The sizes are those of the slots, and each slot is found by its key.
+    fn check(&self) {
+        assert!(self.preferred_bytes <= self.size_bytes, "preferred blocks count as blocks");
+        assert_eq!(self.slots.len(), self.slots_by_key.len(), "a slot has one key");
+        if ARE_CHECKED {
+            let sum = |size: fn(&Slot) -> usize| self.slots.iter().map(size).sum::<usize>();
+            assert_eq!(self.size_bytes, sum(Slot::size));
+            assert_eq!(self.preferred_bytes, sum(Slot::preferred_size));
+            let is_found = |(index, slot): (usize, &Slot)| {
+                self.slots_by_key.get(&slot.key).is_some_and(|found| *found == index)
+            };
+            assert!(self.slots.iter().enumerate().all(is_found));
+        }
+    }
+
     /// Removes the next block that was not asked for since the hand last passed it.
     fn evict_one(&mut self, capacity: usize) {
+        assert!(!self.slots.is_empty(), "a block that fits a shard is inserted");
         let has_others = self.preferred_bytes < self.size_bytes;
         let are_preferred_safe = has_others && self.preferred_bytes <= capacity / PREFERRED_DIVISOR;
         loop {
@@ -224,7 +247,8 @@ impl OffsetsBudget {
 
     /// Gives `size` bytes back.
     pub(crate) fn give_back(&self, size: usize) {
-        self.used.fetch_sub(size, Ordering::Relaxed);
+        let before = self.used.fetch_sub(size, Ordering::Relaxed);
+        assert!(before >= size, "{size} bytes are given back, and {before} were taken");
     }
 }
 

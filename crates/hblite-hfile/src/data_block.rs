@@ -45,6 +45,7 @@ impl DataBlock {
             CellComparator::Default => RowMarks::of(offsets.len(), row)?,
             CellComparator::Meta => RowMarks::default(),
         };
+        assert!(offsets.len() > 0, "a data block has a cell");
         Ok(Self { cells, offsets, layout, marks })
     }
 

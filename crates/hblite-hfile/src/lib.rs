@@ -63,6 +63,7 @@ mod error;
 mod index;
 mod input;
 mod inspect;
+mod invariants;
 mod open;
 mod options;
 mod reader;

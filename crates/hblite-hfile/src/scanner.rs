@@ -250,6 +250,10 @@ impl HFileScanner {
         let found = find(&mut blocks);
         stats.blocks_read += blocks.entered;
         *current = found?;
+        assert!(
+            current.as_ref().is_none_or(|current| current.cell < current.block.len()),
+            "a scanner stands on a cell"
+        );
         stats.cells_read += u64::from(current.is_some());
         Ok(current.is_some())
     }

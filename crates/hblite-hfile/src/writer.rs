@@ -169,6 +169,11 @@ impl HFileWriter {
         let meta_index = self.write_meta_blocks()?;
         let index =
             std::mem::replace(&mut self.index, IndexWriter::new(0, 0)).finish(&mut self.blocks)?;
+        assert!(self.encoder.is_empty(), "every cell is in a block");
+        assert!(
+            self.trailer.first_data_block_offset <= self.trailer.last_data_block_offset,
+            "the first data block comes first"
+        );
         self.note_index(&index);
         self.write(BlockType::RootIndex, &meta_index)?;
         self.describe(store_file);
@@ -275,12 +280,18 @@ impl HFileWriter {
             self.trailer.first_data_block_offset = block.offset as i64;
             self.first_key.clone()
         } else {
-            index_key(self.options.comparator, &self.last_key_of_block, &self.first_key)
+            let (left, right) = (&self.last_key_of_block, &self.first_key);
+            let key = index_key(self.options.comparator, left, right);
+            let compare = |left: &[u8], right| self.options.comparator.compare_keys(left, right);
+            assert!(compare(left, &key).is_lt(), "an index key is behind the block before");
+            assert!(compare(&key, right).is_le(), "an index key is not behind its block");
+            key
         };
         self.trailer.last_data_block_offset = block.offset as i64;
         self.index.push(key, block);
         self.last_key_of_block.clone_from(&self.last_key);
         self.data_blocks += 1;
+        assert!(self.data_blocks <= self.statistics.cells, "a data block has a cell");
         Ok(())
     }
 

@@ -123,6 +123,10 @@ pub(super) fn new_regions(table: &TableName, split_keys: &[&[u8]], id: i64) -> V
     let id = u64::try_from(id).unwrap_or(0);
     let starts = std::iter::once(&b""[..]).chain(split_keys.iter().copied());
     let ends = split_keys.iter().copied().chain(std::iter::once(&b""[..]));
+    assert!(
+        starts.clone().is_sorted_by(|left, right| left < right),
+        "the boundaries of a table ascend: {split_keys:?}"
+    );
     starts
         .zip(ends)
         .map(|(start, end)| new_row(RegionInfo::new(table.clone(), start, end, id), 1))

@@ -164,6 +164,7 @@ impl Catalog {
         closed: &[Arc<Region>],
         heirs: Vec<Arc<Region>>,
     ) {
+        assert_same_rows(closed, &heirs);
         let is_closed = |region: &&Arc<Region>| closed.iter().any(|c| c.info() == region.info());
         let names: Vec<String> =
             heirs.iter().map(|region| region.info().encoded_name().to_owned()).collect();
@@ -199,6 +200,17 @@ impl Catalog {
         }
         self.reopen(entry.descriptor.name(), entry, &rows, open);
     }
+}
+
+/// Heirs hold the rows of the closed regions, without a hole or an overlap: both are sorted.
+fn assert_same_rows(closed: &[Arc<Region>], heirs: &[Arc<Region>]) {
+    let bounds = |regions: &[Arc<Region>]| {
+        let meet = |pair: &[Arc<Region>]| pair[0].info().end_key() == pair[1].info().start_key();
+        assert!(regions.windows(2).all(meet), "regions follow one another: {regions:?}");
+        let (first, last) = (regions.first()?.info(), regions.last()?.info());
+        Some((first.start_key().to_vec(), last.end_key().to_vec()))
+    };
+    assert_eq!(bounds(closed), bounds(heirs), "heirs hold the rows of the regions before them");
 }
 
 /// The key where the region can be split.

@@ -12,6 +12,7 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableN
 
 use super::meta::RegionRow;
 use super::router::Router;
+use crate::invariants::ARE_CHECKED;
 use crate::region::Region;
 
 /// A table at one moment.
@@ -33,6 +34,10 @@ impl TableEntry {
         regions: Vec<Arc<Region>>,
     ) -> Self {
         rows.sort_by(|left, right| left.info.start_key().cmp(right.info.start_key()));
+        if ARE_CHECKED {
+            let is_known = |region: &Arc<Region>| rows.iter().any(|row| row.info == *region.info());
+            assert!(regions.iter().all(is_known), "a region in service has a row");
+        }
         Self { descriptor, state, rows, router: Router::new(regions) }
     }
 

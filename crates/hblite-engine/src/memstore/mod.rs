@@ -139,6 +139,7 @@ impl MemStore {
             let active = MutableSegment::new(self.comparator, prefix, chunks);
             segments.active = Arc::new(active);
             segments.last_snapshot_id += 1;
+            assert!(segments.active.is_empty(), "a snapshot has all cells of the active segment");
             let id = segments.last_snapshot_id;
             segments.snapshot = Some(MemStoreSnapshot { id, segment: Arc::new(frozen) });
         }

@@ -35,6 +35,10 @@ impl SegmentScanner {
     /// The cell at the scanner.
     #[inline]
     pub fn current(&self) -> Option<CellRef<'_>> {
+        debug_assert!(
+            self.cursor.sequence_id().is_none_or(|id| id <= self.read_point),
+            "a scanner is at a visible cell"
+        );
         self.cursor.current()
     }
 

@@ -51,6 +51,7 @@ impl MutableSegment {
         for cell in cells {
             self.statistics.include(&cell);
             added.heap_size += self.cells.insert(&cell, guard);
+            debug_assert!(self.rows.may_contain(cell.row()), "rows come before their cells");
             added.data_size += data_size(&cell);
             added.cell_count += 1;
         }
@@ -124,7 +125,9 @@ impl FrozenSegment {
             FrozenCells::List(list) => Arc::clone(list),
             FrozenCells::Array(_) => return,
         };
-        let array = FrozenCells::Array(Arc::new(list.to_array()));
+        let array = list.to_array();
+        assert_eq!(array.len(), list.len(), "a frozen segment gets no cells");
+        let array = FrozenCells::Array(Arc::new(array));
         let replaced = std::mem::replace(&mut *self.cells.write(), array);
         drop(replaced);
     }

@@ -67,7 +67,8 @@ impl FileGate {
     }
 
     fn close_while(&self, change: impl FnOnce()) {
-        self.0.fetch_add(1, Ordering::AcqRel);
+        let before = self.0.fetch_add(1, Ordering::AcqRel);
+        assert!(before.is_multiple_of(2), "files of one load come at a time");
         change();
         self.0.fetch_add(1, Ordering::AcqRel);
     }

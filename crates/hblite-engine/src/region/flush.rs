@@ -151,6 +151,7 @@ impl Region {
         let _updates = self.updates.write();
         // A write whose log failed is counted and in no memstore: no file may claim its id.
         self.context.wal.check()?;
+        assert!(self.mvcc.is_quiet(), "a snapshot is taken while no write is under way");
         let flush_id = flush_id();
         let stores = self
             .stores

@@ -22,6 +22,7 @@ use hblite_model::{
 };
 
 use super::Region;
+use crate::invariants::ARE_CHECKED;
 use crate::wal::EditOrigin;
 
 /// Larger buffers are not kept for the next write.
@@ -102,6 +103,13 @@ impl Region {
         nonce: Option<Nonce>,
     ) -> Result<u64> {
         keep_last_of_equal_keys(edit);
+        if ARE_CHECKED {
+            let is_mine = |row: &[u8]| self.info.contains_row(row);
+            assert!(
+                edit.iter().all(|cell| is_mine(cell.row())),
+                "a region takes its own rows only"
+            );
+        }
         let sequence_id = if durability == Durability::SkipWal {
             self.context.wal.admit_unlogged()?;
             self.mvcc.begin()

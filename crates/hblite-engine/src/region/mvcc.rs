@@ -3,14 +3,17 @@
 //! Every write gets a sequence id when it begins. The read point is the highest id up to which
 //! all writes are complete; a reader takes it once and sees exactly the cells up to it.
 //!
-//! Invariant: ids are given out in ascending order and `pending` holds those that began and are
-//!            not yet covered by the read point, in that order.
-//! Threads:   any.
+//! Invariants: ids are given out in ascending order; `pending` holds those that began and are not
+//!             yet covered by the read point, in that order; the read point never goes back, and
+//!             is at most the last id.
+//! Threads:    any.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite_env::sync::{Condvar, Mutex};
+
+use crate::invariants::ARE_CHECKED;
 
 #[derive(Debug)]
 pub(crate) struct Mvcc {
@@ -47,7 +50,9 @@ impl Mvcc {
         let mut writes = self.writes.lock();
         writes.last_id += 1;
         let id = writes.last_id;
+        assert!(self.read_point() < id, "a read point covers only ids that were given out");
         writes.pending.push_back((id, false));
+        self.check(&writes);
         id
     }
 
@@ -58,10 +63,8 @@ impl Mvcc {
             Some(front) if front.0 == id => front.1 = true,
             _ => {
                 let at = writes.pending.partition_point(|(pending, _)| *pending < id);
-                debug_assert!(writes.pending.get(at).is_some_and(|(pending, _)| *pending == id));
-                if let Some(entry) = writes.pending.get_mut(at) {
-                    entry.1 = true;
-                }
+                let entry = writes.pending.get_mut(at).filter(|(pending, _)| *pending == id);
+                entry.expect("a write that completes has begun, and completes once").1 = true;
             }
         }
         let mut visible = None;
@@ -70,7 +73,9 @@ impl Mvcc {
             visible = Some(done);
         }
         if let Some(visible) = visible {
-            self.read_point.store(visible, Ordering::Release);
+            let before = self.read_point.swap(visible, Ordering::Release);
+            assert!(before < visible && visible <= writes.last_id, "the read point goes on");
+            self.check(&writes);
             if visible > id || !writes.pending.is_empty() {
                 self.advanced.notify_all();
             }
@@ -80,10 +85,23 @@ impl Mvcc {
         }
     }
 
+    /// Whether no write is under way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.writes.lock().pending.is_empty()
+    }
+
+    fn check(&self, writes: &Writes) {
+        if ARE_CHECKED {
+            let ids = || writes.pending.iter().map(|(id, _)| *id);
+            assert!(ids().is_sorted_by(|left, right| left < right), "ids are pending in order");
+            assert!(ids().all(|id| self.read_point() < id && id <= writes.last_id));
+        }
+    }
+
     /// Moves everything on to `id`: writes that were read back from the log have it.
     pub(crate) fn advance_to(&self, id: u64) {
         let mut writes = self.writes.lock();
-        debug_assert!(writes.pending.is_empty(), "recovery runs before any write");
+        assert!(writes.pending.is_empty(), "recovery runs before any write");
         if id > writes.last_id {
             writes.last_id = id;
             self.read_point.store(id, Ordering::Release);

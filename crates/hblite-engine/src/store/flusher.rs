@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering;
 use hblite_hfile::{HFileWriterOptions, StoreFileInfo};
 use hblite_model::Result;
 
-use super::Store;
 use super::key_value_scanner::SourceScanner;
 use super::scanner::{CompactionScanner, ScanType};
+use super::{Store, checked_list};
 use crate::memstore::MemStoreSnapshot;
 
 /// A snapshot on its way to a file.
@@ -40,6 +40,7 @@ impl Store {
                 self.context.env.clock.now_millis(),
             )?;
             while let Some(cell) = scanner.next()? {
+                assert!(cell.sequence_id() <= flush_id, "a flush id covers the cells of its file");
                 writer.append(&cell)?;
             }
             Ok(Some(StoreFileInfo { max_sequence_id: Some(flush_id), ..StoreFileInfo::default() }))
@@ -49,7 +50,8 @@ impl Store {
             let _ = new.file.reader().fill_cache();
         }
         let mut files = self.files.write();
-        *files = files.iter().cloned().chain(new.iter().map(|new| Arc::clone(&new.file))).collect();
+        let new_file = new.iter().map(|new| Arc::clone(&new.file));
+        *files = checked_list(files.iter().cloned().chain(new_file).collect());
         self.memstore.clear_snapshot(flush.snapshot.id())?;
         drop(files);
         if let Some(new) = &new {

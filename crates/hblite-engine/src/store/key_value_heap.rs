@@ -16,6 +16,7 @@ use hblite_model::cell::{CellComparator, CellRef, compare_without_row, key};
 use hblite_model::{Direction, Result};
 
 use super::key_value_scanner::{DirectedScanner, KeyValueScanner};
+use crate::invariants::ARE_CHECKED;
 
 /// A merge of sources (HBase's `KeyValueHeap` and `ReversedKeyValueHeap`).
 pub(crate) struct KeyValueHeap<S> {
@@ -72,6 +73,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         if heap.current != NONE {
             heap.settle(true);
         }
+        heap.check();
         Ok(heap)
     }
 
@@ -99,6 +101,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         if let Some(scanner) = self.scanners.get_mut(self.current) {
             let found = scanner.advance()?;
             self.settle(found);
+            self.check();
         }
         Ok(())
     }
@@ -138,6 +141,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
             self.settle(found);
             has_moved = true;
         }
+        self.check();
         Ok(has_moved)
     }
 
@@ -165,6 +169,23 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
                 self.heap[0] = moved;
                 self.current = top.index;
                 self.sift_down(0);
+            }
+        }
+    }
+
+    /// The invariants of the head of this file.
+    #[inline]
+    fn check(&self) {
+        if ARE_CHECKED {
+            let is_in_heap = |index| self.heap.iter().any(|entry| entry.index == index);
+            assert!(!is_in_heap(self.current), "the current source is not in the heap");
+            assert!(self.current != NONE || self.heap.is_empty(), "a source with cells is current");
+            for (at, entry) in self.heap.iter().enumerate() {
+                assert_eq!(entry.rank, self.rank(entry.index).rank, "ranks are those of the rows");
+                let before = at
+                    .checked_sub(1)
+                    .map_or_else(|| self.rank(self.current), |child| self.heap[child / 2]);
+                assert!(!self.is_first(*entry, before), "no source comes before its parent");
             }
         }
     }

@@ -4,7 +4,8 @@
 //! takes the segments and the list of files in one step, and keeps them: flush and compaction
 //! replace the list and never touch what a reader holds.
 //!
-//! Threads: any. `files` is written by a flush's or compaction's commit only.
+//! Invariant: a list of files is sorted by age, the oldest first, and names each file once.
+//! Threads:   any. A flush, a compaction and a bulk load replace `files` when they commit.
 
 mod compaction;
 mod flusher;
@@ -24,6 +25,7 @@ pub(crate) mod store_file;
 pub(crate) use compaction::{CompactionTrigger, replaced_files};
 pub(crate) use flusher::StoreFlush;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -91,7 +93,7 @@ impl Store {
             family: family.clone(),
             comparator,
             memstore: MemStore::new(comparator, shared_prefix(region), Arc::clone(&context.chunks)),
-            files: RwLock::new(files.into()),
+            files: RwLock::new(checked_list(files)),
             charged_active: AtomicUsize::new(0),
             charged_snapshot: AtomicUsize::new(0),
             compacting: Mutex::new(()),
@@ -173,6 +175,15 @@ impl Store {
         let files = self.files.read();
         (self.memstore.scanners_of_row(read_point, row), Arc::clone(&files))
     }
+}
+
+/// A list of a store's files: the oldest first, each once, since it would be read twice.
+fn checked_list(files: Vec<Arc<StoreFile>>) -> Arc<[Arc<StoreFile>]> {
+    let ids = || files.iter().map(|file| file.sequence_id_max());
+    assert!(ids().is_sorted(), "files are listed by age: {:?}", ids().collect::<Vec<_>>());
+    let names: HashSet<&str> = files.iter().map(|file| file.name()).collect();
+    assert_eq!(names.len(), files.len(), "a store lists a file twice");
+    files.into()
 }
 
 /// What all rows of a region begin with: the common prefix of its first and last possible row.

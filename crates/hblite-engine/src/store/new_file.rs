@@ -14,10 +14,10 @@ use hblite_env::sync::MutexGuard;
 use hblite_hfile::{HFileWriter, StoreFileInfo};
 use hblite_model::{Error, Result};
 
-use super::Store;
 use super::manifest::Fingerprint;
 use super::region_files::Stamp;
 use super::store_file::StoreFile;
+use super::{Store, checked_list};
 use crate::files::sync_dir;
 
 /// A file that is in its place and not listed yet. Dropped before that, it is given up.
@@ -203,7 +203,7 @@ impl Store {
         let mut files = self.files.write();
         let mut list: Vec<_> = files.iter().cloned().chain(loaded).collect();
         list.sort_by(|left, right| left.compare_age(right));
-        *files = list.into();
+        *files = checked_list(list);
     }
 }
 

@@ -234,7 +234,10 @@ impl RegionFiles {
         }
         state.unsynced.clear();
         let first = state.in_flight.first();
-        state.current.settled = first.map_or(state.last_stamp, |first| first - 1);
+        let settled = first.map_or(state.last_stamp, |first| first - 1);
+        assert!(state.current.settled <= settled, "what is settled stays settled");
+        assert!(settled <= state.last_stamp, "only stamps that were given are settled");
+        state.current.settled = settled;
         state.current.write(fs, &self.dir)?;
         state.is_saved = true;
         Ok(())

@@ -189,12 +189,6 @@ impl StoreFile {
         self.loaded_id.map_or_else(|| self.reader.create_time(), |_| None)
     }
 
-    /// Whether minor compactions leave the file alone.
-    pub(crate) fn is_for_major_compactions_only(&self) -> bool {
-        let value = self.reader.file_info(file_info::EXCLUDE_FROM_MINOR_COMPACTION);
-        value.is_some_and(|value| value.first().is_some_and(|byte| *byte != 0))
-    }
-
     /// The older of two files first (`StoreFileComparators.SEQ_ID`): of files that were loaded
     /// together the larger one.
     pub(crate) fn compare_age(&self, other: &Self) -> Ordering {

@@ -53,6 +53,18 @@ enum Border {
     Before(Vec<u8>),
 }
 
+impl Border {
+    /// Whether the scan goes on from here to `next`.
+    fn is_before(&self, next: Option<&Self>) -> bool {
+        match (self, next) {
+            (Self::From(row), Some(Self::From(next))) => row < next,
+            (Self::Before(row), Some(Self::Before(next))) => row > next,
+            (_, Some(Self::Start)) => false,
+            _ => true,
+        }
+    }
+}
+
 impl TableScanner {
     pub(super) fn open(table: TableHandle, scan: Scan) -> Result<Self> {
         let rows_left = scan.limit().map(u64::from);
@@ -259,6 +271,7 @@ impl TableScanner {
         };
         let (region, scanner) = self.open_region(&border)?;
         self.next = self.border_after(&region);
+        assert!(border.is_before(self.next.as_ref()), "a scan reads no region twice");
         self.region = Some(Current {
             region,
             scanner,

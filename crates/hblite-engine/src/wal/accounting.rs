@@ -98,7 +98,9 @@ pub(super) struct Accounting {
 impl Accounting {
     /// The account of a log that was found with these segments, in order.
     pub(super) fn with_segments(closed: impl IntoIterator<Item = ClosedSegment>) -> Self {
-        Self { closed: closed.into_iter().collect(), regions: HashMap::new() }
+        let closed: VecDeque<ClosedSegment> = closed.into_iter().collect();
+        assert!(closed.iter().is_sorted_by(|left, right| left.number < right.number));
+        Self { closed, regions: HashMap::new() }
     }
 
     /// The region of this name.
@@ -158,6 +160,7 @@ impl Accounting {
     /// Takes back segments that could not be removed.
     pub(super) fn put_back(&mut self, numbers: &[u64]) {
         for number in numbers.iter().rev() {
+            assert!(self.closed.front().is_none_or(|first| number < &first.number));
             self.closed.push_front(ClosedSegment { number: *number, regions: BTreeMap::new() });
         }
     }

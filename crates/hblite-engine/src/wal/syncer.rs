@@ -288,6 +288,7 @@ impl Syncer {
         progress.has_leader = false;
         match outcome {
             Ok(position) if goal == Goal::Synced => {
+                assert!(position <= self.written.load(Ordering::Acquire), "written, then synced");
                 self.synced.fetch_max(position, Ordering::AcqRel);
             }
             Ok(_) => {}
@@ -327,7 +328,8 @@ impl Syncer {
         if goal == Goal::Written && self.watch.is_due() {
             self.look(&io.output)?;
         }
-        self.written.store(position, Ordering::Release);
+        let before = self.written.swap(position, Ordering::Release);
+        assert!(before <= position, "the log grows: {before} to {position}");
         // Fails if the log works, which is the rule, or has failed.
         let _ = self.state.compare_exchange(STALLED, WORKS, Ordering::AcqRel, Ordering::Relaxed);
         if goal == Goal::Synced {

@@ -93,12 +93,13 @@ impl BlockWriter {
             checksum_type: self.checksum_type,
             bytes_per_checksum: self.bytes_per_checksum,
         };
+        assert!(*previous < offset as i64, "blocks of a type follow one another");
         *previous = offset as i64;
         let mut header_bytes = Vec::with_capacity(HEADER_SIZE);
         header.write(&mut header_bytes);
         self.buffer[start..start + HEADER_SIZE].copy_from_slice(&header_bytes);
         self.checksum_type.append(&mut self.buffer, start, self.bytes_per_checksum);
-        debug_assert_eq!(self.buffer.len() - start, header.on_disk_size());
+        assert_eq!(self.buffer.len() - start, header.on_disk_size(), "a header tells the size");
         if self.buffer.len() >= WRITE_SIZE {
             self.flush()?;
         }

@@ -34,7 +34,7 @@ pub(crate) fn index_key(comparator: CellComparator, left: &[u8], right: &[u8]) -
 
 /// A short m with `left < m <= right`; `left` must be smaller.
 fn between(left: &[u8], right: &[u8]) -> Vec<u8> {
-    debug_assert!(left < right);
+    assert!(left < right, "what lies between is between two keys in order");
     let common = bytes::common_prefix_length(left, right);
     let mut middle = left[..common].to_vec();
     match left.get(common) {

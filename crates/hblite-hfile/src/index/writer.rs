@@ -102,6 +102,9 @@ impl IndexWriter {
 
     /// Adds a data block.
     pub(crate) fn push(&mut self, key: Vec<u8>, block: BlockPosition) {
+        let last = self.leaf.entries.last().or(self.root.entries.last());
+        assert!(last.is_none_or(|last| last.block.offset < block.offset), "data blocks ascend");
+        assert!(!key.is_empty(), "a block has a key");
         self.leaf.push(Entry { key, block, data_blocks: 1 });
     }
 
@@ -135,6 +138,9 @@ impl IndexWriter {
         let payload = chunk.encode_node();
         let block = blocks.write(block_type, &payload)?;
         self.uncompressed_size += payload.len() as u64;
+        let offsets = chunk.entries.iter().map(|entry| entry.block.offset);
+        assert!(offsets.is_sorted_by(|left, right| left < right), "the entries of a node ascend");
+        assert_eq!(payload.len(), chunk.node_size(), "a node has the size that it is cut by");
         let key = chunk.entries[0].key.clone();
         self.root.push(Entry { key, block, data_blocks: chunk.data_blocks() });
         Ok(payload.len())
@@ -163,6 +169,7 @@ impl IndexWriter {
             write_root_entry(&mut payload, &entry.key, entry.block);
         }
         payload.extend_from_slice(&mid_key);
+        assert!((1..=LEVELS_MAX).contains(&levels), "an index has {levels} levels");
         let root = blocks.write(BlockType::RootIndex, &payload)?;
         Ok(FinishedIndex {
             root,

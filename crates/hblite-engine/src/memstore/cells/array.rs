@@ -19,7 +19,7 @@ pub(in super::super) struct CellArray {
 impl CellArray {
     /// `keys` ascend and point into `arena`.
     pub(super) fn new(order: RowOrder, keys: Vec<SegmentKey>, arena: Arc<Arena>) -> Self {
-        debug_assert!(keys.is_sorted_by(|left, right| left < right));
+        debug_assert!(keys.is_sorted_by(|left, right| left < right), "keys ascend");
         Self { order, keys: keys.into_boxed_slice(), arena }
     }
 

@@ -17,21 +17,20 @@
 mod pace;
 mod policy;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hblite_env::sync::MutexGuard;
 use hblite_hfile::StoreFileInfo;
-use hblite_hfile::file_info::COMPACTION_EVENT;
+use hblite_hfile::file_info::{COMPACTION_EVENT, EXCLUDE_FROM_MINOR_COMPACTION};
 use hblite_model::{CompactionKind, Result, protobuf};
 
 use self::pace::Pace;
-use super::Store;
 use super::key_value_scanner::SourceScanner;
 use super::new_file::NewFile;
 use super::scanner::{CompactionScanner, ScanType};
 use super::store_file::StoreFile;
+use super::{Store, checked_list};
 
 const COMPACTED_FILE_FIELD: u32 = 1;
 /// Five days.
@@ -67,6 +66,7 @@ impl Store {
         };
         let is_all = range.len() == files.len();
         let chosen = &files[range.clone()];
+        assert!(!chosen.is_empty(), "a compaction has files");
         let pace = self.pace(trigger, files.len());
         let Some(compacted) = self.merge(chosen, is_all, read_point, pace)? else {
             return Ok(false);
@@ -74,9 +74,10 @@ impl Store {
         let mut current = self.files.write();
         // Flushes and loads only append meanwhile: the chosen files stand where they stood.
         let mut list: Vec<_> = current.to_vec();
+        let is_same = |(now, then): (&Arc<StoreFile>, &Arc<StoreFile>)| Arc::ptr_eq(now, then);
+        assert!(list[range.clone()].iter().zip(chosen).all(is_same), "what is replaced is there");
         list.splice(range, [Arc::clone(&compacted.file)]);
-        assert_unique(&list);
-        *current = list.into();
+        *current = checked_list(list);
         drop(current);
         self.list_file(&compacted, chosen);
         drop(compacted);
@@ -114,7 +115,7 @@ impl Store {
             blocking_files: options.blocking_store_files,
         };
         let size = |file: &Arc<StoreFile>| {
-            (!file.is_for_major_compactions_only()).then(|| file.size_bytes())
+            (!is_for_major_compactions_only(file)).then(|| file.size_bytes())
         };
         let sizes: Vec<Option<u64>> = files.iter().map(size).collect();
         policy::select_between(&sizes, &rules)
@@ -235,10 +236,10 @@ fn oldest_needed_by_nobody(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
     files.iter().filter(is_old).map(|file| file.cell_sequence_id_max()).max()
 }
 
-/// A list that names a file twice would read its cells twice.
-fn assert_unique(files: &[Arc<StoreFile>]) {
-    let names: HashSet<&str> = files.iter().map(|file| file.name()).collect();
-    assert_eq!(names.len(), files.len(), "a store lists a file twice");
+/// Whether minor compactions leave the file alone.
+fn is_for_major_compactions_only(file: &StoreFile) -> bool {
+    let value = file.reader().file_info(EXCLUDE_FROM_MINOR_COMPACTION);
+    value.is_some_and(|value| value.first().is_some_and(|byte| *byte != 0))
 }
 
 /// Names of the files that a file says it replaces.
