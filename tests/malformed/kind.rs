@@ -26,6 +26,7 @@ pub(crate) enum Kind {
     LoadManifest,
     LoadedFile,
     SnapshotInfo,
+    SnapshotList,
     SnapshotDescriptor,
     SnapshotRegionInfo,
     SnapshotManifest,
@@ -34,6 +35,7 @@ pub(crate) enum Kind {
     UnfinishedSnapshot,
     Temporary,
     Archived,
+    MasterData,
 }
 
 /// How the bytes of a kind of file are protected, so that they can be made right again.
@@ -56,7 +58,7 @@ pub(crate) enum Format {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 26] = [
+    pub(crate) const ALL: [Self; 28] = [
         Self::Id,
         Self::Version,
         Self::Marker,
@@ -75,6 +77,7 @@ impl Kind {
         Self::LoadManifest,
         Self::LoadedFile,
         Self::SnapshotInfo,
+        Self::SnapshotList,
         Self::SnapshotDescriptor,
         Self::SnapshotRegionInfo,
         Self::SnapshotManifest,
@@ -83,6 +86,7 @@ impl Kind {
         Self::UnfinishedSnapshot,
         Self::Temporary,
         Self::Archived,
+        Self::MasterData,
     ];
 
     /// The kind of the file at this path below the store; nothing if it is of none.
@@ -99,6 +103,7 @@ impl Kind {
             ["WALs.head"] => Self::LogHead,
             ["WALs", name] if name.starts_with("hblite-wal.") => Self::LogSegment,
             ["archive", ..] => Self::Archived,
+            ["MasterData", ..] => Self::MasterData,
             [".tmp", ..] => Self::Temporary,
             [".hbase-snapshot", ".tmp", ..] => Self::UnfinishedSnapshot,
             [".hbase-snapshot", _, ref rest @ ..] => Self::of_snapshot(rest)?,
@@ -116,6 +121,7 @@ impl Kind {
     fn of_snapshot(rest: &[&str]) -> Option<Self> {
         Some(match *rest {
             [".snapshotinfo"] => Self::SnapshotInfo,
+            ["data.manifest"] => Self::SnapshotList,
             [".tabledesc", _] => Self::SnapshotDescriptor,
             [_, ".regioninfo"] => Self::SnapshotRegionInfo,
             [_, ".manifest"] => Self::SnapshotManifest,
@@ -146,7 +152,7 @@ impl Kind {
             Self::Marker => Format::Fixed(36),
             Self::LogHead => Format::Fixed(64),
             Self::LogSegment => Format::Log,
-            Self::SnapshotInfo => Format::SealedBare,
+            Self::SnapshotInfo | Self::SnapshotList => Format::SealedBare,
             Self::Descriptor
             | Self::RestoredDescriptor
             | Self::Manifest

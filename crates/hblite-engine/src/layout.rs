@@ -12,6 +12,7 @@
 //! <root>/data/<namespace>/<table>/<region>/.bulk/<load>/<family>/   a bulk load being finished
 //! <root>/data/<namespace>/<table>/<region>/<family>/<file>   store files
 //! <root>/.hbase-snapshot/<name>/                              see `catalog::snapshot`
+//! <root>/archive/data/<namespace>/<table>/<region>/<family>/<file>   see `catalog::snapshot`
 //! <root>/archive/hblite-<store id>-moved/<number>/<path>      in the way, and not hblite's
 //! <root>/WALs/                                               the log
 //! <root>/WALs/<server>/                                      empty; see `catalog::master_data`
@@ -73,6 +74,10 @@ pub(crate) const BULK_LOAD_DIR: &str = ".bulk";
 pub(crate) const UNCLAIMED_FILE: &str = ".unclaimed";
 /// Name of the file with a snapshot's description, in its directory.
 pub(crate) const SNAPSHOT_INFO_FILE: &str = ".snapshotinfo";
+/// Name of the file with the list of a snapshot's files, in its directory.
+pub(crate) const DATA_MANIFEST_FILE: &str = "data.manifest";
+/// Name of the file with the part of HBase's list whose files hblite linked into the archive.
+pub(crate) const LINKED_MANIFEST_FILE: &str = ".linked.manifest";
 /// Name of a region's directory with what HBase keeps about its logs.
 pub(crate) const RECOVERED_EDITS_DIR: &str = "recovered.edits";
 
@@ -229,6 +234,12 @@ impl Layout {
     /// The directory of what was taken out of service.
     pub(crate) fn archive_dir(&self) -> PathBuf {
         self.root.join("archive")
+    }
+
+    /// Where HBase looks for a store file that is not in its region's directory any more: the same
+    /// path below the archive.
+    pub(crate) fn archived_file(&self, file: &Path) -> PathBuf {
+        self.archive_dir().join(file.strip_prefix(&self.root).unwrap_or(file))
     }
 
     /// The directory of what an open, or a change of tables, moved out of its way: in it a

@@ -15,8 +15,8 @@ use hblite_model::{Result, SnapshotDescription, SnapshotKind};
 
 use crate::sealed::{self, Seal};
 
-/// What HBase writes as the version of its layout with one directory per region.
-const VERSION: u64 = 0;
+/// What HBase writes as the version of its layout with a list of all files (`data.manifest`).
+const VERSION: u64 = 2;
 /// Milliseconds of the unit that times to live are in.
 const SECOND_MS: i64 = 1_000;
 
@@ -34,6 +34,14 @@ fn message(description: &SnapshotDescription) -> MessageWriter {
         .number(5, VERSION)
         .number(8, description.time_to_live_s)
         .number(9, description.max_file_size.unwrap_or(0))
+}
+
+/// As [`encode`], with a checksum only if there was one before.
+pub(crate) fn encode_as(description: &SnapshotDescription, seal: Seal) -> Vec<u8> {
+    match seal {
+        Seal::Verified => encode(description),
+        Seal::Absent => message(description).finish(),
+    }
 }
 
 /// What [`encode`] gave, and whether its seal vouches for it. What is

@@ -48,9 +48,10 @@ pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     let _lock = layout.lock(env)?;
     let target = Target::begin(env, dir, to)?;
     target.add_root_files(&layout)?;
-    // What is in the archive belongs to no table.
     target.add_dir(&layout.data_dir())?;
     target.add_dir(&layout.snapshots_dir())?;
+    // What else is in the archive belongs to no table.
+    target.add_dir(&layout.archived_file(&layout.data_dir()))?;
     target.add_dir(&layout.wal_dir())?;
     target.add_dir(&layout.master_data_dir())?;
     let log_head = wal::head_file(&layout.wal_dir());

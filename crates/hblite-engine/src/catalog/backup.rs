@@ -49,6 +49,8 @@ impl Catalog {
             self.add_table(&target, &entry)?;
         }
         target.add_dir(&context.layout.snapshots_dir())?;
+        // Where HBase looks for the files of snapshots.
+        target.add_dir(&context.layout.archived_file(&context.layout.data_dir()))?;
         target.add_empty_dir(&context.layout.wal_dir())?;
         let sealed = hold.seal()?;
         for segment in sealed.files() {

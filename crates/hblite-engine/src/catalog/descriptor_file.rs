@@ -172,6 +172,16 @@ fn parse(
     }
 }
 
+/// The settings of `table` in a `TableSchema` that HBase or [`encode`] wrote. What is wrong, for
+/// other bytes.
+pub(super) fn decode_of(
+    message: &[u8],
+    table: &TableName,
+) -> std::result::Result<TableDescriptor, String> {
+    let decoded = decode(message).map_err(|error| error.message().to_owned())?;
+    misfit(&decoded.descriptor, table).map_or(Ok(decoded.descriptor), Err)
+}
+
 /// Why this cannot be the descriptor of `table`; nothing if it can.
 fn misfit(descriptor: &TableDescriptor, table: &TableName) -> Option<String> {
     if descriptor.name() != table {
@@ -215,7 +225,7 @@ pub(super) fn encode_table_name(table: &TableName) -> Vec<u8> {
 }
 
 /// `TableSchema`.
-fn encode(table: &TableDescriptor) -> MessageWriter {
+pub(super) fn encode(table: &TableDescriptor) -> MessageWriter {
     let mut message = MessageWriter::new().bytes(1, encode_table_name(table.name()));
     let mut attributes = table.attributes().clone();
     attributes.insert(IS_META.to_owned(), table.name().is_meta().to_string());

@@ -95,6 +95,8 @@ impl Catalog {
             let entry = TableEntry::new(descriptor, TableState::Enabled, vec![row], vec![region]);
             catalog.publish(&name, Some(entry));
         }
+        // Before a region removes a file that a snapshot of HBase's needs.
+        snapshot::settle_all(context)?;
         catalog.load_tables(tables)?;
         if !is_known {
             catalog.write_namespace_table(&meta_region, &namespace_row)?;

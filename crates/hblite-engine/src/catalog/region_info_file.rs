@@ -28,7 +28,8 @@ pub(crate) fn encode(info: &RegionInfo) -> Vec<u8> {
     message(info).finish_with_magic()
 }
 
-fn message(info: &RegionInfo) -> MessageWriter {
+/// `RegionInfo`.
+pub(super) fn message(info: &RegionInfo) -> MessageWriter {
     MessageWriter::new()
         .number(1, info.region_id())
         .bytes(2, encode_table_name(info.table()))

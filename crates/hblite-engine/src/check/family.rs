@@ -99,6 +99,14 @@ impl Inspection<'_> {
         is_replaced
     }
 
+    /// Checks a file that is in the archive alone.
+    pub(super) fn check_archived_file(&mut self, path: &Path) {
+        let file = StoreFile::open_with(self.fs(), &self.layout, None, path);
+        let Some(file) = self.or_failure(FindingKind::StoreFile, path, file) else { return };
+        let owner = Owner { region: None, family: None, expected: None };
+        self.check_store_file(&file, Standing::Live, owner);
+    }
+
     fn check_store_file(&mut self, file: &StoreFile, standing: Standing, owner: Owner<'_>) {
         let reader = file.reader();
         let (mut cells, told) = (0, reader.entries().max(1));

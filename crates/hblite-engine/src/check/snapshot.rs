@@ -5,7 +5,7 @@ use std::path::Path;
 use super::store_file::Owner;
 use super::{FindingKind, Inspection};
 use crate::catalog::orphans;
-use crate::catalog::snapshot::StoredSnapshot;
+use crate::catalog::snapshot::{StoredSnapshot, files_of_hbase, lost_files};
 use crate::layout::family_dir_name;
 
 impl Inspection<'_> {
@@ -24,8 +24,24 @@ impl Inspection<'_> {
     }
 
     fn check_snapshot(&mut self, dir: &Path) {
+        let files = files_of_hbase(self.fs(), &self.layout, dir);
+        let Some(files) = self.or_failure(FindingKind::Snapshot, dir, files) else { return };
+        if let Some(files) = files {
+            let what = "HBase took it: the next open gives its files names of their own";
+            self.note(FindingKind::LeftOver, dir, what);
+            // Files in regions are checked there.
+            for found in files.iter().filter(|found| found.path != found.place) {
+                self.check_archived_file(&found.path);
+            }
+            return;
+        }
         let snapshot = StoredSnapshot::read(self.fs(), dir);
         let Some(snapshot) = self.or_failure(FindingKind::Snapshot, dir, snapshot) else { return };
+        let lost = lost_files(self.fs(), &self.layout, dir);
+        for path in self.or_failure(FindingKind::Snapshot, dir, lost).unwrap_or_default() {
+            let what = "HBase finds the file neither here nor in its region";
+            self.defect(FindingKind::StoreFileMissing, &path, what);
+        }
         // Parents that references lead to are no regions of the table, and have files too.
         for name in self.directories(dir) {
             let region_dir = dir.join(&name);

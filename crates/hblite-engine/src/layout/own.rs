@@ -9,7 +9,8 @@
 //! <region>/.bulk/<load>/<family>/<store file>
 //! <region>/recovered.edits/<number>.seqid                HBase's
 //! <region>/<family>/<store file>, <store file>.<region>  a reference
-//! <snapshot>/.snapshotinfo, data.manifest, region-manifest.<…>   the last two are HBase's
+//! <snapshot>/.snapshotinfo, data.manifest, .linked.manifest
+//! <snapshot>/region-manifest.<…>                         HBase's
 //! <snapshot>/.tabledesc/…, <region>/…                    as a table's
 //! store file = 32 hex digits, of a bulk load with _SeqId_<number>_
 //! ```
@@ -24,8 +25,8 @@ use hblite_env::{DirEntry, FileSystem};
 use hblite_model::META_ENCODED_NAME;
 
 use super::{
-    BULK_LOAD_DIR, MANIFEST_FILE, RECOVERED_EDITS_DIR, REGION_INFO_FILE, SNAPSHOT_INFO_FILE,
-    TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR, UNCLAIMED_FILE,
+    BULK_LOAD_DIR, DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE, MANIFEST_FILE, RECOVERED_EDITS_DIR,
+    REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR, UNCLAIMED_FILE,
 };
 
 /// What the names in a directory stand for.
@@ -78,7 +79,7 @@ impl Shape {
         match self {
             Self::Table | Self::Empty => false,
             Self::Snapshot => {
-                matches!(name, SNAPSHOT_INFO_FILE | "data.manifest")
+                matches!(name, SNAPSHOT_INFO_FILE | DATA_MANIFEST_FILE | LINKED_MANIFEST_FILE)
                     || name.starts_with("region-manifest.")
             }
             Self::Region => matches!(name, REGION_INFO_FILE | UNCLAIMED_FILE | MANIFEST_FILE),

@@ -67,11 +67,16 @@ impl HFileLink {
         }
     }
 
+    /// Where the file was when it was linked to.
+    pub(crate) fn place(&self, layout: &Layout, family: &Path) -> PathBuf {
+        layout.table_dir(&self.table).join(&self.region).join(family).join(&self.file)
+    }
+
     /// Where the file may be.
     fn places(&self, layout: &Layout, family: &Path) -> [PathBuf; 2] {
-        let place = layout.table_dir(&self.table).join(&self.region).join(family).join(&self.file);
-        let below = place.strip_prefix(layout.root()).unwrap_or(&place).to_path_buf();
-        [place, layout.archive_dir().join(below)]
+        let place = self.place(layout, family);
+        let archived = layout.archived_file(&place);
+        [place, archived]
     }
 
     /// Where the file is.

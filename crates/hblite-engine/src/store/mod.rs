@@ -17,7 +17,7 @@ pub(crate) mod manifest;
 pub(crate) mod matcher;
 mod new_file;
 pub(crate) mod open_files;
-mod reference;
+pub(crate) mod reference;
 pub(crate) mod region_files;
 pub(crate) mod scanner;
 pub(crate) mod store_file;

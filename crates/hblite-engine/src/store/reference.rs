@@ -44,14 +44,18 @@ pub(crate) enum Half {
 impl Half {
     /// The content of a reference file.
     pub(crate) fn encode(&self) -> Vec<u8> {
+        sealed::seal_with_magic(self.message())
+    }
+
+    /// `Reference`.
+    pub(crate) fn message(&self) -> MessageWriter {
         let (row, range) = match self {
             Self::Top(row) => (row, RANGE_TOP),
             Self::Bottom(row) => (row, RANGE_BOTTOM),
         };
-        let message = MessageWriter::new()
+        MessageWriter::new()
             .bytes(SPLIT_KEY_FIELD, key::first_on_row(row))
-            .number(RANGE_FIELD, range);
-        sealed::seal_with_magic(message)
+            .number(RANGE_FIELD, range)
     }
 
     /// What the reference at `path` means.
@@ -68,6 +72,11 @@ impl Half {
 
     fn decode(content: &[u8]) -> std::result::Result<Self, &'static str> {
         let (fields, _) = sealed::unseal_with_magic(content)?;
+        Self::decode_message(fields)
+    }
+
+    /// What [`Half::message`] gave. What is wrong, for other bytes.
+    pub(crate) fn decode_message(fields: &[u8]) -> std::result::Result<Self, &'static str> {
         let (mut split_key, mut range) = (None, None);
         let read = protobuf::read_message(fields, |field, value| {
             match field {

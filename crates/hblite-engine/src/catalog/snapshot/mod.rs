@@ -1,7 +1,9 @@
 //! Snapshots of tables: the files of one moment, kept by second names.
 //!
 //! ```text
-//! <root>/.hbase-snapshot/<name>/.snapshotinfo                   what it is
+//! <root>/.hbase-snapshot/<name>/.snapshotinfo                   what it is; HBase's
+//! <root>/.hbase-snapshot/<name>/data.manifest                   regions and files; HBase's
+//! <root>/archive/data/<ns>/<table>/<region>/<family>/<file>     the files' names for HBase
 //! <root>/.hbase-snapshot/<name>/.tabledesc/.tableinfo.<…>       the table's settings
 //! <root>/.hbase-snapshot/<name>/<region>/.regioninfo            a region that the table had
 //! <root>/.hbase-snapshot/<name>/<region>/.manifest             which files it has
@@ -14,13 +16,24 @@
 //! not at all. Within a region it is of one moment, all families together; regions come one after
 //! the other, as in HBase. Nothing is copied where the file system can link.
 //!
+//! HBase reads `.snapshotinfo`, `data.manifest` and the archive, and nothing else; hblite reads the
+//! other files, which have checksums and fingerprints, and which no cleaner of HBase's removes. A
+//! snapshot that HBase took gets them when the store is opened, and one of an earlier hblite gets
+//! what HBase reads: so both can use every snapshot.
+//!
 //! - `take` makes one, `stored` reads one, `restore` makes a table of one
+//! - `data_manifest` is HBase's list, `archive` has the names, `adopt` is what an open does
 //!
 //! Threads: any; as procedures. Source: HBase's `SnapshotManager`.
 
+mod adopt;
+mod archive;
+mod data_manifest;
 mod restore;
 mod stored;
 mod take;
+
+use std::path::Path;
 
 use hblite_model::SnapshotDescription;
 use hblite_model::{Error, Exception, Result};
@@ -29,6 +42,8 @@ use super::Catalog;
 use crate::files::sync_dir;
 use crate::layout::{Shape, foreign_entry};
 
+pub(crate) use self::adopt::{files_of_hbase, settle_all};
+pub(crate) use self::archive::lost_files;
 pub(crate) use self::restore::settle;
 pub(crate) use self::stored::StoredSnapshot;
 use self::stored::snapshots;
@@ -95,6 +110,7 @@ impl Catalog {
             return Err(snapshot_not_found(name));
         }
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        adopt::ensure(fs, layout, name)?;
         let snapshot = StoredSnapshot::read(fs, &layout.snapshot_dir(name))?;
         if snapshot.stored.has_expired(self.context.env.clock.now_millis()) {
             let message = format!("TTL for snapshot '{name}' has already expired.");
@@ -123,7 +139,7 @@ impl Catalog {
             self.context.note_moved(&dir, moved.as_deref(), &path);
             return Ok(());
         }
-        layout.remove_in_place(fs, &working)?;
+        self.remove_working(&working)?;
         let working_dir = layout.snapshots_working_dir();
         fs.create_dir_all(&working_dir)
             .map_err(|error| Error::io("cannot create directory", &working_dir, error))?;
@@ -132,8 +148,15 @@ impl Catalog {
         sync_dir(fs, &working_dir)?;
         sync_dir(fs, &layout.snapshots_dir())?;
         // What cannot be removed now goes when the store is opened next.
-        let _ = layout.remove_in_place(fs, &working);
+        let _ = self.remove_working(&working);
         Ok(())
+    }
+
+    /// Removes a snapshot's working directory, after the names in the archive that it alone has.
+    fn remove_working(&self, working: &Path) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        archive::unlink_all(fs, layout, working)?;
+        layout.remove_in_place(fs, working)
     }
 }
 

@@ -8,7 +8,8 @@ use hblite_model::{Error, RegionInfo, Result, TableDescriptor};
 
 use crate::catalog::{descriptor_file, orphans, region_info_file};
 use crate::layout::{
-    Layout, MANIFEST_FILE, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR,
+    DATA_MANIFEST_FILE, Layout, MANIFEST_FILE, REGION_INFO_FILE, SNAPSHOT_INFO_FILE,
+    TABLE_DESCRIPTOR_DIR,
 };
 use crate::sealed::{self, Seal};
 
@@ -44,7 +45,7 @@ impl StoredSnapshot {
     /// # Errors
     /// `Io`; `CorruptHFile` if a part is missing or makes no sense.
     pub(crate) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Self> {
-        let stored = read_description(fs, dir)?;
+        let stored = read_description(fs, dir, dir.file_name().and_then(|name| name.to_str()))?;
         let name = &stored.description.table;
         let table = descriptor_file::read(fs, &dir.join(TABLE_DESCRIPTOR_DIR), name)?;
         let table = table.ok_or_else(|| corrupt(dir, "the snapshot has no table descriptor"))?;
@@ -93,19 +94,32 @@ pub(crate) fn snapshots(fs: &dyn FileSystem, layout: &Layout) -> Result<Vec<Stor
     let dir = layout.snapshots_dir();
     let mut names = orphans::directories(fs, &dir)?;
     names.sort();
-    names.iter().map(|name| read_description(fs, &dir.join(name))).collect()
+    names.iter().map(|name| read_description(fs, &dir.join(name), Some(name))).collect()
 }
 
-fn read_description(fs: &dyn FileSystem, dir: &Path) -> Result<StoredDescription> {
+/// What the snapshot in `dir` says of itself, which has this name if one is given.
+///
+/// # Errors
+/// `Io`; `CorruptHFile`.
+pub(super) fn read_description(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    name: Option<&str>,
+) -> Result<StoredDescription> {
     let path = dir.join(SNAPSHOT_INFO_FILE);
-    let content = fs.read(&path).map_err(|error| Error::io("cannot read", &path, error))?;
+    let content = match fs.read(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(corrupt(&path, "the snapshot's description is missing"));
+        }
+        content => content.map_err(|error| Error::io("cannot read", &path, error))?,
+    };
     let decoded = crate::snapshot::decode(&content);
     let (description, seal) = decoded.map_err(|what| corrupt(&path, what))?;
-    if dir.file_name().is_none_or(|name| name != description.name.as_str()) {
+    if name.is_some_and(|name| name != description.name) {
         return Err(corrupt(&path, "it describes a snapshot of another name"));
     }
     // Cut off between two fields, it is a message without a checksum.
-    if seal == Seal::Absent && has_manifest(fs, dir)? {
+    if seal == Seal::Absent && has_manifest(fs, dir)? && !is_of_hbase(fs, dir)? {
         return Err(corrupt(&path, "its checksum is missing"));
     }
     Ok(StoredDescription { description, seal })
@@ -120,6 +134,16 @@ fn has_manifest(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Whether HBase took the snapshot in `dir`: its list has no checksum either.
+fn is_of_hbase(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
+    let path = dir.join(DATA_MANIFEST_FILE);
+    match fs.read(&path) {
+        Ok(content) => Ok(sealed::unseal(&content).is_ok_and(|(_, seal)| seal == Seal::Absent)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::io("cannot read", &path, error)),
+    }
 }
 
 fn corrupt(path: &Path, what: &str) -> Error {

@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::FileSystem;
-use hblite_model::{Error, Exception, Result, TableName, TableState};
+use hblite_model::{Error, Exception, Result, TableDescriptor, TableName, TableState};
 use hblite_model::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 
-use super::check_name;
+use super::data_manifest::{DataManifest, ListedFile, ListedRegion};
+use super::{archive, check_name};
 use crate::catalog::Catalog;
 use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::region_info_file;
 use crate::catalog::table::TableEntry;
 use crate::files::{link_or_copy, sync_dir};
 use crate::layout::{
-    MANIFEST_FILE, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, family_dir_name,
+    DATA_MANIFEST_FILE, MANIFEST_FILE, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR,
+    family_dir_name,
 };
 use crate::region::Region;
 use crate::store::Store;
@@ -60,17 +62,17 @@ impl Catalog {
         })?;
         let layout = &self.context.layout;
         let working = layout.snapshot_working_dir(name);
-        layout.remove_in_place(self.context.env.fs.as_ref(), &working)?;
+        self.remove_working(&working)?;
         let made = self.make(&working, name, &entry, options);
         let placed = made.and_then(|()| self.put_into_place(&working, name));
         if placed.is_err() {
             // What cannot be removed now goes with the next snapshot of the name.
-            let _ = layout.remove_in_place(self.context.env.fs.as_ref(), &working);
+            let _ = self.remove_working(&working);
         }
         placed
     }
 
-    /// Makes the snapshot in its working directory, durably but for that directory's name.
+    /// Makes the snapshot in its working directory, and its files' names in the archive, durably.
     fn make(
         &self,
         working: &Path,
@@ -79,7 +81,8 @@ impl Catalog {
         options: &SnapshotOptions,
     ) -> Result<()> {
         let fs = self.context.env.fs.as_ref();
-        let mut snapshot = NewSnapshot { fs, root: working, dirs: BTreeSet::new() };
+        let table = settings(entry.descriptor.as_ref(), options)?;
+        let mut snapshot = NewSnapshot::new(fs, working, table);
         let kind = match (entry.state, options.skip_flush) {
             (TableState::Enabled | TableState::Enabling, false) => SnapshotKind::Flush,
             (TableState::Enabled | TableState::Enabling, true) => SnapshotKind::SkipFlush,
@@ -95,11 +98,7 @@ impl Catalog {
         };
         let descriptor_dir = working.join(TABLE_DESCRIPTOR_DIR);
         snapshot.make_dir(&descriptor_dir)?;
-        let mut table = entry.descriptor.as_ref().clone();
-        if let Some(size) = options.max_file_size {
-            table.set_attribute("MAX_FILESIZE", &size.to_string())?;
-        }
-        descriptor_file::write(fs, &descriptor_dir, &table, Safety::Durable)?;
+        descriptor_file::write(fs, &descriptor_dir, &snapshot.listed.table, Safety::Durable)?;
         for row in entry.live_rows() {
             if let Some(region) = entry.region(row.info.encoded_name()) {
                 snapshot.add_region(region, kind == SnapshotKind::Flush)?;
@@ -111,9 +110,15 @@ impl Catalog {
             let _ = region.discard();
             added?;
         }
-        snapshot
-            .write(&working.join(SNAPSHOT_INFO_FILE), &crate::snapshot::encode(&description))?;
-        snapshot.dirs.iter().try_for_each(|dir| sync_dir(fs, dir))
+        snapshot.write(&working.join(DATA_MANIFEST_FILE), &snapshot.listed.encode())?;
+        let content = crate::snapshot::encode(&description);
+        snapshot.write(&working.join(SNAPSHOT_INFO_FILE), &content)?;
+        snapshot.dirs.iter().try_for_each(|dir| sync_dir(fs, dir))?;
+        // From here on an open knows what is to be removed from the archive.
+        let layout = &self.context.layout;
+        layout.make_durable(fs, &layout.snapshots_working_dir())?;
+        sync_dir(fs, &layout.snapshots_working_dir())?;
+        archive::link_all(fs, layout, snapshot.links.iter().map(|(to, from)| (&**to, &**from)))
     }
 
     fn put_into_place(&self, working: &Path, name: &str) -> Result<()> {
@@ -123,9 +128,19 @@ impl Catalog {
         fs.rename(working, &dir).map_err(|error| Error::io("cannot rename", working, error))?;
         let Err(error) = sync_dir(fs, &layout.snapshots_dir()) else { return Ok(()) };
         // It is there or not after a power cut; until then it is not.
+        let _ = fs.rename(&dir, working);
         layout.remove_in_place(fs, &dir)?;
         Err(error)
     }
+}
+
+/// The settings that a snapshot has for its table.
+fn settings(table: &TableDescriptor, options: &SnapshotOptions) -> Result<TableDescriptor> {
+    let mut table = table.clone();
+    if let Some(size) = options.max_file_size {
+        table.set_attribute("MAX_FILESIZE", &size.to_string())?;
+    }
+    Ok(table)
 }
 
 /// A snapshot being made.
@@ -134,15 +149,25 @@ struct NewSnapshot<'a> {
     root: &'a Path,
     /// Directories that were made.
     dirs: BTreeSet<PathBuf>,
+    /// What HBase is to find in it.
+    listed: DataManifest,
+    /// Store files in the snapshot, and where they are in the table.
+    links: Vec<(PathBuf, PathBuf)>,
 }
 
-impl NewSnapshot<'_> {
+impl<'a> NewSnapshot<'a> {
+    fn new(fs: &'a dyn FileSystem, root: &'a Path, table: TableDescriptor) -> Self {
+        let listed = DataManifest { table, regions: Vec::new() };
+        Self { fs, root, dirs: BTreeSet::new(), listed, links: Vec::new() }
+    }
+
     /// Adds a region's files of one moment.
     fn add_region(&mut self, region: &Region, is_flushed: bool) -> Result<()> {
         let info = region.info();
         let dir = self.root.join(info.encoded_name());
         self.make_dir(&dir)?;
         self.write(&dir.join(REGION_INFO_FILE), &region_info_file::file_content(info))?;
+        self.listed.regions.push(ListedRegion { info: info.clone(), families: Vec::new() });
         // Nothing comes later that would explain itself.
         let mut manifest = Manifest { settled: u64::MAX, ..Manifest::new(info.encoded_name()) };
         region.with_stores_kept(is_flushed, |stores| {
@@ -161,9 +186,15 @@ impl NewSnapshot<'_> {
         let dir = region_dir.join(family_dir_name(family));
         self.make_dir(&dir)?;
         store.with_files_kept(|files| {
+            let mut listed = Vec::with_capacity(files.len());
             for file in files {
                 self.add_file(&dir, file)?;
                 manifest.add(family, file)?;
+                let (name, length) = (file.name().to_owned(), file.reader().length());
+                listed.push(ListedFile { name, half: file.half().cloned(), length });
+            }
+            if let Some(region) = self.listed.regions.last_mut() {
+                region.families.push((family.to_vec(), listed));
             }
             Ok(())
         })
@@ -175,6 +206,7 @@ impl NewSnapshot<'_> {
         if !file.is_reference() {
             // The cells are verified when the snapshot is used.
             file.reader().reopen(self.fs, &copy)?;
+            self.links.push((copy, file.path().to_path_buf()));
         }
         let (Some((name, parent)), Some(family)) = (split_reference(file.path()), dir.file_name())
         else {
@@ -188,7 +220,9 @@ impl NewSnapshot<'_> {
             return Ok(());
         }
         link_or_copy(self.fs, file.reader().path(), &target)?;
-        file.reader().reopen(self.fs, &target).map(drop)
+        file.reader().reopen(self.fs, &target)?;
+        self.links.push((target, file.reader().path().to_path_buf()));
+        Ok(())
     }
 
     fn make_dir(&mut self, dir: &Path) -> Result<()> {

@@ -1,0 +1,332 @@
+//! What an open does about snapshots: every one becomes usable for hblite and for HBase.
+//!
+//! - One that HBase took has nothing but HBase's list. Its files get names in the snapshot's
+//!   directory, since hblite removes files of regions, and in the archive, for HBase. The settings
+//!   come last: with them the snapshot is taken over. `.linked.manifest` is the part of the list
+//!   that had no name in the archive before, so that a removal leaves those that HBase gave.
+//! - One of an earlier hblite has no list. Its files get names in the archive, and the list comes
+//!   last.
+//!
+//! What a crash cut off is done again from the beginning by the next open. A snapshot of HBase's
+//! that lacks a file stays as it is.
+//!
+//! Threads: the one that opens the store.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use hblite_env::FileSystem;
+use hblite_model::{Error, ErrorKind, RegionInfo, Result};
+
+use super::archive;
+use super::data_manifest::{DataManifest, ListedFile, ListedRegion, place};
+use super::stored::{StoredDescription, StoredSnapshot, read_description};
+use crate::catalog::descriptor_file::{self, Safety};
+use crate::catalog::{orphans, region_info_file};
+use crate::context::EngineContext;
+use crate::files::{link_or_copy, sync_dir};
+use crate::layout::{
+    DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE, Layout, MANIFEST_FILE, REGION_INFO_FILE,
+    SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, family_dir_name, is_region_name,
+};
+use crate::sealed::{self, Seal};
+use crate::store::hfile_link::HFileLink;
+use crate::store::manifest::Manifest;
+use crate::store::store_file::{Half, StoreFile, split_reference};
+
+/// What to do about a snapshot that lacks a file.
+const REMEDY: &str = "restore the file from a backup, or delete the snapshot";
+/// The start key of the region that HBase makes up for a table's MOB files.
+const MOB_REGION: &[u8] = b".mob";
+
+/// Finishes what concerns snapshots when a store is opened.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn settle_all(context: &EngineContext) -> Result<()> {
+    if context.options.is_read_only {
+        return Ok(());
+    }
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    archive::settle(fs, layout)?;
+    for name in orphans::directories(fs, &layout.snapshots_dir())? {
+        let dir = layout.snapshot_dir(&name);
+        let Err(error) = settle_one(fs, layout, &dir, &name) else { continue };
+        // Those of damage say so whenever the snapshot is used.
+        if error.kind() != ErrorKind::Corrupt {
+            return Err(error);
+        }
+        context.note(&dir, format!("the snapshot was not taken over: {}", error.message()));
+    }
+    Ok(())
+}
+
+/// Takes the snapshot over if HBase took it and no open could: it lacked a file then.
+///
+/// # Errors
+/// `Io`; `CorruptHFile` if it still does.
+pub(super) fn ensure(fs: &dyn FileSystem, layout: &Layout, name: &str) -> Result<()> {
+    let dir = layout.snapshot_dir(name);
+    let stored = read_description(fs, &dir, Some(name))?;
+    match is_taken_over(fs, &dir, &stored)? {
+        true => Ok(()),
+        false => settle_one(fs, layout, &dir, name),
+    }
+}
+
+fn settle_one(fs: &dyn FileSystem, layout: &Layout, dir: &Path, name: &str) -> Result<()> {
+    let stored = read_description(fs, dir, Some(name))?;
+    match DataManifest::read(fs, dir, &stored.description.table)? {
+        Some((_, Seal::Verified)) => Ok(()),
+        Some((listed, Seal::Absent)) => match is_taken_over(fs, dir, &stored)? {
+            true => Ok(()),
+            false => TakeOver { fs, layout, dir, dirs: BTreeSet::new() }.run(&listed),
+        },
+        None => convert(fs, layout, dir, &stored),
+    }
+}
+
+/// Whether the snapshot, of which hblite or HBase has a list, has what hblite reads.
+fn is_taken_over(fs: &dyn FileSystem, dir: &Path, stored: &StoredDescription) -> Result<bool> {
+    let settings = dir.join(TABLE_DESCRIPTOR_DIR);
+    Ok(descriptor_file::read(fs, &settings, &stored.description.table)?.is_some())
+}
+
+/// Gives a snapshot of an earlier hblite what HBase reads.
+fn convert(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    dir: &Path,
+    stored: &StoredDescription,
+) -> Result<()> {
+    let snapshot = StoredSnapshot::read(fs, dir)?;
+    let mut listed = DataManifest { table: snapshot.table, regions: Vec::new() };
+    let mut links = Vec::new();
+    for (info, region_dir) in snapshot.regions {
+        let mut families = Vec::new();
+        for family in listed.table.families() {
+            let name = family_dir_name(family.name());
+            let mut files = Vec::new();
+            for entry in orphans::list(fs, &region_dir.join(&name))? {
+                let path = region_dir.join(&name).join(&entry.name);
+                let reference = split_reference(&path);
+                let half = reference.map(|_| Half::read(fs, &path)).transpose()?;
+                let file = match reference {
+                    Some((file, parent)) => dir.join(parent).join(&name).join(file),
+                    None => path,
+                };
+                let length = fs.file_length(&file);
+                let length = length.map_err(|error| Error::io("cannot read", &file, error))?;
+                let of_region = layout.family_dir(&info, family.name()).join(&entry.name);
+                links.push((file, place(layout, &of_region)));
+                files.push(ListedFile { name: entry.name, half, length });
+            }
+            families.push((family.name().to_vec(), files));
+        }
+        listed.regions.push(ListedRegion { info, families });
+    }
+    archive::link_all(fs, layout, links.iter().map(|(from, to)| (&**from, &**to)))?;
+    let description = crate::snapshot::encode_as(&stored.description, stored.seal);
+    for (name, content) in
+        [(SNAPSHOT_INFO_FILE, description), (DATA_MANIFEST_FILE, listed.encode())]
+    {
+        let path = dir.join(name);
+        fs.write_atomically(&path, &content).map_err(|e| Error::io("cannot write", &path, e))?;
+    }
+    Ok(())
+}
+
+/// The store file that a file of HBase's list stands for.
+pub(crate) struct Found {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// Where it was when the snapshot was taken.
+    pub(crate) place: PathBuf,
+}
+
+/// Finds a file of the list of the snapshot in `dir`, as HBase does.
+///
+/// # Errors
+/// `Io`; `CorruptHFile` if it is nowhere, or not the file that is listed.
+fn find(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    dir: &Path,
+    listed: &Path,
+    file: &ListedFile,
+) -> Result<Found> {
+    let place = place(layout, listed);
+    for path in [place.clone(), layout.archived_file(&place)] {
+        if !fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
+            continue;
+        }
+        let length = fs.file_length(&path).map_err(|e| Error::io("cannot read", &path, e))?;
+        if file.length != 0 && length != file.length {
+            let what = format!("it has {length} bytes, and the snapshot lists {}", file.length);
+            return Err(sealed::damaged(&path, what, REMEDY));
+        }
+        return Ok(Found { path, place });
+    }
+    let below = place.strip_prefix(layout.root()).unwrap_or(&place).display();
+    let what = format!("it lists {below}, which is neither there nor in the archive");
+    Err(sealed::damaged(&dir.join(DATA_MANIFEST_FILE), what, REMEDY))
+}
+
+/// The store files of the snapshot in `dir`, if HBase took it and no open has taken it over.
+///
+/// # Errors
+/// `Io`; `CorruptHFile` if one is missing.
+pub(crate) fn files_of_hbase(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    dir: &Path,
+) -> Result<Option<Vec<Found>>> {
+    let stored = read_description(fs, dir, dir.file_name().and_then(|name| name.to_str()))?;
+    let Some((listed, Seal::Absent)) = DataManifest::read(fs, dir, &stored.description.table)?
+    else {
+        return Ok(None);
+    };
+    if is_taken_over(fs, dir, &stored)? {
+        return Ok(None);
+    }
+    let mut found = Vec::new();
+    for_each_file(layout, &listed, |_, path, file| {
+        found.push(find(fs, layout, dir, path, file)?);
+        Ok(())
+    })?;
+    Ok(Some(found))
+}
+
+/// Visits every file of a list with its region and where that region had it.
+fn for_each_file(
+    layout: &Layout,
+    listed: &DataManifest,
+    mut visit: impl FnMut(&RegionInfo, &Path, &ListedFile) -> Result<()>,
+) -> Result<()> {
+    for region in &listed.regions {
+        for (family, files) in &region.families {
+            let dir = layout.family_dir(&region.info, family);
+            for file in files {
+                visit(&region.info, &dir.join(&file.name), file)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A snapshot of HBase's that is being taken over.
+struct TakeOver<'a> {
+    fs: &'a dyn FileSystem,
+    layout: &'a Layout,
+    /// The snapshot's directory.
+    dir: &'a Path,
+    /// Directories that were made.
+    dirs: BTreeSet<PathBuf>,
+}
+
+impl TakeOver<'_> {
+    fn run(mut self, listed: &DataManifest) -> Result<()> {
+        let (fs, layout, dir) = (self.fs, self.layout, self.dir);
+        if listed.regions.iter().any(|region| region.info.start_key() == MOB_REGION) {
+            let path = dir.join(DATA_MANIFEST_FILE);
+            return Err(sealed::damaged(&path, "it lists MOB files, which cannot be read", REMEDY));
+        }
+        for name in orphans::directories(fs, dir)?.iter().filter(|name| is_region_name(name)) {
+            layout.remove_in_place(fs, &dir.join(name))?;
+        }
+        let mut found = Vec::new();
+        for_each_file(layout, listed, |_, path, file| {
+            found.push(find(fs, layout, dir, path, file)?);
+            Ok(())
+        })?;
+        let path = dir.join(LINKED_MANIFEST_FILE);
+        let linked = linked_part(layout, listed, &found).encode();
+        fs.write_atomically(&path, &linked).map_err(|e| Error::io("cannot write", &path, e))?;
+        let links = found.iter().map(|found| (&*found.path, &*found.place));
+        archive::link_all(fs, layout, links)?;
+        // A region that was split lives on in its daughters.
+        for region in listed.regions.iter().filter(|region| !region.info.is_split) {
+            self.add_region(region)?;
+        }
+        let settings = dir.join(TABLE_DESCRIPTOR_DIR);
+        self.make_dir(&settings)?;
+        self.dirs.iter().try_for_each(|dir| sync_dir(fs, dir))?;
+        descriptor_file::write(fs, &settings, &listed.table, Safety::Durable)
+    }
+
+    fn add_region(&mut self, region: &ListedRegion) -> Result<()> {
+        let (info, dir) = (&region.info, self.dir.join(region.info.encoded_name()));
+        self.make_dir(&dir)?;
+        self.write(&dir.join(REGION_INFO_FILE), &region_info_file::file_content(info))?;
+        let mut manifest = Manifest { settled: u64::MAX, ..Manifest::new(info.encoded_name()) };
+        for (family, files) in &region.families {
+            self.make_dir(&dir.join(family_dir_name(family)))?;
+            for file in files {
+                let path = self.add_file(info, family, file)?;
+                let opened = StoreFile::open_with(self.fs, self.layout, None, &path)?;
+                opened.check_owner(info, family)?;
+                manifest.add(family, &opened)?;
+            }
+        }
+        self.write(&dir.join(MANIFEST_FILE), &manifest.encode())
+    }
+
+    /// Returns where the file is.
+    fn add_file(&mut self, info: &RegionInfo, family: &[u8], file: &ListedFile) -> Result<PathBuf> {
+        let of_region = self.layout.family_dir(info, family).join(&file.name);
+        let found = find(self.fs, self.layout, self.dir, &of_region, file)?;
+        let link = HFileLink::parse(&file.name);
+        let name = link.map_or_else(|| file.name.clone(), |link| link.own_name());
+        let family = family_dir_name(family);
+        let path = self.dir.join(info.encoded_name()).join(&family).join(name);
+        let Some((target, parent)) = split_reference(&path) else {
+            link_or_copy(self.fs, &found.path, &path)?;
+            return Ok(path);
+        };
+        let half = file.half.as_ref().ok_or_else(|| {
+            let what = format!("it does not say which half of its file {} is", file.name);
+            sealed::damaged(&self.dir.join(DATA_MANIFEST_FILE), what, REMEDY)
+        })?;
+        self.write(&path, &half.encode())?;
+        let parent_dir = self.dir.join(parent).join(&family);
+        self.make_dir(&parent_dir)?;
+        let target = parent_dir.join(target);
+        // Both daughters refer to it.
+        if !self.fs.exists(&target).map_err(|e| Error::io("cannot look for", &target, e))? {
+            link_or_copy(self.fs, &found.path, &target)?;
+        }
+        Ok(path)
+    }
+
+    fn make_dir(&mut self, dir: &Path) -> Result<()> {
+        let made = self.fs.create_dir_all(dir);
+        made.map_err(|error| Error::io("cannot create directory", dir, error))?;
+        let above = dir.ancestors().take_while(|above| above.starts_with(self.dir));
+        self.dirs.extend(above.map(Path::to_path_buf));
+        Ok(())
+    }
+
+    fn write(&self, path: &Path, content: &[u8]) -> Result<()> {
+        let mut file = self.fs.create(path).map_err(|e| Error::io("cannot create", path, e))?;
+        let written = file.write_all(content).and_then(|()| file.sync());
+        written.map_err(|error| Error::io("cannot write", path, error))
+    }
+}
+
+/// The part of a list whose files are in regions: HBase archives by moving, so that a name in the
+/// archive is hblite's.
+fn linked_part(layout: &Layout, listed: &DataManifest, found: &[Found]) -> DataManifest {
+    let live: BTreeSet<&Path> = found
+        .iter()
+        .filter(|found| found.path == found.place)
+        .map(|found| found.place.as_path())
+        .collect();
+    let mut linked = listed.clone();
+    for region in &mut linked.regions {
+        for (family, files) in &mut region.families {
+            let dir = layout.family_dir(&region.info, family);
+            files.retain(|file| live.contains(&*place(layout, &dir.join(&file.name))));
+        }
+    }
+    linked
+}

@@ -1,0 +1,184 @@
+//! The names that a snapshot's files have for HBase: those below the archive.
+//!
+//! HBase looks for a file of a snapshot in its region's directory and then in the archive. hblite
+//! removes files of regions, so every file gets a second name in the archive before the snapshot
+//! takes its place; HBase keeps archived files as long as a snapshot lists them.
+//!
+//! A name goes with the last snapshot that lists it. Only names of snapshots that hblite took are
+//! removed, and none that a table cloned by HBase still links to (`.links-<file>`): the others are
+//! HBase's, which removes them by itself.
+//!
+//! Crash: the list of a snapshot that is being taken or removed is in its working directory,
+//! durably, before the first name is made and until the last one is gone. An open removes the names
+//! that it finds there.
+//!
+//! Threads: one procedure at a time.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use hblite_env::FileSystem;
+use hblite_model::{Error, ErrorKind, Result};
+
+use super::data_manifest::DataManifest;
+use super::stored::read_description;
+use crate::catalog::orphans;
+use crate::files::{link_or_copy, sync_dir};
+use crate::layout::{DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE, Layout};
+use crate::sealed::Seal;
+
+/// What the directory with the links to an archived file has before the file's name.
+const BACK_REFERENCES_PREFIX: &str = ".links-";
+
+/// Gives a file a name in the archive, in place of one that it had in a region. `from` is any name
+/// of the file. Its directory is to be synced.
+///
+/// # Errors
+/// `Io`.
+fn link(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
+    let io = |error| Error::io("cannot look for", to, error);
+    if fs.exists(to).map_err(io)? {
+        // Of the same name and length it is the same file. Otherwise a copy was cut off.
+        let length = fs.file_length(from).map_err(|e| Error::io("cannot read", from, e))?;
+        if fs.file_length(to).map_err(io)? == length {
+            return Ok(());
+        }
+        fs.remove_file(to).map_err(|error| Error::io("cannot remove", to, error))?;
+    }
+    link_or_copy(fs, from, to)
+}
+
+/// Gives each file a name in the archive, durably: pairs of a name that it has, and of the place
+/// that it had in a region.
+///
+/// # Errors
+/// `Io`: some may have one.
+pub(super) fn link_all<'f>(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    files: impl IntoIterator<Item = (&'f Path, &'f Path)>,
+) -> Result<()> {
+    let mut dirs = BTreeSet::new();
+    for (from, place) in files {
+        let to = layout.archived_file(place);
+        let dir = to.parent().unwrap_or(layout.root()).to_path_buf();
+        if !dirs.contains(&dir) {
+            fs.create_dir_all(&dir)
+                .map_err(|error| Error::io("cannot create directory", &dir, error))?;
+        }
+        link(fs, from, &to)?;
+        dirs.insert(dir);
+    }
+    for dir in dirs {
+        sync_dir(fs, &dir)?;
+        layout.make_durable(fs, &dir)?;
+    }
+    Ok(())
+}
+
+/// Removes the names in the archive that the list in `working` has alone, durably. The snapshot is
+/// in no list of snapshots any more, or not yet.
+///
+/// # Errors
+/// `Io`. If the list of another snapshot cannot be read, all names stay.
+pub(super) fn unlink_all(fs: &dyn FileSystem, layout: &Layout, working: &Path) -> Result<()> {
+    let Some(manifest) = own_manifest(fs, working) else { return Ok(()) };
+    let kept = match kept_places(fs, layout) {
+        // Nobody knows what else is wanted.
+        Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(()),
+        kept => kept?,
+    };
+    let mut dirs = BTreeSet::new();
+    for place in manifest.places(layout) {
+        let path = layout.archived_file(&place);
+        let is_wanted = kept.contains(&place) || is_linked_to(fs, &path)?;
+        let is_there = fs.exists(&path).map_err(|e| Error::io("cannot look for", &path, e))?;
+        if !is_wanted && is_there {
+            fs.remove_file(&path).map_err(|error| Error::io("cannot remove", &path, error))?;
+        }
+        dirs.extend(path.parent().map(Path::to_path_buf));
+    }
+    for dir in dirs {
+        if fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))? {
+            sync_dir(fs, &dir)?;
+            remove_empty(fs, layout, &dir)?;
+        }
+    }
+    Ok(())
+}
+
+/// The list of the files of a snapshot to which hblite gave names in the archive.
+fn own_manifest(fs: &dyn FileSystem, dir: &Path) -> Option<DataManifest> {
+    // Without a description it was cut off before it had names, or after they were removed.
+    let description = read_description(fs, dir, None).ok()?.description;
+    let lists = [DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE].map(|name| dir.join(name));
+    let read = |path: &PathBuf| DataManifest::read_file(fs, path, &description.table).ok()?;
+    let mut lists = lists.iter().filter_map(read);
+    lists.find(|(_, seal)| *seal == Seal::Verified).map(|(manifest, _)| manifest)
+}
+
+/// The names in the archive under which HBase does not find files of the snapshot in `dir`, nor in
+/// their regions. None if it has no list.
+///
+/// # Errors
+/// `Io`; `CorruptHFile` for a list that cannot be read.
+pub(crate) fn lost_files(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Result<Vec<PathBuf>> {
+    let table = read_description(fs, dir, None)?.description.table;
+    let Some((manifest, _)) = DataManifest::read(fs, dir, &table)? else { return Ok(Vec::new()) };
+    let mut lost = Vec::new();
+    for place in manifest.places(layout) {
+        let archived = layout.archived_file(&place);
+        let is_there =
+            |path: &Path| fs.exists(path).map_err(|e| Error::io("cannot look for", path, e));
+        if !is_there(&place)? && !is_there(&archived)? {
+            lost.push(archived);
+        }
+    }
+    Ok(lost)
+}
+
+/// The places of all files that a snapshot lists.
+fn kept_places(fs: &dyn FileSystem, layout: &Layout) -> Result<HashSet<PathBuf>> {
+    let mut kept = HashSet::new();
+    for name in orphans::directories(fs, &layout.snapshots_dir())? {
+        let dir = layout.snapshot_dir(&name);
+        let table = read_description(fs, &dir, Some(&name))?.description.table;
+        if let Some((manifest, _)) = DataManifest::read(fs, &dir, &table)? {
+            kept.extend(manifest.places(layout));
+        }
+    }
+    Ok(kept)
+}
+
+/// Whether a table that HBase made of a snapshot links to the archived file.
+fn is_linked_to(fs: &dyn FileSystem, path: &Path) -> Result<bool> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let links = path.with_file_name(format!("{BACK_REFERENCES_PREFIX}{name}"));
+    Ok(!orphans::list(fs, &links)?.is_empty())
+}
+
+/// Removes a directory of the archive and those above it, as far as nothing is in them.
+fn remove_empty(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Result<()> {
+    let archive = layout.archive_dir();
+    for dir in dir.ancestors().take_while(|dir| *dir != archive) {
+        if !orphans::list(fs, dir)?.is_empty() {
+            break;
+        }
+        layout.remove_if_empty(fs, dir)?;
+    }
+    Ok(())
+}
+
+/// What an open does about snapshots that were being taken or removed when the process ended.
+///
+/// # Errors
+/// `Io`.
+pub(super) fn settle(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
+    let working_dir = layout.snapshots_working_dir();
+    for entry in orphans::list(fs, &working_dir)? {
+        if entry.is_dir && layout.is_own(&entry.name) {
+            unlink_all(fs, layout, &working_dir.join(entry.name))?;
+        }
+    }
+    Ok(())
+}

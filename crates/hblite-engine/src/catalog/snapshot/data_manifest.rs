@@ -1,0 +1,220 @@
+//! The list of a snapshot's files as HBase keeps it.
+//!
+//! ```text
+//! <snapshot>/data.manifest = SnapshotDataManifest | seal           see `sealed.rs`
+//! SnapshotDataManifest   { 1 table_schema TableSchema, 2 region SnapshotRegionManifest* }
+//! SnapshotRegionManifest { 1 version 2, 2 RegionInfo, 3 family { 1 name, 2 StoreFile* }* }
+//! StoreFile              { 1 name, 2 Reference, 3 length }
+//! ```
+//!
+//! HBase looks for each file in its region's directory and then in the archive. The `Reference` of
+//! a reference is in the list itself, and `length` is that of the file that it refers to. A list
+//! without a seal is HBase's.
+//!
+//! Threads: a `DataManifest` is a value. Source: HBase's `Snapshot.proto`, `SnapshotManifest`.
+
+use std::path::{Path, PathBuf};
+
+use hblite_env::FileSystem;
+use hblite_model::protobuf::{self, FieldValue, MessageWriter};
+use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
+
+use crate::catalog::{descriptor_file, region_info_file};
+use crate::layout::{DATA_MANIFEST_FILE, Layout, family_dir_name};
+use crate::sealed::{self, Seal};
+use crate::store::hfile_link::HFileLink;
+use crate::store::reference::Half;
+use crate::store::store_file::split_reference;
+
+/// What HBase writes as the version of a region's list.
+const REGION_VERSION: u64 = 2;
+/// What to do about a list that is damaged.
+const REMEDY: &str = "restore the snapshot's directory from a backup, or delete the snapshot";
+
+/// A snapshot's list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct DataManifest {
+    pub(super) table: TableDescriptor,
+    pub(super) regions: Vec<ListedRegion>,
+}
+
+/// A region with its files.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ListedRegion {
+    pub(super) info: RegionInfo,
+    pub(super) families: Vec<(Vec<u8>, Vec<ListedFile>)>,
+}
+
+/// A store file, a reference or a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ListedFile {
+    pub(super) name: String,
+    /// Of a reference: which half.
+    pub(super) half: Option<Half>,
+    /// Bytes of the store file.
+    pub(super) length: u64,
+}
+
+impl DataManifest {
+    /// The list in a snapshot's directory, and whether a checksum vouches for it; nothing if there
+    /// is none.
+    ///
+    /// # Errors
+    /// `Io`; `CorruptHFile` if it is damaged or that of another table than `table`.
+    pub(super) fn read(
+        fs: &dyn FileSystem,
+        dir: &Path,
+        table: &TableName,
+    ) -> Result<Option<(Self, Seal)>> {
+        Self::read_file(fs, &dir.join(DATA_MANIFEST_FILE), table)
+    }
+
+    /// As [`DataManifest::read`], of a list in this file.
+    ///
+    /// # Errors
+    /// As [`DataManifest::read`].
+    pub(super) fn read_file(
+        fs: &dyn FileSystem,
+        path: &Path,
+        table: &TableName,
+    ) -> Result<Option<(Self, Seal)>> {
+        let content = match fs.read(path) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("cannot read", path, error)),
+        };
+        let decoded = Self::decode(&content, table);
+        decoded.map(Some).map_err(|what| sealed::damaged(path, what, REMEDY))
+    }
+
+    /// The content of the file.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let schema = descriptor_file::encode(&self.table).finish();
+        let mut message = MessageWriter::new().bytes(1, schema);
+        for region in &self.regions {
+            message = message.bytes(2, region.encode());
+        }
+        sealed::seal(message)
+    }
+
+    fn decode(content: &[u8], table: &TableName) -> std::result::Result<(Self, Seal), String> {
+        let (fields, seal) = sealed::unseal(content)?;
+        let (mut schema, mut regions) = (None, Vec::new());
+        let read = protobuf::read_message(fields, |field, value| {
+            match field {
+                1 => schema = Some(value.as_bytes()),
+                2 => regions.push(ListedRegion::decode(value, table)?),
+                _ => {}
+            }
+            Ok(())
+        });
+        read.map_err(|error| error.message().to_owned())?;
+        let table = descriptor_file::decode_of(schema.ok_or("it has no table schema")?, table)?;
+        Ok((Self { table, regions }, seal))
+    }
+
+    /// Where the store files of the list were when the snapshot was taken, or when HBase linked to
+    /// them.
+    pub(super) fn places(&self, layout: &Layout) -> Vec<PathBuf> {
+        let mut places = Vec::new();
+        for region in &self.regions {
+            let region_dir = layout.region_dir(&region.info);
+            for (family, files) in &region.families {
+                let dir = region_dir.join(family_dir_name(family));
+                places.extend(files.iter().map(|file| place(layout, &dir.join(&file.name))));
+            }
+        }
+        // Both daughters refer to the same files.
+        places.sort();
+        places.dedup();
+        places
+    }
+}
+
+/// Where the store file is that this file of a region's family stands for: it itself, what it
+/// refers to, or what it links to.
+pub(super) fn place(layout: &Layout, path: &Path) -> PathBuf {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let family = path.parent().and_then(Path::file_name).unwrap_or_default();
+    if let Some(link) = HFileLink::parse(name) {
+        return link.place(layout, Path::new(family));
+    }
+    match split_reference(path) {
+        Some((name, parent)) => layout.referred_file(path, name, parent),
+        None => path.to_path_buf(),
+    }
+}
+
+impl ListedRegion {
+    fn encode(&self) -> Vec<u8> {
+        let mut message = MessageWriter::new()
+            .number(1, REGION_VERSION)
+            .bytes(2, region_info_file::message(&self.info).finish());
+        for (name, files) in &self.families {
+            let family = MessageWriter::new().bytes(1, name);
+            let family = files.iter().fold(family, |family, file| family.bytes(2, file.encode()));
+            message = message.bytes(3, family.finish());
+        }
+        message.finish()
+    }
+
+    fn decode(value: FieldValue<'_>, table: &TableName) -> Result<Self> {
+        let (mut info, mut families) = (None, Vec::new());
+        protobuf::read_message(value.as_bytes(), |field, value| {
+            match field {
+                2 => info = RegionInfo::from_bytes(value.as_bytes()),
+                3 => families.push(decode_family(value)?),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        let info = info.filter(|info| info.table() == table);
+        let info = info.ok_or_else(|| wrong("it lists a region that is none of the table's"))?;
+        Ok(Self { info, families })
+    }
+}
+
+fn decode_family(value: FieldValue<'_>) -> Result<(Vec<u8>, Vec<ListedFile>)> {
+    let (mut name, mut files) = (Vec::new(), Vec::new());
+    protobuf::read_message(value.as_bytes(), |field, value| {
+        match field {
+            1 => name = value.as_bytes().to_vec(),
+            2 => files.push(ListedFile::decode(value)?),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((name, files))
+}
+
+impl ListedFile {
+    fn encode(&self) -> Vec<u8> {
+        let mut message = MessageWriter::new().bytes(1, &self.name);
+        if let Some(half) = &self.half {
+            message = message.bytes(2, half.message().finish());
+        }
+        message.number(3, self.length).finish()
+    }
+
+    fn decode(value: FieldValue<'_>) -> Result<Self> {
+        let mut file = Self { name: String::new(), half: None, length: 0 };
+        protobuf::read_message(value.as_bytes(), |field, value| {
+            match field {
+                1 => file.name = value.as_text(),
+                2 => file.half = Some(Half::decode_message(value.as_bytes()).map_err(wrong)?),
+                3 => file.length = value.as_number(),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        // It becomes a part of paths.
+        if file.name.is_empty() || file.name.starts_with('.') || file.name.contains(['/', '\\']) {
+            return Err(wrong("it lists a file whose name is none"));
+        }
+        Ok(file)
+    }
+}
+
+fn wrong(what: &str) -> Error {
+    Error::new(Exception::CorruptHFile, what)
+}
