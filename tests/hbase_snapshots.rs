@@ -212,7 +212,7 @@ fn create(connection: &Connection, table: &str) -> Result<()> {
 }
 
 fn put(connection: &Connection, row: &str) -> Result<()> {
-    let put = Put::new(row).add("a", "q", "1").durability(Durability::FsyncWal);
+    let put = Put::new(row).add("a", "q", "1").with_durability(Durability::FsyncWal);
     connection.table("t")?.put(&put)
 }
 
