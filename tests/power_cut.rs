@@ -286,7 +286,7 @@ fn a_batch_is_as_durable_as_its_strongest_write() {
     create_table(&connection, &mut Acknowledged::default()).expect("the table is new");
     let levels = [Durability::AsyncWal, Durability::FsyncWal, Durability::SyncWal];
     let put = |number: usize, durability| {
-        Put::new(format!("row-{number}")).add("a", "x", "value").durability(durability)
+        Put::new(format!("row-{number}")).add("a", "x", "value").with_durability(durability)
     };
     let puts: Vec<Put> = (0..).zip(levels).map(|(number, level)| put(number, level)).collect();
     connection.table("t").and_then(|t| t.put_all(&puts)).expect("nothing fails");
