@@ -30,6 +30,7 @@ use crate::files::sync_dir;
 use crate::layout::NAMESPACE_REGION_ID;
 use crate::parallel;
 use crate::region::Region;
+use crate::store::hfile_link;
 
 /// Fewer regions than this are opened one after the other.
 const REGIONS_PER_THREAD_MIN: usize = 8;
@@ -128,6 +129,12 @@ impl Catalog {
                 }
                 if state == TableState::Enabled {
                     opening.push((row.clone(), Arc::clone(&descriptor)));
+                    continue;
+                }
+                // A link leads to a file that its own table may drop before this one is enabled.
+                for family in descriptor.families() {
+                    let dir = layout.family_dir(&row.info, family.name());
+                    hfile_link::adopt_in(fs, layout, &dir)?;
                 }
             }
             loaded.push((name, descriptor, state, rows));

@@ -103,6 +103,19 @@ impl HFileLink {
     }
 }
 
+/// Replaces the links in a family's directory. One that is missing has none.
+///
+/// # Errors
+/// `Io`; `CorruptHFile` for a link without a file.
+pub(crate) fn adopt_in(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Result<()> {
+    let entries = match fs.list_dir(dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(|error| Error::io("cannot list", dir, error))?,
+    };
+    let files = entries.into_iter().filter(|entry| !entry.is_dir);
+    adopt_all(fs, layout, dir, &mut files.map(|entry| entry.name).collect())
+}
+
 /// Replaces the links among the files of a family's directory. `names` are those of its files, and
 /// have the new ones then.
 ///

@@ -13,6 +13,7 @@ use hblite_model::{
 
 use super::{DIR, env, has, name, open, options, put, put_in, rows, starts, table};
 use crate::catalog::descriptor_file;
+use crate::layout::Layout;
 use crate::{Engine, EngineOptions};
 
 /// Ends a store like a kill does: memory is lost, files and log stay.
@@ -427,4 +428,36 @@ fn a_store_that_opens_takes_writes_whichever_directory_sync_failed() {
         }
     }
     assert!(failures > 0, "no fault was noticed");
+}
+
+/// HBase had made the table of a snapshot and disabled it. Its files were links to those of another
+/// table, which could be dropped before the links were looked at.
+#[test]
+fn links_of_a_disabled_table_become_files_when_the_store_opens() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    for table_name in ["original", "copy"] {
+        engine.create_table(&table(table_name, &["f"]), &[]).unwrap();
+    }
+    put(&engine, "original", "a").unwrap();
+    engine.flush(name("original")).unwrap();
+    engine.disable_table(&name("copy")).unwrap();
+    let [original, copy] = ["original", "copy"].map(|table| {
+        let region = engine.regions(&name(table)).unwrap().remove(0);
+        (region.encoded_name().to_owned(), Layout::new(Path::new(DIR)).family_dir(&region, b"f"))
+    });
+    end(engine, false);
+    let file = fs.list_dir(&original.1).unwrap().remove(0).name;
+    fs.create_dir_all(&copy.1).unwrap();
+    fs.create(&copy.1.join(format!("original={}-{file}", original.0))).unwrap();
+    // As an HBase that had the region open leaves it.
+    let edits = copy.1.with_file_name("recovered.edits");
+    fs.create_dir_all(&edits).unwrap();
+    fs.create(&edits.join("9.seqid")).unwrap();
+
+    let engine = open(&fs).unwrap();
+    engine.disable_table(&name("original")).unwrap();
+    engine.drop_table(&name("original")).unwrap();
+    engine.enable_table(&name("copy")).unwrap();
+    assert_eq!(rows(&engine, "copy").unwrap(), ["a"]);
 }

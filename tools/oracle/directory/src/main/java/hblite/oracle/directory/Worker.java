@@ -179,7 +179,7 @@ final class Worker {
         }
         case 4 -> split(admin, name, isEnabled);
         case 5 -> merge(admin, name, isEnabled);
-        case 6 -> admin.flush(name);
+        case 6 -> admin.snapshot("snapshot-" + Long.toUnsignedString(random.nextLong(), 36), name);
         case 7 -> {
           if (random.nextInt(3) == 0) {
             if (isEnabled) {
