@@ -21,7 +21,7 @@ use hblite_model::{Error, Exception, Result, TableName};
 
 use super::store_file::is_store_file_name;
 use crate::files::{link_or_copy, sync_dir};
-use crate::layout::{Layout, is_region_name};
+use crate::layout::Layout;
 
 /// What to do about a link without a file.
 const REMEDY: &str = "restore the file from a backup, or remove the link and lose its cells";
@@ -41,7 +41,7 @@ impl HFileLink {
     /// The link that a file of this name is; nothing if it is none.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let (link, parent) = match name.rsplit_once('.') {
-            Some((link, parent)) if is_region_name(parent) && link.contains('=') => {
+            Some((link, parent)) if is_hex(parent) && link.contains('=') => {
                 (link, Some(parent.to_owned()))
             }
             _ => (name, None),
@@ -51,7 +51,7 @@ impl HFileLink {
         let (namespace, qualifier) = table.split_once('=').unwrap_or((DEFAULT_NAMESPACE, table));
         let is_whole = is_store_file_name(file) && !file.contains('.');
         let table = format!("{namespace}:{qualifier}").parse().ok()?;
-        (is_whole && is_region_name(region)).then(|| Self {
+        (is_whole && is_hex(region)).then(|| Self {
             table,
             region: region.to_owned(),
             file: file.to_owned(),
@@ -101,6 +101,11 @@ impl HFileLink {
         );
         Err(Error::corrupt(Exception::CorruptHFile, link, 0, what))
     }
+}
+
+/// Whether a name is made of hex digits, as the encoded names of regions are.
+fn is_hex(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Replaces the links in a family's directory. One that is missing has none.
