@@ -136,5 +136,6 @@ fn mask(message: &str) -> String {
             rest = &rest[first.len_utf8()..];
         }
     }
-    masked.replace("localhost,16020,<id>", "<server>")
+    // The second is the name of the server that a store stands for.
+    masked.replace("localhost,16020,<id>", "<server>").replace("localhost,16020,1", "<server>")
 }
