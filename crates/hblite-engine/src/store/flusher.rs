@@ -49,14 +49,15 @@ impl Store {
             // What is damaged shows when somebody wants it.
             let _ = new.file.reader().fill_cache();
         }
+        if let Some(new) = &new {
+            // Before a compaction can see the file, replace it, and remove it.
+            self.list_file(new, &[]);
+        }
         let mut files = self.files.write();
         let new_file = new.iter().map(|new| Arc::clone(&new.file));
         *files = checked_list(files.iter().cloned().chain(new_file).collect());
         self.memstore.clear_snapshot(flush.snapshot.id())?;
         drop(files);
-        if let Some(new) = &new {
-            self.list_file(new, &[]);
-        }
         self.discharge_snapshot();
         Ok(())
     }
