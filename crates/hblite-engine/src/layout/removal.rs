@@ -13,6 +13,7 @@ use hblite_model::{Error, RegionInfo, Result};
 
 use super::own::{Shape, foreign_entry, is_hex_name};
 use super::{Layout, MANIFEST_FILE, StoreId, TEMPORARY_DIR};
+use crate::files::sync_dir;
 
 /// What became of a directory that was in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,7 +212,12 @@ impl Layout {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 entries => entries.map_err(|error| Error::io("cannot list", &dir, error))?,
             };
-            for entry in entries.iter().filter(|entry| entry.is_dir && self.is_own(&entry.name)) {
+            let mut own = entries.iter().filter(|e| e.is_dir && self.is_own(&e.name)).peekable();
+            if own.peek().is_some() {
+                // A power cut may not take back a move to here when half of it is removed.
+                sync_dir(fs, &dir)?;
+            }
+            for entry in own {
                 self.remove_in_place(fs, &dir.join(&entry.name))?;
             }
         }

@@ -213,6 +213,37 @@ fn an_interrupted_removal_is_finished_by_the_next_open_and_nothing_else_goes() {
     layout.remove_own_leftovers(&fs).unwrap();
 }
 
+/// A process is killed after it moved a directory to the trash, and the next open removes what is in
+/// it. A power cut that takes the move back must not leave a half of the directory in its place.
+#[test]
+fn an_open_empties_the_trash_only_of_what_stays_there() {
+    for operations in 0.. {
+        let fs = CrashFileSystem::new();
+        let layout = store_layout();
+        let dir = layout.root().join("data/ns/t");
+        for path in [&dir, &layout.trash_dir()] {
+            fs.create_dir_all(path).unwrap();
+        }
+        for file in ["one", "two"] {
+            fs.write_atomically(&dir.join(file), b"x").unwrap();
+        }
+        fs.sync_everything();
+        layout.move_to_trash(&fs, &dir).unwrap();
+        let killed = fs.after_kill();
+        killed.power_off_after(operations);
+        let is_done = layout.remove_own_leftovers(&killed).is_ok();
+        for seed in 0..16 {
+            let left = killed.after_power_cut(seed);
+            let names = left.list_dir(&dir).map_or(0, |names| names.len());
+            assert!(names == 0 || names == 2, "cut after {operations}, seed {seed}: {names}");
+            assert!(names == 2 || !left.exists(&dir).unwrap(), "cut after {operations}");
+        }
+        if is_done {
+            return;
+        }
+    }
+}
+
 /// Of a region's directory for files that are being written, only those go.
 #[test]
 fn unfinished_files_go_and_others_stay() {
