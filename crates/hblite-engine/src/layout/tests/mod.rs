@@ -213,8 +213,8 @@ fn an_interrupted_removal_is_finished_by_the_next_open_and_nothing_else_goes() {
     layout.remove_own_leftovers(&fs).unwrap();
 }
 
-/// A process is killed after it moved a directory to the trash, and the next open removes what is in
-/// it. A power cut that takes the move back must not leave a half of the directory in its place.
+/// A process is killed after it moved a directory to the trash, and the next open removes what is
+/// in it. A power cut that takes the move back must not leave a half of the directory in its place.
 #[test]
 fn an_open_empties_the_trash_only_of_what_stays_there() {
     for operations in 0.. {
