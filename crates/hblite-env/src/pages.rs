@@ -5,6 +5,10 @@
 //! server".
 
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of all pages that this process has mapped.
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// Pages of zeros; unmapped when dropped.
 #[derive(Debug)]
@@ -17,11 +21,24 @@ impl Pages {
         if cfg!(miri) {
             return None;
         }
-        memmap2::MmapMut::map_anon(size_bytes).ok().map(Self)
+        let pages = memmap2::MmapMut::map_anon(size_bytes).ok()?;
+        MAPPED.fetch_add(pages.len(), Ordering::Relaxed);
+        Some(Self(pages))
+    }
+
+    /// Bytes of all pages that the process has mapped and not dropped. No allocator counts them.
+    pub fn mapped_bytes() -> usize {
+        MAPPED.load(Ordering::Relaxed)
     }
 
     /// Where they begin. They stay there until they are dropped.
     pub fn start(&mut self) -> NonNull<u8> {
         NonNull::from(&mut self.0[..]).cast()
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        MAPPED.fetch_sub(self.0.len(), Ordering::Relaxed);
     }
 }
