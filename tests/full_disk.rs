@@ -138,14 +138,33 @@ impl Workload {
 
     /// Writes until writes succeed again.
     fn resume(&mut self, table: &Table) {
-        let begin = Instant::now();
-        while !self.step(table) {
-            // Memory may be full of what could not be flushed: the flusher tries again by itself.
-            assert!(begin.elapsed() < Duration::from_secs(60), "writes do not resume");
-        }
+        // Memory may be full of what could not be flushed: the flusher tries again by itself.
+        until_accepted(|| self.step(table));
         for _ in 0..50 {
             self.step(table);
         }
+    }
+
+    /// Writes a row after which all that ASYNC_WAL acknowledged is in the log.
+    fn write_last(&mut self, table: &Table) {
+        let put = Put::new("last").add("f", "q", "v").add("g", "q", "v");
+        // The writes before may have filled the memory: this one waits for their flush.
+        until_accepted(|| match table.put(&put) {
+            Ok(()) => true,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Busy, "{error}");
+                false
+            }
+        });
+        self.model.insert("last".to_owned(), b"v".to_vec());
+    }
+}
+
+/// Repeats a write that is refused for lack of memory until it is accepted.
+fn until_accepted(mut write: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !write() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "writes do not resume");
     }
 }
 
@@ -205,11 +224,8 @@ fn a_kill_on_a_full_disk_keeps_what_was_acknowledged() {
         fs.limit_space(100_000);
         workload.fill(&table);
         fs.heal();
-        // All that ASYNC_WAL acknowledged is in the log when another write is.
         workload.resume(&table);
-        let put = Put::new("last").add("f", "q", "v").add("g", "q", "v");
-        table.put(&put).expect("there is space");
-        workload.model.insert("last".to_owned(), b"v".to_vec());
+        workload.write_last(&table);
         let left = copy_of(&memory, Path::new("/t"));
         drop((table, connection));
         let env = Env::in_memory().with_fs(Arc::new(left));
