@@ -275,7 +275,7 @@ impl Connection {
     /// What opening the store changed in its directory: which directories were in the way, and
     /// where in `archive/` they are now. `None` for a store that another process serves.
     pub fn open_report(&self) -> Option<&OpenReport> {
-        self.embedded.as_ref().map(|(engine, _)| engine.open_report())
+        self.embedded.as_ref().map(|(engine, _)| engine.catalog().open_report())
     }
 
     /// Store files and manifests that were given up or taken in because the store was opened with

@@ -33,79 +33,79 @@ impl Backend for Embedded {
     }
 
     fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()> {
-        self.0.create_table(table, split_keys)
+        self.0.procedures().create_table(table, split_keys)
     }
 
     fn drop_table(&self, table: &TableName) -> Result<()> {
-        self.0.drop_table(table)
+        self.0.procedures().drop_table(table)
     }
 
     fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
-        self.0.truncate_table(table, splits)
+        self.0.procedures().truncate_table(table, splits)
     }
 
     fn enable_table(&self, table: &TableName) -> Result<()> {
-        self.0.enable_table(table)
+        self.0.procedures().enable_table(table)
     }
 
     fn disable_table(&self, table: &TableName) -> Result<()> {
-        self.0.disable_table(table)
+        self.0.procedures().disable_table(table)
     }
 
     fn table_exists(&self, table: &TableName) -> Result<bool> {
-        self.0.table_exists(table)
+        Ok(self.0.catalog().table_exists(table))
     }
 
     fn table_state(&self, table: &TableName) -> Result<TableState> {
-        self.0.table_state(table)
+        self.0.catalog().table_state(table)
     }
 
     fn describe_table(&self, table: &TableName) -> Result<TableDescriptor> {
-        self.0.describe_table(table)
+        Ok(self.0.catalog().descriptor(table)?.as_ref().clone())
     }
 
     fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>> {
-        self.0.list_tables(system)
+        Ok(self.0.catalog().list_tables(system))
     }
 
     fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
-        self.0.modify_table(table)
+        self.0.procedures().modify_table(table)
     }
 
     fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-        self.0.add_family(table, family)
+        self.0.procedures().add_family(table, family)
     }
 
     fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-        self.0.modify_family(table, family)
+        self.0.procedures().modify_family(table, family)
     }
 
     fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
-        self.0.delete_family(table, family)
+        self.0.procedures().delete_family(table, family)
     }
 
     fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
-        self.0.regions(table)
+        Ok(self.0.catalog().region_infos(table))
     }
 
     fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
-        self.0.locate_region(table, row)
+        self.0.catalog().locate_region(table, row)
     }
 
     fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
-        self.0.split_table(table, split_key)
+        self.0.procedures().split_table(table, split_key)
     }
 
     fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
-        self.0.split_region(region, split_key)
+        self.0.procedures().split_region(region, split_key)
     }
 
     fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()> {
-        self.0.merge_regions(regions, kind)
+        self.0.procedures().merge_regions(regions, kind)
     }
 
     fn truncate_region(&self, region: &str) -> Result<()> {
-        self.0.truncate_region(region)
+        self.0.procedures().truncate_region(region)
     }
 
     fn flush(&self, request: FlushRequest) -> Result<()> {
@@ -125,47 +125,47 @@ impl Backend for Embedded {
     }
 
     fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.0.create_namespace(namespace)
+        self.0.procedures().create_namespace(namespace)
     }
 
     fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.0.modify_namespace(namespace)
+        self.0.procedures().modify_namespace(namespace)
     }
 
     fn drop_namespace(&self, name: &str) -> Result<()> {
-        self.0.drop_namespace(name)
+        self.0.procedures().drop_namespace(name)
     }
 
     fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
-        self.0.describe_namespace(name)
+        self.0.catalog().namespace(name)
     }
 
     fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>> {
-        self.0.list_namespaces()
+        Ok(self.0.catalog().namespaces())
     }
 
     fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
-        self.0.list_namespace_tables(name)
+        self.0.catalog().namespace_tables(name)
     }
 
     fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
-        self.0.snapshot(name, table, options)
+        self.0.procedures().snapshot(name, table, options)
     }
 
     fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
-        self.0.list_snapshots()
+        self.0.procedures().list_snapshots()
     }
 
     fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        self.0.clone_snapshot(name, table)
+        self.0.procedures().clone_snapshot(name, table, &Ok)
     }
 
     fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
-        self.0.restore_snapshot(name, fail_safe)
+        self.0.procedures().restore_snapshot(name, fail_safe)
     }
 
     fn delete_snapshot(&self, name: &str) -> Result<()> {
-        self.0.delete_snapshot(name)
+        self.0.procedures().delete_snapshot(name)
     }
 
     fn bulk_load(
@@ -174,7 +174,7 @@ impl Backend for Embedded {
         folder: &Path,
         options: &BulkLoadOptions,
     ) -> Result<BulkLoadReport> {
-        self.0.bulk_load(table, folder, &options.into())
+        self.0.procedures().bulk_load(table, folder, &options.into())
     }
 
     fn bulk_load_region(
@@ -183,11 +183,11 @@ impl Backend for Embedded {
         files: &[(Vec<u8>, PathBuf)],
         options: &BulkLoadOptions,
     ) -> Result<bool> {
-        self.0.bulk_load_region(region, files, &options.into())
+        self.0.procedures().bulk_load_region(region, files, &options.into())
     }
 
     fn backup(&self, to: &Path) -> Result<BackupReport> {
-        self.0.backup(to)
+        self.0.procedures().backup(to)
     }
 }
 

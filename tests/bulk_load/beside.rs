@@ -73,7 +73,11 @@ fn scanners_see_loads_whole_while_regions_split() {
                 write_file(&source, &in_folder(family, "00"), &cells);
             }
             let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
-            let report = engine(&connection).bulk_load(&table_name(), Path::new(FOLDER), &request);
+            let report = engine(&connection).procedures().bulk_load(
+                &table_name(),
+                Path::new(FOLDER),
+                &request,
+            );
             report.unwrap_or_else(|error| panic!("load {number}: {error}"));
             done.store(number, Ordering::SeqCst);
         }

@@ -45,7 +45,11 @@ fn files_of_a_real_hbase_are_loaded() {
             let table = TableDescriptor::new(table_name()).with_family(descriptor);
             connection.admin().create_table_with_splits(&table, &splits).expect("a new table");
             let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
-            let loaded = engine(&connection).bulk_load(&table_name(), Path::new(FOLDER), &request);
+            let loaded = engine(&connection).procedures().bulk_load(
+                &table_name(),
+                Path::new(FOLDER),
+                &request,
+            );
             loaded.unwrap_or_else(|error| panic!("{}: {error}", entry.name));
             assert!(raw_cells(&connection) == expected_raw(&cells), "{}", entry.name);
         }

@@ -113,7 +113,7 @@ fn load_both(
     // Flushed before in the one, and behind in the other: as to files they are alike.
     plain.admin().flush_table(table_name())?;
     let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
-    engine(loaded).bulk_load(&table_name(), Path::new(FOLDER), &request).map(drop)
+    engine(loaded).procedures().bulk_load(&table_name(), Path::new(FOLDER), &request).map(drop)
 }
 
 proptest! {

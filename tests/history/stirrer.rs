@@ -94,7 +94,7 @@ fn load_what_changes_nothing(
     }
     let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
     let engine = hblite::embedded_engine(connection).expect("an embedded store");
-    engine.bulk_load(table, folder, &request).map(drop)
+    engine.procedures().bulk_load(table, folder, &request).map(drop)
 }
 
 fn change_regions(

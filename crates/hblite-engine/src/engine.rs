@@ -5,11 +5,9 @@
 //! Closing:  stop the workers, flush every region, hbase:meta last, then the log may go.
 //! Threads:  any.
 
-mod crash;
-mod files;
 mod look;
-mod namespaces;
 mod read_only;
+mod scrub;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,12 +17,11 @@ use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
-    ColumnFamilyDescriptor, CompactRequest, FlushRequest, META_ENCODED_NAME, MergeKind, RegionInfo,
-    RegionLocation, RegionStatus, RequestTarget, Result, SplitPoints, StoreStatus, SystemTables,
-    TableDescriptor, TableName, TableState,
+    CompactRequest, FlushRequest, META_ENCODED_NAME, RegionStatus, RequestTarget, Result,
+    StoreStatus, TableName,
 };
 
-use crate::catalog::{Catalog, OpenReport, master_data, rebuild};
+use crate::catalog::{Catalog, Procedures, master_data, rebuild};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, FileNote, MemoryUse};
@@ -38,9 +35,6 @@ use crate::signal::Signal;
 use crate::store::CompactionTrigger;
 use crate::table::{RegionHandle, TableHandle};
 use crate::wal::{self, ReplayReport, Wal, WalEntry};
-
-/// The name of the server that an embedded store stands for.
-const SERVER_NAME: &str = "localhost:16020";
 
 /// An open store.
 pub struct Engine {
@@ -171,9 +165,14 @@ impl Engine {
         &self.recovery
     }
 
-    /// What opening the store changed in its directory, beyond what belongs to the store.
-    pub fn open_report(&self) -> &OpenReport {
-        self.catalog.open_report()
+    /// The namespaces, tables and regions.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The ways to change namespaces, tables and regions.
+    pub fn procedures(&self) -> Procedures<'_> {
+        self.catalog.procedures()
     }
 
     /// Files that were given up or taken in because the store was opened with salvage, and
@@ -286,17 +285,6 @@ impl Engine {
         self.context.layout.store_id()
     }
 
-    /// The regions of a table; none if it is not there.
-    pub fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
-        Ok(self.catalog.region_infos(table))
-    }
-
-    /// The region that holds a row.
-    pub fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
-        let region = self.catalog.slot(table).locate(row)?;
-        Ok(RegionLocation { region, server: SERVER_NAME.to_owned() })
-    }
-
     /// Regions, requests, memory and files.
     pub fn status(&self) -> Result<StoreStatus> {
         let regions = self.catalog.all_regions();
@@ -325,96 +313,8 @@ fn region_status(region: &Region) -> RegionStatus {
     }
 }
 
-/// Tables.
-impl Engine {
-    /// Creates a table that is split at these keys.
-    pub fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()> {
-        self.catalog.create_table(table, split_keys)
-    }
-
-    /// Deletes a disabled table.
-    pub fn drop_table(&self, table: &TableName) -> Result<()> {
-        self.catalog.drop_table(table)
-    }
-
-    /// Empties a disabled table and enables it.
-    pub fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
-        self.catalog.truncate_table(table, splits)
-    }
-
-    /// Puts a disabled table back in service.
-    pub fn enable_table(&self, table: &TableName) -> Result<()> {
-        self.catalog.enable_table(table)
-    }
-
-    /// Takes a table out of service.
-    pub fn disable_table(&self, table: &TableName) -> Result<()> {
-        self.catalog.disable_table(table)
-    }
-
-    /// Whether the table is there.
-    pub fn table_exists(&self, table: &TableName) -> Result<bool> {
-        Ok(self.catalog.table_exists(table))
-    }
-
-    /// Whether the table is in service.
-    pub fn table_state(&self, table: &TableName) -> Result<TableState> {
-        self.catalog.table_state(table)
-    }
-
-    /// The settings of a table.
-    pub fn describe_table(&self, table: &TableName) -> Result<TableDescriptor> {
-        Ok(self.catalog.descriptor(table)?.as_ref().clone())
-    }
-
-    /// Tables in order of their names.
-    pub fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>> {
-        Ok(self.catalog.list_tables(system))
-    }
-
-    /// Replaces the settings of a table.
-    pub fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
-        self.catalog.modify_table(table)
-    }
-
-    /// Adds a family.
-    pub fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-        self.catalog.add_family(table, family)
-    }
-
-    /// Replaces the settings of a family.
-    pub fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-        self.catalog.modify_family(table, family)
-    }
-
-    /// Deletes a family.
-    pub fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
-        self.catalog.delete_family(table, family)
-    }
-}
-
 /// Regions and files.
 impl Engine {
-    /// Splits the region that holds the key, or every region at its middle.
-    pub fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
-        self.catalog.split_table(table, split_key)
-    }
-
-    /// Splits a region.
-    pub fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
-        self.catalog.split_region(region, split_key)
-    }
-
-    /// Merges neighbouring regions.
-    pub fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()> {
-        self.catalog.merge_regions(regions, kind)
-    }
-
-    /// Removes all cells of a region.
-    pub fn truncate_region(&self, region: &str) -> Result<()> {
-        self.catalog.truncate_region(region)
-    }
-
     /// Writes memory to files.
     ///
     /// # Errors
@@ -468,10 +368,6 @@ impl Engine {
 
 #[cfg(test)]
 impl Engine {
-    pub(crate) fn catalog(&self) -> &Catalog {
-        &self.catalog
-    }
-
     /// Ends the store as a kill does: what is in memory is lost.
     pub(crate) fn abandon(&self) {
         if let Some(mut running) = self.running.lock().take() {
@@ -497,7 +393,7 @@ impl std::fmt::Debug for Engine {
 #[cfg(test)]
 mod tests {
     use hblite_env::{ManualClock, MemFileSystem, SeededRandom};
-    use hblite_model::{Compression, Get, Put};
+    use hblite_model::{ColumnFamilyDescriptor, Compression, Get, Put, TableDescriptor};
 
     use super::*;
 
@@ -521,7 +417,7 @@ mod tests {
             family.set_attribute(attribute, value).unwrap();
         }
         let descriptor = TableDescriptor::new(name.clone()).with_family(family);
-        engine.create_table(&descriptor, &[]).unwrap();
+        engine.procedures().create_table(&descriptor, &[]).unwrap();
         let table = engine.table(name.clone());
         table.mutate(Put::new("r").add("f", "q", "v").as_mutation()).unwrap();
         engine.flush(&name).unwrap();

@@ -47,7 +47,7 @@ mod table;
 
 pub use backup::backup;
 pub use bulk_load::BulkLoadRequest;
-pub use catalog::{CatalogRebuild, Moved, OpenReport};
+pub use catalog::{Catalog, CatalogRebuild, Moved, OpenReport, Procedures};
 pub use check::{CheckProgress, CheckReport, Cleaned, Finding, FindingKind, check, clean};
 pub use context::FileNote;
 pub use engine::Engine;

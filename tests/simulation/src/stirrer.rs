@@ -206,7 +206,7 @@ impl Stirrer<'_> {
         let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
         stirred.loads.push(Load { name, invoked: self.now(), returned: None });
         let engine = hblite::embedded_engine(self.connection).expect("an embedded store");
-        engine.bulk_load(&self.table, folder, &request)?;
+        engine.procedures().bulk_load(&self.table, folder, &request)?;
         let returned = self.now();
         stirred.loads.last_mut().expect("it was just added").returned = Some(returned);
         Ok("work: bulk load")

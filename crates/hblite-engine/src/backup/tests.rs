@@ -85,7 +85,7 @@ fn create(engine: &Arc<Engine>) -> Result<()> {
     let table = TableDescriptor::new(name())
         .with_family(ColumnFamilyDescriptor::new("f"))
         .with_family(ColumnFamilyDescriptor::new("g"));
-    engine.create_table(&table, &[b"m".to_vec()])
+    engine.procedures().create_table(&table, &[b"m".to_vec()])
 }
 
 fn put(engine: &Arc<Engine>, row: &str) -> Result<()> {
@@ -111,7 +111,7 @@ fn fill(engine: &Arc<Engine>) -> Result<()> {
         put(engine, row)?;
     }
     engine.flush(name())?;
-    engine.split_table(&name(), Some(b"b"))?;
+    engine.procedures().split_table(&name(), Some(b"b"))?;
     for row in ["b", "z"] {
         put(engine, row)?;
     }
@@ -159,11 +159,11 @@ fn an_open_store_is_copied_by_itself_only() {
     let unlogged = Put::new("y").add("f", "q", "y").add("g", "q", "y");
     let unlogged = unlogged.with_durability(Durability::SkipWal);
     engine.table(name()).mutate(unlogged.as_mutation()).unwrap();
-    engine.backup(Path::new(TO)).unwrap();
+    engine.procedures().backup(Path::new(TO)).unwrap();
     put(&engine, "later").unwrap();
     assert_eq!(world.rows(TO), ["a", "b", "c", "n", "y", "z"]);
     engine.close().unwrap();
-    let closed = engine.backup(Path::new("/backups/tuesday")).unwrap_err();
+    let closed = engine.procedures().backup(Path::new("/backups/tuesday")).unwrap_err();
     assert_eq!(closed.exception(), Exception::RegionServerStopped);
     assert!(!world.fs.exists(Path::new("/backups/tuesday")).unwrap());
     assert_eq!(world.rows(DIR), ["a", "b", "c", "later", "n", "y", "z"]);
@@ -174,16 +174,16 @@ fn an_open_store_is_copied_by_itself_only() {
 fn tables_out_of_service_are_copied() {
     let world = World::in_memory();
     let engine = world.open(DIR).unwrap();
-    engine.backup(Path::new("/backups/empty")).unwrap();
+    engine.procedures().backup(Path::new("/backups/empty")).unwrap();
     fill(&engine).unwrap();
-    engine.disable_table(&name()).unwrap();
-    engine.backup(Path::new(TO)).unwrap();
+    engine.procedures().disable_table(&name()).unwrap();
+    engine.procedures().backup(Path::new(TO)).unwrap();
     engine.close().unwrap();
     let copy = world.open(TO).unwrap();
-    copy.enable_table(&name()).unwrap();
+    copy.procedures().enable_table(&name()).unwrap();
     assert_eq!(rows(&copy), FILLED);
     let empty = world.open("/backups/empty").unwrap();
-    assert!(!empty.table_exists(&name()).unwrap());
+    assert!(!empty.catalog().table_exists(&name()));
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn what_is_there_is_not_replaced() {
     let engine = world.open(DIR).unwrap();
     fill(&engine).unwrap();
     let refused = |to: &str| {
-        let error = engine.backup(Path::new(to)).unwrap_err();
+        let error = engine.procedures().backup(Path::new(to)).unwrap_err();
         (error.exception(), error.message().to_owned())
     };
     world.fs.create_dir_all(Path::new(TO)).unwrap();
@@ -210,9 +210,9 @@ fn what_is_there_is_not_replaced() {
     assert_eq!(missing.message(), "/nowhere: no store is there");
     assert!(!world.fs.exists(Path::new("/nowhere")).unwrap());
     world.fs.remove_file(Path::new("/backups/monday/mine")).unwrap();
-    engine.backup(Path::new(TO)).unwrap();
+    engine.procedures().backup(Path::new(TO)).unwrap();
     // In a directory that is not there.
-    engine.backup(Path::new("/new/one")).unwrap();
+    engine.procedures().backup(Path::new("/new/one")).unwrap();
     assert_eq!(world.rows("/new/one"), FILLED);
 }
 
@@ -241,7 +241,7 @@ fn only_what_an_interrupted_backup_left_is_cleared() {
     for (name, content) in foreign {
         put(name, content);
         let before = world.files(partial.to_str().unwrap());
-        let error = engine.backup(Path::new(TO)).unwrap_err();
+        let error = engine.procedures().backup(Path::new(TO)).unwrap_err();
         assert_eq!(error.exception(), Exception::Io);
         let expected = "/backups/monday.partial is there already and is not an unfinished backup";
         assert!(error.message().starts_with(expected), "{name}: {error}");
@@ -262,7 +262,7 @@ fn only_what_an_interrupted_backup_left_is_cleared() {
     for files in beginnings {
         world.fs.create_dir_all(partial).unwrap();
         files.iter().for_each(|(name, content)| put(name, content));
-        engine.backup(Path::new(TO)).unwrap();
+        engine.procedures().backup(Path::new(TO)).unwrap();
         assert!(!world.fs.exists(partial).unwrap());
         assert!(!world.fs.exists(&Path::new(TO).join("data/left")).unwrap());
         assert!(!world.fs.exists(&Path::new(TO).join("hblite.backup")).unwrap());
@@ -277,7 +277,7 @@ fn the_copy_and_the_original_go_their_own_ways() {
     let world = World::in_memory();
     let engine = world.open(DIR).unwrap();
     fill(&engine).unwrap();
-    engine.backup(Path::new(TO)).unwrap();
+    engine.procedures().backup(Path::new(TO)).unwrap();
     engine.abandon();
     drop(engine);
     let original = world.files(DIR);
@@ -288,7 +288,7 @@ fn the_copy_and_the_original_go_their_own_ways() {
         copy.flush(name()).unwrap();
     }
     copy.compact(CompactRequest::table(name()).major()).unwrap();
-    copy.catalog().clean_parents().unwrap();
+    copy.procedures().clean_parents().unwrap();
     put(&copy, "copy-3").unwrap();
     copy.abandon();
     drop(copy);
@@ -299,8 +299,8 @@ fn the_copy_and_the_original_go_their_own_ways() {
     let engine = world.open(DIR).unwrap();
     put(&engine, "original").unwrap();
     engine.compact(CompactRequest::table(name()).major()).unwrap();
-    engine.disable_table(&name()).unwrap();
-    engine.drop_table(&name()).unwrap();
+    engine.procedures().disable_table(&name()).unwrap();
+    engine.procedures().drop_table(&name()).unwrap();
     engine.close().unwrap();
     assert!(world.files(TO) == worked_on, "the copy was changed through the original");
     assert_eq!(world.rows(TO), ["a", "b", "c", "copy-1", "copy-2", "copy-3", "n", "z"]);
@@ -323,21 +323,21 @@ fn where_no_link_can_be_made_files_are_copied() {
         let fault = Fault::on(Operation::Create).in_path(copy.to_str().unwrap());
         faults.inject(fault.with_kind(std::io::ErrorKind::CrossesDevices));
     }
-    let report = engine.backup(Path::new(TO)).unwrap();
+    let report = engine.procedures().backup(Path::new(TO)).unwrap();
     assert!(report.files_copied == 3 && report.files_linked > 10, "{report:?}");
     faults.heal();
     assert_eq!(world.rows(TO), FILLED);
 
     // Neither the one nor the other: nothing is left, and the store goes on.
     faults.inject(Fault::on(Operation::Create).in_path("tuesday.partial/data").forever());
-    assert!(engine.backup(Path::new("/backups/tuesday")).is_err());
+    assert!(engine.procedures().backup(Path::new("/backups/tuesday")).is_err());
     faults.heal();
     let left: Vec<String> =
         world.fs.list_dir(Path::new("/backups")).unwrap().into_iter().map(|e| e.name).collect();
     assert_eq!(left, ["monday"]);
     put(&engine, "later").unwrap();
     engine.flush(name()).unwrap();
-    engine.backup(Path::new("/backups/tuesday")).unwrap();
+    engine.procedures().backup(Path::new("/backups/tuesday")).unwrap();
     assert_eq!(world.rows("/backups/tuesday").len(), FILLED.len() + 1);
 }
 
@@ -348,7 +348,7 @@ fn the_log_is_let_go_again() {
     let engine = world.open(DIR).unwrap();
     fill(&engine).unwrap();
     for to in ["/backups/1", "/backups/2", "/backups/3"] {
-        engine.backup(Path::new(to)).unwrap();
+        engine.procedures().backup(Path::new(to)).unwrap();
     }
     let segments = world.fs.list_dir(Path::new("/store/WALs")).unwrap();
     assert!(segments.len() <= 2, "{segments:?}");
@@ -370,7 +370,8 @@ fn cut_at_every_operation(is_online: bool) {
         fs.sync_everything();
         let start = fs.operation_count();
         fs.power_off_after(operations);
-        let made = if is_online { engine.backup(Path::new(TO)) } else { world.backup() };
+        let made =
+            if is_online { engine.procedures().backup(Path::new(TO)) } else { world.backup() };
         let has_power = made.is_ok() && fs.operation_count() - start < operations;
         engine.abandon();
         // All that may be lost is lost, or some of it.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use hblite_model::{BackupReport, RegionInfo, Result};
 
-use super::Catalog;
+use super::Procedures;
 use super::table::TableEntry;
 use crate::backup::Target;
 use crate::layout::MANIFEST_FILE;
@@ -26,13 +26,13 @@ use crate::parallel;
 use crate::region::Region;
 use crate::store::store_file::StoreFile;
 
-impl Catalog {
+impl Procedures<'_> {
     /// Makes a copy of the store as a new directory `to`.
     ///
     /// # Errors
     /// `Io`, `IllegalArgument` for a target that cannot be used; `RegionServerStopped` if the store
     /// is closed or its log has failed. There is no `to` then, or it is as it was.
-    pub(crate) fn backup(&self, to: &Path) -> Result<BackupReport> {
+    pub fn backup(&self, to: &Path) -> Result<BackupReport> {
         let context = &self.context;
         context.check_open()?;
         context.check_not_read_only()?;

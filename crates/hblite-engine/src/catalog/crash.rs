@@ -13,15 +13,23 @@ use std::sync::Arc;
 
 use hblite_model::{RegionInfo, Result};
 
-use super::Catalog;
+use super::Procedures;
 use super::table::TableEntry;
 use crate::region::Region;
 use crate::status::CrashReport;
 use crate::wal::WalEntry;
 
-impl Catalog {
-    /// See [`crate::Engine::crash_regions`].
-    pub(crate) fn crash_regions(&self, encoded_names: &[&str]) -> Result<CrashReport> {
+impl Procedures<'_> {
+    /// Loses what the regions with these encoded names hold in memory, as if the server that they
+    /// were on had been killed, and opens them again from their files and the log. Acknowledged
+    /// writes are there again, except those with `Durability::SkipWal`; a write that was under way
+    /// is there whole or not at all. Names of no region are ignored; hbase:meta and hbase:namespace
+    /// stay as they are.
+    ///
+    /// # Errors
+    /// `Io` and `Corrupt`: regions whose files or log could not be read are out of service until
+    /// the store is opened again. `RegionServerStopped` if the store is closed or its log failed.
+    pub fn crash_regions(&self, encoded_names: &[&str]) -> Result<CrashReport> {
         let _procedure = self.begin_procedure()?;
         let is_lost = |info: &RegionInfo| {
             !info.table().is_system() && encoded_names.contains(&info.encoded_name())

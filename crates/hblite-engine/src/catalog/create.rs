@@ -1,4 +1,14 @@
 //! Creating a table.
+//!
+//! 1. check the name, the settings and the split keys
+//! 2. take away what an earlier table of the name left
+//! 3. write the descriptor file, durably
+//! 4. make the regions' directories, and open the regions
+//! 5. commit: hbase:meta names the regions and the table's state
+//! 6. publish the table
+//!
+//! After a crash in steps 2 to 4 there is no table, and the next open retires its directory. After
+//! step 5 there is one, empty.
 
 use std::sync::Arc;
 
@@ -7,22 +17,19 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableN
 
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
+use super::procedures::discard;
 use super::table::TableEntry;
-use super::{Catalog, discard, orphans, region_info_file, sanity};
+use super::{Procedures, orphans, region_info_file, sanity};
 use crate::files::sync_dir;
 use crate::region::Region;
 
-impl Catalog {
+impl Procedures<'_> {
     /// Creates a table that is split at these keys, given in any order.
     ///
     /// # Errors
     /// `IllegalArgument`, `NamespaceNotFound`, `DoNotRetryIo` (see `sanity`), `TableExists`, `Io`:
     /// there is no such table.
-    pub(crate) fn create_table(
-        &self,
-        table: &TableDescriptor,
-        split_keys: &[Vec<u8>],
-    ) -> Result<()> {
+    pub fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()> {
         let name = table.name();
         for family in table.families() {
             family.check_name()?;

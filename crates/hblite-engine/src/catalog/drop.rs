@@ -1,21 +1,33 @@
-//! Dropping and truncating a table.
+//! Dropping and truncating a disabled table.
+//!
+//! Drop:
+//! 1. commit: hbase:meta names neither the table nor its regions
+//! 2. publish
+//! 3. retire the table's directory; after a crash before that, the next open does
+//!
+//! Truncate:
+//! 1. make and open new regions beside the old ones; after a crash, the next open retires them
+//! 2. commit: hbase:meta names the new regions instead of the old ones, and the table is enabled
+//! 3. publish
+//! 4. remove the old regions' directories; after a crash before that, the next open does
 
 use std::sync::Arc;
 
 use hblite_model::{Error, Exception, Result, SplitPoints, TableName, TableState};
 
+use super::Procedures;
 use super::create::new_regions;
 use super::meta;
+use super::procedures::discard;
 use super::table::TableEntry;
-use super::{Catalog, discard};
 use crate::layout::Shape;
 
-impl Catalog {
+impl Procedures<'_> {
     /// Deletes a disabled table with everything in it.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`, `Io`.
-    pub(crate) fn drop_table(&self, table: &TableName) -> Result<()> {
+    pub fn drop_table(&self, table: &TableName) -> Result<()> {
         if table.is_meta() {
             return Err(Error::invalid_argument(Exception::Io, "Can't modify catalog tables"));
         }
@@ -43,7 +55,7 @@ impl Catalog {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`, `Io`: the table is as it was.
-    pub(crate) fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
+    pub fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         if entry.state != TableState::Disabled {

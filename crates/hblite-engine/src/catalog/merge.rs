@@ -1,4 +1,15 @@
 //! Merging neighbouring regions (`MergeTableRegionsProcedure`).
+//!
+//! 1. check, and flush while the regions still serve
+//! 2. close the regions
+//! 3. make the merged region's directory, with references to their files, and open it
+//! 4. make the references durable
+//! 5. commit: hbase:meta names the merged region, and its parents only there
+//! 6. publish the merged region, and ask for its compaction
+//!
+//! After a crash before step 5 the parents are opened again, and the next open retires the merged
+//! region's directory. After step 5 the merged region is opened; `parents` removes the parents once
+//! nothing refers to them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,11 +18,12 @@ use hblite_model::{Error, Exception, MergeKind, RegionInfo, Result, TableDescrip
 
 use super::create::new_row;
 use super::meta;
+use super::procedures::discard;
 use super::table::TableEntry;
-use super::{Catalog, discard, encoded_part};
+use super::{Procedures, encoded_part};
 use crate::region::{Region, split};
 
-impl Catalog {
+impl Procedures<'_> {
     /// Merges regions, named by their full or encoded names in the order of their rows.
     ///
     /// Regions that are no neighbours are refused even if the merge is forced: what lies between
@@ -20,7 +32,7 @@ impl Catalog {
     /// # Errors
     /// `IllegalArgument`, `UnknownRegion`, `DoNotRetryIo`, `MergeRegion`, `Io`: the regions are as
     /// they were.
-    pub(crate) fn merge_regions(&self, names: &[&str], kind: MergeKind) -> Result<()> {
+    pub fn merge_regions(&self, names: &[&str], kind: MergeKind) -> Result<()> {
         if names.len() < 2 {
             let message = format!("Can not merge only {} region", names.len());
             return Err(Error::illegal_argument(message));

@@ -1,30 +1,19 @@
-//! The catalog: which namespaces, tables and regions there are.
+//! The catalog: which namespaces, tables and regions a store has.
 //!
-//! The truth is on disk, in hbase:meta, hbase:namespace and the tables' descriptor files; in memory
-//! is what it says, for lookups. Changes are *procedures*, one at a time:
-//!
-//! 1. check
-//! 2. prepare files that nobody looks at yet
-//! 3. commit: one durable entry in the log of hbase:meta (for settings of a table, its descriptor
-//!    file)
-//! 4. publish in memory
-//! 5. remove files that nobody looks at any more
-//!
-//! A crash between any two steps leaves the state before or after the procedure; files of no known
-//! region are taken away at the next open (see `orphans`). An error before step 3 is a procedure
-//! that did not happen.
+//! The truth is on disk, in hbase:meta, hbase:namespace and the tables' descriptor files. In memory
+//! is what it says, for lookups. [`Catalog`] is that state and its lookups; [`Procedures`] change
+//! it, one at a time.
 //!
 //! - `layout` (beside this folder) says where things lie; `descriptor_file` and `region_info_file`
 //!   what the small files hold; `meta` what the rows say
 //! - `meta_table` reads and writes the rows, `table` and `router` find regions
 //! - `survey` reads them without opening the store, `loss` finds out whether some are lost,
 //!   `rebuild` makes them anew
-//! - `load` opens, `create`, `drop`, `state`, `modify`, `split`, `merge`, `truncate_region`,
-//!   `namespace` are the procedures, `sanity` their rules about settings, `parents` tidies up after
-//!   split and merge
-//! - `backup` copies the store while procedures wait; `bulk_load` gives regions whole files;
-//!   `snapshot` keeps a table's files and makes tables of them; `crash` loses what regions have in
-//!   memory
+//! - `load` opens; `orphans` takes away what interrupted procedures left; `master_data` leaves a
+//!   closed store for HBase to start on
+//! - `procedures` is what all procedures share; `create`, `drop`, `state`, `modify`, `split`,
+//!   `merge`, `truncate_region`, `namespace`, `snapshot`, `bulk_load`, `backup` and `crash` are the
+//!   procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
 //!
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations that are
 //! under way in the regions it closes; so nothing that a region waits for may wait for a procedure.
@@ -45,6 +34,7 @@ mod modify;
 mod namespace;
 pub(crate) mod orphans;
 mod parents;
+mod procedures;
 pub(crate) mod rebuild;
 pub(crate) mod region_info_file;
 mod router;
@@ -63,12 +53,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use hblite_env::Clock;
-use hblite_env::sync::{Mutex, MutexGuard, RwLock};
+use hblite_env::sync::{Mutex, RwLock};
 use hblite_model::bytes::from_string_binary;
-use hblite_model::name::DEFAULT_NAMESPACE;
+use hblite_model::name::{DEFAULT_NAMESPACE, namespace_not_found};
 use hblite_model::{
-    Error, Exception, NamespaceDescriptor, RegionInfo, Result, SystemTables, TableDescriptor,
-    TableName, TableState,
+    Error, Exception, NamespaceDescriptor, RegionInfo, RegionLocation, Result, SystemTables,
+    TableDescriptor, TableName, TableState,
 };
 
 use crate::context::EngineContext;
@@ -80,11 +70,12 @@ use self::meta_table::MetaTables;
 use self::table::{TableEntry, table_not_found};
 
 pub use self::orphans::{Moved, OpenReport};
+pub use self::procedures::Procedures;
 pub use self::rebuild::CatalogRebuild;
 pub(crate) use self::table::TableSlot;
 
 /// Namespaces, tables and regions of an open store.
-pub(crate) struct Catalog {
+pub struct Catalog {
     context: Arc<EngineContext>,
     meta: MetaTables,
     server: ServerName,
@@ -163,9 +154,19 @@ impl Catalog {
     }
 
     /// The regions of a table, by start key, whether in service or not; none if it is not there.
-    pub(crate) fn region_infos(&self, table: &TableName) -> Vec<RegionInfo> {
+    pub fn region_infos(&self, table: &TableName) -> Vec<RegionInfo> {
         self.entry(table)
             .map_or_else(|_| Vec::new(), |e| e.live_rows().map(|row| row.info.clone()).collect())
+    }
+
+    /// The region that holds a row, in service or not.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
+        let region = self.slot(table).locate(row)?;
+        let ServerName { host, port, .. } = &self.server;
+        Ok(RegionLocation { region, server: format!("{host}:{port}") })
     }
 
     /// The regions of a table that must be enabled.
@@ -204,7 +205,7 @@ impl Catalog {
 /// Tables.
 impl Catalog {
     /// Whether the table is there.
-    pub(crate) fn table_exists(&self, table: &TableName) -> bool {
+    pub fn table_exists(&self, table: &TableName) -> bool {
         self.entry(table).is_ok()
     }
 
@@ -212,7 +213,7 @@ impl Catalog {
     ///
     /// # Errors
     /// `TableNotFound`.
-    pub(crate) fn table_state(&self, table: &TableName) -> Result<TableState> {
+    pub fn table_state(&self, table: &TableName) -> Result<TableState> {
         Ok(self.entry(table)?.state)
     }
 
@@ -220,12 +221,12 @@ impl Catalog {
     ///
     /// # Errors
     /// `TableNotFound`.
-    pub(crate) fn descriptor(&self, table: &TableName) -> Result<Arc<TableDescriptor>> {
+    pub fn descriptor(&self, table: &TableName) -> Result<Arc<TableDescriptor>> {
         Ok(Arc::clone(&self.entry(table)?.descriptor))
     }
 
     /// Tables in order of their names, those of the default namespace first.
-    pub(crate) fn list_tables(&self, system: SystemTables) -> Vec<TableDescriptor> {
+    pub fn list_tables(&self, system: SystemTables) -> Vec<TableDescriptor> {
         let tables = self.tables.read();
         let (default, others): (Vec<_>, Vec<_>) = tables
             .iter()
@@ -240,6 +241,11 @@ impl Catalog {
         self.server.to_string()
     }
 
+    /// The ways to change this.
+    pub fn procedures(&self) -> Procedures<'_> {
+        Procedures(self)
+    }
+
     /// The store's clock.
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.context.env.clock
@@ -251,29 +257,41 @@ impl Catalog {
     }
 
     /// What the open changed beyond what belongs to the store.
-    pub(crate) fn open_report(&self) -> &OpenReport {
+    pub fn open_report(&self) -> &OpenReport {
         &self.open_report
     }
 }
 
-/// What procedures share.
+/// Namespaces.
 impl Catalog {
-    /// Waits until no other procedure is under way.
+    /// A namespace.
     ///
     /// # Errors
-    /// `RegionServerStopped` if the store is closed, or a commit failed before. Whether that
-    /// happened is unknown, and so is which files are needed: nothing may be changed until the
-    /// store is opened again. `Io`: nothing was done.
-    fn begin_procedure(&self) -> Result<MutexGuard<'_, ()>> {
-        let guard = self.procedure.lock();
-        self.context.check_open()?;
-        self.context.check_not_read_only()?;
-        self.context.wal.check()?;
-        self.meta.check()?;
-        self.context.layout.make_root_durable(self.context.env.fs.as_ref())?;
-        Ok(guard)
+    /// `NamespaceNotFound`.
+    pub fn namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
+        self.namespaces.read().get(name).cloned().ok_or_else(|| namespace_not_found(name))
     }
 
+    /// Namespaces in order of their names.
+    pub fn namespaces(&self) -> Vec<NamespaceDescriptor> {
+        self.namespaces.read().values().cloned().collect()
+    }
+
+    /// Tables of a namespace in order of their names.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`.
+    pub fn namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
+        self.namespace(name)?;
+        let tables = self.tables.read();
+        let present =
+            tables.iter().filter(|(table, slot)| table.namespace() == name && slot.is_present());
+        Ok(present.map(|(table, _)| table.clone()).collect())
+    }
+}
+
+/// For procedures and the open.
+impl Catalog {
     /// Makes `entry` what everybody sees of a table.
     fn publish(&self, name: &TableName, entry: Option<TableEntry>) -> Option<Arc<TableEntry>> {
         let entry = entry.map(Arc::new);
@@ -291,88 +309,11 @@ impl Catalog {
         self.context.region_changes.notify();
         entry
     }
-
-    /// Opens a region whose log counts from the id in `row` on.
-    fn open_region(
-        &self,
-        row: &RegionRow,
-        descriptor: &Arc<TableDescriptor>,
-    ) -> Result<Arc<Region>> {
-        load::open_region(&self.context, row, descriptor)
-    }
-
-    /// Opens all of these or none.
-    fn open_regions<'r>(
-        &self,
-        rows: impl IntoIterator<Item = &'r RegionRow>,
-        descriptor: &Arc<TableDescriptor>,
-    ) -> Result<Vec<Arc<Region>>> {
-        let mut regions = Vec::new();
-        for row in rows {
-            match self.open_region(row, descriptor) {
-                Ok(region) => regions.push(region),
-                Err(error) => {
-                    discard(&regions);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(regions)
-    }
-
-    /// Flushes and closes all of these or none; those that were closed are opened again.
-    /// Returns their rows with the ids from which on their logs count.
-    fn close_regions(&self, entry: &TableEntry, table: &TableName) -> Result<Vec<RegionRow>> {
-        let mut rows = entry.rows.clone();
-        for (index, region) in entry.regions().iter().enumerate() {
-            if let Err(error) = region.close() {
-                let still_open = entry.regions()[index..].to_vec();
-                self.reopen(table, entry, &rows, still_open);
-                return Err(error);
-            }
-            let name = region.info().encoded_name();
-            if let Some(row) = rows.iter_mut().find(|row| row.info.encoded_name() == name) {
-                row.open_sequence_number = region.last_sequence_id() + 1;
-            }
-        }
-        Ok(rows)
-    }
-
-    /// Puts the closed regions of a table back in service after a procedure failed. One that
-    /// cannot be opened stays out of service until the store is opened again.
-    fn reopen(
-        &self,
-        table: &TableName,
-        entry: &TableEntry,
-        rows: &[RegionRow],
-        mut open: Vec<Arc<Region>>,
-    ) {
-        for row in entry.live_rows() {
-            let name = row.info.encoded_name();
-            if open.iter().any(|region| region.info().encoded_name() == name) {
-                continue;
-            }
-            let row = rows.iter().find(|row| row.info.encoded_name() == name).unwrap_or(row);
-            if let Ok(region) = self.open_region(row, &entry.descriptor) {
-                open.push(region);
-            }
-        }
-        let descriptor = Arc::clone(&entry.descriptor);
-        self.publish(table, Some(TableEntry::new(descriptor, entry.state, rows.to_vec(), open)));
-    }
 }
 
 impl std::fmt::Debug for Catalog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Catalog({})", self.context.layout.root().display())
-    }
-}
-
-/// Takes regions out of service that hold nothing of value.
-fn discard(regions: &[Arc<Region>]) {
-    for region in regions {
-        // What fails is only the removal of old logs, which the next flush tries again.
-        let _ = region.discard();
     }
 }
 

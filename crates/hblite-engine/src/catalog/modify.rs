@@ -1,9 +1,16 @@
 //! Changing a table's settings and families.
 //!
-//! The descriptor file is the commit; after it the regions are flushed, closed and opened again,
-//! one after the other. A family that goes takes its directories along; one that comes finds none,
-//! and the log's cells of an earlier family of its name do not count, because the regions were
-//! flushed and hbase:meta says from which id on their logs count.
+//! 1. check the new settings
+//! 2. flush the regions, so that the log has nothing of a family that goes
+//! 3. for a family that comes: hbase:meta says from which id on the regions' logs count, and
+//!    directories that an earlier family of the name left are removed
+//! 4. commit: the descriptor file, durably
+//! 5. publish the settings
+//! 6. close the regions and open them with the new settings, one after the other; the directories
+//!    of families that went are removed
+//!
+//! After a crash before step 4 the old settings hold, after it the new ones; directories of
+//! families that went are removed by the next open or before a family of their name comes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,18 +22,18 @@ use hblite_model::{
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
-use super::{Catalog, sanity};
+use super::{Procedures, sanity};
 use crate::layout::Shape;
 use crate::region::Region;
 
-impl Catalog {
+impl Procedures<'_> {
     /// Replaces the settings of a table, families included. Its regions are flushed and opened
     /// again.
     ///
     /// # Errors
     /// `TableNotFound`, `IllegalArgument`, `DoNotRetryIo` (see `sanity`), `Io`: the table is as it
     /// was.
-    pub(crate) fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
+    pub fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
         for family in table.families() {
             family.check_name()?;
         }
@@ -36,12 +43,8 @@ impl Catalog {
     /// Adds a family.
     ///
     /// # Errors
-    /// As [`Catalog::modify_table`]; `InvalidFamilyOperation` if it is there.
-    pub(crate) fn add_family(
-        &self,
-        table: &TableName,
-        family: &ColumnFamilyDescriptor,
-    ) -> Result<()> {
+    /// As [`Procedures::modify_table`]; `InvalidFamilyOperation` if it is there.
+    pub fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
         family.check_name()?;
         self.modify(table, |before| {
             if before.has_family(family.name()) {
@@ -57,12 +60,8 @@ impl Catalog {
     /// Replaces the settings of a family.
     ///
     /// # Errors
-    /// As [`Catalog::modify_table`]; `InvalidFamilyOperation` if it is not there.
-    pub(crate) fn modify_family(
-        &self,
-        table: &TableName,
-        family: &ColumnFamilyDescriptor,
-    ) -> Result<()> {
+    /// As [`Procedures::modify_table`]; `InvalidFamilyOperation` if it is not there.
+    pub fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
         self.modify(table, |before| {
             if !before.has_family(family.name()) {
                 return Err(invalid_family(format!(
@@ -77,8 +76,9 @@ impl Catalog {
     /// Deletes a family with its cells.
     ///
     /// # Errors
-    /// As [`Catalog::modify_table`]; `InvalidFamilyOperation` if it is not there or the only one.
-    pub(crate) fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
+    /// As [`Procedures::modify_table`]; `InvalidFamilyOperation` if it is not there or the only
+    /// one.
+    pub fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
         let name = String::from_utf8_lossy(family);
         self.modify(table, |before| {
             if !before.has_family(family) {

@@ -1,22 +1,27 @@
-//! Namespaces and their procedures.
+//! Creating, altering and dropping namespaces.
+//!
+//! 1. check
+//! 2. create: make the directory; after a crash it is there, and in nobody's way
+//! 3. commit: the row in hbase:namespace
+//! 4. publish
+//! 5. drop: remove the directory if it is empty; one that stays is taken over by the next namespace
+//!    of the name
 
-use hblite_model::name::{
-    DEFAULT_NAMESPACE, SYSTEM_NAMESPACE, check_namespace_name, namespace_not_found,
-};
-use hblite_model::{Error, Exception, NamespaceDescriptor, Result, TableName};
+use hblite_model::name::{DEFAULT_NAMESPACE, SYSTEM_NAMESPACE, check_namespace_name};
+use hblite_model::{Error, Exception, NamespaceDescriptor, Result};
 
-use super::Catalog;
+use super::Procedures;
 
 /// Quotas must be above 0 although hblite does not count against them.
 const QUOTAS: [(&str, &str); 2] =
     [("hbase.namespace.quota.maxregions", "region"), ("hbase.namespace.quota.maxtables", "tables")];
 
-impl Catalog {
+impl Procedures<'_> {
     /// Creates a namespace.
     ///
     /// # Errors
     /// `Io` with the rule that the name breaks, `NamespaceExist`, `Constraint`.
-    pub(crate) fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+    pub fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
         // The master finds a bad name, and the client gets what it says as a plain IOException.
         check_namespace_name(&namespace.name)
             .map_err(|error| Error::invalid_argument(Exception::Io, error.message()))?;
@@ -36,7 +41,7 @@ impl Catalog {
     ///
     /// # Errors
     /// `NamespaceNotFound`, `Constraint`.
-    pub(crate) fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+    pub fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
         let _procedure = self.begin_procedure()?;
         self.namespace(&namespace.name)?;
         check_quotas(namespace)?;
@@ -53,7 +58,7 @@ impl Catalog {
     ///
     /// # Errors
     /// `NamespaceNotFound`, `Constraint`.
-    pub(crate) fn drop_namespace(&self, name: &str) -> Result<()> {
+    pub fn drop_namespace(&self, name: &str) -> Result<()> {
         let _procedure = self.begin_procedure()?;
         self.namespace(name)?;
         let constraint = |message: String| Err(Error::new(Exception::Constraint, message));
@@ -72,31 +77,6 @@ impl Catalog {
         // Left behind, it is a directory that a namespace of its name takes over.
         let _ = layout.remove_if_empty(self.context.env.fs.as_ref(), &layout.namespace_dir(name));
         Ok(())
-    }
-
-    /// A namespace.
-    ///
-    /// # Errors
-    /// `NamespaceNotFound`.
-    pub(crate) fn namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
-        self.namespaces.read().get(name).cloned().ok_or_else(|| namespace_not_found(name))
-    }
-
-    /// Namespaces in order of their names.
-    pub(crate) fn namespaces(&self) -> Vec<NamespaceDescriptor> {
-        self.namespaces.read().values().cloned().collect()
-    }
-
-    /// Tables of a namespace in order of their names.
-    ///
-    /// # Errors
-    /// `NamespaceNotFound`.
-    pub(crate) fn namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
-        self.namespace(name)?;
-        let tables = self.tables.read();
-        let present =
-            tables.iter().filter(|(table, slot)| table.namespace() == name && slot.is_present());
-        Ok(present.map(|(table, _)| table.clone()).collect())
     }
 }
 

@@ -1,19 +1,23 @@
 //! Tidying up after splits and merges (`CatalogJanitor`).
 //!
 //! Daughters and merged regions refer to their parents' files until a compaction gave them files of
-//! their own. A parent goes when nothing refers to it: its row first, then its directory. What a
-//! crash leaves in between is retired at the next open.
+//! their own. A parent goes when nothing refers to it:
+//!
+//! 1. make durable that the heirs need it no more
+//! 2. commit: hbase:meta names it no more
+//! 3. publish
+//! 4. remove its directory; after a crash before that, the next open does
 
 use std::sync::Arc;
 
 use hblite_model::{Error, Mutation, RegionInfo, Result, TableName, TableState};
 
-use super::Catalog;
+use super::Procedures;
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
 use crate::layout::Shape;
 
-impl Catalog {
+impl Procedures<'_> {
     /// Removes the parents that nothing refers to any more and that were kept long enough. Does
     /// nothing while a procedure is under way: there is a next time.
     ///

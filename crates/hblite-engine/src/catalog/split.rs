@@ -1,4 +1,15 @@
 //! Splitting a region (`SplitTableRegionProcedure`).
+//!
+//! 1. check, and flush while the region still serves
+//! 2. close the region
+//! 3. make the daughters' directories, with references to the parent's files, and open them
+//! 4. make the references durable: the parent's cells are reached through them only
+//! 5. commit: hbase:meta says that the parent is split, and names the daughters
+//! 6. publish the daughters, and ask for their compaction
+//!
+//! After a crash before step 5 the parent is opened again, and the next open retires the daughters'
+//! directories. After step 5 the daughters are opened; `parents` removes the parent once nothing
+//! refers to it.
 
 use std::sync::Arc;
 
@@ -7,8 +18,9 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
 use super::create::new_row;
 use super::meta::{self, RegionRow};
+use super::procedures::discard;
 use super::table::TableEntry;
-use super::{Catalog, OpenReport, discard, orphans};
+use super::{OpenReport, Procedures, orphans};
 use crate::region::split_policy::SplitPolicy;
 use crate::region::{Region, split};
 
@@ -16,14 +28,14 @@ use crate::region::{Region, split};
 /// (`hbase.regionserver.regionSplitLimit`).
 const REGIONS_MAX: usize = 1000;
 
-impl Catalog {
+impl Procedures<'_> {
     /// Splits the region that holds `split_key` there; without a key, every region of the table at
     /// its middle.
     ///
     /// # Errors
-    /// `TableNotFound`, and as [`Catalog::split_region`]; regions before the one that failed are
+    /// `TableNotFound`, and as [`Procedures::split_region`]; regions before the one that failed are
     /// split then.
-    pub(crate) fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
+    pub fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
         let entry = self.entry(table)?;
         for row in entry.live_rows() {
             if split_key.is_none_or(|key| row.info.contains_row(key)) {
@@ -37,7 +49,7 @@ impl Catalog {
     ///
     /// # Errors
     /// `IllegalArgument` (no such region), `Io`, `DoNotRetryIo`: the region is as it was.
-    pub(crate) fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
+    pub fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
         let (_, row) = self
             .find_row(region)
             .ok_or_else(|| Error::illegal_argument(format!("Invalid region: {region}")))?;
@@ -48,7 +60,7 @@ impl Catalog {
     /// whether it did.
     ///
     /// # Errors
-    /// As [`Catalog::split_region`].
+    /// As [`Procedures::split_region`].
     pub(crate) fn split_if_due(&self, region: &Region) -> Result<bool> {
         let is_due = self.is_split_due(region) && region.split_point().is_some();
         if is_due {

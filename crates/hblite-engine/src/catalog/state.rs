@@ -1,19 +1,31 @@
 //! Enabling and disabling a table.
+//!
+//! Disable:
+//! 1. flush and close the regions; after a crash they are opened again
+//! 2. commit: hbase:meta says that the table is disabled, and from which ids on the log of its
+//!    regions counts
+//! 3. publish
+//!
+//! Enable:
+//! 1. open the regions; after a crash they are closed again
+//! 2. commit: hbase:meta says that the table is enabled
+//! 3. publish
 
 use hblite_model::{Error, Exception, Result, TableName, TableState};
 
+use super::Procedures;
 use super::drop::describe_state;
 use super::meta;
+use super::procedures::discard;
 use super::table::TableEntry;
-use super::{Catalog, discard};
 
-impl Catalog {
+impl Procedures<'_> {
     /// Takes a table out of service; what it has in memory is flushed.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `Constraint` (the catalog's own tables), `Io`: the table
     /// is in service as it was.
-    pub(crate) fn disable_table(&self, table: &TableName) -> Result<()> {
+    pub fn disable_table(&self, table: &TableName) -> Result<()> {
         if table.is_meta() || *table == TableName::namespace_table() {
             return Err(Error::new(Exception::Constraint, format!("Cannot disable {table}")));
         }
@@ -47,7 +59,7 @@ impl Catalog {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`, `Io`, `CorruptHFile`: the table stays out of service.
-    pub(crate) fn enable_table(&self, table: &TableName) -> Result<()> {
+    pub fn enable_table(&self, table: &TableName) -> Result<()> {
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         if entry.state != TableState::Disabled {

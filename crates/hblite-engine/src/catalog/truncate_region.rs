@@ -18,18 +18,18 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableState};
 
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
-use super::{Catalog, encoded_part};
+use super::{Procedures, encoded_part};
 use crate::files::sync_dir;
 use crate::layout::{Shape, foreign_entry};
 use crate::region::Region;
 
-impl Catalog {
+impl Procedures<'_> {
     /// Removes all cells of a region, named by its full or encoded name. Name and borders stay.
     ///
     /// # Errors
     /// `UnknownRegion`, `TableNotEnabled`, `DoNotRetryIo` if it is not in service, `Io`: it is as
     /// it was. `RegionServerStopped`: what it is shows when the store is opened again.
-    pub(crate) fn truncate_region(&self, name: &str) -> Result<()> {
+    pub fn truncate_region(&self, name: &str) -> Result<()> {
         let Some((table, row)) = self.find_row(name) else {
             let message = format!("No RegionState found for {}", encoded_part(name));
             return Err(Error::new(Exception::UnknownRegion, message));

@@ -206,7 +206,7 @@ impl Failed {
 
 fn flush(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
     region.flush()?;
-    if catalog.is_split_due(region) {
+    if catalog.procedures().is_split_due(region) {
         context.chores.compact(region.info().encoded_name());
     }
     free_memory(context, catalog)?;
@@ -248,7 +248,7 @@ fn compact(context: &EngineContext, catalog: &Catalog, region: &Region) -> Resul
     if context.options.is_compaction_enabled && region.descriptor().is_compaction_enabled() {
         region.compact(CompactionTrigger::Background)?;
     }
-    catalog.split_if_due(region)?;
-    catalog.clean_parents()?;
-    catalog.remove_expired_snapshots()
+    catalog.procedures().split_if_due(region)?;
+    catalog.procedures().clean_parents()?;
+    catalog.procedures().remove_expired_snapshots()
 }

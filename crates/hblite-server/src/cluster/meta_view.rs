@@ -70,7 +70,7 @@ impl<'c> MetaView<'c> {
     fn find_place(&self) -> Option<Place> {
         let comma = self.row.iter().position(|byte| *byte == b',')?;
         let table: TableName = std::str::from_utf8(&self.row[..comma]).ok()?.parse().ok()?;
-        if !self.cluster.engine.table_exists(&table).ok()? {
+        if !self.cluster.engine.catalog().table_exists(&table) {
             return None;
         }
         let encoded = self.row.strip_suffix(b".")?.rsplit(|byte| *byte == b'.').next()?;

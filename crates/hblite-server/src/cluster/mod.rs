@@ -196,8 +196,8 @@ impl Cluster {
         if name == META_ENCODED_NAME.as_bytes() || name == b"hbase:meta,,1" {
             return Ok(Some(RegionInfo::meta()));
         }
-        for table in self.engine.list_tables(SystemTables::Include)? {
-            let regions = self.engine.regions(table.name())?;
+        for table in self.engine.catalog().list_tables(SystemTables::Include) {
+            let regions = self.engine.catalog().region_infos(table.name());
             let is_it =
                 |info: &RegionInfo| info.encoded_name().as_bytes() == name || info.is_named(name);
             if let Some(info) = regions.into_iter().find(is_it) {
@@ -229,8 +229,8 @@ impl Cluster {
         if key.is_none() {
             self.flush_for_split_point(parent)?;
         }
-        self.engine.split_region(parent.encoded_name(), key)?;
-        for region in self.engine.regions(parent.table())? {
+        self.engine.procedures().split_region(parent.encoded_name(), key)?;
+        for region in self.engine.catalog().region_infos(parent.table()) {
             let starts = region.start_key() == parent.start_key();
             let ends = region.end_key() == parent.end_key();
             if starts || ends {
@@ -243,8 +243,8 @@ impl Cluster {
     /// Encoded names of all regions, in service or not.
     fn region_names(&self) -> Result<HashSet<String>> {
         let mut names = HashSet::from([META_ENCODED_NAME.to_owned()]);
-        for table in self.engine.list_tables(SystemTables::Include)? {
-            let regions = self.engine.regions(table.name())?;
+        for table in self.engine.catalog().list_tables(SystemTables::Include) {
+            let regions = self.engine.catalog().region_infos(table.name());
             names.extend(regions.iter().map(|region| region.encoded_name().to_owned()));
         }
         Ok(names)

@@ -24,12 +24,12 @@ impl zookeeper::Cluster for ZooKeeperView {
         };
         let meta = cluster.place_of(&hblite_model::RegionInfo::meta());
         // What cannot be listed now is listed by the next look.
-        let tables = cluster.engine.list_tables(SystemTables::Include).unwrap_or_default();
+        let tables = cluster.engine.catalog().list_tables(SystemTables::Include);
         let state = |table: &hblite_model::TableName| {
-            let state = cluster.engine.table_state(table).ok()?;
+            let state = cluster.engine.catalog().table_state(table).ok()?;
             Some((table.to_string(), state_of(state)))
         };
-        let namespaces = cluster.engine.list_namespaces().unwrap_or_default();
+        let namespaces = cluster.engine.catalog().namespaces();
         ClusterState {
             cluster_id: cluster.id.clone(),
             start_date: cluster.started_at_ms.to_string(),

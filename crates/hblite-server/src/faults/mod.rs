@@ -167,7 +167,7 @@ impl Faults {
     ///
     /// # Errors
     /// `IllegalArgument` if there is no such server or it is dead; those of
-    /// [`hblite_engine::Engine::crash_regions`].
+    /// [`hblite_engine::Procedures::crash_regions`].
     pub fn crash(&self, server: usize, reassign_after: Option<Duration>) -> Result<ServerCrash> {
         self.check_server(server)?;
         let mut ports = self.ports.lock();
@@ -179,7 +179,7 @@ impl Faults {
         let lost = self.cluster.assignments.lose(server);
         self.cluster.scanners.drop_of(Role::RegionServer(server));
         let names: Vec<&str> = lost.iter().map(String::as_str).collect();
-        let report = self.cluster.engine.crash_regions(&names);
+        let report = self.cluster.engine.procedures().crash_regions(&names);
         self.cluster.note_change();
         if let Some(time) = reassign_after {
             let cluster = Arc::clone(&self.cluster);

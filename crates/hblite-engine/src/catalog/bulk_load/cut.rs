@@ -12,14 +12,14 @@ use hblite_model::cell::key;
 use hblite_model::{Error, Exception, RegionInfo, Result};
 
 use super::Staged;
-use crate::catalog::{Catalog, table};
+use crate::catalog::{Procedures, table};
 use crate::region::Region;
 use crate::store::foreign_file::ForeignFile;
 
 /// What the parts of a file say of themselves as the whole did.
 const KEPT: [&[u8]; 3] = [BULKLOAD_TIMESTAMP, BULKLOAD_SOURCE_TASK, EXCLUDE_FROM_MINOR_COMPACTION];
 
-impl Catalog {
+impl Procedures<'_> {
     /// Cuts the file into parts in `scratch`, one for each of these regions that has rows of it.
     ///
     /// # Errors

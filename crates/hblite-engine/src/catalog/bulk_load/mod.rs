@@ -28,7 +28,7 @@ use hblite_model::{
 };
 
 use self::folder::Source;
-use super::Catalog;
+use super::Procedures;
 use super::table;
 use super::table::TableEntry;
 use crate::bulk_load::BulkLoadRequest;
@@ -49,13 +49,13 @@ struct Staged {
 /// Regions by encoded name, with the files that are theirs.
 type Groups = BTreeMap<String, (Arc<Region>, Vec<Staged>)>;
 
-impl Catalog {
+impl Procedures<'_> {
     /// Loads files into one region, each into the family beside it. Says whether it did: if not,
     /// one of them has rows of other regions.
     ///
     /// # Errors
     /// `UnknownRegion`; and as [`Region::bulk_load`].
-    pub(crate) fn bulk_load_region(
+    pub fn bulk_load_region(
         &self,
         region: &str,
         files: &[(Vec<u8>, PathBuf)],
@@ -78,7 +78,7 @@ impl Catalog {
     /// have, or with too many files; `CorruptHFile`, `DoNotRetryIo`, `UnsupportedOperation` for a
     /// file that cannot be loaded: nothing was loaded. `Io`, `RegionServerStopped` later: some
     /// regions may have their files.
-    pub(crate) fn bulk_load(
+    pub fn bulk_load(
         &self,
         table: &TableName,
         folder: &Path,

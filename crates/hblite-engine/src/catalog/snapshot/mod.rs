@@ -38,7 +38,7 @@ use std::path::Path;
 use hblite_model::SnapshotDescription;
 use hblite_model::{Error, Exception, Result};
 
-use super::Catalog;
+use super::Procedures;
 use crate::files::sync_dir;
 use crate::layout::{Shape, foreign_entry};
 
@@ -48,12 +48,12 @@ pub(crate) use self::restore::settle;
 pub(crate) use self::stored::StoredSnapshot;
 use self::stored::snapshots;
 
-impl Catalog {
+impl Procedures<'_> {
     /// All snapshots, by name.
     ///
     /// # Errors
     /// `Io`; `CorruptHFile` for one that does not say what it is.
-    pub(crate) fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
+    pub fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
         self.context.check_open()?;
         self.remove_expired_snapshots()?;
         let now = self.time_of_expiry();
@@ -67,7 +67,7 @@ impl Catalog {
     ///
     /// # Errors
     /// `SnapshotDoesNotExist`, `Io`.
-    pub(crate) fn delete_snapshot(&self, name: &str) -> Result<()> {
+    pub fn delete_snapshot(&self, name: &str) -> Result<()> {
         let _procedure = self.begin_procedure()?;
         if !self.has_snapshot(name)? {
             return Err(snapshot_not_found(name));

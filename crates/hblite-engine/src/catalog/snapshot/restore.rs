@@ -30,8 +30,9 @@ use super::stored::StoredSnapshot;
 use crate::catalog::create::new_row;
 use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::meta::{self, RegionRow};
+use crate::catalog::procedures::discard;
 use crate::catalog::table::TableEntry;
-use crate::catalog::{Catalog, discard, orphans, region_info_file, sanity};
+use crate::catalog::{Procedures, orphans, region_info_file, sanity};
 use crate::files::{link_or_copy_hfile, sync_dir};
 use crate::layout::{Layout, Shape, UNCLAIMED_FILE, family_dir_name};
 use crate::sealed;
@@ -48,14 +49,14 @@ const RESTORED_PREFIX: &str = ".restored.";
 /// Gives the settings that a new table gets instead of these.
 pub(crate) type ChangeOfSettings<'c> = &'c dyn Fn(TableDescriptor) -> Result<TableDescriptor>;
 
-impl Catalog {
+impl Procedures<'_> {
     /// Makes a new table of a snapshot, with the settings that `change` makes of the snapshot's.
     ///
     /// # Errors
     /// `TableExists`, `SnapshotDoesNotExist`, `SnapshotTtlExpired`, `NamespaceNotFound`,
     /// `DoNotRetryIo` (see `sanity`), `CorruptHFile`, `Io`, what `change` returns: there is no such
     /// table.
-    pub(crate) fn clone_snapshot(
+    pub fn clone_snapshot(
         &self,
         name: &str,
         table: &TableName,
@@ -118,7 +119,7 @@ impl Catalog {
     /// `RestoreSnapshot` if there is no such snapshot, `TableNotDisabled`, `SnapshotTtlExpired`,
     /// `CorruptHFile`, `Io`: the table is as it was. `RegionServerStopped`: what it is shows when
     /// the store is opened again.
-    pub(crate) fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
+    pub fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
         let _procedure = self.begin_procedure()?;
         if !self.has_snapshot(name)? {
             let message = format!("The snapshot {name} does not exist.");

@@ -10,7 +10,7 @@ use hblite_model::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 
 use super::data_manifest::{DataManifest, ListedFile, ListedRegion};
 use super::{archive, check_name};
-use crate::catalog::Catalog;
+use crate::catalog::Procedures;
 use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::region_info_file;
 use crate::catalog::table::TableEntry;
@@ -24,24 +24,19 @@ use crate::store::Store;
 use crate::store::manifest::Manifest;
 use crate::store::store_file::{StoreFile, split_reference};
 
-impl Catalog {
+impl Procedures<'_> {
     /// Takes a snapshot of a table, in service or not.
     ///
     /// # Errors
     /// `IllegalArgument` for a name that is none, or a table of the store's own; `SnapshotExists`;
     /// `SnapshotCreation` if there is no such table; `Io`: there is no such snapshot then.
-    pub(crate) fn snapshot(
-        &self,
-        name: &str,
-        table: &TableName,
-        options: &SnapshotOptions,
-    ) -> Result<()> {
+    pub fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
         self.remove_expired_snapshots()?;
         let _procedure = self.begin_procedure()?;
         self.snapshot_within(name, table, options)
     }
 
-    /// As [`Catalog::snapshot`], within a procedure.
+    /// As [`Procedures::snapshot`], within a procedure.
     pub(super) fn snapshot_within(
         &self,
         name: &str,

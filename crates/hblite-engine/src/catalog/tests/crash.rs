@@ -60,7 +60,7 @@ fn check(prepare: impl Fn(&Arc<Engine>), procedure: impl Fn(&Arc<Engine>) -> Res
 
 /// A table with a region in memory and files, and rows whose log is synced.
 fn with_table(engine: &Arc<Engine>) {
-    engine.create_table(&table("t", &["f", "g"]), &[b"m".to_vec()]).unwrap();
+    engine.procedures().create_table(&table("t", &["f", "g"]), &[b"m".to_vec()]).unwrap();
     for row in ["a", "n"] {
         put(engine, "t", row).unwrap();
     }
@@ -69,57 +69,59 @@ fn with_table(engine: &Arc<Engine>) {
         put_in(engine, "t", row, "g").unwrap();
     }
     // A durable write makes all that is before it in the log durable too.
-    engine.create_namespace(&NamespaceDescriptor::new("sync")).unwrap();
+    engine.procedures().create_namespace(&NamespaceDescriptor::new("sync")).unwrap();
 }
 
 fn with_disabled_table(engine: &Arc<Engine>) {
     with_table(engine);
-    engine.disable_table(&name("t")).unwrap();
+    engine.procedures().disable_table(&name("t")).unwrap();
 }
 
 #[test]
 fn create() {
-    check(|_| {}, |engine| engine.create_table(&table("t", &["f"]), &[b"m".to_vec()]));
+    check(|_| {}, |engine| engine.procedures().create_table(&table("t", &["f"]), &[b"m".to_vec()]));
 }
 
 #[test]
 fn create_again() {
     let prepare = |engine: &Arc<Engine>| {
         with_disabled_table(engine);
-        engine.drop_table(&name("t")).unwrap();
+        engine.procedures().drop_table(&name("t")).unwrap();
     };
-    check(prepare, |engine| engine.create_table(&table("t", &["f"]), &[]));
+    check(prepare, |engine| engine.procedures().create_table(&table("t", &["f"]), &[]));
 }
 
 #[test]
 fn disable() {
-    check(with_table, |engine| engine.disable_table(&name("t")));
+    check(with_table, |engine| engine.procedures().disable_table(&name("t")));
 }
 
 #[test]
 fn enable() {
-    check(with_disabled_table, |engine| engine.enable_table(&name("t")));
+    check(with_disabled_table, |engine| engine.procedures().enable_table(&name("t")));
 }
 
 #[test]
 fn drop_table() {
-    check(with_disabled_table, |engine| engine.drop_table(&name("t")));
+    check(with_disabled_table, |engine| engine.procedures().drop_table(&name("t")));
 }
 
 #[test]
 fn truncate() {
-    check(with_disabled_table, |engine| engine.truncate_table(&name("t"), SplitPoints::Preserve));
+    check(with_disabled_table, |engine| {
+        engine.procedures().truncate_table(&name("t"), SplitPoints::Preserve)
+    });
 }
 
 #[test]
 fn add_family() {
     let family = ColumnFamilyDescriptor::new("h");
-    check(with_table, |engine| engine.add_family(&name("t"), &family));
+    check(with_table, |engine| engine.procedures().add_family(&name("t"), &family));
 }
 
 #[test]
 fn delete_family() {
-    check(with_table, |engine| engine.delete_family(&name("t"), b"g"));
+    check(with_table, |engine| engine.procedures().delete_family(&name("t"), b"g"));
 }
 
 /// A family that was deleted comes back empty, wherever its return is cut off.
@@ -127,40 +129,40 @@ fn delete_family() {
 fn add_family_again() {
     let prepare = |engine: &Arc<Engine>| {
         with_table(engine);
-        engine.delete_family(&name("t"), b"g").unwrap();
+        engine.procedures().delete_family(&name("t"), b"g").unwrap();
     };
     let family = ColumnFamilyDescriptor::new("g");
-    check(prepare, |engine| engine.add_family(&name("t"), &family));
+    check(prepare, |engine| engine.procedures().add_family(&name("t"), &family));
 }
 
 #[test]
 fn split() {
-    check(with_table, |engine| engine.split_table(&name("t"), Some(b"b")));
+    check(with_table, |engine| engine.procedures().split_table(&name("t"), Some(b"b")));
 }
 
 #[test]
 fn merge() {
     check(with_table, |engine| {
-        let infos = engine.regions(&name("t"))?;
+        let infos = engine.catalog().region_infos(&name("t"));
         let names: Vec<&str> = infos.iter().map(|info| info.encoded_name()).collect();
-        engine.merge_regions(&names, MergeKind::Adjacent)
+        engine.procedures().merge_regions(&names, MergeKind::Adjacent)
     });
 }
 
 #[test]
 fn truncate_region() {
     check(with_table, |engine| {
-        let infos = engine.regions(&name("t"))?;
-        engine.truncate_region(infos[0].encoded_name())
+        let infos = engine.catalog().region_infos(&name("t"));
+        engine.procedures().truncate_region(infos[0].encoded_name())
     });
 }
 
 #[test]
 fn namespace() {
     let namespace = NamespaceDescriptor::new("ns").with_property("k", "v");
-    check(|_| {}, |engine| engine.create_namespace(&namespace));
-    let prepare = |engine: &Arc<Engine>| engine.create_namespace(&namespace).unwrap();
-    check(prepare, |engine| engine.drop_namespace("ns"));
+    check(|_| {}, |engine| engine.procedures().create_namespace(&namespace));
+    let prepare = |engine: &Arc<Engine>| engine.procedures().create_namespace(&namespace).unwrap();
+    check(prepare, |engine| engine.procedures().drop_namespace("ns"));
 }
 
 /// Daughters that were compacted need nothing of their parent, and it goes.
@@ -168,7 +170,7 @@ fn namespace() {
 fn clean_parents() {
     let prepare = |engine: &Arc<Engine>| {
         with_table(engine);
-        engine.split_table(&name("t"), Some(b"b")).unwrap();
+        engine.procedures().split_table(&name("t"), Some(b"b")).unwrap();
         engine.compact(CompactRequest::table(name("t")).major()).unwrap();
     };
     let picture_of_parents = |engine: &Arc<Engine>| rows(engine, "hbase:meta").unwrap().len();
@@ -180,7 +182,7 @@ fn clean_parents() {
         let (before, count) = (picture(&engine), picture_of_parents(&engine));
         let start = fs.operation_count();
         fs.power_off_after(operations);
-        let is_done = engine.catalog().clean_parents().is_ok();
+        let is_done = engine.procedures().clean_parents().is_ok();
         let has_power = fs.operation_count() - start < operations;
         engine.abandon();
         for seed in 0..8 {

@@ -54,6 +54,7 @@ fn a_new_store_opens_after_any_cut() {
     let workload = |fs: Arc<dyn FileSystem>| {
         let engine = open(&fs)?;
         let done = engine
+            .procedures()
             .create_table(&table("t", &["f"]), &[b"m".to_vec()])
             .and_then(|()| put_durably(&engine, "t", "row"));
         engine.abandon();
@@ -63,8 +64,8 @@ fn a_new_store_opens_after_any_cut() {
         let engine = open(left).unwrap_or_else(|error| panic!("{place}: {error}"));
         if is_done {
             assert!(has(&engine, "t", "row").unwrap(), "{place}");
-        } else if !engine.table_exists(&name("t")).unwrap() {
-            engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        } else if !engine.catalog().table_exists(&name("t")) {
+            engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
         }
         put_durably(&engine, "t", "other").unwrap();
         let id = engine.store_id();

@@ -72,7 +72,7 @@ fn as_before(engine: &Arc<Engine>, before: &str, place: &str) {
 }
 
 fn with_table(engine: &Arc<Engine>) {
-    engine.create_table(&table("t", &["f", "g"]), &[b"m".to_vec()]).unwrap();
+    engine.procedures().create_table(&table("t", &["f", "g"]), &[b"m".to_vec()]).unwrap();
     for row in ["a", "n"] {
         put(engine, "t", row).unwrap();
     }
@@ -82,46 +82,47 @@ fn with_table(engine: &Arc<Engine>) {
 
 fn with_disabled_table(engine: &Arc<Engine>) {
     with_table(engine);
-    engine.disable_table(&name("t")).unwrap();
+    engine.procedures().disable_table(&name("t")).unwrap();
 }
 
 #[test]
 fn create() {
-    let procedure =
-        |engine: &Arc<Engine>| engine.create_table(&table("t", &["f"]), &[b"m".to_vec()]);
+    let procedure = |engine: &Arc<Engine>| {
+        engine.procedures().create_table(&table("t", &["f"]), &[b"m".to_vec()])
+    };
     check(|_| {}, procedure, as_before);
 }
 
 #[test]
 fn disable() {
-    check(with_table, |engine| engine.disable_table(&name("t")), as_before);
+    check(with_table, |engine| engine.procedures().disable_table(&name("t")), as_before);
 }
 
 #[test]
 fn enable() {
-    check(with_disabled_table, |engine| engine.enable_table(&name("t")), as_before);
+    check(with_disabled_table, |engine| engine.procedures().enable_table(&name("t")), as_before);
 }
 
 #[test]
 fn truncate() {
     check(
         with_disabled_table,
-        |engine| engine.truncate_table(&name("t"), SplitPoints::Preserve),
+        |engine| engine.procedures().truncate_table(&name("t"), SplitPoints::Preserve),
         as_before,
     );
 }
 
 #[test]
 fn split() {
-    check(with_table, |engine| engine.split_table(&name("t"), Some(b"b")), as_before);
+    check(with_table, |engine| engine.procedures().split_table(&name("t"), Some(b"b")), as_before);
 }
 
 #[test]
 fn merge() {
     let procedure = |engine: &Arc<Engine>| {
-        let infos = engine.regions(&name("t"))?;
+        let infos = engine.catalog().region_infos(&name("t"));
         let names: Vec<&str> = infos.iter().map(|info| info.encoded_name()).collect();
-        engine.merge_regions(&names, MergeKind::Adjacent)
+        engine.procedures().merge_regions(&names, MergeKind::Adjacent)
     };
     check(with_table, procedure, as_before);
 }
@@ -129,8 +130,8 @@ fn merge() {
 #[test]
 fn truncate_region() {
     let procedure = |engine: &Arc<Engine>| {
-        let infos = engine.regions(&name("t"))?;
-        engine.truncate_region(infos[0].encoded_name())
+        let infos = engine.catalog().region_infos(&name("t"));
+        engine.procedures().truncate_region(infos[0].encoded_name())
     };
     check(with_table, procedure, as_before);
 }
@@ -140,12 +141,12 @@ fn truncate_region() {
 #[test]
 fn modify() {
     let altered = table("t", &["f", "h"]).with_family(ColumnFamilyDescriptor::new("new"));
-    let procedure = |engine: &Arc<Engine>| engine.modify_table(&altered);
+    let procedure = |engine: &Arc<Engine>| engine.procedures().modify_table(&altered);
     check(with_table, procedure, |engine, before, place| {
         let families = |text: &str| text.contains("NAME => 'new'");
         if families(&picture(engine)) {
-            engine.disable_table(&name("t")).unwrap();
-            engine.enable_table(&name("t")).unwrap();
+            engine.procedures().disable_table(&name("t")).unwrap();
+            engine.procedures().enable_table(&name("t")).unwrap();
         } else {
             as_before(engine, before, place);
         }
@@ -160,10 +161,10 @@ fn a_change_whose_commit_could_not_be_written_can_be_repeated() {
         let fs = FaultFileSystem::new(Arc::clone(&inner));
         let engine = open(&(Arc::new(fs.clone()) as Arc<dyn FileSystem>)).unwrap();
         fs.inject(Fault::on(operation).in_path("WALs"));
-        let error = engine.create_table(&table("t", &["f"]), &[]).unwrap_err();
+        let error = engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap_err();
         assert_eq!(error.kind(), hblite_model::ErrorKind::Busy, "{error}");
-        assert!(!engine.table_exists(&name("t")).unwrap());
-        engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        assert!(!engine.catalog().table_exists(&name("t")));
+        engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
         put(&engine, "t", "row").unwrap();
         engine.abandon();
         drop(engine);
@@ -182,21 +183,21 @@ fn nothing_is_changed_after_a_commit_of_unknown_outcome() {
         let fs = FaultFileSystem::new(Arc::clone(&inner));
         let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
         let engine = open(&shared).unwrap();
-        engine.create_table(&table("first", &["f"]), &[]).unwrap();
+        engine.procedures().create_table(&table("first", &["f"]), &[]).unwrap();
         fs.inject(Fault::on(operation).in_path("WALs"));
         fs.inject(Fault::on(Operation::Truncate));
-        engine.create_table(&table("t", &["f"]), &[]).unwrap_err();
+        engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap_err();
         for _ in 0..2 {
-            let error = engine.create_table(&table("t", &["f"]), &[]).unwrap_err();
+            let error = engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap_err();
             assert_eq!(error.kind(), hblite_model::ErrorKind::Closed);
         }
         engine.abandon();
         drop(engine);
         let engine = open(&inner).unwrap();
-        if engine.table_exists(&name("t")).unwrap() {
+        if engine.catalog().table_exists(&name("t")) {
             put(&engine, "t", "row").unwrap();
         } else {
-            engine.create_table(&table("t", &["f"]), &[]).unwrap();
+            engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
         }
     }
 }

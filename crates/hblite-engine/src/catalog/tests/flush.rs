@@ -22,7 +22,7 @@ fn with_faults() -> (Arc<dyn FileSystem>, FaultFileSystem, Arc<Engine>) {
     let disk: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let fs = FaultFileSystem::new(Arc::clone(&disk));
     let engine = open(&(Arc::new(fs.clone()) as Arc<dyn FileSystem>)).unwrap();
-    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f", "g"]), &[]).unwrap();
     (disk, fs, engine)
 }
 
@@ -87,7 +87,7 @@ fn a_flush_that_takes_up_a_failed_one_writes_what_came_since_too() {
     put(&engine, "t", "b").unwrap();
     // It declares the log up to here to be in files, then is cut off.
     fs.inject(fault_on(Operation::Rename).nth(2).forever());
-    let altered = engine.add_family(&name("t"), &ColumnFamilyDescriptor::new("h"));
+    let altered = engine.procedures().add_family(&name("t"), &ColumnFamilyDescriptor::new("h"));
     let engine = killed_and_opened(engine, &disk);
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b"], "{altered:?}");
 }
@@ -112,7 +112,7 @@ fn cut_power_in_flush(operations: u64, is_killed_before: bool) -> bool {
     };
     let mut fs = CrashFileSystem::new();
     let mut engine = open_on(&fs);
-    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f", "g"]), &[]).unwrap();
     put_both(&engine, "a", Durability::SyncWal).unwrap();
     if is_killed_before {
         engine.abandon();
@@ -172,13 +172,13 @@ fn a_flush_of_one_family_lets_no_segment_of_the_others_go() {
     let wal = WalOptions { roll_size_bytes: 1 << 10, ..WalOptions::default() };
     let small_log = EngineOptions { wal, ..options() };
     let engine = Engine::open(env(Arc::clone(&disk)), Path::new(DIR), small_log).unwrap();
-    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f", "g"]), &[]).unwrap();
     let names: Vec<String> = (0..100).map(|number| format!("row-{number:03}")).collect();
     for row in &names {
         put_both(&engine, row, Durability::SyncWal).unwrap();
     }
     engine.flush(FlushRequest::table(name("t")).with_family(b"f")).unwrap();
-    engine.create_table(&table("other", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("other", &["f"]), &[]).unwrap();
     put(&engine, "other", "a").unwrap();
     engine.flush(name("other")).unwrap();
     engine.abandon();
@@ -207,7 +207,7 @@ fn a_power_cut_after_a_flush_of_one_family_tears_no_row() {
         let fs = CrashFileSystem::new();
         let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
         let engine = open(&shared).unwrap();
-        engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+        engine.procedures().create_table(&table("t", &["f", "g"]), &[]).unwrap();
         put_both(&engine, "a", Durability::AsyncWal).unwrap();
         fs.power_off_after(operations);
         let is_done = engine.flush(FlushRequest::table(name("t")).with_family(b"f")).is_ok();
@@ -310,12 +310,12 @@ fn a_region_closes_although_old_logs_stay() {
         engine.catalog().context.wal.roll().unwrap();
     }
     fs.inject(Fault::on(Operation::Remove).in_path("WALs").forever());
-    let disabled = engine.disable_table(&name("t"));
+    let disabled = engine.procedures().disable_table(&name("t"));
     fs.heal();
     if disabled.is_err() {
         put(&engine, "t", "in service").unwrap();
     } else {
-        engine.enable_table(&name("t")).unwrap();
+        engine.procedures().enable_table(&name("t")).unwrap();
     }
     assert!(has(&engine, "t", "row 2").unwrap(), "{disabled:?}");
     drop((engine, disk));
@@ -330,7 +330,7 @@ fn the_largest_region_is_flushed_when_memory_is_full() {
         EngineOptions { memstore_total_size_bytes: 1 << 20, busy_wait_ms: 5_000, ..options() };
     let engine = Engine::open(env(fs), Path::new(DIR), options).unwrap();
     for table_name in ["large", "small"] {
-        engine.create_table(&table(table_name, &["f"]), &[]).unwrap();
+        engine.procedures().create_table(&table(table_name, &["f"]), &[]).unwrap();
     }
     let large = engine.table(name("large"));
     large.mutate(Put::new("row").add("f", "q", vec![0; 2 << 20]).as_mutation()).unwrap();
@@ -374,7 +374,7 @@ fn after_a_commit_of_unknown_outcome_nothing_is_compacted() {
         fs.inject(Fault::on(operation).in_path("WALs").nth(1));
         // Or a write that failed would be undone.
         fs.inject(Fault::on(Operation::Truncate));
-        engine.split_table(&name("t"), Some(b"b")).unwrap_err();
+        engine.procedures().split_table(&name("t"), Some(b"b")).unwrap_err();
         fs.heal();
         engine.compact(CompactRequest::table(name("t")).major()).unwrap_err();
         let engine = killed_and_opened(engine, &disk);
@@ -403,12 +403,12 @@ fn an_alter_of_unknown_outcome_loses_nothing() {
     let disk = CrashFileSystem::new();
     let fs = FaultFileSystem::new(Arc::new(disk.clone()));
     let engine = open(&(Arc::new(fs.clone()) as Arc<dyn FileSystem>)).unwrap();
-    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f", "g"]), &[]).unwrap();
     put_both(&engine, "a", Durability::FsyncWal).unwrap();
     let in_descriptors = |operation| Fault::on(operation).in_path(".tabledesc");
     fs.inject(in_descriptors(Operation::SyncDir));
     fs.inject(in_descriptors(Operation::Remove).forever());
-    engine.delete_family(&name("t"), b"g").unwrap_err();
+    engine.procedures().delete_family(&name("t"), b"g").unwrap_err();
     fs.heal();
     put_both(&engine, "b", Durability::FsyncWal).unwrap_err();
     engine.abandon();
@@ -416,7 +416,7 @@ fn an_alter_of_unknown_outcome_loses_nothing() {
     for seed in 0..8 * SEEDS {
         let left: Arc<dyn FileSystem> = Arc::new(disk.after_power_cut(seed));
         let engine = open(&left).unwrap();
-        let families = engine.describe_table(&name("t")).unwrap().families().len();
+        let families = engine.catalog().descriptor(&name("t")).unwrap().families().len();
         outcomes[families - 1] = true;
         let mut scanner = engine.table(name("t")).scan(&Scan::new()).unwrap();
         let mut row = RowResult::default();

@@ -35,13 +35,13 @@ fn fill(engine: &Arc<Engine>, first: usize, count: usize) {
 /// How many regions were split in one round over all.
 fn split_round(engine: &Arc<Engine>) -> usize {
     let regions = engine.catalog().all_regions();
-    regions.iter().filter(|region| engine.catalog().split_if_due(region).unwrap()).count()
+    regions.iter().filter(|region| engine.procedures().split_if_due(region).unwrap()).count()
 }
 
 #[test]
 fn the_first_region_is_split_early_and_the_others_late() {
     let engine = engine();
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     fill(&engine, 0, 50);
     assert_eq!(split_round(&engine), 0);
     fill(&engine, 50, 70);
@@ -61,22 +61,22 @@ fn a_policy_and_a_switch_decide() {
     let engine = engine();
     let mut constant = table("t", &["f"]);
     constant.set_attribute("SPLIT_POLICY", CONSTANT).unwrap();
-    engine.create_table(&constant, &[]).unwrap();
+    engine.procedures().create_table(&constant, &[]).unwrap();
     fill(&engine, 0, 200);
     assert_eq!(split_round(&engine), 0);
     constant.set_attribute("SPLIT_ENABLED", "false").unwrap();
-    engine.modify_table(&constant).unwrap();
+    engine.procedures().modify_table(&constant).unwrap();
     fill(&engine, 200, 200);
     assert_eq!(split_round(&engine), 0);
     constant.set_attribute("SPLIT_ENABLED", "true").unwrap();
-    engine.modify_table(&constant).unwrap();
+    engine.procedures().modify_table(&constant).unwrap();
     assert_eq!(split_round(&engine), 1);
 }
 
 #[test]
 fn one_row_is_never_split() {
     let engine = engine();
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     for column in 0..200 {
         let put = Put::new("row").add("f", format!("{column}"), vec![b'v'; 1000]);
         engine.table(name("t")).mutate(put.as_mutation()).unwrap();
@@ -90,7 +90,7 @@ fn one_row_is_never_split() {
 #[test]
 fn the_largest_store_that_can_be_split_gives_the_row() {
     let engine = engine();
-    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f", "g"]), &[]).unwrap();
     for row in 0..150 {
         let put = Put::new(format!("{row:05}")).add("f", "q", vec![b'v'; 1000]);
         engine.table(name("t")).mutate(put.as_mutation()).unwrap();
@@ -113,7 +113,7 @@ fn stores_are_compacted_when_their_time_has_come() {
     let engine = Engine::open(env, Path::new(DIR), options()).unwrap();
     let short_lived = ColumnFamilyDescriptor::new("f").with_time_to_live(20 * 24 * 60 * 60);
     let table = TableDescriptor::new(name("t")).with_family(short_lived);
-    engine.create_table(&table, &[]).unwrap();
+    engine.procedures().create_table(&table, &[]).unwrap();
     let regions = engine.catalog().all_regions();
     let region = regions.iter().find(|region| *region.info().table() == name("t")).unwrap();
     for row in ["a", "b"] {

@@ -36,9 +36,9 @@ fn store(is_killed: bool) -> CrashFileSystem {
     let fs = CrashFileSystem::new();
     let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
     let engine = open(&shared).unwrap();
-    engine.create_namespace(&NamespaceDescriptor::new("ns")).unwrap();
-    engine.create_table(&table("t", &["f"]), &[b"m".to_vec()]).unwrap();
-    engine.create_table(&table("ns:u", &["f"]), &[]).unwrap();
+    engine.procedures().create_namespace(&NamespaceDescriptor::new("ns")).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[b"m".to_vec()]).unwrap();
+    engine.procedures().create_table(&table("ns:u", &["f"]), &[]).unwrap();
     put(&engine, "t", "a").unwrap();
     engine.flush(name("t")).unwrap();
     put(&engine, "t", "z").unwrap();
@@ -76,7 +76,7 @@ fn a_lost_catalog_is_refused_untouched_and_salvaged() {
             let expected = if is_killed { &["a", "late", "z"][..] } else { &["a", "z"] };
             assert_eq!(rows(&engine, "t").unwrap(), expected, "{lost}");
             assert_eq!(rows(&engine, "ns:u").unwrap(), ["r"], "{lost}");
-            let rebuilt = engine.open_report().rebuilt.as_ref().unwrap();
+            let rebuilt = engine.catalog().open_report().rebuilt.as_ref().unwrap();
             assert_eq!(rebuilt.ambiguities, [""; 0], "{lost}");
             // After the kill the log still has the rows.
             if !is_killed {
@@ -87,7 +87,7 @@ fn a_lost_catalog_is_refused_untouched_and_salvaged() {
             drop(engine);
             let engine = open(&fs).unwrap();
             assert_eq!(rows(&engine, "t").unwrap(), expected, "{lost}");
-            assert_eq!(engine.open_report(), &Default::default());
+            assert_eq!(engine.catalog().open_report(), &Default::default());
         }
     }
 }
@@ -98,14 +98,14 @@ fn an_empty_catalog_of_a_store_without_tables_opens() {
     let fs: Arc<dyn FileSystem> = Arc::new(CrashFileSystem::new());
     for round in 0..3 {
         let engine = open(&fs).unwrap();
-        engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
         put(&engine, "t", "a").unwrap();
         engine.flush(name("t")).unwrap();
-        engine.disable_table(&name("t")).unwrap();
-        engine.drop_table(&name("t")).unwrap();
+        engine.procedures().disable_table(&name("t")).unwrap();
+        engine.procedures().drop_table(&name("t")).unwrap();
         if round == 1 { engine.abandon() } else { engine.close().unwrap() }
     }
-    assert_eq!(open(&fs).unwrap().open_report(), &Default::default());
+    assert_eq!(open(&fs).unwrap().catalog().open_report(), &Default::default());
 }
 
 #[test]
@@ -157,10 +157,10 @@ fn a_log_of_hbase_is_refused_untouched() {
 fn a_dropped_table_in_the_log_is_no_loss_after_a_compaction_of_hbase_meta() {
     let fs: Arc<dyn FileSystem> = Arc::new(CrashFileSystem::new());
     let engine = open(&fs).unwrap();
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     put(&engine, "t", "a").unwrap();
-    engine.disable_table(&name("t")).unwrap();
-    engine.drop_table(&name("t")).unwrap();
+    engine.procedures().disable_table(&name("t")).unwrap();
+    engine.procedures().drop_table(&name("t")).unwrap();
     let meta = name("hbase:meta");
     engine.flush(&meta).unwrap();
     engine.compact(CompactRequest::table(&meta).major()).unwrap();
@@ -190,7 +190,7 @@ fn lose(fs: &dyn FileSystem, what: &str) {
 }
 
 fn encoded(engine: &Engine, start: &str) -> String {
-    let regions = engine.regions(&name("t")).unwrap();
+    let regions = engine.catalog().region_infos(&name("t"));
     let region = regions.iter().find(|info| info.start_key() == start.as_bytes()).unwrap();
     region.encoded_name().to_owned()
 }
@@ -200,7 +200,7 @@ const ROWS: [&str; 9] = ["a", "c", "e", "g", "i", "k", "m", "o", "q"];
 
 fn fill(engine: &Arc<Engine>, split_at: &[&str]) {
     let splits: Vec<Vec<u8>> = split_at.iter().map(|key| key.as_bytes().to_vec()).collect();
-    engine.create_table(&table("t", &["f"]), &splits).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &splits).unwrap();
     for (index, row) in ROWS.iter().enumerate() {
         put(engine, "t", row).unwrap();
         if index % 3 == 2 {
@@ -211,7 +211,7 @@ fn fill(engine: &Arc<Engine>, split_at: &[&str]) {
 
 fn split(engine: &Arc<Engine>) {
     fill(engine, &[]);
-    engine.split_table(&name("t"), Some(b"h")).unwrap();
+    engine.procedures().split_table(&name("t"), Some(b"h")).unwrap();
     put(engine, "t", "late").unwrap();
 }
 
@@ -219,13 +219,16 @@ fn split_twice_and_compacted_in_part(engine: &Arc<Engine>) {
     split(engine);
     let low = encoded(engine, "");
     engine.compact(CompactRequest::region(&low).major()).unwrap();
-    engine.split_region(&low, Some(b"d")).unwrap();
+    engine.procedures().split_region(&low, Some(b"d")).unwrap();
 }
 
 fn merged(engine: &Arc<Engine>) {
     fill(engine, &["d", "j"]);
     let (first, second) = (encoded(engine, ""), encoded(engine, "d"));
-    engine.merge_regions(&[&first, &second], hblite_model::MergeKind::Adjacent).unwrap();
+    engine
+        .procedures()
+        .merge_regions(&[&first, &second], hblite_model::MergeKind::Adjacent)
+        .unwrap();
     put(engine, "t", "late").unwrap();
 }
 
@@ -233,7 +236,7 @@ fn split_and_merged(engine: &Arc<Engine>) {
     split(engine);
     engine.compact(CompactRequest::table(name("t")).major()).unwrap();
     let (low, high) = (encoded(engine, ""), encoded(engine, "h"));
-    engine.merge_regions(&[&low, &high], hblite_model::MergeKind::Adjacent).unwrap();
+    engine.procedures().merge_regions(&[&low, &high], hblite_model::MergeKind::Adjacent).unwrap();
 }
 
 /// Opens a store that has lost its catalog: first refused, then salvaged with every row.
@@ -294,7 +297,7 @@ fn a_lost_catalog_is_salvaged_after_half_a_split() {
         let (fs, engine) = super::prepared(CrashFileSystem::new(), |engine| fill(engine, &[]));
         engine.flush(name("hbase:meta")).unwrap();
         fs.power_off_after(operations);
-        let is_done = engine.split_table(&name("t"), Some(b"h")).is_ok();
+        let is_done = engine.procedures().split_table(&name("t"), Some(b"h")).is_ok();
         engine.abandon();
         drop(engine);
         let fs = fs.after_kill();
@@ -315,7 +318,7 @@ fn a_region_without_a_directory_is_refused_and_salvaged_empty() {
         let (fs, engine) = super::prepared(CrashFileSystem::new(), |engine| fill(engine, &["j"]));
         let low = encoded(&engine, "");
         if is_disabled {
-            engine.disable_table(&name("t")).unwrap();
+            engine.procedures().disable_table(&name("t")).unwrap();
         }
         engine.close().unwrap();
         drop(engine);
@@ -333,7 +336,7 @@ fn a_region_without_a_directory_is_refused_and_salvaged_empty() {
         assert_eq!(notes.len(), 1, "{notes:?}");
         assert_eq!(notes[0].path, dir);
         if is_disabled {
-            engine.enable_table(&name("t")).unwrap();
+            engine.procedures().enable_table(&name("t")).unwrap();
         }
         assert_eq!(rows(&engine, "t").unwrap(), ["k", "m", "o", "q"]);
         engine.close().unwrap();
@@ -347,10 +350,16 @@ fn a_region_without_a_directory_is_refused_and_salvaged_empty() {
 fn a_power_cut_leaves_the_directories_of_new_regions() {
     for seed in 0..20 {
         let (fs, engine) = super::prepared(CrashFileSystem::new(), |engine| {
-            engine.create_table(&table("t", &["f"]), &[b"d".to_vec(), b"j".to_vec()]).unwrap();
+            engine
+                .procedures()
+                .create_table(&table("t", &["f"]), &[b"d".to_vec(), b"j".to_vec()])
+                .unwrap();
             let (first, second) = (encoded(engine, ""), encoded(engine, "d"));
-            engine.split_table(&name("t"), Some(b"x")).unwrap();
-            engine.merge_regions(&[&first, &second], hblite_model::MergeKind::Adjacent).unwrap();
+            engine.procedures().split_table(&name("t"), Some(b"x")).unwrap();
+            engine
+                .procedures()
+                .merge_regions(&[&first, &second], hblite_model::MergeKind::Adjacent)
+                .unwrap();
         });
         let starts = super::starts(&engine, "t");
         engine.abandon();

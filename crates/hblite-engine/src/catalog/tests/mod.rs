@@ -88,12 +88,12 @@ fn rows(engine: &Arc<Engine>, table: &str) -> Result<Vec<String>> {
 /// Everything that a user sees of the store.
 fn picture(engine: &Arc<Engine>) -> String {
     let mut lines = Vec::new();
-    for namespace in engine.list_namespaces().unwrap() {
+    for namespace in engine.catalog().namespaces() {
         lines.push(namespace.to_string());
     }
-    for table in engine.list_tables(SystemTables::Exclude).unwrap() {
+    for table in engine.catalog().list_tables(SystemTables::Exclude) {
         let text = table.name().to_string();
-        let state = engine.table_state(table.name()).unwrap();
+        let state = engine.catalog().table_state(table.name()).unwrap();
         lines.push(format!("{table} {state} {:?}", starts(engine, &text)));
         if let Ok(rows) = rows(engine, &text) {
             lines.push(format!("{rows:?}"));
@@ -104,7 +104,7 @@ fn picture(engine: &Arc<Engine>) -> String {
 
 /// Start keys of a table's regions.
 fn starts(engine: &Arc<Engine>, table: &str) -> Vec<String> {
-    let regions = engine.regions(&name(table)).unwrap();
+    let regions = engine.catalog().region_infos(&name(table));
     regions.iter().map(|info| String::from_utf8_lossy(info.start_key()).into_owned()).collect()
 }
 

@@ -24,22 +24,28 @@ fn keys(keys: &[&str]) -> Vec<Vec<u8>> {
 fn states_of_a_table() {
     let engine = engine();
     let t = name("t");
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     assert_eq!(
-        told(engine.create_table(&table("t", &["f"]), &[])),
+        told(engine.procedures().create_table(&table("t", &["f"]), &[])),
         ("TableExistsException", "t".into())
     );
     put(&engine, "t", "r").unwrap();
     let enabled = "tableName=t, state=ENABLED";
-    assert_eq!(told(engine.enable_table(&t)), ("TableNotDisabledException", enabled.into()));
-    let message = format!("Not DISABLED; {enabled}");
-    assert_eq!(told(engine.drop_table(&t)), ("TableNotDisabledException", message));
     assert_eq!(
-        told(engine.truncate_table(&t, SplitPoints::Preserve)),
+        told(engine.procedures().enable_table(&t)),
+        ("TableNotDisabledException", enabled.into())
+    );
+    let message = format!("Not DISABLED; {enabled}");
+    assert_eq!(told(engine.procedures().drop_table(&t)), ("TableNotDisabledException", message));
+    assert_eq!(
+        told(engine.procedures().truncate_table(&t, SplitPoints::Preserve)),
         ("TableNotDisabledException", "t".into())
     );
-    engine.disable_table(&t).unwrap();
-    assert_eq!(told(engine.disable_table(&t)), ("TableNotEnabledException", "t".into()));
+    engine.procedures().disable_table(&t).unwrap();
+    assert_eq!(
+        told(engine.procedures().disable_table(&t)),
+        ("TableNotEnabledException", "t".into())
+    );
     let disabled = ("TableNotEnabledException", "t is disabled.".to_owned());
     assert_eq!(told(has(&engine, "t", "r")), disabled);
     assert_eq!(told(put(&engine, "t", "r")), disabled);
@@ -47,25 +53,25 @@ fn states_of_a_table() {
     assert_eq!(told(engine.flush(&t)), ("TableNotEnabledException", "t".into()));
     engine.compact(CompactRequest::table(&t).major()).unwrap();
     assert_eq!(starts(&engine, "t"), [""]);
-    assert_eq!(engine.locate_region(&t, b"r").unwrap().region.start_key(), b"");
-    engine.enable_table(&t).unwrap();
+    assert_eq!(engine.catalog().locate_region(&t, b"r").unwrap().region.start_key(), b"");
+    engine.procedures().enable_table(&t).unwrap();
     assert!(has(&engine, "t", "r").unwrap());
-    engine.disable_table(&t).unwrap();
-    engine.truncate_table(&t, SplitPoints::Discard).unwrap();
+    engine.procedures().disable_table(&t).unwrap();
+    engine.procedures().truncate_table(&t, SplitPoints::Discard).unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
-    engine.disable_table(&t).unwrap();
-    engine.drop_table(&t).unwrap();
+    engine.procedures().disable_table(&t).unwrap();
+    engine.procedures().drop_table(&t).unwrap();
     let unknown = ("TableNotFoundException", "t".to_owned());
-    assert_eq!(told(engine.drop_table(&t)), unknown);
-    assert_eq!(told(engine.disable_table(&t)), unknown);
-    assert_eq!(told(engine.enable_table(&t)), unknown);
-    assert_eq!(told(engine.truncate_table(&t, SplitPoints::Preserve)), unknown);
-    assert_eq!(told(engine.describe_table(&t)), unknown);
-    assert_eq!(told(engine.table_state(&t)), unknown);
+    assert_eq!(told(engine.procedures().drop_table(&t)), unknown);
+    assert_eq!(told(engine.procedures().disable_table(&t)), unknown);
+    assert_eq!(told(engine.procedures().enable_table(&t)), unknown);
+    assert_eq!(told(engine.procedures().truncate_table(&t, SplitPoints::Preserve)), unknown);
+    assert_eq!(told(engine.catalog().descriptor(&t)), unknown);
+    assert_eq!(told(engine.catalog().table_state(&t)), unknown);
     assert_eq!(told(has(&engine, "t", "r")), unknown);
-    assert!(engine.regions(&t).unwrap().is_empty());
+    assert!(engine.catalog().region_infos(&t).is_empty());
     // Made again in the same millisecond, it is not hidden by what its drop wrote.
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     assert!(!has(&engine, "t", "r").unwrap());
 }
 
@@ -74,18 +80,18 @@ fn the_catalogs_own_tables_are_protected() {
     let engine = engine();
     let meta = name("hbase:meta");
     assert_eq!(
-        told(engine.disable_table(&meta)),
+        told(engine.procedures().disable_table(&meta)),
         ("ConstraintException", "Cannot disable hbase:meta".into())
     );
     let message = "Can't modify catalog tables".to_owned();
-    assert_eq!(told(engine.drop_table(&meta)), ("IOException", message));
+    assert_eq!(told(engine.procedures().drop_table(&meta)), ("IOException", message));
     assert_eq!(
-        told(engine.truncate_table(&meta, SplitPoints::Discard)),
+        told(engine.procedures().truncate_table(&meta, SplitPoints::Discard)),
         ("TableNotDisabledException", "hbase:meta".into())
     );
     assert_eq!(rows(&engine, "hbase:namespace").unwrap(), ["default", "hbase"]);
-    assert!(engine.list_tables(SystemTables::Exclude).unwrap().is_empty());
-    let system = engine.list_tables(SystemTables::Include).unwrap();
+    assert!(engine.catalog().list_tables(SystemTables::Exclude).is_empty());
+    let system = engine.catalog().list_tables(SystemTables::Include);
     let names: Vec<String> = system.iter().map(|table| table.name().to_string()).collect();
     assert_eq!(names, ["hbase:meta", "hbase:namespace"]);
 }
@@ -93,10 +99,11 @@ fn the_catalogs_own_tables_are_protected() {
 #[test]
 fn split_keys() {
     let engine = engine();
-    engine.create_table(&table("pre", &["f"]), &keys(&["c", "a", "b"])).unwrap();
+    engine.procedures().create_table(&table("pre", &["f"]), &keys(&["c", "a", "b"])).unwrap();
     assert_eq!(starts(&engine, "pre"), ["", "a", "b", "c"]);
-    let refused =
-        |split_keys: &[&str]| told(engine.create_table(&table("x", &["f"]), &keys(split_keys)));
+    let refused = |split_keys: &[&str]| {
+        told(engine.procedures().create_table(&table("x", &["f"]), &keys(split_keys)))
+    };
     assert_eq!(
         refused(&["a", "a"]),
         ("IllegalArgumentException", "All split keys must be unique, found duplicate: a, a".into())
@@ -109,8 +116,8 @@ fn split_keys() {
         )
     );
     put(&engine, "pre", "aa").unwrap();
-    engine.disable_table(&name("pre")).unwrap();
-    engine.truncate_table(&name("pre"), SplitPoints::Preserve).unwrap();
+    engine.procedures().disable_table(&name("pre")).unwrap();
+    engine.procedures().truncate_table(&name("pre"), SplitPoints::Preserve).unwrap();
     assert_eq!(starts(&engine, "pre"), ["", "a", "b", "c"]);
     assert_eq!(rows(&engine, "pre").unwrap(), [""; 0]);
 }
@@ -119,39 +126,42 @@ fn split_keys() {
 fn families_come_and_go() {
     let engine = engine();
     let t = name("t");
-    engine.create_table(&table("t", &["f"]), &keys(&["m"])).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &keys(&["m"])).unwrap();
     let family = |name: &str| ColumnFamilyDescriptor::new(name);
-    engine.add_family(&t, &family("h")).unwrap();
+    engine.procedures().add_family(&t, &family("h")).unwrap();
     for row in ["a", "z"] {
         put(&engine, "t", row).unwrap();
         put_in(&engine, "t", row, "h").unwrap();
     }
     let invalid = "InvalidFamilyOperationException";
     let message = "Column family 'h' in table 't' already exists so cannot be added";
-    assert_eq!(told(engine.add_family(&t, &family("h"))), (invalid, message.into()));
+    assert_eq!(told(engine.procedures().add_family(&t, &family("h"))), (invalid, message.into()));
     let message = "Family 'zz' does not exist, so it cannot be modified";
-    assert_eq!(told(engine.modify_family(&t, &family("zz"))), (invalid, message.into()));
-    engine.modify_family(&t, &family("h").with_versions(4)).unwrap();
-    assert_eq!(engine.describe_table(&t).unwrap().family(b"h").unwrap().versions(), 4);
-    engine.delete_family(&t, b"h").unwrap();
+    assert_eq!(
+        told(engine.procedures().modify_family(&t, &family("zz"))),
+        (invalid, message.into())
+    );
+    engine.procedures().modify_family(&t, &family("h").with_versions(4)).unwrap();
+    assert_eq!(engine.catalog().descriptor(&t).unwrap().family(b"h").unwrap().versions(), 4);
+    engine.procedures().delete_family(&t, b"h").unwrap();
     let message = "Family 'h' does not exist, so it cannot be deleted";
-    assert_eq!(told(engine.delete_family(&t, b"h")), (invalid, message.into()));
+    assert_eq!(told(engine.procedures().delete_family(&t, b"h")), (invalid, message.into()));
     let message = "Family 'f' is the only column family in the table, so it cannot be deleted";
-    assert_eq!(told(engine.delete_family(&t, b"f")), (invalid, message.into()));
+    assert_eq!(told(engine.procedures().delete_family(&t, b"f")), (invalid, message.into()));
     assert_eq!(told(put_in(&engine, "t", "a", "h")).0, "NoSuchColumnFamilyException");
-    engine.add_family(&t, &family("h")).unwrap();
+    engine.procedures().add_family(&t, &family("h")).unwrap();
     let found = engine.table(t.clone()).get(&hblite_model::Get::new("a")).unwrap();
     assert_eq!(found.len(), 1, "a family that was deleted came back with its cells");
 
-    let mut bad = engine.describe_table(&t).unwrap();
+    let mut bad = engine.catalog().descriptor(&t).unwrap().as_ref().clone();
     bad.set_family(family("f").with_min_versions(3));
-    let (class, message) = told(engine.modify_table(&bad));
+    let (class, message) = told(engine.procedures().modify_table(&bad));
     assert_eq!(class, "DoNotRetryIOException");
     assert!(message.starts_with("Min versions for column family f must be less"), "{message}");
-    let message = told(engine.modify_table(&table("t", &[]))).1;
+    let message = told(engine.procedures().modify_table(&table("t", &[]))).1;
     assert!(message.starts_with("Table should have at least one column family."), "{message}");
     assert_eq!(
-        told(engine.modify_table(&table("nope", &["f"]))),
+        told(engine.procedures().modify_table(&table("nope", &["f"]))),
         ("TableNotFoundException", "nope".into())
     );
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "z"]);
@@ -161,33 +171,38 @@ fn families_come_and_go() {
 fn namespaces() {
     let engine = engine();
     let foo = NamespaceDescriptor::new("foo");
-    engine.create_namespace(&foo).unwrap();
+    engine.procedures().create_namespace(&foo).unwrap();
     assert_eq!(
-        told(engine.create_namespace(&foo)),
+        told(engine.procedures().create_namespace(&foo)),
         ("NamespaceExistException", "Namespace foo already exists".into())
     );
     let message = "Illegal character <-> at 3. Namespaces may only contain 'alphanumeric \
                    characters' from any language and digits: bad-ns";
     let bad = NamespaceDescriptor::new("bad-ns");
-    assert_eq!(told(engine.create_namespace(&bad)), ("IOException", message.into()));
+    assert_eq!(told(engine.procedures().create_namespace(&bad)), ("IOException", message.into()));
     let properties = foo.clone().with_property("k", "v");
-    engine.modify_namespace(&properties).unwrap();
-    assert_eq!(engine.describe_namespace("foo").unwrap(), properties);
-    engine.create_table(&table("foo:bar", &["f"]), &[]).unwrap();
+    engine.procedures().modify_namespace(&properties).unwrap();
+    assert_eq!(engine.catalog().namespace("foo").unwrap(), properties);
+    engine.procedures().create_table(&table("foo:bar", &["f"]), &[]).unwrap();
     let unknown = ("NamespaceNotFoundException", "nope".to_owned());
-    assert_eq!(told(engine.create_table(&table("nope:t", &["f"]), &[])), unknown);
-    assert_eq!(told(engine.drop_namespace("nope")), unknown);
-    assert_eq!(told(engine.list_namespace_tables("nope")), unknown);
+    assert_eq!(told(engine.procedures().create_table(&table("nope:t", &["f"]), &[])), unknown);
+    assert_eq!(told(engine.procedures().drop_namespace("nope")), unknown);
+    assert_eq!(told(engine.catalog().namespace_tables("nope")), unknown);
     let message = "Only empty namespaces can be removed. Namespace foo has 1 tables";
-    assert_eq!(told(engine.drop_namespace("foo")), ("ConstraintException", message.into()));
+    assert_eq!(
+        told(engine.procedures().drop_namespace("foo")),
+        ("ConstraintException", message.into())
+    );
     let message = "Reserved namespace default cannot be removed.";
-    assert_eq!(told(engine.drop_namespace("default")), ("ConstraintException", message.into()));
-    engine.disable_table(&name("foo:bar")).unwrap();
-    engine.drop_table(&name("foo:bar")).unwrap();
-    engine.drop_namespace("foo").unwrap();
-    engine.create_namespace(&foo).unwrap();
-    let names: Vec<String> =
-        engine.list_namespaces().unwrap().into_iter().map(|n| n.name).collect();
+    assert_eq!(
+        told(engine.procedures().drop_namespace("default")),
+        ("ConstraintException", message.into())
+    );
+    engine.procedures().disable_table(&name("foo:bar")).unwrap();
+    engine.procedures().drop_table(&name("foo:bar")).unwrap();
+    engine.procedures().drop_namespace("foo").unwrap();
+    engine.procedures().create_namespace(&foo).unwrap();
+    let names: Vec<String> = engine.catalog().namespaces().into_iter().map(|n| n.name).collect();
     assert_eq!(names, ["default", "foo", "hbase"]);
 }
 
@@ -195,33 +210,41 @@ fn namespaces() {
 fn splits_and_merges() {
     let engine = engine();
     let t = name("t");
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     let all = ["a", "b", "e", "j", "z"];
     for row in all {
         put(&engine, "t", row).unwrap();
     }
-    engine.split_table(&t, Some(b"e")).unwrap();
+    engine.procedures().split_table(&t, Some(b"e")).unwrap();
     assert_eq!(starts(&engine, "t"), ["", "e"]);
     assert_eq!(rows(&engine, "t").unwrap(), all);
     let equal = ("IOException", "should not give a splitkey which equals to startkey!".to_owned());
-    assert_eq!(told(engine.split_table(&t, Some(b"e"))), equal);
-    assert_eq!(told(engine.split_table(&t, Some(b""))), equal);
+    assert_eq!(told(engine.procedures().split_table(&t, Some(b"e"))), equal);
+    assert_eq!(told(engine.procedures().split_table(&t, Some(b""))), equal);
     // Daughters still read their parent's files.
-    let names: Vec<String> =
-        engine.regions(&t).unwrap().iter().map(|info| info.encoded_name().to_owned()).collect();
+    let names: Vec<String> = engine
+        .catalog()
+        .region_infos(&t)
+        .iter()
+        .map(|info| info.encoded_name().to_owned())
+        .collect();
     let expected = ("DoNotRetryIOException", format!("{} NOT splittable", names[0]));
-    assert_eq!(told(engine.split_table(&t, Some(b"b"))), expected);
+    assert_eq!(told(engine.procedures().split_table(&t, Some(b"b"))), expected);
     engine.compact(CompactRequest::table(&t).major()).unwrap();
-    engine.split_table(&t, Some(b"b\0")).unwrap();
+    engine.procedures().split_table(&t, Some(b"b\0")).unwrap();
     engine.compact(CompactRequest::table(&t).major()).unwrap();
     assert_eq!(starts(&engine, "t"), ["", "b\0", "e"]);
 
-    let names: Vec<String> =
-        engine.regions(&t).unwrap().iter().map(|info| info.encoded_name().to_owned()).collect();
+    let names: Vec<String> = engine
+        .catalog()
+        .region_infos(&t)
+        .iter()
+        .map(|info| info.encoded_name().to_owned())
+        .collect();
     let (adjacent, forced) = (MergeKind::Adjacent, MergeKind::Forced);
     let merge = |indices: &[usize], kind| {
         let names: Vec<&str> = indices.iter().map(|index| names[*index].as_str()).collect();
-        engine.merge_regions(&names, kind)
+        engine.procedures().merge_regions(&names, kind)
     };
     assert_eq!(
         told(merge(&[0], adjacent)),
@@ -241,9 +264,9 @@ fn splits_and_merges() {
     assert_eq!(starts(&engine, "t"), [""]);
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "c", "e", "j", "z"]);
     assert_eq!(told(merge(&[0, 1], adjacent)).0, "UnknownRegionException");
-    assert_eq!(told(engine.split_region("nope", None)).1, "Invalid region: nope");
+    assert_eq!(told(engine.procedures().split_region("nope", None)).1, "Invalid region: nope");
     assert_eq!(
-        told(engine.split_table(&name("nope"), None)),
+        told(engine.procedures().split_table(&name("nope"), None)),
         ("TableNotFoundException", "nope".into())
     );
 }
@@ -253,8 +276,8 @@ fn a_region_is_emptied_and_stays() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
     let t = name("t");
-    engine.create_table(&table("t", &["f"]), &keys(&["m"])).unwrap();
-    let infos = engine.regions(&t).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &keys(&["m"])).unwrap();
+    let infos = engine.catalog().region_infos(&t);
     for row in ["a", "x"] {
         put(&engine, "t", row).unwrap();
     }
@@ -262,18 +285,18 @@ fn a_region_is_emptied_and_stays() {
     for row in ["b", "y"] {
         put(&engine, "t", row).unwrap();
     }
-    engine.truncate_region(&infos[0].region_name_as_string()).unwrap();
+    engine.procedures().truncate_region(&infos[0].region_name_as_string()).unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), ["x", "y"]);
-    assert_eq!(engine.regions(&t).unwrap(), infos);
+    assert_eq!(engine.catalog().region_infos(&t), infos);
     put(&engine, "t", "c").unwrap();
     // What the log still has of the time before does not come back.
     engine.abandon();
     drop(engine);
     let engine = open(&fs).unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), ["c", "x", "y"]);
-    assert_eq!(engine.regions(&t).unwrap(), infos);
-    engine.truncate_region(infos[0].encoded_name()).unwrap();
-    engine.truncate_region(infos[0].encoded_name()).unwrap();
+    assert_eq!(engine.catalog().region_infos(&t), infos);
+    engine.procedures().truncate_region(infos[0].encoded_name()).unwrap();
+    engine.procedures().truncate_region(infos[0].encoded_name()).unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), ["x", "y"]);
 }
 
@@ -281,21 +304,24 @@ fn a_region_is_emptied_and_stays() {
 fn what_is_not_emptied() {
     let engine = engine();
     let t = name("t");
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     put(&engine, "t", "a").unwrap();
     let catalog = ("IOException", "Can't truncate region in catalog tables".to_owned());
-    assert_eq!(told(engine.truncate_region("hbase:meta,,1")), catalog);
-    let namespaces = engine.regions(&name("hbase:namespace")).unwrap();
-    assert_eq!(told(engine.truncate_region(namespaces[0].encoded_name())), catalog);
+    assert_eq!(told(engine.procedures().truncate_region("hbase:meta,,1")), catalog);
+    let namespaces = engine.catalog().region_infos(&name("hbase:namespace"));
+    assert_eq!(told(engine.procedures().truncate_region(namespaces[0].encoded_name())), catalog);
     let unknown = ("UnknownRegionException", "No RegionState found for nope".to_owned());
-    assert_eq!(told(engine.truncate_region("nope")), unknown);
-    let region = engine.regions(&t).unwrap().remove(0);
-    engine.disable_table(&t).unwrap();
+    assert_eq!(told(engine.procedures().truncate_region("nope")), unknown);
+    let region = engine.catalog().region_infos(&t).remove(0);
+    engine.procedures().disable_table(&t).unwrap();
     let disabled = ("TableNotEnabledException", "t".to_owned());
-    assert_eq!(told(engine.truncate_region(region.encoded_name())), disabled);
-    engine.enable_table(&t).unwrap();
-    engine.split_table(&t, Some(b"m")).unwrap();
-    assert_eq!(told(engine.truncate_region(region.encoded_name())).0, "UnknownRegionException");
+    assert_eq!(told(engine.procedures().truncate_region(region.encoded_name())), disabled);
+    engine.procedures().enable_table(&t).unwrap();
+    engine.procedures().split_table(&t, Some(b"m")).unwrap();
+    assert_eq!(
+        told(engine.procedures().truncate_region(region.encoded_name())).0,
+        "UnknownRegionException"
+    );
     assert!(has(&engine, "t", "a").unwrap());
 }
 
@@ -304,15 +330,15 @@ fn what_is_not_emptied() {
 fn a_parent_goes_when_its_daughters_are_emptied() {
     let engine = engine();
     let t = name("t");
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     for row in ["a", "x"] {
         put(&engine, "t", row).unwrap();
     }
-    engine.split_table(&t, Some(b"m")).unwrap();
-    for info in engine.regions(&t).unwrap() {
-        engine.truncate_region(info.encoded_name()).unwrap();
+    engine.procedures().split_table(&t, Some(b"m")).unwrap();
+    for info in engine.catalog().region_infos(&t) {
+        engine.procedures().truncate_region(info.encoded_name()).unwrap();
     }
-    engine.catalog().clean_parents().unwrap();
+    engine.procedures().clean_parents().unwrap();
     let meta = rows(&engine, "hbase:meta").unwrap();
     assert_eq!(meta.iter().filter(|row| row.starts_with("t,")).count(), 2, "{meta:?}");
     assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
@@ -324,13 +350,13 @@ fn tables_may_forbid_splits_and_merges() {
     let mut fixed = table("t", &["f"]);
     fixed.set_attribute("SPLIT_ENABLED", "false").unwrap();
     fixed.set_attribute("MERGE_ENABLED", "false").unwrap();
-    engine.create_table(&fixed, &keys(&["k"])).unwrap();
-    let infos = engine.regions(&name("t")).unwrap();
+    engine.procedures().create_table(&fixed, &keys(&["k"])).unwrap();
+    let infos = engine.catalog().region_infos(&name("t"));
     let message = format!(
         "Split region {} failed as region split is disabled for the table",
         infos[1].region_name_as_string()
     );
-    let result = engine.split_table(&name("t"), Some(b"m"));
+    let result = engine.procedures().split_table(&name("t"), Some(b"m"));
     assert_eq!(told(result), ("DoNotRetryIOException", message));
     let names = [infos[0].encoded_name(), infos[1].encoded_name()];
     let message = format!(
@@ -338,7 +364,7 @@ fn tables_may_forbid_splits_and_merges() {
         names[0], names[1]
     );
     assert_eq!(
-        told(engine.merge_regions(&names, MergeKind::Adjacent)),
+        told(engine.procedures().merge_regions(&names, MergeKind::Adjacent)),
         ("DoNotRetryIOException", message)
     );
 }
@@ -349,7 +375,7 @@ fn parents_go_when_nothing_refers_to_them() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
     let t = name("t");
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     for row in ["a", "x"] {
         put(&engine, "t", row).unwrap();
     }
@@ -357,19 +383,20 @@ fn parents_go_when_nothing_refers_to_them() {
         let entries = fs.list_dir(&std::path::Path::new(super::DIR).join("data/default/t"));
         entries.unwrap().iter().filter(|entry| !entry.name.starts_with('.')).count()
     };
-    engine.split_table(&t, Some(b"m")).unwrap();
-    engine.catalog().clean_parents().unwrap();
+    engine.procedures().split_table(&t, Some(b"m")).unwrap();
+    engine.procedures().clean_parents().unwrap();
     assert_eq!(dirs(), 3);
     engine.compact(CompactRequest::table(&t).major()).unwrap();
-    engine.catalog().clean_parents().unwrap();
+    engine.procedures().clean_parents().unwrap();
     assert_eq!(dirs(), 2);
-    let infos = engine.regions(&t).unwrap();
+    let infos = engine.catalog().region_infos(&t);
     engine
+        .procedures()
         .merge_regions(&[infos[0].encoded_name(), infos[1].encoded_name()], MergeKind::Adjacent)
         .unwrap();
     assert_eq!(dirs(), 3);
     engine.compact(CompactRequest::table(&t).major()).unwrap();
-    engine.catalog().clean_parents().unwrap();
+    engine.procedures().clean_parents().unwrap();
     assert_eq!(dirs(), 1);
     let meta = rows(&engine, "hbase:meta").unwrap();
     assert_eq!(meta.iter().filter(|row| row.starts_with("t,")).count(), 1, "{meta:?}");
@@ -386,12 +413,12 @@ fn parents_are_told_of_for_a_while() {
     let options = EngineOptions { parents_kept_ms: 1000, ..super::options() };
     let engine = Engine::open(env, std::path::Path::new(super::DIR), options).unwrap();
     let t = name("t");
-    engine.create_table(&table("t", &["f"]), &keys(&["b", "c", "d"])).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &keys(&["b", "c", "d"])).unwrap();
     clock.advance(1);
     let merge = |first: usize| {
-        let infos = engine.regions(&t).unwrap();
+        let infos = engine.catalog().region_infos(&t);
         let names = [infos[first].encoded_name(), infos[first + 1].encoded_name()];
-        engine.merge_regions(&names, MergeKind::Adjacent).unwrap();
+        engine.procedures().merge_regions(&names, MergeKind::Adjacent).unwrap();
     };
     let merged = || {
         let mut scanner =
@@ -407,14 +434,14 @@ fn parents_are_told_of_for_a_while() {
     };
     merge(0);
     merge(1);
-    engine.catalog().clean_parents().unwrap();
+    engine.procedures().clean_parents().unwrap();
     assert_eq!(merged(), 2);
     clock.advance(1);
     merge(0);
     assert_eq!(merged(), 1);
-    engine.catalog().clean_parents().unwrap();
+    engine.procedures().clean_parents().unwrap();
     assert_eq!(merged(), 1);
     clock.advance(1100);
-    engine.catalog().clean_parents().unwrap();
+    engine.procedures().clean_parents().unwrap();
     assert_eq!(merged(), 0);
 }

@@ -11,19 +11,19 @@ use crate::wal::WalOptions;
 use crate::{Engine, EngineOptions};
 
 fn names(engine: &Engine, table: &str) -> Vec<String> {
-    let regions = engine.regions(&name(table)).unwrap();
+    let regions = engine.catalog().region_infos(&name(table));
     regions.iter().map(|info| info.encoded_name().to_owned()).collect()
 }
 
 fn crash(engine: &Engine, names: &[String]) -> crate::CrashReport {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    engine.crash_regions(&names).unwrap()
+    engine.procedures().crash_regions(&names).unwrap()
 }
 
 #[test]
 fn what_was_acknowledged_is_there_again_and_what_skipped_the_log_is_not() {
     let (fs, engine) = prepared(MemFileSystem::new(), |engine| {
-        engine.create_table(&table("t", &["f"]), &[b"m".to_vec()]).unwrap();
+        engine.procedures().create_table(&table("t", &["f"]), &[b"m".to_vec()]).unwrap();
     });
     put(&engine, "t", "a").unwrap();
     engine.flush(name("t")).unwrap();
@@ -60,14 +60,14 @@ fn what_was_acknowledged_is_there_again_and_what_skipped_the_log_is_not() {
 fn what_is_no_users_region_is_passed_over() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     put(&engine, "t", "a").unwrap();
     let lost = ["1588230740".to_owned(), "none".to_owned()];
     assert_eq!(crash(&engine, &lost), crate::CrashReport::default());
     assert!(has(&engine, "t", "a").unwrap());
-    engine.disable_table(&name("t")).unwrap();
+    engine.procedures().disable_table(&name("t")).unwrap();
     assert_eq!(crash(&engine, &names(&engine, "t")), crate::CrashReport::default());
-    engine.enable_table(&name("t")).unwrap();
+    engine.procedures().enable_table(&name("t")).unwrap();
     assert!(has(&engine, "t", "a").unwrap());
 }
 
@@ -78,7 +78,7 @@ fn writers_of_this_and_other_regions_lose_nothing_and_count_each_increment_once(
     let options = EngineOptions { wal, ..options() };
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = Engine::open(env(fs), Path::new("/store"), options).unwrap();
-    engine.create_table(&table("t", &["f"]), &[b"m".to_vec()]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[b"m".to_vec()]).unwrap();
     let lost = names(&engine, "t");
     const EACH: u64 = 400;
     std::thread::scope(|scope| {

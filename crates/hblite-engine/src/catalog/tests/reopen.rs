@@ -32,30 +32,33 @@ fn tables_regions_and_namespaces_stay() {
         let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
         let engine = open(&fs).unwrap();
         let namespace = NamespaceDescriptor::new("ns").with_property("k", "v");
-        engine.create_namespace(&namespace).unwrap();
-        engine.create_table(&table("ns:t", &["f", "g"]), &[b"m".to_vec()]).unwrap();
-        engine.create_table(&table("off", &["f"]), &[]).unwrap();
-        engine.create_table(&table("gone", &["f"]), &[]).unwrap();
+        engine.procedures().create_namespace(&namespace).unwrap();
+        engine.procedures().create_table(&table("ns:t", &["f", "g"]), &[b"m".to_vec()]).unwrap();
+        engine.procedures().create_table(&table("off", &["f"]), &[]).unwrap();
+        engine.procedures().create_table(&table("gone", &["f"]), &[]).unwrap();
         put(&engine, "ns:t", "a").unwrap();
         put(&engine, "off", "a").unwrap();
-        engine.disable_table(&name("off")).unwrap();
-        engine.disable_table(&name("gone")).unwrap();
-        engine.drop_table(&name("gone")).unwrap();
+        engine.procedures().disable_table(&name("off")).unwrap();
+        engine.procedures().disable_table(&name("gone")).unwrap();
+        engine.procedures().drop_table(&name("gone")).unwrap();
         put(&engine, "ns:t", "z").unwrap();
         end(engine, is_killed);
 
         let engine = open(&fs).unwrap();
-        assert_eq!(engine.describe_namespace("ns").unwrap(), namespace);
-        assert_eq!(engine.list_namespaces().unwrap().len(), 3);
-        assert_eq!(engine.describe_table(&name("ns:t")).unwrap(), table("ns:t", &["f", "g"]));
+        assert_eq!(engine.catalog().namespace("ns").unwrap(), namespace);
+        assert_eq!(engine.catalog().namespaces().len(), 3);
+        assert_eq!(
+            *engine.catalog().descriptor(&name("ns:t")).unwrap(),
+            table("ns:t", &["f", "g"])
+        );
         assert_eq!(starts(&engine, "ns:t"), ["", "m"]);
         assert_eq!(rows(&engine, "ns:t").unwrap(), ["a", "z"]);
-        assert_eq!(engine.table_state(&name("off")).unwrap(), TableState::Disabled);
+        assert_eq!(engine.catalog().table_state(&name("off")).unwrap(), TableState::Disabled);
         assert_eq!(starts(&engine, "off"), [""]);
-        engine.enable_table(&name("off")).unwrap();
+        engine.procedures().enable_table(&name("off")).unwrap();
         assert!(has(&engine, "off", "a").unwrap());
-        assert!(!engine.table_exists(&name("gone")).unwrap());
-        assert_eq!(engine.open_report(), &Default::default());
+        assert!(!engine.catalog().table_exists(&name("gone")));
+        assert_eq!(engine.catalog().open_report(), &Default::default());
     }
 }
 
@@ -65,20 +68,21 @@ fn splits_and_merges_stay() {
         let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
         let t = name("t");
         let engine = open(&fs).unwrap();
-        engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
         let all = ["a", "m", "x"];
         for row in all {
             put(&engine, "t", row).unwrap();
         }
-        engine.split_table(&t, Some(b"m")).unwrap();
+        engine.procedures().split_table(&t, Some(b"m")).unwrap();
         end(engine, is_killed);
         let engine = open(&fs).unwrap();
         assert_eq!(starts(&engine, "t"), ["", "m"]);
         assert_eq!(rows(&engine, "t").unwrap(), all);
         // The parent is still known, and goes when it can.
         engine.compact(CompactRequest::table(&t).major()).unwrap();
-        let infos = engine.regions(&t).unwrap();
+        let infos = engine.catalog().region_infos(&t);
         engine
+            .procedures()
             .merge_regions(&[infos[0].encoded_name(), infos[1].encoded_name()], MergeKind::Adjacent)
             .unwrap();
         end(engine, is_killed);
@@ -86,11 +90,11 @@ fn splits_and_merges_stay() {
         assert_eq!(starts(&engine, "t"), [""]);
         assert_eq!(rows(&engine, "t").unwrap(), all);
         engine.compact(CompactRequest::table(&t).major()).unwrap();
-        engine.catalog().clean_parents().unwrap();
+        engine.procedures().clean_parents().unwrap();
         end(engine, is_killed);
         let engine = open(&fs).unwrap();
         assert_eq!(rows(&engine, "t").unwrap(), all);
-        assert_eq!(engine.open_report(), &Default::default());
+        assert_eq!(engine.catalog().open_report(), &Default::default());
         let entries = fs.list_dir(&Path::new(DIR).join("data/default/t")).unwrap();
         assert_eq!(entries.iter().filter(|entry| !entry.name.starts_with('.')).count(), 1);
     }
@@ -102,11 +106,11 @@ fn a_family_made_again_stays_empty_after_a_kill() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let t = name("t");
     let engine = open(&fs).unwrap();
-    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f", "g"]), &[]).unwrap();
     put(&engine, "t", "kept").unwrap();
     put_in(&engine, "t", "old", "g").unwrap();
-    engine.delete_family(&t, b"g").unwrap();
-    engine.add_family(&t, &ColumnFamilyDescriptor::new("g")).unwrap();
+    engine.procedures().delete_family(&t, b"g").unwrap();
+    engine.procedures().add_family(&t, &ColumnFamilyDescriptor::new("g")).unwrap();
     put_in(&engine, "t", "new", "g").unwrap();
     kill(engine);
     let engine = open(&fs).unwrap();
@@ -119,15 +123,15 @@ fn sequence_ids_go_on_when_a_region_is_opened_again() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let t = name("t");
     let engine = open(&fs).unwrap();
-    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f", "g"]), &[]).unwrap();
     for row in ["1", "2", "3"] {
         put_in(&engine, "t", row, "g").unwrap();
     }
-    engine.delete_family(&t, b"g").unwrap();
-    engine.add_family(&t, &ColumnFamilyDescriptor::new("g")).unwrap();
+    engine.procedures().delete_family(&t, b"g").unwrap();
+    engine.procedures().add_family(&t, &ColumnFamilyDescriptor::new("g")).unwrap();
     put(&engine, "t", "after").unwrap();
-    engine.disable_table(&t).unwrap();
-    engine.enable_table(&t).unwrap();
+    engine.procedures().disable_table(&t).unwrap();
+    engine.procedures().enable_table(&t).unwrap();
     put_in(&engine, "t", "last", "g").unwrap();
     kill(engine);
     let engine = open(&fs).unwrap();
@@ -153,7 +157,7 @@ fn an_empty_store_leaves_no_store_files() {
 fn orphans_are_taken_away() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     engine.close().unwrap();
     drop(engine);
     let data = Path::new(DIR).join("data/default");
@@ -182,7 +186,7 @@ fn orphans_are_taken_away() {
     }
     kept.iter().for_each(|path| write(path.clone()));
     let engine = open(&fs).unwrap();
-    let report = engine.open_report();
+    let report = engine.catalog().open_report();
     let expected: Vec<_> = removed.iter().map(|(dir, _)| dir.clone()).collect();
     assert_eq!(report.removed, expected);
     let from: Vec<_> = report.moved.iter().map(|moved| moved.from.clone()).collect();
@@ -196,7 +200,7 @@ fn orphans_are_taken_away() {
     assert!(kept.iter().all(|path| fs.exists(path).unwrap()));
     assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
     drop(engine);
-    assert_eq!(open(&fs).unwrap().open_report(), &Default::default());
+    assert_eq!(open(&fs).unwrap().catalog().open_report(), &Default::default());
 }
 
 /// What is dropped or emptied takes nothing with it that hblite did not write.
@@ -209,31 +213,39 @@ fn foreign_files_in_tables_outlive_them() {
         fs.write_atomically(&dir.join("notes.txt"), b"mine").unwrap();
     };
     let data = Path::new(DIR).join("data");
-    engine.create_namespace(&NamespaceDescriptor::new("ns")).unwrap();
+    engine.procedures().create_namespace(&NamespaceDescriptor::new("ns")).unwrap();
     write(&data.join("ns"));
-    engine.drop_namespace("ns").unwrap();
+    engine.procedures().drop_namespace("ns").unwrap();
     assert!(fs.exists(&data.join("ns/notes.txt")).unwrap());
     type Removal = fn(&Arc<Engine>, &str) -> hblite_model::Result<()>;
     let removals: [Removal; 4] = [
-        |engine, _| engine.delete_family(&name("t"), b"g"),
-        |engine, region| engine.truncate_region(region),
+        |engine, _| engine.procedures().delete_family(&name("t"), b"g"),
+        |engine, region| engine.procedures().truncate_region(region),
+        |engine, _| {
+            engine.procedures().disable_table(&name("t")).and_then(|()| {
+                engine.procedures().truncate_table(&name("t"), SplitPoints::Preserve)
+            })
+        },
         |engine, _| {
             engine
+                .procedures()
                 .disable_table(&name("t"))
-                .and_then(|()| engine.truncate_table(&name("t"), SplitPoints::Preserve))
+                .and_then(|()| engine.procedures().drop_table(&name("t")))
         },
-        |engine, _| engine.disable_table(&name("t")).and_then(|()| engine.drop_table(&name("t"))),
     ];
     let moved = Path::new(DIR).join(format!("archive/hblite-{}-moved", engine.store_id()));
     for (number, remove) in (1..).zip(removals) {
-        if number != 4 || !engine.table_exists(&name("t")).unwrap() {
-            let _ = engine.disable_table(&name("t")).and_then(|()| engine.drop_table(&name("t")));
-            engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+        if number != 4 || !engine.catalog().table_exists(&name("t")) {
+            let _ = engine
+                .procedures()
+                .disable_table(&name("t"))
+                .and_then(|()| engine.procedures().drop_table(&name("t")));
+            engine.procedures().create_table(&table("t", &["f", "g"]), &[]).unwrap();
         }
         put(&engine, "t", "row").unwrap();
         put_in(&engine, "t", "row", "g").unwrap();
         engine.flush(name("t")).unwrap();
-        let region = engine.regions(&name("t")).unwrap()[0].encoded_name().to_owned();
+        let region = engine.catalog().region_infos(&name("t"))[0].encoded_name().to_owned();
         let dir = data.join("default/t").join(&region).join("g");
         write(&dir);
         remove(&engine, &region).unwrap();
@@ -247,7 +259,7 @@ fn foreign_files_in_tables_outlive_them() {
 fn a_table_without_descriptor_is_told() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     engine.close().unwrap();
     drop(engine);
     let dir = Path::new(DIR).join("data/default/t/.tabledesc");
@@ -276,7 +288,7 @@ fn settings_of_hbase_namespace_that_lack_its_family_are_written_again() {
     fs.remove_file(&path).unwrap();
     fs.create(&path).unwrap().write_all(&damaged).unwrap();
     let engine = open(&fs).unwrap();
-    assert!(engine.describe_namespace("n").is_ok());
+    assert!(engine.catalog().namespace("n").is_ok());
     end(engine, false);
     assert_eq!(settings().unwrap(), Some(before));
 }
@@ -286,7 +298,7 @@ fn settings_of_hbase_namespace_that_lack_its_family_are_written_again() {
 fn damaged_settings_of_hbase_meta_hide_no_table() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     end(engine, true);
     let dir = Path::new(DIR).join("data/hbase/meta/.tabledesc");
     let path = dir.join(&fs.list_dir(&dir).unwrap()[0].name);
@@ -299,12 +311,12 @@ fn damaged_settings_of_hbase_meta_hide_no_table() {
     fs.create(&path).unwrap().write_all(&damaged).unwrap();
     let later = Env { clock: Arc::new(ManualClock::new(1_800_000_000_000)), ..env(fs) };
     let engine = Engine::open(later, Path::new(DIR), options()).unwrap();
-    assert!(engine.table_exists(&name("t")).unwrap());
+    assert!(engine.catalog().table_exists(&name("t")));
     assert_eq!(starts(&engine, "t"), [""]);
 }
 
 fn put_namespace(engine: &Arc<Engine>) {
-    engine.create_namespace(&hblite_model::NamespaceDescriptor::new("n")).unwrap();
+    engine.procedures().create_namespace(&hblite_model::NamespaceDescriptor::new("n")).unwrap();
 }
 
 #[test]
@@ -312,12 +324,12 @@ fn a_flush_in_the_middle_of_a_recovery_claims_only_what_came_back() {
     const ROWS: usize = 2_500;
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
-    engine.create_table(&table("t", &["f", "g"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f", "g"]), &[]).unwrap();
     for row in 0..ROWS {
         let put = Put::new(format!("{row:04}")).add("f", "q", "v").add("g", "q", "v");
         engine.table(name("t")).mutate(put.as_mutation()).unwrap();
     }
-    let info = engine.regions(&name("t")).unwrap().remove(0);
+    let info = engine.catalog().region_infos(&name("t")).remove(0);
     let region = engine.catalog().region(info.encoded_name()).unwrap();
     let later_store = &region.stores()[1];
     let flush = later_store.prepare_flush().unwrap();
@@ -345,7 +357,7 @@ fn a_flush_in_the_middle_of_a_recovery_claims_only_what_came_back() {
 /// A store whose log has segments that nobody needs after a flush.
 fn with_segments_to_free(fs: &Arc<dyn FileSystem>) -> Arc<Engine> {
     let engine = open(fs).unwrap();
-    engine.create_table(&table("t", &["f"]), &[]).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     for system in ["hbase:meta", "hbase:namespace", "t"] {
         engine.flush(name(system)).unwrap();
     }
@@ -377,7 +389,7 @@ fn a_file_that_a_killed_flush_left_is_durable_before_the_manifest_lists_it() {
         let fs = CrashFileSystem::new();
         let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
         let engine = open(&shared).unwrap();
-        engine.create_table(&table("t", &["f"]), &[]).unwrap();
+        engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
         let skips_log = Put::new("row").add("f", "q", "v").with_durability(Durability::SkipWal);
         engine.table(name("t")).mutate(skips_log.as_mutation()).unwrap();
         fs.power_off_after(operations);
@@ -437,13 +449,13 @@ fn links_of_a_disabled_table_become_files_when_the_store_opens() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
     for table_name in ["original", "copy"] {
-        engine.create_table(&table(table_name, &["f"]), &[]).unwrap();
+        engine.procedures().create_table(&table(table_name, &["f"]), &[]).unwrap();
     }
     put(&engine, "original", "a").unwrap();
     engine.flush(name("original")).unwrap();
-    engine.disable_table(&name("copy")).unwrap();
+    engine.procedures().disable_table(&name("copy")).unwrap();
     let [original, copy] = ["original", "copy"].map(|table| {
-        let region = engine.regions(&name(table)).unwrap().remove(0);
+        let region = engine.catalog().region_infos(&name(table)).remove(0);
         (region.encoded_name().to_owned(), Layout::new(Path::new(DIR)).family_dir(&region, b"f"))
     });
     end(engine, false);
@@ -456,8 +468,8 @@ fn links_of_a_disabled_table_become_files_when_the_store_opens() {
     fs.create(&edits.join("9.seqid")).unwrap();
 
     let engine = open(&fs).unwrap();
-    engine.disable_table(&name("original")).unwrap();
-    engine.drop_table(&name("original")).unwrap();
-    engine.enable_table(&name("copy")).unwrap();
+    engine.procedures().disable_table(&name("original")).unwrap();
+    engine.procedures().drop_table(&name("original")).unwrap();
+    engine.procedures().enable_table(&name("copy")).unwrap();
     assert_eq!(rows(&engine, "copy").unwrap(), ["a"]);
 }

@@ -47,25 +47,25 @@ fn with_table(engine: &Arc<Engine>) {
     let table = ["f", "g"].into_iter().fold(TableDescriptor::new(name("t")), |table, family| {
         table.with_family(ColumnFamilyDescriptor::new(family))
     });
-    engine.create_table(&table, &[b"m".to_vec()]).unwrap();
+    engine.procedures().create_table(&table, &[b"m".to_vec()]).unwrap();
     put(engine, &["a", "n"]).unwrap();
-    engine.snapshot("s", &name("t"), &SnapshotOptions::default()).unwrap();
+    engine.procedures().snapshot("s", &name("t"), &SnapshotOptions::default()).unwrap();
     put(engine, &["b", "z"]).unwrap();
-    engine.create_namespace(&NamespaceDescriptor::new("sync")).unwrap();
+    engine.procedures().create_namespace(&NamespaceDescriptor::new("sync")).unwrap();
 }
 
 fn names(engine: &Arc<Engine>) -> Vec<String> {
-    let infos = engine.regions(&name("t")).unwrap();
+    let infos = engine.catalog().region_infos(&name("t"));
     infos.iter().map(|info| info.encoded_name().to_owned()).collect()
 }
 
 fn split(engine: &Arc<Engine>) -> Result<()> {
-    engine.split_table(&name("t"), Some(b"b"))
+    engine.procedures().split_table(&name("t"), Some(b"b"))
 }
 
 fn merge(engine: &Arc<Engine>) -> Result<()> {
     let names = names(engine);
-    engine.merge_regions(
+    engine.procedures().merge_regions(
         &names.iter().map(String::as_str).collect::<Vec<_>>()[..2],
         MergeKind::Adjacent,
     )
@@ -107,25 +107,27 @@ fn splits_merges_and_the_removal_of_their_parents() {
         |engine| {
             split(engine)?;
             engine.compact(CompactRequest::table(name("t")).major())?;
-            engine.catalog().clean_parents()?;
+            engine.procedures().clean_parents()?;
             merge(engine)?;
             engine.compact(CompactRequest::table(name("t")).major())?;
-            engine.catalog().clean_parents()
+            engine.procedures().clean_parents()
         },
     );
 }
 
 #[test]
 fn dropped_truncated_and_altered_tables() {
-    let disabled = |engine: &Arc<Engine>| engine.disable_table(&name("t")).unwrap();
-    check_is_clean(disabled, |engine| engine.drop_table(&name("t")));
-    check_is_clean(disabled, |engine| engine.truncate_table(&name("t"), SplitPoints::Preserve));
-    check_is_clean(|_| {}, |engine| engine.truncate_region(&names(engine)[0]));
+    let disabled = |engine: &Arc<Engine>| engine.procedures().disable_table(&name("t")).unwrap();
+    check_is_clean(disabled, |engine| engine.procedures().drop_table(&name("t")));
+    check_is_clean(disabled, |engine| {
+        engine.procedures().truncate_table(&name("t"), SplitPoints::Preserve)
+    });
+    check_is_clean(|_| {}, |engine| engine.procedures().truncate_region(&names(engine)[0]));
     check_is_clean(
         |_| {},
         |engine| {
-            engine.delete_family(&name("t"), b"g")?;
-            engine.add_family(&name("t"), &ColumnFamilyDescriptor::new("g"))
+            engine.procedures().delete_family(&name("t"), b"g")?;
+            engine.procedures().add_family(&name("t"), &ColumnFamilyDescriptor::new("g"))
         },
     );
 }
@@ -135,11 +137,11 @@ fn snapshots() {
     check_is_clean(
         |_| {},
         |engine| {
-            engine.snapshot("s2", &name("t"), &SnapshotOptions::default())?;
-            engine.clone_snapshot("s", &name("u"))?;
-            engine.disable_table(&name("t"))?;
-            engine.restore_snapshot("s", FailSafeSnapshot::Skip)?;
-            engine.delete_snapshot("s")
+            engine.procedures().snapshot("s2", &name("t"), &SnapshotOptions::default())?;
+            engine.procedures().clone_snapshot("s", &name("u"), &Ok)?;
+            engine.procedures().disable_table(&name("t"))?;
+            engine.procedures().restore_snapshot("s", FailSafeSnapshot::Skip)?;
+            engine.procedures().delete_snapshot("s")
         },
     );
 }

@@ -99,7 +99,7 @@ fn a_leaf_of_the_index() {
     let store = TestStore::new().with(|engine| {
         let family = ColumnFamilyDescriptor::new("f").with_block_size(1024);
         let table = TableDescriptor::new(name("t")).with_family(family);
-        engine.create_table(&table, &[]).unwrap();
+        engine.procedures().create_table(&table, &[]).unwrap();
         let table = engine.table(name("t"));
         for number in 0..1500 {
             let row = format!("{number:01000}");
@@ -177,7 +177,7 @@ fn holes_and_overlaps() {
     };
     let table_dir = layout().table_dir(&name("t"));
     let hole = with_meta(&|engine| {
-        let region = engine.regions(&name("t")).unwrap().remove(0);
+        let region = engine.catalog().region_infos(&name("t")).remove(0);
         let delete = Delete::at(region.region_name(), i64::MAX - 1).family("info");
         engine.table(TableName::meta()).mutate(delete.as_mutation()).unwrap();
     });
@@ -229,7 +229,7 @@ fn region_info_of_another_region() {
 fn references() {
     let store = TestStore::new().with_killed(|engine| {
         with_files(engine);
-        engine.split_table(&name("t"), Some(b"a00050")).unwrap();
+        engine.procedures().split_table(&name("t"), Some(b"a00050")).unwrap();
     });
     let files = store.store_files("t");
     let references: Vec<_> = files.iter().filter(|path| path.extension().is_some()).collect();

@@ -209,13 +209,16 @@ fn a_manifest_is_void_after_hbase_has_had_the_region_open() {
 #[test]
 fn a_snapshots_missing_or_swapped_file_is_noticed() {
     let store = twins().with(|engine| {
-        engine.snapshot("s", &name("t"), &hblite_model::SnapshotOptions::default()).unwrap();
+        engine
+            .procedures()
+            .snapshot("s", &name("t"), &hblite_model::SnapshotOptions::default())
+            .unwrap();
     });
     let mut files = store.files("/.hbase-snapshot/s/");
     files.retain(|path| path.parent().unwrap().ends_with("f"));
     let clone_of = |store: &TestStore| {
         let engine = store.open();
-        let cloned = engine.clone_snapshot("s", &name("v"));
+        let cloned = engine.procedures().clone_snapshot("s", &name("v"), &Ok);
         engine.abandon();
         cloned
     };

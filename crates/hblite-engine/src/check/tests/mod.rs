@@ -122,7 +122,7 @@ fn create(engine: &Arc<Engine>, table: &str) {
         .with_family(
             ColumnFamilyDescriptor::new("g").with_block_size(1024).with_bloom(BloomType::RowCol),
         );
-    engine.create_table(&table, &[b"m".to_vec()]).unwrap();
+    engine.procedures().create_table(&table, &[b"m".to_vec()]).unwrap();
 }
 
 /// Rows in both regions and both families, with deletes of every kind.

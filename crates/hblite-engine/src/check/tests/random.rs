@@ -11,17 +11,17 @@ use hblite_model::{Scan, SystemTables};
 fn various() -> TestStore {
     TestStore::new().with_killed(|engine| {
         with_files(engine);
-        engine.split_table(&name("t"), Some(b"a00050")).unwrap();
+        engine.procedures().split_table(&name("t"), Some(b"a00050")).unwrap();
         create(engine, "u");
         fill(engine, "u", 0);
-        engine.disable_table(&name("u")).unwrap();
+        engine.procedures().disable_table(&name("u")).unwrap();
         fill(engine, "t", 300);
     })
 }
 
 fn read_all(engine: &Arc<Engine>) -> hblite_model::Result<()> {
-    for table in engine.list_tables(SystemTables::Exclude)? {
-        if engine.table_state(table.name())? != hblite_model::TableState::Enabled {
+    for table in engine.catalog().list_tables(SystemTables::Exclude) {
+        if engine.catalog().table_state(table.name())? != hblite_model::TableState::Enabled {
             continue;
         }
         let mut scanner = engine.table(table.name().clone()).scan(&Scan::new())?;

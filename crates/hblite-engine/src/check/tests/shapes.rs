@@ -60,7 +60,7 @@ fn flushed_compacted_and_log_only() {
 fn split_and_merged_with_parents_and_without() {
     let split = TestStore::new().with_killed(|engine| {
         with_files(engine);
-        engine.split_table(&name("t"), Some(b"a00050")).unwrap();
+        engine.procedures().split_table(&name("t"), Some(b"a00050")).unwrap();
     });
     let report = assert_clean(&split);
     assert_eq!(report.regions, 5);
@@ -68,21 +68,21 @@ fn split_and_merged_with_parents_and_without() {
 
     let grown_up = split.with(|engine| {
         engine.compact(CompactRequest::table(name("t")).major()).unwrap();
-        engine.catalog().clean_parents().unwrap();
+        engine.procedures().clean_parents().unwrap();
     });
     assert_clean(&grown_up);
     assert!(grown_up.store_files("t").iter().all(|path| path.extension().is_none()));
 
     let merged = grown_up.with(|engine| {
-        let regions = engine.regions(&name("t")).unwrap();
+        let regions = engine.catalog().region_infos(&name("t"));
         let names: Vec<&str> = regions.iter().map(|info| info.encoded_name()).collect();
-        engine.merge_regions(&names[..2], MergeKind::Adjacent).unwrap();
+        engine.procedures().merge_regions(&names[..2], MergeKind::Adjacent).unwrap();
         fill(engine, "t", 200);
     });
     assert_eq!(assert_clean(&merged).regions, 4);
     let cleaned = merged.with(|engine| {
         engine.compact(CompactRequest::table(name("t")).major()).unwrap();
-        engine.catalog().clean_parents().unwrap();
+        engine.procedures().clean_parents().unwrap();
     });
     assert_clean(&cleaned);
 }
@@ -91,25 +91,25 @@ fn split_and_merged_with_parents_and_without() {
 fn altered_disabled_truncated_and_dropped() {
     let altered = TestStore::new().with_killed(|engine| {
         with_files(engine);
-        engine.delete_family(&name("t"), b"g").unwrap();
-        engine.add_family(&name("t"), &ColumnFamilyDescriptor::new("h")).unwrap();
+        engine.procedures().delete_family(&name("t"), b"g").unwrap();
+        engine.procedures().add_family(&name("t"), &ColumnFamilyDescriptor::new("h")).unwrap();
         let put = Put::new("a").add("h", "q", "v");
         engine.table(name("t")).mutate(put.as_mutation()).unwrap();
     });
     let notes: Vec<_> = assert_clean(&altered).notes.iter().map(|note| note.kind).collect();
     assert_eq!(notes, [FindingKind::UnclosedLog]);
 
-    let disabled = altered.with(|engine| engine.disable_table(&name("t")).unwrap());
+    let disabled = altered.with(|engine| engine.procedures().disable_table(&name("t")).unwrap());
     assert_clean(&disabled);
     let truncated = disabled.with(|engine| {
-        engine.truncate_table(&name("t"), SplitPoints::Preserve).unwrap();
+        engine.procedures().truncate_table(&name("t"), SplitPoints::Preserve).unwrap();
         create(engine, "u");
         fill(engine, "u", 0);
     });
     assert_clean(&truncated);
     let dropped = truncated.with(|engine| {
-        engine.disable_table(&name("u")).unwrap();
-        engine.drop_table(&name("u")).unwrap();
+        engine.procedures().disable_table(&name("u")).unwrap();
+        engine.procedures().drop_table(&name("u")).unwrap();
     });
     assert_eq!(assert_clean(&dropped).notes, []);
 }
@@ -137,12 +137,12 @@ fn a_kill_or_power_cut_leaves_notes_at_most() {
     };
     let work = |engine: &Arc<Engine>| -> hblite_model::Result<()> {
         let table = TableDescriptor::new(name("t")).with_family(ColumnFamilyDescriptor::new("f"));
-        engine.create_table(&table, &[])?;
+        engine.procedures().create_table(&table, &[])?;
         for row in ["a", "n", "z"] {
             engine.table(name("t")).mutate(Put::new(row).add("f", "q", "v").as_mutation())?;
         }
         engine.flush(name("t"))?;
-        engine.split_table(&name("t"), Some(b"m"))?;
+        engine.procedures().split_table(&name("t"), Some(b"m"))?;
         engine.compact(CompactRequest::table(name("t")).major())
     };
     for operations in 0.. {

@@ -8,7 +8,7 @@ use hblite_model::{Error, Scan};
 fn split() -> TestStore {
     TestStore::new().with_killed(|engine| {
         with_files(engine);
-        engine.split_table(&name("t"), Some(b"a00050")).unwrap();
+        engine.procedures().split_table(&name("t"), Some(b"a00050")).unwrap();
     })
 }
 
@@ -101,7 +101,10 @@ fn a_flipped_bit_in_a_descriptor_or_region_info_is_an_error_or_repaired() {
 fn a_damaged_description_removes_no_snapshot() {
     let store = TestStore::new().with(|engine| {
         with_files(engine);
-        engine.snapshot("s", &name("t"), &hblite_model::SnapshotOptions::default()).unwrap();
+        engine
+            .procedures()
+            .snapshot("s", &name("t"), &hblite_model::SnapshotOptions::default())
+            .unwrap();
     });
     let path = store.files("/.hbase-snapshot/s/.snapshotinfo").remove(0);
     let sealed = store.fs.read(&path).unwrap();
@@ -117,7 +120,7 @@ fn a_damaged_description_removes_no_snapshot() {
                 ..store.env()
             };
             let engine = Engine::open(env, Path::new(DIR), store.options.clone()).unwrap();
-            let listed = engine.list_snapshots();
+            let listed = engine.procedures().list_snapshots();
             engine.abandon();
             assert!(store.fs.exists(&path).unwrap(), "bit {bit}");
             match listed {
@@ -134,7 +137,7 @@ fn a_description_that_is_cut_off_changes_no_snapshot() {
     let store = TestStore::new().with(|engine| {
         with_files(engine);
         let options = hblite_model::SnapshotOptions { time_to_live_s: 100, ..Default::default() };
-        engine.snapshot("s", &name("t"), &options).unwrap();
+        engine.procedures().snapshot("s", &name("t"), &options).unwrap();
     });
     let path = store.files("/.hbase-snapshot/s/.snapshotinfo").remove(0);
     let content = store.fs.read(&path).unwrap();
@@ -142,7 +145,7 @@ fn a_description_that_is_cut_off_changes_no_snapshot() {
         let store = with_content(&store, &path, &content[..length]);
         assert!(!store.check().is_clean(), "{length} bytes");
         let engine = store.open();
-        let error = engine.list_snapshots().unwrap_err();
+        let error = engine.procedures().list_snapshots().unwrap_err();
         engine.abandon();
         assert_eq!(error.file(), Some(&*path), "{length} bytes: {error}");
     }
@@ -152,7 +155,10 @@ fn a_description_that_is_cut_off_changes_no_snapshot() {
 fn a_region_that_is_missing_in_a_snapshot_is_reported() {
     let store = TestStore::new().with(|engine| {
         with_files(engine);
-        engine.snapshot("s", &name("t"), &hblite_model::SnapshotOptions::default()).unwrap();
+        engine
+            .procedures()
+            .snapshot("s", &name("t"), &hblite_model::SnapshotOptions::default())
+            .unwrap();
     });
     let infos: Vec<_> = store.files("/.hbase-snapshot/s/");
     let info = infos.iter().find(|path| path.ends_with(".regioninfo")).unwrap();
@@ -161,6 +167,6 @@ fn a_region_that_is_missing_in_a_snapshot_is_reported() {
     assert_eq!(report.defects.len(), 1, "{report:#?}");
     assert!(report.defects[0].what.contains("a region of the snapshot is missing"));
     let engine = store.open();
-    engine.clone_snapshot("s", &name("u")).unwrap_err();
+    engine.procedures().clone_snapshot("s", &name("u"), &Ok).unwrap_err();
     engine.abandon();
 }

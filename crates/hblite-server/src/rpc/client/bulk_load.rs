@@ -56,7 +56,7 @@ pub(super) fn load(cluster: &Cluster, call: &Call<'_>) -> Answer {
     };
     let load = BulkLoadRequest { options, source: Some(Arc::new(StdFileSystem)) };
     let name = region.info().encoded_name();
-    let loaded = cluster.engine.bulk_load_region(name, &files, &load)?;
+    let loaded = cluster.engine.procedures().bulk_load_region(name, &files, &load)?;
     call.answer(&pb::BulkLoadHFileResponse { loaded })
 }
 

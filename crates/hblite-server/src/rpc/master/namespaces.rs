@@ -26,40 +26,40 @@ fn change(cluster: &Cluster, call: &Call<'_>, is_new: bool) -> Answer {
     let request: pb::NamespaceRequest = call.parameter()?;
     let namespace = convert::namespace_from(&request.namespace_descriptor);
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || match is_new {
-        true => cluster.engine.create_namespace(&namespace),
-        false => cluster.engine.modify_namespace(&namespace),
+        true => cluster.engine.procedures().create_namespace(&namespace),
+        false => cluster.engine.procedures().modify_namespace(&namespace),
     })
 }
 
 fn delete(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::NamespaceNameRequest = call.parameter()?;
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        cluster.engine.drop_namespace(&request.namespace_name)
+        cluster.engine.procedures().drop_namespace(&request.namespace_name)
     })
 }
 
 fn describe(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::NamespaceNameRequest = call.parameter()?;
-    let namespace = cluster.engine.describe_namespace(&request.namespace_name)?;
+    let namespace = cluster.engine.catalog().namespace(&request.namespace_name)?;
     let namespace_descriptor = convert::namespace(&namespace);
     call.answer(&pb::GetNamespaceDescriptorResponse { namespace_descriptor })
 }
 
 fn list(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    let namespaces = cluster.engine.list_namespaces()?;
+    let namespaces = cluster.engine.catalog().namespaces();
     let namespace_name = namespaces.into_iter().map(|namespace| namespace.name).collect();
     call.answer(&pb::ListNamespacesResponse { namespace_name })
 }
 
 fn list_descriptors(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    let namespaces = cluster.engine.list_namespaces()?;
+    let namespaces = cluster.engine.catalog().namespaces();
     let namespace_descriptor = namespaces.iter().map(convert::namespace).collect();
     call.answer(&pb::ListNamespaceDescriptorsResponse { namespace_descriptor })
 }
 
 fn tables_of(cluster: &Cluster, call: &Call<'_>) -> Result<Vec<TableName>> {
     let request: pb::NamespaceNameRequest = call.parameter()?;
-    cluster.engine.list_namespace_tables(&request.namespace_name)
+    cluster.engine.catalog().namespace_tables(&request.namespace_name)
 }
 
 fn list_tables(cluster: &Cluster, call: &Call<'_>) -> Answer {
@@ -70,7 +70,7 @@ fn list_tables(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn describe_tables(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let tables = tables_of(cluster, call)?;
     // One that was dropped a moment ago is left out.
-    let tables = tables.iter().filter_map(|table| cluster.engine.describe_table(table).ok());
+    let tables = tables.iter().filter_map(|table| cluster.engine.catalog().descriptor(table).ok());
     let table_schema = tables.map(|table| convert::table_schema(&table)).collect();
     call.answer(&pb::TableDescriptorsResponse { table_schema })
 }

@@ -63,7 +63,7 @@ fn merge(cluster: &Cluster, call: &Call<'_>) -> Answer {
         _ => MergeKind::Adjacent,
     };
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        cluster.engine.merge_regions(&names, kind)
+        cluster.engine.procedures().merge_regions(&names, kind)
     })
 }
 
@@ -77,7 +77,7 @@ fn truncate(cluster: &Cluster, call: &Call<'_>) -> Answer {
     }
     let region = convert::region_info_from(&request.region_info)?;
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        cluster.engine.truncate_region(region.encoded_name())
+        cluster.engine.procedures().truncate_region(region.encoded_name())
     })
 }
 
@@ -175,7 +175,7 @@ fn balance_response(has_run: bool, calculated: u32, executed: u32) -> pb::Balanc
 fn last_compaction_of_table(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::MajorCompactionTimestampRequest = call.parameter()?;
     let table = convert::table_name_from(&request.table_name)?;
-    let regions = cluster.engine.regions(&table)?;
+    let regions = cluster.engine.catalog().region_infos(&table);
     let handles = regions.iter().filter_map(|info| cluster.engine.region(&info.region_name()));
     answer_time(call, handles.map(|region| major_compacted_at(&region)).min())
 }

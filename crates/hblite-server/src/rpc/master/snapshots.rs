@@ -47,7 +47,9 @@ fn take(cluster: &Cluster, call: &Call<'_>) -> Answer {
         max_file_size: positive(snapshot.max_file_size),
     };
     let nonce = nonce(request.nonce_group, request.nonce);
-    let id = run(cluster, nonce, || cluster.engine.snapshot(&snapshot.name, &table, &options))?;
+    let id = run(cluster, nonce, || {
+        cluster.engine.procedures().snapshot(&snapshot.name, &table, &options)
+    })?;
     call.answer(&pb::SnapshotResponse {
         expected_timeout: EXPECTED_TIMEOUT_MS,
         // Clients before 2.6 send no nonce; they ask whether the snapshot is done.
@@ -63,7 +65,7 @@ fn table_of(snapshot: &pb::SnapshotDescription) -> Result<TableName> {
 }
 
 fn find(cluster: &Cluster, name: &str) -> Result<Option<SnapshotDescription>> {
-    let snapshots = cluster.engine.list_snapshots()?;
+    let snapshots = cluster.engine.procedures().list_snapshots()?;
     Ok(snapshots.into_iter().find(|snapshot| snapshot.name == name))
 }
 
@@ -112,13 +114,13 @@ fn message(snapshot: &SnapshotDescription) -> pb::SnapshotDescription {
 }
 
 fn list(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    let snapshots = cluster.engine.list_snapshots()?.iter().map(message).collect();
+    let snapshots = cluster.engine.procedures().list_snapshots()?.iter().map(message).collect();
     call.answer(&pb::SnapshotListResponse { snapshots })
 }
 
 fn delete(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::DeleteSnapshotRequest = call.parameter()?;
-    cluster.engine.delete_snapshot(&request.snapshot.name)?;
+    cluster.engine.procedures().delete_snapshot(&request.snapshot.name)?;
     call.answer_empty()
 }
 
@@ -129,16 +131,21 @@ fn restore(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let tracker = request.custom_sft.filter(|tracker| !tracker.is_empty());
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
         let found = find(cluster, name)?;
-        if found.is_some_and(|found| found.table == table) && cluster.engine.table_exists(&table)? {
+        if found.is_some_and(|found| found.table == table)
+            && cluster.engine.catalog().table_exists(&table)
+        {
             check_disabled(cluster, &table)?;
             // Clients take a snapshot of what the table was themselves.
-            return cluster.engine.restore_snapshot(name, FailSafeSnapshot::Skip);
+            return cluster.engine.procedures().restore_snapshot(name, FailSafeSnapshot::Skip);
         }
         let Some(tracker) = &tracker else {
-            return cluster.engine.clone_snapshot(name, &table);
+            return cluster.engine.procedures().clone_snapshot(name, &table, &Ok);
         };
         check_file_tracker(tracker).map_err(|_| no_such_class(tracker))?;
-        cluster.engine.clone_snapshot_with(name, &table, |table| with_tracker(table, tracker))
+        cluster
+            .engine
+            .procedures()
+            .clone_snapshot(name, &table, &|table| with_tracker(table, tracker))
     })
 }
 
@@ -152,7 +159,7 @@ fn no_such_class(name: &str) -> Error {
 }
 
 fn check_disabled(cluster: &Cluster, table: &TableName) -> Result<()> {
-    if cluster.engine.table_state(table)? != TableState::Enabled {
+    if cluster.engine.catalog().table_state(table)? != TableState::Enabled {
         return Ok(());
     }
     let message =

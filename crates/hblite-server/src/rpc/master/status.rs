@@ -154,9 +154,9 @@ pub(super) fn major_compacted_at(region: &RegionHandle) -> u64 {
 
 fn table_regions(cluster: &Cluster) -> Result<Vec<pb::TableRegionStatesCount>> {
     let mut counts = Vec::new();
-    for table in cluster.engine.list_tables(SystemTables::Include)? {
-        let regions = cluster.engine.regions(table.name())?;
-        let is_enabled = cluster.engine.table_state(table.name())? == TableState::Enabled;
+    for table in cluster.engine.catalog().list_tables(SystemTables::Include) {
+        let regions = cluster.engine.catalog().region_infos(table.name());
+        let is_enabled = cluster.engine.catalog().table_state(table.name())? == TableState::Enabled;
         let closed =
             |region: &&hblite_model::RegionInfo| !is_enabled || cluster.place_of(region).is_closed;
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);

@@ -20,9 +20,15 @@ const FILE_TRACKERS: [&str; 2] = [DEFAULT_FILE_TRACKER, "FILE"];
 pub(super) fn method(name: &str) -> Option<Method> {
     Some(match name {
         "CreateTable" => create,
-        "DeleteTable" => |c, call| change(c, call, |c, table| c.engine.drop_table(table)),
-        "EnableTable" => |c, call| change(c, call, |c, table| c.engine.enable_table(table)),
-        "DisableTable" => |c, call| change(c, call, |c, table| c.engine.disable_table(table)),
+        "DeleteTable" => {
+            |c, call| change(c, call, |c, table| c.engine.procedures().drop_table(table))
+        }
+        "EnableTable" => {
+            |c, call| change(c, call, |c, table| c.engine.procedures().enable_table(table))
+        }
+        "DisableTable" => {
+            |c, call| change(c, call, |c, table| c.engine.procedures().disable_table(table))
+        }
         "truncateTable" => truncate,
         "ModifyTable" => modify,
         "AddColumn" => |c, call| change_family(c, call, true),
@@ -49,7 +55,7 @@ fn create(cluster: &Cluster, call: &Call<'_>) -> Answer {
     }
     let keys: Vec<Vec<u8>> = request.split_keys.iter().map(|key| key.to_vec()).collect();
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        cluster.engine.create_table(&table, &keys)
+        cluster.engine.procedures().create_table(&table, &keys)
     })
 }
 
@@ -71,7 +77,7 @@ fn truncate(cluster: &Cluster, call: &Call<'_>) -> Answer {
         _ => SplitPoints::Discard,
     };
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        cluster.engine.truncate_table(&table, splits)
+        cluster.engine.procedures().truncate_table(&table, splits)
     })
 }
 
@@ -84,7 +90,7 @@ fn modify(cluster: &Cluster, call: &Call<'_>) -> Answer {
     }
     let table = convert::table_schema_from(&request.table_schema)?.with_name(name);
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        cluster.engine.modify_table(&table)
+        cluster.engine.procedures().modify_table(&table)
     })
 }
 
@@ -93,8 +99,8 @@ fn change_family(cluster: &Cluster, call: &Call<'_>, is_new: bool) -> Answer {
     let table = convert::table_name_from(&request.table_name)?;
     let family = convert::family_from(&request.column_families);
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || match is_new {
-        true => cluster.engine.add_family(&table, &family),
-        false => cluster.engine.modify_family(&table, &family),
+        true => cluster.engine.procedures().add_family(&table, &family),
+        false => cluster.engine.procedures().modify_family(&table, &family),
     })
 }
 
@@ -102,7 +108,7 @@ fn delete_family(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::DeleteColumnRequest = call.parameter()?;
     let table = convert::table_name_from(&request.table_name)?;
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        cluster.engine.delete_family(&table, &request.column_name)
+        cluster.engine.procedures().delete_family(&table, &request.column_name)
     })
 }
 
@@ -126,10 +132,10 @@ fn modify_table_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::ModifyTableStoreFileTrackerRequest = call.parameter()?;
     let name = convert::table_name_from(&request.table_name)?;
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        let mut table = cluster.engine.describe_table(&name)?;
+        let mut table = cluster.engine.catalog().descriptor(&name)?.as_ref().clone();
         check_file_tracker(&request.dst_sft)?;
         table.set_attribute(FILE_TRACKER, &request.dst_sft)?;
-        cluster.engine.modify_table(&table)
+        cluster.engine.procedures().modify_table(&table)
     })
 }
 
@@ -137,7 +143,7 @@ fn modify_family_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::ModifyColumnStoreFileTrackerRequest = call.parameter()?;
     let name = convert::table_name_from(&request.table_name)?;
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        let table = cluster.engine.describe_table(&name)?;
+        let table = cluster.engine.catalog().descriptor(&name)?.as_ref().clone();
         let family = table.family(&request.family).ok_or_else(|| {
             let family = String::from_utf8_lossy(&request.family);
             let message = format!("Column family {family} does not exist in table {name}");
@@ -148,7 +154,7 @@ fn modify_family_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
         configuration.insert(FILE_TRACKER.to_owned(), request.dst_sft.clone());
         let (name, attributes) = (family.name().to_vec(), family.attributes().clone());
         let family = ColumnFamilyDescriptor::from_parts(name, attributes, configuration);
-        cluster.engine.modify_table(&table.with_family(family))
+        cluster.engine.procedures().modify_table(&table.with_family(family))
     })
 }
 
@@ -174,13 +180,13 @@ fn wanted_tables(
     let regex = regex.filter(|regex| !regex.is_empty()).map(pattern).transpose()?;
     let namespace = namespace.filter(|namespace| !namespace.is_empty());
     if let Some(namespace) = namespace {
-        cluster.engine.describe_namespace(namespace)?;
+        cluster.engine.catalog().namespace(namespace)?;
     }
     let system = match includes_system {
         Some(true) => SystemTables::Include,
         _ => SystemTables::Exclude,
     };
-    let mut tables = cluster.engine.list_tables(system)?;
+    let mut tables = cluster.engine.catalog().list_tables(system);
     tables.retain(|table| {
         let name = table.name();
         namespace.is_none_or(|namespace| name.namespace() == namespace)
@@ -216,7 +222,8 @@ fn describe(cluster: &Cluster, call: &Call<'_>) -> Answer {
     }
     for name in &request.table_names {
         // What is not there is left out.
-        tables.extend(cluster.engine.describe_table(&convert::table_name_from(name)?));
+        let table = cluster.engine.catalog().descriptor(&convert::table_name_from(name)?);
+        tables.extend(table.map(|table| table.as_ref().clone()));
     }
     answer_descriptors(call, &tables)
 }
@@ -245,9 +252,9 @@ fn list(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn tables_by_state(cluster: &Cluster, call: &Call<'_>) -> Result<Vec<TableDescriptor>> {
     let request: pb::TablesByStateRequest = call.parameter()?;
     let wanted = if request.is_enabled { TableState::Enabled } else { TableState::Disabled };
-    let mut tables = cluster.engine.list_tables(SystemTables::Include)?;
+    let mut tables = cluster.engine.catalog().list_tables(SystemTables::Include);
     tables.retain(|table| {
-        let state = cluster.engine.table_state(table.name());
+        let state = cluster.engine.catalog().table_state(table.name());
         state.is_ok_and(|state| state == wanted) && !table.name().is_meta()
     });
     Ok(tables)
@@ -264,12 +271,13 @@ fn list_by_state(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn state(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetTableStateRequest = call.parameter()?;
     let table = convert::table_name_from(&request.table_name)?;
-    let state = cluster.engine.table_state(&table).map_err(|error| match error.exception() {
-        Exception::TableNotFound => {
-            Error::new(Exception::TableNotFound, format!("No state found for {table}"))
-        }
-        _ => error,
-    })?;
+    let state =
+        cluster.engine.catalog().table_state(&table).map_err(|error| match error.exception() {
+            Exception::TableNotFound => {
+                Error::new(Exception::TableNotFound, format!("No state found for {table}"))
+            }
+            _ => error,
+        })?;
     let state = pb::TableState { state: i32::try_from(state.code()).unwrap_or(0) };
     call.answer(&pb::GetTableStateResponse { table_state: state })
 }
@@ -278,7 +286,7 @@ fn state(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn alter_status(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetSchemaAlterStatusRequest = call.parameter()?;
     let table = convert::table_name_from(&request.table_name)?;
-    let count = cluster.engine.regions(&table)?.len();
+    let count = cluster.engine.catalog().region_infos(&table).len();
     call.answer(&pb::GetSchemaAlterStatusResponse {
         yet_to_update_regions: Some(0),
         total_regions: Some(u32::try_from(count).unwrap_or(u32::MAX)),
