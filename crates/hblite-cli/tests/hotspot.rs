@@ -111,7 +111,7 @@ fn keys_of_a_run_are_a_sample_for_the_adviser() {
     let advise = format!("advise {key} --keys keys.txt --queries queries.txt --regions 4");
     let advice = works(dir, &advise);
     assert!(advice.contains("Proposed key: "), "{advice}");
-    assert!(advice.contains("create 't', 'd', SPLITS => [\""), "{advice}");
+    assert!(advice.contains("create 't', 'd', SPLITS => ['"), "{advice}");
 
     let reason = fails(dir, &advise.replace("keys.txt", "none.txt"));
     assert!(reason.contains("none.txt: No such file"), "{reason}");

@@ -165,10 +165,13 @@ fn inspect_string(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() + 2);
     text.push('"');
     for chunk in bytes.utf8_chunks() {
-        for character in chunk.valid().chars() {
+        let mut characters = chunk.valid().chars().peekable();
+        while let Some(character) = characters.next() {
             match character {
                 '"' => text.push_str("\\\""),
                 '\\' => text.push_str("\\\\"),
+                // Between double quotes these begin an interpolation.
+                '#' if matches!(characters.peek(), Some('{' | '$' | '@')) => text.push_str("\\#"),
                 '\n' => text.push_str("\\n"),
                 '\t' => text.push_str("\\t"),
                 '\r' => text.push_str("\\r"),
@@ -200,6 +203,7 @@ mod tests {
         assert_eq!(Value::Hash(hash).inspect(), r#"{"NAME"=>2.0, "b"=>nil}"#);
         let split = Value::from("@\\x00\"\n");
         assert_eq!(Value::Array(vec![split]).inspect(), r#"["@\\x00\"\n"]"#);
+        assert_eq!(Value::from("#{#a#").inspect(), r##""\#{#a#""##);
         assert_eq!(Value::String(b"\xff\x01a".to_vec()).inspect(), r#""\xFF\u0001a""#);
     }
 }

@@ -197,6 +197,7 @@ fn same_answers_as_hbase() {
         ("04_admin", Form::Client24),
         ("08_objects", Form::Client24),
         ("05_more", Form::Client24),
+        ("09_binary_keys", Form::Client24),
         ("07_client261", Form::Client26),
     ] {
         if script != "08_objects" {

@@ -46,7 +46,7 @@ impl Advice {
 ///
 /// ```
 /// let command = hblite_hotspot::advise::create_command("logs", &[vec![1], b"a\"#".to_vec()]);
-/// assert_eq!(command, r#"create 'logs', 'd', SPLITS => ["\x01", "a\x22\x23"]"#);
+/// assert_eq!(command, r#"create 'logs', 'd', SPLITS => ['\x01', 'a"#']"#);
 /// ```
 pub fn create_command(table: &str, splits: &[Vec<u8>]) -> String {
     let table = table.replace('\\', "\\\\").replace('\'', "\\'");
@@ -57,14 +57,10 @@ pub fn create_command(table: &str, splits: &[Vec<u8>]) -> String {
     format!("create '{table}', 'd', SPLITS => [{}]", quoted.join(", "))
 }
 
-/// Bytes in double quotes; bytes with a special meaning are written as `\xHH`.
+/// Bytes in single quotes, for `Bytes.toBytesBinary`. In double quotes Ruby would turn `\xHH` into a
+/// byte, and bytes from 0x80 on are lost on their way to Java.
 fn quoted(key: &[u8]) -> String {
-    let byte = |byte: &u8| match byte {
-        b'"' | b'\\' | b'#' => format!("\\x{byte:02X}"),
-        b' '..=b'~' => char::from(*byte).to_string(),
-        _ => format!("\\x{byte:02X}"),
-    };
-    format!("\"{}\"", key.iter().map(byte).collect::<String>())
+    format!("'{}'", hblite::bytes::to_string_binary(key).replace('\'', "\\x27"))
 }
 
 impl fmt::Display for Advice {

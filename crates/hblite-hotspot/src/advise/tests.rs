@@ -125,3 +125,18 @@ fn wrong_input_is_told_why() {
     let error = Sample::parse(design, &"x\n".repeat(200)).expect_err("no keys").to_string();
     assert!(error.contains("not a key of ts:timestamp"), "{error}");
 }
+
+/// Between double quotes, bytes from 0x80 on would be lost on their way into HBase.
+#[test]
+fn split_keys_above_ascii_survive_the_shell() {
+    let splits = vec![b"'#{1}\\".to_vec(), vec![0x8B, 0xCF], b"\xC3\xA9".to_vec()];
+    let connection = hblite::open_in_memory().expect("a store");
+    let output = Box::new(std::io::sink());
+    let mut shell = Shell::new(connection.clone(), output, ShellOptions::default());
+    let command = create_command("t", &splits);
+    let outcome = shell.run_line(&command, &mut NoLines).expect("written");
+    assert!(matches!(outcome, Outcome::Done), "{command}");
+    let regions = connection.table("t").and_then(|table| table.regions()).expect("it was made");
+    let starts: Vec<&[u8]> = regions.iter().skip(1).map(hblite::RegionInfo::start_key).collect();
+    assert_eq!(starts, splits, "{command}");
+}

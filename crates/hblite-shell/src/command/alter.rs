@@ -5,7 +5,7 @@ use std::{fs, io};
 use hblite::region_split::SplitAlgorithm;
 use hblite::{ColumnFamilyDescriptor, TableDescriptor};
 
-use super::schema::key_from_text;
+use super::key::{key_from_text, key_of};
 use super::{Arguments, CommandResult, Context, Failure, integer};
 use crate::value::{Hash, Value};
 
@@ -332,13 +332,14 @@ fn split_keys(settings: &mut Hash) -> Result<Option<Vec<Vec<u8>>>, Failure> {
         let text = fs::read_to_string(&path)
             .map_err(|error| Failure::refused(splits_file_error(&path, &error)))?;
         settings.remove("SPLITS");
-        return Ok(Some(text.lines().map(|line| key_from_text(line.into())).collect()));
+        let keys = text.lines().map(|line| key_from_text(line.as_bytes()));
+        return keys.collect::<Result<_, _>>().map(Some);
     }
     if let Some(keys) = settings.remove("SPLITS") {
         let Value::Array(keys) = keys else {
             return Err(Failure::refused("SPLITS must be an array of keys"));
         };
-        return Ok(Some(keys.iter().map(|key| key_from_text(key.to_bytes())).collect()));
+        return keys.iter().map(key_of).collect::<Result<_, _>>().map(Some);
     }
     match (settings.remove("NUMREGIONS"), settings.remove("SPLITALGO")) {
         (None, None) => Ok(None),

@@ -8,6 +8,7 @@ mod cell_text;
 mod columns;
 mod data;
 mod general;
+mod key;
 mod namespace;
 mod pattern;
 mod read;

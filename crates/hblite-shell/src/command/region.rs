@@ -3,7 +3,8 @@
 use hblite::bytes::to_string_binary;
 use hblite::{CompactRequest, FlushRequest, MergeKind, RegionLocation, TableName};
 
-use super::schema::{key_from_text, regions_of};
+use super::key::key_of;
+use super::schema::regions_of;
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
 use crate::value::{Hash, Value};
 
@@ -194,7 +195,7 @@ fn merge_region(context: &mut Context<'_>, arguments: Arguments) -> CommandResul
 
 pub(super) fn locate_region(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let table = arguments.table_name(0)?;
-    let row = key_from_text(arguments.bytes(1));
+    let row = key_of(arguments.get(1).unwrap_or(&Value::Nil))?;
     let location = context.connection.admin().locate_region(&table, &row)?;
     context.out.header(&["HOST", "REGION"])?;
     context.out.row_of_two(&location.server, &location.region.to_string())?;

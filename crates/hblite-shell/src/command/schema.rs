@@ -1,6 +1,5 @@
 //! Tables: making, changing, describing and listing them.
 
-use hblite::bytes::from_string_binary;
 use hblite::filter::supported_filters;
 use hblite::{RegionInfo, SplitPoints, TableName};
 
@@ -287,14 +286,6 @@ pub(super) fn regions_of(
     // Asked for its error: a table that is not there has no regions, which is none.
     admin.describe_table(table)?;
     Ok(admin.regions(table)?)
-}
-
-/// A key as commands take it: `\xHH` stands for a byte, in single quotes too.
-pub(super) fn key_from_text(bytes: Vec<u8>) -> Vec<u8> {
-    match std::str::from_utf8(&bytes) {
-        Ok(text) => from_string_binary(text),
-        Err(_) => bytes,
-    }
 }
 
 fn list(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
