@@ -57,8 +57,8 @@ pub fn create_command(table: &str, splits: &[Vec<u8>]) -> String {
     format!("create '{table}', 'd', SPLITS => [{}]", quoted.join(", "))
 }
 
-/// Bytes in single quotes, for `Bytes.toBytesBinary`. In double quotes Ruby would turn `\xHH` into a
-/// byte, and bytes from 0x80 on are lost on their way to Java.
+/// Bytes in single quotes, for `Bytes.toBytesBinary`. In double quotes Ruby would turn `\xHH` into
+/// a byte, and bytes from 0x80 on are lost on their way to Java.
 fn quoted(key: &[u8]) -> String {
     format!("'{}'", hblite::bytes::to_string_binary(key).replace('\'', "\\x27"))
 }
