@@ -76,11 +76,9 @@ impl Filled {
     fn new(rows: u64) -> Self {
         let dir = TempDir::new().expect("a directory for the benchmark");
         // Flushes come when they are asked for.
-        let engine = EngineOptions {
-            memstore_flush_size_bytes: 256 << 20,
-            memstore_total_size_bytes: 1 << 30,
-            ..EngineOptions::default()
-        };
+        let engine = EngineOptions::default()
+            .with_memstore_flush_size_bytes(256 << 20)
+            .with_memstore_total_size_bytes(1 << 30);
         let connection = Options::new().engine(engine).open(dir.path()).expect("a new store");
         let name = "cells".parse().expect("the name of a table");
         let mut descriptor =

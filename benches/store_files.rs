@@ -84,14 +84,12 @@ impl Filled {
     }
 
     fn open(&self, mode: &Mode) -> Connection {
-        let engine = EngineOptions {
-            is_compaction_enabled: false,
-            is_split_enabled: false,
-            are_files_mapped: mode.are_files_mapped,
-            block_cache_size_bytes: mode.block_cache_size_bytes,
-            scrub_period_ms: 0,
-            ..EngineOptions::default()
-        };
+        let engine = EngineOptions::default()
+            .with_compaction_enabled(false)
+            .with_split_enabled(false)
+            .with_files_mapped(mode.are_files_mapped)
+            .with_block_cache_size_bytes(mode.block_cache_size_bytes)
+            .with_scrub_period_ms(None);
         Options::new().engine(engine).open(self.dir.path()).expect("a store")
     }
 
@@ -167,8 +165,8 @@ fn median(mut work: impl FnMut()) -> Duration {
 fn idle() {
     const WATCHED: Duration = Duration::from_secs(10);
     let store = Filled::new(ROWS, Compression::None);
-    for (name, scrub_period_ms) in [("off", 0), ("at 8 MiB/s", 1)] {
-        let engine = EngineOptions { scrub_period_ms, ..EngineOptions::default() };
+    for (name, scrub_period_ms) in [("off", None), ("at 8 MiB/s", Some(1))] {
+        let engine = EngineOptions::default().with_scrub_period_ms(scrub_period_ms);
         let connection = Options::new().engine(engine).open(store.dir.path()).expect("a store");
         let before = processor_time();
         std::thread::sleep(WATCHED);

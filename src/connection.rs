@@ -211,7 +211,7 @@ impl Options {
     /// As [`open_in_memory`].
     pub fn open_in_memory(mut self) -> Result<Connection> {
         self.engine.is_flushed_on_close = false;
-        self.engine.scrub_period_ms = 0;
+        self.engine.scrub_period_ms = None;
         let env = self.env.clone().unwrap_or_else(Env::in_memory);
         self.open_env(env, Path::new("/memory"))
     }

@@ -20,8 +20,7 @@ use hblite::{
 const HUGE: u64 = 1 << 40;
 
 fn options() -> Options {
-    Options::new()
-        .engine(EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() })
+    Options::new().engine(EngineOptions::default().with_compaction_enabled(false))
 }
 
 /// A closed store with a reference, a snapshot and a manifest.

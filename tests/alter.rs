@@ -28,7 +28,7 @@ impl Store {
     fn new(family: ColumnFamilyDescriptor) -> Self {
         let (fs, clock) = (MemFileSystem::new(), Arc::new(ManualClock::new(1_700_000_000_000)));
         let env = Env::in_memory().with_fs(Arc::new(fs.clone())).with_clock(clock.clone());
-        let engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
+        let engine = EngineOptions::default().with_compaction_enabled(false);
         let connection =
             Options::new().engine(engine).env(env).open(STORE).expect("an empty store");
         let table = TableDescriptor::new(table_name()).with_family(family);

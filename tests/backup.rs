@@ -28,11 +28,9 @@ fn row_name(writer: usize, number: u64) -> String {
 }
 
 fn options() -> Options {
-    let mut engine = EngineOptions {
-        memstore_flush_size_bytes: 128 * 1024,
-        region_split_first_size_bytes: Some(512 * 1024),
-        ..EngineOptions::default()
-    };
+    let mut engine = EngineOptions::default()
+        .with_memstore_flush_size_bytes(128 * 1024)
+        .with_region_split_first_size_bytes(Some(512 * 1024));
     engine.wal.roll_size_bytes = 64 * 1024;
     Options::new().engine(engine)
 }

@@ -35,11 +35,9 @@ const CLASSES: [(Compression, DataBlockEncoding); 10] = [
 ];
 
 fn options(are_files_mapped: bool) -> Options {
-    Options::new().engine(EngineOptions {
-        is_compaction_enabled: false,
-        are_files_mapped,
-        ..EngineOptions::default()
-    })
+    Options::new().engine(
+        EngineOptions::default().with_compaction_enabled(false).with_files_mapped(are_files_mapped),
+    )
 }
 
 fn name(text: &str) -> TableName {
@@ -298,7 +296,7 @@ fn path_end(path: &Path) -> u64 {
 fn damage_is_found_in_the_background() -> Result<()> {
     let scratch = tempfile::tempdir().expect("a directory");
     let dir = scratch.path().join("store");
-    let engine = EngineOptions { scrub_period_ms: 20, ..EngineOptions::default() };
+    let engine = EngineOptions::default().with_scrub_period_ms(20);
     let connection = Options::new().engine(engine).open(&dir)?;
     let table = create(&connection, 0)?;
     let path = store_file(&dir, &table);
@@ -329,11 +327,8 @@ fn damage_is_found_in_the_background() -> Result<()> {
 #[test]
 fn closing_ends_a_round() -> Result<()> {
     let scratch = tempfile::tempdir().expect("a directory");
-    let engine = EngineOptions {
-        scrub_period_ms: 1,
-        scrub_bytes_per_second_max: 1,
-        ..EngineOptions::default()
-    };
+    let engine =
+        EngineOptions::default().with_scrub_period_ms(1).with_scrub_bytes_per_second_max(1);
     let connection = Options::new().engine(engine).open(scratch.path().join("store"))?;
     create(&connection, 0)?;
     let begun = Instant::now();

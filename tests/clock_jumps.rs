@@ -19,7 +19,7 @@ const NOW_MS: i64 = 1_700_000_000_000;
 const JUMPS: [i64; 8] = [0, -10, 30, -50, 1, -1, 200, 0];
 
 fn open(fs: &CrashFileSystem, clock: &Arc<ManualClock>) -> Result<Connection> {
-    let mut engine = EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() };
+    let mut engine = EngineOptions::default().with_flush_on_close(false);
     engine.wal.roll_size_bytes = 1 << 10;
     let env = Env::in_memory().with_fs(Arc::new(fs.clone())).with_clock(clock.clone());
     Options::new().engine(engine).env(env).open("/store")

@@ -39,13 +39,11 @@ fn table_name() -> TableName {
 }
 
 fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
-    let engine = EngineOptions {
-        is_compaction_enabled: false,
-        is_flushed_on_close: false,
+    let engine = EngineOptions::default()
+        .with_compaction_enabled(false)
+        .with_flush_on_close(false)
         // So that a minor compaction leaves the large file alone.
-        compaction_small_file_bytes: 1,
-        ..EngineOptions::default()
-    };
+        .with_compaction_small_file_bytes(1);
     let env = Env::in_memory().with_fs(Arc::new(fs));
     Options::new().engine(engine).env(env).open(Path::new("/store"))
 }

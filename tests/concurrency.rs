@@ -137,11 +137,9 @@ fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<[u64; 3]> {
 #[test]
 fn rows_stay_whole_and_counters_count_under_everything_at_once() {
     let dir = tempfile::tempdir().expect("a temporary directory can be made");
-    let engine = EngineOptions {
-        memstore_flush_size_bytes: 128 * 1024,
-        compaction_small_file_bytes: 32 * 1024,
-        ..EngineOptions::default()
-    };
+    let engine = EngineOptions::default()
+        .with_memstore_flush_size_bytes(128 * 1024)
+        .with_compaction_small_file_bytes(32 * 1024);
     let options = Options::new().engine(engine);
     let connection = options.clone().open(dir.path()).expect("an empty directory opens");
     let table = TableDescriptor::new(table_name())

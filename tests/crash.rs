@@ -43,12 +43,10 @@ fn main() -> ExitCode {
 }
 
 fn open(dir: &Path) -> Result<Connection> {
-    let mut engine = EngineOptions {
-        is_flushed_on_close: false,
-        memstore_flush_size_bytes: 256 * 1024,
-        compaction_small_file_bytes: 64 * 1024,
-        ..EngineOptions::default()
-    };
+    let mut engine = EngineOptions::default()
+        .with_flush_on_close(false)
+        .with_memstore_flush_size_bytes(256 * 1024)
+        .with_compaction_small_file_bytes(64 * 1024);
     engine.wal.roll_size_bytes = 128 * 1024;
     Options::new().engine(engine).open(dir)
 }

@@ -37,13 +37,11 @@ fn clock() -> Arc<dyn Clock> {
 
 /// Small files and a small log, so that there is much to flush, compact and roll.
 fn options() -> Options {
-    let engine = EngineOptions {
-        memstore_flush_size_bytes: 64 << 10,
-        memstore_total_size_bytes: 2 << 20,
-        busy_wait_ms: 20,
-        wal: WalOptions { roll_size_bytes: 64 << 10, segments_max: 3, ..WalOptions::default() },
-        ..EngineOptions::default()
-    };
+    let engine = EngineOptions::default()
+        .with_memstore_flush_size_bytes(64 << 10)
+        .with_memstore_total_size_bytes(2 << 20)
+        .with_busy_wait_ms(20)
+        .with_wal(WalOptions::default().with_roll_size_bytes(64 << 10).with_segments_max(3));
     Options::new().engine(engine)
 }
 

@@ -41,7 +41,7 @@ fn a_close_leaves_what_hbase_needs() {
 #[test]
 fn hbase_is_kept_away_while_the_store_is_written_and_until_it_is_closed() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let engine = EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() };
+    let engine = EngineOptions::default().with_flush_on_close(false);
     let open = || Options::new().engine(engine.clone()).open(dir.path()).expect("it opens");
     let connection = open();
     assert_eq!(version(dir.path()), FREE, "an empty store");

@@ -20,7 +20,7 @@ const LINKS: [&str; 7] = ["c a 1", "c b 1", "d a 4", "e b 5", "h a 2", "h b 2", 
 const PLAIN: [&str; 1] = ["r a 1"];
 
 fn open(fs: &(impl FileSystem + Clone + 'static)) -> Result<Connection> {
-    let engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
+    let engine = EngineOptions::default().with_compaction_enabled(false);
     let clock = Arc::new(ManualClock::new(1_800_000_000_000));
     let env = Env::in_memory().with_fs(Arc::new(fs.clone())).with_clock(clock);
     Options::new().engine(engine).env(env).open(Path::new(STORE))

@@ -70,14 +70,12 @@ impl Round {
     }
 
     fn options(&self, fs: &FaultFileSystem) -> Options {
-        let engine = EngineOptions {
-            memstore_flush_size_bytes: 64 * 1024,
+        let engine = EngineOptions::default()
+            .with_memstore_flush_size_bytes(64 * 1024)
             // With the background work away, files pile up and are compacted in pairs.
-            is_compaction_enabled: self.compacts_in_background,
-            compaction_files_min: 2,
-            compaction_files_max: if self.compacts_in_background { 10 } else { 2 },
-            ..EngineOptions::default()
-        };
+            .with_compaction_enabled(self.compacts_in_background)
+            .with_compaction_files_min(2)
+            .with_compaction_files_max(if self.compacts_in_background { 10 } else { 2 });
         let clock: Arc<dyn Clock> = match self.time {
             Time::Moves => Arc::new(TickingClock::default()),
             Time::Stands => Arc::new(ManualClock::new(MILLIS_AT_FIRST)),

@@ -28,11 +28,9 @@ fn resident() -> u64 {
 #[test]
 fn an_idle_store_gives_back_what_its_memstores_took() {
     let dir = tempfile::tempdir().expect("a directory");
-    let engine = EngineOptions {
-        memstore_flush_size_bytes: 512 << 20,
-        is_compaction_enabled: false,
-        ..EngineOptions::default()
-    };
+    let engine = EngineOptions::default()
+        .with_memstore_flush_size_bytes(512 << 20)
+        .with_compaction_enabled(false);
     let connection = Options::new().engine(engine).open(dir.path()).expect("it opens");
     let name: TableName = "t".parse().expect("a legal name");
     let table = TableDescriptor::new(name.clone()).with_family(ColumnFamilyDescriptor::new("f"));

@@ -9,7 +9,7 @@ use hblite::{
 };
 
 fn options() -> Options {
-    Options::new().engine(EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() })
+    Options::new().engine(EngineOptions::default().with_flush_on_close(false))
 }
 
 fn store_with_rows(dir: &Path, rows: u32) -> Connection {

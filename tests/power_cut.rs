@@ -20,11 +20,8 @@ const COLUMNS: [(&str, &str); 3] = [("a", "x"), ("b", "y"), ("b", "z")];
 const STEP_DEFAULT: usize = 3;
 
 fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
-    let mut engine = EngineOptions {
-        is_compaction_enabled: false,
-        is_flushed_on_close: false,
-        ..EngineOptions::default()
-    };
+    let mut engine =
+        EngineOptions::default().with_compaction_enabled(false).with_flush_on_close(false);
     engine.wal.roll_size_bytes = 4 * 1024;
     let env = Env::in_memory().with_fs(Arc::new(fs));
     Options::new().engine(engine).env(env).open(Path::new("/store"))
@@ -162,7 +159,7 @@ fn acknowledged_rows_survive_a_kill_an_open_and_a_power_cut() {
             let _ = workload(&connection, &mut told);
         }
         let killed = fs.after_kill();
-        let engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
+        let engine = EngineOptions::default().with_compaction_enabled(false);
         let env = Env::in_memory().with_fs(Arc::new(killed.clone()));
         let opened = Options::new().engine(engine).env(env).open(Path::new("/store"));
         let connection = opened.unwrap_or_else(|error| panic!("killed after {cut}: {error}"));

@@ -169,7 +169,7 @@ fn a_file_that_is_truncated_under_a_read_only_open_is_an_error_with_its_name() {
         table.put(&Put::new(format!("row{number:06}")).add("a", "q", value)).unwrap();
     }
     writer.admin().flush_table(table.name()).unwrap();
-    let engine = EngineOptions { are_files_mapped: false, ..EngineOptions::default() };
+    let engine = EngineOptions::default().with_files_mapped(false);
     let reader = Options::new().engine(engine).read_only(true).open(dir.path()).unwrap();
     let (file, _) = content(&dir.path().join("data/default/t"))
         .into_iter()

@@ -20,11 +20,7 @@ fn name(text: &str) -> TableName {
 }
 
 fn open_at(fs: impl FileSystem + 'static, clock: Arc<ManualClock>) -> Result<Connection> {
-    let engine = EngineOptions {
-        is_compaction_enabled: false,
-        is_flushed_on_close: false,
-        ..EngineOptions::default()
-    };
+    let engine = EngineOptions::default().with_compaction_enabled(false).with_flush_on_close(false);
     let env = Env::in_memory().with_fs(Arc::new(fs)).with_clock(clock);
     Options::new().engine(engine).env(env).open(Path::new(STORE))
 }
@@ -539,7 +535,7 @@ fn what_failed_half_way_can_be_done_again() {
 fn a_snapshot_under_load_has_one_moment_of_a_region() {
     let connection = Options::new()
         .env(Env::in_memory())
-        .engine(EngineOptions { memstore_flush_size_bytes: 64 * 1024, ..Default::default() })
+        .engine(EngineOptions::default().with_memstore_flush_size_bytes(64 * 1024))
         .open(STORE)
         .expect("an empty store");
     let mut descriptor = TableDescriptor::new(name("t"));

@@ -36,7 +36,7 @@ fn fixtures() -> PathBuf {
 }
 
 fn options(fs: Arc<dyn FileSystem>) -> Options {
-    let mut engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
+    let mut engine = EngineOptions::default().with_compaction_enabled(false);
     engine.wal.roll_size_bytes = 1 << 10;
     let clock = Arc::new(ManualClock::new(NOW_MS));
     Options::new().engine(engine).env(Env { fs, clock, random: Arc::new(SeededRandom::new(1)) })

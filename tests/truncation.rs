@@ -89,13 +89,11 @@ fn describe(output: &Output) -> String {
 fn child(dir: &Path) -> Result<()> {
     let action = std::env::var(CHILD_ACTION).expect("set by the parent");
     let are_files_mapped = std::env::var(CHILD_MAPPED).is_ok_and(|mapped| mapped == "true");
-    let engine = EngineOptions {
-        is_compaction_enabled: false,
-        are_files_mapped,
+    let engine = EngineOptions::default()
+        .with_compaction_enabled(false)
+        .with_files_mapped(are_files_mapped)
         // Nothing comes from memory.
-        block_cache_size_bytes: 0,
-        ..EngineOptions::default()
-    };
+        .with_block_cache_size_bytes(0);
     let connection = Options::new().engine(engine).open(dir.join("store"))?;
     for table in ["t", "other"] {
         create(&connection, table)?;

@@ -111,7 +111,7 @@ fn wait_for_rest(connection: &Connection, table: &Table) -> Result<Duration> {
 
 fn store(arguments: &Arguments) -> Result<Connection> {
     let block_cache_size_bytes = usize::try_from(arguments.block_cache_mib << 20)?;
-    let engine = EngineOptions { block_cache_size_bytes, ..EngineOptions::default() };
+    let engine = EngineOptions::default().with_block_cache_size_bytes(block_cache_size_bytes);
     Ok(Options::new().engine(engine).open(arguments.store_dir())?)
 }
 

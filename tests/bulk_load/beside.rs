@@ -16,7 +16,7 @@ fn scanners_see_loads_whole_while_regions_split() {
     const LOADS: u64 = 40;
     let connection = Options::new()
         .env(Env::in_memory())
-        .engine(EngineOptions { memstore_flush_size_bytes: 64 * 1024, ..Default::default() })
+        .engine(EngineOptions::default().with_memstore_flush_size_bytes(64 * 1024))
         .open(STORE)
         .expect("an empty store");
     create(&connection, &[]).expect("a new table");

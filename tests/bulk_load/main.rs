@@ -35,11 +35,7 @@ fn engine(connection: &Connection) -> &Arc<Engine> {
 }
 
 fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
-    let engine = EngineOptions {
-        is_compaction_enabled: false,
-        is_flushed_on_close: false,
-        ..EngineOptions::default()
-    };
+    let engine = EngineOptions::default().with_compaction_enabled(false).with_flush_on_close(false);
     Options::new().engine(engine).env(Env::in_memory().with_fs(Arc::new(fs))).open(STORE)
 }
 

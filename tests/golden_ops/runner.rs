@@ -33,7 +33,7 @@ pub(crate) fn run_file(path: &Path) -> FileOutcome {
     };
     let clock = Arc::new(ManualClock::new(CLOCK_START));
     // The recordings were made with automatic compaction off.
-    let engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
+    let engine = EngineOptions::default().with_compaction_enabled(false);
     let connection = Options::new()
         .engine(engine)
         .clock(clock.clone())

@@ -119,13 +119,11 @@ impl Stores {
 
 /// Settings under which nothing happens by itself.
 pub(crate) fn options(fs: Arc<dyn FileSystem>, is_flushed_on_close: bool) -> Options {
-    let mut engine = EngineOptions {
-        is_compaction_enabled: false,
-        is_split_enabled: false,
-        is_flushed_on_close,
-        scrub_period_ms: 0,
-        ..EngineOptions::default()
-    };
+    let mut engine = EngineOptions::default()
+        .with_compaction_enabled(false)
+        .with_split_enabled(false)
+        .with_flush_on_close(is_flushed_on_close)
+        .with_scrub_period_ms(None);
     engine.wal.roll_size_bytes = 3 << 10;
     let env = Env {
         fs,

@@ -73,14 +73,12 @@ impl EngineSide {
     }
 
     fn open(&mut self) -> Result<()> {
-        let mut engine = EngineOptions {
-            is_compaction_enabled: false,
+        let mut engine = EngineOptions::default()
+            .with_compaction_enabled(false)
             // Three at a time, whatever their size: the model knows which.
-            compaction_files_min: 3,
-            compaction_files_max: 3,
-            is_flushed_on_close: self.world == World::Closes { is_flushed: true },
-            ..EngineOptions::default()
-        };
+            .with_compaction_files_min(3)
+            .with_compaction_files_max(3)
+            .with_flush_on_close(self.world == World::Closes { is_flushed: true });
         engine.wal.roll_size_bytes = 16 * 1024;
         let (fs, clock) = (self.file_system(), self.clock.clone());
         let env = Env { fs, clock, random: self.random.clone() };

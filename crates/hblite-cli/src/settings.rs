@@ -28,12 +28,13 @@ type Set = fn(&mut Settings, &str) -> Option<()>;
 const KNOWN: &[(&str, Set)] = &[
     // HDFS verifies the blocks under an HBase.
     ("dfs.block.scanner.volume.bytes.per.second", |s, v| {
-        s.engine.scrub_bytes_per_second_max = number(v)?;
+        s.engine.scrub_bytes_per_second_max = unless_zero(number(v)?);
         Some(())
     }),
     ("dfs.datanode.scan.period.hours", |s, v| {
         let hours: i64 = number(v)?;
-        s.engine.scrub_period_ms = u64::try_from(hours).unwrap_or(0).saturating_mul(HOUR_MS);
+        let hours = u64::try_from(hours).unwrap_or(0);
+        s.engine.scrub_period_ms = unless_zero(hours.saturating_mul(HOUR_MS));
         Some(())
     }),
     ("hbase.busy.wait.duration", |s, v| {
@@ -49,7 +50,7 @@ const KNOWN: &[(&str, Set)] = &[
         Some(())
     }),
     ("hbase.hregion.majorcompaction", |s, v| {
-        s.engine.major_compaction_period_ms = number(v)?;
+        s.engine.major_compaction_period_ms = unless_zero(number(v)?);
         Some(())
     }),
     ("hbase.hregion.max.filesize", |s, v| {
@@ -108,7 +109,7 @@ const KNOWN: &[(&str, Set)] = &[
         Some(())
     }),
     ("hbase.server.keyvalue.maxsize", |s, v| {
-        s.engine.cell_size_max_bytes = number(v)?;
+        s.engine.cell_size_max_bytes = unless_zero(number(v)?);
         Some(())
     }),
     ("hbase.server.scanner.max.result.size", |s, v| {
@@ -132,14 +133,19 @@ fn number<N: std::str::FromStr>(value: &str) -> Option<N> {
     value.trim().parse().ok()
 }
 
+/// The number, unless it is the zero by which HBase says "off" or "no limit".
+fn unless_zero<N: Default + PartialEq>(number: N) -> Option<N> {
+    (number != N::default()).then_some(number)
+}
+
 impl Settings {
     /// The defaults of a cluster.
     pub(crate) fn new(server: ServerOptions) -> Self {
-        let engine = unmapped(EngineOptions {
-            parents_kept_ms: JANITOR_PERIOD_MS,
-            expired_snapshots_kept_ms: SNAPSHOT_CLEANER_PERIOD_MS,
-            ..EngineOptions::default()
-        });
+        let engine = unmapped(
+            EngineOptions::default()
+                .with_parents_kept_ms(JANITOR_PERIOD_MS)
+                .with_expired_snapshots_kept_ms(SNAPSHOT_CLEANER_PERIOD_MS),
+        );
         Self { engine, server }
     }
 

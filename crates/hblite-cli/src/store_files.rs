@@ -20,9 +20,5 @@ pub(crate) fn unmapped(engine: EngineOptions) -> EngineOptions {
     limit.current = limit.maximum;
     // With the lower limit a store of many files does not open, and the error says why.
     let _ = setrlimit(Resource::Nofile, limit);
-    EngineOptions {
-        are_files_mapped: false,
-        block_cache_size_bytes: BLOCK_CACHE_SIZE_BYTES,
-        ..engine
-    }
+    engine.with_files_mapped(false).with_block_cache_size_bytes(BLOCK_CACHE_SIZE_BYTES)
 }

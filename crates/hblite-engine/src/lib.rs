@@ -4,8 +4,7 @@
 //! engine > check, chore > table > catalog > region > store > backup, memstore, wal > layout
 //! ```
 //!
-//! A module uses what stands right of it, never what stands left. `error` and settings belong to
-//! all.
+//! A module uses only modules to its right. Settings belong to all.
 //!
 //! - `engine` opens, recovers and closes a directory
 //! - `check` looks at a closed directory, file by file
@@ -39,6 +38,7 @@ mod parallel;
 mod region;
 mod row_hash;
 mod sealed;
+mod setters;
 mod signal;
 mod snapshot;
 mod status;

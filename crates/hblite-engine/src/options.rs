@@ -1,9 +1,12 @@
 //! Every setting of the engine, with its default, range and HBase's name for it.
 //!
-//! Settings are plain data: given once when a store is opened, checked there, and handed down.
+//! Settings are plain data: given once when a store is opened, checked there, and handed down. A
+//! field is read by its name and set with `with_` and its name, so that a new setting breaks no
+//! caller.
 
 use hblite_model::{Error, Result};
 
+use crate::setters::setters;
 use crate::wal::WalOptions;
 
 const MIB: usize = 1024 * 1024;
@@ -13,10 +16,11 @@ const MIB: usize = 1024 * 1024;
 /// ```
 /// # use hblite_engine as hblite;
 /// use hblite::EngineOptions;
-/// let options = EngineOptions { memstore_flush_size_bytes: 8 << 20, ..EngineOptions::default() };
+/// let options = EngineOptions::default().with_memstore_flush_size_bytes(8 << 20);
 /// assert!(options.check().is_ok());
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct EngineOptions {
     /// Memory of a region at which it is flushed; a table's `MEMSTORE_FLUSHSIZE` takes precedence.
     /// Default 32 MiB, at least 64 KiB (`hbase.hregion.memstore.flush.size`).
@@ -30,9 +34,9 @@ pub struct EngineOptions {
     /// How long a write waits for memory before it is refused with `RegionTooBusy`, in
     /// milliseconds. Default 60,000 (`hbase.busy.wait.duration`).
     pub busy_wait_ms: u64,
-    /// Largest cell that a client may write, 0 for no limit. Default 10 MiB
+    /// Largest cell that a client may write; `None` for no limit. Default 10 MiB
     /// (`hbase.client.keyvalue.maxsize`).
-    pub cell_size_max_bytes: usize,
+    pub cell_size_max_bytes: Option<usize>,
     /// Whether tables get only settings that make sense (`sanity`); a table's own
     /// `hbase.table.sanity.checks` takes precedence. Default true (`hbase.table.sanity.checks`).
     pub are_settings_checked: bool,
@@ -60,19 +64,19 @@ pub struct EngineOptions {
     /// Whether regions that have grown are split in the background. Default true (the switch of
     /// `splitormerge_switch`).
     pub is_split_enabled: bool,
-    /// All files of a store are compacted when the oldest is older than this, in milliseconds; 0
-    /// for never. Default seven days (`hbase.hregion.majorcompaction`).
-    pub major_compaction_period_ms: i64,
-    /// How long hbase:meta names what a region was split or merged from at least, in milliseconds,
-    /// though nothing reads from it any more. Default 0 (`hbase.catalogjanitor.interval`).
+    /// All files of a store are compacted when the oldest is older than this, in milliseconds;
+    /// `None` for never. Default seven days (`hbase.hregion.majorcompaction`).
+    pub major_compaction_period_ms: Option<i64>,
+    /// How long hbase:meta keeps the parents of a split or merge at least, in milliseconds, even if
+    /// nothing reads from them any more. Default 0 (`hbase.catalogjanitor.interval`).
     pub parents_kept_ms: i64,
-    /// How long a snapshot whose time is over is told of at least, in milliseconds. Default 0
+    /// How long an expired snapshot is still listed at least, in milliseconds. Default 0
     /// (`hbase.master.cleaner.snapshot.interval`).
     pub expired_snapshots_kept_ms: i64,
-    /// How much a compaction that nobody waits for writes, so that the disk is there for others; 0
-    /// for no limit. Default 100 MiB a second
+    /// Most bytes per second that background compactions write, which leaves disk bandwidth for
+    /// other work; `None` for no limit. Default 100 MiB
     /// (`hbase.hstore.compaction.throughput.higher.bound`).
-    pub compaction_bytes_per_second_max: u64,
+    pub compaction_bytes_per_second_max: Option<u64>,
     /// Whether files are compacted in the background. Default true.
     pub is_compaction_enabled: bool,
     /// Memory for blocks that are decompressed, or copied from files that are not mapped. Default
@@ -84,18 +88,18 @@ pub struct EngineOptions {
     /// kills the process (SIGBUS); of a file that is not mapped it is a `Corrupt` error. Files that
     /// are not mapped take a descriptor each.
     pub are_files_mapped: bool,
-    /// How often every store file is read and verified again in the background, in milliseconds; 0
-    /// for never. Default seven days. Damage is listed in the store's status. The first round
-    /// begins a minute after the store was opened.
-    pub scrub_period_ms: u64,
-    /// How much the background verification reads, so that the disk is there for others; 0 for no
-    /// limit. Default 8 MiB a second.
-    pub scrub_bytes_per_second_max: u64,
+    /// How often the background thread reads and verifies every store file again, in milliseconds;
+    /// `None` for never. Default seven days. Damage is listed in the store's status. The first
+    /// round begins a minute after the store was opened.
+    pub scrub_period_ms: Option<u64>,
+    /// Most bytes per second that the background verification reads, which leaves disk bandwidth
+    /// for other work; `None` for no limit. Default 8 MiB.
+    pub scrub_bytes_per_second_max: Option<u64>,
     /// The log.
     pub wal: WalOptions,
     /// Whether a directory without a store gets one, instead of being an error. Default true.
     pub create_if_missing: bool,
-    /// Whether damage that can be worked around is no error: damaged records of the log are
+    /// Whether to work around damage instead of returning an error: damaged records of the log are
     /// skipped, and a lost hbase:meta is rebuilt. Both are reported.
     pub salvage: bool,
     /// Whether the store is opened as it is at this moment, and changes are refused with
@@ -114,7 +118,7 @@ impl Default for EngineOptions {
             memstore_block_multiplier: 4,
             memstore_total_size_bytes: 512 * MIB,
             busy_wait_ms: 60_000,
-            cell_size_max_bytes: 10 * MIB,
+            cell_size_max_bytes: Some(10 * MIB),
             are_settings_checked: true,
             compaction_files_min: 3,
             compaction_files_max: 10,
@@ -124,15 +128,15 @@ impl Default for EngineOptions {
             region_size_max_bytes: 10 << 30,
             region_split_first_size_bytes: None,
             is_split_enabled: true,
-            major_compaction_period_ms: 7 * 24 * 60 * 60 * 1000,
+            major_compaction_period_ms: Some(7 * 24 * 60 * 60 * 1000),
             parents_kept_ms: 0,
             expired_snapshots_kept_ms: 0,
-            compaction_bytes_per_second_max: 100 << 20,
+            compaction_bytes_per_second_max: Some(100 << 20),
             is_compaction_enabled: true,
             block_cache_size_bytes: 64 * MIB,
             are_files_mapped: true,
-            scrub_period_ms: 7 * 24 * 60 * 60 * 1000,
-            scrub_bytes_per_second_max: 8 << 20,
+            scrub_period_ms: Some(7 * 24 * 60 * 60 * 1000),
+            scrub_bytes_per_second_max: Some(8 << 20),
             wal: WalOptions::default(),
             create_if_missing: true,
             salvage: false,
@@ -140,6 +144,37 @@ impl Default for EngineOptions {
             is_flushed_on_close: true,
         }
     }
+}
+
+setters! { EngineOptions:
+    with_memstore_flush_size_bytes sets memstore_flush_size_bytes: usize;
+    with_memstore_block_multiplier sets memstore_block_multiplier: usize;
+    with_memstore_total_size_bytes sets memstore_total_size_bytes: usize;
+    with_busy_wait_ms sets busy_wait_ms: u64;
+    with_cell_size_max_bytes sets cell_size_max_bytes: impl Into<Option<usize>>;
+    with_settings_checked sets are_settings_checked: bool;
+    with_compaction_files_min sets compaction_files_min: usize;
+    with_compaction_files_max sets compaction_files_max: usize;
+    with_compaction_ratio sets compaction_ratio: f64;
+    with_compaction_small_file_bytes sets compaction_small_file_bytes: u64;
+    with_blocking_store_files sets blocking_store_files: usize;
+    with_region_size_max_bytes sets region_size_max_bytes: u64;
+    with_region_split_first_size_bytes sets region_split_first_size_bytes: impl Into<Option<u64>>;
+    with_split_enabled sets is_split_enabled: bool;
+    with_major_compaction_period_ms sets major_compaction_period_ms: impl Into<Option<i64>>;
+    with_parents_kept_ms sets parents_kept_ms: i64;
+    with_expired_snapshots_kept_ms sets expired_snapshots_kept_ms: i64;
+    with_compaction_bytes_per_second_max sets compaction_bytes_per_second_max: impl Into<Option<u64>>;
+    with_compaction_enabled sets is_compaction_enabled: bool;
+    with_block_cache_size_bytes sets block_cache_size_bytes: usize;
+    with_files_mapped sets are_files_mapped: bool;
+    with_scrub_period_ms sets scrub_period_ms: impl Into<Option<u64>>;
+    with_scrub_bytes_per_second_max sets scrub_bytes_per_second_max: impl Into<Option<u64>>;
+    with_wal sets wal: WalOptions;
+    with_create_if_missing sets create_if_missing: bool;
+    with_salvage sets salvage: bool;
+    with_read_only sets is_read_only: bool;
+    with_flush_on_close sets is_flushed_on_close: bool;
 }
 
 impl EngineOptions {
@@ -158,7 +193,16 @@ impl EngineOptions {
                 "compaction_files_max >= compaction_files_min",
             ),
             (self.compaction_ratio > 0.0, "compaction_ratio > 0"),
-            (self.major_compaction_period_ms >= 0, "major_compaction_period_ms >= 0"),
+            (
+                self.major_compaction_period_ms.is_none_or(|period| period > 0),
+                "major_compaction_period_ms > 0",
+            ),
+            (self.scrub_period_ms != Some(0), "scrub_period_ms > 0"),
+            (self.scrub_bytes_per_second_max != Some(0), "scrub_bytes_per_second_max > 0"),
+            (
+                self.compaction_bytes_per_second_max != Some(0),
+                "compaction_bytes_per_second_max > 0",
+            ),
             (self.parents_kept_ms >= 0, "parents_kept_ms >= 0"),
             (self.expired_snapshots_kept_ms >= 0, "expired_snapshots_kept_ms >= 0"),
         ];

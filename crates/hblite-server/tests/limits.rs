@@ -313,7 +313,7 @@ fn too_many_calls_are_refused_and_may_come_again() {
 
 #[test]
 fn cells_over_the_limit_are_refused() {
-    let engine = EngineOptions { cell_size_max_bytes: 100, ..EngineOptions::default() };
+    let engine = EngineOptions::default().with_cell_size_max_bytes(100);
     let options = Options::new().engine(engine);
     let server = TestServer::start_with(options, ServerOptions::on_free_ports()).unwrap();
     let name = create_table(&server, "t", &[]).remove(0);

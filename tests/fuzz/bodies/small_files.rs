@@ -45,13 +45,11 @@ fn is_small(path: &Path) -> bool {
 }
 
 fn open(fs: &MemFileSystem, salvage: bool) -> Result<Connection> {
-    let engine = EngineOptions {
-        is_compaction_enabled: false,
-        is_split_enabled: false,
-        is_flushed_on_close: false,
-        scrub_period_ms: 0,
-        ..EngineOptions::default()
-    };
+    let engine = EngineOptions::default()
+        .with_compaction_enabled(false)
+        .with_split_enabled(false)
+        .with_flush_on_close(false)
+        .with_scrub_period_ms(None);
     let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
     Options::new().engine(engine).env(env).salvage(salvage).open(STORE)
 }

@@ -33,8 +33,8 @@ static ENTRIES: LazyLock<Vec<(String, u64)>> = LazyLock::new(|| {
 
 fn write_log() -> Vec<(PathBuf, Vec<u8>)> {
     let env = Env::in_memory();
-    let wal = WalOptions { roll_size_bytes: 2048, ..WalOptions::default() };
-    let engine = EngineOptions { is_flushed_on_close: false, wal, ..EngineOptions::default() };
+    let wal = WalOptions::default().with_roll_size_bytes(2048);
+    let engine = EngineOptions::default().with_flush_on_close(false).with_wal(wal);
     let store = Options::new().env(env.clone()).engine(engine).open("store").expect("a store");
     let descriptor = TableDescriptor::new("t".parse().expect("a name"))
         .with_family(ColumnFamilyDescriptor::new("f"));

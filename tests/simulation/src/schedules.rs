@@ -39,7 +39,7 @@ fn explore(program: impl Fn()) {
 }
 
 fn open(env: &Env) -> Connection {
-    let engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
+    let engine = EngineOptions::default().with_compaction_enabled(false);
     Options::new().engine(engine).env(env.clone()).open(Path::new("/store")).expect("a store")
 }
 

@@ -32,11 +32,7 @@ impl Engine for Hblite {
     }
 
     fn open(&self, dir: &Path, opening: Opening) -> Result<Box<dyn Store>> {
-        let options = EngineOptions {
-            memstore_flush_size_bytes: opening.write_buffer_bytes(),
-            memstore_total_size_bytes: 4 * opening.write_buffer_bytes(),
-            ..EngineOptions::default()
-        };
+        let options = EngineOptions::default().with_memstore_flush_size_bytes(opening.write_buffer_bytes()).with_memstore_total_size_bytes(4 * opening.write_buffer_bytes());
         let connection = Options::new().engine(options).open(dir)?;
         let name: TableName = TABLE.parse()?;
         let admin = connection.admin();

@@ -57,13 +57,13 @@ impl ScrubberThread {
     /// `Io` if there can be no more threads.
     pub(super) fn start(scrubber: &Arc<Scrubber>) -> Result<Self> {
         let (stop, stopped) = channel();
-        if scrubber.context.options.scrub_period_ms == 0 {
+        let Some(period_ms) = scrubber.context.options.scrub_period_ms else {
             return Ok(Self { stop, thread: None });
-        }
+        };
         let scrubber = Arc::clone(scrubber);
         let thread = hblite_env::thread::Builder::new()
             .name(THREAD_NAME.to_owned())
-            .spawn(move || scrubber.run(&stopped))
+            .spawn(move || scrubber.run(Duration::from_millis(period_ms), &stopped))
             .map_err(|error| {
                 Error::new(Exception::Io, format!("start thread {THREAD_NAME}: {error}"))
             })?;
@@ -93,13 +93,11 @@ impl Scrubber {
         self.status.lock().damaged.first().map(|file| file.message.clone())
     }
 
-    fn run(&self, stop: &Receiver<()>) {
-        let options = &self.context.options;
-        let period = Duration::from_millis(options.scrub_period_ms);
+    fn run(&self, period: Duration, stop: &Receiver<()>) {
         let mut wait = period.min(FIRST_ROUND_DELAY);
         while has_passed(stop, wait) {
             let began = Instant::now();
-            let mut pace = Pace::new(options.scrub_bytes_per_second_max);
+            let mut pace = Pace::new(self.context.options.scrub_bytes_per_second_max);
             if !self.round(&mut |bytes| pace.pass(bytes, stop)) {
                 return;
             }
@@ -198,14 +196,14 @@ fn has_passed(stop: &Receiver<()>, wait: Duration) -> bool {
 
 /// Keeps a reader to a number of bytes per second.
 struct Pace {
-    /// 0 for no limit.
-    bytes_per_second: u64,
+    /// `None` for no limit.
+    bytes_per_second: Option<u64>,
     began: Instant,
     bytes: u64,
 }
 
 impl Pace {
-    fn new(bytes_per_second: u64) -> Self {
+    fn new(bytes_per_second: Option<u64>) -> Self {
         Self { bytes_per_second, began: Instant::now(), bytes: 0 }
     }
 
@@ -218,10 +216,7 @@ impl Pace {
 
     /// The time by which the bytes are early, if it is worth sleeping.
     fn left(&self) -> Option<Duration> {
-        if self.bytes_per_second == 0 {
-            return None;
-        }
-        let seconds = self.bytes as f64 / self.bytes_per_second as f64;
+        let seconds = self.bytes as f64 / self.bytes_per_second? as f64;
         let due = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         due.checked_sub(self.began.elapsed()).filter(|left| *left >= NAP_MIN)
     }
@@ -234,19 +229,19 @@ mod tests {
     #[test]
     fn bytes_take_their_time_unless_there_is_no_limit() {
         let (_stop, stopped) = channel();
-        let mut pace = Pace::new(1_000_000);
+        let mut pace = Pace::new(Some(1_000_000));
         let began = Instant::now();
         assert!((0..8).all(|_| pace.pass(5_000, &stopped)));
         assert!(began.elapsed() >= Duration::from_millis(20));
-        assert!(Pace::new(0).pass(u64::MAX, &stopped));
+        assert!(Pace::new(None).pass(u64::MAX, &stopped));
     }
 
     #[test]
     fn a_wait_ends_when_the_store_is_closed() {
         let (stop, stopped) = channel();
         stop.send(()).unwrap();
-        assert!(!Pace::new(1).pass(u64::MAX, &stopped));
+        assert!(!Pace::new(Some(1)).pass(u64::MAX, &stopped));
         drop(stop);
-        assert!(!Pace::new(0).pass(1, &stopped));
+        assert!(!Pace::new(None).pass(1, &stopped));
     }
 }

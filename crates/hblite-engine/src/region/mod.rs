@@ -204,8 +204,8 @@ impl Region {
         ))
     }
 
-    /// The largest cell that a client may write, in bytes; 0 for no limit.
-    pub(crate) fn cell_size_max(&self) -> usize {
+    /// The largest cell that a client may write, in bytes; `None` for no limit.
+    pub(crate) fn cell_size_max(&self) -> Option<usize> {
         self.settings.cell_size_max_bytes
     }
 

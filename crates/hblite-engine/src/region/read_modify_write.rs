@@ -235,11 +235,11 @@ impl Region {
     }
 }
 
-/// Refuses a value that grew beyond what a cell of the table may have; 0 is no limit.
-fn check_new_cell(cell: &CellRef<'_>, size_max: usize) -> Result<()> {
+/// Refuses a value that grew beyond what a cell of the table may have.
+fn check_new_cell(cell: &CellRef<'_>, size_max: Option<usize>) -> Result<()> {
     // What Java counts: serialized, with a length in front.
     let size = cell.serialized_size() + size_of::<u32>();
-    if size_max > 0 && size > size_max {
+    if let Some(size_max) = size_max.filter(|max| size > *max) {
         let message = format!("Cell with size {size} exceeds limit of {size_max} bytes in region");
         return Err(Error::do_not_retry(message));
     }

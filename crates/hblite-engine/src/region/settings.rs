@@ -19,8 +19,8 @@ pub(super) struct RegionSettings {
     pub(super) flush_size_bytes: usize,
     /// Memory at which writes wait for a flush.
     pub(super) blocking_size_bytes: usize,
-    /// The largest cell that a client may write; 0 for no limit.
-    pub(super) cell_size_max_bytes: usize,
+    /// The largest cell that a client may write; `None` for no limit.
+    pub(super) cell_size_max_bytes: Option<usize>,
     /// COMPACTION_ENABLED, unless the store compacts nothing.
     pub(super) is_compaction_enabled: bool,
 }
@@ -40,8 +40,9 @@ impl RegionSettings {
             durability,
             flush_size_bytes,
             blocking_size_bytes: flush_size_bytes.saturating_mul(options.memstore_block_multiplier),
+            // HBase's 0 is no limit.
             cell_size_max_bytes: size("hbase.server.keyvalue.maxsize")
-                .unwrap_or(options.cell_size_max_bytes),
+                .map_or(options.cell_size_max_bytes, |bytes| Some(bytes).filter(|b| *b > 0)),
             is_compaction_enabled: options.is_compaction_enabled && table.is_compaction_enabled(),
         }
     }
@@ -81,7 +82,7 @@ mod tests {
         assert_eq!(settings.flush_size_bytes, 1_000_000);
         assert_eq!(settings.blocking_size_bytes, 1_000_000 * multiplier);
         assert_eq!(settings.durability, Durability::FsyncWal);
-        assert_eq!(settings.cell_size_max_bytes, 17);
+        assert_eq!(settings.cell_size_max_bytes, Some(17));
         assert!(settings.is_read_only && !settings.is_compaction_enabled);
     }
 

@@ -204,8 +204,8 @@ impl RegionHandle {
         self.region.mutate_rows_if(checks, mutations)
     }
 
-    /// The largest cell that a client may write, in bytes; 0 for no limit.
-    pub fn cell_size_max(&self) -> usize {
+    /// The largest cell that a client may write, in bytes; `None` for no limit.
+    pub fn cell_size_max(&self) -> Option<usize> {
         self.region.cell_size_max()
     }
 

@@ -86,12 +86,14 @@ use self::segment::segment_path;
 use self::syncer::{Goal, Syncer};
 use self::writer::{Previous, Tail};
 use crate::layout::StoreId;
+use crate::setters::setters;
 
 /// The greatest size at which a segment may be declared full: 1 GiB.
 const ROLL_SIZE_BYTES_MAX: u64 = 1 << 30;
 
 /// Settings of a log.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct WalOptions {
     /// A segment that has reached this size gets no more records; 1 KiB to 1 GiB, default 64 MiB
     /// (`hbase.regionserver.logroll.multiplier` times the block size).
@@ -107,6 +109,12 @@ impl Default for WalOptions {
     fn default() -> Self {
         Self { roll_size_bytes: 64 << 20, segments_max: 32, buffer_size_bytes: 1 << 20 }
     }
+}
+
+setters! { WalOptions:
+    with_roll_size_bytes sets roll_size_bytes: u64;
+    with_segments_max sets segments_max: usize;
+    with_buffer_size_bytes sets buffer_size_bytes: usize;
 }
 
 /// The place of an appended record, to wait for.

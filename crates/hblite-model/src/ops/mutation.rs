@@ -203,14 +203,14 @@ impl Mutation {
         self.check()
     }
 
-    /// Refuses a cell over the client's limit (`hbase.client.keyvalue.maxsize`).
+    /// Refuses a cell over the client's limit (`hbase.client.keyvalue.maxsize`); `None` for no
+    /// limit.
     ///
     /// # Errors
     /// `IllegalArgument`: `KeyValue size too large`.
-    pub fn check_cell_size(&self, size_max_bytes: usize) -> Result<()> {
-        if size_max_bytes > 0
-            && self.cells.iter().any(|cell| cell.serialized_size() > size_max_bytes)
-        {
+    pub fn check_cell_size(&self, size_max_bytes: Option<usize>) -> Result<()> {
+        let is_too_large = |max| self.cells.iter().any(|cell| cell.serialized_size() > max);
+        if size_max_bytes.is_some_and(is_too_large) {
             return Err(Error::illegal_argument("KeyValue size too large"));
         }
         Ok(())

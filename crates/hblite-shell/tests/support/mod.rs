@@ -44,7 +44,7 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(start_ms: i64, step_ms: i64) -> Self {
         let clock = Arc::new(ManualClock::new(start_ms));
-        let engine = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
+        let engine = EngineOptions::default().with_compaction_enabled(false);
         let options = Options::new().clock(clock.clone()).engine(engine);
         let connection = options.open_in_memory().unwrap();
         let transcript = Transcript::default();

@@ -125,10 +125,10 @@ impl Store {
     /// have outlived their time, that all of it is to be written anew
     /// (`SortedCompactionPolicy.shouldPerformMajorCompaction`).
     fn is_major_compaction_due(&self, files: &[Arc<StoreFile>]) -> bool {
-        let period = self.context.options.major_compaction_period_ms;
+        let Some(period) = self.context.options.major_compaction_period_ms else { return false };
         let now = self.context.env.clock.now_millis();
         let oldest = files.iter().filter_map(|file| file.since()).min();
-        if period == 0 || oldest.is_none_or(|oldest| oldest >= now.saturating_sub(period)) {
+        if oldest.is_none_or(|oldest| oldest >= now.saturating_sub(period)) {
             return false;
         }
         let time_to_live = self.scan_info.time_to_live_ms;
@@ -146,7 +146,7 @@ impl Store {
         let is_urgent = trigger != CompactionTrigger::Background
             || file_count >= options.blocking_store_files
             || self.context.is_memory_short();
-        Pace::new(if is_urgent { 0 } else { options.compaction_bytes_per_second_max })
+        Pace::new(options.compaction_bytes_per_second_max.filter(|_| !is_urgent))
     }
 
     fn merge(

@@ -13,14 +13,14 @@ const NAP_MAX: Duration = Duration::from_millis(5);
 /// Keeps a writer to a number of bytes per second.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// 0 for no limit.
-    bytes_per_second: u64,
+    /// `None` for no limit.
+    bytes_per_second: Option<u64>,
     began: Instant,
     bytes: u64,
 }
 
 impl Pace {
-    pub(super) fn new(bytes_per_second: u64) -> Self {
+    pub(super) fn new(bytes_per_second: Option<u64>) -> Self {
         Self { bytes_per_second, began: Instant::now(), bytes: 0 }
     }
 
@@ -47,10 +47,7 @@ impl Pace {
 
     /// The time by which the bytes are early.
     fn left(&self) -> Option<Duration> {
-        if self.bytes_per_second == 0 {
-            return None;
-        }
-        let seconds = self.bytes as f64 / self.bytes_per_second as f64;
+        let seconds = self.bytes as f64 / self.bytes_per_second? as f64;
         // More than a year is not waited for; the writer is asked again anyway.
         let due = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         due.checked_sub(self.began.elapsed()).filter(|left| !left.is_zero())
@@ -63,17 +60,17 @@ mod tests {
 
     #[test]
     fn bytes_take_their_time_unless_there_is_no_limit() {
-        let mut pace = Pace::new(1_000_000);
+        let mut pace = Pace::new(Some(1_000_000));
         let began = Instant::now();
         assert!((0..4).all(|_| pace.wait_after(5_000, || false, || false)));
         assert!(began.elapsed() >= Duration::from_millis(20));
-        assert!(Pace::new(0).wait_after(u64::MAX, || panic!("nobody waits"), || false));
-        assert!(Pace::new(1).wait_after(u64::MAX, || false, || true));
+        assert!(Pace::new(None).wait_after(u64::MAX, || panic!("nobody waits"), || false));
+        assert!(Pace::new(Some(1)).wait_after(u64::MAX, || false, || true));
     }
 
     #[test]
     fn a_wait_ends_when_it_is_stopped() {
-        let mut pace = Pace::new(1);
+        let mut pace = Pace::new(Some(1));
         assert!(!pace.wait_after(u64::MAX, || true, || false));
     }
 }

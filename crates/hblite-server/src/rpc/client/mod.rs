@@ -69,10 +69,10 @@ fn check_cell_sizes(region: &RegionHandle, mutation: &Mutation) -> Result<(), Re
     if mutation.kind() == MutationKind::Delete {
         return Ok(());
     }
-    let max = region.cell_size_max();
+    let Some(max) = region.cell_size_max() else { return Ok(()) };
     // What Java counts: serialized, with a length in front.
     let size = |cell: &hblite_model::CellRef<'_>| cell.serialized_size() + size_of::<u32>();
-    match mutation.cells().iter().find(|cell| max > 0 && size(cell) > max) {
+    match mutation.cells().iter().find(|cell| size(cell) > max) {
         None => Ok(()),
         Some(cell) => Err(RemoteException::do_not_retry(format!(
             "Cell[{cell}] with size {} exceeds limit of {max} bytes",
