@@ -164,7 +164,8 @@ setters! { EngineOptions:
     with_major_compaction_period_ms sets major_compaction_period_ms: impl Into<Option<i64>>;
     with_parents_kept_ms sets parents_kept_ms: i64;
     with_expired_snapshots_kept_ms sets expired_snapshots_kept_ms: i64;
-    with_compaction_bytes_per_second_max sets compaction_bytes_per_second_max: impl Into<Option<u64>>;
+    with_compaction_bytes_per_second_max sets
+        compaction_bytes_per_second_max: impl Into<Option<u64>>;
     with_compaction_enabled sets is_compaction_enabled: bool;
     with_block_cache_size_bytes sets block_cache_size_bytes: usize;
     with_files_mapped sets are_files_mapped: bool;

@@ -56,7 +56,14 @@ impl Settings {
             (Durability::FsyncWal, Durability::SyncWal, Durability::AsyncWal);
         let durability = pick(&random, &[fsync, fsync, fsync, sync, sync, later]);
         let files_min = pick(&random, &[2, 3, 10]);
-        let mut engine = EngineOptions::default().with_memstore_flush_size_bytes(64 * 1024).with_compaction_files_min(files_min).with_compaction_files_max(files_min + pick(&random, &[0, 3])).with_compaction_enabled(below(&random, 3) > 0).with_flush_on_close(below(&random, 2) == 0).with_block_cache_size_bytes(pick(&random, &[0, 1 << 20])).with_parents_kept_ms(pick(&random, &[0, 0, 60_000]));
+        let mut engine = EngineOptions::default()
+            .with_memstore_flush_size_bytes(64 * 1024)
+            .with_compaction_files_min(files_min)
+            .with_compaction_files_max(files_min + pick(&random, &[0, 3]))
+            .with_compaction_enabled(below(&random, 3) > 0)
+            .with_flush_on_close(below(&random, 2) == 0)
+            .with_block_cache_size_bytes(pick(&random, &[0, 1 << 20]))
+            .with_parents_kept_ms(pick(&random, &[0, 0, 60_000]));
         engine.wal.roll_size_bytes = pick(&random, &[4 * 1024, 16 * 1024, 1 << 20]);
         let policy = match below(&random, 4) {
             0 => Policy::Random { switch_one_in: 1 },

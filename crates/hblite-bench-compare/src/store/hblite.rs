@@ -32,7 +32,9 @@ impl Engine for Hblite {
     }
 
     fn open(&self, dir: &Path, opening: Opening) -> Result<Box<dyn Store>> {
-        let options = EngineOptions::default().with_memstore_flush_size_bytes(opening.write_buffer_bytes()).with_memstore_total_size_bytes(4 * opening.write_buffer_bytes());
+        let options = EngineOptions::default()
+            .with_memstore_flush_size_bytes(opening.write_buffer_bytes())
+            .with_memstore_total_size_bytes(4 * opening.write_buffer_bytes());
         let connection = Options::new().engine(options).open(dir)?;
         let name: TableName = TABLE.parse()?;
         let admin = connection.admin();
