@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Files and operations of the project's own folder: what the documents say.
-const OWN: (usize, usize) = (67, 10_032);
+const OWN: (usize, usize) = (69, 10_622);
 
 fn main() -> ExitCode {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/ops");

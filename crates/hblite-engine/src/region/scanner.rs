@@ -95,6 +95,8 @@ pub(crate) struct RegionScanner<S = SourceScanner> {
     fetched: u64,
     /// The piece that was read ahead.
     ahead: Option<Piece>,
+    /// The last piece looked cut, and the look ahead has found nothing behind it.
+    is_last_piece_corrected: bool,
 }
 
 /// A row in which reading has paused because the work that was allowed is done.
@@ -233,6 +235,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             fetch_max: scan.caching().map(u64::from),
             fetched: 0,
             ahead: None,
+            is_last_piece_corrected: false,
         })
     }
 
@@ -268,12 +271,14 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             return Ok(next);
         }
         self.fetched += 1;
+        self.is_last_piece_corrected = false;
         let fills_fetch = self.fetch_max.is_some_and(|max| self.fetched.is_multiple_of(max));
         match next {
             RegionStep::Row(RowPart { may_have_more_cells: true })
                 if self.piece.is_batch() && !fills_fetch =>
             {
                 self.look_ahead()?;
+                self.is_last_piece_corrected = self.ahead.is_none();
                 Ok(RegionStep::Row(RowPart { may_have_more_cells: self.ahead.is_some() }))
             }
             next => Ok(next),

@@ -7,6 +7,7 @@
 //! Threads: any.
 
 mod batch;
+mod fetches;
 mod region_handle;
 mod scanner;
 

@@ -15,6 +15,7 @@ use hblite_model::cell::CellBuffer;
 use hblite_model::{CellRef, Direction, Result, RowPart, RowResult, Scan, ScanStep};
 
 use super::TableHandle;
+use super::fetches::{Fetches, PieceOfRow};
 use crate::region::Region;
 use crate::region::scanner::{CellSink, RegionScanner, RegionStep};
 
@@ -25,8 +26,10 @@ pub struct TableScanner {
     region: Option<Current>,
     /// Where the scan goes on when the present region is done.
     next: Option<Border>,
-    /// Rows still wanted; `None` for all.
+    /// Rows still wanted; `None` for all, and if `fetches` count them.
     rows_left: Option<u64>,
+    /// Counts the rows if the limit depends on the fetches.
+    fetches: Option<Fetches>,
     /// The row of the last piece, if it was to go on.
     open_row: Option<Vec<u8>>,
 }
@@ -35,9 +38,8 @@ struct Current {
     region: Arc<Region>,
     scanner: RegionScanner,
     has_rows: bool,
-    pieces: u64,
-    /// Whether the last piece ended its row with exactly as many cells as a batch has.
-    ended_full: bool,
+    /// Whether the last piece said that it was the last one of the region.
+    is_end_known: bool,
     cells_read: u64,
     size_bytes: u64,
 }
@@ -67,13 +69,15 @@ impl Border {
 
 impl TableScanner {
     pub(super) fn open(table: TableHandle, scan: Scan) -> Result<Self> {
-        let rows_left = scan.limit().map(u64::from);
+        let fetches = Fetches::of(&scan);
+        let rows_left = scan.limit().filter(|_| fetches.is_none()).map(u64::from);
         let mut scanner = Self {
             table,
             scan,
             region: None,
             next: Some(Border::Start),
             rows_left,
+            fetches,
             open_row: None,
         };
         // The first region is opened now: a table that is not there is told at once.
@@ -117,7 +121,9 @@ impl TableScanner {
             *row = RowResult::new(cells);
             return Ok(found);
         }
-        if found != RegionStep::End && self.is_beyond_limit(&cells) {
+        if let RegionStep::Row(part) = found
+            && self.is_beyond_limit(&cells, part)
+        {
             cells.clear();
             self.end();
             found = RegionStep::End;
@@ -143,6 +149,13 @@ impl TableScanner {
     /// # Errors
     /// As [`TableScanner::next_row`].
     pub fn for_each_cell(&mut self, mut visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
+        if self.fetches.is_some() {
+            let mut piece = RowResult::default();
+            while self.next_row(&mut piece)? {
+                piece.cells().for_each(|cell| visit(&cell));
+            }
+            return Ok(());
+        }
         let mut sink = Visitor { visit: &mut visit, cells: 0, size_bytes: 0 };
         while self.next_into(&mut sink, || false)? != RegionStep::End {}
         Ok(())
@@ -157,10 +170,26 @@ impl TableScanner {
         &mut self,
         visit: impl FnMut(&CellRef<'_>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
+        if self.fetches.is_some() {
+            return self.try_for_each_cell_of_pieces(visit);
+        }
         let mut sink =
             StoppingVisitor { visit, end: ControlFlow::Continue(()), cells: 0, size_bytes: 0 };
         while sink.end.is_continue() && self.next_into(&mut sink, || false)? != RegionStep::End {}
         Ok(sink.end)
+    }
+
+    fn try_for_each_cell_of_pieces<B>(
+        &mut self,
+        mut visit: impl FnMut(&CellRef<'_>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>> {
+        let mut piece = RowResult::default();
+        while self.next_row(&mut piece)? {
+            if let end @ ControlFlow::Break(_) = piece.cells().try_for_each(|cell| visit(&cell)) {
+                return Ok(end);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     fn next_into<S: CellSink + Measured>(
@@ -169,7 +198,7 @@ impl TableScanner {
         mut is_time_over: impl FnMut() -> bool,
     ) -> Result<RegionStep> {
         loop {
-            if self.rows_left == Some(0) && self.is_limit_reached() {
+            if self.is_limit_reached() {
                 self.end();
                 return Ok(RegionStep::End);
             }
@@ -183,17 +212,14 @@ impl TableScanner {
             match current.scanner.next_row_until(sink, &mut is_time_over)? {
                 RegionStep::Cursor(()) => return Ok(RegionStep::Cursor(())),
                 RegionStep::End => {
-                    // Limit 0 is no limit, but the client stops after a region with rows. A server
-                    // that has no rows because the filter is done ends the whole scan.
-                    let is_last = if current.has_rows {
-                        self.scan.limit() == Some(0)
-                    } else {
-                        current.scanner.is_filter_done()
-                    };
+                    // A server that has no rows because the filter is done ends the whole scan.
+                    let is_last = !current.has_rows && current.scanner.is_filter_done();
                     if is_last {
                         self.next = None;
                     }
-                    self.count_full_end();
+                    if let Some(fetches) = &mut self.fetches {
+                        fetches.end_region(current.is_end_known);
+                    }
                     self.close_region();
                     // In reverse the border is no row to go on from, but the one behind it.
                     if matches!(self.next, Some(Border::From(_))) && is_time_over() {
@@ -203,11 +229,6 @@ impl TableScanner {
                 row @ RegionStep::Row(RowPart { may_have_more_cells }) => {
                     let (cells, size_bytes) = sink.measure();
                     current.has_rows = true;
-                    current.pieces += 1;
-                    current.ended_full = !may_have_more_cells
-                        && self.scan.batch().is_some_and(|batch| {
-                            usize::try_from(cells - before.0).is_ok_and(|count| count == batch)
-                        });
                     current.cells_read += cells - before.0;
                     current.size_bytes += size_bytes - before.1;
                     if !may_have_more_cells && let Some(left) = &mut self.rows_left {
@@ -219,17 +240,28 @@ impl TableScanner {
         }
     }
 
-    /// A limit of 0 that the caller gave means something else than 0 rows left.
     fn is_limit_reached(&self) -> bool {
-        self.scan.limit() != Some(0) && self.open_row.is_none()
+        (self.rows_left == Some(0) && self.open_row.is_none())
+            || self.fetches.as_ref().is_some_and(Fetches::is_over)
     }
 
     /// A row that was to go on and did not counts when the next one is met, as HBase's server
     /// counts it. Whether `cells`, just read, begin a row beyond the limit then.
-    fn is_beyond_limit(&mut self, cells: &CellBuffer) -> bool {
+    fn is_beyond_limit(&mut self, cells: &CellBuffer, part: RowPart) -> bool {
         let Some(row) = cells.get(0).map(|cell| cell.row()) else {
             return false;
         };
+        if let (Some(fetches), Some(current)) = (&mut self.fetches, &mut self.region) {
+            let has_more_in_region = current.scanner.may_have_more();
+            current.is_end_known = !has_more_in_region;
+            return !fetches.take(PieceOfRow {
+                row,
+                cells: cells.len(),
+                may_have_more_cells: part.may_have_more_cells,
+                is_corrected: current.scanner.is_last_piece_corrected(),
+                has_more_in_region,
+            });
+        }
         let ends_open_row = self.open_row.as_ref().is_some_and(|open| open != row);
         let Some(left) = &mut self.rows_left else {
             return false;
@@ -237,19 +269,7 @@ impl TableScanner {
         if ends_open_row {
             *left = left.saturating_sub(1);
         }
-        ends_open_row && *left == 0 && self.scan.limit() != Some(0)
-    }
-
-    /// HBase's client counts a row twice that fills both its batch and a fetch at the end of a
-    /// region.
-    fn count_full_end(&mut self) {
-        let caching = self.scan.caching().map_or(0, u64::from);
-        let is_counted_twice = self.region.as_ref().is_some_and(|current| {
-            current.ended_full && caching > 0 && current.pieces.is_multiple_of(caching)
-        });
-        if is_counted_twice && let Some(left) = &mut self.rows_left {
-            *left = left.saturating_sub(1);
-        }
+        ends_open_row && *left == 0
     }
 
     fn end(&mut self) {
@@ -276,8 +296,7 @@ impl TableScanner {
             region,
             scanner,
             has_rows: false,
-            pieces: 0,
-            ended_full: false,
+            is_end_known: false,
             cells_read: 0,
             size_bytes: 0,
         });

@@ -229,7 +229,8 @@ impl Scan {
         Self { is_raw: raw, ..self }
     }
 
-    /// At most this many rows. 0 reads the first region that has rows, as HBase's client does.
+    /// At most this many rows. With 0 the scan ends after the first fetch, as in HBase's client: it
+    /// returns at most as many rows as [`Scan::with_caching`] says, from one region.
     #[must_use]
     pub fn with_limit(self, rows: u32) -> Self {
         Self { limit: Some(rows), ..self }

@@ -40,6 +40,11 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         self.read_next_row(sink, is_time_over)
     }
 
+    /// Whether the last piece looked cut and turned out to end the region.
+    pub(crate) fn is_last_piece_corrected(&self) -> bool {
+        self.is_last_piece_corrected
+    }
+
     /// Lets reading go on for so much work before it pauses, counted as [`super::RowBudget`] does.
     pub(crate) fn allow_work(&mut self, work: u64) {
         self.piece.allow_work(work);
@@ -74,6 +79,9 @@ impl<S: KeyValueScanner> RegionScanner<S> {
 
     /// Whether the region may have more for this scan: HBase's `moreRows`.
     pub(crate) fn may_have_more(&mut self) -> bool {
+        if self.ahead.is_some() {
+            return true;
+        }
         if self.is_done {
             return false;
         }
