@@ -15,17 +15,20 @@
 pub mod zookeeper;
 
 mod cluster;
+mod fault_control;
 mod faults;
 mod http;
 mod log;
 mod machine;
 mod options;
 mod places;
+mod role;
 mod rpc;
 mod server;
 mod test_server;
 
-pub use faults::{FaultAction, FaultRule, FaultServer, FaultStatus, Faults, ServerCrash};
+pub use fault_control::{Faults, ServerCrash};
+pub use faults::{FaultAction, FaultRule, FaultServer, FaultStatus};
 pub use log::{Log, LogLevel};
 pub use options::{Limits, ServerOptions};
 pub use server::{Server, ServerPorts};

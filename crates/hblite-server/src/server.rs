@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
 use crate::cluster::{Cluster, Role, ZooKeeperView};
-use crate::faults::Faults;
+use crate::fault_control::Faults;
 use crate::http::{self, Admin};
 use crate::log::Log;
 use crate::options::ServerOptions;

@@ -3,7 +3,7 @@
 use hblite::{Connection, Options};
 use hblite_model::Result;
 
-use crate::faults::Faults;
+use crate::fault_control::Faults;
 use crate::options::ServerOptions;
 use crate::server::{Server, ServerPorts};
 

@@ -10,8 +10,10 @@ mod compactor;
 pub(crate) mod meta_view;
 mod procedures;
 mod recent_writes;
+pub(crate) mod scanners;
 mod servers;
 mod switches;
+mod target;
 mod zookeeper_view;
 
 use std::collections::HashSet;
@@ -33,22 +35,13 @@ use self::compactor::Compactor;
 pub(crate) use self::compactor::{Job, Pending};
 pub(crate) use self::procedures::Procedures;
 use self::recent_writes::RecentWrites;
+use self::scanners::Scanners;
 use self::servers::RegionServers;
 pub(crate) use self::switches::{Switch, Switches};
 pub(crate) use self::zookeeper_view::ZooKeeperView;
 use crate::faults::ActiveFaults;
 use crate::options::ServerOptions;
-use crate::rpc::scanners::Scanners;
-
-/// The number of a region server, from 0.
-pub(crate) type ServerIndex = usize;
-
-/// Who answers on a port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    Master,
-    RegionServer(ServerIndex),
-}
+pub(crate) use crate::role::{Role, ServerIndex};
 
 /// A server as it is known, host apart: that one depends on who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

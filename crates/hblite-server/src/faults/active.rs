@@ -17,8 +17,8 @@ use parking_lot::Mutex;
 
 use super::exception;
 use super::rule::{FaultAction, FaultRule};
-use super::target::{Target, targets};
-use crate::cluster::{Cluster, Role};
+use super::target::Target;
+use crate::role::Role;
 
 /// Most faults at once.
 const FAULTS_MAX: usize = 1_000;
@@ -116,17 +116,18 @@ impl ActiveFaults {
         self.known.lock().active.iter().map(|active| active.status.clone()).collect()
     }
 
-    /// What becomes of this call; none if nothing happens to it.
+    /// What becomes of this call, `None` if nothing happens to it. `targets` finds the regions that
+    /// it names.
     pub(crate) fn verdict(
         &self,
-        cluster: &Cluster,
         role: Role,
         request: &Request,
+        targets: impl FnOnce() -> BTreeSet<Target>,
     ) -> Option<Verdict> {
         if !self.are_any.load(Ordering::Acquire) {
             return None;
         }
-        let targets = targets(cluster, request);
+        let targets = targets();
         let asked = Asked { role, method: request.method(), targets: &targets };
         let (mut delay, mut outcome) = (Duration::ZERO, None);
         for active in &mut self.known.lock().active {

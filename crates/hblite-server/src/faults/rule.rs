@@ -8,7 +8,7 @@ use hblite_model::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::exception;
-use crate::cluster::Role;
+use crate::role::Role;
 
 /// Longest delay: an hour is for ever as far as a client is concerned.
 const DELAY_MAX: Duration = Duration::from_secs(3_600);

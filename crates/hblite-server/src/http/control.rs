@@ -11,7 +11,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Admin, Refused};
-use crate::faults::{FaultRule, FaultStatus, Faults};
+use crate::fault_control::Faults;
+use crate::faults::{FaultRule, FaultStatus};
 
 type Answer = Result<Json<Value>, Refused>;
 

@@ -34,7 +34,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::cluster::Cluster;
-use crate::faults::Faults;
+use crate::fault_control::Faults;
 use crate::rpc::Dispatcher;
 
 /// What the routes work on.

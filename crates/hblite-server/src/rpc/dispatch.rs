@@ -20,7 +20,7 @@ use super::link::Link;
 use super::outgoing::Reply;
 use super::work::{Ending, Held, Waiting, Work, attempt, finish, too_many_calls};
 use super::{admin, client, master, no_such_method, registry};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Role};
 use crate::faults::{Outcome, Verdict};
 use crate::options::Limits;
 use crate::places::Places;
@@ -107,7 +107,7 @@ impl Dispatcher {
         };
         let deadline = deadline_of(&request);
         let role = link.client.role;
-        if let Some(verdict) = self.cluster.faults.verdict(&self.cluster, role, &request) {
+        if let Some(verdict) = self.fault_of(role, &request) {
             return self.dispatch_faulty(link, request, charge, deadline, verdict);
         }
         if charge.is_some() || !client::is_quick(&link.client, &request) {
@@ -126,6 +126,10 @@ impl Dispatcher {
                 self.hand_over(link, request, charge, deadline, unfinished)
             }
         }
+    }
+
+    fn fault_of(&self, role: Role, request: &Request) -> Option<Verdict> {
+        self.cluster.faults.verdict(role, request, || self.cluster.targets(request))
     }
 
     /// Does a call that a fault happens to.

@@ -5,7 +5,6 @@
 //! - `call` is one request with who sent it; `dispatch` finds its service, on the connection's own
 //!   task if it is quick, on a thread (`work`) if it may take long
 //! - `client`, `admin`, `master`, `registry`: a service each
-//! - `scanners`: ids and leases
 
 mod admin;
 mod call;
@@ -19,7 +18,6 @@ mod listener;
 mod master;
 mod outgoing;
 mod registry;
-pub(crate) mod scanners;
 mod work;
 
 use hblite_wire::RemoteException;

@@ -21,7 +21,7 @@ use self::rows::{Request, Rows};
 use super::region;
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Attempt, Call, Pace, Unfinished};
-use crate::rpc::scanners::{OpenScanner, Taken};
+use crate::cluster::scanners::{OpenScanner, Taken};
 
 /// What the smallest cell counts for in the limit of an answer.
 const CELL_SIZE_MIN: u64 = 52;

@@ -11,7 +11,7 @@ use super::super::reading;
 use crate::cluster::Cluster;
 use crate::cluster::meta_view::MetaView;
 use crate::rpc::call::Call;
-use crate::rpc::scanners::OpenScanner;
+use crate::cluster::scanners::OpenScanner;
 
 /// An answer with a row in it ends when there is no room for so many bytes more.
 const ROW_ROOM: usize = 16 * 1024;

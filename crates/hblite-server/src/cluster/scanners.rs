@@ -21,8 +21,8 @@ use hblite_wire::exception::class;
 use hblite_wire::memory::{MemoryAccount, MemoryBudget, MemoryCharge};
 use parking_lot::Mutex;
 
-use crate::cluster::Role;
 use crate::options::Limits;
+use crate::role::Role;
 
 /// What an open scanner takes beside its request: positions in memory and files, and their keys.
 const SCANNER_BYTES: usize = 16 * 1024;
