@@ -31,8 +31,9 @@ mod command;
 mod constants;
 mod error;
 mod format;
-mod help;
 mod lexer;
+mod lines;
+mod options;
 mod parser;
 mod script;
 mod shell;
@@ -40,8 +41,10 @@ mod value;
 
 pub use constants::CONSTANTS;
 pub use error::ScriptError;
-pub use script::{Lines, NoLines, ReadLines, ScriptOptions, ScriptReport, strip_prompt};
-pub use shell::{Outcome, Progress, Shell, ShellOptions};
+pub use lines::{Lines, NoLines, ReadLines};
+pub use options::{Progress, ShellOptions};
+pub use script::{ScriptOptions, ScriptReport, strip_prompt};
+pub use shell::{Outcome, Shell};
 
 /// The names of all commands, for completion.
 pub fn command_names() -> impl Iterator<Item = &'static str> {

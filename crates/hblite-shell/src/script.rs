@@ -1,74 +1,16 @@
 //! Scripts: many lines, their directives, and what stops them.
 
-use std::io::{self, BufRead, Read as _};
+use std::io;
 
 use crate::error::ScriptError;
+use crate::lines::Lines;
 use crate::parser::{ends_in_string, opening_of};
 use crate::shell::{Outcome, Shell};
 
-/// Bytes of a line beyond which it is refused.
-const LINE_SIZE_MAX: u64 = 16 << 20;
 /// Lines of a statement beyond which it is refused: each new line reads the statement anew.
 const STATEMENT_LINES_MAX: u64 = 2_000;
 /// Bytes of a statement beyond which it takes no further line, for the same reason.
 const STATEMENT_SIZE_MAX: usize = 1 << 20;
-
-/// Where lines come from: a script, a terminal.
-pub trait Lines {
-    /// The next line without its end, `None` after the last one.
-    ///
-    /// # Errors
-    /// The source cannot be read.
-    fn next_line(&mut self) -> io::Result<Option<String>>;
-}
-
-/// No lines at all: a command that asks a question gets no answer.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoLines;
-
-impl Lines for NoLines {
-    fn next_line(&mut self) -> io::Result<Option<String>> {
-        Ok(None)
-    }
-}
-
-/// The lines of a reader. They must be UTF-8, and are of bounded length.
-#[derive(Debug)]
-pub struct ReadLines<R> {
-    reader: R,
-}
-
-impl<R: BufRead> ReadLines<R> {
-    /// The lines of `reader`.
-    pub fn new(reader: R) -> Self {
-        Self { reader }
-    }
-}
-
-impl<R: BufRead> Lines for ReadLines<R> {
-    fn next_line(&mut self) -> io::Result<Option<String>> {
-        let mut bytes = Vec::new();
-        let limited = &mut (&mut self.reader).take(LINE_SIZE_MAX + 1);
-        if limited.read_until(b'\n', &mut bytes)? == 0 {
-            return Ok(None);
-        }
-        if bytes.len() as u64 > LINE_SIZE_MAX {
-            return Err(invalid_data(format!("longer than {LINE_SIZE_MAX} bytes")));
-        }
-        let mut line = String::from_utf8(bytes).map_err(|_| invalid_data("not UTF-8"))?;
-        if line.ends_with('\n') {
-            line.pop();
-            if line.ends_with('\r') {
-                line.pop();
-            }
-        }
-        Ok(Some(line))
-    }
-}
-
-fn invalid_data(message: impl Into<String>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, message.into())
-}
 
 /// How a script is run.
 #[derive(Debug, Clone, Copy, Default)]

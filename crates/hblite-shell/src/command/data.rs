@@ -8,6 +8,7 @@ use hblite::{
 use super::cell_text::{CellPrinter, counter};
 use super::columns::Column;
 use super::read::{get_from_arguments, scan_from_hash};
+use super::region::regions_of;
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY, integer, schema, table};
 use crate::value::{Hash, Value};
 
@@ -440,7 +441,7 @@ fn count(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
 
 fn get_splits(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let table = table(context, &arguments)?;
-    let regions = schema::regions_of(context, table.name())?;
+    let regions = regions_of(context, table.name())?;
     let splits: Vec<String> = regions
         .iter()
         .map(|region| bytes::to_string_binary(region.start_key()))

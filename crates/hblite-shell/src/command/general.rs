@@ -2,9 +2,9 @@
 
 use hblite::TableName;
 
+use super::help;
 use super::region::{megabytes, server_name};
 use super::{Arguments, Command, CommandResult, Context, Failure};
-use crate::help;
 use crate::value::Value;
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -8,6 +8,7 @@ mod cell_text;
 mod columns;
 mod data;
 mod general;
+pub(crate) mod help;
 mod key;
 mod namespace;
 mod pattern;
@@ -24,8 +25,8 @@ use std::time::Duration;
 use hblite::{Connection, Error, ResultScanner, RowResult, ScanStep, Table, TableName};
 
 use crate::format::Output;
-use crate::script::Lines;
-use crate::shell::ShellOptions;
+use crate::options::ShellOptions;
+use crate::lines::Lines;
 use crate::value::{Hash, Value};
 
 /// "Any number" as the greatest number of arguments.

@@ -1,10 +1,9 @@
 //! Regions: where they are, and flushing, compacting, splitting, merging and emptying them.
 
 use hblite::bytes::to_string_binary;
-use hblite::{CompactRequest, FlushRequest, MergeKind, RegionLocation, TableName};
+use hblite::{CompactRequest, FlushRequest, MergeKind, RegionInfo, RegionLocation, TableName};
 
 use super::key::key_of;
-use super::schema::regions_of;
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
 use crate::value::{Hash, Value};
 
@@ -339,4 +338,15 @@ pub(super) fn megabytes(bytes: u64) -> u64 {
         0 => u64::from(bytes > 0),
         whole => whole,
     }
+}
+
+/// The regions of a table that must be there.
+pub(super) fn regions_of(
+    context: &Context<'_>,
+    table: &TableName,
+) -> Result<Vec<RegionInfo>, Failure> {
+    let admin = context.connection.admin();
+    // For its error: a missing table has no regions, which is not an error.
+    admin.describe_table(table)?;
+    Ok(admin.regions(table)?)
 }

@@ -1,7 +1,7 @@
 //! Tables: making, changing, describing and listing them.
 
 use hblite::filter::supported_filters;
-use hblite::{RegionInfo, SplitPoints, TableName};
+use hblite::{SplitPoints, TableName};
 
 use super::alter;
 use super::pattern::{Deed, for_all, matching_tables};
@@ -275,17 +275,6 @@ fn check_exists(context: &Context<'_>, table: &TableName) -> Result<(), Failure>
         return Ok(());
     }
     Err(Failure::refused(format!("Table {table} does not exist.")))
-}
-
-/// The regions of a table that must be there.
-pub(super) fn regions_of(
-    context: &Context<'_>,
-    table: &TableName,
-) -> Result<Vec<RegionInfo>, Failure> {
-    let admin = context.connection.admin();
-    // Asked for its error: a table that is not there has no regions, which is none.
-    admin.describe_table(table)?;
-    Ok(admin.regions(table)?)
 }
 
 fn list(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {

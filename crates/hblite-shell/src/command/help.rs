@@ -1,6 +1,6 @@
 //! What `help` prints.
 
-use crate::command::{self, GROUPS};
+use super::{self as command, GROUPS};
 
 /// The release of HBase whose answers hblite gives.
 pub(crate) const HBASE_VERSION: &str = "2.6.1";
