@@ -10,7 +10,7 @@ use hblite_model::{
 };
 
 use crate::backend::Backend;
-use crate::connection::IntoTableName;
+use crate::table_name::IntoTableName;
 
 /// Changes tables, regions and namespaces.
 ///

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hblite_model::{BulkLoadOptions, BulkLoadReport, Result};
 
 use crate::admin::Admin;
-use crate::connection::IntoTableName;
+use crate::table_name::IntoTableName;
 
 /// Bulk load.
 impl Admin {

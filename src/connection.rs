@@ -7,12 +7,13 @@ use hblite_engine::{
     CheckProgress, CheckReport, Cleaned, Engine, EngineOptions, FileNote, OpenReport, ReplayReport,
 };
 use hblite_env::Env;
-use hblite_model::{BackupReport, Result, TableName};
+use hblite_model::{BackupReport, Result};
 
 use crate::admin::Admin;
 use crate::backend::Backend;
 use crate::embedded::Embedded;
 use crate::table::Table;
+use crate::table_name::IntoTableName;
 
 /// Opens the store in a directory, or makes one there.
 ///
@@ -298,45 +299,6 @@ impl Connection {
     /// `Io` if a flush fails; nothing is lost then, the log still has it.
     pub fn close(self) -> Result<()> {
         self.backend.close()
-    }
-}
-
-/// Names of tables as callers have them.
-pub trait IntoTableName {
-    /// The name.
-    ///
-    /// # Errors
-    /// `IllegalArgument` if this cannot be the name of a table.
-    fn into_table_name(self) -> Result<TableName>;
-}
-
-impl IntoTableName for TableName {
-    fn into_table_name(self) -> Result<TableName> {
-        Ok(self)
-    }
-}
-
-impl IntoTableName for &TableName {
-    fn into_table_name(self) -> Result<TableName> {
-        Ok(self.clone())
-    }
-}
-
-impl IntoTableName for &str {
-    fn into_table_name(self) -> Result<TableName> {
-        self.parse()
-    }
-}
-
-impl IntoTableName for String {
-    fn into_table_name(self) -> Result<TableName> {
-        self.as_str().into_table_name()
-    }
-}
-
-impl IntoTableName for &String {
-    fn into_table_name(self) -> Result<TableName> {
-        self.as_str().into_table_name()
     }
 }
 

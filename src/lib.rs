@@ -59,11 +59,12 @@ mod embedded;
 mod scanner;
 mod snapshot;
 mod table;
+mod table_name;
 
 pub use admin::Admin;
 pub use buffered_mutator::{BufferedMutator, FailedMutation, FailedMutations};
 pub use connection::{
-    Connection, IntoTableName, Options, backup, check, check_with_progress, clean, embedded_engine,
+    Connection, Options, backup, check, check_with_progress, clean, embedded_engine,
     open, open_in_memory,
 };
 pub use hblite_engine::{
@@ -86,6 +87,7 @@ pub use hblite_model::{
 };
 pub use scanner::ResultScanner;
 pub use table::{Once, Table};
+pub use table_name::IntoTableName;
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

@@ -4,7 +4,7 @@ use hblite_model::{FailSafeSnapshot, Result};
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
 use crate::admin::Admin;
-use crate::connection::IntoTableName;
+use crate::table_name::IntoTableName;
 
 /// Snapshots: what a table held at one moment, kept by links to its files, so that taking one costs
 /// neither time nor room; until the table's own files are replaced.

@@ -5,8 +5,6 @@ use std::io;
 
 use hblite::ErrorKind;
 
-use crate::import::ImportReport;
-
 /// A line of the input that is not a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
@@ -79,27 +77,5 @@ impl std::error::Error for TransferError {
             Self::Store(error) => Some(error),
             _ => None,
         }
-    }
-}
-
-/// An import that ended early.
-#[derive(Debug)]
-pub struct ImportError {
-    /// Why it ended.
-    pub cause: TransferError,
-    /// What is in the table nevertheless. After [`TransferError::Store`], the table may contain
-    /// more lines than are counted here.
-    pub report: ImportReport,
-}
-
-impl fmt::Display for ImportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (lines imported: {})", self.cause, self.report.lines)
-    }
-}
-
-impl std::error::Error for ImportError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.cause)
     }
 }

@@ -3,6 +3,7 @@
 //! One thread reads and parses; several write batches. A row always goes to the same writer, so
 //! lines of one row are written in order and the result does not depend on the number of writers.
 
+use std::fmt;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use hblite::{Durability, ErrorKind, Exception, Mutation, Table};
 use parking_lot::Mutex;
 
-use crate::error::{BadLine, ImportError, TransferError};
+use crate::error::{BadLine, TransferError};
 use crate::export::continue_or_end;
 
 /// Default maximum length of a line: 64 MiB. A line exported from a store with the default cell
@@ -370,4 +371,26 @@ impl Shared {
 /// Whether an error is about one mutation, and not about the table or the store.
 fn is_of_line(error: &hblite::Error) -> bool {
     error.kind() == ErrorKind::InvalidArgument || error.exception() == Exception::NoSuchColumnFamily
+}
+
+/// An import that ended early.
+#[derive(Debug)]
+pub struct ImportError {
+    /// Why it ended.
+    pub cause: TransferError,
+    /// What is in the table nevertheless. After [`TransferError::Store`], the table may contain
+    /// more lines than are counted here.
+    pub report: ImportReport,
+}
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (lines imported: {})", self.cause, self.report.lines)
+    }
+}
+
+impl std::error::Error for ImportError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.cause)
+    }
 }

@@ -47,11 +47,11 @@ mod records;
 
 pub use columns::{Column, Columns};
 pub use delimited::{DelimitedFormat, DelimitedReader, DelimitedWriter};
-pub use error::{BadLine, ImportError, TransferError};
+pub use error::{BadLine, TransferError};
 pub use export::{ExportReport, PIECE_SIZE, RowWriter, export};
 pub use hfiles::{HFilesOptions, HFilesProgress, HFilesReport, export_hfiles};
 pub use import::{
-    FIELD_LINES_MAX, ImportOptions, ImportProgress, ImportReport, LINE_SIZE_MAX, RowReader, Step,
+    FIELD_LINES_MAX, ImportError, ImportOptions, ImportProgress, ImportReport, LINE_SIZE_MAX, RowReader, Step,
     import,
 };
 pub use json_lines::{JsonLinesReader, JsonLinesWriter};

@@ -19,11 +19,14 @@ mod new_file;
 pub(crate) mod open_files;
 pub(crate) mod reference;
 pub(crate) mod region_files;
+mod replaced_files;
 pub(crate) mod scanner;
+pub(crate) mod standing;
 pub(crate) mod store_file;
 
-pub(crate) use compaction::{CompactionTrigger, replaced_files};
+pub(crate) use compaction::CompactionTrigger;
 pub(crate) use flusher::StoreFlush;
+pub(crate) use replaced_files::replaced_files;
 
 use std::collections::HashSet;
 use std::path::PathBuf;

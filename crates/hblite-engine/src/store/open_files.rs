@@ -11,10 +11,10 @@ use std::sync::Arc;
 use hblite_env::FileSystem;
 use hblite_model::{ColumnFamilyDescriptor, Error, RegionInfo, Result};
 
-use super::compaction::replaced_files;
 use super::hfile_link;
-use super::manifest::{Fingerprint, Manifest, Origin};
 use super::region_files::RegionFiles;
+use super::replaced_files::replaced_files;
+use super::standing::Standing;
 use super::store_file::{StoreFile, is_store_file_name};
 use crate::context::EngineContext;
 use crate::files::sync_dir;
@@ -26,40 +26,6 @@ pub(crate) const REMEDY: &str =
 /// What to do about a file that is in no list.
 pub(crate) const REMEDY_FOREIGN: &str =
     "move it out of the store, or open with salvage, which takes it in";
-
-/// What a file in a family's directory is to the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// One of its files.
-    Live,
-    /// It was one, and is not any more.
-    Dead,
-    /// It has the name of one, and is another.
-    Changed,
-    /// Nothing says where it comes from.
-    Foreign,
-}
-
-/// What the manifest makes of a file of this family, replacements apart.
-///
-/// # Errors
-/// `Io`, `CorruptHFile`.
-pub(crate) fn standing(
-    expected: Option<&Manifest>,
-    family: &[u8],
-    file: &StoreFile,
-) -> Result<Standing> {
-    let Some(expected) = expected else { return Ok(Standing::Live) };
-    if let Some(listed) = expected.files.get(&(family.to_vec(), file.name().to_owned())) {
-        let is_same = Fingerprint::of(file)? == *listed;
-        return Ok(if is_same { Standing::Live } else { Standing::Changed });
-    }
-    Ok(match Origin::stamp_of(file, &expected.region, family) {
-        Some(stamp) if stamp > expected.settled => Standing::Live,
-        Some(_) => Standing::Dead,
-        None => Standing::Foreign,
-    })
-}
 
 /// What an open found in a family's directory.
 pub(super) struct FoundFiles {

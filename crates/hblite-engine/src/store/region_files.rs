@@ -17,7 +17,7 @@ use hblite_env::sync::Mutex;
 use hblite_model::{ErrorKind, RegionInfo, Result, TableDescriptor};
 
 use super::manifest::{self, FileKey, Fingerprint, Manifest, Origin};
-use super::open_files::{self, Standing};
+use super::standing::{Standing, standing};
 use super::store_file::StoreFile;
 use crate::context::EngineContext;
 use crate::files::sync_dir;
@@ -115,7 +115,7 @@ impl RegionFiles {
         match self.loaded.get(&(family.to_vec(), file.name().to_owned())) {
             Some(loaded) if Fingerprint::of(file)? == *loaded => Ok(Standing::Live),
             Some(_) => Ok(Standing::Changed),
-            None => open_files::standing(self.expected.as_ref(), family, file),
+            None => standing(self.expected.as_ref(), family, file),
         }
     }
 

@@ -23,7 +23,7 @@ pub(crate) use self::budget::RowBudget;
 use self::cursor::StoreCursor;
 use self::plain::PlainRows;
 use super::key_value_heap::KeyValueHeap;
-use super::key_value_scanner::KeyValueScanner;
+use super::key_value_scanner::{KeyValueScanner, is_get};
 pub(crate) use super::matcher::ScanType;
 use super::matcher::{CompactionMatcher, CompactionSettings, MatchCode, ScanInfo, UserScanMatcher};
 
@@ -272,15 +272,6 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         }
         Ok(())
     }
-}
-
-/// Whether the scan is for one row: a get, or what HBase takes for one (`Scan.isGetScan`).
-pub(crate) fn is_get(scan: &Scan) -> bool {
-    scan.is_get()
-        || (scan.is_start_inclusive()
-            && scan.is_stop_inclusive()
-            && !scan.start_row().is_empty()
-            && scan.start_row() == scan.stop_row())
 }
 
 #[inline]

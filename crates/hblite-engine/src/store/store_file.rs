@@ -23,7 +23,6 @@ use hblite_model::bytes::to_string_binary;
 use hblite_model::cell::key;
 use hblite_model::{ColumnFamilyDescriptor, RegionInfo, Result};
 
-use super::key_value_scanner::StoreFileScanner;
 use super::reference;
 pub(crate) use super::reference::Half;
 use crate::context::EngineContext;
@@ -206,11 +205,6 @@ impl StoreFile {
     /// The name of the file.
     pub(crate) fn name(&self) -> &str {
         self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
-    }
-
-    /// Reads the file, or the half of it that this is.
-    pub(crate) fn scanner(&self, read_point: u64) -> StoreFileScanner {
-        StoreFileScanner::new(self, read_point)
     }
 
     /// Bytes on disk; of a reference, half of them.

@@ -18,7 +18,7 @@ use hblite_model::{Error, Exception, Result};
 use super::entry::{self, Mark, Payload, Place};
 use super::head::{Head, HeadState, head_path};
 use super::reader::{SegmentReader, Step};
-use super::replay::{ReplayOptions, Salvaged};
+use super::report::{ReplayOptions, Salvaged};
 use super::segment::{
     HEADER_SIZE, Lineage, LogPosition, SegmentHeader, is_unfinished, segment_number, segment_path,
 };

@@ -57,6 +57,7 @@ mod hold;
 mod output;
 mod reader;
 mod replay;
+mod report;
 mod segment;
 mod syncer;
 mod watch;
@@ -75,7 +76,8 @@ use hblite_model::{CellBuffer, Durability, Error, Result};
 pub use accounting::WalRegion;
 pub use entry::{EditOrigin, WalCells, WalEntry};
 pub use hold::{SealedLog, SegmentHold};
-pub use replay::{ReplayOptions, ReplayReport, Salvaged, TornTail, UnclosedLog, replay};
+pub use replay::{ReplayReport, replay};
+pub use report::{ReplayOptions, Salvaged, TornTail, UnclosedLog};
 
 use self::accounting::Accounting;
 use self::background::Background;

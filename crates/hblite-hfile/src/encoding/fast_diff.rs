@@ -14,8 +14,9 @@ use hblite_model::CellRef;
 use hblite_model::bytes::common_prefix_length;
 use hblite_model::cell::key;
 
+use super::decoded::DecodedCells;
 use super::packed::{
-    CellPacker, DecodedCells, Packed, PackedTrailer, common_prefix, read_row_and_qualifier,
+    CellPacker, Packed, PackedTrailer, common_prefix, read_row_and_qualifier,
     write_row_and_qualifier,
 };
 use crate::error::{Parsed, ensure};

@@ -15,6 +15,7 @@
 
 pub(crate) mod cells;
 
+mod decoded;
 mod diff;
 mod fast_diff;
 mod packed;
@@ -30,7 +31,8 @@ use crate::block::{BlockType, PAYLOAD_SIZE_MAX};
 use crate::error::{Damage, Parsed, ensure};
 use crate::input::Input;
 use cells::CellLayout;
-use packed::{CellPacker, DecodedCells, Packed, PackedTrailer};
+use decoded::DecodedCells;
+use packed::{CellPacker, Packed, PackedTrailer};
 use row_index::RowIndexEncoder;
 
 /// Bytes of the encoding's id.

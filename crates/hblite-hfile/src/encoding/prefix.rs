@@ -8,7 +8,8 @@ use hblite_model::CellRef;
 use hblite_model::bytes::common_prefix_length;
 use hblite_model::cell::key;
 
-use super::packed::{CellPacker, DecodedCells, Packed, PackedTrailer, common_prefix};
+use super::decoded::DecodedCells;
+use super::packed::{CellPacker, Packed, PackedTrailer, common_prefix};
 use crate::error::Parsed;
 use crate::input::{Input, write_varint};
 

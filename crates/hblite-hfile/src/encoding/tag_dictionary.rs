@@ -9,7 +9,7 @@
 //! used longest ago; adding, writing and reading are uses. Both sides do the same and so agree.
 //! Source: HBase's `TagCompressionContext`, `LRUDictionary`.
 
-use super::packed::DecodedCells;
+use super::decoded::DecodedCells;
 use crate::error::{Damage, Parsed, ensure};
 use crate::input::{Input, write_varint};
 

@@ -22,6 +22,7 @@
 //! Surprising behaviour of a filter is intentional: the answers, including the odd ones, are those
 //! of Apache HBase 2.6 (package `org.apache.hadoop.hbase.filter`).
 
+mod argument;
 mod big_decimal;
 mod comparator;
 mod kind;

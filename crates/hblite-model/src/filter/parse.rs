@@ -9,14 +9,15 @@
 //! final parenthesis may be missing, and inside parentheses an OR followed by an AND is a
 //! `Mismatched parenthesis`.
 
-pub(super) mod arguments;
+mod expression;
 
 use std::fmt;
 
+use super::argument::wrong;
 use super::{Filter, ListOperator};
 use crate::error::{Error, Result};
 
-pub use arguments::supported_filters;
+pub use expression::supported_filters;
 
 /// Why a text is not a filter, and where.
 #[derive(Debug)]
@@ -98,10 +99,6 @@ struct Parser<'a> {
     filters: Vec<Parsed>,
 }
 
-fn wrong(message: &str) -> Error {
-    Error::illegal_argument(message)
-}
-
 impl Parser<'_> {
     fn run(&mut self) -> Result<Filter> {
         while let Some(&byte) = self.text.get(self.at) {
@@ -118,8 +115,8 @@ impl Parser<'_> {
                 self.close()?;
                 self.at += 1;
             } else {
-                let expression = arguments::simple_expression(&self.text[self.at..])?;
-                let filter = arguments::parse_simple(expression)?;
+                let expression = expression::simple_expression(&self.text[self.at..])?;
+                let filter = expression::parse_simple(expression)?;
                 self.filters.push(Parsed { filter, depth: 1 });
                 self.at += expression.len();
             }

@@ -38,7 +38,7 @@ use crate::layout::{Layout, Shape, UNCLAIMED_FILE, family_dir_name};
 use crate::sealed;
 use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::manifest::Manifest;
-use crate::store::open_files::{Standing, standing};
+use crate::store::standing::{Standing, standing};
 use crate::store::store_file::{StoreFile, loaded_name};
 
 /// What to do about a snapshot's file that is missing or another.

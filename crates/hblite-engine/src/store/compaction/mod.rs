@@ -22,8 +22,8 @@ use std::sync::atomic::Ordering;
 
 use hblite_env::sync::MutexGuard;
 use hblite_hfile::StoreFileInfo;
-use hblite_hfile::file_info::{COMPACTION_EVENT, EXCLUDE_FROM_MINOR_COMPACTION};
-use hblite_model::{CompactionKind, Result, protobuf};
+use hblite_hfile::file_info::EXCLUDE_FROM_MINOR_COMPACTION;
+use hblite_model::{CompactionKind, Result};
 
 use self::pace::Pace;
 use super::key_value_scanner::SourceScanner;
@@ -32,7 +32,6 @@ use super::scanner::{CompactionScanner, ScanType};
 use super::store_file::StoreFile;
 use super::{Store, checked_list};
 
-const COMPACTED_FILE_FIELD: u32 = 1;
 /// Five days.
 const SEQUENCE_IDS_KEPT_MS: i64 = 5 * 24 * 60 * 60 * 1000;
 /// How many bytes a compaction writes before it looks whether it is to stop or to wait.
@@ -240,19 +239,4 @@ fn oldest_needed_by_nobody(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
 fn is_for_major_compactions_only(file: &StoreFile) -> bool {
     let value = file.reader().file_info(EXCLUDE_FROM_MINOR_COMPACTION);
     value.is_some_and(|value| value.first().is_some_and(|byte| *byte != 0))
-}
-
-/// Names of the files that a file says it replaces.
-pub(crate) fn replaced_files(file: &StoreFile) -> Vec<String> {
-    let mut names = Vec::new();
-    if let Some(event) = file.reader().file_info(COMPACTION_EVENT) {
-        // A list that cannot be read names nothing: both generations stay, which is safe.
-        let _ = protobuf::read_message(protobuf::strip_magic(event), |field, value| {
-            if field == COMPACTED_FILE_FIELD {
-                names.push(value.as_text());
-            }
-            Ok(())
-        });
-    }
-    names
 }

@@ -13,7 +13,6 @@ use hblite_model::{BloomType, CellComparator, Direction, Qualifiers, Result, Sca
 use super::{SourceScanner, StoreFileScanner};
 use crate::memstore::SegmentScanner;
 use crate::store::matcher::ScanInfo;
-use crate::store::scanner::is_get;
 use crate::store::store_file::StoreFile;
 
 /// The sources of a scan at `now`, the newest first, from the segments (the newest first) and the
@@ -134,4 +133,13 @@ impl<'a> Needs<'a> {
         let prefixes = (start.get(..length)?, stop.get(..length)?);
         (prefixes.0 == prefixes.1).then_some(start)
     }
+}
+
+/// Whether the scan is for one row: a get, or what HBase takes for one (`Scan.isGetScan`).
+pub(crate) fn is_get(scan: &Scan) -> bool {
+    scan.is_get()
+        || (scan.is_start_inclusive()
+            && scan.is_stop_inclusive()
+            && !scan.start_row().is_empty()
+            && scan.start_row() == scan.stop_row())
 }

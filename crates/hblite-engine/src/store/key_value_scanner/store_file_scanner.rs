@@ -49,6 +49,13 @@ impl Bounds {
     }
 }
 
+impl StoreFile {
+    /// Reads the file, or the half of it that this is.
+    pub(crate) fn scanner(&self, read_point: u64) -> StoreFileScanner {
+        StoreFileScanner::new(self, read_point)
+    }
+}
+
 impl StoreFileScanner {
     /// A scanner of what `read_point` covers, at no cell yet.
     pub(crate) fn new(file: &StoreFile, read_point: u64) -> Self {

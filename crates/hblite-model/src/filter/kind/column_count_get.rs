@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Filter, Kind, not_negative};
 use crate::cell::CellRef;
 use crate::error::Result;
-use crate::filter::parse::arguments::{Arguments, expect_count, int};
+use crate::filter::argument::{Arguments, expect_count, int};
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 
 /// The first columns of a row; meant for Gets.

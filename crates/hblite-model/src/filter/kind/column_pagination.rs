@@ -6,7 +6,7 @@ use super::{Filter, Kind, not_negative};
 use crate::bytes::to_string_binary;
 use crate::cell::CellRef;
 use crate::error::Result;
-use crate::filter::parse::arguments::{Arguments, expect_count, int};
+use crate::filter::argument::{Arguments, expect_count, int};
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode, first_on_column};
 
 /// A page of the columns of each row.

@@ -7,7 +7,7 @@ use super::{Filter, Kind};
 use crate::bytes::to_string_binary;
 use crate::cell::CellRef;
 use crate::error::Result;
-use crate::filter::parse::arguments::{Arguments, only_quoted};
+use crate::filter::argument::{Arguments, only_quoted};
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode, first_on_column};
 
 /// Cells whose qualifier begins with `prefix`.

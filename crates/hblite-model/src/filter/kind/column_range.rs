@@ -6,7 +6,7 @@ use std::fmt;
 use super::{Filter, Kind};
 use crate::cell::CellRef;
 use crate::error::Result;
-use crate::filter::parse::arguments::{Arguments, boolean, expect_count, unquote};
+use crate::filter::argument::{Arguments, boolean, expect_count, unquote};
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode, first_on_column};
 use crate::filter::text::end_text;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Column, Filter, Kind};
 use crate::cell::CellRef;
 use crate::error::Result;
-use crate::filter::parse::arguments::{Arguments, expect_count, operator_and_comparator, unquote};
+use crate::filter::argument::{Arguments, expect_count, operator_and_comparator, unquote};
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 use crate::filter::text::write_column;
 use crate::filter::{Comparator, CompareOperator};

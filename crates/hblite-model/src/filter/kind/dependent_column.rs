@@ -7,7 +7,7 @@ use super::{Column, Filter, Kind, keep_cells};
 use crate::bytes::to_string_binary;
 use crate::cell::{CellBuffer, CellRef};
 use crate::error::Result;
-use crate::filter::parse::arguments::{
+use crate::filter::argument::{
     Arguments, boolean, comparator, compare_operator, expect_count, unquote,
 };
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode};

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Filter, Kind};
 use crate::cell::CellRef;
 use crate::error::Result;
-use crate::filter::parse::arguments::{Arguments, comparison};
+use crate::filter::argument::{Arguments, comparison};
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 use crate::filter::text::value_text;
 use crate::filter::{Comparator, CompareOperator};

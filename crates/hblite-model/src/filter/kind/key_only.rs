@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Filter, Kind};
 use crate::cell::CellRef;
 use crate::error::Result;
-use crate::filter::parse::arguments::{Arguments, boolean, expect_count};
+use crate::filter::argument::{Arguments, boolean, expect_count};
 use crate::filter::state::{CellValue, Evaluate, Evaluators, ReturnCode};
 
 /// Cells without their values.

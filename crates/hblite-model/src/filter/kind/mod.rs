@@ -63,7 +63,7 @@ pub use while_match::WhileMatchFilter;
 
 use crate::cell::{CellBuffer, CellRef};
 use crate::error::{Error, Result};
-use crate::filter::parse::arguments::Constructor;
+use crate::filter::argument::Constructor;
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 
 /// What a filter is, besides its settings, constructors and text. The defaults are those of

@@ -6,7 +6,7 @@ use super::{Filter, Kind};
 use crate::bytes::to_string_binary;
 use crate::cell::CellRef;
 use crate::error::{Error, Result};
-use crate::filter::parse::arguments::{Arguments, unquote};
+use crate::filter::argument::{Arguments, unquote};
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode, first_on_column};
 use crate::filter::text::write_counted;
 

@@ -8,7 +8,7 @@ use crate::bytes::to_string_binary;
 use crate::cell::CellRef;
 use crate::direction::Direction;
 use crate::error::Result;
-use crate::filter::parse::arguments::{Arguments, only_quoted};
+use crate::filter::argument::{Arguments, only_quoted};
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 
 /// Rows that begin with `prefix`.

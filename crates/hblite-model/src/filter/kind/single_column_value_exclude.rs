@@ -5,7 +5,7 @@ use std::fmt;
 use super::single_column_value::Evaluator;
 use super::{Filter, Kind, SingleColumnTest};
 use crate::error::Result;
-use crate::filter::parse::arguments::Arguments;
+use crate::filter::argument::Arguments;
 use crate::filter::state::{Evaluate, Evaluators};
 
 /// As [`super::SingleColumnValueFilter`], without the judged column in the answer.

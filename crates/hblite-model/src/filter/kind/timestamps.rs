@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Filter, Kind, not_negative};
 use crate::cell::{CellRef, CellType, key};
 use crate::error::Result;
-use crate::filter::parse::arguments::{Arguments, long};
+use crate::filter::argument::{Arguments, long};
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 use crate::filter::text::write_counted;
 
