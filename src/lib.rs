@@ -64,8 +64,8 @@ mod table_name;
 pub use admin::Admin;
 pub use buffered_mutator::{BufferedMutator, FailedMutation, FailedMutations};
 pub use connection::{
-    Connection, Options, backup, check, check_with_progress, clean, embedded_engine,
-    open, open_in_memory,
+    Connection, Options, backup, check, check_with_progress, clean, embedded_engine, open,
+    open_in_memory,
 };
 pub use hblite_engine::{
     CatalogRebuild, CheckProgress, CheckReport, Cleaned, EngineOptions, FileNote, Finding,

@@ -61,3 +61,19 @@ impl<R: BufRead> Lines for ReadLines<R> {
 fn invalid_data(message: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_bounded_and_utf8() {
+        let mut lines = ReadLines::new(&b"a\r\nb"[..]);
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("a"));
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("b"));
+        assert_eq!(lines.next_line().unwrap(), None);
+        assert!(ReadLines::new(&b"\xff\n"[..]).next_line().is_err());
+        let endless = io::BufReader::new(io::repeat(b'x'));
+        assert!(ReadLines::new(endless).next_line().is_err());
+    }
+}

@@ -275,15 +275,4 @@ mod tests {
             assert_eq!(strip_prompt(line, ""), line);
         }
     }
-
-    #[test]
-    fn lines_are_bounded_and_utf8() {
-        let mut lines = ReadLines::new(&b"a\r\nb"[..]);
-        assert_eq!(lines.next_line().unwrap().as_deref(), Some("a"));
-        assert_eq!(lines.next_line().unwrap().as_deref(), Some("b"));
-        assert_eq!(lines.next_line().unwrap(), None);
-        assert!(ReadLines::new(&b"\xff\n"[..]).next_line().is_err());
-        let endless = io::BufReader::new(io::repeat(b'x'));
-        assert!(ReadLines::new(endless).next_line().is_err());
-    }
 }

@@ -10,8 +10,8 @@ use super::store_file::{Owner, verify};
 use super::{Finding, FindingKind, Inspection};
 use crate::catalog::orphans;
 use crate::store::hfile_link::HFileLink;
-use crate::store::standing::{Standing, standing};
 use crate::store::replaced_files;
+use crate::store::standing::{Standing, standing};
 use crate::store::store_file::{Half, StoreFile, is_store_file_name, split_reference};
 
 /// Cells between two calls of the progress.

@@ -33,10 +33,10 @@ pub(crate) use self::piece::RowCounts;
 use self::stop_row::StopRow;
 use super::FileGate;
 use crate::store::Store;
+use crate::store::key_value_scanner::is_get;
 use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner, select_sources};
 use crate::store::matcher::ScanInfo;
 pub(crate) use crate::store::scanner::CellSink;
-use crate::store::key_value_scanner::is_get;
 use crate::store::scanner::{RowBudget, StoreScanner};
 
 /// What a step of a scan of one region found. [`ScanStep::Cursor`] has no row: the time was over

@@ -12,7 +12,8 @@ use hblite_model::Result;
 
 use super::entry::WalEntry;
 use super::head::{Head, HeadState};
-use super::replay::{ReplayOptions, replay_from};
+use super::replay::replay_from;
+use super::report::ReplayOptions;
 use super::segment::segment_path;
 use super::writer::Previous;
 use super::{ReplayReport, Wal};

@@ -24,7 +24,7 @@
 //! Replaying changes no file.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hblite_env::Env;
 use hblite_model::{Error, Exception, Result};

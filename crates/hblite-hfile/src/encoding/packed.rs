@@ -76,7 +76,7 @@ pub(crate) fn read_row_and_qualifier(
     family: &[u8],
 ) -> Parsed<()> {
     let version_start = out
-        .key_length
+        .key_length()
         .checked_sub(key::TIMESTAMP_TYPE_SIZE)
         .filter(|start| common <= *start)
         .ok_or_else(|| Damage::new("common prefix is longer than the key"))?;

@@ -116,9 +116,7 @@ pub(super) fn operator_and_comparator(
     Ok((operator, comparator))
 }
 
-pub(super) fn comparison(
-    arguments: Arguments<'_>,
-) -> Result<(CompareOperator, Comparator)> {
+pub(super) fn comparison(arguments: Arguments<'_>) -> Result<(CompareOperator, Comparator)> {
     expect_count(arguments, &[2])?;
     operator_and_comparator(&arguments[0], &arguments[1])
 }

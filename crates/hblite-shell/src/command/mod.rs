@@ -25,8 +25,8 @@ use std::time::Duration;
 use hblite::{Connection, Error, ResultScanner, RowResult, ScanStep, Table, TableName};
 
 use crate::format::Output;
-use crate::options::ShellOptions;
 use crate::lines::Lines;
+use crate::options::ShellOptions;
 use crate::value::{Hash, Value};
 
 /// "Any number" as the greatest number of arguments.

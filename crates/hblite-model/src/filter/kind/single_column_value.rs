@@ -5,9 +5,7 @@ use std::fmt;
 use super::{Filter, Kind, is_of_column, keep_cells};
 use crate::cell::{CellBuffer, CellRef};
 use crate::error::Result;
-use crate::filter::argument::{
-    Arguments, boolean, expect_count, operator_and_comparator, unquote,
-};
+use crate::filter::argument::{Arguments, boolean, expect_count, operator_and_comparator, unquote};
 use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 use crate::filter::text::write_column;
 use crate::filter::{Comparator, CompareOperator};

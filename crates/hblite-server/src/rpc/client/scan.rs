@@ -20,8 +20,8 @@ use hblite_wire::{RemoteException, pb};
 use self::rows::{Request, Rows};
 use super::region;
 use crate::cluster::Cluster;
-use crate::rpc::call::{Answer, Attempt, Call, Pace, Unfinished};
 use crate::cluster::scanners::{OpenScanner, Taken};
+use crate::rpc::call::{Answer, Attempt, Call, Pace, Unfinished};
 
 /// What the smallest cell counts for in the limit of an answer.
 const CELL_SIZE_MIN: u64 = 52;

@@ -10,8 +10,8 @@ use hblite_wire::{RemoteException, pb};
 use super::super::reading;
 use crate::cluster::Cluster;
 use crate::cluster::meta_view::MetaView;
-use crate::rpc::call::Call;
 use crate::cluster::scanners::OpenScanner;
+use crate::rpc::call::Call;
 
 /// An answer with a row in it ends when there is no room for so many bytes more.
 const ROW_ROOM: usize = 16 * 1024;
