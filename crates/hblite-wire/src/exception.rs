@@ -62,6 +62,31 @@ const DO_NOT_RETRY: &[&str] = &[
     class::TABLE_NOT_FOUND,
 ];
 
+/// Whether a client must not repeat a call that was answered with this class, for answers that
+/// name the class only: those of single actions of a `Multi`.
+pub fn is_do_not_retry_class(class_name: &str) -> bool {
+    let is_io_exception = ["org.apache.hadoop.hbase.", "java.io.", "java.net."]
+        .iter()
+        .any(|package| class_name.starts_with(package));
+    let known = Exception::ALL.iter().find(|one| one.class_name() == class_name);
+    !is_io_exception
+        || DO_NOT_RETRY.contains(&class_name)
+        || DO_NOT_RETRY_REMOTE.contains(&class_name)
+        || known.is_some_and(|one| is_do_not_retry(*one))
+}
+
+/// Classes derived from `DoNotRetryIOException` that only other servers send.
+const DO_NOT_RETRY_REMOTE: &[&str] = &[
+    "org.apache.hadoop.hbase.security.AccessDeniedException",
+    "org.apache.hadoop.hbase.quotas.QuotaExceededException",
+    "org.apache.hadoop.hbase.quotas.SpaceLimitingException",
+    "org.apache.hadoop.hbase.client.DoNotRetryRegionException",
+    "org.apache.hadoop.hbase.exceptions.UnmodifyableTableException",
+    "org.apache.hadoop.hbase.ipc.UnsupportedCellCodecException",
+    "org.apache.hadoop.hbase.ipc.UnsupportedCompressionCodecException",
+    "org.apache.hadoop.hbase.exceptions.MasterStoppedException",
+];
+
 /// An exception as it travels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteException {

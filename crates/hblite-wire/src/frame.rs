@@ -77,7 +77,7 @@ impl Request {
 }
 
 /// Takes a varint and as many bytes from the front.
-fn take_delimited(bytes: &mut Bytes) -> Option<Bytes> {
+pub(crate) fn take_delimited(bytes: &mut Bytes) -> Option<Bytes> {
     let mut front: &[u8] = bytes;
     let length = hblite_model::protobuf::read_varint(&mut front)?;
     let begin = bytes.len() - front.len();

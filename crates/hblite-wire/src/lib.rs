@@ -8,7 +8,8 @@
 //!
 //! - [`pb`] has the messages
 //! - [`preamble`] is how a connection begins
-//! - [`frame`] takes requests apart and puts responses together
+//! - [`frame`] takes requests apart and puts responses together; [`client_frame`] is the way back
+//! - [`jute`] is the encoding of ZooKeeper's messages
 //! - [`cell_block`] is cells beside messages: their bytes as they lie in memory and on disk
 //! - [`exception`] is the one place where errors become Java exceptions
 //! - [`memory`] is the budget that requests and answers are charged to
@@ -20,9 +21,11 @@
 #![forbid(unsafe_code)]
 
 pub mod cell_block;
+pub mod client_frame;
 pub mod convert;
 pub mod exception;
 pub mod frame;
+pub mod jute;
 pub mod memory;
 pub mod pb;
 pub mod preamble;

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use super::Shim;
 use super::history::{Change, changes};
-use super::jute::{Decoder, Encoder, Malformed};
 use super::operations::{ErrorCode, Write, code};
 use super::watches::{EventType, WatchKind, Watches};
 use super::znodes::Tree;
+use hblite_wire::jute::{Decoder, Encoder, Malformed};
 
 /// `xid` of events, which answer no request.
 const EVENT_XID: i32 = -1;

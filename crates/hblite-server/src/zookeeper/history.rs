@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use super::jute::Encoder;
 use super::znodes::{Tree, is_ephemeral, parent};
+use hblite_wire::jute::Encoder;
 
 /// When and how often a node was changed.
 #[derive(Debug, Clone, Copy, Default)]

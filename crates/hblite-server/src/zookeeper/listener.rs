@@ -17,10 +17,10 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::conversation::{Conversation, Next};
-use super::jute::{Decoder, Encoder, Malformed};
 use super::sessions::{Detached, SessionName};
 use super::{FRAME_BYTES_MAX, Shim, words};
 use crate::places::{Place, Places};
+use hblite_wire::jute::{Decoder, Encoder, Malformed};
 
 /// More connections than this are closed at once, or end one that has not said who it is.
 const CONNECTIONS_MAX: usize = 10_000;

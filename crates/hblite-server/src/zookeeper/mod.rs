@@ -4,7 +4,7 @@
 //! listener      sockets, frames, time-outs                     one task a connection
 //!   conversation  a request in, an answer out; watches
 //!     operations    what is refused, and how
-//!     znodes        the tree of nodes, made from the state     jute, messages: bytes
+//!     znodes        the tree of nodes, made from the state     messages: bytes
 //!   sessions      who may come back
 //!   history       transaction ids and versions
 //! state         what the rest of the server has to tell
@@ -15,7 +15,6 @@
 
 mod conversation;
 mod history;
-mod jute;
 mod listener;
 mod messages;
 mod operations;
@@ -32,11 +31,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hblite_env::Env;
+use hblite_wire::jute::Encoder;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use history::History;
-use jute::Encoder;
 use sessions::Sessions;
 pub use state::{Cluster, ClusterState, ServerName, Switches, TableState};
 use words::Figures;

@@ -4,8 +4,8 @@
 //! that the shim shows (`world:anyone`, read only) say. As in ZooKeeper, what is missing is told
 //! first.
 
-use super::jute::{Decoder, Malformed};
 use super::znodes::{Tree, parent};
+use hblite_wire::jute::{Decoder, Malformed};
 
 /// What went wrong, with ZooKeeper's numbers (`KeeperException.Code`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

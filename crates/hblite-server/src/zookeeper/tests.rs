@@ -3,6 +3,7 @@
 //! Method: a cluster that the test changes, a client that writes bytes. What HBase's own ZooKeeper
 //! client makes of it is tried by `tools/conformance`.
 
+use hblite_wire::jute;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

@@ -59,6 +59,7 @@ pub(crate) fn header(service: &str, codec: Option<&str>, version: Option<(u32, u
             version: Some(format!("{major}.{minor}.1")),
             version_major: Some(major),
             version_minor: Some(minor),
+            ..pb::VersionInfo::default()
         }),
         ..pb::ConnectionHeader::default()
     };

@@ -3,13 +3,15 @@
 //! Decoding borrows from the frame, never allocates what a length merely announces, and answers
 //! [`Malformed`] to whatever does not fit. A length of -1 is "null" and read as empty.
 
+#![allow(missing_docs, reason = "each method reads or writes the Jute type in its name")]
+
 use std::fmt;
 
 /// Bytes that are not the message that they should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Malformed {
+pub struct Malformed {
     /// What was being read.
-    pub(super) what: &'static str,
+    pub what: &'static str,
 }
 
 impl fmt::Display for Malformed {
@@ -20,16 +22,16 @@ impl fmt::Display for Malformed {
 
 /// Reads the fields of one frame in their order.
 #[derive(Debug, Clone)]
-pub(super) struct Decoder<'a> {
+pub struct Decoder<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn new(frame: &'a [u8]) -> Self {
+    pub fn new(frame: &'a [u8]) -> Self {
         Self { rest: frame }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
@@ -45,20 +47,20 @@ impl<'a> Decoder<'a> {
         Ok(*taken)
     }
 
-    pub(super) fn int(&mut self) -> Result<i32, Malformed> {
+    pub fn int(&mut self) -> Result<i32, Malformed> {
         self.array("int").map(i32::from_be_bytes)
     }
 
-    pub(super) fn long(&mut self) -> Result<i64, Malformed> {
+    pub fn long(&mut self) -> Result<i64, Malformed> {
         self.array("long").map(i64::from_be_bytes)
     }
 
-    pub(super) fn boolean(&mut self) -> Result<bool, Malformed> {
+    pub fn boolean(&mut self) -> Result<bool, Malformed> {
         self.array::<1>("boolean").map(|[byte]| byte != 0)
     }
 
     /// Bytes with their length before them.
-    pub(super) fn buffer(&mut self) -> Result<&'a [u8], Malformed> {
+    pub fn buffer(&mut self) -> Result<&'a [u8], Malformed> {
         match self.int()? {
             -1 => Ok(&[]),
             length => {
@@ -69,12 +71,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    pub(super) fn string(&mut self) -> Result<&'a str, Malformed> {
+    pub fn string(&mut self) -> Result<&'a str, Malformed> {
         std::str::from_utf8(self.buffer()?).map_err(|_| Malformed { what: "text in UTF-8" })
     }
 
     /// A vector of which each element is read by `element`.
-    pub(super) fn vector<T>(
+    pub fn vector<T>(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<T, Malformed>,
     ) -> Result<Vec<T>, Malformed> {
@@ -91,7 +93,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// The entries of an access control list, which nothing here needs.
-    pub(super) fn skip_access_control_list(&mut self) -> Result<(), Malformed> {
+    pub fn skip_access_control_list(&mut self) -> Result<(), Malformed> {
         self.vector(|entry| {
             entry.int()?;
             entry.string()?;
@@ -103,60 +105,61 @@ impl<'a> Decoder<'a> {
 
 /// Writes the fields of messages one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Encoder {
+pub struct Encoder {
     bytes: Vec<u8>,
 }
 
 impl Encoder {
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    pub(super) fn as_slice(&self) -> &[u8] {
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub fn as_slice(&self) -> &[u8] {
         &self.bytes
     }
 
-    pub(super) fn capacity(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
 
-    pub(super) fn shrink_to(&mut self, capacity: usize) {
+    pub fn shrink_to(&mut self, capacity: usize) {
         self.bytes.shrink_to(capacity);
     }
 
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    pub(super) fn int(&mut self, value: i32) -> &mut Self {
+    pub fn int(&mut self, value: i32) -> &mut Self {
         self.bytes.extend_from_slice(&value.to_be_bytes());
         self
     }
 
-    pub(super) fn long(&mut self, value: i64) -> &mut Self {
+    pub fn long(&mut self, value: i64) -> &mut Self {
         self.bytes.extend_from_slice(&value.to_be_bytes());
         self
     }
 
-    pub(super) fn boolean(&mut self, value: bool) -> &mut Self {
+    pub fn boolean(&mut self, value: bool) -> &mut Self {
         self.bytes.push(u8::from(value));
         self
     }
 
-    pub(super) fn buffer(&mut self, value: &[u8]) -> &mut Self {
+    pub fn buffer(&mut self, value: &[u8]) -> &mut Self {
         self.int(length(value.len()));
         self.bytes.extend_from_slice(value);
         self
     }
 
-    pub(super) fn string(&mut self, value: &str) -> &mut Self {
+    pub fn string(&mut self, value: &str) -> &mut Self {
         self.buffer(value.as_bytes())
     }
 
-    pub(super) fn strings<'a>(
-        &mut self,
-        values: impl ExactSizeIterator<Item = &'a str>,
-    ) -> &mut Self {
+    pub fn strings<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a str>) -> &mut Self {
         self.int(length(values.len()));
         for value in values {
             self.string(value);
@@ -165,7 +168,7 @@ impl Encoder {
     }
 
     /// Writes a frame: its length, then what `body` writes.
-    pub(super) fn frame(&mut self, body: impl FnOnce(&mut Self)) {
+    pub fn frame(&mut self, body: impl FnOnce(&mut Self)) {
         let start = self.bytes.len();
         self.int(0);
         body(self);
@@ -174,13 +177,13 @@ impl Encoder {
     }
 
     /// Writes bytes as they are.
-    pub(super) fn raw(&mut self, bytes: &[u8]) -> &mut Self {
+    pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.bytes.extend_from_slice(bytes);
         self
     }
 
     /// Takes back everything from `position` on.
-    pub(super) fn truncate(&mut self, position: usize) {
+    pub fn truncate(&mut self, position: usize) {
         self.bytes.truncate(position);
     }
 }

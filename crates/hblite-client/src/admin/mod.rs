@@ -1,0 +1,103 @@
+//! Changing tables, regions, namespaces and snapshots.
+//!
+//! The master carries changes out as procedures. Every method returns when its procedure is done,
+//! or when `hbase.client.operation.timeout` has passed; the procedure goes on then.
+
+mod namespaces;
+mod procedure;
+mod regions;
+mod snapshots;
+mod status;
+mod tables;
+
+use std::sync::Arc;
+
+use hblite_model::{Error, Exception, Result, TableName};
+use hblite_wire::pb;
+use parking_lot::Mutex;
+use prost::Message;
+
+use crate::client::Shared;
+use crate::error::CallError;
+use crate::retry::Retries;
+use crate::rpc::{Method, Service};
+use crate::url::ServerAddress;
+
+/// Changes tables, regions, namespaces and snapshots of a cluster. Cheap to clone.
+///
+/// # Errors
+/// Every method returns HBase's exception class and message; `Io` if the master did not answer in
+/// time.
+#[derive(Debug, Clone)]
+pub struct Admin {
+    shared: Arc<Shared>,
+    /// The master, once it is known.
+    master: Arc<Mutex<Option<ServerAddress>>>,
+}
+
+impl Admin {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, master: Arc::default() }
+    }
+
+    /// Calls a method of the master.
+    async fn call<M: Message + Default>(
+        &self,
+        name: &'static str,
+        request: &impl Message,
+    ) -> Result<M> {
+        let mut retries = Retries::new(&self.shared.settings);
+        loop {
+            match self.attempt(name, request, &retries).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => {
+                    if error.clears_location() {
+                        *self.master.lock() = None;
+                    }
+                    retries.after(error).await?;
+                }
+            }
+        }
+    }
+
+    async fn attempt<M: Message + Default>(
+        &self,
+        name: &'static str,
+        request: &impl Message,
+        retries: &Retries,
+    ) -> std::result::Result<M, CallError> {
+        let limit = retries.limit();
+        let known = self.master.lock().clone();
+        let master = match known {
+            Some(master) => master,
+            None => {
+                let Shared { rpc, settings, registry, .. } = &*self.shared;
+                let master = registry.master(rpc, settings, limit.deadline).await?;
+                *self.master.lock() = Some(master.clone());
+                master
+            }
+        };
+        let method = Method::new(Service::Master, name);
+        let answer = self.shared.rpc.call(&master, method, request, b"", limit).await?;
+        Ok(answer.message)
+    }
+
+    /// Calls a method of the master that begins a procedure, and waits for its end.
+    async fn change(&self, name: &'static str, request: &impl Message) -> Result<()> {
+        let answer: pb::ProcedureResponse = self.call(name, request).await?;
+        match answer.proc_id {
+            Some(id) => self.wait_for_procedure(name, id).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// A change that a repeat of its call must not make twice.
+    fn nonce(&self) -> (Option<u64>, Option<u64>) {
+        let nonce = self.shared.new_nonce();
+        (Some(nonce.group), Some(nonce.number))
+    }
+}
+
+fn not_found(table: &TableName) -> Error {
+    Error::new(Exception::TableNotFound, table.to_string())
+}

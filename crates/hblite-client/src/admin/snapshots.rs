@@ -1,0 +1,119 @@
+//! Snapshots.
+
+use hblite_model::{
+    Error, Exception, Result, SnapshotDescription, SnapshotKind, SnapshotOptions, TableName,
+    TableState,
+};
+use hblite_wire::pb;
+
+use super::Admin;
+use super::procedure::Polling;
+
+impl Admin {
+    /// Takes a snapshot of a table.
+    pub async fn snapshot(
+        &self,
+        name: &str,
+        table: &TableName,
+        options: &SnapshotOptions,
+    ) -> Result<()> {
+        let kind = match self.table_state(table).await? {
+            TableState::Disabled => SnapshotKind::Disabled,
+            _ if options.skip_flush => SnapshotKind::SkipFlush,
+            _ => SnapshotKind::Flush,
+        };
+        let snapshot = pb::SnapshotDescription {
+            name: name.to_owned(),
+            table: Some(table.to_string()),
+            r#type: Some(kind as i32),
+            ttl: i64::try_from(options.time_to_live_s).ok(),
+            max_file_size: options.max_file_size.and_then(|size| i64::try_from(size).ok()),
+            ..pb::SnapshotDescription::default()
+        };
+        let (nonce_group, nonce) = self.nonce();
+        let request = pb::SnapshotRequest { snapshot: snapshot.clone(), nonce_group, nonce };
+        let answer: pb::SnapshotResponse = self.call("Snapshot", &request).await?;
+        if let Some(id) = answer.proc_id {
+            return self.wait_for_procedure("Snapshot", id).await.map(drop);
+        }
+        // Masters before 2.6 are asked by name.
+        let request = pb::IsSnapshotDoneRequest { snapshot: Some(snapshot) };
+        let mut polling = Polling::new(self.shared.settings.operation_timeout);
+        loop {
+            let answer: pb::IsSnapshotDoneResponse = self.call("IsSnapshotDone", &request).await?;
+            if answer.done == Some(true) {
+                return Ok(());
+            }
+            polling.next(&format!("the snapshot {name}")).await?;
+        }
+    }
+
+    /// Snapshots in order of their names.
+    pub async fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
+        let answer: pb::SnapshotListResponse =
+            self.call("GetCompletedSnapshots", &pb::Empty {}).await?;
+        let mut found = answer.snapshots.into_iter().map(described).collect::<Result<Vec<_>>>()?;
+        found.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(found)
+    }
+
+    async fn find(&self, name: &str) -> Result<SnapshotDescription> {
+        let mut found = self.list_snapshots().await?.into_iter();
+        found.find(|snapshot| snapshot.name == name).ok_or_else(|| {
+            let message = format!("Snapshot '{name}' doesn't exist on the filesystem");
+            Error::new(Exception::SnapshotDoesNotExist, message)
+        })
+    }
+
+    /// Creates a table with the contents of a snapshot.
+    pub async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+        if self.table_exists(table).await? {
+            return Err(Error::new(Exception::TableExists, table.to_string()));
+        }
+        self.restore_to(name, table).await
+    }
+
+    /// Replaces the contents of the snapshot's table, which is disabled.
+    pub async fn restore_snapshot(&self, name: &str) -> Result<()> {
+        let table = self.find(name).await?.table;
+        self.restore_to(name, &table).await?;
+        self.shared.locator.forget(&table);
+        Ok(())
+    }
+
+    async fn restore_to(&self, name: &str, table: &TableName) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let snapshot = pb::SnapshotDescription {
+            name: name.to_owned(),
+            table: Some(table.to_string()),
+            ..pb::SnapshotDescription::default()
+        };
+        let request =
+            pb::RestoreSnapshotRequest { snapshot, nonce_group, nonce, ..Default::default() };
+        self.change("RestoreSnapshot", &request).await
+    }
+
+    /// Deletes a snapshot.
+    pub async fn delete_snapshot(&self, name: &str) -> Result<()> {
+        let snapshot =
+            pb::SnapshotDescription { name: name.to_owned(), ..pb::SnapshotDescription::default() };
+        let _: pb::Empty =
+            self.call("DeleteSnapshot", &pb::DeleteSnapshotRequest { snapshot }).await?;
+        Ok(())
+    }
+}
+
+fn described(snapshot: pb::SnapshotDescription) -> Result<SnapshotDescription> {
+    let kind = usize::try_from(snapshot.r#type.unwrap_or(1)).ok();
+    Ok(SnapshotDescription {
+        table: snapshot.table.unwrap_or_default().parse()?,
+        name: snapshot.name,
+        created_at_ms: snapshot.creation_time.unwrap_or(0),
+        kind: kind.and_then(|kind| SnapshotKind::ALL.get(kind).copied()).unwrap_or_default(),
+        time_to_live_s: u64::try_from(snapshot.ttl.unwrap_or(0)).unwrap_or(0),
+        max_file_size: snapshot
+            .max_file_size
+            .and_then(|size| u64::try_from(size).ok())
+            .filter(|size| *size > 0),
+    })
+}

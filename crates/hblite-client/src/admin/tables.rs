@@ -1,0 +1,187 @@
+//! Tables: creating, changing, disabling, dropping, describing.
+
+use hblite_model::{
+    ColumnFamilyDescriptor, Error, Exception, Result, SplitPoints, SystemTables, TableDescriptor,
+    TableName, TableState,
+};
+use hblite_wire::{convert, pb};
+
+use super::{Admin, not_found};
+use crate::retry::Retries;
+
+impl Admin {
+    /// Creates a table that is split at these keys.
+    pub async fn create_table(
+        &self,
+        table: &TableDescriptor,
+        split_keys: &[Vec<u8>],
+    ) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let request = pb::CreateTableRequest {
+            table_schema: convert::table_schema(table),
+            split_keys: split_keys.iter().map(|key| key.clone().into()).collect(),
+            nonce_group,
+            nonce,
+        };
+        self.change("CreateTable", &request).await
+    }
+
+    /// Deletes a disabled table with everything in it.
+    pub async fn drop_table(&self, table: &TableName) -> Result<()> {
+        self.change_state("DeleteTable", table).await
+    }
+
+    /// Puts a disabled table back in service.
+    pub async fn enable_table(&self, table: &TableName) -> Result<()> {
+        self.change_state("EnableTable", table).await
+    }
+
+    /// Takes a table out of service.
+    pub async fn disable_table(&self, table: &TableName) -> Result<()> {
+        self.change_state("DisableTable", table).await
+    }
+
+    async fn change_state(&self, method: &'static str, table: &TableName) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let table_name = convert::table_name(table);
+        self.change(method, &pb::TableRequest { table_name, nonce_group, nonce }).await?;
+        self.shared.locator.forget(table);
+        Ok(())
+    }
+
+    /// Empties a disabled table and enables it.
+    pub async fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let request = pb::TruncateTableRequest {
+            table_name: convert::table_name(table),
+            preserve_splits: Some(splits == SplitPoints::Preserve),
+            nonce_group,
+            nonce,
+        };
+        self.change("truncateTable", &request).await?;
+        self.shared.locator.forget(table);
+        Ok(())
+    }
+
+    /// Whether the table exists.
+    pub async fn table_exists(&self, table: &TableName) -> Result<bool> {
+        Ok(self.state_of(table).await?.is_some())
+    }
+
+    /// Whether the table is in service, out of it, or in between.
+    pub async fn table_state(&self, table: &TableName) -> Result<TableState> {
+        self.state_of(table).await?.ok_or_else(|| not_found(table))
+    }
+
+    async fn state_of(&self, table: &TableName) -> Result<Option<TableState>> {
+        let mut retries = Retries::new(&self.shared.settings);
+        loop {
+            match self.shared.locator.table_state(table, retries.deadline()).await {
+                Ok(state) => return Ok(state),
+                Err(error) => retries.after(error).await?,
+            }
+        }
+    }
+
+    /// The settings of a table.
+    pub async fn describe_table(&self, table: &TableName) -> Result<TableDescriptor> {
+        let request = pb::GetTableDescriptorsRequest {
+            table_names: vec![convert::table_name(table)],
+            include_sys_tables: Some(true),
+            ..pb::GetTableDescriptorsRequest::default()
+        };
+        let mut found = self.descriptors(&request).await?;
+        found.pop().ok_or_else(|| not_found(table))
+    }
+
+    /// Tables in order of their names: those of the default namespace first, then by namespace.
+    pub async fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>> {
+        let request = pb::GetTableDescriptorsRequest {
+            include_sys_tables: Some(system == SystemTables::Include),
+            ..pb::GetTableDescriptorsRequest::default()
+        };
+        let mut found = self.descriptors(&request).await?;
+        let key = |table: &TableDescriptor| {
+            let name = table.name();
+            (name.namespace() != "default", name.clone())
+        };
+        found.sort_by_key(key);
+        Ok(found)
+    }
+
+    async fn descriptors(
+        &self,
+        request: &pb::GetTableDescriptorsRequest,
+    ) -> Result<Vec<TableDescriptor>> {
+        let answer: pb::TableDescriptorsResponse =
+            self.call("GetTableDescriptors", request).await?;
+        answer.table_schema.iter().map(convert::table_schema_from).collect()
+    }
+
+    /// Replaces the settings of a table, families included.
+    pub async fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let request = pb::ModifyTableRequest {
+            table_name: convert::table_name(table.name()),
+            table_schema: convert::table_schema(table),
+            nonce_group,
+            nonce,
+            reopen_regions: None,
+        };
+        self.change("ModifyTable", &request).await
+    }
+
+    /// Adds a family.
+    pub async fn add_family(
+        &self,
+        table: &TableName,
+        family: &ColumnFamilyDescriptor,
+    ) -> Result<()> {
+        self.change_family("AddColumn", table, family).await
+    }
+
+    /// Replaces the settings of a family.
+    pub async fn modify_family(
+        &self,
+        table: &TableName,
+        family: &ColumnFamilyDescriptor,
+    ) -> Result<()> {
+        self.change_family("ModifyColumn", table, family).await
+    }
+
+    async fn change_family(
+        &self,
+        method: &'static str,
+        table: &TableName,
+        family: &ColumnFamilyDescriptor,
+    ) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let request = pb::ColumnRequest {
+            table_name: convert::table_name(table),
+            column_families: convert::family(family),
+            nonce_group,
+            nonce,
+        };
+        self.change(method, &request).await
+    }
+
+    /// Deletes a family with its cells.
+    pub async fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let request = pb::DeleteColumnRequest {
+            table_name: convert::table_name(table),
+            column_name: family.to_vec().into(),
+            nonce_group,
+            nonce,
+        };
+        self.change("DeleteColumn", &request).await
+    }
+
+    /// An error unless the table is in service.
+    pub(super) async fn check_enabled(&self, table: &TableName) -> Result<()> {
+        match self.table_state(table).await? {
+            TableState::Disabled => Err(Error::new(Exception::TableNotEnabled, table.to_string())),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! A client of one cluster: what its tables and its admin share.
+
+use std::sync::Arc;
+
+use hblite_model::{Error, Nonce, Result, TableName};
+
+use crate::admin::Admin;
+use crate::locator::{LocateKind, Locator};
+use crate::registry::Registry;
+use crate::retry::Retries;
+use crate::rpc::Rpc;
+use crate::settings::ClientSettings;
+use crate::site_xml;
+use crate::table::Table;
+use crate::url::{ClusterAddress, ClusterUrl, ZNODE_PARENT, ZOOKEEPER_PORT, servers};
+
+/// What everything of a client shares.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) settings: Arc<ClientSettings>,
+    pub(crate) rpc: Arc<Rpc>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) locator: Locator,
+    /// Names this client in nonces.
+    pub(crate) nonce_group: u64,
+}
+
+impl Shared {
+    /// A name for a write that no other write has.
+    pub(crate) fn new_nonce(&self) -> Nonce {
+        // 0 is none.
+        Nonce { group: self.nonce_group, number: fastrand::u64(1..) }
+    }
+}
+
+/// A client of a cluster. Cheap to clone; tasks and threads may share it.
+///
+/// It opens connections when they are needed, and closes idle ones.
+#[derive(Debug, Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+impl Client {
+    /// A client of the cluster at `url`, which answers: where hbase:meta is has been found out.
+    ///
+    /// The URL is `hbase://zookeeper-host:2181/hbase` or `hbase+rpc://host:16000`, either with a
+    /// list of hosts, and with settings under HBase's names in the query:
+    /// `?hbase.rpc.timeout=5000`. `hbase://` alone takes the address from `hbase-site.xml`. If
+    /// `HBASE_CONF_DIR` is set, the settings of the `hbase-site.xml` there apply as well.
+    ///
+    /// # Errors
+    /// `IllegalArgument` for a URL or a setting that makes no sense; `Io` if the cluster does not
+    /// answer before `hbase.rpc.timeout`, with what was tried.
+    pub async fn connect(url: &str) -> Result<Self> {
+        Self::connect_with(url, ClientSettings::new()).await
+    }
+
+    /// The same with other settings. Those of `hbase-site.xml` and of the URL override them.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub async fn connect_with(url: &str, settings: ClientSettings) -> Result<Self> {
+        let (address, settings) = configure(url, settings)?;
+        let client = Self::new(address, settings);
+        client.ping().await?;
+        Ok(client)
+    }
+
+    /// A client that has not opened a connection yet. Call it within a tokio runtime.
+    pub fn new(address: ClusterAddress, settings: ClientSettings) -> Self {
+        let settings = Arc::new(settings);
+        let rpc = Arc::new(Rpc::new(Arc::clone(&settings)));
+        let registry = Arc::new(Registry::new(address));
+        let locator = Locator::new(Arc::clone(&settings), Arc::clone(&rpc), Arc::clone(&registry));
+        let nonce_group = fastrand::u64(1..);
+        Self { shared: Arc::new(Shared { settings, rpc, registry, locator, nonce_group }) }
+    }
+
+    /// Finds out where hbase:meta is.
+    ///
+    /// # Errors
+    /// `Io` if the cluster does not answer before `hbase.rpc.timeout`, with what was tried.
+    pub async fn ping(&self) -> Result<()> {
+        let shared = &self.shared;
+        let mut retries = Retries::within(&shared.settings, shared.settings.rpc_timeout);
+        loop {
+            let (meta, deadline) = (TableName::meta(), retries.deadline());
+            let found = shared.locator.locate(&meta, b"", LocateKind::Current, deadline).await;
+            let Err(error) = found else { return Ok(()) };
+            retries.after(error).await.map_err(|error| {
+                let message = format!("{}: {}", shared.registry, error.message());
+                Error::new(hblite_model::Exception::Io, message).with_source(error)
+            })?;
+        }
+    }
+
+    /// A table, which is looked up when it is used.
+    pub fn table(&self, name: TableName) -> Table {
+        Table::new(Arc::clone(&self.shared), name)
+    }
+
+    /// Changes tables, regions, namespaces and snapshots.
+    pub fn admin(&self) -> Admin {
+        Admin::new(Arc::clone(&self.shared))
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &ClientSettings {
+        &self.shared.settings
+    }
+
+    /// Closes all connections. Calls under way fail; later ones open new connections.
+    pub fn close(&self) {
+        self.shared.rpc.close();
+    }
+}
+
+/// The address and the settings that a URL, and `hbase-site.xml`, make of `settings`.
+fn configure(url: &str, mut settings: ClientSettings) -> Result<(ClusterAddress, ClientSettings)> {
+    let url = ClusterUrl::parse(url)?;
+    let site = site_xml::of_environment()?;
+    for (name, value) in &site {
+        settings.set(name, value)?;
+    }
+    for (name, value) in &url.settings {
+        if !settings.set(name, value)? {
+            let message = format!("{name:?} is no setting of the client; docs/cluster.md has them");
+            return Err(Error::illegal_argument(message));
+        }
+    }
+    let address = match url.address {
+        Some(address) => address,
+        None => configured_address(&|name: &str| site.get(name).map(String::as_str))?,
+    };
+    Ok((address, settings))
+}
+
+/// Where the configuration says that the cluster is.
+fn configured_address<'c>(value: &impl Fn(&str) -> Option<&'c str>) -> Result<ClusterAddress> {
+    let registry = value("hbase.client.registry.impl").unwrap_or_default();
+    let of_servers = if registry.ends_with(".MasterRegistry") {
+        value("hbase.masters")
+    } else if registry.ends_with(".RpcConnectionRegistry") {
+        value("hbase.client.bootstrap.servers").or_else(|| value("hbase.masters"))
+    } else {
+        None
+    };
+    if let Some(list) = of_servers {
+        return Ok(ClusterAddress::Rpc { servers: servers(list, Some(16_000))? });
+    }
+    let Some(quorum) = value("hbase.zookeeper.quorum") else {
+        return Err(Error::illegal_argument(
+            "hbase:// without a host needs hbase.zookeeper.quorum, or hbase.client.registry.impl \
+             with its servers, in the hbase-site.xml of HBASE_CONF_DIR",
+        ));
+    };
+    let port = match value("hbase.zookeeper.property.clientPort") {
+        Some(port) => port.trim().parse().map_err(|_| {
+            Error::illegal_argument("hbase.zookeeper.property.clientPort is no port")
+        })?,
+        None => ZOOKEEPER_PORT,
+    };
+    let parent = value("zookeeper.znode.parent").unwrap_or(ZNODE_PARENT).to_owned();
+    Ok(ClusterAddress::ZooKeeper { quorum: servers(quorum, Some(port))?, parent })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hbase_site_says_where_the_cluster_is() {
+        let of = |pairs: &'static [(&str, &str)]| {
+            configured_address(&|name: &str| pairs.iter().find(|pair| pair.0 == name).map(|p| p.1))
+        };
+        let found = of(&[
+            ("hbase.zookeeper.quorum", "a,b"),
+            ("hbase.zookeeper.property.clientPort", "2182"),
+            ("zookeeper.znode.parent", "/h"),
+        ]);
+        let expected = ClusterUrl::parse("hbase://a:2182,b:2182/h").unwrap().address;
+        assert_eq!(Some(found.unwrap()), expected);
+        let found = of(&[
+            ("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.MasterRegistry"),
+            ("hbase.masters", "m1:16001,m2:16001"),
+        ]);
+        let expected = ClusterUrl::parse("hbase+rpc://m1:16001,m2:16001").unwrap().address;
+        assert_eq!(Some(found.unwrap()), expected);
+        assert!(of(&[]).unwrap_err().message().contains("HBASE_CONF_DIR"));
+    }
+
+    #[test]
+    fn a_setting_that_does_not_exist_is_an_error_of_the_url() {
+        let error = configure("hbase+rpc://a:1?hbase.rpc.timeouts=5", ClientSettings::new());
+        assert!(error.unwrap_err().message().contains("hbase.rpc.timeouts"));
+        let (_, settings) =
+            configure("hbase+rpc://a:1?hbase.rpc.timeout=5", ClientSettings::new()).unwrap();
+        assert_eq!(settings.rpc_timeout.as_millis(), 5);
+    }
+}

@@ -1,0 +1,55 @@
+//! A native asynchronous client of Apache HBase clusters.
+//!
+//! It speaks HBase's own protocol: no JVM, no gateway. [`Client`] is one per cluster; it is cheap
+//! to clone and shares its connections and its knowledge of regions.
+//!
+//! ```no_run
+//! use hblite_client::Client;
+//! use hblite_model::{Get, Put, Scan};
+//!
+//! # async fn example() -> hblite_model::Result<()> {
+//! let client = Client::connect("hbase://zk1,zk2:2181/hbase").await?;
+//! let users = client.table("users".parse()?);
+//! users.mutate(Put::new("u1").add("info", "name", "Ada").as_mutation()).await?;
+//! let row = users.get(&Get::new("u1")).await?;
+//! assert_eq!(row.text("info", "name")?, Some("Ada"));
+//! let mut scanner = users.scan(&Scan::new().with_prefix("u")).await?;
+//! while let Some(row) = scanner.next_row().await? {
+//!     println!("{}", String::from_utf8_lossy(row.row()));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ```text
+//! client      Client: settings, connections, locations, nonces
+//!   table     reads, writes, batches, scans        admin   tables, regions, snapshots, procedures
+//!   retry     pauses, deadlines, what is final
+//!   locator   which server has a row: hbase:meta and a cache
+//!   registry  where hbase:meta and the master are: ZooKeeper, or the servers themselves
+//!   rpc       connections, calls, time limits
+//! settings, url, site_xml, error
+//! ```
+//!
+//! Modules use those below them only. Every error is an [`Error`](hblite_model::Error) with HBase's
+//! exception class and message. Dropping a future cancels its call.
+
+#![forbid(unsafe_code)]
+
+mod admin;
+mod client;
+mod error;
+mod locator;
+mod registry;
+mod retry;
+mod rpc;
+mod settings;
+mod site_xml;
+mod table;
+mod url;
+
+pub use admin::Admin;
+pub use client::Client;
+pub use settings::ClientSettings;
+pub use table::{ResultScanner, Table};
+pub use url::{ClusterAddress, ServerAddress};

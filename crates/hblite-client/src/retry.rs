@@ -1,0 +1,165 @@
+//! How often an operation is tried, and how long it waits in between.
+//!
+//! The pauses are HBase's: a table of factors with one percent of jitter. An error is final if the
+//! server says so, if the attempts are used up, or if the deadline would pass during the pause.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hblite_model::Error;
+use tokio::time::{Instant, sleep};
+
+use crate::error::CallError;
+use crate::rpc::Limit;
+use crate::settings::ClientSettings;
+
+/// Factors of the pause (`HConstants.RETRY_BACKOFF`).
+const BACKOFF: [u32; 13] = [1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200];
+/// The part of a pause that is random.
+const JITTER: f64 = 0.01;
+
+/// The pause after this many failures.
+pub(crate) fn pause(base: Duration, failures: u32) -> Duration {
+    let index = (failures.saturating_sub(1) as usize).min(BACKOFF.len() - 1);
+    let pause = base * BACKOFF[index];
+    pause + pause.mul_f64(JITTER * fastrand::f64())
+}
+
+/// The attempts of one operation.
+#[derive(Debug)]
+pub(crate) struct Retries {
+    settings: Arc<ClientSettings>,
+    began: Instant,
+    deadline: Instant,
+    failures: u32,
+}
+
+impl Retries {
+    /// An operation that begins now.
+    pub(crate) fn new(settings: &Arc<ClientSettings>) -> Self {
+        Self::within(settings, settings.operation_timeout)
+    }
+
+    /// The same with another time limit.
+    pub(crate) fn within(settings: &Arc<ClientSettings>, limit: Duration) -> Self {
+        let began = Instant::now();
+        Self { settings: Arc::clone(settings), began, deadline: began + limit, failures: 0 }
+    }
+
+    /// When the operation must be done.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// The time limit of the next call.
+    pub(crate) fn limit(&self) -> Limit {
+        Limit { rpc: self.settings.rpc_timeout, deadline: self.deadline, server: None }
+    }
+
+    /// Waits before the next attempt, or returns the error if there is to be none.
+    ///
+    /// # Errors
+    /// The error, for the caller.
+    pub(crate) async fn after(&mut self, error: CallError) -> Result<(), Error> {
+        sleep(self.pause_after(error)?).await;
+        Ok(())
+    }
+
+    /// The pause before the next attempt.
+    ///
+    /// # Errors
+    /// The error, for the caller, if there is to be none.
+    pub(crate) fn pause_after(&mut self, error: CallError) -> Result<Duration, Error> {
+        if !error.is_retryable() {
+            return Err(error.into());
+        }
+        self.failures += 1;
+        let base = match &error {
+            error if error.is_immediate() => Duration::ZERO,
+            error if error.is_overload() => self.settings.pause_overloaded,
+            _ => self.settings.pause,
+        };
+        let pause = pause(base, self.failures);
+        if self.failures > self.settings.retries || Instant::now() + pause >= self.deadline {
+            return Err(self.give_up(error));
+        }
+        Ok(pause)
+    }
+
+    /// As [`Retries::after`] for an error that ended a scanner: whatever it is, another scanner can
+    /// be opened, the first time at once.
+    ///
+    /// # Errors
+    /// The error, for the caller.
+    pub(crate) async fn after_lost(&mut self, error: CallError) -> Result<(), Error> {
+        self.failures += 1;
+        let pause = match self.failures {
+            1 => Duration::ZERO,
+            failures => pause(self.settings.pause, failures - 1),
+        };
+        if self.failures > self.settings.retries.max(1) || Instant::now() + pause >= self.deadline {
+            return Err(self.give_up(error));
+        }
+        sleep(pause).await;
+        Ok(())
+    }
+
+    /// Begins again: what follows is another operation.
+    pub(crate) fn reset(&mut self) {
+        self.failures = 0;
+        self.renew();
+    }
+
+    /// Begins the time limit again, and keeps the number of failures.
+    pub(crate) fn renew(&mut self) {
+        let limit = self.deadline.saturating_duration_since(self.began);
+        self.began = Instant::now();
+        self.deadline = self.began + limit;
+    }
+
+    fn give_up(&self, error: CallError) -> Error {
+        let error = Error::from(error);
+        if self.settings.retries == 0 {
+            return error;
+        }
+        let (attempts, millis) = (self.failures, self.began.elapsed().as_millis());
+        let plural = if attempts == 1 { "" } else { "s" };
+        let message = format!(
+            "{} (gave up after {attempts} attempt{plural} in {millis} ms)",
+            error.message()
+        );
+        Error::new(error.exception(), message).with_source(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_as_hbases_do() {
+        let base = Duration::from_millis(100);
+        for (failures, factor) in [(1, 1), (2, 2), (4, 5), (8, 100), (13, 200), (1_000, 200)] {
+            let (pause, least) = (pause(base, failures), base * factor);
+            assert!(
+                pause >= least && pause <= least.mul_f64(1.0 + JITTER),
+                "{failures}: {pause:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn attempts_and_deadlines_end_an_operation() {
+        let settings = Arc::new(ClientSettings { retries: 2, ..ClientSettings::default() });
+        let error = || CallError::Nowhere("nowhere".to_owned());
+        let mut retries = Retries::new(&settings);
+        assert!(retries.pause_after(error()).is_ok() && retries.pause_after(error()).is_ok());
+        let given_up = retries.pause_after(error()).unwrap_err();
+        assert!(given_up.message().starts_with("nowhere (gave up after 3 attempts"), "{given_up}");
+        let mut retries = Retries::within(&settings, Duration::from_millis(50));
+        assert!(retries.pause_after(error()).is_err(), "the pause would be too long");
+        let refused = Error::illegal_argument("no");
+        let mut retries = Retries::new(&settings);
+        assert_eq!(retries.pause_after(refused.into()).unwrap_err().message(), "no");
+    }
+}

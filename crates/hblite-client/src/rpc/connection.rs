@@ -1,0 +1,320 @@
+//! One connection to one service of a server: many calls at once, answered in any order.
+//!
+//! One task owns the socket. It writes the frames that callers queue, and passes each response to
+//! the caller that waits for it.
+//!
+//! Invariants:
+//! - A call that is dropped leaves nothing behind but its answer, which is discarded.
+//! - When the connection ends, every call that waits for it fails.
+//! - The buffer grows with the bytes that arrive, not with the length that a peer announces.
+//!
+//! Threads: any.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use hblite_wire::client_frame::Reply;
+use hblite_wire::frame::{LENGTH_SIZE, NO_CALL_ID};
+use parking_lot::Mutex;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::error::{CallError, Thrown};
+use crate::settings::ClientSettings;
+use crate::url::ServerAddress;
+
+/// Frames that wait to be written; callers wait behind them.
+const QUEUE_LENGTH: usize = 256;
+/// Frames written at once.
+const FRAMES_AT_ONCE: usize = 64;
+/// Frames up to this size are joined before they are written.
+const JOINED_SIZE_MAX: usize = 64 * 1024;
+/// The least and the most by which the buffer grows.
+const READ_SIZE: usize = 16 * 1024;
+const READ_SIZE_MAX: usize = 1024 * 1024;
+
+/// An open connection. It is closed when the last handle is dropped.
+#[derive(Debug)]
+pub(super) struct Connection {
+    shared: Arc<Shared>,
+    frames: mpsc::Sender<Bytes>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    server: ServerAddress,
+    calls: Mutex<Calls>,
+    next_id: AtomicU32,
+    opened_at: Instant,
+    /// When bytes arrived last, in milliseconds after `opened_at`.
+    read_at_ms: AtomicU64,
+    /// Ends the task.
+    stop: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Calls {
+    waiting: HashMap<u32, oneshot::Sender<Result<Reply, CallError>>>,
+    /// Why the connection has ended.
+    ended: Option<String>,
+}
+
+impl Connection {
+    /// Opens a connection that begins with `hello`.
+    pub(super) async fn open(
+        server: &ServerAddress,
+        hello: Bytes,
+        settings: &ClientSettings,
+        deadline: Instant,
+    ) -> Result<Self, CallError> {
+        let unreachable = |why: String| CallError::Unreachable { server: server.clone(), why };
+        let limit =
+            settings.connect_timeout.min(deadline.saturating_duration_since(Instant::now()));
+        let connecting = TcpStream::connect((server.host.as_str(), server.port));
+        let stream = match timeout(limit, connecting).await {
+            Ok(stream) => stream.map_err(|error| unreachable(error.to_string()))?,
+            Err(_) => {
+                return Err(unreachable(format!("no connection within {} ms", limit.as_millis())));
+            }
+        };
+        stream.set_nodelay(true).map_err(|error| unreachable(error.to_string()))?;
+        let (frames, queue) = mpsc::channel(QUEUE_LENGTH);
+        let shared = Arc::new(Shared {
+            server: server.clone(),
+            calls: Mutex::default(),
+            next_id: AtomicU32::new(0),
+            opened_at: Instant::now(),
+            read_at_ms: AtomicU64::new(0),
+            stop: Notify::new(),
+        });
+        tokio::spawn(Arc::clone(&shared).run(stream, hello, queue, settings.clone()));
+        Ok(Self { shared, frames })
+    }
+
+    /// Whether calls can be made.
+    pub(super) fn is_open(&self) -> bool {
+        self.shared.calls.lock().ended.is_none()
+    }
+
+    /// Sends the frame that `frame` makes for a call id, and waits for its answer.
+    pub(super) async fn call(
+        &self,
+        method: &'static str,
+        frame: impl FnOnce(u32) -> Result<Bytes, CallError>,
+        limit: Duration,
+    ) -> Result<Reply, CallError> {
+        let began = Instant::now();
+        let (waiting, answer) = self.shared.register()?;
+        let frame = frame(waiting.id)?;
+        let exchange = async {
+            // The task is gone if nothing takes the frame; then the call was answered with why.
+            let _ = self.frames.send(frame).await;
+            answer.await
+        };
+        match timeout_at(began + limit, exchange).await {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(_)) => Err(self.shared.disconnected()),
+            Err(_) => {
+                self.shared.end_if_silent_since(began);
+                let server = self.shared.server.clone();
+                Err(CallError::TimedOut { server, method, after: limit })
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.shared.stop.notify_one();
+    }
+}
+
+/// A call that waits. Dropped, it waits no more.
+struct Waiting<'c> {
+    shared: &'c Shared,
+    id: u32,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.shared.calls.lock().waiting.remove(&self.id);
+    }
+}
+
+type Answer = oneshot::Receiver<Result<Reply, CallError>>;
+
+impl Shared {
+    fn register(&self) -> Result<(Waiting<'_>, Answer), CallError> {
+        let mut calls = self.calls.lock();
+        if let Some(why) = &calls.ended {
+            return Err(CallError::Unreachable { server: self.server.clone(), why: why.clone() });
+        }
+        let mut id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        while id == NO_CALL_ID || calls.waiting.contains_key(&id) {
+            id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        }
+        let (sender, answer) = oneshot::channel();
+        calls.waiting.insert(id, sender);
+        Ok((Waiting { shared: self, id }, answer))
+    }
+
+    fn disconnected(&self) -> CallError {
+        let why = self.calls.lock().ended.clone();
+        let why = why.unwrap_or_else(|| "it was closed".to_owned());
+        CallError::Disconnected { server: self.server.clone(), why }
+    }
+
+    /// Ends a connection on which a call was not answered and nothing else arrived meanwhile: its
+    /// peer may be gone without a word.
+    fn end_if_silent_since(&self, began: Instant) {
+        let read_at =
+            self.opened_at + Duration::from_millis(self.read_at_ms.load(Ordering::Relaxed));
+        if read_at <= began {
+            self.calls.lock().ended.get_or_insert_with(|| "the server is silent".to_owned());
+            self.stop.notify_one();
+        }
+    }
+
+    async fn run(
+        self: Arc<Self>,
+        stream: TcpStream,
+        hello: Bytes,
+        queue: mpsc::Receiver<Bytes>,
+        settings: ClientSettings,
+    ) {
+        let (reader, writer) = stream.into_split();
+        let error = tokio::select! {
+            error = self.read(reader, &settings) => error,
+            error = write(writer, hello, queue) => self.error_of(error),
+            () = self.stop.notified() => self.disconnected(),
+        };
+        let waiting = {
+            let mut calls = self.calls.lock();
+            let text = hblite_model::Error::from(error.clone());
+            calls.ended.get_or_insert_with(|| text.message().to_owned());
+            std::mem::take(&mut calls.waiting)
+        };
+        for sender in waiting.into_values() {
+            // A caller that has left needs no answer.
+            let _ = sender.send(Err(error.clone()));
+        }
+    }
+
+    fn error_of(&self, error: std::io::Error) -> CallError {
+        CallError::Disconnected { server: self.server.clone(), why: error.to_string() }
+    }
+
+    fn malformed(&self, why: impl Into<String>) -> CallError {
+        CallError::Malformed { server: self.server.clone(), why: why.into() }
+    }
+
+    /// Reads responses until the connection ends, and says why it did.
+    async fn read(&self, mut reader: OwnedReadHalf, settings: &ClientSettings) -> CallError {
+        let mut buffer = BytesMut::new();
+        loop {
+            while let Some(length) = announced(&buffer) {
+                if let Err(error) = self.check_length(&buffer, length, settings) {
+                    return error;
+                }
+                if buffer.len() - LENGTH_SIZE < length {
+                    break;
+                }
+                buffer.advance(LENGTH_SIZE);
+                if let Err(error) = self.deliver(buffer.split_to(length).freeze()) {
+                    return error;
+                }
+            }
+            buffer.reserve(buffer.len().clamp(READ_SIZE, READ_SIZE_MAX));
+            match timeout(settings.idle_timeout, reader.read_buf(&mut buffer)).await {
+                Err(_) if self.calls.lock().waiting.is_empty() => {
+                    return self.error_of(std::io::Error::other("it was idle"));
+                }
+                Err(_) => {}
+                Ok(Ok(0)) => {
+                    return self.error_of(std::io::Error::other("the server closed it"));
+                }
+                Ok(Ok(_)) => {
+                    let millis = self.opened_at.elapsed().as_millis();
+                    self.read_at_ms.store(millis as u64 + 1, Ordering::Relaxed);
+                }
+                Ok(Err(error)) => return self.error_of(error),
+            }
+        }
+    }
+
+    fn check_length(
+        &self,
+        buffer: &BytesMut,
+        length: usize,
+        settings: &ClientSettings,
+    ) -> Result<(), CallError> {
+        let max = settings.response_size_max_bytes;
+        if length <= max {
+            return Ok(());
+        }
+        if buffer.starts_with(b"HTTP") {
+            return Err(self.malformed("it speaks HTTP; this is the port of a web page"));
+        }
+        let why =
+            format!("a response of {length} bytes is over hbase.ipc.max.response.size, {max}");
+        Err(self.malformed(why))
+    }
+
+    /// Passes a response to its call.
+    fn deliver(&self, frame: Bytes) -> Result<(), CallError> {
+        let reply = Reply::parse(frame).map_err(|error| self.malformed(error.message()))?;
+        let id = reply.call_id();
+        if id == NO_CALL_ID {
+            // The server refuses the connection as a whole.
+            let exception = reply.header.exception.unwrap_or_default();
+            return Err(Thrown::from_response(exception).into());
+        }
+        if let Some(sender) = self.calls.lock().waiting.remove(&id) {
+            let _ = sender.send(Ok(reply));
+        }
+        Ok(())
+    }
+}
+
+/// The length of the frame that the buffer begins with.
+fn announced(buffer: &BytesMut) -> Option<usize> {
+    let length = buffer.first_chunk::<LENGTH_SIZE>()?;
+    Some(u32::from_be_bytes(*length) as usize)
+}
+
+/// Writes frames until that fails.
+async fn write(
+    mut writer: OwnedWriteHalf,
+    hello: Bytes,
+    mut queue: mpsc::Receiver<Bytes>,
+) -> std::io::Error {
+    let mut joined = BytesMut::from(hello.as_ref());
+    let mut frames = Vec::with_capacity(FRAMES_AT_ONCE);
+    loop {
+        if queue.recv_many(&mut frames, FRAMES_AT_ONCE).await == 0 {
+            return std::io::Error::other("it was closed");
+        }
+        for frame in frames.drain(..) {
+            if joined.len() + frame.len() <= JOINED_SIZE_MAX {
+                joined.extend_from_slice(&frame);
+                continue;
+            }
+            for part in [&joined[..], &frame[..]] {
+                if let Err(error) = writer.write_all(part).await {
+                    return error;
+                }
+            }
+            joined.clear();
+        }
+        if let Err(error) = writer.write_all(&joined).await {
+            return error;
+        }
+        joined.clear();
+    }
+}

@@ -1,0 +1,136 @@
+//! Calls: a message to a service of a server, and its answer within a time limit.
+
+mod connection;
+mod pool;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hblite_wire::memory::Room;
+use hblite_wire::{client_frame, pb};
+use prost::Message;
+use tokio::time::Instant;
+
+pub(crate) use self::pool::Service;
+
+use self::pool::Pool;
+use crate::error::{CallError, Thrown};
+use crate::settings::ClientSettings;
+use crate::url::ServerAddress;
+
+/// The priority of calls to hbase:meta.
+pub(crate) const META_PRIORITY: u32 = 200;
+
+/// A method of a service.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Method {
+    pub(crate) service: Service,
+    pub(crate) name: &'static str,
+    pub(crate) priority: u32,
+}
+
+impl Method {
+    pub(crate) const fn new(service: Service, name: &'static str) -> Self {
+        Self { service, name, priority: 0 }
+    }
+
+    /// The same with the priority of calls to hbase:meta.
+    pub(crate) const fn of_meta(self) -> Self {
+        Self { priority: META_PRIORITY, ..self }
+    }
+}
+
+/// An answer: its message, and the plain bytes of its cell block.
+#[derive(Debug)]
+pub(crate) struct Answer<M> {
+    pub(crate) message: M,
+    pub(crate) cells: Bytes,
+}
+
+/// How long a call may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit {
+    /// For the answer of the call.
+    pub(crate) rpc: Duration,
+    /// The end of the operation that the call belongs to.
+    pub(crate) deadline: Instant,
+    /// What the server is asked to keep to, if it is another time.
+    pub(crate) server: Option<Duration>,
+}
+
+impl Limit {
+    fn of_call(&self) -> Duration {
+        self.rpc.min(self.deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// Makes calls.
+#[derive(Debug)]
+pub(crate) struct Rpc {
+    settings: Arc<ClientSettings>,
+    pool: Pool,
+}
+
+impl Rpc {
+    pub(crate) fn new(settings: Arc<ClientSettings>) -> Self {
+        Self { pool: Pool::new(Arc::clone(&settings)), settings }
+    }
+
+    /// Closes all connections.
+    pub(crate) fn close(&self) {
+        self.pool.close();
+    }
+
+    /// Calls a method. The cells of the request are plain.
+    pub(crate) async fn call<M: Message + Default>(
+        &self,
+        server: &ServerAddress,
+        method: Method,
+        request: &impl Message,
+        cells: &[u8],
+        limit: Limit,
+    ) -> Result<Answer<M>, CallError> {
+        let connection = self.pool.connection(server, method.service, limit.deadline).await?;
+        let time = limit.of_call();
+        let timeout = limit.server.unwrap_or(time).as_millis();
+        let frame = |id: u32| {
+            let header = pb::RequestHeader {
+                call_id: Some(id),
+                method_name: Some(method.name.to_owned()),
+                request_param: Some(true),
+                priority: (method.priority > 0).then_some(method.priority),
+                timeout: Some(u32::try_from(timeout).unwrap_or(u32::MAX).clamp(1, i32::MAX as u32)),
+                ..pb::RequestHeader::default()
+            };
+            let compressed;
+            let cells = match self.settings.compressor().filter(|_| !cells.is_empty()) {
+                Some(compressor) => {
+                    compressed = compressor.compress(cells)?;
+                    &compressed
+                }
+                None => cells,
+            };
+            Ok(client_frame::request(header, request, cells)?)
+        };
+        let reply = connection.call(method.name, frame, time).await?;
+        if let Some(exception) = reply.header.exception {
+            return Err(Thrown::from_response(exception).into());
+        }
+        let malformed = |why: String| CallError::Malformed { server: server.clone(), why };
+        let message = M::decode(reply.message).map_err(|error| malformed(error.to_string()))?;
+        let cells =
+            self.plain(reply.cells).map_err(|error| malformed(error.message().to_owned()))?;
+        Ok(Answer { message, cells })
+    }
+
+    fn plain(&self, cells: Bytes) -> hblite_model::Result<Bytes> {
+        let Some(compressor) = self.settings.compressor().filter(|_| !cells.is_empty()) else {
+            return Ok(cells);
+        };
+        let max = self.settings.response_size_max_bytes;
+        let plain = compressor.decompress(&cells, max, &mut Room::of(max.saturating_mul(2)))?;
+        let too_large = || hblite_model::Error::do_not_retry("a cell block is too large");
+        plain.map(Bytes::from).ok_or_else(too_large)
+    }
+}

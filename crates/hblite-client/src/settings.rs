@@ -1,0 +1,178 @@
+//! Settings of a client, each with HBase's name and default.
+
+use std::time::Duration;
+
+use hblite_model::{Error, Result};
+use hblite_wire::cell_block::Compressor;
+
+/// How a client behaves. Defaults are HBase's.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ClientSettings {
+    /// The base of the pauses between attempts. Default 100 ms (`hbase.client.pause`).
+    pub pause: Duration,
+    /// The base of the pauses when the server is overloaded. Default 500 ms
+    /// (`hbase.client.pause.server.overloaded`).
+    pub pause_overloaded: Duration,
+    /// Attempts after the first one. Default 15 (`hbase.client.retries.number`).
+    pub retries: u32,
+    /// The time limit of one call. Default 60 s (`hbase.rpc.timeout`).
+    pub rpc_timeout: Duration,
+    /// The time limit of an operation with all its attempts. Default 20 min
+    /// (`hbase.client.operation.timeout`).
+    pub operation_timeout: Duration,
+    /// The time limit of one call of a scan, with its attempts. Default 60 s
+    /// (`hbase.client.scanner.timeout.period`).
+    pub scanner_timeout: Duration,
+    /// Rows per fetch of a scan that does not set its own. Default 2,147,483,647, which leaves it
+    /// to the size limit (`hbase.client.scanner.caching`).
+    pub scanner_caching: u32,
+    /// Bytes per fetch of a scan that does not set its own. Default 2 MiB
+    /// (`hbase.client.scanner.max.result.size`).
+    pub scanner_size_max_bytes: u64,
+    /// The largest cell that may be written. Default 10 MiB (`hbase.client.keyvalue.maxsize`).
+    pub cell_size_max_bytes: usize,
+    /// Connections to each server. Default 1 (`hbase.client.ipc.pool.size`).
+    pub connections_per_server: usize,
+    /// The time limit for opening a connection. Default 10 s
+    /// (`hbase.ipc.client.socket.timeout.connect`).
+    pub connect_timeout: Duration,
+    /// An idle connection is closed after this time. Default 120 s
+    /// (`hbase.ipc.client.connection.minIdleTimeBeforeClose`).
+    pub idle_timeout: Duration,
+    /// The longest response. Default 256 MiB (`hbase.ipc.max.response.size`).
+    pub response_size_max_bytes: usize,
+    /// How cell blocks are compressed: the class name of Hadoop's `GzipCodec`, `SnappyCodec` or
+    /// `Lz4Codec`. Default none (`hbase.client.rpc.compressor`).
+    pub compressor: Option<String>,
+    /// Regions that one look-up in hbase:meta reads. Default 10
+    /// (`hbase.client.locate.prefetch.limit`).
+    pub locate_prefetch: u32,
+    /// Look-ups of one table at the same time. Default 8
+    /// (`hbase.client.meta.max.concurrent.locate.per.table`).
+    pub locates_max: usize,
+    /// The time limit for an answer of ZooKeeper. Default 10 s
+    /// (`hbase.zookeeper.client.timeout`, this client's own).
+    pub zookeeper_timeout: Duration,
+    /// The name under which the client introduces itself (`hadoop.user.name`). Default
+    /// `HADOOP_USER_NAME`, then `USER` of the environment.
+    pub user: String,
+}
+
+impl Default for ClientSettings {
+    fn default() -> Self {
+        let of_environment = |name: &str| std::env::var(name).ok().filter(|name| !name.is_empty());
+        let user = of_environment("HADOOP_USER_NAME").or_else(|| of_environment("USER"));
+        Self {
+            pause: Duration::from_millis(100),
+            pause_overloaded: Duration::from_millis(500),
+            retries: 15,
+            rpc_timeout: Duration::from_secs(60),
+            operation_timeout: Duration::from_secs(1_200),
+            scanner_timeout: Duration::from_secs(60),
+            scanner_caching: i32::MAX as u32,
+            scanner_size_max_bytes: 2 << 20,
+            cell_size_max_bytes: 10 << 20,
+            connections_per_server: 1,
+            connect_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(120),
+            response_size_max_bytes: 256 << 20,
+            compressor: None,
+            locate_prefetch: 10,
+            locates_max: 8,
+            zookeeper_timeout: Duration::from_secs(10),
+            user: user.unwrap_or_else(|| "hblite".to_owned()),
+        }
+    }
+}
+
+impl ClientSettings {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets what HBase calls `name`; false if the client has no such setting.
+    ///
+    /// ```
+    /// let mut settings = hblite_client::ClientSettings::new();
+    /// assert!(settings.set("hbase.client.retries.number", "3")?);
+    /// assert_eq!(settings.retries, 3);
+    /// assert!(!settings.set("hbase.master.info.port", "1")?);
+    /// assert!(settings.set("hbase.rpc.timeout", "soon").is_err());
+    /// # Ok::<(), hblite_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `IllegalArgument` if the value is not valid.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<bool> {
+        let value = value.trim();
+        match name {
+            "hbase.client.pause" => self.pause = millis(name, value)?,
+            "hbase.client.pause.server.overloaded" | "hbase.client.pause.cqtbe" => {
+                self.pause_overloaded = millis(name, value)?;
+            }
+            "hbase.client.retries.number" => self.retries = number(name, value, 0)?,
+            "hbase.rpc.timeout" => self.rpc_timeout = millis(name, value)?,
+            "hbase.client.operation.timeout" => self.operation_timeout = millis(name, value)?,
+            "hbase.client.scanner.timeout.period" => self.scanner_timeout = millis(name, value)?,
+            "hbase.client.scanner.caching" => self.scanner_caching = number(name, value, 1)?,
+            "hbase.client.scanner.max.result.size" => {
+                self.scanner_size_max_bytes = u64::from(number(name, value, 1)?);
+            }
+            "hbase.client.keyvalue.maxsize" => {
+                self.cell_size_max_bytes = number(name, value, 0)? as usize;
+            }
+            "hbase.client.ipc.pool.size" => {
+                self.connections_per_server = number(name, value, 1)? as usize;
+            }
+            "hbase.ipc.client.socket.timeout.connect" => {
+                self.connect_timeout = millis(name, value)?;
+            }
+            "hbase.ipc.client.connection.minIdleTimeBeforeClose" => {
+                self.idle_timeout = millis(name, value)?;
+            }
+            "hbase.ipc.max.response.size" => {
+                self.response_size_max_bytes = number(name, value, 1024)? as usize;
+            }
+            "hbase.client.rpc.compressor" => self.set_compressor(value)?,
+            "hbase.client.locate.prefetch.limit" => self.locate_prefetch = number(name, value, 1)?,
+            "hbase.client.meta.max.concurrent.locate.per.table" => {
+                self.locates_max = number(name, value, 1)? as usize;
+            }
+            "hbase.zookeeper.client.timeout" => self.zookeeper_timeout = millis(name, value)?,
+            "hadoop.user.name" => self.user = value.to_owned(),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn set_compressor(&mut self, class: &str) -> Result<()> {
+        if !class.is_empty() && Compressor::from_class_name(class).is_none() {
+            return Err(Error::illegal_argument(format!(
+                "hbase.client.rpc.compressor: {class:?} is none of Hadoop's GzipCodec, SnappyCodec \
+                 and Lz4Codec, such as org.apache.hadoop.io.compress.GzipCodec"
+            )));
+        }
+        self.compressor = (!class.is_empty()).then(|| class.to_owned());
+        Ok(())
+    }
+
+    /// The compressor, if there is one.
+    pub(crate) fn compressor(&self) -> Option<Compressor> {
+        self.compressor.as_deref().and_then(Compressor::from_class_name)
+    }
+}
+
+fn number(name: &str, value: &str, min: u32) -> Result<u32> {
+    let max = i32::MAX as u32;
+    let number = value.parse().ok().filter(|number| (min..=max).contains(number));
+    number.ok_or_else(|| {
+        let message = format!("{name}: {value:?} is not a number from {min} to {max}");
+        Error::illegal_argument(message)
+    })
+}
+
+fn millis(name: &str, value: &str) -> Result<Duration> {
+    number(name, value, 1).map(|millis| Duration::from_millis(u64::from(millis)))
+}

@@ -1,0 +1,310 @@
+//! Many actions at once: grouped by server and region, sent to all servers at the same time, each
+//! with a result of its own.
+//!
+//! Actions on one row keep their order within an attempt. What failed and may succeed later is
+//! tried again, without what has succeeded.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hblite_model::{Action, Error, Result, RowResult, TableName};
+use hblite_wire::cell_block::CellReader;
+use hblite_wire::{convert, pb};
+use tokio::task::JoinSet;
+
+use super::CODEC;
+use super::region_call::method_of;
+use crate::client::Shared;
+use crate::error::{CallError, Thrown};
+use crate::locator::{LocateKind, Location};
+use crate::retry::Retries;
+use crate::rpc::Answer;
+use crate::url::ServerAddress;
+
+/// Bytes of cells that one request has at most, unless one action has more.
+const REQUEST_SIZE_MAX: usize = 32 << 20;
+
+type Results = Vec<Option<Result<RowResult>>>;
+
+/// Runs a batch that has been checked.
+pub(super) async fn run(
+    shared: &Arc<Shared>,
+    table: &TableName,
+    actions: &[Action],
+) -> Result<Vec<Result<RowResult>>> {
+    let nonces: Vec<u64> = actions.iter().map(|_| shared.new_nonce().number).collect();
+    let batch = Batch { shared, table, actions, nonces: &nonces };
+    let mut results: Results = actions.iter().map(|_| None).collect();
+    let mut begin = 0;
+    while begin < actions.len() {
+        let end = batch.end_of_request(begin);
+        batch.run((begin..end).collect(), &mut results).await;
+        begin = end;
+    }
+    let missing = || Err(Error::do_not_retry("the batch has no result for this action"));
+    Ok(results.into_iter().map(|result| result.unwrap_or_else(missing)).collect())
+}
+
+struct Batch<'b> {
+    shared: &'b Arc<Shared>,
+    table: &'b TableName,
+    actions: &'b [Action],
+    nonces: &'b [u64],
+}
+
+/// The request for one server, and what its parts are for.
+struct Request {
+    server: ServerAddress,
+    message: pb::MultiRequest,
+    cells: Vec<u8>,
+    parts: Vec<Part>,
+}
+
+/// One region's part of a request.
+#[derive(Debug, Clone)]
+struct Part {
+    location: Arc<Location>,
+    /// The actions, each with a result of its own; or one, whose writes have one result.
+    indexes: Vec<usize>,
+    is_atomic: bool,
+}
+
+/// A region, and the actions on it in order.
+type OfRegion = (Arc<Location>, Vec<usize>);
+
+/// What failed in an attempt.
+type Failed = Vec<(usize, CallError)>;
+
+impl Batch<'_> {
+    /// The end of the actions from `begin` on that make a request of the right size.
+    fn end_of_request(&self, begin: usize) -> usize {
+        let size = |action: &Action| match action {
+            Action::Get(_) => 0,
+            Action::Mutation(mutation) => mutation.cells().size_bytes(),
+            Action::RowMutations(all) => {
+                all.mutations().iter().map(|mutation| mutation.cells().size_bytes()).sum()
+            }
+        };
+        let mut total = 0;
+        let fits = |action: &&Action| {
+            total += size(action);
+            total <= REQUEST_SIZE_MAX
+        };
+        begin + self.actions[begin..].iter().take_while(fits).count().max(1)
+    }
+
+    async fn run(&self, mut left: Vec<usize>, results: &mut Results) {
+        let mut retries = Retries::new(&self.shared.settings);
+        while !left.is_empty() {
+            let failed = self.attempt(&left, &retries, results).await;
+            left.clear();
+            let Some((_, first)) = failed.iter().find(|(_, error)| error.is_retryable()) else {
+                record(failed, results);
+                return;
+            };
+            let is_not_serving = failed.iter().any(|(_, error)| error.is_not_serving());
+            let pause = retries.pause_after(first.clone());
+            let out_of_service = match is_not_serving {
+                true => self.shared.locator.check_in_service(self.table, retries.deadline()).await,
+                false => Ok(()),
+            };
+            let Ok(pause) = pause.map_err(drop) else {
+                record(failed, results);
+                return;
+            };
+            let is_retried = |error: &CallError| {
+                error.is_retryable() && (out_of_service.is_ok() || !error.is_not_serving())
+            };
+            let (again, final_ones): (Failed, Failed) =
+                failed.into_iter().partition(|(_, error)| is_retried(error));
+            record(final_ones, results);
+            left = again.into_iter().map(|(index, _)| index).collect();
+            left.sort_unstable();
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Sends everything once. Returns what failed.
+    async fn attempt(&self, indexes: &[usize], retries: &Retries, results: &mut Results) -> Failed {
+        let (servers, mut failed) = self.group(indexes, retries).await;
+        let mut calls = JoinSet::new();
+        for (server, regions) in servers {
+            let indexes = || regions.iter().flat_map(|(_, indexes)| indexes.iter().copied());
+            match self.request(server, &regions) {
+                Ok(request) => {
+                    let shared = Arc::clone(self.shared);
+                    let method = method_of(self.table, "Multi");
+                    let limit = retries.limit();
+                    calls.spawn(async move {
+                        let Request { server, message, cells, parts } = request;
+                        let answer =
+                            shared.rpc.call(&server, method, &message, &cells, limit).await;
+                        (parts, answer)
+                    });
+                }
+                Err(error) => failed.extend(indexes().map(|at| (at, error.clone().into()))),
+            }
+        }
+        while let Some(done) = calls.join_next().await {
+            // A task that panicked leaves its actions without a result, which says so.
+            if let Ok((parts, answer)) = done {
+                self.take(parts, answer, &mut failed, results).await;
+            }
+        }
+        failed
+    }
+
+    /// The actions by server and region. Returns as well those whose region is not known.
+    async fn group(
+        &self,
+        indexes: &[usize],
+        retries: &Retries,
+    ) -> (BTreeMap<ServerAddress, Vec<OfRegion>>, Failed) {
+        let mut failed = Failed::new();
+        let mut regions: BTreeMap<Vec<u8>, OfRegion> = BTreeMap::new();
+        for index in indexes {
+            let (row, deadline) = (self.actions[*index].row(), retries.deadline());
+            let locator = &self.shared.locator;
+            match locator.locate(self.table, row, LocateKind::Current, deadline).await {
+                Ok(location) => {
+                    let name = location.region_name.clone();
+                    let (_, of_region) = regions.entry(name).or_insert_with(|| (location, vec![]));
+                    of_region.push(*index);
+                }
+                Err(error) => failed.push((*index, error)),
+            }
+        }
+        let mut servers: BTreeMap<ServerAddress, Vec<OfRegion>> = BTreeMap::new();
+        for of_region in regions.into_values() {
+            servers.entry(of_region.0.server.clone()).or_default().push(of_region);
+        }
+        (servers, failed)
+    }
+
+    fn request(&self, server: ServerAddress, regions: &[OfRegion]) -> Result<Request> {
+        let (mut cells, mut parts, mut messages) = (Vec::new(), Vec::new(), Vec::new());
+        for (location, indexes) in regions {
+            let actions = indexes.iter().map(|index| (*index as u32, &self.actions[*index]));
+            let mut made =
+                convert::region_actions(&location.region_name, actions, CODEC, &mut cells)?;
+            for part in &mut made {
+                let is_atomic = part.atomic == Some(true);
+                let mut indexes: Vec<usize> =
+                    part.action.iter().map(|action| action.index.unwrap_or(0) as usize).collect();
+                indexes.dedup();
+                for action in &mut part.action {
+                    let nonce = self.nonces[action.index.unwrap_or(0) as usize];
+                    set_nonce(std::slice::from_mut(action), nonce);
+                }
+                parts.push(Part { location: Arc::clone(location), indexes, is_atomic });
+            }
+            messages.extend(made);
+        }
+        let nonce_group = Some(self.shared.nonce_group);
+        let message = pb::MultiRequest { region_action: messages, nonce_group, condition: None };
+        Ok(Request { server, message, cells, parts })
+    }
+
+    /// Takes the answer of a server.
+    async fn take(
+        &self,
+        parts: Vec<Part>,
+        answer: std::result::Result<Answer<pb::MultiResponse>, CallError>,
+        failed: &mut Failed,
+        results: &mut Results,
+    ) {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                for part in parts {
+                    self.shared.locator.learn(&part.location, &error).await;
+                    failed.extend(part.indexes.into_iter().map(|at| (at, error.clone())));
+                }
+                return;
+            }
+        };
+        let mut cells = CellReader::new(&answer.cells);
+        let mut answers = answer.message.region_action_result.iter();
+        for part in parts {
+            let error = match answers.next() {
+                None => CallError::from(Error::do_not_retry("the answer lacks a region")),
+                Some(answer) => match &answer.exception {
+                    Some(exception) => Thrown::from_pair(exception).into(),
+                    None => match take_part(&part, answer, &mut cells, failed, results) {
+                        Ok(()) => continue,
+                        Err(error) => error.into(),
+                    },
+                },
+            };
+            self.shared.locator.learn(&part.location, &error).await;
+            let open = part.indexes.into_iter().filter(|at| results[*at].is_none());
+            failed.extend(open.map(|at| (at, error.clone())));
+        }
+    }
+}
+
+/// Takes the results of a region that was served.
+fn take_part(
+    part: &Part,
+    answer: &pb::RegionActionResult,
+    cells: &mut CellReader<'_>,
+    failed: &mut Failed,
+    results: &mut Results,
+) -> Result<()> {
+    if part.is_atomic {
+        if let Some(exception) =
+            answer.result_or_exception.iter().find_map(|one| one.exception.as_ref())
+        {
+            failed.extend(part.indexes.iter().map(|at| (*at, Thrown::from_pair(exception).into())));
+            return Ok(());
+        }
+        let row = row_of(answer, cells)?;
+        if let Some(at) = part.indexes.first() {
+            results[*at] = Some(Ok(row));
+        }
+        return Ok(());
+    }
+    for one in &answer.result_or_exception {
+        let at = one.index.unwrap_or(0) as usize;
+        // They are in ascending order.
+        if part.indexes.binary_search(&at).is_err() {
+            return Err(Error::do_not_retry("an answer to an action that was not sent"));
+        }
+        match (&one.exception, &one.result) {
+            (Some(exception), _) => failed.push((at, Thrown::from_pair(exception).into())),
+            (None, Some(result)) => {
+                results[at] = Some(Ok(convert::result_from(result, cells)?));
+            }
+            (None, None) => results[at] = Some(Ok(RowResult::default())),
+        }
+    }
+    Ok(())
+}
+
+fn record(failed: Failed, results: &mut Results) {
+    for (index, error) in failed {
+        results[index] = Some(Err(error.into()));
+    }
+}
+
+/// Names the increments and appends among these writes.
+pub(super) fn set_nonce(actions: &mut [pb::Action], nonce: u64) {
+    for mutation in actions.iter_mut().filter_map(|action| action.mutation.as_mut()) {
+        mutation.nonce = Some(nonce);
+    }
+}
+
+/// What the increments and appends of an atomic part returned.
+pub(super) fn row_of(
+    answer: &pb::RegionActionResult,
+    cells: &mut CellReader<'_>,
+) -> Result<RowResult> {
+    let mut row = RowResult::default();
+    for result in answer.result_or_exception.iter().filter_map(|one| one.result.as_ref()) {
+        let found = convert::result_from(result, cells)?;
+        if row.is_empty() {
+            row = found;
+        }
+    }
+    Ok(row)
+}

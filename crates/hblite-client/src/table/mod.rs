@@ -1,0 +1,299 @@
+//! Reading and writing rows.
+//!
+//! What HBase's client refuses is refused here, with its messages, before anything is sent.
+//! Increments, appends and conditional writes carry a nonce, so that an attempt whose answer was
+//! lost does not count twice.
+
+mod assemble;
+mod batch;
+mod region_call;
+mod scan;
+mod scan_region;
+
+use std::sync::Arc;
+
+use hblite_model::{
+    Action, CheckAndMutate, CheckAndMutateResult, Error, Exception, Get, Increment, Mutation,
+    MutationKind, Nonce, Result, RowMutations, RowResult, Scan, TableName,
+};
+use hblite_wire::cell_block::{CellReader, Codec};
+use hblite_wire::{convert, pb};
+
+pub use self::scan::ResultScanner;
+
+use self::region_call::RegionCall;
+use crate::client::Shared;
+use crate::error::Thrown;
+use crate::rpc::Answer;
+
+/// How cells travel.
+const CODEC: Codec = Codec::KeyValue;
+
+/// A table of a cluster. Cheap to clone; used by any number of tasks at once.
+#[derive(Debug, Clone)]
+pub struct Table {
+    shared: Arc<Shared>,
+    name: TableName,
+}
+
+impl Table {
+    pub(crate) fn new(shared: Arc<Shared>, name: TableName) -> Self {
+        Self { shared, name }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &TableName {
+        &self.name
+    }
+
+    /// Reads one row; empty if it is not there.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`, `IllegalArgument`; `Io` if no
+    /// server answered in time.
+    pub async fn get(&self, get: &Get) -> Result<RowResult> {
+        get.check()?;
+        self.read(get, false, |result, cells| convert::result_from(&result, cells)).await
+    }
+
+    /// Whether a get finds anything.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub async fn exists(&self, get: &Get) -> Result<bool> {
+        get.check()?;
+        self.read(get, true, |result, _| Ok(result.exists.unwrap_or(false))).await
+    }
+
+    async fn read<T>(
+        &self,
+        get: &Get,
+        existence_only: bool,
+        read: impl Fn(pb::Result, &mut CellReader<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let message =
+            pb::Get { existence_only: Some(existence_only), ..convert::get_message(get)? };
+        let request = |region: &[u8]| {
+            let region = convert::region_specifier(region);
+            Ok((pb::GetRequest { region, get: message.clone() }, Vec::new()))
+        };
+        let call = RegionCall { table: &self.name, row: get.row(), method: "Get", request };
+        call.run(&self.shared, |answer: Answer<pb::GetResponse>| {
+            let result = answer.message.result.unwrap_or_default();
+            Ok(read(result, &mut CellReader::new(&answer.cells))?)
+        })
+        .await
+    }
+
+    /// Begins a scan. Rows are read when they are asked for.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub async fn scan(&self, scan: &Scan) -> Result<ResultScanner> {
+        scan.check()?;
+        ResultScanner::open(Arc::clone(&self.shared), self.name.clone(), scan.clone()).await
+    }
+
+    /// Writes one row: a put, delete, increment or append.
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `RegionTooBusy` if the server had no room until the attempts were used
+    /// up.
+    pub async fn mutate(&self, mutation: &Mutation) -> Result<()> {
+        self.check_mutation(mutation)?;
+        let nonce = is_counted(mutation).then(|| self.shared.new_nonce());
+        self.send(mutation, None, nonce).await.map(drop)
+    }
+
+    /// Increments or appends, and returns the new values. A repeat with the same nonce counts
+    /// once; without one, only the client's own repeats do.
+    ///
+    /// # Errors
+    /// As [`Table::mutate`].
+    pub async fn read_modify_write(
+        &self,
+        mutation: &Mutation,
+        nonce: Option<Nonce>,
+    ) -> Result<RowResult> {
+        self.check_mutation(mutation)?;
+        let nonce = nonce.unwrap_or_else(|| self.shared.new_nonce());
+        Ok(self.send(mutation, None, Some(nonce)).await?.1)
+    }
+
+    /// Adds to one counter, and returns its new value.
+    ///
+    /// # Errors
+    /// As [`Table::mutate`].
+    pub async fn increment_column(
+        &self,
+        row: &[u8],
+        family: &[u8],
+        qualifier: &[u8],
+        amount: i64,
+    ) -> Result<i64> {
+        if row.is_empty() {
+            return Err(Error::invalid_argument(Exception::Io, "Row length is 0"));
+        }
+        let increment = Increment::new(row).add(family, qualifier, amount);
+        let result = self.read_modify_write(increment.as_mutation(), None).await?;
+        let value = result.value(family, qualifier).and_then(|value| value.try_into().ok());
+        Ok(value.map_or(0, i64::from_be_bytes))
+    }
+
+    /// Several writes to one row, together or not at all. For the nonce see
+    /// [`Table::read_modify_write`].
+    ///
+    /// # Errors
+    /// As [`Table::mutate`].
+    pub async fn mutate_row(
+        &self,
+        mutations: &RowMutations,
+        nonce: Option<Nonce>,
+    ) -> Result<RowResult> {
+        if mutations.mutations().is_empty() {
+            let message = "Index 0 out of bounds for length 0";
+            return Err(Error::new(Exception::ArrayIndexOutOfBounds, message));
+        }
+        mutations.check()?;
+        self.check_cell_sizes(mutations)?;
+        Ok(self.send_row(mutations, None, nonce).await?.1)
+    }
+
+    /// Writes if a condition on the row holds. For the nonce see [`Table::read_modify_write`].
+    ///
+    /// # Errors
+    /// As [`Table::mutate`].
+    pub async fn check_and_mutate(
+        &self,
+        check: &CheckAndMutate,
+        nonce: Option<Nonce>,
+    ) -> Result<CheckAndMutateResult> {
+        let (_, mutations) = check.parts()?;
+        self.check_cell_sizes(mutations)?;
+        let condition = Some(convert::condition_message(check)?);
+        let (is_success, row) = match mutations.mutations() {
+            [one] => {
+                let nonce = Some(nonce.unwrap_or_else(|| self.shared.new_nonce()));
+                self.send(one, condition, nonce).await?
+            }
+            _ => self.send_row(mutations, condition, nonce).await?,
+        };
+        let result = (is_success && !row.is_empty()).then_some(row);
+        Ok(CheckAndMutateResult { is_success, result })
+    }
+
+    /// Runs actions of many rows, grouped by server. Each succeeds or fails on its own; the
+    /// results are in the order of the actions.
+    ///
+    /// # Errors
+    /// `IllegalArgument` for the whole batch if HBase's client would refuse one of the actions.
+    pub async fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
+        for (index, action) in actions.iter().enumerate() {
+            match action {
+                Action::Get(get) => get.check()?,
+                Action::Mutation(mutation) => {
+                    mutation.check_as_item(index)?;
+                    self.check_cell_size(mutation)?;
+                }
+                Action::RowMutations(mutations) => mutations.check()?,
+            }
+        }
+        batch::run(&self.shared, &self.name, actions).await
+    }
+}
+
+/// What is sent for writes.
+impl Table {
+    /// One write, perhaps under a condition. Returns whether it took place, and new values.
+    async fn send(
+        &self,
+        mutation: &Mutation,
+        condition: Option<pb::Condition>,
+        nonce: Option<Nonce>,
+    ) -> Result<(bool, RowResult)> {
+        let request = |region: &[u8]| {
+            let mut cells = Vec::new();
+            let mut message = convert::mutation_message(mutation, CODEC, &mut cells);
+            message.nonce = nonce.map(|nonce| nonce.number);
+            let request = pb::MutateRequest {
+                region: convert::region_specifier(region),
+                mutation: message,
+                condition: condition.clone(),
+                nonce_group: nonce.map(|nonce| nonce.group),
+            };
+            Ok((request, cells))
+        };
+        let call = RegionCall { table: &self.name, row: mutation.row(), method: "Mutate", request };
+        call.run(&self.shared, |answer: Answer<pb::MutateResponse>| {
+            let mut cells = CellReader::new(&answer.cells);
+            let result = answer.message.result.map(|one| convert::result_from(&one, &mut cells));
+            let row = result.transpose()?.unwrap_or_default();
+            Ok((answer.message.processed.unwrap_or(true), row))
+        })
+        .await
+    }
+
+    /// Several writes to one row, perhaps under a condition.
+    async fn send_row(
+        &self,
+        mutations: &RowMutations,
+        condition: Option<pb::Condition>,
+        nonce: Option<Nonce>,
+    ) -> Result<(bool, RowResult)> {
+        let nonce = nonce.unwrap_or_else(|| self.shared.new_nonce());
+        let action = Action::RowMutations(mutations.clone());
+        let request = |region: &[u8]| {
+            let mut cells = Vec::new();
+            let mut parts = convert::region_actions(region, [(0, &action)], CODEC, &mut cells)?;
+            for part in &mut parts {
+                part.condition.clone_from(&condition);
+                batch::set_nonce(&mut part.action, nonce.number);
+            }
+            let request = pb::MultiRequest {
+                region_action: parts,
+                nonce_group: Some(nonce.group),
+                condition: None,
+            };
+            Ok((request, cells))
+        };
+        let call = RegionCall { table: &self.name, row: mutations.row(), method: "Multi", request };
+        call.run(&self.shared, |answer: Answer<pb::MultiResponse>| {
+            let results = answer.message.region_action_result;
+            let Some(result) = results.into_iter().next() else {
+                return Err(Error::do_not_retry("an answer without a result").into());
+            };
+            if let Some(exception) = &result.exception {
+                return Err(Thrown::from_pair(exception).into());
+            }
+            let row = batch::row_of(&result, &mut CellReader::new(&answer.cells))?;
+            Ok((result.processed.or(answer.message.processed).unwrap_or(true), row))
+        })
+        .await
+    }
+}
+
+/// What HBase's client refuses.
+impl Table {
+    fn check_mutation(&self, mutation: &Mutation) -> Result<()> {
+        mutation.check()?;
+        self.check_cell_size(mutation)
+    }
+
+    fn check_cell_size(&self, mutation: &Mutation) -> Result<()> {
+        // The limit is for puts; the server checks the new values of the others.
+        let max = self.shared.settings.cell_size_max_bytes;
+        match mutation.kind() {
+            MutationKind::Put if max > 0 => mutation.check_cell_size(max),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_cell_sizes(&self, mutations: &RowMutations) -> Result<()> {
+        mutations.mutations().iter().try_for_each(|mutation| self.check_cell_size(mutation))
+    }
+}
+
+/// Whether a repeat of the write would change the result.
+fn is_counted(mutation: &Mutation) -> bool {
+    matches!(mutation.kind(), MutationKind::Increment | MutationKind::Append)
+}

@@ -1,0 +1,82 @@
+//! One call for one row: find the region, ask its server, and try again where that can help.
+
+use std::sync::Arc;
+
+use hblite_model::{Error, TableName};
+use prost::Message;
+
+use crate::client::Shared;
+use crate::error::CallError;
+use crate::locator::{LocateKind, Location};
+use crate::retry::Retries;
+use crate::rpc::{Answer, Limit, Method, Rpc, Service};
+
+/// `Get`, `Mutate` or `Multi` with its message for a region.
+pub(super) struct RegionCall<'c, F> {
+    pub(super) table: &'c TableName,
+    pub(super) row: &'c [u8],
+    pub(super) method: &'static str,
+    /// Makes the message and its cells for a region, named in full.
+    pub(super) request: F,
+}
+
+impl<F> RegionCall<'_, F> {
+    /// Makes the call until it succeeds or fails for good. `read` takes the answer, which may be
+    /// an error of its own.
+    pub(super) async fn run<Q, M, T>(
+        &self,
+        shared: &Shared,
+        read: impl Fn(Answer<M>) -> Result<T, CallError>,
+    ) -> Result<T, Error>
+    where
+        F: Fn(&[u8]) -> Result<(Q, Vec<u8>), Error>,
+        Q: Message,
+        M: Message + Default,
+    {
+        let mut retries = Retries::new(&shared.settings);
+        loop {
+            let deadline = retries.deadline();
+            let found =
+                shared.locator.locate(self.table, self.row, LocateKind::Current, deadline).await;
+            let error = match found {
+                Ok(location) => {
+                    let limit = retries.limit();
+                    match self.once(&shared.rpc, &location, limit).await.and_then(&read) {
+                        Ok(value) => return Ok(value),
+                        Err(error) => {
+                            shared.locator.learn(&location, &error).await;
+                            error
+                        }
+                    }
+                }
+                Err(error) => error,
+            };
+            if error.is_not_serving() {
+                shared.locator.check_in_service(self.table, deadline).await?;
+            }
+            retries.after(error).await?;
+        }
+    }
+
+    async fn once<Q, M>(
+        &self,
+        rpc: &Rpc,
+        location: &Arc<Location>,
+        limit: Limit,
+    ) -> Result<Answer<M>, CallError>
+    where
+        F: Fn(&[u8]) -> Result<(Q, Vec<u8>), Error>,
+        Q: Message,
+        M: Message + Default,
+    {
+        let method = method_of(self.table, self.method);
+        let (message, cells) = (self.request)(&location.region_name)?;
+        rpc.call(&location.server, method, &message, &cells, limit).await
+    }
+}
+
+/// The method on regions of a table.
+pub(super) fn method_of(table: &TableName, name: &'static str) -> Method {
+    let method = Method::new(Service::Client, name);
+    if table.is_meta() { method.of_meta() } else { method }
+}

@@ -1,0 +1,344 @@
+//! A scan across the regions of a table, in either direction.
+//!
+//! Regions are read one after the other. When a scanner is lost because its region moved or split,
+//! its server crashed or its lease ended, another one is opened where the first one stood, if need
+//! be within a row.
+//!
+//! Invariant: `next` is where the scan continues. It is behind every row that was passed on, and
+//! before every one that was not.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hblite_model::{
+    Direction, RegionInfo, Result, RowResult, Scan, ScanStep, TableName, row_bound,
+};
+use tokio::runtime::Handle;
+
+use super::assemble::Assembler;
+use super::scan_region::{Fetched, RegionScanner, Wanted};
+use crate::client::Shared;
+use crate::error::CallError;
+use crate::locator::{LocateKind, Location};
+use crate::retry::Retries;
+use crate::rpc::Limit;
+
+/// The least time for which a server is asked to search before it reports where it stands.
+const SEARCH_MIN: Duration = Duration::from_millis(500);
+/// A scanner that is dropped has so long to close.
+const CLOSE_LIMIT: Duration = Duration::from_secs(10);
+
+/// The rows of a scan.
+///
+/// Dropping it closes the scanner on its server.
+#[derive(Debug)]
+pub struct ResultScanner {
+    shared: Arc<Shared>,
+    table: TableName,
+    scan: Scan,
+    /// Where the scan continues; `None` at its end.
+    next: Option<Border>,
+    scanner: Option<RegionScanner>,
+    /// The region in which results were read last, and where it was seen.
+    seen: Option<(Vec<u8>, u64)>,
+    has_rows_in_region: bool,
+    assembler: Assembler,
+    ready: VecDeque<RowResult>,
+    retries: Retries,
+    runtime: Handle,
+}
+
+/// Where a scan continues: at a row, or behind it in the scan's direction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Border {
+    row: Vec<u8>,
+    is_inclusive: bool,
+}
+
+impl ResultScanner {
+    pub(super) async fn open(shared: Arc<Shared>, table: TableName, scan: Scan) -> Result<Self> {
+        let retries = Retries::within(&shared.settings, shared.settings.scanner_timeout);
+        let start =
+            Border { row: scan.start_row().to_vec(), is_inclusive: scan.is_start_inclusive() };
+        let mut scanner = Self {
+            shared,
+            table,
+            assembler: Assembler::new(&scan),
+            scan,
+            next: Some(start),
+            scanner: None,
+            seen: None,
+            has_rows_in_region: false,
+            ready: VecDeque::new(),
+            retries,
+            runtime: Handle::current(),
+        };
+        // A table that does not exist, or is disabled, is reported now.
+        scanner.find_first().await?;
+        Ok(scanner)
+    }
+
+    /// The next row, or with a batch or partial results the next part of one; `None` after the
+    /// last.
+    ///
+    /// # Errors
+    /// Whatever reading can fail with; the scan is over then.
+    pub async fn next_row(&mut self) -> Result<Option<RowResult>> {
+        loop {
+            match self.step(None).await? {
+                ScanStep::Row(row) => return Ok(Some(row)),
+                ScanStep::Cursor(_) => {}
+                ScanStep::End => return Ok(None),
+            }
+        }
+    }
+
+    /// As [`ResultScanner::next_row`], but returns a cursor if the server has found no row after
+    /// about `limit`. Servers of Apache HBase search for ten seconds at least
+    /// (`hbase.region.server.rpc.minimum.scan.time.limit.delta`).
+    ///
+    /// # Errors
+    /// As [`ResultScanner::next_row`].
+    pub async fn next_row_within(&mut self, limit: Duration) -> Result<ScanStep<RowResult>> {
+        self.step(Some(limit)).await
+    }
+
+    /// Extends the lease of the open scanner, for callers that take long between two rows.
+    ///
+    /// # Errors
+    /// As [`ResultScanner::next_row`]. A scanner that is lost is no error: the scan opens another
+    /// one.
+    pub async fn renew_lease(&mut self) -> Result<()> {
+        let Some(scanner) = &mut self.scanner else { return Ok(()) };
+        self.retries.renew();
+        let limit = self.retries.limit();
+        match scanner.renew(&self.shared, limit).await {
+            Err(error) if error.is_retryable() || error.is_scanner_lost() => {
+                self.lose_scanner();
+                Ok(())
+            }
+            other => Ok(other?),
+        }
+    }
+
+    async fn step(&mut self, search: Option<Duration>) -> Result<ScanStep<RowResult>> {
+        loop {
+            if let Some(row) = self.ready.pop_front() {
+                return Ok(ScanStep::Row(row));
+            }
+            let Some(border) = self.next.clone() else { return Ok(ScanStep::End) };
+            match self.fetch(&border, search).await {
+                Ok(Some(cursor)) if search.is_some() && self.ready.is_empty() => {
+                    return Ok(ScanStep::Cursor(cursor));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    self.end();
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Makes one call that succeeds. Returns where the search stands if it found nothing.
+    async fn fetch(
+        &mut self,
+        border: &Border,
+        search: Option<Duration>,
+    ) -> Result<Option<Vec<u8>>> {
+        self.retries.renew();
+        loop {
+            let error = match self.attempt(border, search).await {
+                Ok((location, fetched)) => return Ok(self.take(&location, fetched)),
+                Err(error) => error,
+            };
+            let keeps_scanner = error.is_retryable() && !error.clears_location();
+            if !keeps_scanner && self.scanner.is_some() {
+                let is_lost = error.is_scanner_lost();
+                self.lose_scanner();
+                if is_lost || error.is_retryable() {
+                    self.retries.after_lost(error).await?;
+                    // Another scanner begins elsewhere.
+                    return Ok(None);
+                }
+            }
+            if error.is_not_serving() {
+                let deadline = self.retries.deadline();
+                self.shared.locator.check_in_service(&self.table, deadline).await?;
+            }
+            self.retries.after(error).await?;
+        }
+    }
+
+    async fn attempt(
+        &mut self,
+        border: &Border,
+        search: Option<Duration>,
+    ) -> std::result::Result<(Arc<Location>, Fetched), CallError> {
+        let wanted = self.wanted(search);
+        if let Some(scanner) = &mut self.scanner {
+            let location = Arc::clone(&scanner.location);
+            let fetched = scanner.next(&self.shared, wanted).await;
+            if let Err(error) = &fetched {
+                self.shared.locator.learn(&location, error).await;
+            }
+            return Ok((location, fetched?));
+        }
+        let location = self.locate(border).await?;
+        let bound = row_bound(&border.row, border.is_inclusive);
+        let scan = self.scan.clone().with_start_bound(bound);
+        let read_point = self.read_point(&location);
+        let opened =
+            RegionScanner::open(&self.shared, Arc::clone(&location), &scan, read_point, wanted)
+                .await;
+        match opened {
+            Ok((scanner, fetched)) => {
+                self.seen = scanner.read_point.map(|at| (location.region_name.clone(), at));
+                self.scanner = Some(scanner);
+                Ok((location, fetched))
+            }
+            Err(error) => {
+                self.shared.locator.learn(&location, &error).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Within a row the region is seen as before.
+    fn read_point(&self, location: &Location) -> Option<u64> {
+        self.assembler.place()?.open_key.as_ref()?;
+        let (region, read_point) = self.seen.as_ref()?;
+        (*region == location.region_name).then_some(*read_point)
+    }
+
+    fn wanted(&self, search: Option<Duration>) -> Wanted {
+        let rows_left = self.rows_left().map(|left| u32::try_from(left).unwrap_or(u32::MAX));
+        // A server reports after half of the time that the call has.
+        let server = search.map(|limit| (limit * 2).max(SEARCH_MIN));
+        Wanted {
+            results: self.scan.caching().unwrap_or(self.shared.settings.scanner_caching),
+            rows_left,
+            limit: Limit { server, ..self.retries.limit() },
+        }
+    }
+
+    /// Rows still wanted; `None` for all. A limit of 0 is none.
+    fn rows_left(&self) -> Option<u64> {
+        let limit = self.scan.limit().filter(|limit| *limit > 0)?;
+        Some(u64::from(limit).saturating_sub(self.assembler.rows()))
+    }
+
+    /// Takes an answer. Returns where the search stands if it has no results.
+    fn take(&mut self, location: &Location, fetched: Fetched) -> Option<Vec<u8>> {
+        let Fetched { results, has_more, has_more_in_region, cursor } = fetched;
+        let is_progress = !results.is_empty() || !has_more_in_region || !has_more;
+        self.has_rows_in_region |= !results.is_empty();
+        let before = self.assembler.place().cloned();
+        for result in results {
+            self.assembler.push(result, &mut self.ready);
+        }
+        if !has_more_in_region || !has_more {
+            self.assembler.end_row(&mut self.ready);
+        }
+        // The server has closed the scanner then.
+        let is_closed = !has_more_in_region || !has_more;
+        if is_closed {
+            self.scanner = None;
+        }
+        if self.assembler.place() != before.as_ref() {
+            self.next = self.border_of_place();
+        } else if let Some(row) = cursor.clone().filter(|_| !self.assembler.is_within_row()) {
+            self.next = Some(Border { row, is_inclusive: true });
+        }
+        if is_progress {
+            self.retries.reset();
+        } else {
+            self.retries.renew();
+        }
+        let is_first_with_rows = self.scan.limit() == Some(0) && self.has_rows_in_region;
+        if !has_more || self.rows_left() == Some(0) {
+            self.end();
+        } else if !has_more_in_region {
+            self.next = self.border_after(&location.region).filter(|_| !is_first_with_rows);
+            self.has_rows_in_region = false;
+            self.seen = None;
+        }
+        cursor.filter(|_| !is_progress)
+    }
+
+    /// Behind what was passed on.
+    fn border_of_place(&self) -> Option<Border> {
+        let place = self.assembler.place()?;
+        Some(Border { row: place.row.clone(), is_inclusive: place.open_key.is_some() })
+    }
+
+    fn border_after(&self, region: &RegionInfo) -> Option<Border> {
+        let (start, end) = (region.start_key(), region.end_key());
+        let stop = self.scan.stop_row();
+        let (row, is_inclusive, is_beyond) = match self.scan.direction() {
+            Direction::Forward => {
+                let is_beyond = end > stop || (end == stop && !self.scan.is_stop_inclusive());
+                (end, true, is_beyond)
+            }
+            Direction::Reverse => (start, false, start <= stop),
+        };
+        let is_last = row.is_empty() || (!stop.is_empty() && is_beyond);
+        (!is_last).then(|| Border { row: row.to_vec(), is_inclusive })
+    }
+
+    async fn locate(&self, border: &Border) -> std::result::Result<Arc<Location>, CallError> {
+        let (locator, deadline) = (&self.shared.locator, self.retries.deadline());
+        let Border { row, is_inclusive } = border;
+        let is_reverse = self.scan.direction().is_reverse();
+        match (is_reverse, row.is_empty(), *is_inclusive) {
+            (true, true, _) | (true, false, false) => {
+                locator.locate(&self.table, row, LocateKind::Before, deadline).await
+            }
+            (false, false, false) => {
+                let behind = [row, &b"\0"[..]].concat();
+                locator.locate(&self.table, &behind, LocateKind::Current, deadline).await
+            }
+            _ => locator.locate(&self.table, row, LocateKind::Current, deadline).await,
+        }
+    }
+
+    async fn find_first(&mut self) -> Result<()> {
+        let Some(border) = self.next.clone() else { return Ok(()) };
+        loop {
+            let Err(error) = self.locate(&border).await else { return Ok(()) };
+            if error.is_not_serving() {
+                let deadline = self.retries.deadline();
+                self.shared.locator.check_in_service(&self.table, deadline).await?;
+            }
+            self.retries.after(error).await?;
+        }
+    }
+
+    /// The scanner is gone: what follows begins behind what was passed on.
+    fn lose_scanner(&mut self) {
+        self.scanner = None;
+        self.assembler.restart();
+    }
+
+    /// Ends the scan.
+    fn end(&mut self) {
+        self.next = None;
+        self.close();
+    }
+
+    /// Closes the scanner, without waiting for it.
+    fn close(&mut self) {
+        if let Some(scanner) = self.scanner.take() {
+            debug_assert_eq!(scanner.table(), &self.table);
+            let shared = Arc::clone(&self.shared);
+            self.runtime.spawn(async move { scanner.close(&shared, CLOSE_LIMIT).await });
+        }
+    }
+}
+
+impl Drop for ResultScanner {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
