@@ -30,7 +30,8 @@ pub struct ClientSettings {
     /// Bytes per fetch of a scan that does not set its own. Default 2 MiB
     /// (`hbase.client.scanner.max.result.size`).
     pub scanner_size_max_bytes: u64,
-    /// The largest cell that may be written. Default 10 MiB (`hbase.client.keyvalue.maxsize`).
+    /// The largest cell that may be written; 0 for no limit. Default 10 MiB
+    /// (`hbase.client.keyvalue.maxsize`).
     pub cell_size_max_bytes: usize,
     /// Connections to each server. Default 1 (`hbase.client.ipc.pool.size`).
     pub connections_per_server: usize,

@@ -281,9 +281,9 @@ impl Table {
 
     fn check_cell_size(&self, mutation: &Mutation) -> Result<()> {
         // The limit is for puts; the server checks the new values of the others.
-        let max = self.shared.settings.cell_size_max_bytes;
+        let max = Some(self.shared.settings.cell_size_max_bytes).filter(|max| *max > 0);
         match mutation.kind() {
-            MutationKind::Put if max > 0 => mutation.check_cell_size(max),
+            MutationKind::Put => mutation.check_cell_size(max),
             _ => Ok(()),
         }
     }
