@@ -1,8 +1,8 @@
-//! A client of one cluster: what its tables and its admin share.
+//! A client of one cluster: where it is, and the way to its tables and its admin.
 
 use std::sync::Arc;
 
-use hblite_model::{Error, Nonce, Result, TableName};
+use hblite_model::{Error, Result, TableName};
 
 use crate::admin::Admin;
 use crate::locator::{LocateKind, Locator};
@@ -10,28 +10,10 @@ use crate::registry::Registry;
 use crate::retry::Retries;
 use crate::rpc::Rpc;
 use crate::settings::ClientSettings;
+use crate::shared::Shared;
 use crate::site_xml;
 use crate::table::Table;
 use crate::url::{ClusterAddress, ClusterUrl, ZNODE_PARENT, ZOOKEEPER_PORT, servers};
-
-/// What everything of a client shares.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) settings: Arc<ClientSettings>,
-    pub(crate) rpc: Arc<Rpc>,
-    pub(crate) registry: Arc<Registry>,
-    pub(crate) locator: Locator,
-    /// Names this client in nonces.
-    pub(crate) nonce_group: u64,
-}
-
-impl Shared {
-    /// A name for a write that no other write has.
-    pub(crate) fn new_nonce(&self) -> Nonce {
-        // 0 is none.
-        Nonce { group: self.nonce_group, number: fastrand::u64(1..) }
-    }
-}
 
 /// A client of a cluster. Cheap to clone; tasks and threads may share it.
 ///

@@ -1,7 +1,8 @@
 //! Why a call failed, and what follows from it.
 //!
-//! `CallError` is what the layers of the client decide by: whether the call may be repeated, whether
-//! the location was wrong, whether the server is overloaded. It becomes an [`Error`] for the caller.
+//! `CallError` is what the layers of the client decide by: whether the call may be repeated,
+//! whether the location was wrong, whether the server is overloaded. It becomes an [`Error`] for
+//! the caller.
 
 use std::time::Duration;
 

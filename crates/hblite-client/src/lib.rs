@@ -22,8 +22,10 @@
 //! ```
 //!
 //! ```text
-//! client      Client: settings, connections, locations, nonces
-//!   table     reads, writes, batches, scans        admin   tables, regions, snapshots, procedures
+//! client      Client: one per cluster
+//!   admin     tables, regions, namespaces, snapshots, procedures
+//!   table     reads, writes, batches, scans
+//!   shared    settings, connections, locations, nonces
 //!   retry     pauses, deadlines, what is final
 //!   locator   which server has a row: hbase:meta and a cache
 //!   registry  where hbase:meta and the master are: ZooKeeper, or the servers themselves
@@ -44,6 +46,7 @@ mod registry;
 mod retry;
 mod rpc;
 mod settings;
+mod shared;
 mod site_xml;
 mod table;
 mod url;

@@ -17,10 +17,10 @@ use hblite_wire::pb;
 use parking_lot::Mutex;
 use prost::Message;
 
-use crate::client::Shared;
 use crate::error::CallError;
 use crate::retry::Retries;
 use crate::rpc::{Method, Service};
+use crate::shared::Shared;
 use crate::url::ServerAddress;
 
 /// Changes tables, regions, namespaces and snapshots of a cluster. Cheap to clone.

@@ -14,11 +14,11 @@ use tokio::task::JoinSet;
 
 use super::CODEC;
 use super::region_call::method_of;
-use crate::client::Shared;
 use crate::error::{CallError, Thrown};
 use crate::locator::{LocateKind, Location};
 use crate::retry::Retries;
 use crate::rpc::Answer;
+use crate::shared::Shared;
 use crate::url::ServerAddress;
 
 /// Bytes of cells that one request has at most, unless one action has more.

@@ -22,9 +22,9 @@ use hblite_wire::{convert, pb};
 pub use self::scan::ResultScanner;
 
 use self::region_call::RegionCall;
-use crate::client::Shared;
 use crate::error::Thrown;
 use crate::rpc::Answer;
+use crate::shared::Shared;
 
 /// How cells travel.
 const CODEC: Codec = Codec::KeyValue;

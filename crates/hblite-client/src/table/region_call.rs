@@ -5,11 +5,11 @@ use std::sync::Arc;
 use hblite_model::{Error, TableName};
 use prost::Message;
 
-use crate::client::Shared;
 use crate::error::CallError;
 use crate::locator::{LocateKind, Location};
 use crate::retry::Retries;
 use crate::rpc::{Answer, Limit, Method, Rpc, Service};
+use crate::shared::Shared;
 
 /// `Get`, `Mutate` or `Multi` with its message for a region.
 pub(super) struct RegionCall<'c, F> {

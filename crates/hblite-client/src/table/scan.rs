@@ -18,11 +18,11 @@ use tokio::runtime::Handle;
 
 use super::assemble::Assembler;
 use super::scan_region::{Fetched, RegionScanner, Wanted};
-use crate::client::Shared;
 use crate::error::CallError;
 use crate::locator::{LocateKind, Location};
 use crate::retry::Retries;
 use crate::rpc::Limit;
+use crate::shared::Shared;
 
 /// The least time for which a server is asked to search before it reports where it stands.
 const SEARCH_MIN: Duration = Duration::from_millis(500);

@@ -8,10 +8,10 @@ use hblite_wire::cell_block::CellReader;
 use hblite_wire::{convert, pb};
 
 use super::region_call::method_of;
-use crate::client::Shared;
 use crate::error::CallError;
 use crate::locator::Location;
 use crate::rpc::{Answer, Limit, Method};
+use crate::shared::Shared;
 
 /// A scanner on a server.
 #[derive(Debug)]

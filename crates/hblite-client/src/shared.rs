@@ -1,0 +1,29 @@
+//! What the tables and the admin of a client share.
+
+use std::sync::Arc;
+
+use hblite_model::Nonce;
+
+use crate::locator::Locator;
+use crate::registry::Registry;
+use crate::rpc::Rpc;
+use crate::settings::ClientSettings;
+
+/// What everything of a client shares.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) settings: Arc<ClientSettings>,
+    pub(crate) rpc: Arc<Rpc>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) locator: Locator,
+    /// Names this client in nonces.
+    pub(crate) nonce_group: u64,
+}
+
+impl Shared {
+    /// A name for a write that no other write has.
+    pub(crate) fn new_nonce(&self) -> Nonce {
+        // 0 is none.
+        Nonce { group: self.nonce_group, number: fastrand::u64(1..) }
+    }
+}
