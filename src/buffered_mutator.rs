@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use hblite_model::{Action, Error, Mutation, Result};
+use hblite_model::{Action, Error, ErrorKind, Exception, Mutation, Result};
 
 use crate::Table;
 
@@ -211,7 +211,8 @@ impl std::error::Error for FailedMutations {
 impl From<FailedMutations> for Error {
     fn from(failures: FailedMutations) -> Self {
         let text = failures.to_string();
-        let exception = failures.failed.first().map(|first| first.error.exception());
-        Self::new(exception.unwrap_or(hblite_model::Exception::Io), text).with_source(failures)
+        let first = failures.failed.first().map(|first| (first.error.exception(), first.error.kind()));
+        let (exception, kind) = first.unwrap_or((Exception::Io, ErrorKind::Io));
+        Self::new(exception, text).with_kind(kind).with_source(failures)
     }
 }

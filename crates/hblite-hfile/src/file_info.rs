@@ -206,7 +206,7 @@ impl FileInfo {
                 Ok(())
             })?;
             if pairs.len() >= PAIRS_MAX {
-                return Err(Error::new(Exception::Io, "too many pairs"));
+                return Err(Error::malformed("too many pairs"));
             }
             pairs.insert(key, content);
             Ok(())

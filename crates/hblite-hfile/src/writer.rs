@@ -238,7 +238,7 @@ impl HFileWriter {
     #[cold]
     fn out_of_order(&self, cell: &CellRef<'_>) -> Error {
         let last = CellRef::new(&self.last_key, b"", b"", 0);
-        Error::new(
+        Error::invalid_argument(
             Exception::Io,
             format!(
                 "Added a key not lexically larger than previous. Current cell = {cell}, \

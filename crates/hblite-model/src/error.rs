@@ -200,12 +200,10 @@ impl Error {
         Self(Box::new(Inner { exception, kind, message, file: None, offset: None, source: None }))
     }
 
-    /// A request that is wrong, for which HBase throws this class although it is not one of wrong
-    /// arguments: an `IOException` that is no failure of the disk.
+    /// A wrong request for which HBase throws a class that stands for something else, such as
+    /// `IOException`.
     pub fn invalid_argument(exception: Exception, message: impl Into<String>) -> Self {
-        let mut error = Self::new(exception, message);
-        error.0.kind = ErrorKind::InvalidArgument;
-        error
+        Self::new(exception, message).with_kind(ErrorKind::InvalidArgument)
     }
 
     /// An `IllegalArgumentException`: the request itself is wrong.
@@ -216,6 +214,12 @@ impl Error {
     /// A `DoNotRetryIOException`.
     pub fn do_not_retry(message: impl Into<String>) -> Self {
         Self::new(Exception::DoNotRetryIo, message)
+    }
+
+    /// Stored bytes that do not have the form they should, for which HBase throws an
+    /// `IOException`. A caller that knows the file names it.
+    pub fn malformed(message: impl Into<String>) -> Self {
+        Self::new(Exception::Io, message).with_kind(ErrorKind::Corrupt)
     }
 
     /// The operating system failed while `doing` something with `file`.
@@ -252,6 +256,14 @@ impl Error {
             offset: Some(offset),
             source: None,
         }))
+    }
+
+    /// The same error of another kind: an `IOException` of HBase that is no failure of a file or
+    /// device.
+    #[must_use]
+    pub fn with_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
     }
 
     /// The same error with its cause.

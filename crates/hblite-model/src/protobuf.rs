@@ -148,7 +148,7 @@ fn take<'a>(bytes: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
 }
 
 fn malformed() -> Error {
-    Error::new(Exception::Io, "malformed protobuf message")
+    Error::malformed("malformed protobuf message")
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ fn begin(env: &Env, folder: &Path) -> Result<PathBuf, TransferError> {
     };
     let name = folder.file_name().filter(|_| !is_taken).ok_or_else(|| {
         let message = format!("{}: is there and not an empty folder", folder.display());
-        Error::new(Exception::Io, message)
+        Error::new(Exception::Io, message).with_kind(ErrorKind::AlreadyExists)
     })?;
     let mut partial_name = name.to_owned();
     partial_name.push(".partial");
@@ -128,7 +128,8 @@ fn begin(env: &Env, folder: &Path) -> Result<PathBuf, TransferError> {
             "{}: is there, of another export or one that was killed: remove it first",
             partial.display()
         );
-        return Err(Error::new(Exception::Io, message).into());
+        let error = Error::new(Exception::Io, message);
+        return Err(error.with_kind(ErrorKind::AlreadyExists).into());
     }
     fs.create_dir_all(&partial).map_err(|error| Error::io("create directory", &partial, error))?;
     Ok(partial)

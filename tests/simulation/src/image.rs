@@ -90,7 +90,7 @@ impl<'m> Image<'m> {
         let env = Env::in_memory().with_fs(Arc::new(self.files.fork()));
         let report = match hblite_engine::check(&env, Path::new(dir), &mut |_| {}) {
             // The power went while the store was created, before anything could be in it.
-            Err(error) if !is_made && error.kind() == ErrorKind::Io => return Ok(()),
+            Err(error) if !is_made && error.kind() == ErrorKind::NotFound => return Ok(()),
             report => report.map_err(|error| format!("{dir} cannot be checked: {error}"))?,
         };
         let known = [FindingKind::UnknownDirectory, FindingKind::RegionMissing];

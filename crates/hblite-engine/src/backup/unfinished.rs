@@ -61,7 +61,7 @@ pub(super) fn check_own(fs: &dyn FileSystem, partial: &Layout) -> Result<()> {
          away, or choose another target. Nothing was changed",
         root.display()
     );
-    Err(Error::new(Exception::Io, message))
+    Err(Error::new(Exception::Io, message).with_kind(hblite_model::ErrorKind::AlreadyExists))
 }
 
 /// Whether `content` begins as `whole` does, as far as it goes, or with zeros in its place: what a

@@ -270,7 +270,7 @@ fn decode(message: &[u8]) -> Result<Decoded> {
         }
         Ok(())
     })?;
-    let name = name.ok_or_else(|| Error::new(Exception::Io, "a descriptor without a name"))?;
+    let name = name.ok_or_else(|| Error::malformed("a descriptor without a name"))?;
     if !name.is_meta() {
         attributes.remove(IS_META);
     }

@@ -288,11 +288,12 @@ pub(super) fn merge_parent(cell: &CellRef<'_>) -> Option<RegionInfo> {
 /// What a row of hbase:meta says.
 ///
 /// # Errors
-/// `Io` that names the row if it makes no sense.
+/// `Corrupt` that names the row if it makes no sense.
 pub(crate) fn parse(row: &RowResult) -> Result<MetaRow> {
     let unreadable = |error: Error| {
         let name = hblite_model::bytes::to_string_binary(row.row());
-        Error::new(Exception::Io, format!("hbase:meta, row {name}: {}", error.message()))
+        let message = format!("hbase:meta, row {name}: {}", error.message());
+        Error::malformed(message)
     };
     if row.cell(INFO, REGION_INFO).is_some() {
         return parse_region(row).map(MetaRow::Region).map_err(unreadable);
@@ -310,7 +311,7 @@ pub(crate) fn parse(row: &RowResult) -> Result<MetaRow> {
     })
     .map_err(unreadable)?;
     let state = TableState::from_code(code).ok_or_else(|| {
-        unreadable(Error::new(Exception::Io, format!("{code} is no state of a table")))
+        unreadable(Error::malformed(format!("{code} is not the state of a table")))
     })?;
     Ok(MetaRow::Table(name, state))
 }
@@ -319,7 +320,7 @@ fn parse_region(row: &RowResult) -> Result<RegionRow> {
     let decoded =
         |qualifier: &str| row.value(INFO, qualifier).map(region_info_file::decode).transpose();
     let info = decoded(REGION_INFO)?
-        .ok_or_else(|| Error::new(Exception::Io, "a region without regioninfo"))?;
+        .ok_or_else(|| Error::malformed("a region without regioninfo"))?;
     let open_sequence_number = row
         .value(INFO, OPEN_SEQUENCE_NUMBER)
         .and_then(|value| Some(i64::from_be_bytes(value.try_into().ok()?)))

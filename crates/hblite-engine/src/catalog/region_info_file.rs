@@ -43,10 +43,10 @@ pub(super) fn message(info: &RegionInfo) -> MessageWriter {
 /// What [`encode`] gave.
 ///
 /// # Errors
-/// `Io` if these bytes are no region.
+/// `Corrupt` if these bytes are no region.
 pub(super) fn decode(bytes: &[u8]) -> Result<RegionInfo> {
     RegionInfo::from_bytes(bytes)
-        .ok_or_else(|| Error::new(Exception::Io, "these bytes do not describe a region"))
+        .ok_or_else(|| Error::malformed("these bytes do not describe a region"))
 }
 
 /// The region that a `.regioninfo` names; nothing if it names none or its checksum is wrong.

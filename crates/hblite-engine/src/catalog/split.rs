@@ -83,7 +83,7 @@ impl Procedures<'_> {
     fn split(&self, parent: &RegionInfo, split_key: Option<&[u8]>) -> Result<()> {
         if split_key == Some(parent.start_key()) {
             let message = "should not give a splitkey which equals to startkey!";
-            return Err(Error::new(Exception::Io, message));
+            return Err(Error::invalid_argument(Exception::Io, message));
         }
         let _procedure = self.begin_procedure()?;
         let table = parent.table();

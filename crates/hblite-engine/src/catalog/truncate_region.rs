@@ -41,7 +41,7 @@ impl Procedures<'_> {
         }
         if table.is_system() {
             let message = "Can't truncate region in catalog tables";
-            return Err(Error::new(Exception::Io, message));
+            return Err(Error::invalid_argument(Exception::Io, message));
         }
         let encoded = row.info.encoded_name();
         let Some(region) = entry.region(encoded) else {

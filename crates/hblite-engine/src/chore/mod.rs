@@ -89,9 +89,7 @@ impl Chores {
             let thread = hblite_env::thread::Builder::new()
                 .name(name.to_owned())
                 .spawn(move || worker.run(&requests))
-                .map_err(|error| {
-                    Error::new(Exception::Io, format!("start thread {name}: {error}"))
-                })?;
+                .map_err(|error| Error::io_of("start thread", error))?;
             threads.push(thread);
         }
         let scrubber = Arc::new(Scrubber::new(context, catalog));

@@ -68,14 +68,15 @@ impl Place {
     /// The store that is there.
     ///
     /// # Errors
-    /// `Io` if there is none.
+    /// `NotFound` if there is none.
     pub(crate) fn require_store(self, root: &Path) -> Result<StoreId> {
         match self {
             Self::Store(marker) => Ok(marker.store_id),
             // A creation that got as far as the id left a whole store, though an empty one.
             Self::Unmarked(id) | Self::Free(Some(id)) => Ok(id),
             Self::Free(None) => {
-                Err(Error::new(Exception::Io, format!("{}: no store is there", root.display())))
+                let message = format!("{}: no store is there", root.display());
+                Err(Error::new(Exception::Io, message).with_kind(hblite_model::ErrorKind::NotFound))
             }
         }
     }

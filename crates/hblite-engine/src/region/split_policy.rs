@@ -44,7 +44,7 @@ impl SplitPolicy {
             Some("IncreasingToUpperBoundRegionSplitPolicy") => Ok(Self::IncreasingToUpperBound),
             Some("ConstantSizeRegionSplitPolicy") => Ok(Self::ConstantSize),
             Some("DisabledRegionSplitPolicy") => Ok(Self::Disabled),
-            _ => Err(Error::new(
+            _ => Err(Error::invalid_argument(
                 Exception::Io,
                 format!(
                     "Unable to load configured region split policy '{class}' for table '{}'",

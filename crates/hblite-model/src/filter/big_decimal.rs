@@ -41,7 +41,7 @@ impl BigDecimal {
             .filter(|parts| !parts.1.is_empty() && length <= Self::BYTES_MAX)
         else {
             let message = format!("{length} bytes are not a decimal number");
-            return Err(Error::new(Exception::Io, message));
+            return Err(Error::invalid_argument(Exception::Io, message));
         };
         let is_negative = unscaled[0] & 0x80 != 0;
         let mut magnitude: Vec<u32> = unscaled

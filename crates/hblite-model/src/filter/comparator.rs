@@ -207,7 +207,7 @@ impl Comparator {
                 let component = end.and_then(|end| bytes.get(*offset..end)).ok_or_else(|| {
                     let length = bytes.len();
                     let message = format!("component at {offset} is beyond {length} bytes");
-                    Error::new(Exception::Io, message)
+                    Error::invalid_argument(Exception::Io, message)
                 })?;
                 value.as_slice().cmp(component)
             }

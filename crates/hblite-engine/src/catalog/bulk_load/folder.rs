@@ -60,7 +60,7 @@ pub(super) fn look(
     }
     let known: Vec<String> = table.families().map(|family| family.name_as_string()).collect();
     let unmatched: Vec<String> = unmatched.into_iter().collect();
-    Err(Error::new(
+    Err(Error::invalid_argument(
         Exception::Io,
         format!(
             "Unmatched family names found: unmatched family names in HFiles to be bulkloaded: \

@@ -174,7 +174,7 @@ impl Procedures<'_> {
             if round >= ROUNDS_MIN.max(entry.regions().len() + 1) {
                 let message =
                     format!("Retry attempted {round} times without completing, bailing out");
-                return Err(Error::new(Exception::Io, message));
+                return Err(Error::new(Exception::Io, message).with_kind(ErrorKind::Busy));
             }
             round += 1;
             let groups = self.group(&entry, staged, scratch)?;
@@ -182,7 +182,7 @@ impl Procedures<'_> {
                 let message = format!(
                     "Trying to load more than {files_max} hfiles to one family of one region"
                 );
-                return Err(Error::new(Exception::Io, message));
+                return Err(Error::invalid_argument(Exception::Io, message));
             }
             staged = Vec::new();
             for (name, (region, files)) in groups {

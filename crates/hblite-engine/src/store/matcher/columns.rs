@@ -266,11 +266,8 @@ impl WildcardColumnTracker {
 #[cold]
 fn out_of_order(qualifier: &[u8]) -> Error {
     let qualifier = hblite_model::bytes::to_string_binary(qualifier);
-    Error::new(
-        Exception::Io,
-        format!(
-            "ScanWildcardColumnTracker.checkColumn ran into a column actually smaller than the \
-             previous column: {qualifier}"
-        ),
-    )
+    Error::malformed(format!(
+        "ScanWildcardColumnTracker.checkColumn ran into a column actually smaller than the \
+         previous column: {qualifier}"
+    ))
 }

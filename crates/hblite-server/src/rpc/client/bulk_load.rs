@@ -72,7 +72,7 @@ fn local_file(text: &str) -> Result<PathBuf> {
     // Whatever else there is might never end.
     if !path.is_file() {
         let message = format!("Path does not reference a file: {text}");
-        return Err(Error::new(Exception::Io, message));
+        return Err(Error::new(Exception::Io, message).with_kind(hblite_model::ErrorKind::NotFound));
     }
     Ok(path.to_path_buf())
 }

@@ -155,7 +155,7 @@ fn no_such_class(name: &str) -> Error {
         "java.lang.RuntimeException: java.lang.RuntimeException: \
          java.lang.ClassNotFoundException: Class {name} not found"
     );
-    Error::new(Exception::Io, message)
+    Error::invalid_argument(Exception::Io, message)
 }
 
 fn check_disabled(cluster: &Cluster, table: &TableName) -> Result<()> {
