@@ -1,6 +1,8 @@
 //! Settings that are altered on a running table: they hold for every file that is written from then
 //! on, and files that were written before are read as they are.
 
+mod testkit;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,12 +13,9 @@ use hblite::{
 use hblite_env::{FileSystem, MemFileSystem};
 use hblite_hfile::HFileReader;
 
-const ROWS: usize = 2_000;
-const STORE: &str = "/store";
+use testkit::{STORE, env, name};
 
-fn table_name() -> TableName {
-    "t".parse().expect("a legal name")
-}
+const ROWS: usize = 2_000;
 
 struct Store {
     fs: MemFileSystem,
@@ -27,11 +26,11 @@ struct Store {
 impl Store {
     fn new(family: ColumnFamilyDescriptor) -> Self {
         let (fs, clock) = (MemFileSystem::new(), Arc::new(ManualClock::new(1_700_000_000_000)));
-        let env = Env::in_memory().with_fs(Arc::new(fs.clone())).with_clock(clock.clone());
+        let env = env(fs.clone()).with_clock(clock.clone());
         let engine = EngineOptions::default().with_compaction_enabled(false);
         let connection =
             Options::new().engine(engine).env(env).open(STORE).expect("an empty store");
-        let table = TableDescriptor::new(table_name()).with_family(family);
+        let table = TableDescriptor::new(name("t")).with_family(family);
         connection.admin().create_table(&table).expect("a new table");
         Self { fs, clock, connection }
     }
@@ -43,11 +42,11 @@ impl Store {
         for number in 0..ROWS {
             table.put(&Put::new(row(number)).add("f", "q", format!("{round}-{number:040}")))?;
         }
-        self.connection.admin().flush_table(table_name())
+        self.connection.admin().flush_table(name("t"))
     }
 
     fn alter(&self, family: &ColumnFamilyDescriptor) {
-        self.connection.admin().modify_family(table_name(), family).expect("legal settings");
+        self.connection.admin().modify_family(name("t"), family).expect("legal settings");
     }
 
     /// The table's files, the oldest first.
@@ -132,7 +131,7 @@ fn files_are_written_as_the_family_says_by_then() {
     }
     store.alter(&family().with_compression(Compression::Zstd));
     assert_eq!(store.files().len(), 6, "an alter alone writes no file");
-    store.connection.admin().major_compact_table(table_name()).expect("there is room");
+    store.connection.admin().major_compact_table(name("t")).expect("there is room");
     let files = store.files();
     assert_eq!(files.len(), 1);
     assert_eq!(
@@ -152,7 +151,7 @@ fn blocks_are_as_large_as_the_family_says_by_then() {
     let counts: Vec<u64> = store.files().iter().map(block_count).collect();
     assert!(counts[1] > 20 * counts[0], "{counts:?}");
     store.alter(&family().with_block_size(16 * 1024));
-    store.connection.admin().major_compact_table(table_name()).expect("there is room");
+    store.connection.admin().major_compact_table(name("t")).expect("there is room");
     let compacted = block_count(&store.files()[0]);
     assert!(compacted < counts[1] / 4 && compacted > counts[0], "{counts:?}, then {compacted}");
     assert_eq!(store.check_readable(1), 2);
@@ -171,7 +170,7 @@ fn versions_and_time_to_live_hold_at_once_and_for_good_with_the_next_compaction(
     store.alter(&family().with_versions(5));
     assert_eq!(store.check_readable(3), 4, "the others were there all the time");
     store.alter(&family().with_versions(2));
-    store.connection.admin().major_compact_table(table_name()).expect("there is room");
+    store.connection.admin().major_compact_table(name("t")).expect("there is room");
     store.alter(&family().with_versions(5));
     assert_eq!(store.check_readable(3), 2, "and now they are gone");
 
@@ -180,7 +179,7 @@ fn versions_and_time_to_live_hold_at_once_and_for_good_with_the_next_compaction(
     store.clock.advance(10_000);
     store.alter(&short_lived);
     assert_eq!(store.check_readable(3), 0, "all are older");
-    store.connection.admin().major_compact_table(table_name()).expect("there is room");
+    store.connection.admin().major_compact_table(name("t")).expect("there is room");
     store.alter(&family());
     assert_eq!(store.check_readable(3), 0, "and do not come back");
     let cells: u64 = store.files().iter().map(HFileReader::entries).sum();
@@ -191,11 +190,11 @@ fn versions_and_time_to_live_hold_at_once_and_for_good_with_the_next_compaction(
 fn settings_of_one_family_leave_the_others_alone() {
     let store = Store::new(family());
     let other = ColumnFamilyDescriptor::new("g").with_compression(Compression::Gz);
-    store.connection.admin().add_family(table_name(), &other).expect("a new family");
+    store.connection.admin().add_family(name("t"), &other).expect("a new family");
     store.alter(&family().with_data_block_encoding(DataBlockEncoding::Diff));
     let table = store.connection.table("t").expect("a name");
     table.put(&Put::new("r").add("f", "q", "v").add("g", "q", "v")).expect("both are there");
-    store.connection.admin().flush_table(table_name()).expect("there is room");
+    store.connection.admin().flush_table(name("t")).expect("there is room");
     for file in store.files() {
         let is_other = file.path().parent().is_some_and(|dir| dir.ends_with("g"));
         let expected = match is_other {

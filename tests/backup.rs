@@ -5,6 +5,8 @@
 //! some number, at least up to the one that was acknowledged before the backup began, and no row
 //! of which a part is missing.
 
+mod testkit;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -13,13 +15,11 @@ use hblite::{
     TableName,
 };
 
+use testkit::name;
+
 const WRITERS: usize = 2;
 const BACKUPS: usize = 6;
 const COLUMNS: [(&str, &str); 4] = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")];
-
-fn table_name() -> TableName {
-    "t".parse().expect("a legal name")
-}
 
 /// Neighbours in number are far apart in the order of rows.
 fn row_name(writer: usize, number: u64) -> String {
@@ -41,7 +41,7 @@ fn write_rows(
     acknowledged: &AtomicU64,
     is_over: &AtomicBool,
 ) -> Result<()> {
-    let table = connection.table(table_name())?;
+    let table = connection.table(name("t"))?;
     for number in 1.. {
         if is_over.load(Ordering::Relaxed) {
             break;
@@ -58,7 +58,7 @@ fn write_rows(
 
 /// Flushes, compacts, splits and alters, in turns.
 fn disturb(connection: &Connection, is_over: &AtomicBool) -> Result<()> {
-    let (admin, table) = (connection.admin(), table_name());
+    let (admin, table) = (connection.admin(), name("t"));
     for turn in 0_u16.. {
         if is_over.load(Ordering::Relaxed) {
             break;
@@ -87,7 +87,7 @@ fn assert_one_moment(copy: &Path, least: &[u64; WRITERS]) -> Result<()> {
     let connection = options().open(copy)?;
     assert_eq!(connection.recovery().expect("embedded").torn_tail, None);
     let mut found = [(); WRITERS].map(|()| Vec::new());
-    for row in connection.table(table_name())?.scan(&Scan::new())? {
+    for row in connection.table(name("t"))?.scan(&Scan::new())? {
         let row = row?;
         assert_eq!(row.len(), COLUMNS.len(), "a row is not whole: {row:?}");
         let name = String::from_utf8_lossy(row.row()).into_owned();
@@ -111,10 +111,7 @@ fn assert_one_moment(copy: &Path, least: &[u64; WRITERS]) -> Result<()> {
 fn copies_are_of_one_moment_whatever_goes_on() -> Result<()> {
     let dir = tempfile::tempdir().expect("a directory");
     let connection = options().open(dir.path().join("store"))?;
-    let families = ["a", "b"].map(ColumnFamilyDescriptor::new);
-    let table = families
-        .into_iter()
-        .fold(TableDescriptor::new(table_name()), |table, family| table.with_family(family));
+    let table = testkit::descriptor("t", &["a", "b"]);
     connection.admin().create_table_with_splits(&table, &[b"8".to_vec()])?;
     let (acknowledged, is_over) = ([const { AtomicU64::new(0) }; WRITERS], AtomicBool::new(false));
     let counts = || [0, 1].map(|writer: usize| acknowledged[writer].load(Ordering::SeqCst));
@@ -161,14 +158,14 @@ fn a_closed_store_is_copied() -> Result<()> {
     let dir = tempfile::tempdir().expect("a directory");
     let (store, copy) = (dir.path().join("store"), dir.path().join("copy"));
     let connection = options().open(&store)?;
-    let table = TableDescriptor::new(table_name()).with_family(ColumnFamilyDescriptor::new("a"));
+    let table = TableDescriptor::new(name("t")).with_family(ColumnFamilyDescriptor::new("a"));
     connection.admin().create_table(&table)?;
-    connection.table(table_name())?.put(&Put::new("r").add("a", "x", "v"))?;
+    connection.table(name("t"))?.put(&Put::new("r").add("a", "x", "v"))?;
     assert!(hblite::backup(&store, &copy).is_err(), "it is open");
     connection.close()?;
     let report = hblite::backup(&store, &copy)?;
     assert!(report.files_linked > 0 && report.bytes > 0, "{report:?}");
     assert_eq!(hblite::check(&copy)?.defects, []);
-    assert_eq!(hblite::open(&copy)?.table(table_name())?.scan(&Scan::new())?.count(), 1);
+    assert_eq!(hblite::open(&copy)?.table(name("t"))?.scan(&Scan::new())?.count(), 1);
     Ok(())
 }

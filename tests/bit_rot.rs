@@ -5,6 +5,8 @@
 //! in place. Every operation that copies the file must fail with its path and the block's offset,
 //! and must leave it as it is. When the byte is flipped back, all of them succeed.
 
+mod testkit;
+
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ use hblite::{
     TableDescriptor, TableName,
 };
 use hblite_hfile::{BlockType, HFileReader};
+
+use testkit::{name, store_files};
 
 const ROWS: u32 = 120;
 const TRAILER_SIZE: u64 = 4096;
@@ -38,10 +42,6 @@ fn options(are_files_mapped: bool) -> Options {
     Options::new().engine(
         EngineOptions::default().with_compaction_enabled(false).with_files_mapped(are_files_mapped),
     )
-}
-
-fn name(text: &str) -> TableName {
-    text.parse().expect("a legal name")
 }
 
 /// A table with one file, all of which was read.
@@ -76,13 +76,7 @@ fn read(connection: &Connection, table: &TableName, cache_blocks: bool) -> Resul
 
 /// The only store file of a table.
 fn store_file(dir: &Path, table: &TableName) -> PathBuf {
-    let table_dir = dir.join("data/default").join(table.to_string());
-    let files: Vec<PathBuf> = fs::read_dir(table_dir)
-        .expect("the table's directory")
-        .flat_map(|region| fs::read_dir(region.expect("an entry").path().join("f")).ok())
-        .flatten()
-        .map(|file| file.expect("an entry").path())
-        .collect();
+    let files = store_files(dir, &table.to_string(), "f");
     assert_eq!(files.len(), 1, "{files:?}");
     files[0].clone()
 }

@@ -8,6 +8,8 @@
 //! A compaction's error says which step the cut fell into; the test fails if one of [`STEPS`] was
 //! never cut.
 
+mod testkit;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -17,6 +19,8 @@ use hblite::{
     Result, Scan, TableDescriptor, TableName,
 };
 use hblite_env::{CrashFileSystem, FileSystem};
+
+use testkit::{durable_put, name};
 
 const FAMILIES: [&str; 2] = ["a", "b"];
 
@@ -34,25 +38,13 @@ const STEPS: [&str; 10] = [
     "sync family after the removal",
 ];
 
-fn table_name() -> TableName {
-    "t".parse().expect("a legal name")
-}
-
 fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
-    let engine = EngineOptions::default()
-        .with_compaction_enabled(false)
-        .with_flush_on_close(false)
-        // So that a minor compaction leaves the large file alone.
-        .with_compaction_small_file_bytes(1);
-    let env = Env::in_memory().with_fs(Arc::new(fs));
-    Options::new().engine(engine).env(env).open(Path::new("/store"))
+    // So that a minor compaction leaves the large file alone.
+    testkit::open(fs, testkit::by_hand().with_compaction_small_file_bytes(1))
 }
 
 fn put(connection: &Connection, row: &str, value: &str) {
-    let mut put = Put::new(row).with_durability(Durability::FsyncWal);
-    for family in FAMILIES {
-        put = put.add(family, "q", value);
-    }
+    let put = durable_put(row, &FAMILIES, value);
     connection.table("t").and_then(|table| table.put(&put)).expect("nothing fails yet");
 }
 
@@ -62,14 +54,14 @@ fn delete(connection: &Connection, row: &str) {
 }
 
 fn flush(connection: &Connection) {
-    connection.admin().flush_table(table_name()).expect("nothing fails yet");
+    connection.admin().flush_table(name("t")).expect("nothing fails yet");
 }
 
 /// A table as the head says, and what it must show.
 fn prepare() -> (CrashFileSystem, Connection, BTreeMap<String, String>) {
     let fs = CrashFileSystem::new();
     let connection = open(fs.clone()).expect("an empty disk opens");
-    let mut table = TableDescriptor::new(table_name());
+    let mut table = TableDescriptor::new(name("t"));
     for family in FAMILIES {
         table = table.with_family(ColumnFamilyDescriptor::new(family).with_versions(2));
     }
@@ -158,8 +150,8 @@ fn file_count(fs: &dyn FileSystem, dir: &Path) -> usize {
 
 fn crash_at_every_step(is_major: bool) {
     let compact = |connection: &Connection| match is_major {
-        true => connection.admin().major_compact_table(table_name()),
-        false => connection.admin().compact_table(table_name()),
+        true => connection.admin().major_compact_table(name("t")),
+        false => connection.admin().compact_table(name("t")),
     };
     let table_dir = Path::new("/store/data/default/t");
     let (fs, connection, expected) = prepare();
@@ -213,7 +205,7 @@ fn crash_at_every_step(is_major: bool) {
             drop(connection);
             let connection =
                 open(rest.after_power_cut(seed)).unwrap_or_else(|e| panic!("{context}: {e}"));
-            connection.admin().major_compact_table(table_name()).expect("nothing fails");
+            connection.admin().major_compact_table(name("t")).expect("nothing fails");
             check(&connection, &expected, &format!("{context}, opened again"));
         }
     }

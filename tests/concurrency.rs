@@ -4,6 +4,8 @@
 //! seen with two numbers was torn. Counters must end at the number of increments. Meanwhile another
 //! thread flushes, compacts, splits and alters.
 
+mod testkit;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,13 +15,11 @@ use hblite::{
 };
 use hblite_env::{Random as _, SeededRandom};
 
+use testkit::name;
+
 const COLUMNS: [(&str, &str); 4] = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")];
 const ROWS: u64 = 400;
 const LENGTH: Duration = Duration::from_secs(4);
-
-fn table_name() -> TableName {
-    "t".parse().expect("a legal name")
-}
 
 fn row_name(number: u64) -> String {
     format!("row-{:04}", number % ROWS)
@@ -33,7 +33,7 @@ fn number_of(row: &RowResult) -> Option<Vec<u8>> {
 }
 
 fn write_rows(connection: &Connection, seed: u64, is_over: &AtomicBool) -> Result<u64> {
-    let (random, table) = (SeededRandom::new(seed), connection.table(table_name())?);
+    let (random, table) = (SeededRandom::new(seed), connection.table(name("t"))?);
     let mut count = 0;
     while !is_over.load(Ordering::Relaxed) {
         let (row, number) = (row_name(random.next_u64()), random.next_u64().to_string());
@@ -48,7 +48,7 @@ fn write_rows(connection: &Connection, seed: u64, is_over: &AtomicBool) -> Resul
 }
 
 fn count_up(connection: &Connection, is_over: &AtomicBool) -> Result<(i64, i64)> {
-    let table = connection.table(table_name())?;
+    let table = connection.table(name("t"))?;
     let (mut increments, mut claims) = (0, 0);
     while !is_over.load(Ordering::Relaxed) {
         table.increment_column("zz-counter", "a", "n", 1)?;
@@ -75,7 +75,7 @@ fn count_up(connection: &Connection, is_over: &AtomicBool) -> Result<(i64, i64)>
 }
 
 fn read_rows(connection: &Connection, seed: u64, is_over: &AtomicBool) -> Result<u64> {
-    let (random, table) = (SeededRandom::new(seed), connection.table(table_name())?);
+    let (random, table) = (SeededRandom::new(seed), connection.table(name("t"))?);
     let mut count = 0;
     while !is_over.load(Ordering::Relaxed) {
         number_of(&table.get(&Get::new(row_name(random.next_u64())))?);
@@ -106,17 +106,17 @@ fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<[u64; 3]> {
     // Goes on until each was done, however slow the machine is.
     while !is_over.load(Ordering::Relaxed) || (count < 1000 && (splits == 0 || merges == 0)) {
         match random.next_u64() % 4 {
-            0 => admin.flush_table(table_name())?,
+            0 => admin.flush_table(name("t"))?,
             1 => match random.next_u64().is_multiple_of(3) {
-                true => admin.major_compact_table(table_name())?,
-                false => admin.compact_table(table_name())?,
+                true => admin.major_compact_table(name("t"))?,
+                false => admin.compact_table(name("t"))?,
             },
             2 => {
-                let regions = admin.regions(table_name())?;
+                let regions = admin.regions(name("t"))?;
                 if regions.len() < 3 || (regions.len() < 8 && random.next_u64().is_multiple_of(2)) {
                     let key = row_name(random.next_u64());
                     // A border that is there already, or references not yet compacted.
-                    let split = admin.split_table(table_name(), Some(key.as_bytes()));
+                    let split = admin.split_table(name("t"), Some(key.as_bytes()));
                     splits += u64::from(split.is_ok());
                 } else if let [first, second, ..] = regions.as_slice() {
                     let pair = [first.encoded_name(), second.encoded_name()];
@@ -124,7 +124,7 @@ fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<[u64; 3]> {
                 }
             }
             _ => {
-                let mut table = admin.describe_table(table_name())?;
+                let mut table = admin.describe_table(name("t"))?;
                 table.set_attribute("stirred", &count.to_string())?;
                 admin.modify_table(&table)?;
             }
@@ -142,7 +142,7 @@ fn rows_stay_whole_and_counters_count_under_everything_at_once() {
         .with_compaction_small_file_bytes(32 * 1024);
     let options = Options::new().engine(engine);
     let connection = options.clone().open(dir.path()).expect("an empty directory opens");
-    let table = TableDescriptor::new(table_name())
+    let table = TableDescriptor::new(name("t"))
         .with_family(ColumnFamilyDescriptor::new("a"))
         .with_family(ColumnFamilyDescriptor::new("b"));
     connection.admin().create_table(&table).expect("the table is new");
@@ -184,7 +184,7 @@ fn rows_stay_whole_and_counters_count_under_everything_at_once() {
 }
 
 fn verify(connection: &Connection, increments: i64, claims: i64) {
-    let table = connection.table(table_name()).expect("a legal name");
+    let table = connection.table(name("t")).expect("a legal name");
     let counter = table.get(&Get::new("zz-counter")).expect("the row can be read");
     let bytes = counter.value("a", "n").expect("the counter is there");
     assert_eq!(i64::from_be_bytes(bytes.try_into().expect("8 bytes")), increments);
@@ -201,24 +201,24 @@ fn a_merge_or_split_between_two_regions_of_a_scan_repeats_and_loses_no_row() {
         for is_merge in [false, true] {
             let connection = hblite::open_in_memory().expect("memory opens");
             let admin = connection.admin();
-            let table = TableDescriptor::new(table_name())
+            let table = TableDescriptor::new(name("t"))
                 .with_family(ColumnFamilyDescriptor::new("a"))
                 .with_family(ColumnFamilyDescriptor::new("b"));
             let borders = [row_name(100).into_bytes(), row_name(200).into_bytes()];
             admin.create_table_with_splits(&table, &borders).expect("the table is new");
-            let table = connection.table(table_name()).expect("a legal name");
+            let table = connection.table(name("t")).expect("a legal name");
             for number in 0..300 {
                 table.put(&Put::new(row_name(number)).add("a", "x", "v")).expect("written");
             }
             let mut scanner = table.scan(&Scan::new().with_reversed(is_reversed)).expect("a scan");
             let mut rows = vec![scanner.next().expect("a row").expect("readable").row().to_vec()];
-            let regions = admin.regions(table_name()).expect("the table is there");
+            let regions = admin.regions(name("t")).expect("the table is there");
             if is_merge {
                 let names: Vec<&str> = regions.iter().map(|info| info.encoded_name()).collect();
                 admin.merge_regions(&names, MergeKind::Adjacent).expect("neighbours");
             } else {
                 for key in [row_name(50), row_name(150), row_name(250)] {
-                    admin.split_table(table_name(), Some(key.as_bytes())).expect("a new border");
+                    admin.split_table(name("t"), Some(key.as_bytes())).expect("a new border");
                 }
             }
             rows.extend(scanner.map(|row| row.expect("readable").row().to_vec()));

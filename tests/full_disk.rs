@@ -6,6 +6,8 @@
 //! torn. A workload over two families runs while space runs out and comes back, on a file system
 //! that counts its bytes and on a real one of a few megabytes; a model keeps what was acknowledged.
 
+mod testkit;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,6 +19,8 @@ use hblite::{
     Get, Options, Put, Scan, Table, TableDescriptor, TableName, WalOptions,
 };
 use hblite_env::{FaultFileSystem, MemFileSystem, Random as _, SeededRandom};
+
+use testkit::name;
 
 /// Rows with their value, which both families have.
 type Model = BTreeMap<String, Vec<u8>>;
@@ -45,15 +49,8 @@ fn options() -> Options {
     Options::new().engine(engine)
 }
 
-fn name() -> TableName {
-    "t".parse().expect("a legal name")
-}
-
 fn create_table(connection: &Connection) {
-    let table = TableDescriptor::new(name())
-        .with_family(ColumnFamilyDescriptor::new("f"))
-        .with_family(ColumnFamilyDescriptor::new("g"));
-    connection.admin().create_table(&table).expect("there is space");
+    testkit::create(connection, "t", &["f", "g"]).expect("there is space");
 }
 
 /// What a workload did.
@@ -169,8 +166,8 @@ fn until_accepted(mut write: impl FnMut() -> bool) {
 /// Flushes and compacts until it succeeds: a flush that the background began may be under way.
 fn flush_and_compact(connection: &Connection) {
     let admin = connection.admin();
-    admin.flush_table(name()).expect("there is space");
-    admin.major_compact_table(name()).expect("there is space");
+    admin.flush_table(name("t")).expect("there is space");
+    admin.major_compact_table(name("t")).expect("there is space");
 }
 
 #[test]
@@ -180,7 +177,7 @@ fn writes_resume_when_there_is_space_again() {
         let env = Env::in_memory().with_clock(clock()).with_fs(Arc::new(fs.clone()));
         let connection = options().env(env.clone()).open("/t").expect("an empty directory");
         create_table(&connection);
-        let table = connection.table(name()).expect("a legal name");
+        let table = connection.table(name("t")).expect("a legal name");
         let mut workload = Workload::new(seed);
         for round in 0..4 {
             fs.limit_space(20_000 + workload.random.next_u64() % 200_000);
@@ -202,7 +199,7 @@ fn writes_resume_when_there_is_space_again() {
         assert!(workload.counts.refused >= 160, "{:?}", workload.counts);
         connection.close().expect("there is space");
         let connection = options().env(env).open("/t").expect("a sound store");
-        let table = connection.table(name()).expect("a legal name");
+        let table = connection.table(name("t")).expect("a legal name");
         workload.verify(&table, "opened again");
     }
 }
@@ -217,7 +214,7 @@ fn a_kill_on_a_full_disk_keeps_what_was_acknowledged() {
         let options = options();
         let connection = options.clone().env(env).open("/t").expect("an empty directory");
         create_table(&connection);
-        let table = connection.table(name()).expect("a legal name");
+        let table = connection.table(name("t")).expect("a legal name");
         let mut workload = Workload::new(seed);
         fs.limit_space(100_000);
         workload.fill(&table);
@@ -228,7 +225,7 @@ fn a_kill_on_a_full_disk_keeps_what_was_acknowledged() {
         drop((table, connection));
         let env = Env::in_memory().with_fs(Arc::new(left));
         let connection = options.env(env).open("/t").expect("a sound store");
-        workload.verify(&connection.table(name()).expect("a legal name"), "after the kill");
+        workload.verify(&connection.table(name("t")).expect("a legal name"), "after the kill");
     }
 }
 

@@ -14,6 +14,7 @@
 //! `HBLITE_HISTORY_SEED` the seed of what the threads choose to do.
 
 mod history;
+mod testkit;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -31,6 +32,7 @@ use history::recorder::{Event, Recorder, by_row};
 use history::report::assert_explained;
 use history::stirrer::{Work, stir};
 use history::workload::{Choice, Time, Worker};
+use testkit::name;
 
 const ROWS: usize = 8;
 const OPERATIONS: usize = 2_400;
@@ -96,7 +98,7 @@ impl Round {
         let options = self.options(&fs);
         let connection = options.clone().open("/t").expect("an empty directory opens");
         let families = FAMILIES.map(ColumnFamilyDescriptor::new);
-        let table = TableDescriptor::new(table_name());
+        let table = TableDescriptor::new(name("t"));
         let table = families.into_iter().fold(table, TableDescriptor::with_family);
         connection.admin().create_table(&table).expect("the table is new");
 
@@ -135,7 +137,7 @@ impl Round {
         rows: &[String],
         time: &AtomicU64,
     ) -> (Vec<Event>, Work) {
-        let (is_over, name) = (AtomicBool::new(false), table_name());
+        let (is_over, name) = (AtomicBool::new(false), name("t"));
         std::thread::scope(|scope| {
             let stirrer = scope.spawn(|| stir(connection, &name, rows, self.seed, &is_over));
             let workers: Vec<_> = (0..self.threads)
@@ -171,12 +173,8 @@ impl Round {
 }
 
 fn client<'a>(connection: &Connection, recorder: Recorder<'a>) -> Client<'a> {
-    let table = connection.table(table_name()).expect("a legal name");
+    let table = connection.table(name("t")).expect("a legal name");
     Client { table, recorder }
-}
-
-fn table_name() -> TableName {
-    "t".parse().expect("a legal name")
 }
 
 fn row_names() -> Vec<String> {

@@ -2,14 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod testkit;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use hblite::{ColumnFamilyDescriptor, Connection, Options, Put, Scan, TableDescriptor};
 use hblite_env::{Env, Fault, FaultFileSystem, MemFileSystem, Operation};
 
+use testkit::{STORE};
+
 const REGIONS: u32 = 200;
-const STORE: &str = "/store";
 
 fn row(number: u32) -> String {
     format!("{number:04}")
@@ -22,10 +25,7 @@ fn open(env: &Env, dir: &str) -> Connection {
 /// An open store with a table of many regions and a row in each.
 fn store(env: &Env) -> Connection {
     let connection = open(env, STORE);
-    let families = ["a", "b"].map(ColumnFamilyDescriptor::new);
-    let descriptor = families
-        .into_iter()
-        .fold(TableDescriptor::new("t".parse().unwrap()), |table, f| table.with_family(f));
+    let descriptor = testkit::descriptor("t", &["a", "b"]);
     let splits: Vec<Vec<u8>> = (1..REGIONS).map(|n| row(n).into_bytes()).collect();
     connection.admin().create_table_with_splits(&descriptor, &splits).unwrap();
     put(&connection, "a");

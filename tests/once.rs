@@ -1,5 +1,7 @@
 //! Writes that are sent again and must count once: nonces, from many threads and across a crash.
 
+mod testkit;
+
 use std::sync::Arc;
 use std::thread;
 
@@ -11,11 +13,6 @@ use hblite_env::{CrashFileSystem, Env};
 
 const THREADS: u64 = 8;
 const WRITES: u64 = 200;
-
-fn create_table(connection: &Connection) -> Result<()> {
-    let family = ColumnFamilyDescriptor::new("f");
-    connection.admin().create_table(&TableDescriptor::new("t".parse()?).with_family(family))
-}
 
 fn counter(connection: &Connection) -> Result<i64> {
     let row = connection.table("t")?.get(&Get::new("row"))?;
@@ -31,7 +28,7 @@ fn one() -> Increment {
 #[test]
 fn writes_that_all_threads_send_count_once() -> Result<()> {
     let connection = hblite::open_in_memory()?;
-    create_table(&connection)?;
+    testkit::create(&connection, "t", &["f"])?;
     let table = connection.table("t")?;
     thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -55,7 +52,7 @@ fn writes_that_all_threads_send_count_once() -> Result<()> {
 #[test]
 fn a_repeat_gives_what_the_first_gave() -> Result<()> {
     let connection = hblite::open_in_memory()?;
-    create_table(&connection)?;
+    testkit::create(&connection, "t", &["f"])?;
     let table = connection.table("t")?;
     let nonce = |number| Nonce { group: 7, number };
 
@@ -87,7 +84,7 @@ fn a_repeat_gives_what_the_first_gave() -> Result<()> {
 #[test]
 fn a_write_that_failed_may_be_repeated() -> Result<()> {
     let connection = hblite::open_in_memory()?;
-    create_table(&connection)?;
+    testkit::create(&connection, "t", &["f"])?;
     let table = connection.table("t")?;
     table.put(&Put::new("row").add("f", "n", "not a counter"))?;
     let nonce = Nonce { group: 1, number: 1 };
@@ -108,7 +105,7 @@ fn a_repeat_after_a_crash_counts_once() -> Result<()> {
         Options::new().env(env).open("/store")
     };
     let connection = open(&disk)?;
-    create_table(&connection)?;
+    testkit::create(&connection, "t", &["f"])?;
     let nonce = Nonce { group: 3, number: 9 };
     connection.table("t")?.once(nonce).increment(&one())?;
     let left = disk.after_kill();

@@ -7,6 +7,8 @@
 //!
 //! `HBLITE_POWER_CUT_STEP` sets how many operations lie between two cuts (1: all of them).
 
+mod testkit;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,19 +18,15 @@ use hblite::{
 };
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, Operation};
 
+use testkit::name;
+
 const COLUMNS: [(&str, &str); 3] = [("a", "x"), ("b", "y"), ("b", "z")];
 const STEP_DEFAULT: usize = 3;
 
 fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
-    let mut engine =
-        EngineOptions::default().with_compaction_enabled(false).with_flush_on_close(false);
+    let mut engine = testkit::by_hand();
     engine.wal.roll_size_bytes = 4 * 1024;
-    let env = Env::in_memory().with_fs(Arc::new(fs));
-    Options::new().engine(engine).env(env).open(Path::new("/store"))
-}
-
-fn table_name() -> TableName {
-    "t".parse().expect("a legal name")
+    testkit::open(fs, engine)
 }
 
 /// Rows whose write, or delete, was acknowledged.
@@ -50,10 +48,7 @@ fn write(connection: &Connection, row: &str, told: &mut Acknowledged) -> Result<
 }
 
 fn create_table(connection: &Connection, told: &mut Acknowledged) -> Result<()> {
-    let table = TableDescriptor::new(table_name())
-        .with_family(ColumnFamilyDescriptor::new("a"))
-        .with_family(ColumnFamilyDescriptor::new("b"));
-    connection.admin().create_table(&table)?;
+    testkit::create(connection, "t", &["a", "b"])?;
     told.is_created = true;
     Ok(())
 }
@@ -71,17 +66,17 @@ fn workload(connection: &Connection, told: &mut Acknowledged) -> Result<()> {
         told.written.retain(|written| *written != row);
         connection.table("t")?.delete(&delete)?;
         told.deleted.push(row);
-        admin.flush_table(table_name())?;
+        admin.flush_table(name("t"))?;
     }
-    admin.major_compact_table(table_name())?;
-    admin.split_table(table_name(), Some(b"row-4"))?;
+    admin.major_compact_table(name("t"))?;
+    admin.split_table(name("t"), Some(b"row-4"))?;
     write(connection, "row-5-split", told)?;
-    admin.major_compact_table(table_name())?;
-    let regions = admin.regions(table_name())?;
+    admin.major_compact_table(name("t"))?;
+    let regions = admin.regions(name("t"))?;
     let names: Vec<&str> = regions.iter().map(|region| region.encoded_name()).collect();
     admin.merge_regions(&names, MergeKind::Adjacent)?;
     write(connection, "row-6-merged", told)?;
-    admin.major_compact_table(table_name())
+    admin.major_compact_table(name("t"))
 }
 
 fn verify(connection: &Connection, told: &Acknowledged, context: &str) {
@@ -200,17 +195,17 @@ fn what_two_compactions_replaced_stays_away_after_a_third_power_cut() {
         let mut told = Acknowledged::default();
         create_table(&connection, &mut told).expect("the table is new");
         write(&connection, "row", &mut told).expect("nothing fails yet");
-        connection.admin().flush_table(table_name()).expect("nothing fails yet");
+        connection.admin().flush_table(name("t")).expect("nothing fails yet");
         let delete = Delete::new("row").with_durability(Durability::FsyncWal);
         connection.table("t").and_then(|t| t.delete(&delete)).expect("nothing fails yet");
-        connection.admin().flush_table(table_name()).expect("nothing fails yet");
+        connection.admin().flush_table(name("t")).expect("nothing fails yet");
         (fs, connection)
     };
     // Where the new file has its name and nobody knows yet whether it keeps it.
     let is_in_question = |cut: &u64| {
         let (fs, connection) = prepare();
         fs.power_off_after(*cut);
-        let cut_short = connection.admin().major_compact_table(table_name());
+        let cut_short = connection.admin().major_compact_table(name("t"));
         cut_short.is_err_and(|error| error.message().starts_with("sync /store/data/default/t"))
     };
     let cuts: Vec<u64> = (1..60).filter(is_in_question).collect();
@@ -221,7 +216,7 @@ fn what_two_compactions_replaced_stays_away_after_a_third_power_cut() {
             for compaction in 0..2 {
                 fs.power_off_after(cut);
                 // If the first was through after all, the second has less to do.
-                let _ = connection.admin().major_compact_table(table_name());
+                let _ = connection.admin().major_compact_table(name("t"));
                 drop(connection);
                 fs = fs.after_power_cut(3 * seed + compaction);
                 connection = open(fs.clone()).expect("the store opens");
@@ -264,11 +259,11 @@ fn a_flush_that_fails_loses_nothing_and_is_made_up_for() {
     for operation in [Operation::Create, Operation::Write, Operation::Sync, Operation::Rename] {
         write(&connection, &format!("row-{operation:?}"), &mut told).expect("nothing fails yet");
         fs.inject(Fault::on(operation).in_path("/data/default/t/"));
-        let flushed = connection.admin().flush_table(table_name());
+        let flushed = connection.admin().flush_table(name("t"));
         assert!(flushed.is_err(), "{operation:?} was made to fail");
         verify(&connection, &told, &format!("after a failed {operation:?}"));
         write(&connection, &format!("row-{operation:?}-2"), &mut told).expect("writes go on");
-        connection.admin().flush_table(table_name()).expect("the next flush goes through");
+        connection.admin().flush_table(name("t")).expect("the next flush goes through");
         verify(&connection, &told, &format!("after the flush that followed {operation:?}"));
     }
     drop(connection);

@@ -5,6 +5,8 @@
 //! Method: real directories. Writes with each durability are repeated until one is refused; the
 //! documentation says within which time.
 
+mod testkit;
+
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,6 +15,8 @@ use hblite::{
     ColumnFamilyDescriptor, CompactRequest, Connection, Durability, Error, Exception, Get, Put,
     Result, Scan, TableDescriptor, TableName,
 };
+
+use testkit::name;
 
 const DURABILITIES: [Durability; 5] = [
     Durability::UseDefault,
@@ -31,13 +35,8 @@ fn create(dir: &Path, name: &str) -> Connection {
     connection
 }
 
-fn name(text: &str) -> TableName {
-    text.parse().expect("a legal name")
-}
-
 fn create_table(connection: &Connection, table: &str) -> Result<()> {
-    let table = TableDescriptor::new(name(table)).with_family(ColumnFamilyDescriptor::new("f"));
-    connection.admin().create_table(&table)
+    testkit::create(connection, table, &["f"])
 }
 
 fn put(connection: &Connection, row: &str, durability: Durability) -> Result<()> {

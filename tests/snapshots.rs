@@ -1,6 +1,8 @@
 //! Snapshots: what they hold, what they refuse, that crashes leave them whole or away, and that a
 //! restore happens as a whole or not at all.
 
+mod testkit;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,17 +14,14 @@ use hblite::{
 };
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
 
+use testkit::{durable_put, name, text};
+
 const STORE: &str = "/store";
 const FAMILIES: [&str; 2] = ["a", "b"];
 
-fn name(text: &str) -> TableName {
-    text.parse().expect("a legal name")
-}
-
 fn open_at(fs: impl FileSystem + 'static, clock: Arc<ManualClock>) -> Result<Connection> {
-    let engine = EngineOptions::default().with_compaction_enabled(false).with_flush_on_close(false);
-    let env = Env::in_memory().with_fs(Arc::new(fs)).with_clock(clock);
-    Options::new().engine(engine).env(env).open(Path::new(STORE))
+    let env = testkit::env(fs).with_clock(clock);
+    Options::new().engine(testkit::by_hand()).env(env).open(Path::new(STORE))
 }
 
 fn clock() -> Arc<ManualClock> {
@@ -34,8 +33,7 @@ fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
 }
 
 fn check(fs: &(impl FileSystem + Clone + 'static), context: &str) {
-    let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
-    let report = hblite_engine::check(&env, Path::new(STORE), &mut |_| {}).expect("a store");
+    let report = testkit::check(fs);
     // What a table was before it was restored goes to the archive if a crash keeps it from going.
     let is_before = |finding: &&Finding| finding.kind == FindingKind::UnknownDirectory;
     let defects: Vec<_> = report.defects.iter().filter(|d| !is_before(d)).collect();
@@ -43,19 +41,12 @@ fn check(fs: &(impl FileSystem + Clone + 'static), context: &str) {
 }
 
 fn create(connection: &Connection, table: &str) -> Result<()> {
-    let mut descriptor = TableDescriptor::new(name(table));
-    for family in FAMILIES {
-        descriptor = descriptor.with_family(ColumnFamilyDescriptor::new(family));
-    }
+    let descriptor = testkit::descriptor(table, &FAMILIES);
     connection.admin().create_table_with_splits(&descriptor, &[b"m".to_vec()])
 }
 
 fn put(connection: &Connection, table: &str, row: &str, value: &str) -> Result<()> {
-    let mut put = Put::new(row).with_durability(Durability::FsyncWal);
-    for family in FAMILIES {
-        put = put.add(family, "q", value);
-    }
-    connection.table(table)?.put(&put)
+    connection.table(table)?.put(&durable_put(row, &FAMILIES, value))
 }
 
 /// Rows and values of a table, which are the same in both families.
@@ -65,7 +56,6 @@ fn rows(connection: &Connection, table: &str) -> Vec<(String, String)> {
         let row = row.expect("nothing is damaged");
         assert_eq!(row.value("a", "q"), row.value("b", "q"), "half of a row: {row:?}");
         let value = row.value("a", "q").unwrap_or_default();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (text(row.row()), text(value))
     };
     scanner.unwrap_or_else(|error| panic!("{table}: {error}")).map(row).collect()
@@ -606,7 +596,7 @@ fn a_check_names_what_a_snapshot_lacks() {
         }
         fs.remove_file(&path).expect("it is there");
         fs.create(&path).and_then(|mut file| file.write_all(&damaged)).expect("room");
-        let report = hblite_engine::check(&env, Path::new(STORE), &mut |_| {}).expect("a store");
+        let report = testkit::check(&fs);
         assert_eq!(report.defects.len(), 1, "{}: {:?}", path.display(), report.defects);
         fs.remove_file(&path).expect("it is there");
         fs.create(&path).and_then(|mut file| file.write_all(&content)).expect("room");

@@ -5,6 +5,8 @@
 //! The child reads in a loop, and another of its threads truncates the file behind the first read.
 //! What ends the loop, and how the child ends, is the outcome.
 
+mod testkit;
+
 use std::fs::{self, OpenOptions};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ use hblite::{
     ColumnFamilyDescriptor, Connection, EngineOptions, Error, Get, Options, Put, Result, Scan,
     TableDescriptor, TableName,
 };
+
+use testkit::{name, store_files};
 
 const CHILD_DIR: &str = "HBLITE_TRUNCATION_CHILD_DIR";
 const CHILD_ACTION: &str = "HBLITE_TRUNCATION_CHILD_ACTION";
@@ -126,10 +130,6 @@ fn child(dir: &Path) -> Result<()> {
     connection.close()
 }
 
-fn name(text: &str) -> TableName {
-    text.parse().expect("a legal name")
-}
-
 fn create(connection: &Connection, table: &str) -> Result<()> {
     let family = ColumnFamilyDescriptor::new("f").with_block_size(4096);
     connection.admin().create_table(&TableDescriptor::new(name(table)).with_family(family))?;
@@ -144,20 +144,9 @@ fn write(connection: &Connection, table: &str) -> Result<()> {
     connection.admin().flush_table(name(table))
 }
 
-fn store_files(dir: &Path) -> Vec<PathBuf> {
-    let regions = fs::read_dir(dir.join("store/data/default/t")).expect("the table's directory");
-    regions
-        .flatten()
-        .flat_map(|region| fs::read_dir(region.path().join("f")).ok())
-        .flatten()
-        .flatten()
-        .map(|file| file.path())
-        .collect()
-}
-
 /// Cuts the files of table `t` to nothing.
 fn truncate(dir: &Path) {
-    for file in store_files(dir) {
+    for file in store_files(&dir.join("store"), "t", "f") {
         // It may be gone by now.
         if let Ok(file) = OpenOptions::new().write(true).open(file) {
             file.set_len(0).expect("a shorter file");
@@ -194,7 +183,7 @@ fn once(connection: &Connection, action: &str, dir: &Path) -> Result<()> {
         "reverse-scan" => read(&Scan::new().with_reversed(true)),
         "scan-uncached" => read(&Scan::new().with_cache_blocks(false)),
         "compact" => {
-            if store_files(dir).iter().any(|file| fs::metadata(file).is_ok_and(|f| f.len() == 0)) {
+            if store_files(&dir.join("store"), "t", "f").iter().any(|file| fs::metadata(file).is_ok_and(|f| f.len() == 0)) {
                 return admin.major_compact_table(table.name());
             }
             Ok(())

@@ -8,7 +8,7 @@ use hblite::{Cell, CompactRequest, EngineOptions, Env, Get, Options, Put, Scan};
 use hblite_engine::BulkLoadRequest;
 use hblite_env::MemFileSystem;
 
-use super::{FAMILIES, FOLDER, STORE, create, engine, in_folder, put_cell, table_name, write_file};
+use super::{FAMILIES, FOLDER, STORE, create, engine, in_folder, put_cell, name, write_file};
 
 /// Loads bring rows that agree in both families; writers, scanners and splits run beside them.
 #[test]
@@ -55,10 +55,10 @@ fn scanners_see_loads_whole_while_regions_split() {
                     break;
                 }
                 let key = row(number);
-                let _ = connection.admin().split_table(table_name(), Some(key.as_bytes()));
+                let _ = connection.admin().split_table(name("t"), Some(key.as_bytes()));
                 let _ = connection.admin().compact(match number % 2 {
-                    0 => CompactRequest::from(table_name()).major(),
-                    _ => CompactRequest::from(table_name()),
+                    0 => CompactRequest::from(name("t")).major(),
+                    _ => CompactRequest::from(name("t")),
                 });
                 std::thread::yield_now();
             }
@@ -74,7 +74,7 @@ fn scanners_see_loads_whole_while_regions_split() {
             }
             let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
             let report = engine(&connection).procedures().bulk_load(
-                &table_name(),
+                &name("t"),
                 Path::new(FOLDER),
                 &request,
             );
@@ -83,7 +83,7 @@ fn scanners_see_loads_whole_while_regions_split() {
         }
         is_over.store(true, Ordering::Relaxed);
     });
-    let regions = connection.admin().regions(table_name()).expect("the table is there");
+    let regions = connection.admin().regions(name("t")).expect("the table is there");
     assert!(regions.len() > 1, "regions were split meanwhile");
     let table = connection.table("t").expect("a name");
     for number in 0..20 {

@@ -8,7 +8,7 @@ use hblite_env::{
     CrashFileSystem, Fault, FaultFileSystem, FileSystem as _, MemFileSystem, Operation,
 };
 
-use super::{FAMILIES, check, create, in_folder, load, open, put_cell, table_name, write_file};
+use super::{FAMILIES, check, create, in_folder, load, open, put_cell, name, write_file};
 
 /// Prepares a table of two regions with two families and a row in each, and a folder for all.
 fn prepared() -> (CrashFileSystem, Connection) {
@@ -76,7 +76,7 @@ fn a_crash_at_any_operation_leaves_a_regions_load_whole_or_away() {
             assert_eq!(has_load(&connection, ["c", "d", "e"], &context), low, "{context}: again");
             load(&connection).unwrap_or_else(|e| panic!("{context}: loaded again: {e}"));
             assert!(has_load(&connection, ["x", "y", "z"], &context));
-            connection.admin().major_compact_table(table_name()).expect("there is room");
+            connection.admin().major_compact_table(name("t")).expect("there is room");
             assert!(has_load(&connection, ["c", "d", "e"], &context));
             connection.close().expect("nothing fails");
             let report = check(&rest.after_kill());

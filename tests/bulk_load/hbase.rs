@@ -11,7 +11,7 @@ use hblite_engine::BulkLoadRequest;
 use hblite_env::{FileSystem, MemFileSystem};
 use hblite_hfile::{HFileReader, HFileScanner};
 
-use super::{FOLDER, engine, open, table_name};
+use super::{FOLDER, engine, open, name};
 
 /// Every file that a real HBase wrote is loaded, whole and in parts, and read back.
 #[test]
@@ -42,11 +42,11 @@ fn files_of_a_real_hbase_are_loaded() {
                 .with_bloom(BloomType::RowCol)
                 .with_compression(Compression::Zstd)
                 .with_data_block_encoding(DataBlockEncoding::FastDiff);
-            let table = TableDescriptor::new(table_name()).with_family(descriptor);
+            let table = TableDescriptor::new(name("t")).with_family(descriptor);
             connection.admin().create_table_with_splits(&table, &splits).expect("a new table");
             let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
             let loaded = engine(&connection).procedures().bulk_load(
-                &table_name(),
+                &name("t"),
                 Path::new(FOLDER),
                 &request,
             );

@@ -6,6 +6,8 @@ mod beside;
 mod crash;
 mod hbase;
 mod model;
+#[path = "../testkit/mod.rs"]
+mod testkit;
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -21,13 +23,10 @@ use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem};
 use hblite_hfile::file_info::BULKLOAD_TIMESTAMP;
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
 
-const STORE: &str = "/store";
+use testkit::{STORE, check, name};
+
 const FOLDER: &str = "/hfiles";
 const FAMILIES: [&str; 2] = ["a", "b"];
-
-fn table_name() -> TableName {
-    "t".parse().expect("a legal name")
-}
 
 /// The engine of a connection: it loads files of another file system, too.
 fn engine(connection: &Connection) -> &Arc<Engine> {
@@ -35,15 +34,14 @@ fn engine(connection: &Connection) -> &Arc<Engine> {
 }
 
 fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
-    let engine = EngineOptions::default().with_compaction_enabled(false).with_flush_on_close(false);
-    Options::new().engine(engine).env(Env::in_memory().with_fs(Arc::new(fs))).open(STORE)
+    testkit::open(fs, testkit::by_hand())
 }
 
 /// A table with families a and b, cut at these rows.
 fn create(connection: &Connection, splits: &[&str]) -> Result<()> {
     let family = |name: &str| ColumnFamilyDescriptor::new(name).with_versions(100);
     let table =
-        TableDescriptor::new(table_name()).with_family(family("a")).with_family(family("b"));
+        TableDescriptor::new(name("t")).with_family(family("a")).with_family(family("b"));
     let splits: Vec<Vec<u8>> = splits.iter().map(|row| row.as_bytes().to_vec()).collect();
     connection.admin().create_table_with_splits(&table, &splits)
 }
@@ -99,7 +97,7 @@ fn cells_of(connection: &Connection, table: &TableName) -> Vec<String> {
 }
 
 fn load(connection: &Connection) -> Result<hblite::BulkLoadReport> {
-    connection.admin().bulk_load(table_name(), FOLDER, &BulkLoadOptions::default())
+    connection.admin().bulk_load(name("t"), FOLDER, &BulkLoadOptions::default())
 }
 
 #[test]
@@ -132,21 +130,16 @@ fn files_are_cut_at_the_borders_and_what_is_no_file_is_passed_over() {
     let expected: Vec<PathBuf> = expected.iter().map(|name| Path::new(FOLDER).join(name)).collect();
     assert_eq!(skipped, expected);
     assert!(fs.exists(&in_folder("a", "0001")).expect("it can be looked for"), "it was copied");
-    assert_eq!(cells_of(&connection, &table_name()).len(), 26 + 4);
+    assert_eq!(cells_of(&connection, &name("t")).len(), 26 + 4);
 
     let move_files = BulkLoadOptions { transfer: FileTransfer::Move, ..BulkLoadOptions::default() };
-    let report = connection.admin().bulk_load(table_name(), FOLDER, &move_files);
+    let report = connection.admin().bulk_load(name("t"), FOLDER, &move_files);
     assert!(report.expect("the same again").left_behind.is_empty());
     assert!(!fs.exists(&in_folder("a", "0001")).expect("it can be looked for"), "it has moved");
-    assert_eq!(cells_of(&connection, &table_name()).len(), 26 + 4);
+    assert_eq!(cells_of(&connection, &name("t")).len(), 26 + 4);
     connection.close().expect("nothing fails");
     let report = check(&fs);
     assert!(report.defects.is_empty() && report.notes.is_empty(), "{report:?}");
-}
-
-fn check(fs: &(impl FileSystem + Clone + 'static)) -> hblite::CheckReport {
-    let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
-    hblite_engine::check(&env, Path::new(STORE), &mut |_| {}).expect("a store is there")
 }
 
 #[test]
@@ -160,7 +153,7 @@ fn what_cannot_be_loaded_is_named_and_leaves_nothing() {
         let error = load(&connection).expect_err("this must not be loaded");
         assert_eq!(error.exception(), exception, "{error}");
         assert!(error.message().contains(text), "{error}");
-        assert!(cells_of(&connection, &table_name()).is_empty(), "{text}: nothing was loaded");
+        assert!(cells_of(&connection, &name("t")).is_empty(), "{text}: nothing was loaded");
     };
     write_file(&fs, &in_folder("z", "01"), &[put_cell("r", "z", "q", 1, "v")]);
     refused(
@@ -197,7 +190,7 @@ fn what_cannot_be_loaded_is_named_and_leaves_nothing() {
     let admin = connection.admin();
     let missing = admin.bulk_load("no", FOLDER, &Default::default());
     assert_eq!(missing.expect_err("no such table").exception(), Exception::TableNotFound);
-    admin.disable_table(table_name()).expect("it is enabled");
+    admin.disable_table(name("t")).expect("it is enabled");
     let disabled = load(&connection).expect_err("no region serves");
     assert_eq!(disabled.exception(), Exception::TableNotEnabled);
 }
@@ -211,15 +204,15 @@ fn a_region_takes_what_fits_it_and_nothing_else() {
     write_file(&fs, &low, &[put_cell("c", "a", "q", 1, "v")]);
     write_file(&fs, &wide, &[put_cell("c", "b", "q", 1, "v"), put_cell("x", "b", "q", 1, "v")]);
     let admin = connection.admin();
-    let region = admin.locate_region(table_name(), b"c").expect("it is there").region;
+    let region = admin.locate_region(name("t"), b"c").expect("it is there").region;
     let files = [(b"a".to_vec(), low), (b"b".to_vec(), wide)];
     let load = |files: &[(Vec<u8>, PathBuf)]| {
         admin.bulk_load_region(region.encoded_name(), files, &BulkLoadOptions::default())
     };
     assert!(!load(&files).expect("no error: it does not fit"));
-    assert!(cells_of(&connection, &table_name()).is_empty());
+    assert!(cells_of(&connection, &name("t")).is_empty());
     assert!(load(&files[..1]).expect("it fits"));
-    assert_eq!(cells_of(&connection, &table_name()).len(), 1);
+    assert_eq!(cells_of(&connection, &name("t")).len(), 1);
     let strange = load(&[(b"z".to_vec(), files[0].1.clone())]).expect_err("no such family");
     assert_eq!(strange.message(), "No such column family z");
     let unknown = admin.bulk_load_region("00ff", &files, &BulkLoadOptions::default());
@@ -250,7 +243,7 @@ fn a_loaded_cell_wins_over_equal_ones_before_it_and_loses_to_those_behind() {
         put("before");
         let options = BulkLoadOptions { assign_sequence_id: is_newer, ..Default::default() };
         let mut scanner = table.scan(&Scan::new()).expect("the table is there");
-        connection.admin().bulk_load(table_name(), FOLDER, &options).expect("it can be loaded");
+        connection.admin().bulk_load(name("t"), FOLDER, &options).expect("it can be loaded");
         put("behind");
         let seen = scanner.next_row().expect("nothing is damaged").expect("the row");
         assert_eq!(seen.value("a", "q"), Some(&b"put"[..]), "a scan that began before the load");
@@ -268,9 +261,9 @@ fn a_loaded_cell_wins_over_equal_ones_before_it_and_loses_to_those_behind() {
         drop(connection);
         let connection = open(fs.after_kill()).expect("opens again");
         look(&connection, "after a kill");
-        connection.admin().flush_table(table_name()).expect("there is room");
+        connection.admin().flush_table(name("t")).expect("there is room");
         look(&connection, "flushed");
-        connection.admin().major_compact_table(table_name()).expect("there is room");
+        connection.admin().major_compact_table(name("t")).expect("there is room");
         look(&connection, "compacted");
     }
 }

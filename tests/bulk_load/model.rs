@@ -10,7 +10,7 @@ use hblite_env::{CrashFileSystem, MemFileSystem};
 use proptest::prelude::*;
 
 use super::{
-    FAMILIES, FOLDER, cells_of, check, create, engine, in_folder, open, table_name, write_file,
+    FAMILIES, FOLDER, cells_of, check, create, engine, in_folder, open, name, write_file,
 };
 
 /// What a table goes through.
@@ -64,15 +64,15 @@ fn take(step: &Step, number: usize, loaded: &Connection, plain: &Connection) -> 
             both.iter().try_for_each(|c| c.table("t")?.delete(&delete))
         }
         Step::Load(cells) => load_both(cells, number, loaded, plain),
-        Step::Flush => both.iter().try_for_each(|c| c.admin().flush_table(table_name())),
+        Step::Flush => both.iter().try_for_each(|c| c.admin().flush_table(name("t"))),
         // A minor one forgets deletes where it happens to take all files.
         Step::Compact => {
-            both.iter().try_for_each(|c| c.admin().flush_table(table_name()))?;
-            both.iter().try_for_each(|c| c.admin().major_compact_table(table_name()))
+            both.iter().try_for_each(|c| c.admin().flush_table(name("t")))?;
+            both.iter().try_for_each(|c| c.admin().major_compact_table(name("t")))
         }
         Step::Split(row) => {
             // One that cannot be split now is not.
-            let _ = loaded.admin().split_table(table_name(), Some(row_of(*row).as_bytes()));
+            let _ = loaded.admin().split_table(name("t"), Some(row_of(*row).as_bytes()));
             Ok(())
         }
         Step::Reopen => Ok(()),
@@ -111,9 +111,9 @@ fn load_both(
         }
     }
     // Flushed before in the one, and behind in the other: as to files they are alike.
-    plain.admin().flush_table(table_name())?;
+    plain.admin().flush_table(name("t"))?;
     let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
-    engine(loaded).procedures().bulk_load(&table_name(), Path::new(FOLDER), &request).map(drop)
+    engine(loaded).procedures().bulk_load(&name("t"), Path::new(FOLDER), &request).map(drop)
 }
 
 proptest! {
@@ -139,8 +139,8 @@ proptest! {
                 loaded = open(fs.clone()).unwrap();
             }
             prop_assert_eq!(
-                cells_of(&loaded, &table_name()),
-                cells_of(&plain, &table_name()),
+                cells_of(&loaded, &name("t")),
+                cells_of(&plain, &name("t")),
                 "after step {}: {:?}", number, step
             );
         }

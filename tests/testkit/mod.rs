@@ -1,0 +1,72 @@
+//! What tests of a whole store have in common: a store on files in memory, tables, rows, a check.
+//!
+//! A test takes what it needs: `mod testkit;`.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite::{
+    CheckReport, ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Env, Options, Put,
+    Result, TableDescriptor, TableName,
+};
+use hblite_env::FileSystem;
+
+/// The directory of a store on files in memory.
+pub(crate) const STORE: &str = "/store";
+
+/// An environment with these files, and a clock and randomness that repeat.
+pub(crate) fn env(fs: impl FileSystem + 'static) -> Env {
+    Env::in_memory().with_fs(Arc::new(fs))
+}
+
+/// The store on these files, with these settings.
+pub(crate) fn open(fs: impl FileSystem + 'static, engine: EngineOptions) -> Result<Connection> {
+    Options::new().engine(engine).env(env(fs)).open(Path::new(STORE))
+}
+
+/// Settings under which files change only when a test says so, and a close leaves the log.
+pub(crate) fn by_hand() -> EngineOptions {
+    EngineOptions::default().with_compaction_enabled(false).with_flush_on_close(false)
+}
+
+/// The name of a table.
+pub(crate) fn name(text: &str) -> TableName {
+    text.parse().expect("a legal name")
+}
+
+/// The descriptor of a table with these families.
+pub(crate) fn descriptor(table: &str, families: &[&str]) -> TableDescriptor {
+    let families = families.iter().map(|family| ColumnFamilyDescriptor::new(*family));
+    families.fold(TableDescriptor::new(name(table)), |table, family| table.with_family(family))
+}
+
+/// Creates a table with these families.
+pub(crate) fn create(connection: &Connection, table: &str, families: &[&str]) -> Result<()> {
+    connection.admin().create_table(&descriptor(table, families))
+}
+
+/// A put of one value into column `q` of each family, durable on return.
+pub(crate) fn durable_put(row: &str, families: &[&str], value: &str) -> Put {
+    let put = Put::new(row).with_durability(Durability::FsyncWal);
+    families.iter().fold(put, |put, family| put.add(*family, "q", value))
+}
+
+/// What a check of the store on these files reports.
+pub(crate) fn check(fs: &(impl FileSystem + Clone + 'static)) -> CheckReport {
+    hblite_engine::check(&env(fs.clone()), Path::new(STORE), &mut |_| {}).expect("a store")
+}
+
+/// The bytes as text.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The store files of one family of a table of the store in `dir`.
+pub(crate) fn store_files(dir: &Path, table: &str, family: &str) -> Vec<PathBuf> {
+    let regions = fs::read_dir(dir.join("data/default").join(table)).expect("the table's directory");
+    let families = regions.flatten().filter_map(|region| fs::read_dir(region.path().join(family)).ok());
+    families.flatten().flatten().map(|file| file.path()).collect()
+}
