@@ -211,7 +211,8 @@ impl std::error::Error for FailedMutations {
 impl From<FailedMutations> for Error {
     fn from(failures: FailedMutations) -> Self {
         let text = failures.to_string();
-        let first = failures.failed.first().map(|first| (first.error.exception(), first.error.kind()));
+        let first =
+            failures.failed.first().map(|first| (first.error.exception(), first.error.kind()));
         let (exception, kind) = first.unwrap_or((Exception::Io, ErrorKind::Io));
         Self::new(exception, text).with_kind(kind).with_source(failures)
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use hblite::{
     BloomType, ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding, EngineOptions,
-    Env, Get, ManualClock, Options, Put, Result, Scan, TableDescriptor, TableName,
+    Get, ManualClock, Options, Put, Result, Scan, TableDescriptor,
 };
 use hblite_env::{FileSystem, MemFileSystem};
 use hblite_hfile::HFileReader;

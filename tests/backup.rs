@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hblite::{
     ColumnFamilyDescriptor, Connection, EngineOptions, Options, Put, Result, Scan, TableDescriptor,
-    TableName,
 };
 
 use testkit::name;

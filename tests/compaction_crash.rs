@@ -12,11 +12,9 @@ mod testkit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, Options, Put,
-    Result, Scan, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, Connection, Delete, Durability, Result, Scan, TableDescriptor,
 };
 use hblite_env::{CrashFileSystem, FileSystem};
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use hblite::{
     CheckAndMutate, ColumnFamilyDescriptor, Connection, EngineOptions, Get, MergeKind, Options,
-    Put, Result, RowResult, Scan, TableDescriptor, TableName,
+    Put, Result, RowResult, Scan, TableDescriptor,
 };
 use hblite_env::{Random as _, SeededRandom};
 

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use hblite::{
-    Clock, ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, ErrorKind,
-    Get, Options, Put, Scan, Table, TableDescriptor, TableName, WalOptions,
+    Clock, Connection, Delete, Durability, EngineOptions, Env, ErrorKind, Get, Options, Put, Scan,
+    Table, WalOptions,
 };
 use hblite_env::{FaultFileSystem, MemFileSystem, Random as _, SeededRandom};
 

@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use hblite::{
     Clock, ColumnFamilyDescriptor, Connection, EngineOptions, Env, ManualClock, Options,
-    TableDescriptor, TableName,
+    TableDescriptor,
 };
 use hblite_env::{Fault, FaultFileSystem, MemFileSystem, Operation, Random as _, SeededRandom};
 

@@ -7,10 +7,10 @@ mod testkit;
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite::{ColumnFamilyDescriptor, Connection, Options, Put, Scan, TableDescriptor};
+use hblite::{Connection, Options, Put, Scan};
 use hblite_env::{Env, Fault, FaultFileSystem, MemFileSystem, Operation};
 
-use testkit::{STORE};
+use testkit::STORE;
 
 const REGIONS: u32 = 200;
 

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use hblite::{
-    Append, CheckAndMutate, ColumnFamilyDescriptor, Connection, Get, Increment, Nonce, Options,
-    Put, Result, RowMutations, TableDescriptor,
+    Append, CheckAndMutate, Connection, Get, Increment, Nonce, Options, Put, Result, RowMutations,
 };
 use hblite_env::{CrashFileSystem, Env};
 

@@ -13,8 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, Get, MergeKind,
-    Options, Put, Result, Scan, TableDescriptor, TableName,
+    Connection, Delete, Durability, EngineOptions, Env, Get, MergeKind, Options, Put, Result, Scan,
 };
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, Operation};
 

@@ -11,10 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hblite::{
-    ColumnFamilyDescriptor, CompactRequest, Connection, Durability, Error, Exception, Get, Put,
-    Result, Scan, TableDescriptor, TableName,
-};
+use hblite::{CompactRequest, Connection, Durability, Error, Exception, Get, Put, Result, Scan};
 
 use testkit::name;
 

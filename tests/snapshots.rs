@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, Env, Exception,
-    FailSafeSnapshot, Finding, FindingKind, Get, ManualClock, Options, Put, Result, Scan,
-    SnapshotKind, SnapshotOptions, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, Connection, Delete, EngineOptions, Env, Exception, FailSafeSnapshot,
+    Finding, FindingKind, Get, ManualClock, Options, Put, Result, Scan, SnapshotKind,
+    SnapshotOptions, TableDescriptor,
 };
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
 
@@ -583,7 +583,7 @@ fn a_check_names_what_a_snapshot_lacks() {
     snapshot(&connection, "s", "t").expect("a snapshot");
     connection.close().expect("nothing fails");
     check(&fs, "a sound one");
-    let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
+    let _env = Env::in_memory().with_fs(Arc::new(fs.clone()));
     let dir = Path::new("/store/.hbase-snapshot/s");
     for path in files_below(&fs, dir) {
         let content = fs.read(&path).expect("it is there");

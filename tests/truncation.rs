@@ -9,14 +9,14 @@ mod testkit;
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hblite::{
     ColumnFamilyDescriptor, Connection, EngineOptions, Error, Get, Options, Put, Result, Scan,
-    TableDescriptor, TableName,
+    TableDescriptor,
 };
 
 use testkit::{name, store_files};
@@ -183,7 +183,10 @@ fn once(connection: &Connection, action: &str, dir: &Path) -> Result<()> {
         "reverse-scan" => read(&Scan::new().with_reversed(true)),
         "scan-uncached" => read(&Scan::new().with_cache_blocks(false)),
         "compact" => {
-            if store_files(&dir.join("store"), "t", "f").iter().any(|file| fs::metadata(file).is_ok_and(|f| f.len() == 0)) {
+            if store_files(&dir.join("store"), "t", "f")
+                .iter()
+                .any(|file| fs::metadata(file).is_ok_and(|f| f.len() == 0))
+            {
                 return admin.major_compact_table(table.name());
             }
             Ok(())

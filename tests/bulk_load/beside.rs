@@ -8,7 +8,7 @@ use hblite::{Cell, CompactRequest, EngineOptions, Env, Get, Options, Put, Scan};
 use hblite_engine::BulkLoadRequest;
 use hblite_env::MemFileSystem;
 
-use super::{FAMILIES, FOLDER, STORE, create, engine, in_folder, put_cell, name, write_file};
+use super::{FAMILIES, FOLDER, STORE, create, engine, in_folder, name, put_cell, write_file};
 
 /// Loads bring rows that agree in both families; writers, scanners and splits run beside them.
 #[test]
@@ -73,11 +73,8 @@ fn scanners_see_loads_whole_while_regions_split() {
                 write_file(&source, &in_folder(family, "00"), &cells);
             }
             let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
-            let report = engine(&connection).procedures().bulk_load(
-                &name("t"),
-                Path::new(FOLDER),
-                &request,
-            );
+            let report =
+                engine(&connection).procedures().bulk_load(&name("t"), Path::new(FOLDER), &request);
             report.unwrap_or_else(|error| panic!("load {number}: {error}"));
             done.store(number, Ordering::SeqCst);
         }

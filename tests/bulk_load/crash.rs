@@ -8,7 +8,7 @@ use hblite_env::{
     CrashFileSystem, Fault, FaultFileSystem, FileSystem as _, MemFileSystem, Operation,
 };
 
-use super::{FAMILIES, check, create, in_folder, load, open, put_cell, name, write_file};
+use super::{FAMILIES, check, create, in_folder, load, name, open, put_cell, write_file};
 
 /// Prepares a table of two regions with two families and a row in each, and a folder for all.
 fn prepared() -> (CrashFileSystem, Connection) {

@@ -11,7 +11,7 @@ use hblite_engine::BulkLoadRequest;
 use hblite_env::{FileSystem, MemFileSystem};
 use hblite_hfile::{HFileReader, HFileScanner};
 
-use super::{FOLDER, engine, open, name};
+use super::{FOLDER, engine, name, open};
 
 /// Every file that a real HBase wrote is loaded, whole and in parts, and read back.
 #[test]
@@ -45,11 +45,8 @@ fn files_of_a_real_hbase_are_loaded() {
             let table = TableDescriptor::new(name("t")).with_family(descriptor);
             connection.admin().create_table_with_splits(&table, &splits).expect("a new table");
             let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
-            let loaded = engine(&connection).procedures().bulk_load(
-                &name("t"),
-                Path::new(FOLDER),
-                &request,
-            );
+            let loaded =
+                engine(&connection).procedures().bulk_load(&name("t"), Path::new(FOLDER), &request);
             loaded.unwrap_or_else(|error| panic!("{}: {error}", entry.name));
             assert!(raw_cells(&connection) == expected_raw(&cells), "{}", entry.name);
         }

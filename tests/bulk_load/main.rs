@@ -14,9 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite::{
-    BulkLoadOptions, Cell, CellType, ColumnFamilyDescriptor, Connection, EngineOptions, Env,
-    ErrorKind, Exception, FileTransfer, Get, Options, Put, Result, Scan, TableDescriptor,
-    TableName,
+    BulkLoadOptions, Cell, CellType, ColumnFamilyDescriptor, Connection, ErrorKind, Exception,
+    FileTransfer, Get, Put, Result, Scan, TableDescriptor, TableName,
 };
 use hblite_engine::Engine;
 use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem};
@@ -40,8 +39,7 @@ fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
 /// A table with families a and b, cut at these rows.
 fn create(connection: &Connection, splits: &[&str]) -> Result<()> {
     let family = |name: &str| ColumnFamilyDescriptor::new(name).with_versions(100);
-    let table =
-        TableDescriptor::new(name("t")).with_family(family("a")).with_family(family("b"));
+    let table = TableDescriptor::new(name("t")).with_family(family("a")).with_family(family("b"));
     let splits: Vec<Vec<u8>> = splits.iter().map(|row| row.as_bytes().to_vec()).collect();
     connection.admin().create_table_with_splits(&table, &splits)
 }

@@ -9,9 +9,7 @@ use hblite_engine::BulkLoadRequest;
 use hblite_env::{CrashFileSystem, MemFileSystem};
 use proptest::prelude::*;
 
-use super::{
-    FAMILIES, FOLDER, cells_of, check, create, engine, in_folder, open, name, write_file,
-};
+use super::{FAMILIES, FOLDER, cells_of, check, create, engine, in_folder, name, open, write_file};
 
 /// What a table goes through.
 #[derive(Debug, Clone)]

@@ -66,7 +66,9 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 
 /// The store files of one family of a table of the store in `dir`.
 pub(crate) fn store_files(dir: &Path, table: &str, family: &str) -> Vec<PathBuf> {
-    let regions = fs::read_dir(dir.join("data/default").join(table)).expect("the table's directory");
-    let families = regions.flatten().filter_map(|region| fs::read_dir(region.path().join(family)).ok());
+    let regions =
+        fs::read_dir(dir.join("data/default").join(table)).expect("the table's directory");
+    let families =
+        regions.flatten().filter_map(|region| fs::read_dir(region.path().join(family)).ok());
     families.flatten().flatten().map(|file| file.path()).collect()
 }

@@ -5,7 +5,7 @@
 //! wire types used: 0 varint, 2 varint length + bytes; 1 and 5 (fixed 64 and 32) are skipped
 //! ```
 
-use crate::error::{Error, Exception, Result};
+use crate::error::{Error, Result};
 
 /// The bytes that precede protobuf content in HBase's files and cells.
 pub const MAGIC: &[u8; 4] = b"PBUF";

@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 
 use hblite::bytes::to_string_binary;
 use hblite::{
-    CellRef, ColumnFamilyDescriptor, Error, Exception, RegionInfo, RowResult, Scan, ScanStep, Table,
+    CellRef, ColumnFamilyDescriptor, Error, ErrorKind, Exception, RegionInfo, RowResult, Scan,
+    ScanStep, Table,
 };
 use hblite_env::Env;
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo, file_info};

@@ -297,7 +297,8 @@ fn check_free(env: &Env, to: &Path) -> Result<()> {
         Ok(entries) if entries.is_empty() => Ok(()),
         Ok(_) => {
             let message = format!("{} is there already and not empty", to.display());
-            Err(Error::new(Exception::Io, message).with_kind(hblite_model::ErrorKind::AlreadyExists))
+            Err(Error::new(Exception::Io, message)
+                .with_kind(hblite_model::ErrorKind::AlreadyExists))
         }
         Err(error) => Err(Error::io("cannot use", to, error)),
     }

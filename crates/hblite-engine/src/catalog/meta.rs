@@ -21,8 +21,8 @@ use std::fmt;
 use hblite_model::descriptor::VERSIONS_ALL;
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{
-    BloomType, CellRef, ColumnFamilyDescriptor, DataBlockEncoding, Delete, Error, Exception,
-    Mutation, NamespaceDescriptor, Put, RegionInfo, Result, RowResult, TableDescriptor, TableName,
+    BloomType, CellRef, ColumnFamilyDescriptor, DataBlockEncoding, Delete, Error, Mutation,
+    NamespaceDescriptor, Put, RegionInfo, Result, RowResult, TableDescriptor, TableName,
     TableState,
 };
 
@@ -319,8 +319,8 @@ pub(crate) fn parse(row: &RowResult) -> Result<MetaRow> {
 fn parse_region(row: &RowResult) -> Result<RegionRow> {
     let decoded =
         |qualifier: &str| row.value(INFO, qualifier).map(region_info_file::decode).transpose();
-    let info = decoded(REGION_INFO)?
-        .ok_or_else(|| Error::malformed("a region without regioninfo"))?;
+    let info =
+        decoded(REGION_INFO)?.ok_or_else(|| Error::malformed("a region without regioninfo"))?;
     let open_sequence_number = row
         .value(INFO, OPEN_SEQUENCE_NUMBER)
         .and_then(|value| Some(i64::from_be_bytes(value.try_into().ok()?)))

@@ -13,7 +13,7 @@
 
 use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, MessageWriter};
-use hblite_model::{Error, Exception, RegionInfo, Result};
+use hblite_model::{Error, RegionInfo, Result};
 
 use super::descriptor_file::encode_table_name;
 use crate::layout::Layout;

@@ -19,7 +19,7 @@ use hblite_env::sync::Mutex;
 use hblite_env::sync::mpsc::{Receiver, RecvTimeoutError};
 use hblite_env::thread::JoinHandle;
 use hblite_env::time::{Duration, Instant};
-use hblite_model::{Error, Exception, Result, ScrubStatus};
+use hblite_model::{Error, Result, ScrubStatus};
 
 use self::scrubber::{Scrubber, ScrubberThread};
 use crate::catalog::Catalog;

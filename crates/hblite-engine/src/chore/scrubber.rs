@@ -20,7 +20,7 @@ use hblite_env::sync::Mutex;
 use hblite_env::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use hblite_env::thread::JoinHandle;
 use hblite_env::time::{Duration, Instant};
-use hblite_model::{DamagedFile, Error, Exception, Result, ScrubStatus};
+use hblite_model::{DamagedFile, Error, Result, ScrubStatus};
 
 use crate::catalog::Catalog;
 use crate::context::EngineContext;

@@ -158,7 +158,8 @@ impl MemStore {
                 let found = other.as_ref().map_or(0, |snapshot| snapshot.id);
                 segments.snapshot = other;
                 let message = format!("Current snapshot id is {found},passed {id}");
-                return Err(Error::new(Exception::Io, message).with_kind(ErrorKind::WrongState));
+                return Err(Error::new(Exception::Io, message)
+                    .with_kind(hblite_model::ErrorKind::WrongState));
             }
         };
         // Memory is freed without the lock, by the flush that holds the last reference.

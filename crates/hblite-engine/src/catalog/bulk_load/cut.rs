@@ -40,10 +40,12 @@ impl Procedures<'_> {
             let Some(region) = region else {
                 let table = regions.first().map(|region| region.info().table().clone());
                 return Err(table.map_or_else(
-                    || Error::new(
+                    || {
+                        Error::new(
                             Exception::NotServingRegion,
                             "the table has no region in service",
-                        ),
+                        )
+                    },
                     |name| table::no_region(&name, &row),
                 ));
             };

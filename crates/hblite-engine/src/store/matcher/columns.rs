@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use hblite_model::cell::{CellRef, CellType, LATEST_TIMESTAMP};
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{Error, Result};
 
 use super::MatchCode;
 
