@@ -7,12 +7,16 @@ use std::time::{Duration, Instant};
 
 use hblite_env::{Env, SeededRandom};
 
-use crate::disk::{Disk, below};
+use crate::disk::{Disk, ROOT, below};
 use crate::model::{Found, Model};
 use crate::mount::Mounted;
+use crate::report::{DONE, READY};
 
 /// How long a process may take for its part of a round.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What `hblite check` says of a directory that has no store.
+const NO_STORE: &str = "no store is there";
 
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -20,12 +24,14 @@ pub(crate) struct Settings {
     pub(crate) cuts_per_disk: u64,
     pub(crate) seed: Option<u64>,
     pub(crate) skips_without_fuse: bool,
+    pub(crate) keep: Option<PathBuf>,
 }
 
 /// What happened in all rounds.
 #[derive(Debug, Default)]
 struct Counts {
     cuts: u64,
+    kills: u64,
     while_opening: u64,
     before_ready: u64,
     acknowledged: u64,
@@ -56,8 +62,10 @@ pub(crate) fn run(settings: &Settings) -> Result<(), String> {
     while counts.cuts < settings.cuts {
         let mut life = Life::new(seed.wrapping_mul(1_000_003).wrapping_add(number), at.path());
         for round in 0..settings.cuts_per_disk {
-            let failed = |error| format!("seed {seed}, disk {number}, cut {round}: {error}");
-            life.round(round, &mut counts).map_err(failed)?;
+            if let Err(error) = life.round(round, &mut counts) {
+                life.keep(settings.keep.as_deref());
+                return Err(format!("seed {seed}, disk {number}, cut {round}: {error}"));
+            }
         }
         number += 1;
         println!("{} cuts, {} s", counts.cuts, began.elapsed().as_secs());
@@ -72,13 +80,22 @@ struct Life<'a> {
     random: SeededRandom,
     at: &'a Path,
     disk: Option<Disk>,
+    /// What was left by the last cut.
+    left: Option<Disk>,
     model: Model,
 }
 
 impl<'a> Life<'a> {
     fn new(seed: u64, at: &'a Path) -> Self {
         let random = SeededRandom::new(seed);
-        Self { seed, random, at, disk: Some(Disk::new()), model: Model::new(seed) }
+        Self { seed, random, at, disk: Some(Disk::new()), left: None, model: Model::new(seed) }
+    }
+
+    /// Writes what was left by the last cut to a real directory, to look at it.
+    fn keep(&self, dir: Option<&Path>) {
+        if let (Some(dir), Some(left)) = (dir, &self.left) {
+            let _ = left.save(ROOT, dir);
+        }
     }
 
     fn dir(&self) -> PathBuf {
@@ -96,15 +113,25 @@ impl<'a> Life<'a> {
         counts.cuts += 1;
         counts.changes += disk.changes;
         counts.syncs += disk.syncs;
-        self.disk = Some(disk.after_cut(&self.random));
+        self.model.cut();
+        let left = disk.after_cut(&self.random);
+        self.left = Some(left.clone());
+        self.disk = Some(left);
         Ok(())
     }
 
     fn round(&mut self, round: u64, counts: &mut Counts) -> Result<(), String> {
         let mounted = self.mount()?;
+        if below(&self.random, 3) == 0 {
+            let after = 1 + below(&self.random, 2_000);
+            let end = mounted.with(|disk| disk.changes + after);
+            self.work(round, &mounted, counts, |disk| disk.changes >= end)?;
+            self.model.kill();
+            counts.kills += 1;
+        }
         let limit = [60, 600, 6_000][below(&self.random, 3) as usize];
         mounted.with(|disk| disk.power_off_after(1 + below(&self.random, limit)));
-        self.work(round, &mounted, counts)?;
+        self.work(round, &mounted, counts, Disk::is_off)?;
         self.cut(mounted, counts)?;
         while below(&self.random, 4) == 0 {
             let mounted = self.mount()?;
@@ -113,6 +140,10 @@ impl<'a> Life<'a> {
             wait(&mut child)?;
             counts.while_opening += 1;
             self.cut(mounted, counts)?;
+        }
+        if below(&self.random, 2) == 0 {
+            // The next worker opens what is left and says what is in it.
+            return Ok(());
         }
         let mounted = self.mount()?;
         let found = self.report()?;
@@ -131,8 +162,14 @@ impl<'a> Life<'a> {
         command.spawn().map_err(|error| format!("a process cannot be started: {error}"))
     }
 
-    /// Lets a process work until the power goes, and kills it.
-    fn work(&mut self, round: u64, mounted: &Mounted, counts: &mut Counts) -> Result<(), String> {
+    /// Lets a process work until the disk is in some state, and kills it.
+    fn work(
+        &mut self,
+        round: u64,
+        mounted: &Mounted,
+        counts: &mut Counts,
+        is_over: impl Fn(&Disk) -> bool,
+    ) -> Result<(), String> {
         let mut more = vec![round.to_string()];
         more.extend(self.model.first().iter().map(u64::to_string));
         let mut child = self.start(&["work"], &more)?;
@@ -141,30 +178,34 @@ impl<'a> Life<'a> {
             BufReader::new(out).lines().map_while(Result::ok).collect::<Vec<_>>()
         });
         let began = Instant::now();
-        let is_off = || mounted.with(|disk| disk.is_off());
-        while !is_off() && began.elapsed() < PATIENCE {
+        let is_over = || mounted.with(|disk| is_over(disk));
+        while !is_over() && began.elapsed() < PATIENCE {
             if child.try_wait().map_err(|error| error.to_string())?.is_some() {
                 break;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        let was_off = is_off();
+        let was_over = is_over();
         child.kill().and_then(|()| child.wait()).map_err(|error| error.to_string())?;
         let lines = lines.join().expect("reading lines does not panic");
-        if !was_off {
+        if !was_over {
             let mut error = String::new();
             let read = child.stderr.take().expect("it is piped").read_to_string(&mut error);
             read.map_err(|error| error.to_string())?;
             return Err(format!("the worker ended, or did nothing, before the cut: {error}"));
         }
-        if lines.is_empty() {
-            counts.before_ready += 1;
+        let was_ready = lines.iter().any(|line| line == READY);
+        counts.before_ready += u64::from(!was_ready);
+        let mut lines = lines.iter().map(String::as_str);
+        let before = lines.by_ref().take_while(|line| *line != READY).collect::<Vec<_>>();
+        if was_ready {
+            self.model.compare(&rows(&before)?)?;
         }
-        for line in lines.iter().filter(|line| *line != "ready") {
+        for line in lines {
             let parsed = line
                 .split_once(' ')
                 .and_then(|(thread, number)| Some((thread.parse().ok()?, number.parse().ok()?)));
-            let Some((thread, number)) = parsed else { continue };
+            let (thread, number) = parsed.ok_or_else(|| format!("not a line: {line}"))?;
             self.model.acknowledge(thread, number);
             counts.acknowledged += 1;
         }
@@ -174,29 +215,28 @@ impl<'a> Life<'a> {
     fn report(&self) -> Result<Found, String> {
         let mut child = self.start(&["report"], &[])?;
         let (lines, error) = wait(&mut child)?;
-        if lines.last().is_none_or(|line| line != "done") {
-            // Before anything could be in it, a store may be one whose creation was cut off.
-            return if self.model.is_empty() && error.contains("Creating this store was interrupted")
-            {
+        if lines.last().is_none_or(|line| line != DONE) {
+            // The cut may have ended the creation, before anything could be in the store.
+            return if self.model.is_empty() && error.contains(NO_STORE) {
                 Ok(Found::new())
             } else {
                 Err(format!("the store cannot be read: {error}"))
             };
         }
-        let mut found = Found::new();
-        for line in &lines {
-            let words: Vec<&str> = line.split(' ').collect();
-            match words[..] {
-                ["row", table, row, number] => {
-                    let number = number.parse().map_err(|_| line.clone())?;
-                    found.insert((table.to_owned(), row.to_owned()), number);
-                }
-                ["done"] => {}
-                _ => return Err(line.clone()),
-            }
-        }
-        Ok(found)
+        rows(&lines[..lines.len() - 1].iter().map(String::as_str).collect::<Vec<_>>())
     }
+}
+
+/// The rows of a report.
+fn rows(lines: &[&str]) -> Result<Found, String> {
+    let mut found = Found::new();
+    for line in lines {
+        let words: Vec<&str> = line.split(' ').collect();
+        let ["row", table, row, number] = words[..] else { return Err((*line).to_owned()) };
+        let number = number.parse().map_err(|_| (*line).to_owned())?;
+        found.insert((table.to_owned(), row.to_owned()), number);
+    }
+    Ok(found)
 }
 
 /// Waits for a process; its lines and what it said on standard error.

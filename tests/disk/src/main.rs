@@ -48,6 +48,9 @@ struct Arguments {
     /// Ends well where no disk can be mounted.
     #[arg(long)]
     skip_without_fuse: bool,
+    /// Where to put what was left on the disk if it is not what it must be.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
 }
 
 /// The other processes.
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
             cuts_per_disk: arguments.cuts_per_disk.max(1),
             seed: arguments.seed,
             skips_without_fuse: arguments.skip_without_fuse,
+            keep: arguments.keep.clone(),
         }),
     };
     match ended {

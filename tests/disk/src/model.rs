@@ -2,7 +2,8 @@
 //!
 //! A thread does one operation after the other, and the log keeps their order. So what is left of
 //! a thread is its state after one of its operations: at the earliest the last that was
-//! acknowledged with FSYNC_WAL, at the latest the last that it can have begun.
+//! acknowledged with FSYNC_WAL, or with any durability if only the process was killed; at the
+//! latest the last that it can have begun.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +28,10 @@ struct Thread {
     first: u64,
     /// One past the last operation that was acknowledged.
     acknowledged: u64,
-    /// One past the last operation that was acknowledged and must survive.
+    /// One past the last operation that was acknowledged and must survive a power cut.
     durable: u64,
+    /// Whether only the process ended, so that the disk has all that was written.
+    was_killed: bool,
 }
 
 impl Model {
@@ -39,12 +42,22 @@ impl Model {
 
     /// Whether nothing that must survive was acknowledged yet.
     pub(crate) fn is_empty(&self) -> bool {
-        self.threads.iter().all(|thread| thread.durable == 1 && thread.base.is_empty())
+        self.threads.iter().all(|thread| thread.durable == thread.first && thread.base.is_empty())
     }
 
-    /// With which operation each thread goes on.
+    /// With which operation each thread goes on, once what is left was compared.
     pub(crate) fn first(&self) -> Vec<u64> {
-        self.threads.iter().map(|thread| thread.first).collect()
+        self.threads.iter().map(|thread| thread.acknowledged + 1).collect()
+    }
+
+    /// The process was killed, and the disk has power.
+    pub(crate) fn kill(&mut self) {
+        self.threads.iter_mut().for_each(|thread| thread.was_killed = true);
+    }
+
+    /// The disk had no power for a moment.
+    pub(crate) fn cut(&mut self) {
+        self.threads.iter_mut().for_each(|thread| thread.was_killed = false);
     }
 
     pub(crate) fn acknowledge(&mut self, thread: u64, number: u64) {
@@ -76,12 +89,15 @@ impl Thread {
     fn compare(&mut self, seed: u64, thread: u64, found: Found) -> Result<(), String> {
         // One that was not acknowledged may have begun.
         let end = self.acknowledged + 1;
+        let must_survive = if self.was_killed { self.acknowledged } else { self.durable };
         let mut state = self.base.clone();
         let mut nearest: Option<(usize, String)> = None;
         for next in self.first..=end {
-            if next >= self.durable {
+            if next >= must_survive {
                 if state == found {
-                    *self = Self { base: found, first: end, acknowledged: end, durable: end };
+                    let (first, acknowledged, durable) = (end, end, end);
+                    let was_killed = self.was_killed;
+                    *self = Self { base: found, first, acknowledged, durable, was_killed };
                     return Ok(());
                 }
                 let differs = difference(&state, &found);
@@ -97,10 +113,10 @@ impl Thread {
                 state.insert(row, next);
             }
         }
-        let (first, durable) = (self.first, self.durable);
+        let first = self.first;
         let nearest = nearest.map_or_else(String::new, |(_, text)| text);
         Err(format!(
-            "thread {thread}: no state from operation {durable} to {end} (this round began at \
+            "thread {thread}: no state from operation {must_survive} to {end} (this round began at \
              {first}) is what is left; nearest, {nearest}"
         ))
     }

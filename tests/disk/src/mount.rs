@@ -51,7 +51,11 @@ impl Mounted {
     /// # Errors
     /// It cannot be unmounted.
     pub(crate) fn unmount(self) -> io::Result<Disk> {
-        self.session.umount_and_join()?;
+        match self.session.umount_and_join() {
+            // The other way to hear that the disk is no longer mounted.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            unmounted => unmounted?,
+        }
         Ok(std::mem::replace(&mut *self.disk.lock(), Disk::new()))
     }
 }

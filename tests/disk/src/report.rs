@@ -2,7 +2,7 @@
 //!
 //! It checks the directory as `hblite check` does, opens the store, reads every row, and closes it.
 //! Its output: `defect TEXT`, `row TABLE ROW NUMBER`, where NUMBER is the operation that wrote the
-//! row, `torn TABLE ROW`, and `done`.
+//! row, `torn TABLE ROW`, and `done`. A worker prints the rows that it finds, too.
 
 use std::path::Path;
 
@@ -10,6 +10,11 @@ use hblite::{Connection, FindingKind, Result, RowResult, Scan};
 use hblite_env::Env;
 
 use crate::worker::{self, TABLES};
+
+/// The end of a report.
+pub(crate) const DONE: &str = "done";
+/// The end of what a worker found; what it writes follows.
+pub(crate) const READY: &str = "ready";
 
 /// Prints what is in the store.
 ///
@@ -24,13 +29,22 @@ pub(crate) fn report(dir: &Path, seed: u64) -> Result<()> {
         println!("defect {defect}");
     }
     let connection = worker::open(dir)?;
+    report_rows(&connection, seed)?;
+    connection.close()?;
+    println!("{DONE}");
+    Ok(())
+}
+
+/// Prints the rows of an open store.
+///
+/// # Errors
+/// They cannot be read.
+pub(crate) fn report_rows(connection: &Connection, seed: u64) -> Result<()> {
     for table in TABLES {
         if connection.admin().table_exists(table)? {
-            report_table(&connection, table, seed)?;
+            report_table(connection, table, seed)?;
         }
     }
-    connection.close()?;
-    println!("done");
     Ok(())
 }
 

@@ -20,6 +20,7 @@ use hblite::{
 use hblite_env::SeededRandom;
 
 use crate::disk::below;
+use crate::report::{self, READY};
 
 pub(crate) const THREADS: u64 = 4;
 pub(crate) const TABLES: [&str; 2] = ["synced", "logged"];
@@ -53,11 +54,8 @@ pub(crate) fn value(write: &Write, number: u64) -> String {
 }
 
 fn options() -> Options {
-    let engine = EngineOptions {
-        memstore_flush_size_bytes: 64 << 10,
-        wal: WalOptions { roll_size_bytes: 64 << 10, ..WalOptions::default() },
-        ..EngineOptions::default()
-    };
+    let wal = WalOptions::default().with_roll_size_bytes(64 << 10);
+    let engine = EngineOptions::default().with_memstore_flush_size_bytes(64 << 10).with_wal(wal);
     Options::new().engine(engine)
 }
 
@@ -73,7 +71,8 @@ pub(crate) fn open(dir: &Path) -> Result<Connection> {
 pub(crate) fn work(dir: &Path, seed: u64, round: u64, first: &[u64]) -> Result<()> {
     let connection = open(dir)?;
     create_tables(&connection.admin())?;
-    say("ready");
+    report::report_rows(&connection, seed)?;
+    say(READY);
     std::thread::scope(|scope| {
         let connection = &connection;
         let writers: Vec<_> = (0..THREADS)
