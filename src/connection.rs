@@ -110,10 +110,11 @@ pub fn backup(dir: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRepor
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     engine: EngineOptions,
-    /// These three replace the engine's settings, whichever was given first.
+    /// These four replace the engine's settings, whichever was given first.
     create_if_missing: Option<bool>,
     salvage: Option<bool>,
     read_only: Option<bool>,
+    adopt_hbase: Option<bool>,
     env: Option<Env>,
     clock: Option<Arc<dyn hblite_env::Clock>>,
 }
@@ -125,8 +126,8 @@ impl Options {
     }
 
     /// The engine's settings; see [`EngineOptions`]. [`Options::create_if_missing`],
-    /// [`Options::salvage`] and [`Options::read_only`] take precedence over the same settings in
-    /// it, in any order of the calls.
+    /// [`Options::salvage`], [`Options::read_only`] and [`Options::adopt_hbase`] take precedence
+    /// over the same settings in it, in any order of the calls.
     #[must_use]
     pub fn engine(self, engine: EngineOptions) -> Self {
         Self { engine, ..self }
@@ -197,6 +198,20 @@ impl Options {
         self
     }
 
+    /// Makes the root directory of an Apache HBase a store, if HBase has stopped or was killed:
+    /// its logs are replayed into store files, and its servers in hbase:meta are replaced by
+    /// hblite's. Without this, such a directory is refused. HBase must not run on it; hblite cannot
+    /// see whether it does.
+    ///
+    /// Everything is tried in memory first. What hblite cannot read (an unfinished procedure of the
+    /// master, an encrypted log, medium objects, …) is refused by name, and nothing is changed.
+    /// With [`Options::read_only`] nothing is changed at all, and the tables can be read.
+    #[must_use]
+    pub fn adopt_hbase(mut self, adopt: bool) -> Self {
+        self.adopt_hbase = Some(adopt);
+        self
+    }
+
     /// Opens the store in `dir`.
     ///
     /// # Errors
@@ -221,6 +236,7 @@ impl Options {
         let engine = &mut self.engine;
         engine.create_if_missing = self.create_if_missing.unwrap_or(engine.create_if_missing);
         engine.salvage = self.salvage.unwrap_or(engine.salvage);
+        engine.adopts_hbase = self.adopt_hbase.unwrap_or(engine.adopts_hbase);
         engine.is_read_only = self.read_only.unwrap_or(engine.is_read_only);
         let env = match self.clock {
             Some(clock) => env.with_clock(clock),

@@ -6,6 +6,7 @@ mod backup;
 mod casestudy;
 mod check;
 mod fault;
+mod from_hbase;
 mod hfile;
 mod hotspot;
 mod interrupt;
@@ -52,6 +53,8 @@ enum Command {
     Backup(backup::BackupArguments),
     /// Puts a store in order for Apache HBase to start on its directory.
     ToHbase(to_hbase::ToHBaseArguments),
+    /// Makes the directory of an Apache HBase that has stopped, or was killed, a store.
+    FromHbase(from_hbase::FromHBaseArguments),
     /// Writes the lines of a CSV, TSV or JSON lines file into a table.
     Import(transfer::import::ImportArguments),
     /// Writes the rows of a table as CSV, TSV, JSON lines, or HFiles for a bulk load.
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Command::LoadHfiles(arguments) => load_hfiles::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),
         Command::ToHbase(arguments) => to_hbase::run(&arguments),
+        Command::FromHbase(arguments) => from_hbase::run(&arguments),
         Command::Import(arguments) => transfer::import::run(&arguments),
         Command::Export(arguments) => transfer::export::run(&arguments),
         Command::Hotspot(command) => hotspot::run(command),

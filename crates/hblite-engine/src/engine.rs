@@ -5,6 +5,7 @@
 //! Closing:  stop the workers, flush every region, hbase:meta last, then the log may go.
 //! Threads:  any.
 
+mod adopt;
 mod look;
 mod read_only;
 mod scrub;
@@ -21,7 +22,8 @@ use hblite_model::{
     StoreStatus, TableName,
 };
 
-use crate::catalog::{Catalog, Procedures, master_data, rebuild};
+use self::look::Found;
+use crate::catalog::{Catalog, Procedures, master_data};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, FileNote, MemoryUse};
@@ -62,16 +64,20 @@ impl Engine {
     pub fn open(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
         options.check()?;
         let is_read_only = options.is_read_only;
+        if !is_read_only {
+            adopt::rehearse(&env, dir, &options)?;
+        }
         let (env, options) = match is_read_only {
             true => read_only::open_image(&env, dir, options)?,
             false => (env, options),
         };
         let (layout, place, lock) = Self::enter(&env, dir, &options)?;
-        let (recovery, rebuild) = Self::look(&env, &layout, place, options.salvage)?;
+        let found = Self::look(&env, &layout, place, &options)?;
+        let recovery = &found.recovery;
         // All that is before this only reads.
         layout.prepare(env.fs.as_ref(), place)?;
         let wal_dir = layout.wal_dir();
-        let wal = Wal::open(&env, &wal_dir, options.wal.clone(), &recovery)?;
+        let wal = Wal::open(&env, &wal_dir, options.wal.clone(), recovery)?;
         wal.watch(Arc::downgrade(&lock), layout.lock_file());
         if recovery.is_new() {
             // Its segments will name the store: another id after a power cut would disown them.
@@ -96,18 +102,18 @@ impl Engine {
             notes: Mutex::default(),
             options: Arc::new(options),
         });
-        let engine = Self::recover(context, recovery, rebuild, receiver, lock)?;
+        let engine = Self::recover(context, found, receiver, lock)?;
         engine.context.is_read_only.store(is_read_only, Ordering::Release);
         Ok(Arc::new(engine))
     }
 
     fn recover(
         context: Arc<EngineContext>,
-        recovery: ReplayReport,
-        rebuild: Option<rebuild::Plan>,
+        found: Found,
         receiver: ChoreReceiver,
         lock: Arc<dyn FileLock>,
     ) -> Result<Self> {
+        let Found { recovery, rebuild, hbase_logs } = found;
         make_log_durable(&context, &recovery)?;
         // A replay may flush, and the log then has segments that nobody needs but the replay.
         let hold = context.wal.hold_segments();
@@ -115,16 +121,19 @@ impl Engine {
             context.put_aside(path, what)?;
         }
         let meta = Catalog::open_meta(&context)?;
+        adopt::replay_meta(&context, &hbase_logs, &meta)?;
         replay_into(&context, &recovery, |name| {
             (name == META_ENCODED_NAME).then(|| Arc::clone(&meta))
         })?;
         let catalog = Arc::new(Catalog::load(&context, meta, rebuild)?);
+        adopt::replay_regions(&context, &hbase_logs, &catalog)?;
         replay_into(&context, &recovery, |name| {
             if name == META_ENCODED_NAME { None } else { catalog.region(name) }
         })?;
         drop(hold);
         catalog.load_namespaces()?;
         forget_flushed(&context, &recovery, &catalog)?;
+        adopt::finish(&context, &hbase_logs, &catalog)?;
         // Where a removal of segments may fail, the log may have failed with it.
         context.wal.check()?;
         let chores = Chores::start(&context, &catalog, receiver)?;

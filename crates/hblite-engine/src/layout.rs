@@ -46,7 +46,7 @@ use hblite_model::{Error, RegionInfo, Result, TableName};
 
 pub(crate) use self::marker::Marker;
 pub(crate) use self::own::{Shape, foreign_entry, is_hex_name, is_region_name};
-pub(crate) use self::recognition::{Place, recognize};
+pub(crate) use self::recognition::{Place, Tolerance, recognize};
 pub(crate) use self::removal::Retired;
 pub(crate) use self::root::RootFile;
 pub use self::store_id::StoreId;
@@ -150,6 +150,11 @@ impl Layout {
     /// The directory of the log.
     pub(crate) fn wal_dir(&self) -> PathBuf {
         self.root.join("WALs")
+    }
+
+    /// The directory of the logs of HBase's servers that HBase needs no more.
+    pub(crate) fn old_wal_dir(&self) -> PathBuf {
+        self.root.join("oldWALs")
     }
 
     /// The directory of what HBase's master keeps for itself.

@@ -102,6 +102,10 @@ pub struct EngineOptions {
     /// Whether to work around damage instead of returning an error: damaged records of the log are
     /// skipped, and a lost hbase:meta is rebuilt. Both are reported.
     pub salvage: bool,
+    /// Whether the root directory of an Apache HBase that has ended is made a store: its logs are
+    /// replayed, and what hblite cannot read is refused by name before anything is changed. HBase
+    /// must not run. A store is opened as without it. Default false: such a directory is refused.
+    pub adopts_hbase: bool,
     /// Whether the store is opened as it is at this moment, and changes are refused with
     /// `DoNotRetryIOException`. Nothing is written to the directory, and another process may have
     /// the store open. Default false.
@@ -140,6 +144,7 @@ impl Default for EngineOptions {
             wal: WalOptions::default(),
             create_if_missing: true,
             salvage: false,
+            adopts_hbase: false,
             is_read_only: false,
             is_flushed_on_close: true,
         }
@@ -174,6 +179,7 @@ setters! { EngineOptions:
     with_wal sets wal: WalOptions;
     with_create_if_missing sets create_if_missing: bool;
     with_salvage sets salvage: bool;
+    with_hbase_adopted sets adopts_hbase: bool;
     with_read_only sets is_read_only: bool;
     with_flush_on_close sets is_flushed_on_close: bool;
 }

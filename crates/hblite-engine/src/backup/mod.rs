@@ -30,7 +30,7 @@ use std::path::Path;
 use hblite_env::Env;
 use hblite_model::{BackupReport, Result};
 
-use crate::layout::{self, Layout};
+use crate::layout::{self, Layout, Tolerance};
 use crate::wal;
 
 pub(crate) use self::target::Target;
@@ -44,7 +44,7 @@ pub(crate) use self::target::Target;
 /// There is no `to` then, or it is as it was.
 pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     let layout = Layout::new(dir);
-    layout::recognize(env.fs.as_ref(), &layout, false)?.require_store(dir)?;
+    layout::recognize(env.fs.as_ref(), &layout, Tolerance::default())?.require_store(dir)?;
     let _lock = layout.lock(env)?;
     let target = Target::begin(env, dir, to)?;
     target.add_root_files(&layout)?;

@@ -41,7 +41,7 @@ use crate::layout::{Layout, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR};
 /// The directory that says that master:store is whole.
 const INITIALIZED_DIR: &str = ".initialized";
 /// The id of the only region of master:store (`MasterRegion.REGION_ID`).
-const REGION_ID: u64 = 1;
+pub(super) const REGION_ID: u64 = 1;
 /// The only store file. Any name of this form will do, as long as it is always the same.
 const FILE_NAME: &str = "00000000000000000000000000000001";
 /// The log of the region of hbase:meta counts from here on.

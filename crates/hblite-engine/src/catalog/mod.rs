@@ -10,7 +10,8 @@
 //! - `survey` reads them without opening the store, `loss` finds out whether some are lost,
 //!   `rebuild` makes them anew
 //! - `load` opens; `orphans` takes away what interrupted procedures left; `master_data` leaves a
-//!   closed store for HBase to start on
+//!   closed store for HBase to start on; `hbase_root` and `master_procedures` refuse what HBase
+//!   left and hblite cannot read
 //! - `procedures` is what all procedures share; `create`, `drop`, `state`, `modify`, `split`,
 //!   `merge`, `truncate_region`, `namespace`, `snapshot`, `bulk_load`, `backup` and `crash` are the
 //!   procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
@@ -24,9 +25,11 @@ mod crash;
 pub(crate) mod create;
 pub(crate) mod descriptor_file;
 mod drop;
+pub(crate) mod hbase_root;
 pub(crate) mod load;
 pub(crate) mod loss;
 pub(crate) mod master_data;
+mod master_procedures;
 mod merge;
 pub(crate) mod meta;
 mod meta_table;

@@ -106,7 +106,9 @@ fn retire_dir(catalog: &Catalog, dir: &Path, shape: Shape, report: &mut OpenRepo
         Shape::Table => table_has_data(fs, dir)?,
         _ => region_has_data(fs, dir)?,
     };
-    let retired = match has_data || !is_made_by_procedure(fs, dir, shape)? {
+    // HBase's directories are not hblite's to remove.
+    let is_kept = has_data || catalog.context.options.adopts_hbase;
+    let retired = match is_kept || !is_made_by_procedure(fs, dir, shape)? {
         true => layout.archive_dir_of(fs, dir)?.map_or(Retired::Absent, Retired::Archived),
         false => layout.retire_dir(fs, dir, shape)?,
     };

@@ -9,7 +9,7 @@ use hblite_model::{Error, Result};
 
 use super::size_below;
 use crate::catalog::orphans;
-use crate::layout::{self, Layout};
+use crate::layout::{self, Layout, Tolerance};
 
 /// A directory that a clean deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Cleaned {
 /// deleted: those before it are.
 pub fn clean(env: &Env, dir: &Path) -> Result<Vec<Cleaned>> {
     let (layout, fs) = (Layout::new(dir), env.fs.as_ref());
-    let store_id = layout::recognize(fs, &layout, false)?.require_store(dir)?;
+    let store_id = layout::recognize(fs, &layout, Tolerance::default())?.require_store(dir)?;
     let layout = layout.with_store_id(store_id);
     let _lock = layout.lock(env)?;
     let moved = layout.moved_dir();

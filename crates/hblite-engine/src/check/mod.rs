@@ -45,7 +45,7 @@ use hblite_env::{Env, FileSystem};
 use hblite_model::{Error, ErrorKind, Result};
 
 use crate::catalog::survey::CatalogSurvey;
-use crate::layout::{self, Layout, Place, RootFile};
+use crate::layout::{self, Layout, Place, RootFile, Tolerance};
 
 pub use self::clean::{Cleaned, clean};
 pub use self::report::{CheckProgress, CheckReport, Finding, FindingKind};
@@ -74,7 +74,8 @@ pub fn check(
 ) -> Result<CheckReport> {
     let began = Instant::now();
     let layout = Layout::new(dir);
-    let place = match layout::recognize(env.fs.as_ref(), &layout, true) {
+    let tolerance = Tolerance { salvage: true, ..Tolerance::default() };
+    let place = match layout::recognize(env.fs.as_ref(), &layout, tolerance) {
         Ok(place) => place,
         Err(error) if error.kind() == ErrorKind::Io => return Err(error),
         Err(error) => return Ok(unrecognizable(dir, &error)),

@@ -6,12 +6,22 @@ use std::sync::Arc;
 use hblite_env::{Env, FileLock};
 use hblite_model::Result;
 
-use super::Engine;
+use super::{Engine, adopt};
 use crate::catalog::survey::{CatalogSurvey, MetaEntry};
 use crate::catalog::{loss, rebuild};
 use crate::layout::{self, Layout, Place};
 use crate::options::EngineOptions;
+use crate::wal::hbase::HBaseLogs;
 use crate::wal::{self, ReplayOptions, ReplayReport};
+
+/// What the first look found.
+pub(super) struct Found {
+    pub(super) recovery: ReplayReport,
+    /// With salvage: how to rebuild what is lost of hbase:meta.
+    pub(super) rebuild: Option<rebuild::Plan>,
+    /// What HBase left to be replayed.
+    pub(super) hbase_logs: HBaseLogs,
+}
 
 /// Looking.
 impl Engine {
@@ -22,7 +32,7 @@ impl Engine {
         options: &EngineOptions,
     ) -> Result<(Layout, Place, Arc<dyn FileLock>)> {
         let (layout, fs) = (Layout::new(dir), env.fs.as_ref());
-        let mut place = layout::recognize(fs, &layout, options.salvage)?;
+        let mut place = layout::recognize(fs, &layout, options.tolerance())?;
         if !options.create_if_missing {
             place.require_store(dir)?;
         }
@@ -30,7 +40,7 @@ impl Engine {
         let lock = layout.lock(env)?;
         if !matches!(place, Place::Store(_)) {
             // Another process may have been faster.
-            place = layout::recognize(fs, &layout, options.salvage)?;
+            place = layout::recognize(fs, &layout, options.tolerance())?;
         }
         // Known before anything else is read: other files name the store that they belong to.
         let store_id = place.store_id(env.random.as_ref());
@@ -46,19 +56,21 @@ impl Engine {
         env: &Env,
         layout: &Layout,
         place: Place,
-        salvage: bool,
-    ) -> Result<(ReplayReport, Option<rebuild::Plan>)> {
-        let (fs, wal_dir) = (env.fs.as_ref(), layout.wal_dir());
+        settings: &EngineOptions,
+    ) -> Result<Found> {
+        let (fs, wal_dir, salvage) = (env.fs.as_ref(), layout.wal_dir(), settings.salvage);
+        let hbase_logs = adopt::look(env, layout, settings)?;
         let options = ReplayOptions { store: layout.store_id(), salvage };
-        let mut entries = Vec::new();
+        let mut entries = adopt::meta_entries(env, &hbase_logs)?;
         let recovery = wal::replay(env, &wal_dir, options, &mut |entry| {
             entries.extend(MetaEntry::of(&entry));
             Ok(())
         })?;
         if matches!(place, Place::Free(_)) {
-            return Ok((recovery, None));
+            return Ok(Found { recovery, rebuild: None, hbase_logs });
         }
         let survey = CatalogSurvey::read(env, layout, &entries, salvage)?;
+        adopt::check(&hbase_logs, &survey, layout)?;
         let had_files = layout.marker_of(fs, place)?.catalog_has_files;
         let losses = loss::find(fs, layout, had_files, &survey, &recovery)?;
         let rebuild = match (losses.is_empty(), salvage) {
@@ -66,6 +78,6 @@ impl Engine {
             (false, true) => Some(rebuild::plan(fs, layout, &survey, &recovery, losses)?),
             (false, false) => return Err(loss::refusal(layout, &losses)),
         };
-        Ok((recovery, rebuild))
+        Ok(Found { recovery, rebuild, hbase_logs })
     }
 }

@@ -29,12 +29,12 @@ pub(super) fn open_image(
     options: EngineOptions,
 ) -> Result<(Env, EngineOptions)> {
     let layout = Layout::new(dir);
-    layout::recognize(env.fs.as_ref(), &layout, options.salvage)?.require_store(dir)?;
+    layout::recognize(env.fs.as_ref(), &layout, options.tolerance())?.require_store(dir)?;
     let large = match options.are_files_mapped {
         true => LargeFiles::Mapped,
         false => LargeFiles::Open,
     };
-    let part = |path: &Path| layout.image_part(path);
+    let part = |path: &Path| layout.image_part(path, options.adopts_hbase);
     let image = hblite_env::image(env.fs.as_ref(), dir, &part, large)
         .map_err(|error| Error::io("cannot read", dir, error))?;
     let env = env.clone().with_fs(Arc::new(image));
@@ -50,9 +50,13 @@ pub(super) fn open_image(
 
 impl Layout {
     /// What an image of the store has of a path below its root.
-    fn image_part(&self, path: &Path) -> ImagePart {
+    fn image_part(&self, path: &Path, has_master_data: bool) -> ImagePart {
         let below = path.strip_prefix(self.root()).unwrap_or(path);
-        if self.is_passing(path) || below.components().any(|part| is_temporary(part.as_os_str())) {
+        let is_unused = path == self.master_data_dir() && !has_master_data;
+        if is_unused
+            || self.is_passing(path)
+            || below.components().any(|part| is_temporary(part.as_os_str()))
+        {
             ImagePart::Skipped
         } else if path.starts_with(self.wal_dir()) {
             ImagePart::Growing
@@ -64,7 +68,7 @@ impl Layout {
     /// Whether an open does not read it: the lock, and what is out of service.
     fn is_passing(&self, path: &Path) -> bool {
         let is_moved = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
-        is_moved || path == self.lock_file() || path == self.master_data_dir()
+        is_moved || path == self.lock_file() || path.parent() == Some(&self.old_wal_dir())
     }
 }
 

@@ -6,6 +6,7 @@
 //! | only what a creation that was cut off leaves | free |
 //! | `hbase.version`, `hbase.id` and a valid `hblite.store` with the same id | a store |
 //! | `hbase.version`, `hbase.id`, `LOCK`, and hblite's log or hbase:namespace | an unmarked store |
+//! | `hbase.version`, `hbase.id`, `MasterData` or `oldWALs`, if HBase's are asked for | the same |
 //! | anything else | refused |
 //!
 //! A creation writes `LOCK`, the three files above, and empty directories, and waits for none of
@@ -17,8 +18,8 @@
 //!
 //! hbase:namespace is known by its region: hblite's has a name of its own, the same in every store.
 //!
-//! Nothing is changed here. A root directory that Apache HBase wrote is refused; opening one on
-//! request would be another row of the table, and [`recognize`] the one place to add it.
+//! A root directory that Apache HBase wrote, and its logs in a store, are refused unless the caller
+//! asks for them ([`Tolerance::hbase`]). Nothing is changed here.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -29,7 +30,8 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 use super::marker::Marker;
 use super::root::RootFile;
 use super::{
-    ID_FILE, MANIFEST_FILE, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR, VERSION_FILE,
+    ID_FILE, MANIFEST_FILE, MASTER_DATA_DIR, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR,
+    VERSION_FILE,
 };
 use super::{LOCK_FILE, Layout, MARKER_FILE, NAMESPACE_REGION_ID, StoreId};
 
@@ -82,15 +84,28 @@ impl Place {
     }
 }
 
-/// Finds out what the directory of `layout` is. Changes nothing. With `salvage`, a valid marker
-/// stands in for a missing or damaged `hbase.id` or `hbase.version`, and the other files of a store
-/// for a damaged marker.
+/// What a caller can deal with, beyond a sound store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tolerance {
+    /// A valid marker stands in for a missing or damaged `hbase.id` or `hbase.version`, and the
+    /// other files of a store for a damaged marker.
+    pub(crate) salvage: bool,
+    /// A root directory of Apache HBase is a store, and may have HBase's logs.
+    pub(crate) hbase: bool,
+}
+
+/// Finds out what the directory of `layout` is. Changes nothing.
 ///
 /// # Errors
 /// `Io` if it is neither free nor a store: the message says what is there and what is missing.
 /// `CorruptHFile` for a damaged file, and for a marker of another store; `UnsupportedOperation`
 /// for a store of a later version.
-pub(crate) fn recognize(fs: &dyn FileSystem, layout: &Layout, salvage: bool) -> Result<Place> {
+pub(crate) fn recognize(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    tolerance: Tolerance,
+) -> Result<Place> {
+    let salvage = tolerance.salvage;
     let root = layout.root();
     let entries = match fs.list_dir(root) {
         Ok(entries) => entries,
@@ -100,7 +115,7 @@ pub(crate) fn recognize(fs: &dyn FileSystem, layout: &Layout, salvage: bool) -> 
     if entries.is_empty() {
         return Ok(Place::Free(None));
     }
-    let look = Look { fs, layout, entries: &entries };
+    let look = Look { fs, layout, entries: &entries, adopts_hbase: tolerance.hbase };
     let place = match layout.read_marker(fs) {
         Ok(RootFile::Whole(marker)) => look.with_marker(marker, salvage),
         Ok(RootFile::Missing | RootFile::Unfinished) => look.without_marker(),
@@ -109,7 +124,9 @@ pub(crate) fn recognize(fs: &dyn FileSystem, layout: &Layout, salvage: bool) -> 
         }
         Err(error) => Err(error),
     }?;
-    look.check_log_dir()?;
+    if !tolerance.hbase {
+        look.check_log_dir()?;
+    }
     Ok(place)
 }
 
@@ -126,6 +143,7 @@ struct Look<'a> {
     fs: &'a dyn FileSystem,
     layout: &'a Layout,
     entries: &'a [DirEntry],
+    adopts_hbase: bool,
 }
 
 impl Look<'_> {
@@ -170,8 +188,11 @@ impl Look<'_> {
         let is_old = self.has(LOCK_FILE, false)
             && self.layout.read_version(self.fs)?.whole().is_some()
             && (self.has_log()? || self.has_namespace_region()?);
+        let is_hbase = self.adopts_hbase
+            && self.is_hbase()
+            && self.layout.read_version(self.fs)?.whole().is_some();
         match self.layout.read_id(self.fs)?.whole() {
-            Some(id) if is_old => Ok(Place::Unmarked(id)),
+            Some(id) if is_old || is_hbase => Ok(Place::Unmarked(id)),
             _ => Err(self.refused()),
         }
     }
@@ -231,9 +252,8 @@ impl Look<'_> {
             }
             let message = format!(
                 "{} holds the log of an Apache HBase server, which is running on this directory \
-                 or was killed, and hblite cannot read it. Nothing was changed. If HBase is not \
-                 running, start it on the directory; then stop it, which writes the log to store \
-                 files",
+                 or was killed. Nothing was changed. If HBase is not running, run `hblite \
+                 from-hbase` on the directory (Options::adopt_hbase), which replays the log",
                 path.display()
             );
             return Err(Error::new(Exception::Io, message));
@@ -278,19 +298,23 @@ impl Look<'_> {
         }
     }
 
+    /// Whether this is what Apache HBase has in its root directory.
+    fn is_hbase(&self) -> bool {
+        self.has(VERSION_FILE, false)
+            && self.has(ID_FILE, false)
+            && (self.has(MASTER_DATA_DIR, true) || self.has("oldWALs", true))
+    }
+
     fn refused(&self) -> Error {
         let root = self.layout.root().display();
         let required = [VERSION_FILE, ID_FILE, MARKER_FILE];
         let missing: Vec<&str> =
             required.into_iter().filter(|name| !self.has(name, false)).collect();
-        let is_hbase = self.has(VERSION_FILE, false)
-            && self.has(ID_FILE, false)
-            && (self.has("MasterData", true) || self.has("oldWALs", true));
-        let message = if is_hbase {
+        let message = if self.is_hbase() {
             format!(
                 "{root} is the root directory of an Apache HBase cluster, not of an hblite store \
-                 (no {MARKER_FILE}). Nothing was changed. hblite does not open it; to copy its \
-                 tables, load their HFiles with `hblite load-hfiles`"
+                 (no {MARKER_FILE}). Nothing was changed. Stop HBase, and run `hblite \
+                 from-hbase` on the directory (Options::adopt_hbase) to make it a store"
             )
         } else {
             format!(

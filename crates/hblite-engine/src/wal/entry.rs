@@ -71,6 +71,26 @@ pub struct WalEntry<'a> {
 }
 
 impl<'a> WalEntry<'a> {
+    /// An entry that stands in no segment.
+    pub(super) fn of_cells(
+        region: &'a str,
+        sequence_id: u64,
+        write_time: i64,
+        cells: &'a CellBuffer,
+    ) -> Self {
+        let (cell_count, cells) = (cells.len() as u32, cells.as_bytes());
+        Self {
+            region,
+            sequence_id,
+            write_time,
+            nonce: None,
+            segment: 0,
+            offset: 0,
+            cell_count,
+            cells,
+        }
+    }
+
     /// Number of cells.
     pub fn cell_count(&self) -> usize {
         self.cell_count as usize

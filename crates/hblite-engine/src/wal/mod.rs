@@ -52,6 +52,7 @@ mod accounting;
 mod background;
 mod chain;
 mod entry;
+pub(crate) mod hbase;
 mod head;
 mod hold;
 mod output;

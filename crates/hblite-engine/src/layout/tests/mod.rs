@@ -48,7 +48,7 @@ fn families_of_any_bytes_have_directories_of_their_own() {
 
 /// Makes the directory, and a store in it if it is free.
 fn enter(env: &Env, layout: &Layout) -> Result<StoreId> {
-    let place = recognize(env.fs.as_ref(), layout, false)?;
+    let place = recognize(env.fs.as_ref(), layout, Tolerance::default())?;
     layout.create_root(env.fs.as_ref())?;
     let id = place.store_id(env.random.as_ref());
     Layout::new(layout.root()).with_store_id(id).prepare(env.fs.as_ref(), place)?;
@@ -64,7 +64,10 @@ fn a_new_store_has_id_version_and_marker() {
     let content = env.fs.read(&layout.cluster_id_file()).unwrap();
     assert_eq!(content, format!("PBUF\x0a\x24{id}").as_bytes());
     let marker = Marker { store_id: id, catalog_has_files: false };
-    assert_eq!(recognize(env.fs.as_ref(), &layout, false).unwrap(), Place::Store(marker));
+    assert_eq!(
+        recognize(env.fs.as_ref(), &layout, Tolerance::default()).unwrap(),
+        Place::Store(marker)
+    );
     assert_eq!(enter(&env, &layout).unwrap(), id);
 }
 
@@ -101,7 +104,10 @@ fn an_interrupted_first_open_is_repeated() {
             assert!(id.is_none_or(|id| id == now), "{operations}");
             assert!(marker.is_none_or(|marker| marker.store_id == now), "{operations}");
             let marker = Marker { store_id: now, catalog_has_files: false };
-            assert_eq!(recognize(&after, &layout, false).unwrap(), Place::Store(marker));
+            assert_eq!(
+                recognize(&after, &layout, Tolerance::default()).unwrap(),
+                Place::Store(marker)
+            );
         }
         if is_done {
             assert!(fs.after_kill().exists(&layout.wal_dir()).unwrap());

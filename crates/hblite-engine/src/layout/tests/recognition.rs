@@ -6,7 +6,7 @@ use hblite_env::{DirEntry, Env, FileSystem, MemFileSystem};
 use hblite_model::{ErrorKind, Result};
 
 use super::enter;
-use crate::layout::{Layout, Marker, Place, StoreId, recognize};
+use crate::layout::{Layout, Marker, Place, StoreId, Tolerance, recognize};
 
 const DIR: &str = "/d";
 
@@ -38,7 +38,8 @@ fn write(fs: &MemFileSystem, path: &str, content: &[u8]) {
 
 fn look_with(fs: &MemFileSystem, salvage: bool) -> Result<Place> {
     let before = contents(fs);
-    let place = recognize(fs, &Layout::new(Path::new(DIR)), salvage);
+    let place =
+        recognize(fs, &Layout::new(Path::new(DIR)), Tolerance { salvage, ..Tolerance::default() });
     assert!(contents(fs) == before, "a look has changed something");
     place
 }

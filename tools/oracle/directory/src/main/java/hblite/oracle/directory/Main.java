@@ -16,18 +16,21 @@ public final class Main {
   /**
    * Works or prints. The status is 1 if a call fails.
    *
-   * @param arguments {@code host:port} of ZooKeeper and {@code print}; or {@code work}, a seed and
-   *     the number of operations
+   * @param arguments {@code host:port} of ZooKeeper and {@code print} or {@code fixture}; or {@code
+   *     work}, a seed and the number of operations
    */
   public static void main(String[] arguments) {
     boolean prints = arguments.length == 2 && arguments[1].equals("print");
-    if (!prints && !(arguments.length == 4 && arguments[1].equals("work"))) {
-      System.err.println("usage: Main HOST:PORT print | Main HOST:PORT work SEED OPERATIONS");
+    boolean isFixture = arguments.length == 2 && arguments[1].equals("fixture");
+    if (!prints && !isFixture && !(arguments.length == 4 && arguments[1].equals("work"))) {
+      System.err.println("usage: Main HOST:PORT print|fixture | Main HOST:PORT work SEED OPERATIONS");
       System.exit(2);
     }
     try (Connection connection = ConnectionFactory.createConnection(configuration(arguments[0]))) {
       if (prints) {
         new Printer(connection, System.out).print();
+      } else if (isFixture) {
+        Fixture.fill(connection);
       } else {
         Random random = new Random(Long.parseLong(arguments[2]));
         new Worker(connection, random).work(Integer.parseInt(arguments[3]));

@@ -1,0 +1,191 @@
+//! What is refused of a root directory that Apache HBase left, before anything in it changes.
+//!
+//! | what is found | why it is refused |
+//! |---|---|
+//! | no `MasterData` | nothing says which procedures are unfinished |
+//! | `MasterProcWALs` | HBase before 2.3 has its procedures there |
+//! | no `WALs` | the logs, with cells that are in no file, are elsewhere (`hbase.wal.dir`) |
+//! | no hbase:meta | nothing names the tables |
+//! | hbase:meta with the family ns | HBase 3 has namespaces there |
+//! | `.<name>.crc` | Hadoop compares files with it, and hblite does not write it |
+//! | another store file tracker, MOB | the files are not all in their places |
+//! | encryption | the files cannot be read |
+//! | `recovered.hfiles` | HBase split them off a log, and no region has taken them in yet |
+//! | entries of a region that hbase:meta has not in service | the logs are of another directory |
+//! | an unfinished procedure | see `master_procedures` |
+//!
+//! Threads: one, before the store is open.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use hblite_env::FileSystem;
+use hblite_model::{
+    ColumnFamilyDescriptor, Error, Exception, META_ENCODED_NAME, Result, TableDescriptor,
+    TableName, TableState,
+};
+
+use super::load::{group_rows, namespace_row};
+use super::survey::CatalogSurvey;
+use super::{descriptor_file, loss, master_procedures, meta, orphans};
+use crate::layout::Layout;
+use crate::wal::hbase::{HBaseLogs, region_dirs};
+
+/// Where the settings of a table or family name what lists its files.
+const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
+/// The family of hbase:meta in which HBase 3 keeps namespaces.
+const NAMESPACE_FAMILY: &str = "ns";
+/// What to do if only HBase can read something.
+const USE_EXPORT: &str = "copy the table out of HBase with a client, or load its HFiles with \
+                          `hblite load-hfiles`";
+
+/// Refuses what hblite cannot read. Changes nothing.
+///
+/// # Errors
+/// `UnsupportedOperation` or `Io` that names what it is; `CorruptHFile`, `CorruptWal`.
+pub(crate) fn examine(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
+    check_parts(fs, layout)?;
+    check_checksum_files(fs, layout.root(), CHECKED_DEPTH_MAX)?;
+    for (table, _) in loss::tables_on_disk(fs, layout)? {
+        let dir = layout.table_descriptor_dir(&table);
+        if let Some(descriptor) = descriptor_file::read(fs, &dir, &table)? {
+            check_settings(&descriptor)?;
+        }
+    }
+    check_recovered_files(fs, layout)?;
+    master_procedures::check(fs, layout)
+}
+
+/// Refuses logs that are not of the tables in hbase:meta.
+///
+/// # Errors
+/// `Io` that names a region and what the log has of it.
+pub(crate) fn check_logs(logs: &HBaseLogs, survey: &CatalogSurvey, layout: &Layout) -> Result<()> {
+    let rows: Vec<_> = survey.rows.iter().map(meta::parse).collect::<Result<_>>()?;
+    let tables = group_rows(rows);
+    let served = tables.values().filter(|(state, _)| *state == TableState::Enabled);
+    let rows = served.flat_map(|(_, rows)| rows).filter(|row| !row.info.is_split);
+    let mut in_service: HashSet<&str> = rows.map(|row| row.info.encoded_name()).collect();
+    let namespace = namespace_row();
+    in_service.extend([META_ENCODED_NAME, namespace.info.encoded_name()]);
+    for (name, region) in &logs.regions {
+        if !in_service.contains(name.as_str()) && !region.is_closed {
+            let what = format!(
+                "the logs of Apache HBase below it have writes to region {name}, up to sequence id \
+                 {}, and hbase:meta in this directory has no such region in service: a log of \
+                 another directory, or a part of this one is missing. Nothing was changed. Put the \
+                 logs and the tables of one HBase together",
+                region.last_id
+            );
+            let dir = layout.root().display();
+            return Err(Error::new(Exception::Io, format!("{dir}: {what}")));
+        }
+    }
+    Ok(())
+}
+
+fn check_parts(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
+    let root = layout.root();
+    let exists =
+        |path: &Path| fs.exists(path).map_err(|error| Error::io("cannot look for", path, error));
+    if exists(&root.join("MasterProcWALs"))? {
+        return refused(root, "MasterProcWALs is there: an HBase before 2.3 used it", "Upgrade it");
+    }
+    if !exists(&layout.master_data_dir())? {
+        let what = "MasterData is missing, which says what HBase's master had not finished";
+        return refused(root, what, "Restore it from a copy of the directory");
+    }
+    if !exists(&layout.wal_dir())? {
+        let what = "WALs is missing: its logs are in another directory (hbase.wal.dir) or lost";
+        return refused(root, what, "Move WALs and MasterData/WALs below the root");
+    }
+    let meta_dir = layout.region_dir(&hblite_model::RegionInfo::meta());
+    if !exists(&meta_dir)? {
+        let what = format!("hbase:meta has no directory {}", meta_dir.display());
+        return refused(root, &what, "Restore it from a copy of the directory");
+    }
+    if exists(&meta_dir.join(NAMESPACE_FAMILY))? {
+        let what = "hbase:meta has the family ns, in which HBase 3 keeps namespaces";
+        return refused(root, what, USE_EXPORT);
+    }
+    Ok(())
+}
+
+fn refused<T>(path: &Path, what: &str, remedy: &str) -> Result<T> {
+    let message = format!(
+        "{}: hblite cannot take over this directory of Apache HBase: {what}. Nothing was changed. \
+         {remedy}",
+        path.display()
+    );
+    Err(Error::new(Exception::UnsupportedOperation, message))
+}
+
+/// Data, namespace, table, region, family, files.
+const CHECKED_DEPTH_MAX: usize = 6;
+
+/// Refuses the checksum files of Hadoop's local file system.
+fn check_checksum_files(fs: &dyn FileSystem, dir: &Path, depth: usize) -> Result<()> {
+    for entry in orphans::list(fs, dir)? {
+        let path = dir.join(&entry.name);
+        if entry.is_dir {
+            if depth > 0 {
+                check_checksum_files(fs, &path, depth - 1)?;
+            }
+        } else if entry.name.starts_with('.') && entry.name.ends_with(".crc") {
+            let what = "it is a checksum file of Hadoop, which compares it with the file beside \
+                        it, and hblite does not keep it up to date";
+            return refused(&path, what, "Copy the directory again, without `-crc`");
+        }
+    }
+    Ok(())
+}
+
+fn check_settings(table: &TableDescriptor) -> Result<()> {
+    let name = table.name();
+    let tracker = |value: Option<&String>| {
+        value.filter(|value| !value.eq_ignore_ascii_case("DEFAULT")).cloned()
+    };
+    if let Some(other) = tracker(table.attributes().get(FILE_TRACKER)) {
+        return unreadable(name, &format!("its store file tracker is {other}"));
+    }
+    for family in table.families() {
+        check_family(name, family)?;
+        if let Some(other) = tracker(family.configuration().get(FILE_TRACKER)) {
+            return unreadable(name, &format!("the store file tracker of a family is {other}"));
+        }
+    }
+    Ok(())
+}
+
+fn check_family(table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
+    let text = hblite_model::bytes::to_string_binary(family.name());
+    let attributes = family.attributes();
+    if attributes.get("IS_MOB").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        return unreadable(table, &format!("its family {text} has medium objects (IS_MOB)"));
+    }
+    match attributes.get("ENCRYPTION") {
+        Some(cipher) => unreadable(table, &format!("its family {text} is encrypted ({cipher})")),
+        None => Ok(()),
+    }
+}
+
+fn unreadable(table: &TableName, what: &str) -> Result<()> {
+    let message = format!(
+        "hblite cannot read table {table} of Apache HBase: {what}. Nothing was changed. Drop the \
+         table in HBase first; to keep its cells, {USE_EXPORT}"
+    );
+    Err(Error::new(Exception::UnsupportedOperation, message))
+}
+
+fn check_recovered_files(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
+    for region in region_dirs(fs, layout)? {
+        for family in orphans::directories(fs, &region)? {
+            let dir = region.join(family).join("recovered.hfiles");
+            if !orphans::list(fs, &dir)?.is_empty() {
+                let what = "it holds cells that HBase split off a log into files of their own";
+                return refused(&dir, what, "Start HBase on the directory, and stop it");
+            }
+        }
+    }
+    Ok(())
+}

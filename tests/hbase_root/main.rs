@@ -1,0 +1,161 @@
+//! Root directories that Apache HBase made: adopted with all that is in them and in HBase's logs,
+//! or refused by name and left as they are.
+//!
+//! `tests/fixtures/hbase-root` is what a real HBase 2.6.1 left.
+
+mod directory;
+mod refused;
+
+use std::path::Path;
+
+use hblite::{NamespaceDescriptor, Put, TableState};
+use hblite_env::{CrashFileSystem, FileSystem};
+
+use directory::{
+    ROOT, adopt, assert_sound, cells, contents, copy_fixture, expected, find, fixture, options,
+};
+
+const FIXTURES: [&str; 3] = ["stopped", "killed", "compressed"];
+
+#[test]
+fn all_that_hbase_left_is_there() {
+    for name in FIXTURES {
+        let fs = fixture(name);
+        let before = contents(&fs);
+        let connection = adopt(&fs).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(cells(&connection), expected(), "{name}");
+        let admin = connection.admin();
+        let namespace = NamespaceDescriptor::new("n").with_property("a", "b");
+        assert_eq!(admin.describe_namespace("n").expect("it is there"), namespace, "{name}");
+        let state = admin.table_state("d").expect("it is there");
+        assert_eq!(state, TableState::Disabled, "{name}");
+        assert_eq!(admin.regions("n:t").expect("it is there").len(), 2, "{name}");
+        admin.enable_table("d").expect("nothing is wrong with it");
+        connection.close().expect("nothing fails");
+        for (path, content) in &before {
+            let is_kept = ["MasterData", "archive", "oldWALs"]
+                .iter()
+                .any(|dir| path.starts_with(Path::new(ROOT).join(dir)));
+            if is_kept && content.is_some() {
+                assert_eq!(fs.read(path).ok().as_ref(), content.as_ref(), "{name}: {path:?}");
+            }
+        }
+        assert_sound(&fs, name);
+        // From now on it is a store like any other.
+        let connection = options(&fs).open(ROOT).expect("it is a store");
+        assert_eq!(cells(&connection), expected(), "{name}");
+    }
+}
+
+#[test]
+fn replayed_logs_go_where_hbase_puts_its_own() {
+    let fs = fixture("killed");
+    let logs: Vec<_> = contents(&fs)
+        .into_iter()
+        .filter(|(path, content)| path.starts_with("/hbase/WALs") && content.is_some())
+        .collect();
+    assert_eq!(logs.len(), 2);
+    adopt(&fs).and_then(|connection| connection.close()).expect("nothing is wrong");
+    for (path, content) in logs {
+        assert!(!fs.exists(&path).expect("memory"));
+        let old = Path::new("/hbase/oldWALs").join(path.file_name().expect("a file"));
+        assert_eq!(fs.read(&old).ok(), content, "{old:?}");
+    }
+}
+
+#[test]
+fn hbases_directories_are_refused_unless_they_are_asked_for() {
+    for name in FIXTURES {
+        let fs = fixture(name);
+        let before = contents(&fs);
+        let error = options(&fs).open(ROOT).expect_err("nobody asked");
+        assert!(error.message().contains("hblite from-hbase"), "{error}");
+        assert!(contents(&fs) == before, "{name}");
+    }
+}
+
+#[test]
+fn logs_of_an_hbase_that_had_a_store_are_refused_and_adopted() {
+    let fs = fixture("killed");
+    adopt(&fs).and_then(|connection| connection.close()).expect("nothing is wrong");
+    let old = find(&fs, "oldWALs/localhost", ".meta");
+    let name = old.file_name().and_then(|name| name.to_str()).expect("text").to_owned();
+    let log = Path::new("/hbase/WALs/localhost,1,1").join(name);
+    fs.create_dir_all(log.parent().expect("a file")).expect("room");
+    fs.rename(&old, &log).expect("memory");
+    let before = contents(&fs);
+    let error = options(&fs).open(ROOT).expect_err("there is a log");
+    assert!(error.message().contains("hblite from-hbase"), "{error}");
+    assert!(contents(&fs) == before);
+    let connection = adopt(&fs).expect("the log is of this directory");
+    assert_eq!(cells(&connection), expected(), "nothing is there twice");
+}
+
+#[test]
+fn a_read_only_open_reads_logs_and_changes_nothing() {
+    for name in FIXTURES {
+        let fs = fixture(name);
+        let before = contents(&fs);
+        let connection = options(&fs).adopt_hbase(true).read_only(true).open(ROOT).expect(name);
+        assert_eq!(cells(&connection), expected(), "{name}");
+        connection.table("n:t").unwrap().put(&Put::new("r").add("f", "q", "v")).unwrap_err();
+        connection.close().expect("nothing fails");
+        assert!(contents(&fs) == before, "{name}");
+    }
+}
+
+#[test]
+fn an_adoption_that_is_cut_off_goes_on_where_it_was() {
+    let count = |cut: Option<u64>| {
+        let fs = CrashFileSystem::new();
+        copy_fixture(&fs, "killed");
+        fs.sync_everything();
+        let begun = fs.operation_count();
+        if let Some(cut) = cut {
+            fs.power_off_after(cut);
+        }
+        drop(adopt(&fs));
+        (fs.operation_count() - begun, fs)
+    };
+    let (operations, _) = count(None);
+    assert!(operations > 50, "{operations}");
+    for cut in (0..=operations).step_by(7) {
+        let (_, fs) = count(Some(cut));
+        for rest in [fs.after_kill(), fs.after_power_cut(cut)] {
+            let context = format!("cut after {cut} of {operations}");
+            let connection = adopt(&rest).unwrap_or_else(|error| panic!("{context}: {error}"));
+            assert_eq!(cells(&connection), expected(), "{context}");
+            connection.close().unwrap_or_else(|error| panic!("{context}: {error}"));
+            assert_sound(&rest, &context);
+        }
+    }
+}
+
+#[test]
+fn a_log_that_a_kill_cut_off_ends_at_the_last_whole_entry() {
+    // A delete comes late in the log: what it deletes may still be there.
+    let deleted = ["row07 f logged7", "row11 f logged11", "row11 f flushed"].map(str::to_owned);
+    let known = [expected(), deleted.to_vec()].concat();
+    let name = find(&fixture("killed"), "hbase/WALs/", ".meta");
+    let log = fixture("killed").read(&name).expect("readable");
+    let (mut counts, mut refusals) = (Vec::new(), 0);
+    for length in (0..log.len()).step_by(97) {
+        let fs = fixture("killed");
+        directory::write(&fs, name.strip_prefix(ROOT).expect("below"), &log[..length]);
+        let connection = match adopt(&fs) {
+            Ok(connection) => connection,
+            Err(error) => {
+                // The table d was closed before it was disabled, and the log does not say so.
+                assert!(error.message().contains("a part of this one is missing"), "{error}");
+                refusals += 1;
+                continue;
+            }
+        };
+        let found = cells(&connection);
+        assert!(found.iter().all(|cell| known.contains(cell)), "{length}: {found:?}");
+        assert!(found.contains(&"row00 f flushed".to_owned()), "{length}");
+        counts.push(found.len());
+    }
+    assert!(refusals > 0 && counts.len() > 20, "{refusals} {counts:?}");
+    assert!(counts.first() < counts.last(), "{counts:?}");
+}
