@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use hblite_hotspot::condition::{BadCondition, Condition};
+use hblite_hotspot::condition::{BadCondition, Condition, NamedFigures};
 use hblite_hotspot::report;
 use hblite_hotspot::result::{self, RunResult};
 use hblite_hotspot::study::Study;
@@ -143,17 +143,23 @@ fn print_tables(results: &[RunResult]) {
 
 /// Status 1, with the reasons, if a condition holds for any result.
 fn judge(results: &[RunResult], conditions: &FailIf) -> ExitCode {
+    let judged = results
+        .iter()
+        .map(|result| judge_figures(&result.design, &result.named_figures(), &conditions.fail_if));
+    judged
+        .fold(ExitCode::SUCCESS, |worst, next| if next == ExitCode::SUCCESS { worst } else { next })
+}
+
+/// Status 1, with the reasons, if a condition holds for the figures of a design.
+fn judge_figures(design: &str, figures: &NamedFigures, conditions: &[Condition]) -> ExitCode {
     let mut status = ExitCode::SUCCESS;
-    for result in results {
-        let figures = result.named_figures();
-        for condition in &conditions.fail_if {
-            match condition.evaluate(&figures) {
-                Ok(finding) if finding.holds => {
-                    status = fail(&format!("{}: {}", result.design, finding.reason), FAILURE);
-                }
-                Ok(_) => {}
-                Err(error) => return fail(&error.to_string(), FAILURE),
+    for condition in conditions {
+        match condition.evaluate(figures) {
+            Ok(finding) if finding.holds => {
+                status = fail(&format!("{design}: {}", finding.reason), FAILURE);
             }
+            Ok(_) => {}
+            Err(error) => return fail(&error.to_string(), FAILURE),
         }
     }
     status

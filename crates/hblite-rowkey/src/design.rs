@@ -277,6 +277,35 @@ impl Design {
     /// `Key` if the bytes are not a key of this design.
     pub fn decode<'k>(&self, key: &'k [u8]) -> Result<Vec<Value<'k>>> {
         let mut values = Vec::with_capacity(self.fields.len());
+        self.walk(key, &mut values, |_| {})?;
+        Ok(values)
+    }
+
+    /// Where each part of a key ends, in bytes from its start: one number per part. The end of a
+    /// text includes its delimiter or padding.
+    ///
+    /// ```
+    /// let design = hblite_rowkey::Design::parse("salt(4, host)|host:str|ts:timestamp")?;
+    /// let key = design.encode(&["web1".into(), 7_u64.into()])?;
+    /// assert_eq!(design.part_ends(&key)?, [1, 6, 14]);
+    /// # Ok::<(), hblite_rowkey::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Design::decode`].
+    pub fn part_ends(&self, key: &[u8]) -> Result<Vec<usize>> {
+        let mut ends = Vec::with_capacity(self.steps.len());
+        self.walk(key, &mut Vec::with_capacity(self.fields.len()), |end| ends.push(end))?;
+        Ok(ends)
+    }
+
+    /// Reads a key from its start; `visit` is called with the end of each part.
+    fn walk<'k>(
+        &self,
+        key: &'k [u8],
+        values: &mut Vec<Value<'k>>,
+        mut visit: impl FnMut(usize),
+    ) -> Result<()> {
         let mut rest = key;
         for step in &self.steps {
             if let Step::Text { field, text, is_last } = step {
@@ -284,6 +313,7 @@ impl Design {
                 let (value, after) = read.map_err(|message| self.no_key(*field, &message))?;
                 values.push(value);
                 rest = after;
+                visit(key.len() - rest.len());
                 continue;
             }
             let width = step.width().unwrap_or(0);
@@ -294,6 +324,7 @@ impl Design {
                 )));
             };
             rest = after;
+            visit(key.len() - rest.len());
             match step {
                 Step::Literal(literal) if bytes != literal.as_slice() => {
                     return Err(Error::key(format!(
@@ -315,7 +346,7 @@ impl Design {
         if !rest.is_empty() {
             return Err(Error::key(format!("{} bytes follow the last field", rest.len())));
         }
-        Ok(values)
+        Ok(())
     }
 
     fn no_key(&self, field: usize, message: &str) -> Error {

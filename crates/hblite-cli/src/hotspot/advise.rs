@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use hblite_hotspot::advise::{AdviceOptions, Sample, Wanted, advise};
+use hblite_hotspot::advise::{Advice, AdviceOptions, Sample, Wanted, advise};
+use hblite_hotspot::condition::Condition;
 
 use crate::output::{FAILURE, fail, print};
 
@@ -37,28 +38,40 @@ pub(crate) struct AdviseArguments {
     /// Weight of even writes relative to cheap reads, 0 to 1
     #[arg(long, default_value_t = 0.5)]
     write_weight: f64,
+    /// Maximum number of scans of a query
+    #[arg(long, value_name = "N")]
+    scans_max: Option<u64>,
+    /// Maximum mean length of keys, in bytes
+    #[arg(long, value_name = "BYTES")]
+    key_bytes_max: Option<u64>,
     /// Name of the new table
     #[arg(long, default_value = "t")]
     name: String,
+    /// Exits with status 1 if this holds for the present key in the next period, for example
+    /// 'windowed max/mean > 2 or rows per query > 100000'; may be given several times
+    #[arg(long, value_name = "CONDITION", value_parser = super::condition)]
+    fail_if: Vec<Condition>,
 }
 
 const AFTER_HELP: &str = "\
 Write one query per line. A number before it is its relative frequency:
   10: host = ? and ts in 5 %
   3: host = ? and event = ? newest ts limit 10
-  1: host begins 4";
+  1: host begins 4
+A query asks for one value (FIELD = ?), a range (FIELD in 5 %), the beginning (FIELD begins 4) or
+the end of a text (FIELD ends 4), in order of a field (newest FIELD), with a limit (limit 10).";
 
 pub(crate) fn run(arguments: &AdviseArguments) -> ExitCode {
     match advice(arguments) {
-        Ok(text) => {
-            print(&text);
-            ExitCode::SUCCESS
+        Ok(advice) => {
+            print(&advice.to_string());
+            super::judge_figures("the present key", &advice.present_figures(), &arguments.fail_if)
         }
         Err(reason) => fail(&reason, FAILURE),
     }
 }
 
-fn advice(arguments: &AdviseArguments) -> Result<String, String> {
+fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
     let read = |path: &PathBuf| {
         fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
     };
@@ -81,7 +94,9 @@ fn advice(arguments: &AdviseArguments) -> Result<String, String> {
         rows: arguments.rows,
         write_weight: arguments.write_weight,
         table: arguments.name.clone(),
+        scans_max: arguments.scans_max,
+        key_bytes_max: arguments.key_bytes_max,
         ..AdviceOptions::default()
     };
-    Ok(advise(&sample, &wanted, &options).map_err(text)?.to_string())
+    advise(&sample, &wanted, &options).map_err(text)
 }

@@ -1,28 +1,42 @@
 //! The adviser: from a sample of real keys and the expected queries to a design with its regions.
 //!
-//! The sample is decoded by its present design, which gives its fields. The queries suggest field
-//! orders that answer them with short scans; each order is tried plain, salted, bucketed and
-//! hashed. Every candidate writes the sample, in its original order, into regions split at its
-//! quantiles, which gives the hotness of writes. Every candidate also plans the queries about
-//! records of the sample, which gives the regions to open and the rows to read. The score is how
-//! many times worse both are than the best. Nothing is stored; all of this is arithmetic.
+//! The sample is decoded by its present design, which gives its fields. `candidates` spans the
+//! search space over them. Every candidate gets a table, split by `splits`, and writes the next
+//! period of the workload (`growth`) into it, which gives the hotness of writes. Every candidate
+//! also plans the queries about records of the sample, which gives the regions to open and the rows
+//! to read. The score is how many times worse both are than the best. Nothing is stored; all of
+//! this is arithmetic.
+//!
+//! Large spaces are searched twice: all candidates with a small part of the sample, then the best
+//! of them and the front (`front`) with all of it.
 
 mod candidates;
+mod front;
+mod growth;
+mod hot;
+#[cfg(test)]
+mod key_sets;
 mod proposal;
 mod sample;
 mod score;
+mod splits;
 #[cfg(test)]
 mod tests;
 mod wanted;
 
 use std::fmt;
 
+pub use front::Tradeoff;
+pub use hot::Hot;
 pub use proposal::{Advice, create_command};
 pub use sample::Sample;
-pub use score::Score;
+pub use score::{QueryScore, Score};
 pub use wanted::{Wanted, WantedQuery};
 
+use hblite_rowkey::Design;
+
 use crate::study::BadStudy;
+use score::Trial;
 
 /// What the adviser must know besides keys and queries.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,9 +51,22 @@ pub struct AdviceOptions {
     pub windows: usize,
     /// The table's name in the command.
     pub table: String,
+    /// The maximum number of scans of a query; `None` for any.
+    pub scans_max: Option<u64>,
+    /// The maximum mean length of keys in bytes; `None` for any.
+    pub key_bytes_max: Option<u64>,
     /// The seed of random salts.
     pub seed: u64,
 }
+
+/// Records of the first search.
+const FIRST_LOOK: usize = 500;
+/// Records that each query is tried with, in the first search and in the second.
+const ASKED: (usize, usize) = (4, 20);
+/// Candidates with the best scores that get into the second search.
+const FINALISTS: usize = 12;
+/// Candidates with each kind of prefix that get into it.
+const OF_EACH_KIND: usize = 2;
 
 impl Default for AdviceOptions {
     fn default() -> Self {
@@ -49,6 +76,8 @@ impl Default for AdviceOptions {
             write_weight: 0.5,
             windows: 20,
             table: "t".to_owned(),
+            scans_max: None,
+            key_bytes_max: None,
             seed: 1,
         }
     }
@@ -121,10 +150,68 @@ pub fn advise(
     }
     wanted.check(sample)?;
     let designs = candidates::candidates(sample, wanted, options.regions);
-    let mut scores = Vec::new();
-    for design in designs {
-        scores.push(Score::of(design, sample, wanted, options)?);
-    }
+    let count = designs.len();
+    let small = sample.thinned(FIRST_LOOK);
+    let designs =
+        finalists(designs, &Trial::new(&small, wanted, options, ASKED.0), wanted, options)?;
+    let trial = Trial::new(sample, wanted, options, ASKED.1);
+    let mut scores = scored(designs, &trial)?;
     score::rank(&mut scores, wanted, options.write_weight);
-    Ok(Advice { scores, present: sample.design().to_string(), options: options.clone() })
+    let present = sample.design().to_string();
+    limit(&mut scores, &present, options);
+    Ok(Advice {
+        scores,
+        wanted: wanted.clone(),
+        present,
+        options: options.clone(),
+        candidates: count,
+    })
+}
+
+/// Scores designs, the present one first. Others are dropped if a record does not fit them.
+fn scored(designs: Vec<Design>, trial: &Trial<'_>) -> Result<Vec<Score>, NoAdvice> {
+    let mut designs = designs.into_iter();
+    let mut scores: Vec<Score> =
+        designs.next().map(|present| trial.score(present)).into_iter().collect::<Result<_, _>>()?;
+    scores.extend(designs.filter_map(|design| trial.score(design).ok()));
+    Ok(scores)
+}
+
+/// The candidates that a first look does not rule out, and the present design.
+fn finalists(
+    designs: Vec<Design>,
+    trial: &Trial<'_>,
+    wanted: &Wanted,
+    options: &AdviceOptions,
+) -> Result<Vec<Design>, NoAdvice> {
+    let present = designs[0].to_string();
+    let mut scores = scored(designs, trial)?;
+    score::rank(&mut scores, wanted, options.write_weight);
+    limit(&mut scores, &present, options);
+    let front: Vec<String> =
+        front::front(&scores).iter().map(|score| score.design.to_string()).collect();
+    let mut of_kind = std::collections::HashMap::new();
+    let is_kept = |(place, score): &(usize, Score)| {
+        let text = score.design.to_string();
+        // Each kind of prefix is represented: what helps against a hot entity is one of them.
+        let count: &mut usize = of_kind.entry(score::kind_of_prefix(&score.design)).or_default();
+        *count += 1;
+        *count <= OF_EACH_KIND || *place < FINALISTS || text == present || front.contains(&text)
+    };
+    let kept = scores.into_iter().enumerate().filter(is_kept);
+    let mut designs: Vec<Design> = kept.map(|(_, score)| score.design).collect();
+    designs.sort_by_key(|design| design.to_string() != present);
+    Ok(designs)
+}
+
+/// Removes candidates beyond the limits, but never the present design.
+fn limit(scores: &mut Vec<Score>, present: &str, options: &AdviceOptions) {
+    let is_within = |score: &Score| {
+        let scans = score.queries.iter().map(|query| query.scans).fold(0.0, f64::max);
+        options.scans_max.is_none_or(|max| scans <= max as f64)
+            && options.key_bytes_max.is_none_or(|max| score.key_bytes <= max as f64)
+    };
+    scores.retain(|score| is_within(score) || score.design.to_string() == present);
+    // What breaks a limit is not proposed as long as something else is left.
+    scores.sort_by_key(|score| !is_within(score));
 }

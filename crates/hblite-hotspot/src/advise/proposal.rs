@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use hblite_rowkey::Design;
-
-use super::AdviceOptions;
+use super::front::{self, Cost, Tradeoff};
 use super::score::Score;
-use crate::condition::short;
+use super::wanted::Wanted;
+use super::{AdviceOptions, Hot};
+use crate::condition::{NamedFigures, short};
+use hblite_rowkey::Spread;
 
 /// Rows of the ranking.
 const SHOWN: usize = 8;
@@ -15,12 +16,15 @@ const SHOWN: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
     pub(super) scores: Vec<Score>,
+    pub(super) wanted: Wanted,
     pub(super) present: String,
     pub(super) options: AdviceOptions,
+    /// Designs that were tried.
+    pub(super) candidates: usize,
 }
 
 impl Advice {
-    /// All candidates, the best first; the present design is among them.
+    /// The best candidates, the best first; the present design is among them.
     pub fn scores(&self) -> &[Score] {
         &self.scores
     }
@@ -34,6 +38,41 @@ impl Advice {
     /// The present design.
     pub fn present(&self) -> Option<&Score> {
         self.scores.iter().find(|score| score.design.to_string() == self.present)
+    }
+
+    /// The designs that no other beats in both writes and reads, the most even writes first.
+    pub fn front(&self) -> Vec<Tradeoff<'_>> {
+        let tradeoff = |score| Tradeoff {
+            score,
+            rationale: front::rationale(score, &self.wanted, self.options.regions),
+        };
+        front::front(&self.scores).into_iter().map(tradeoff).collect()
+    }
+
+    /// The figures of the present design by name, for conditions. Reads are those per query, with
+    /// the queries' weights.
+    pub fn present_figures(&self) -> NamedFigures {
+        let mut named = NamedFigures::new();
+        let Some(score) = self.present() else { return named };
+        if let Some((windowed, total)) = &score.writes {
+            let scopes =
+                [("windowed", &windowed.mean), ("worst", &windowed.worst), ("total", total)];
+            for (scope, figures) in scopes {
+                for (name, value) in figures.named() {
+                    named.insert(format!("writes {scope} {}", name.text()), value);
+                }
+            }
+        }
+        let weights: f64 = self.wanted.queries.iter().map(|query| query.weight).sum();
+        let queries = || self.wanted.queries.iter().zip(&score.queries);
+        let mean = |of: fn(&super::score::QueryScore) -> f64| {
+            queries().map(|(query, cost)| query.weight / weights * of(cost)).sum::<f64>()
+        };
+        named.insert("scans per query".to_owned(), mean(|cost| cost.scans));
+        named.insert("regions per query".to_owned(), mean(|cost| cost.regions));
+        named.insert("rows per query".to_owned(), mean(|cost| cost.rows));
+        named.insert("key bytes".to_owned(), score.key_bytes);
+        named
     }
 
     /// The HBase shell command that creates the table.
@@ -68,17 +107,139 @@ impl fmt::Display for Advice {
         let best = self.best();
         writeln!(f, "Proposed key: {}\n", best.design)?;
         self.reasons(f, best)?;
-        writeln!(f, "\nCandidates; a score of 1 would be the best in every respect")?;
-        let width = self.scores.iter().take(SHOWN).map(|score| name(&score.design).len()).max();
+        self.ranking(f)?;
+        writeln!(f, "\nNo other design has both more even writes and cheaper reads than these")?;
+        for (index, tradeoff) in self.front().iter().enumerate() {
+            let Score { design, max_over_mean, reads, .. } = tradeoff.score;
+            writeln!(
+                f,
+                "  {}. {design}: writes {}, reads {}\n     {}",
+                index + 1,
+                short(*max_over_mean),
+                short(*reads),
+                tradeoff.rationale
+            )?;
+        }
+        writeln!(f, "\nThe table, in HBase's shell:\n\n{}", self.create_command())
+    }
+}
+
+impl Advice {
+    fn reasons(&self, f: &mut fmt::Formatter<'_>, best: &Score) -> fmt::Result {
+        let regions = best.splits.len() + 1;
+        match (best.design.spread(), &best.hot) {
+            (Spread::ByValue { field }, Some(hot)) if hot.is_hot(self.options.regions) => {
+                writeln!(f, "  writes: like the values of {field}, one of which is hot")?;
+            }
+            (spread, _) => writeln!(f, "  writes: {spread}")?,
+        }
+        write!(
+            f,
+            "          in a window of the next period, the hottest of {regions} regions has {} times \
+             the mean",
+            short(best.max_over_mean)
+        )?;
+        match self.present() {
+            Some(present) if present.design != best.design => {
+                writeln!(f, ", today {} times", short(present.max_over_mean))?;
+            }
+            _ => writeln!(f)?,
+        }
+        self.hot_entity(f, best)?;
+        for (query, cost) in self.wanted.queries.iter().zip(&best.queries) {
+            writeln!(
+                f,
+                "  query:  {}\n          {}, {} regions",
+                query.text,
+                Cost(cost),
+                short(cost.regions)
+            )?;
+        }
+        if regions < self.options.regions {
+            writeln!(
+                f,
+                "  The sample has too few different entities for {} regions, so there are {regions}.",
+                self.options.regions
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Names the hottest entity of the workload, and what helps.
+    fn hot_entity(&self, f: &mut fmt::Formatter<'_>, best: &Score) -> fmt::Result {
+        let regions = self.options.regions;
+        let unsalted = |score: &&Score| score.hot.as_ref().is_some_and(|hot| hot.is_hot(regions));
+        if let Some(hot) = best.hot.as_ref().filter(|hot| hot.is_hot(regions)) {
+            writeln!(
+                f,
+                "  hot:    {hot}; its region has at least {} times the mean",
+                short(hot.times_mean(regions))
+            )?;
+            return self.remedies(f, best, hot);
+        }
+        let hidden = self.scores.iter().filter(unsalted);
+        let shared = |score: &&Score| {
+            let fields = |hot: &Hot| hot.fields.clone();
+            let own = best.hot.as_ref().map(fields);
+            own.is_some() && score.hot.as_ref().map(fields) == own
+        };
+        let shares = hidden.filter(shared).filter_map(|score| score.hot.as_ref());
+        if let Some(hot) = shares.max_by(|one, other| one.share.total_cmp(&other.share)) {
+            writeln!(f, "  hot:    {hot}; this key spreads it over several regions")?;
+        }
+        Ok(())
+    }
+
+    /// Designs that divide the hot entity, with their price.
+    fn remedies(&self, f: &mut fmt::Formatter<'_>, best: &Score, hot: &Hot) -> fmt::Result {
+        let of_best = |score: &&Score| {
+            score.max_over_mean < best.max_over_mean
+                && score.hot.as_ref().is_none_or(|other| other.share < hot.share)
+        };
+        let starts = [("A salt within the entity", "salt("), ("A bucket of the time", "bucket(")];
+        let mut is_any = false;
+        for (what, start) in starts {
+            let helps =
+                |score: &&Score| of_best(score) && score.design.to_string().starts_with(start);
+            let Some(score) = self.scores.iter().find(helps) else { continue };
+            is_any = true;
+            let scans = score.queries.iter().map(|query| query.scans).fold(0.0, f64::max);
+            writeln!(
+                f,
+                "          {what} helps: with {} it is {} times the mean, and a query takes up to \
+                 {} scans",
+                score.design,
+                short(score.max_over_mean),
+                short(scans)
+            )?;
+        }
+        if !is_any {
+            writeln!(
+                f,
+                "          A salt within the entity, salt(4, *), or a bucket of the time would divide \
+                 it, for as many scans per query."
+            )?;
+        }
+        Ok(())
+    }
+
+    fn ranking(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "\nThe best of {} candidates; a score of 1 would be the best in every respect",
+            self.candidates
+        )?;
+        let is_present = |score: &Score| score.design.to_string() == self.present;
+        let worst = self.scores.iter().skip(SHOWN).find(|score| is_present(score));
+        let shown: Vec<&Score> = self.scores.iter().take(SHOWN).chain(worst).collect();
+        let width = shown.iter().map(|score| score.design.to_string().len()).max();
         let width = width.unwrap_or(0).max(3);
         writeln!(
             f,
             "  {:<width$}  score  max/mean  key bytes  scans, regions, rows of each query",
             "key"
         )?;
-        let is_present = |score: &Score| score.design.to_string() == self.present;
-        let worst = self.scores.iter().skip(SHOWN).find(|score| is_present(score));
-        for score in self.scores.iter().take(SHOWN).chain(worst) {
+        for score in shown {
             let queries: Vec<String> = score
                 .queries
                 .iter()
@@ -87,52 +248,12 @@ impl fmt::Display for Advice {
             writeln!(
                 f,
                 "  {:<width$}  {:>5}  {:>8}  {:>9}  {}{}",
-                name(&score.design),
+                score.design.to_string(),
                 short(score.total),
                 short(score.max_over_mean),
                 short(score.key_bytes),
                 queries.join("; "),
-                if is_present(score) { "  (as it is)" } else { "" }
-            )?;
-        }
-        writeln!(f, "\nThe table, in HBase's shell:\n\n{}", self.create_command())
-    }
-}
-
-fn name(design: &Design) -> String {
-    design.to_string()
-}
-
-impl Advice {
-    fn reasons(&self, f: &mut fmt::Formatter<'_>, best: &Score) -> fmt::Result {
-        writeln!(f, "  writes: {}", best.design.spread())?;
-        let regions = best.splits.len() + 1;
-        write!(
-            f,
-            "          in a window the hottest of {regions} regions has {} times the mean",
-            short(best.max_over_mean)
-        )?;
-        match self.present() {
-            Some(present) if present.design != best.design => {
-                writeln!(f, ", now {} times", short(present.max_over_mean))?;
-            }
-            _ => writeln!(f)?,
-        }
-        for query in &best.queries {
-            let how = if query.is_full_scan { ", the whole table" } else { "" };
-            writeln!(
-                f,
-                "  query:  {} scans into {} regions, {} rows{how}",
-                short(query.scans),
-                short(query.regions),
-                short(query.rows)
-            )?;
-        }
-        if best.splits.len() + 1 < self.options.regions {
-            writeln!(
-                f,
-                "  The sample has too few different keys for {} regions, so there are {regions}.",
-                self.options.regions
+                if is_present(score) { "  (today)" } else { "" }
             )?;
         }
         Ok(())

@@ -1,9 +1,10 @@
 //! A sample of keys, in write order, as field values.
 
 use hblite::{Connection, Scan};
-use hblite_rowkey::{Design, Part, Value};
+use hblite_rowkey::{Design, Value};
 
 use super::NoAdvice;
+use super::growth::{Motion, motion, moved};
 use crate::study::mixed;
 
 /// Maximum number of sampled keys: more would not change the advice.
@@ -14,6 +15,9 @@ const KEYS_MAX: usize = 20_000;
 pub struct Sample {
     design: Design,
     records: Vec<Vec<Value<'static>>>,
+    motions: Vec<Motion>,
+    /// Least and greatest number of each field.
+    extents: Vec<(i128, i128)>,
 }
 
 impl Sample {
@@ -31,18 +35,9 @@ impl Sample {
                 field.name
             )));
         }
-        if keys.len() < 100 {
-            return Err(NoAdvice(format!(
-                "{} keys are too few: give at least 100, preferably 10000",
-                keys.len()
-            )));
-        }
-        let count = keys.len().min(KEYS_MAX);
+        check_count(keys.len())?;
         let decode = |index: usize| -> Result<Vec<Value<'static>>, NoAdvice> {
-            // One random key from each stretch: keys at even distances may all end in the same
-            // digits.
-            let stretch = index * keys.len() / count..(index + 1) * keys.len() / count;
-            let key = &keys[stretch.start + mixed(index as u64) as usize % stretch.len().max(1)];
+            let key = &keys[index];
             let values = design.decode(key).map_err(|error| {
                 NoAdvice(format!(
                     "{}: not a key of {design}: {error}",
@@ -51,8 +46,63 @@ impl Sample {
             })?;
             Ok(values.into_iter().map(Value::into_owned).collect())
         };
-        let records = (0..count).map(decode).collect::<Result<_, _>>()?;
-        Ok(Self { design, records })
+        let records = selection(keys.len(), KEYS_MAX).map(decode).collect::<Result<_, _>>()?;
+        Ok(Self::of(design, records))
+    }
+
+    /// A sample of records, in write order, with the values of the design's fields. Of many
+    /// records, an even selection is kept.
+    ///
+    /// # Errors
+    /// [`NoAdvice`] if there are too few records, or one does not fit the design.
+    pub fn of_records(design: Design, records: &[Vec<Value<'static>>]) -> Result<Self, NoAdvice> {
+        check_count(records.len())?;
+        let mut key = Vec::new();
+        let checked = |index: usize| {
+            design.encode_into(&records[index], 0, &mut key)?;
+            Ok(records[index].clone())
+        };
+        let records =
+            selection(records.len(), KEYS_MAX).map(checked).collect::<Result<_, NoAdvice>>()?;
+        Ok(Self::of(design, records))
+    }
+
+    fn of(design: Design, records: Vec<Vec<Value<'static>>>) -> Self {
+        let fields = 0..design.fields().len();
+        let motions = fields.clone().map(|index| motion(&records, index)).collect();
+        let extent = |index: usize| {
+            let numbers = records.iter().filter_map(|record| record[index].as_number());
+            numbers.fold((i128::MAX, i128::MIN), |(least, most), number| {
+                (least.min(number), most.max(number))
+            })
+        };
+        let extents = fields.map(extent).collect();
+        Self { design, records, motions, extents }
+    }
+
+    /// A smaller sample, for a first look.
+    pub(super) fn thinned(&self, count: usize) -> Self {
+        let records = selection(self.records.len(), count).map(|index| self.records[index].clone());
+        Self::of(self.design.clone(), records.collect())
+    }
+
+    /// The records of the next period: fields that grow have moved on.
+    pub(super) fn next_period(&self) -> Vec<Vec<Value<'static>>> {
+        let next = |record: &Vec<Value<'static>>| {
+            record.iter().zip(&self.motions).map(|(value, motion)| moved(value, motion)).collect()
+        };
+        self.records.iter().map(next).collect()
+    }
+
+    /// Whether the values of a field keep rising.
+    pub(super) fn is_growing(&self, field: &str) -> bool {
+        let index = self.design.field_index(field);
+        index.is_ok_and(|index| self.motions[index] != Motion::Still)
+    }
+
+    /// Least and greatest number of a field.
+    pub(super) fn extent(&self, index: usize) -> (i128, i128) {
+        self.extents[index]
     }
 
     /// Reads a sample from text: one key per line, as `Bytes.toStringBinary` prints it, in write
@@ -116,10 +166,23 @@ impl Sample {
     pub fn records(&self) -> &[Vec<Value<'static>>] {
         &self.records
     }
+}
 
-    /// A field's part by its name.
-    pub(super) fn field(&self, name: &str) -> Option<&Part> {
-        let is_it = |part: &&Part| matches!(part, Part::Field(field) if field.name == name);
-        self.design.parts().iter().find(is_it)
+fn check_count(count: usize) -> Result<(), NoAdvice> {
+    if count < 100 {
+        return Err(NoAdvice(format!(
+            "{count} keys are too few: give at least 100, preferably 10000"
+        )));
     }
+    Ok(())
+}
+
+/// At most `count_max` of `count` positions, ascending: a random one from each stretch, because
+/// keys at even distances may all end in the same digits.
+fn selection(count: usize, count_max: usize) -> impl Iterator<Item = usize> {
+    let kept = count.min(count_max);
+    (0..kept).map(move |index| {
+        let stretch = index * count / kept..(index + 1) * count / kept;
+        stretch.start + mixed(index as u64) as usize % stretch.len().max(1)
+    })
 }

@@ -19,7 +19,7 @@ fn logs(hosts: u64) -> Sample {
         ];
         design.encode(&values).expect("it fits")
     };
-    Sample::new(design.clone(), (0..20_000).map(key).collect()).expect("a sample")
+    Sample::new(design.clone(), (0..8_000).map(key).collect()).expect("a sample")
 }
 
 fn advice(hosts: u64, queries: &str) -> Advice {
@@ -139,4 +139,91 @@ fn split_keys_above_ascii_survive_the_shell() {
     let regions = connection.table("t").and_then(|table| table.regions()).expect("it was made");
     let starts: Vec<&[u8]> = regions.iter().skip(1).map(hblite::RegionInfo::start_key).collect();
     assert_eq!(starts, splits, "{command}");
+}
+
+fn users(hot_percent: u64) -> Sample {
+    let design = Design::parse("user:str|ts:timestamp").expect("a key");
+    let record = |index: u64| -> Vec<Value<'static>> {
+        let random = crate::study::mixed(index);
+        let is_hot = random % 100 < hot_percent;
+        let user = if is_hot { 7 } else { (random >> 8) % 900 };
+        vec![format!("user{user:04}").into(), (1_500_000_000_000 + index).into()]
+    };
+    let records: Vec<_> = (0..4_000).map(record).collect();
+    Sample::of_records(design, &records).expect("a sample")
+}
+
+#[test]
+fn a_hot_entity_is_named_with_what_helps() {
+    let wanted = Wanted::parse("user = ? newest ts limit 5").expect("queries");
+    let options = AdviceOptions { regions: 8, write_weight: 0.3, ..AdviceOptions::default() };
+    let advice = advise(&users(40), &wanted, &options).expect("advice");
+    let hot = advice.best().hot.clone().expect("a hot user");
+    assert!((hot.share - 0.4).abs() < 0.03, "{advice}");
+    assert_eq!(hot.fields, [("user".to_owned(), Value::from("user0007"))], "{advice}");
+    let text = advice.to_string();
+    assert!(text.contains("user = \"user0007\" has 4"), "{text}");
+    assert!(text.contains("A salt within the entity helps: with salt("), "{text}");
+    assert!(!text.contains("none is hot"), "{text}");
+
+    let calm = advise(&users(0), &wanted, &options).expect("advice").to_string();
+    assert!(!calm.contains("  hot:"), "{calm}");
+}
+
+#[test]
+fn splits_keep_entities_whole_and_hold_in_the_next_period() {
+    let wanted = Wanted::parse("user = ? newest ts limit 5").expect("queries");
+    let options = AdviceOptions { regions: 8, write_weight: 0.3, ..AdviceOptions::default() };
+    let advice = advise(&users(40), &wanted, &options).expect("advice");
+    let users_split = advice.best().splits.iter().filter(|key| key.contains(&0)).count();
+    assert_eq!(users_split, 0, "a split inside a user: {advice}");
+}
+
+#[test]
+fn a_lookup_of_a_unique_value_costs_one_row_and_every_query_is_named() {
+    let design = Design::parse("order:str|customer:str").expect("a key");
+    let record = |index: u64| -> Vec<Value<'static>> {
+        let customer = crate::study::mixed(index) % 300;
+        vec![format!("O{index:08}").into(), format!("C{customer:04}").into()]
+    };
+    let records: Vec<_> = (0..2_000).map(record).collect();
+    let sample = Sample::of_records(design, &records).expect("a sample");
+    let options = AdviceOptions { regions: 8, ..AdviceOptions::default() };
+    let best = |queries: &str| {
+        let wanted = Wanted::parse(queries).expect("queries");
+        let advice = advise(&sample, &wanted, &options).expect("advice");
+        (advice.best().queries[0].rows, advice.to_string())
+    };
+    let (rows, text) = best("order = ?\ncustomer = ?");
+    assert_eq!(rows, 1.0, "{text}");
+    assert!(text.contains("query:  order = ?\n"), "{text}");
+    assert!(text.contains("query:  customer = ?\n"), "{text}");
+    // A customer has one of 300 shares of the table.
+    let (rows, text) = best("customer = ?");
+    assert!((rows / (1e6 / 300.0) - 1.0).abs() < 0.4, "{text}");
+}
+
+#[test]
+fn limits_exclude_candidates() {
+    let wanted = Wanted::parse("ts in 1 %").expect("queries");
+    let options = AdviceOptions { scans_max: Some(4), ..AdviceOptions::default() };
+    let advice = advise(&logs(500), &wanted, &options).expect("advice");
+    assert!(advice.best().queries[0].scans <= 4.0, "{advice}");
+    let options = AdviceOptions { key_bytes_max: Some(22), ..AdviceOptions::default() };
+    let advice = advise(&logs(500), &wanted, &options).expect("advice");
+    assert!(advice.best().key_bytes <= 22.0, "{advice}");
+}
+
+#[test]
+fn no_design_of_the_front_beats_another() {
+    let wanted = Wanted::parse("ts in 1 %").expect("queries");
+    let advice = advise(&logs(500), &wanted, &AdviceOptions::default()).expect("advice");
+    let front = advice.front();
+    assert!(front.len() > 1, "{advice}");
+    for pair in front.windows(2) {
+        let (one, other) = (pair[0].score, pair[1].score);
+        assert!(one.unevenness <= other.unevenness && one.reads >= other.reads, "{advice}");
+    }
+    let figures = advice.present_figures();
+    assert_eq!(figures["writes windowed max/mean"], 16.0, "times grow into one region");
 }

@@ -5,6 +5,8 @@
 //! condition = field "=" "?"                 one value
 //!           | field "in" percentage "%"     a range of values, as a share of all
 //!           | field "begins" characters     the first characters of the value
+//!           | field "ends" characters       the last characters of the value; for a domain, the
+//!                                         labels that they contain in full
 //! ```
 //!
 //! One query per line; `#` starts a comment. The weight is the relative frequency of a query.
@@ -39,8 +41,10 @@ pub(super) enum Known {
     Value,
     /// A share of the range of its values.
     Stretch(f64),
-    /// This many characters.
+    /// This many characters at the front.
     Begins(usize),
+    /// This many characters at the end.
+    Ends(usize),
 }
 
 impl Wanted {
@@ -130,6 +134,10 @@ impl WantedQuery {
                 let count = number(count)? as usize;
                 self.ask(field, Known::Begins(count), rest)
             }
+            [field, "ends", count, rest @ ..] => {
+                let count = number(count)? as usize;
+                self.ask(field, Known::Ends(count), rest)
+            }
             [field, "in", share, "%", rest @ ..] => {
                 let percent =
                     share.parse::<f64>().ok().filter(|share| (0.0..=100.0).contains(share));
@@ -137,8 +145,8 @@ impl WantedQuery {
                 self.ask(field, Known::Stretch(percent / 100.0), rest)
             }
             _ => Err(format!(
-                "{:?} is not a condition: FIELD = ?, FIELD in 5 %, FIELD begins 3, newest FIELD, \
-                 limit 10",
+                "{:?} is not a condition: FIELD = ?, FIELD in 5 %, FIELD begins 3, FIELD ends 3, \
+                 newest FIELD, limit 10",
                 words.join(" ")
             )),
         }
@@ -187,11 +195,14 @@ fn condition(known: Known, value: &Value<'static>, sample: &Sample, index: usize
                 Condition::Prefix(bytes[..count.min(bytes.len())].to_vec().into())
             }
         },
+        Known::Ends(count) => {
+            let text = value.as_text().unwrap_or_default();
+            let skipped = text.chars().count().saturating_sub(count);
+            let end: String = text.chars().skip(skipped).collect();
+            Condition::Suffix(end.into())
+        }
         Known::Stretch(share) => {
-            let numbers = sample.records().iter().filter_map(|record| record[index].as_number());
-            let (least, most) = numbers.fold((i128::MAX, i128::MIN), |(least, most), number| {
-                (least.min(number), most.max(number))
-            });
+            let (least, most) = sample.extent(index);
             let Some(middle) = value.as_number() else {
                 // A range of strings: those with the same beginning.
                 return condition(Known::Begins(1), value, sample, index);
