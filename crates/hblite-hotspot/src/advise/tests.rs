@@ -162,7 +162,7 @@ fn a_hot_entity_is_named_with_what_helps() {
     assert!((hot.share - 0.4).abs() < 0.03, "{advice}");
     assert_eq!(hot.fields, [("user".to_owned(), Value::from("user0007"))], "{advice}");
     let text = advice.to_string();
-    assert!(text.contains("user = \"user0007\" has 4"), "{text}");
+    assert!(text.contains("user = \"user0007\" has 39 % of the writes"), "{text}");
     assert!(text.contains("A salt within the entity helps: with salt("), "{text}");
     assert!(!text.contains("none is hot"), "{text}");
 
