@@ -117,7 +117,7 @@ mod tests {
         let by = motion(&records, 0);
         assert_eq!(moved(&records[7][0], &by), Value::from("foo0000001007"));
 
-        let records = column(|index| format!("ord-{:03}", index).into());
+        let records = column(|index| format!("ord-{index:03}").into());
         let by = motion(&records, 0);
         assert_eq!(moved(&records[999][0], &by), Value::from("ord-999"), "no more digits");
     }
