@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::part::Encoding;
 use crate::plan::{Access, Plan};
 use crate::query::Query;
+use crate::text::Turn;
 use crate::value::Value;
 
 /// What is known of a field, whatever its value.
@@ -16,6 +17,8 @@ pub enum Known {
     Value,
     /// Its beginning, or a range.
     Part,
+    /// Its end.
+    End,
 }
 
 /// How a design serves one set of conditions.
@@ -47,8 +50,18 @@ impl Design {
     /// # Ok::<(), hblite_rowkey::Error>(())
     /// ```
     ///
+    /// The end of a text is known by its last characters, or by the last labels of a domain:
+    ///
+    /// ```
+    /// use hblite_rowkey::{Design, Known};
+    /// let turned = Design::parse("domain:domain|path:str")?;
+    /// let support = turned.support(&[("domain", Known::End)])?;
+    /// assert_eq!(support.to_string(), "the end of domain: prefix scan");
+    /// # Ok::<(), hblite_rowkey::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// `Query` if there is no such field.
+    /// `Query` if there is no such field, or only the end of a number is known.
     pub fn support(&self, known: &[(&str, Known)]) -> Result<Support> {
         let mut query = Query::new();
         let mut fields = Vec::new();
@@ -76,7 +89,10 @@ impl Design {
             // first.
             let is_in = |index: &usize| set >> (fields.len() - 1 - index) & 1 == 1;
             let chosen: Vec<usize> = (0..fields.len()).filter(is_in).collect();
-            for last in [Known::Value, Known::Part] {
+            // The end of a value helps only if it is written backwards.
+            let ends = chosen.last().filter(|index| is_turned(fields[**index].encoding));
+            let ends = ends.map(|_| Known::End);
+            for last in [Known::Value, Known::Part].into_iter().chain(ends) {
                 let known = chosen.iter().enumerate().map(|(place, index)| {
                     let is_last = place + 1 == chosen.len();
                     (fields[*index].name.as_str(), if is_last { last } else { Known::Value })
@@ -98,8 +114,16 @@ fn ask(query: Query, name: &str, encoding: Encoding, known: Known) -> Query {
             _ => query.equals(name, Value::from("v".to_owned())),
         },
         (_, Known::Value) => query.equals(name, Value::from("v".to_owned())),
+        (Encoding::Number(_), Known::End) => query,
         (_, Known::Part) => query.prefix(name, Value::from("v".to_owned())),
+        // A dot, so that a domain has a whole label.
+        (_, Known::End) => query.suffix(name, Value::from(".v".to_owned())),
     }
+}
+
+/// Whether text is written backwards, by characters or labels.
+fn is_turned(encoding: Encoding) -> bool {
+    matches!(encoding, Encoding::Text(text) if text.turn != Turn::Plain)
 }
 
 impl Support {
@@ -117,7 +141,11 @@ impl fmt::Display for Support {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (field, known)) in self.known.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };
-            let part = if *known == Known::Part { "part of " } else { "" };
+            let part = match known {
+                Known::Value => "",
+                Known::Part => "part of ",
+                Known::End => "the end of ",
+            };
             write!(f, "{comma}{part}{field}")?;
         }
         match (self.access, self.scans) {

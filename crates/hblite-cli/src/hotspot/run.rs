@@ -51,6 +51,12 @@ pub(crate) struct RunArguments {
     /// Region servers of the simulation
     #[arg(long, default_value_t = 4)]
     servers: usize,
+    /// Calls that each of them handles concurrently
+    #[arg(long, default_value_t = 1)]
+    handlers: usize,
+    /// Share of what all servers can do at which latencies are simulated, 0 to 1
+    #[arg(long, default_value_t = 0.5)]
+    utilization: f64,
     /// Clients of the simulation
     #[arg(long, default_value_t = 64)]
     clients: usize,
@@ -79,9 +85,10 @@ pub(crate) struct RunArguments {
     /// Seed for everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How long the simulation's servers work on a request: measured, constant(MICROSECONDS) or
-    /// exponential(MICROSECONDS)
-    #[arg(long, default_value = "measured")]
+    /// How long the simulation's servers work on a request: exponential(MICROSECONDS) or
+    /// constant(MICROSECONDS), which are models, or measured, as long as puts take here; measured
+    /// designs differ by chance if the machine is busy
+    #[arg(long, default_value_t = ServiceLaw::MODEL)]
     service: ServiceLaw,
     /// How long a region that the simulation moves accepts no calls, in milliseconds
     #[arg(long, default_value_t = 0)]
@@ -112,7 +119,9 @@ impl RunArguments {
             regions: self.regions,
             splits: self.splits,
             servers: self.servers,
+            handlers: self.handlers,
             clients: self.clients,
+            utilization: self.utilization,
             rate: self.rate,
             distribution: self.distribution,
             reads: self.reads,

@@ -1,12 +1,10 @@
 //! The search space: every order of the fields, turned, and with every prefix.
 //!
-//! | dimension | choices |
-//! |---|---|
-//! | reorder | all orders of up to four fields; fields that no query names stay behind, or come first |
-//! | reverse | the first text, and every text whose end a query knows; a time whose newest rows are asked for |
-//! | salt | 2, 4, … up to the number of regions, by the whole key, the first field or the first two |
-//! | bucket | of every growing number |
-//! | hash | of the first field or the first two |
+//! - reorder: all orders of up to four fields; fields that no query names stay behind, or lead
+//! - reverse: the first text, and every text whose end a query knows; times whose newest are wanted
+//! - salt: 2, 4, … up to the number of regions, by the whole key, the first field or the first two
+//! - bucket: of every growing number
+//! - hash: of the first field or the first two
 
 use hblite_rowkey::{
     Bucket, Design, Encoding, End, Field, HashForm, HashPrefix, Labels, Number, Part, Salt, SaltBy,

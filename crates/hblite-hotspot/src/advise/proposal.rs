@@ -135,8 +135,8 @@ impl Advice {
         }
         write!(
             f,
-            "          in a window of the next period, the hottest of {regions} regions has {} times \
-             the mean",
+            "          in a window of the next period, the hottest of {regions} regions has {} \
+             times the mean",
             short(best.max_over_mean)
         )?;
         match self.present() {
@@ -158,7 +158,7 @@ impl Advice {
         if regions < self.options.regions {
             writeln!(
                 f,
-                "  The sample has too few different entities for {} regions, so there are {regions}.",
+                "  The sample has too few entities for {} regions, so there are {regions}.",
                 self.options.regions
             )?;
         }
@@ -206,8 +206,8 @@ impl Advice {
             let scans = score.queries.iter().map(|query| query.scans).fold(0.0, f64::max);
             writeln!(
                 f,
-                "          {what} helps: with {} it is {} times the mean, and a query takes up to \
-                 {} scans",
+                "          {what} helps: with {} it is {} times the mean, and a query takes up \
+                 to {} scans",
                 score.design,
                 short(score.max_over_mean),
                 short(scans)
@@ -216,8 +216,8 @@ impl Advice {
         if !is_any {
             writeln!(
                 f,
-                "          A salt within the entity, salt(4, *), or a bucket of the time would divide \
-                 it, for as many scans per query."
+                "          A salt within the entity, salt(4, *), or a bucket of the time would \
+                 divide it, for as many scans per query."
             )?;
         }
         Ok(())

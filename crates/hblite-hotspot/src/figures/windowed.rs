@@ -17,7 +17,8 @@ pub struct Windowed {
 }
 
 impl Windowed {
-    /// Summarizes the loads of successive windows; windows without load are ignored. `None` if no
+    /// Summarizes the loads of successive windows. Windows without load are ignored; so are
+    /// windows with a single region, which nothing can spread, if others have more. `None` if no
     /// window has load.
     ///
     /// ```
@@ -29,9 +30,11 @@ impl Windowed {
     /// assert_eq!(Figures::of(&[9, 9, 9]).expect("load").max_over_mean, 1.0);
     /// ```
     pub fn of<'w>(windows: impl IntoIterator<Item = &'w [u64]>) -> Option<Self> {
+        let windows: Vec<&[u64]> = windows.into_iter().collect();
+        let has_many = windows.iter().any(|loads| loads.len() > 1);
         let mut sum: Option<Self> = None;
         let mut total = 0.0;
-        for loads in windows {
+        for loads in windows.into_iter().filter(|loads| loads.len() > 1 || !has_many) {
             let Some(figures) = Figures::of(loads) else { continue };
             let weight: f64 = loads.iter().map(|&load| load as f64).sum();
             total += weight;
@@ -78,6 +81,14 @@ mod tests {
         assert!((windowed.mean.max_over_mean - (1.5 * 4.0 + 2.0 * 12.0) / 16.0).abs() < 1e-12);
         assert_eq!(windowed.worst.max_over_mean, 2.0);
         assert_eq!(windowed.worst.effective_count, 1.0);
+    }
+
+    #[test]
+    fn a_table_with_one_region_says_nothing_about_spread() {
+        let windowed = Windowed::of([&[90][..], &[90], &[0, 9], &[0, 0, 9]]).expect("load");
+        assert_eq!((windowed.mean.max_over_mean, windowed.windows), (2.5, 2));
+        let windowed = Windowed::of([&[90][..], &[90]]).expect("load");
+        assert_eq!((windowed.mean.max_over_mean, windowed.windows), (1.0, 2));
     }
 
     #[test]

@@ -1,17 +1,18 @@
-//! Bars per server, one panel per design: how busy servers are when clients send as fast as they
-//! can.
+//! How busy each server is over time when clients send as fast as they can: one panel per design,
+//! one strip per server.
 
-use super::scale::percent;
+use super::scale::{colour, duration, percent, ticks};
 use super::svg::{Anchor, Drawing, Theme, cut};
 use crate::condition::short;
 use crate::result::RunResult;
+use crate::simulate::Outcome;
 
 const WIDTH: f64 = 1000.0;
 const PANEL_HEIGHT: f64 = 206.0;
 const COLUMNS: usize = 3;
 const TOP: f64 = 84.0;
-/// The maximum number of bars; with more servers, the busiest are shown.
-const BARS_MAX: usize = 60;
+/// The maximum number of strips; with more servers, the busiest are shown.
+const STRIPS_MAX: usize = 60;
 
 /// The drawing, as SVG.
 pub(super) fn svg(results: &[RunResult], theme: Theme) -> String {
@@ -24,8 +25,8 @@ pub(super) fn svg(results: &[RunResult], theme: Theme) -> String {
         (24.0, 58.0),
         12.5,
         Anchor::Start,
-        "Simulation of the writes: clients send as fast as they are answered, regions are dealt \
-         out in the order of keys.",
+        "Simulated writes: clients send as fast as they are answered. One strip per server, in \
+         time from left to right; dark is idle, bright is busy.",
     );
     let width = (WIDTH - 24.0) / columns as f64;
     for (index, result) in results.iter().enumerate() {
@@ -33,7 +34,7 @@ pub(super) fn svg(results: &[RunResult], theme: Theme) -> String {
         let y = TOP + PANEL_HEIGHT * (index / columns) as f64;
         panel(&mut drawing, result, x, y, width - 24.0);
     }
-    drawing.finish("Bars: utilisation of each region server, for each design")
+    drawing.finish("Strips: utilization of each region server over time, for each design")
 }
 
 fn panel(drawing: &mut Drawing, result: &RunResult, x: f64, y: f64, width: f64) {
@@ -42,11 +43,12 @@ fn panel(drawing: &mut Drawing, result: &RunResult, x: f64, y: f64, width: f64) 
         simulation.saturated.servers.iter().map(|server| server.utilisation).enumerate().collect();
     let busy: f64 = servers.iter().map(|server| server.1).sum();
     let count = servers.len();
-    if count > BARS_MAX {
+    if count > STRIPS_MAX {
         servers.sort_by(|left, right| right.1.total_cmp(&left.1));
-        servers.truncate(BARS_MAX);
+        servers.truncate(STRIPS_MAX);
     }
-    let shown = if count > BARS_MAX { format!(", the {BARS_MAX} busiest") } else { String::new() };
+    let shown =
+        if count > STRIPS_MAX { format!(", the {STRIPS_MAX} busiest") } else { String::new() };
     drawing.bold((x, y + 12.0), 13.0, Anchor::Start, &cut(&result.design, 34));
     let caption = format!(
         "{} of {count} servers at work{shown}, {}× one server",
@@ -56,28 +58,49 @@ fn panel(drawing: &mut Drawing, result: &RunResult, x: f64, y: f64, width: f64) 
     drawing.faint((x, y + 29.0), 11.0, Anchor::Start, &caption);
 
     let (left, top, bottom) = (x + 38.0, y + 42.0, y + PANEL_HEIGHT - 50.0);
-    let plot_width = width - 38.0;
-    for share in [0.0, 0.5, 1.0] {
-        let at = bottom - (bottom - top) * share;
-        drawing.line((left, at), (left + plot_width, at), drawing.theme.grid, 1.0);
-        drawing.faint((left - 6.0, at + 4.0), 10.5, Anchor::End, &percent(share));
+    let area = Area { left, top, width: width - 38.0, height: bottom - top };
+    strips(drawing, &simulation.saturated, &servers, &area);
+    let end_ns = simulation.saturated.duration_ns as f64;
+    for tick in ticks(end_ns, 3) {
+        let at = left + area.width * tick / end_ns.max(1.0);
+        let text = if tick == 0.0 { "0".to_owned() } else { duration(tick) };
+        drawing.faint((at, bottom + 17.0), 11.0, Anchor::Middle, &text);
     }
-    let slot = plot_width / servers.len().max(1) as f64;
-    let label_every = (24.0 / slot).ceil().max(1.0) as usize;
+}
+
+/// Where a panel's strips are.
+struct Area {
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+}
+
+/// A strip for each server, from left to right in time, the brighter the busier.
+fn strips(drawing: &mut Drawing, outcome: &Outcome, servers: &[(usize, f64)], area: &Area) {
+    let row = area.height / servers.len().max(1) as f64;
+    let label_every = (13.0 / row).ceil().max(1.0) as usize;
+    let duration_ns = outcome.duration_ns.max(1) as f64;
     for (position, (server, utilisation)) in servers.iter().enumerate() {
-        let bar = (slot * 0.72).min(46.0);
-        let bar_x = left + slot * position as f64 + (slot - bar) / 2.0;
-        let bar_height = (bottom - top) * utilisation.min(1.0);
+        let y = area.top + row * position as f64;
+        let height = (row - if row > 6.0 { 1.5 } else { 0.0 }).max(0.5);
         let title = format!("server {}: {} busy", server + 1, percent(*utilisation));
+        let steps = outcome.timeline.servers.get(*server).map_or(&[][..], Vec::as_slice);
+        let step = area.width * outcome.timeline.step_ns as f64 / duration_ns;
         drawing.titled(&title, |drawing| {
-            let accent = drawing.theme.accent;
-            drawing.rectangle(bar_x, bottom - bar_height, bar, bar_height.max(1.0), accent);
+            for (index, share) in steps.iter().enumerate() {
+                let from = step * index as f64;
+                let width = (step + 0.4).min(area.width - from);
+                let (r, g, b) = colour(*share);
+                let fill = format!("#{r:02x}{g:02x}{b:02x}");
+                if width > 0.0 {
+                    drawing.rectangle(area.left + from, y, width, height, &fill);
+                }
+            }
         });
         if position % label_every == 0 {
-            let middle = bar_x + bar / 2.0;
-            let name = (server + 1).to_string();
-            drawing.faint((middle, bottom + 15.0), 10.5, Anchor::Middle, &name);
+            let middle = (area.left - 7.0, y + row / 2.0 + 4.0);
+            drawing.faint(middle, 11.0, Anchor::End, &(server + 1).to_string());
         }
     }
-    drawing.faint((left + plot_width / 2.0, bottom + 29.0), 10.5, Anchor::Middle, "server");
 }

@@ -67,7 +67,7 @@ fn subtitle(result: &RunResult) -> String {
 
 /// The first keys of as many regions as there is space for.
 fn keys(drawing: &mut Drawing, result: &RunResult, height: f64) {
-    let labels = super::keys::labels(&result.counts, 22);
+    let labels = super::keys::labels(&result.counts, &result.key, 24);
     let row = height / labels.len() as f64;
     let every = (18.0 / row).ceil().max(1.0) as usize;
     for (position, text) in labels.iter().enumerate().step_by(every) {

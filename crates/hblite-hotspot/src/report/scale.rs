@@ -70,6 +70,25 @@ pub(super) fn duration(nanos: f64) -> String {
     format!("{} {unit}", crate::condition::short(scaled))
 }
 
+/// Milliseconds since 1970 as a date and time in UTC; `None` beyond the year 9999.
+pub(super) fn date_time(millis: u64) -> Option<String> {
+    let (days, in_day) = (millis / 86_400_000, millis % 86_400_000);
+    // From the civil calendar's days in 400, 100, 4 years and 1 year, counted from 1 March 0000.
+    let day = days + 719_468;
+    let (era, of_era) = (day / 146_097, day % 146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (seconds, millis) = (in_day / 1000, in_day % 1000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    (year <= 9999).then(|| {
+        format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{millis:03}")
+    })
+}
+
 /// A share as a percentage.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -91,6 +110,20 @@ mod tests {
         assert_eq!(ticks(0.0, 4), [0.0]);
         assert_eq!(logarithmic_ticks(1.0, 10_000.0), [1.0, 10.0, 100.0, 1000.0, 10_000.0]);
         assert_eq!(logarithmic_ticks(1.0, 10.0), [1.0, 2.0, 5.0, 10.0]);
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (millis, expected) in [
+            (0, "1970-01-01 00:00:00.000"),
+            (951_782_399_999, "2000-02-28 23:59:59.999"),
+            (951_782_400_000, "2000-02-29 00:00:00.000"),
+            (1_709_164_800_000, "2024-02-29 00:00:00.000"),
+            (4_107_542_400_000, "2100-03-01 00:00:00.000"),
+        ] {
+            assert_eq!(date_time(millis).as_deref(), Some(expected));
+        }
+        assert_eq!(date_time(u64::MAX), None);
     }
 
     #[test]

@@ -97,10 +97,20 @@ fn simulation(results: &[RunResult]) -> Table {
     let first = results.iter().find_map(|result| result.simulations.first());
     let (servers, clients) =
         first.map_or((0, 0), |first| (first.cluster.servers, first.cluster.clients.unwrap_or(0)));
+    let settings = results.first().map(|result| &result.settings);
+    let (load, service) = settings
+        .map_or((0.5, "measured"), |settings| (settings.utilization, settings.service.as_str()));
+    let handlers = first.map_or(1, |first| first.cluster.handlers);
+    let service = match service {
+        "measured" => "service times measured here".to_owned(),
+        model => format!("service times {model} µs, a model"),
+    };
+    let handlers = if handlers == 1 { String::new() } else { format!(" with {handlers} handlers") };
     let mut table = Table::new(
         &format!(
-            "Simulated on {servers} region servers with {clients} clients; latencies at half of \
-             what they could do"
+            "Simulated on {servers} region servers{handlers} and {clients} clients; latencies at \
+             {} of what they could do; {service}",
+            percent(load)
         ),
         &[
             "design",

@@ -34,7 +34,7 @@ pub fn heat_map(
     let per_line = if colours == Colours::Plain { 1 } else { 2 };
     // Small tables get a line or half a line per region; large ones use the available space.
     let rows = grid.rows.min(height.max(1) * per_line).max(1);
-    let labels = super::keys::labels(&result.counts, KEY_WIDTH);
+    let labels = super::keys::labels(&result.counts, &result.key, KEY_WIDTH);
     let mut text = format!(
         "{}: {} per region over time, brightest {} a window\n",
         result.design,

@@ -188,6 +188,16 @@ impl Taken {
     }
 }
 
+/// Places along a line, close to each other.
+fn along(from: (f64, f64), to: (f64, f64)) -> impl Iterator<Item = (f64, f64)> {
+    let count = ((to.0 - from.0).abs().max((to.1 - from.1).abs()) / 2.0).ceil().max(1.0) as u32;
+    (0..=count).map(move |step| {
+        let share = f64::from(step) / f64::from(count);
+        let between = |from: f64, to: f64| from + (to - from) * share;
+        (between(from.0, to.0), between(from.1, to.1))
+    })
+}
+
 /// Names next to their points where there is space; a line leads to those that had to move.
 fn labels(drawing: &mut Drawing, frame: &Frame, points: &[Point], line: &[(f64, f64)]) {
     const SIZE: f64 = 12.5;
@@ -200,13 +210,9 @@ fn labels(drawing: &mut Drawing, frame: &Frame, points: &[Point], line: &[(f64, 
     let mut taken: Vec<Taken> =
         points.iter().map(|point| around(frame.place(point.cost, point.heat), 8.0)).collect();
     for pair in line.windows(2) {
-        let steps = 60;
-        taken.extend((0..=steps).map(|step| {
-            let share = f64::from(step) / f64::from(steps);
-            let between = |from: f64, to: f64| from + (to - from) * share;
-            around((between(pair[0].0, pair[1].0), between(pair[0].1, pair[1].1)), 2.0)
-        }));
+        taken.extend(along(pair[0], pair[1]).map(|at| around(at, 2.5)));
     }
+    let mut names: Vec<Taken> = Vec::new();
     for point in points {
         let (x, y) = frame.place(point.cost, point.heat);
         let name = cut(&point.name, 44);
@@ -222,22 +228,34 @@ fn labels(drawing: &mut Drawing, frame: &Frame, points: &[Point], line: &[(f64, 
             let up = f64::from(step) * 9.0 + 8.0;
             [(-width / 2.0, -up), (-width / 2.0, up + 8.0), (12.0, -up), (-12.0 - width, -up)]
         });
+        let leader = |spot: &Taken| {
+            let is_beside = spot.top < y && spot.bottom > y;
+            let edge = if spot.bottom < y { spot.bottom } else { spot.top };
+            (!is_beside).then(|| (x.clamp(spot.left, spot.right), edge))
+        };
+        let is_clear = |spot: &Taken| {
+            leader(spot).is_none_or(|end| {
+                // Around the point itself is the point.
+                let path = along((x, y), end).map(|at| around(at, 0.5));
+                !path.into_iter().any(|step| names.iter().any(|name: &Taken| name.overlaps(&step)))
+            })
+        };
         let is_free = |spot: &Taken| {
             spot.left > LEFT
                 && spot.right < WIDTH - 8.0
                 && spot.top > TOP - 14.0
                 && spot.bottom < HEIGHT - BOTTOM - 2.0
                 && !taken.iter().any(|other| other.overlaps(spot))
+                && is_clear(spot)
         };
         let spots = beside.into_iter().chain(further).map(|(dx, dy)| place(dx, dy));
         let spot = { spots }.find(is_free).unwrap_or_else(|| place(12.0, 4.0));
-        let is_beside = spot.top < y && spot.bottom > y;
-        if !is_beside {
-            let edge = if spot.bottom < y { spot.bottom } else { spot.top };
-            let end = (x.clamp(spot.left, spot.right), edge);
+        if let Some(end) = leader(&spot) {
             drawing.line((x, y), end, drawing.theme.faint, 0.7);
+            taken.extend(along((x, y), end).map(|at| around(at, 1.0)));
         }
         drawing.text((spot.left, spot.bottom - 4.0), SIZE, Anchor::Start, &name);
+        names.push(spot);
         taken.push(spot);
     }
 }

@@ -64,8 +64,17 @@ pub struct Settings {
     pub splits: String,
     /// Region servers of the simulation.
     pub servers: usize,
+    /// Calls that a server of the simulation handles concurrently.
+    #[serde(default = "one")]
+    pub handlers: usize,
     /// Clients of the simulation.
     pub clients: usize,
+    /// The share of what all servers can do at which latencies are simulated.
+    #[serde(default = "half")]
+    pub utilization: f64,
+    /// How long servers work on a request: `exponential(200)` in microseconds, or `measured`.
+    #[serde(default = "measured")]
+    pub service: String,
     /// Requests per second of the simulated clock.
     pub rate: f64,
     /// The law of the requests, like `zipfian(0.99)`.
@@ -78,6 +87,19 @@ pub struct Settings {
     pub value_bytes: usize,
     /// The seed of everything.
     pub seed: u64,
+}
+
+// What results of earlier versions were made with.
+fn one() -> usize {
+    1
+}
+
+fn half() -> f64 {
+    0.5
+}
+
+fn measured() -> String {
+    "measured".to_owned()
 }
 
 /// How HBase's balancer rates the spread, with regions assigned by count.

@@ -22,8 +22,12 @@ pub struct RunOptions {
     pub splits: Splits,
     /// Region servers of the simulation.
     pub servers: usize,
+    /// Calls that a server of the simulation handles concurrently.
+    pub handlers: usize,
     /// Clients of the simulation: concurrent calls.
     pub clients: usize,
+    /// The share of what all servers can do at which latencies are simulated, above 0, below 1.
+    pub utilization: f64,
     /// Requests a second of the simulated clock.
     pub rate: f64,
     /// Which entities requests are about, and whether they come in bursts.
@@ -56,7 +60,9 @@ impl Default for RunOptions {
             regions: 4,
             splits: Splits::Auto,
             servers: 4,
+            handlers: 1,
             clients: 64,
+            utilization: 0.5,
             rate: 10_000.0,
             distribution: Distribution { entities: EntityLaw::Uniform, burst: None },
             reads: 100,
@@ -65,7 +71,7 @@ impl Default for RunOptions {
             batch: 1000,
             threads: std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8),
             seed: 1,
-            service: ServiceLaw::Measured,
+            service: ServiceLaw::MODEL,
             move_ms: 0,
             dir: None,
         }
@@ -92,7 +98,12 @@ impl RunOptions {
                 "--regions times --windows is at most 20000000",
             ),
             ((1..=10_000).contains(&self.servers), "--servers is 1 to 10000"),
+            ((1..=10_000).contains(&self.handlers), "--handlers is 1 to 10000"),
             ((1..=1_000_000).contains(&self.clients), "--clients is 1 to 1000000"),
+            (
+                self.utilization > 0.0 && self.utilization < 1.0,
+                "--utilization is above 0 and below 1",
+            ),
             (self.rate > 0.0 && self.rate <= 1e9, "--rate is above 0 and at most 1000000000"),
             (self.value_bytes <= 1 << 20, "--value-bytes is at most 1048576"),
             ((1..=100_000).contains(&self.batch), "--batch is 1 to 100000"),
@@ -154,6 +165,25 @@ pub enum ServiceLaw {
     Measured,
     /// As given, for writes and reads.
     Given(ServiceTime),
+}
+
+impl ServiceLaw {
+    /// The default: a model, so that designs with equal keys get equal figures. The mean is about
+    /// what a put takes in HBase.
+    pub const MODEL: Self = Self::Given(ServiceTime::Exponential(200_000));
+}
+
+impl fmt::Display for ServiceLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = |nanos: u64| nanos as f64 / 1000.0;
+        match self {
+            Self::Given(ServiceTime::Constant(nanos)) => write!(f, "constant({})", micros(*nanos)),
+            Self::Given(ServiceTime::Exponential(nanos)) => {
+                write!(f, "exponential({})", micros(*nanos))
+            }
+            Self::Given(ServiceTime::Measured(_)) | Self::Measured => f.write_str("measured"),
+        }
+    }
 }
 
 impl Eq for ServiceTime {}

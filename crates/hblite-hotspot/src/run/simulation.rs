@@ -13,10 +13,10 @@ use crate::simulate::{
     Balancer, Cluster, Kind, Pace, Request, Service, ServiceTime, Traffic, Window, run,
 };
 
-/// The load at which latencies are compared: this share of the servers' maximum.
-const PACED_LOAD: f64 = 0.5;
-/// Calls that may wait at a server: HBase's default, ten for each of 30 handlers.
-const QUEUE_MAX: usize = 300;
+/// Calls that may wait at a server for each handler, HBase's default, and the minimum: that of
+/// HBase's 30 handlers.
+const QUEUED_PER_HANDLER: usize = 10;
+const QUEUE_MIN: usize = 300;
 
 /// Collects the requests of windows with their regions.
 pub(super) struct TrafficBuilder<'t> {
@@ -68,7 +68,8 @@ impl<'t> TrafficBuilder<'t> {
         let cluster = Cluster {
             servers: options.servers,
             clients: Some(options.clients),
-            queue_max: QUEUE_MAX,
+            handlers: options.handlers,
+            queue_max: QUEUE_MIN.max(QUEUED_PER_HANDLER * options.handlers),
             move_ns: options.move_ms * 1_000_000,
             seed: options.seed,
             ..Cluster::default()
@@ -76,7 +77,8 @@ impl<'t> TrafficBuilder<'t> {
         let one = Cluster { servers: 1, ..cluster.clone() };
         let one_server = run(traffic, service, &one, Pace::Saturating)?;
         // At best, all servers work all the time.
-        let paced_rate = one_server.throughput * options.servers as f64 * PACED_LOAD;
+        let handlers = (options.servers * options.handlers) as f64;
+        let paced_rate = handlers * 1e9 / service.write.mean_ns().max(1.0) * options.utilization;
         let last_ns = self.requests.last().map_or(1, |last| last.arrival_ns.max(1));
         let stream_rate = self.requests.len() as f64 / (last_ns as f64 / 1e9);
         let pace = Pace::Faster(paced_rate / stream_rate);

@@ -9,6 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::balancer::Placement;
 use super::outcome::{Latencies, Outcome, ServerLoad};
 use super::service::Service;
+use super::timeline::BusyTime;
 use super::{BadCluster, Cluster, Pace, Request, Traffic};
 
 const PURPOSE: u64 = 4;
@@ -64,6 +65,8 @@ struct Server {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Retry {
     at_ns: u64,
+    /// When its latency began.
+    since_ns: u64,
     request: usize,
     tries: usize,
 }
@@ -85,6 +88,7 @@ struct Simulation<'s> {
     clients: BinaryHeap<Reverse<u64>>,
     retries: BinaryHeap<Reverse<Retry>>,
     latencies: Latencies,
+    timeline: BusyTime,
     completed: u64,
     failed: u64,
     retry_count: u64,
@@ -115,6 +119,7 @@ impl<'s> Simulation<'s> {
             clients: (0..cluster.clients.unwrap_or(0)).map(|_| Reverse(0)).collect(),
             retries: BinaryHeap::new(),
             latencies: Latencies::new(),
+            timeline: BusyTime::new(cluster.servers),
             completed: 0,
             failed: 0,
             retry_count: 0,
@@ -137,12 +142,13 @@ impl<'s> Simulation<'s> {
                     self.enter_windows(next, send_ns)?;
                     let region = self.region(next)?;
                     self.loads[region] += 1;
-                    self.send(next, send_ns, 0)?;
+                    let since_ns = self.since_ns(next, send_ns);
+                    self.send(Retry { at_ns: send_ns, since_ns, request: next, tries: 0 })?;
                     next += 1;
                 }
                 _ => {
                     if let Some(Reverse(retry)) = self.retries.pop() {
-                        self.send(retry.request, retry.at_ns, retry.tries)?;
+                        self.send(retry)?;
                     }
                 }
             }
@@ -154,6 +160,15 @@ impl<'s> Simulation<'s> {
             Pace::Arrivals => request.arrival_ns,
             Pace::Faster(factor) => (request.arrival_ns as f64 / factor) as u64,
             Pace::Saturating => 0,
+        }
+    }
+
+    /// When the latency of a request begins: with its arrival, or if it never waits to be sent,
+    /// with the first call.
+    fn since_ns(&self, request: usize, send_ns: u64) -> u64 {
+        match self.pace {
+            Pace::Saturating => send_ns,
+            _ => self.arrival_ns(&self.traffic.requests[request]),
         }
     }
 
@@ -190,10 +205,11 @@ impl<'s> Simulation<'s> {
         Ok(())
     }
 
-    fn send(&mut self, index: usize, now_ns: u64, tries: usize) -> Result<(), BadCluster> {
-        let request = self.traffic.requests[index];
-        let server = self.placement.server_of(request.region).ok_or(BadCluster::NoSuchRegion)?;
-        let server = &mut self.servers[server];
+    fn send(&mut self, call: Retry) -> Result<(), BadCluster> {
+        let now_ns = call.at_ns;
+        let request = self.traffic.requests[call.request];
+        let place = self.placement.server_of(request.region).ok_or(BadCluster::NoSuchRegion)?;
+        let server = &mut self.servers[place];
         while server.starts.front().is_some_and(|&start_ns| start_ns <= now_ns) {
             server.starts.pop_front();
         }
@@ -202,7 +218,7 @@ impl<'s> Simulation<'s> {
         let must_wait = handler_ns > now_ns;
         let is_refused = must_wait && server.starts.len() >= self.cluster.queue_max;
         if is_on_the_move || is_refused {
-            self.send_again(index, now_ns, tries);
+            self.send_again(call);
             return Ok(());
         }
         let start_ns = now_ns.max(handler_ns);
@@ -214,26 +230,27 @@ impl<'s> Simulation<'s> {
             server.starts.push_back(start_ns);
         }
         server.busy_ns += service_ns;
+        self.timeline.add(place, start_ns, service_ns);
         server.requests += 1;
         self.completed += 1;
-        self.latencies.record(end_ns - self.arrival_ns(&request));
+        self.latencies.record(end_ns - call.since_ns);
         self.release_client(end_ns);
         Ok(())
     }
 
-    fn send_again(&mut self, request: usize, now_ns: u64, tries: usize) {
-        if tries >= self.cluster.retries_max {
+    fn send_again(&mut self, call: Retry) {
+        if call.tries >= self.cluster.retries_max {
             self.failed += 1;
-            self.release_client(now_ns);
+            self.release_client(call.at_ns);
             return;
         }
         self.retry_count += 1;
-        let factor = RETRY_BACKOFF[tries.min(RETRY_BACKOFF.len() - 1)];
+        let factor = RETRY_BACKOFF[call.tries.min(RETRY_BACKOFF.len() - 1)];
         let pause_ns = self.cluster.retry_pause_ns.saturating_mul(factor).max(1);
         // As in HBase's client, so that not all calls return at once.
         let jitter_ns = self.random.random_range(0..=pause_ns / 100);
-        let at_ns = now_ns.saturating_add(pause_ns).saturating_add(jitter_ns);
-        self.retries.push(Reverse(Retry { at_ns, request, tries: tries + 1 }));
+        let at_ns = call.at_ns.saturating_add(pause_ns).saturating_add(jitter_ns);
+        self.retries.push(Reverse(Retry { at_ns, tries: call.tries + 1, ..call }));
     }
 
     fn release_client(&mut self, at_ns: u64) {
@@ -260,6 +277,7 @@ impl<'s> Simulation<'s> {
             latency: self.latencies.summary(),
             servers: self.servers.iter().map(load).collect(),
             moves: self.moves,
+            timeline: self.timeline.finish(self.cluster.handlers),
         }
     }
 }

@@ -16,12 +16,14 @@ mod outcome;
 mod service;
 #[cfg(test)]
 mod tests;
+mod timeline;
 
 pub use balancer::Balancer;
 pub use events::run;
 pub(crate) use outcome::Latencies;
 pub use outcome::{Latency, Outcome, ServerLoad};
 pub use service::{Service, ServiceTime};
+pub use timeline::Timeline;
 
 use serde::{Deserialize, Serialize};
 

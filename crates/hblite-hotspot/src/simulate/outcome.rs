@@ -3,6 +3,8 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use super::timeline::Timeline;
+
 /// The outcome of a simulation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -16,12 +18,15 @@ pub struct Outcome {
     pub duration_ns: u64,
     /// Answered requests a second.
     pub throughput: f64,
-    /// From arrival to answer.
+    /// From arrival to answer; of clients that send without pause, from sending to answer.
     pub latency: Latency,
     /// Each server.
     pub servers: Vec<ServerLoad>,
     /// Regions that the balancer moved.
     pub moves: u64,
+    /// How busy each server was over time.
+    #[serde(default)]
+    pub timeline: Timeline,
 }
 
 /// Times from arrival to answer, in nanoseconds, to three digits.

@@ -56,12 +56,13 @@ fn erlang_c(handlers: u32, offered: f64) -> f64 {
 
 #[test]
 fn one_server_is_an_m_m_1_queue() {
-    for load in [0.3, 0.7, 0.9] {
+    for load in [0.3, 0.5, 0.7, 0.9] {
         let requests = stream(2_000_000, RATE * load, |_| 0);
         let outcome = simulate(&requests, 1, &Cluster::default(), Pace::Arrivals);
         // The time in the system is exponential with rate μ − λ.
         let mean_ns = 1e9 / (RATE - RATE * load);
-        close(outcome.latency.mean_ns, mean_ns, 0.04);
+        // At 0.9 the mean of a run is off by 1.5 % in one of three.
+        close(outcome.latency.mean_ns, mean_ns, if load < 0.9 { 0.02 } else { 0.04 });
         close(outcome.latency.p50_ns as f64, mean_ns * 2f64.ln(), 0.04);
         close(outcome.latency.p99_ns as f64, mean_ns * 100f64.ln(), 0.06);
         close(outcome.latency.p999_ns as f64, mean_ns * 1000f64.ln(), 0.1);
@@ -79,7 +80,7 @@ fn a_server_with_handlers_is_an_m_m_c_queue() {
         let outcome = simulate(&requests, 1, &cluster, Pace::Arrivals);
         let waits = erlang_c(handlers, rate / RATE);
         let wait_ns = waits * 1e9 / (RATE * f64::from(handlers) - rate);
-        close(outcome.latency.mean_ns, wait_ns + MEAN_NS as f64, 0.04);
+        close(outcome.latency.mean_ns, wait_ns + MEAN_NS as f64, 0.02);
     }
 }
 
@@ -92,7 +93,7 @@ fn constant_service_is_an_m_d_1_queue() {
     let outcome = run(traffic, &service, &Cluster::default(), Pace::Arrivals).expect("good");
     // Pollaczek and Khinchine: the wait is half of that of M/M/1.
     let wait_ns = 0.8 / (2.0 * 0.2) * MEAN_NS as f64;
-    close(outcome.latency.mean_ns, wait_ns + MEAN_NS as f64, 0.03);
+    close(outcome.latency.mean_ns, wait_ns + MEAN_NS as f64, 0.02);
 }
 
 /// A closed network of S equal servers and C clients answers SμC/(C + S − 1).
@@ -109,6 +110,18 @@ fn four_regions_give_four_times_the_throughput() {
         close(saturated(4, clients), expected, 0.02);
     }
     close(saturated(4, 256) / saturated(1, 256), 4.0, 0.02);
+}
+
+/// Little's law: as many calls are under way as there are clients.
+#[test]
+fn saturated_latency_is_that_of_a_call() {
+    let requests = stream(200_000, RATE, at_random(4, 1));
+    for clients in [4, 64] {
+        let cluster = Cluster { servers: 4, clients: Some(clients), ..Cluster::default() };
+        let outcome = simulate(&requests, 4, &cluster, Pace::Saturating);
+        let expected_ns = clients as f64 / outcome.throughput * 1e9;
+        close(outcome.latency.mean_ns, expected_ns, 0.01);
+    }
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn design_data(result: &RunResult) -> DesignData {
         end_ns: counts.windows.last().map_or(0, |window| window.end_ns),
         columns: counts.windows.len(),
         rows: counts.final_regions().len(),
-        labels: super::keys::labels(counts, 24),
+        labels: super::keys::labels(counts, &result.key, 24),
         regions: regions.map(|region| (region.start.clone(), region.end.clone())).collect(),
         layout: counts.final_regions().to_vec(),
         cells: (counts.layouts.len() > 1)

@@ -11,7 +11,10 @@ for (let index = 0; index < 256; index++) {
   const rgb = parseInt(data.colours.slice(index * 6, index * 6 + 6), 16);
   colours[index] = 0xff000000 | (rgb & 0xff) << 16 | (rgb & 0xff00) | rgb >> 16;
 }
-const FRAME = { left: 168, top: 46, right: 150, bottom: 44 };
+const WIDE = { left: 168, top: 46, right: 150, bottom: 44, legend: 66 };
+// On a narrow page the map gets the space of long labels and of the totals at the right.
+const NARROW = { left: 84, top: 46, right: 64, bottom: 44, legend: 12 };
+let frame = WIDE;
 const state = { design: 0, metric: "writes", scale: "root", common: true, view: null, cell: null };
 const unpacked = new Map();
 
@@ -124,9 +127,10 @@ async function draw() {
   canvas.height = Math.round(box.height * density);
   const context = canvas.getContext("2d");
   const view = state.view ?? { left: 0, right: design.columns, top: 0, bottom: design.rows };
+  frame = box.width < 640 ? NARROW : WIDE;
   const plot = {
-    x: FRAME.left, y: FRAME.top,
-    width: box.width - FRAME.left - FRAME.right, height: box.height - FRAME.top - FRAME.bottom,
+    x: frame.left, y: frame.top,
+    width: box.width - frame.left - frame.right, height: box.height - frame.top - frame.bottom,
   };
   Object.assign(state, { plot, shown: view, counted });
   field(context, density, plot, view, design, counted, max);
@@ -214,7 +218,7 @@ function keyAxis(context, plot, view, design, ink) {
     context.fillStyle = ink.faint;
     context.fillRect(plot.x - 5, y, 5, 1);
     context.fillStyle = ink.ink;
-    context.fillText(cut(context, design.labels[row], FRAME.left - 16), plot.x - 9, y + 10);
+    context.fillText(cut(context, design.labels[row], frame.left - 12), plot.x - 9, y + 10);
   }
 }
 
@@ -222,7 +226,7 @@ function timeAxis(context, plot, view, design, ink) {
   const column = design.end_ns / design.columns;
   const from = view.left * column, to = view.right * column;
   context.textAlign = "center";
-  const step = roundTicks(to - from, 8)[1] ?? to - from;
+  const step = roundTicks(to - from, Math.max(2, Math.min(8, plot.width / 80)))[1] ?? to - from;
   for (let tick = Math.ceil(from / step - 1e-9) * step; tick <= to * 1.0000001; tick += step) {
     const x = plot.x + plot.width * (tick - from) / (to - from);
     context.fillStyle = ink.faint;
@@ -247,7 +251,8 @@ function margins(context, plot, view, counted, ink) {
   }
   const most = counted.regionTotals.reduce((most, total) => Math.max(most, total), 0);
   const row = plot.height / (view.bottom - view.top);
-  for (let index = view.top; index < view.bottom && most > 0; index++) {
+  const hasTotals = most > 0 && frame === WIDE;
+  for (let index = view.top; index < view.bottom && hasTotals; index++) {
     const width = 40 * counted.regionTotals[index] / most;
     const y = plot.y + (index - view.top) * row;
     context.fillRect(plot.x + plot.width + 6, y + row * 0.1, width, Math.max(row * 0.8, 0.6));
@@ -256,11 +261,11 @@ function margins(context, plot, view, counted, ink) {
   context.textAlign = "left";
   context.fillText("hottest/mean of each window, up to " + number(Number(hottest.toPrecision(3))),
     plot.x, plot.y - 36);
-  context.fillText("run", plot.x + plot.width + 6, plot.y - 8);
+  if (hasTotals) context.fillText("run", plot.x + plot.width + 6, plot.y - 8);
 }
 
 function legend(context, plot, max, ink, width) {
-  const x = width - FRAME.right + 66;
+  const x = width - frame.right + frame.legend;
   for (let y = 0; y < plot.height; y++) {
     const colour = colours[Math.round((1 - y / plot.height) * 255)];
     context.fillStyle = `rgb(${colour & 255} ${colour >> 8 & 255} ${colour >> 16 & 255})`;
@@ -268,7 +273,7 @@ function legend(context, plot, max, ink, width) {
   }
   context.textAlign = "left";
   context.fillStyle = ink.faint;
-  context.fillText(state.metric + "/window", x - 8, plot.y - 8);
+  context.fillText(frame === WIDE ? state.metric + "/window" : state.metric, x - 8, plot.y - 8);
   let last = Infinity;
   const ticks = state.scale === "log"
     ? [0, ...Array.from({ length: 10 }, (_, power) => 10 ** power).filter((tick) => tick <= max)]
