@@ -54,6 +54,8 @@ mod admin;
 pub mod backend;
 mod buffered_mutator;
 mod bulk_load;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod connection;
 mod embedded;
 mod scanner;
@@ -63,6 +65,8 @@ mod table_name;
 
 pub use admin::Admin;
 pub use buffered_mutator::{BufferedMutator, FailedMutation, FailedMutations};
+#[cfg(feature = "cluster")]
+pub use cluster::{ClusterOptions, connect};
 pub use connection::{
     Connection, Options, backup, check, check_with_progress, clean, embedded_engine, open,
     open_in_memory,

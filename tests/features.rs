@@ -39,6 +39,15 @@ fn without_default_features_rust_alone_builds_it() {
 }
 
 #[test]
+fn only_the_feature_cluster_brings_sockets() {
+    let has_tokio = |arguments: &[&str]| {
+        packages("hblite", arguments).iter().any(|name| name == "tokio" || name == "hblite-client")
+    };
+    assert!(!has_tokio(&[]), "a program that embeds a store needs neither");
+    assert!(has_tokio(&["--features", "cluster"]));
+}
+
+#[test]
 fn zstd_is_the_only_c_code() {
     let found = packages("hblite-cli", &[]);
     let systems = found.iter().filter(|name| name.ends_with("-sys"));

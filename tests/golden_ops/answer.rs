@@ -52,7 +52,9 @@ pub(crate) fn checked(result: &CheckAndMutateResult) -> Value {
 }
 
 pub(crate) fn error(error: &Error) -> Value {
-    json!({"error": error.exception().simple_name(), "message": error.message()})
+    // A client of a cluster says how often it tried.
+    let message = error.message().split(" (gave up after ").next().unwrap_or_default();
+    json!({"error": error.exception().simple_name(), "message": message})
 }
 
 /// Whether an answer is the recorded one. Returns why not.
@@ -136,6 +138,9 @@ fn mask(message: &str) -> String {
             rest = &rest[first.len_utf8()..];
         }
     }
+    // A cluster has servers of other names.
+    let server = regex::Regex::new(r" on [\w.-]+,\d{1,5},<id>").expect("a pattern");
+    let masked = server.replace_all(&masked, " on <server>");
     // The second is the name of the server that a store stands for.
     masked.replace("localhost,16020,<id>", "<server>").replace("localhost,16020,1", "<server>")
 }

@@ -21,7 +21,29 @@ pub(crate) struct FileOutcome {
     pub first_difference: Option<String>,
 }
 
+/// Plays a file on an empty store in memory.
+#[allow(dead_code, reason = "other tests play on other connections")]
 pub(crate) fn run_file(path: &Path) -> FileOutcome {
+    let (connection, clock) = empty_store();
+    play(path, &connection, || clock.advance(1))
+}
+
+/// An empty store in memory, as the recordings need it, and its clock.
+#[allow(dead_code, reason = "other tests play on other connections")]
+pub(crate) fn empty_store() -> (Connection, Arc<ManualClock>) {
+    let clock = Arc::new(ManualClock::new(CLOCK_START));
+    // The recordings were made with automatic compaction off.
+    let engine = EngineOptions::default().with_compaction_enabled(false);
+    let connection = Options::new()
+        .engine(engine)
+        .clock(clock.clone())
+        .open_in_memory()
+        .expect("an empty store in memory opens");
+    (connection, clock)
+}
+
+/// Plays a file on a connection. `tick` moves the clock before each operation.
+pub(crate) fn play(path: &Path, connection: &Connection, tick: impl Fn()) -> FileOutcome {
     let mut outcome = FileOutcome::default();
     let content = match std::fs::read_to_string(path) {
         Ok(content) => content,
@@ -31,22 +53,14 @@ pub(crate) fn run_file(path: &Path) -> FileOutcome {
             return outcome;
         }
     };
-    let clock = Arc::new(ManualClock::new(CLOCK_START));
-    // The recordings were made with automatic compaction off.
-    let engine = EngineOptions::default().with_compaction_enabled(false);
-    let connection = Options::new()
-        .engine(engine)
-        .clock(clock.clone())
-        .open_in_memory()
-        .expect("an empty store in memory opens");
     let mut history: Vec<(usize, Value)> = Vec::new();
     for (index, line) in content.lines().enumerate() {
         let op: Value = serde_json::from_str(line).expect("a line is JSON");
         if op.get("op").is_none() {
             continue;
         }
-        clock.advance(1);
-        let actual = run(&connection, &op).unwrap_or_else(|error| answer::error(&error));
+        tick();
+        let actual = run(connection, &op).unwrap_or_else(|error| answer::error(&error));
         match answer::compare(&op["expect"], &actual) {
             Ok(()) => outcome.passed += 1,
             Err(why) => {

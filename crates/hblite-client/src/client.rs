@@ -35,14 +35,15 @@ impl Client {
     /// `IllegalArgument` for a URL or a setting that makes no sense; `Io` if the cluster does not
     /// answer before `hbase.rpc.timeout`, with what was tried.
     pub async fn connect(url: &str) -> Result<Self> {
-        Self::connect_with(url, ClientSettings::new()).await
+        Self::connect_with(url, &[]).await
     }
 
-    /// The same with other settings. Those of `hbase-site.xml` and of the URL override them.
+    /// The same with other settings, by HBase's names. They take precedence over `hbase-site.xml`,
+    /// and the URL's query takes precedence over them.
     ///
     /// # Errors
     /// As [`Client::connect`].
-    pub async fn connect_with(url: &str, settings: ClientSettings) -> Result<Self> {
+    pub async fn connect_with(url: &str, settings: &[(String, String)]) -> Result<Self> {
         let (address, settings) = configure(url, settings)?;
         let client = Self::new(address, settings);
         client.ping().await?;
@@ -98,14 +99,15 @@ impl Client {
     }
 }
 
-/// The address and the settings that a URL, and `hbase-site.xml`, make of `settings`.
-fn configure(url: &str, mut settings: ClientSettings) -> Result<(ClusterAddress, ClientSettings)> {
+/// The address and the settings that `hbase-site.xml`, the caller and the URL give, in this order.
+fn configure(url: &str, given: &[(String, String)]) -> Result<(ClusterAddress, ClientSettings)> {
     let url = ClusterUrl::parse(url)?;
     let site = site_xml::of_environment()?;
+    let mut settings = ClientSettings::new();
     for (name, value) in &site {
         settings.set(name, value)?;
     }
-    for (name, value) in &url.settings {
+    for (name, value) in given.iter().chain(&url.settings) {
         if !settings.set(name, value)? {
             let message = format!("{name:?} is no setting of the client; docs/cluster.md has them");
             return Err(Error::illegal_argument(message));
@@ -174,10 +176,11 @@ mod tests {
 
     #[test]
     fn a_setting_that_does_not_exist_is_an_error_of_the_url() {
-        let error = configure("hbase+rpc://a:1?hbase.rpc.timeouts=5", ClientSettings::new());
+        let error = configure("hbase+rpc://a:1?hbase.rpc.timeouts=5", &[]);
         assert!(error.unwrap_err().message().contains("hbase.rpc.timeouts"));
-        let (_, settings) =
-            configure("hbase+rpc://a:1?hbase.rpc.timeout=5", ClientSettings::new()).unwrap();
-        assert_eq!(settings.rpc_timeout.as_millis(), 5);
+        let given = [("hbase.rpc.timeout", "7"), ("hbase.client.pause", "8")];
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let (_, settings) = configure("hbase+rpc://a:1?hbase.rpc.timeout=5", &given).unwrap();
+        assert_eq!((settings.rpc_timeout.as_millis(), settings.pause.as_millis()), (5, 8));
     }
 }

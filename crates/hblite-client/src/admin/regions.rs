@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hblite_model::{
     CompactRequest, CompactionKind, Error, Exception, FlushRequest, MergeKind, RegionInfo,
-    RegionLocation, RequestTarget, Result, Scan, TableName,
+    RegionLocation, RequestTarget, Result, Scan, TableName, TableState,
 };
 use hblite_wire::{convert, pb};
 use prost::Message;
@@ -20,7 +20,7 @@ use crate::table::Table;
 const ENCODED_NAME: i32 = 2;
 /// So many answers in a row that nothing is being compacted mean that it is done: the first ones
 /// may be from before the server has begun.
-const QUIET_ANSWERS: u32 = 5;
+const QUIET_ANSWERS: u32 = 4;
 
 impl Admin {
     /// The regions of a table in order of their start keys; none if there is no such table.
@@ -95,6 +95,10 @@ impl Admin {
     }
 
     async fn split(&self, region: &RegionInfo, split_key: Option<&[u8]>) -> Result<()> {
+        if split_key == Some(region.start_key()) {
+            let message = "should not give a splitkey which equals to startkey!";
+            return Err(Error::invalid_argument(Exception::Io, message));
+        }
         let (nonce_group, nonce) = self.nonce();
         let request = pb::SplitTableRegionRequest {
             region_info: convert::region_info(region),
@@ -109,6 +113,10 @@ impl Admin {
 
     /// Merges regions, named by their full or encoded names.
     pub async fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()> {
+        if regions.len() < 2 {
+            let message = format!("Can not merge only {} region", regions.len());
+            return Err(Error::illegal_argument(message));
+        }
         let (nonce_group, nonce) = self.nonce();
         let specifier = |name: &&str| pb::RegionSpecifier {
             r#type: ENCODED_NAME,
@@ -148,6 +156,12 @@ impl Admin {
     /// Merges files of a table or region, or of one family of it. Returns when the servers report
     /// that nothing is being compacted any more.
     pub async fn compact(&self, request: &CompactRequest) -> Result<()> {
+        if let RequestTarget::Table(table) = request.target()
+            && self.table_state(table).await? == TableState::Disabled
+        {
+            // Nothing is in service, so there is nothing to ask for.
+            return Ok(());
+        }
         let regions = self.targets(request.target()).await?;
         for region in &regions {
             let request = pb::CompactRegionRequest {

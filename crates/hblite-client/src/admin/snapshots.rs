@@ -1,8 +1,9 @@
 //! Snapshots.
 
+use hblite_env::{Clock as _, SystemClock};
 use hblite_model::{
-    Error, Exception, Result, SnapshotDescription, SnapshotKind, SnapshotOptions, TableName,
-    TableState,
+    Error, Exception, FailSafeSnapshot, Result, SnapshotDescription, SnapshotKind, SnapshotOptions,
+    TableName, TableState,
 };
 use hblite_wire::pb;
 
@@ -73,12 +74,30 @@ impl Admin {
         self.restore_to(name, table).await
     }
 
-    /// Replaces the contents of the snapshot's table, which is disabled.
-    pub async fn restore_snapshot(&self, name: &str) -> Result<()> {
+    /// Replaces the contents of the snapshot's table, which is disabled. With a fail-safe snapshot
+    /// the table is as before if that fails.
+    pub async fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
         let table = self.find(name).await?.table;
-        self.restore_to(name, &table).await?;
+        let kept = match (self.state_of(&table).await?, fail_safe) {
+            (Some(TableState::Enabled), _) => {
+                return Err(Error::new(Exception::TableNotDisabled, table.to_string()));
+            }
+            (Some(_), FailSafeSnapshot::Take) => {
+                let kept = format!("hbase-failsafe-{name}-{}", SystemClock.now_millis());
+                self.snapshot(&kept, &table, &SnapshotOptions::default()).await?;
+                Some(kept)
+            }
+            _ => None,
+        };
+        let restored = self.restore_to(name, &table).await;
         self.shared.locator.forget(&table);
-        Ok(())
+        if let Some(kept) = kept {
+            if restored.is_err() {
+                self.restore_to(&kept, &table).await?;
+            }
+            self.delete_snapshot(&kept).await?;
+        }
+        restored
     }
 
     async fn restore_to(&self, name: &str, table: &TableName) -> Result<()> {

@@ -16,6 +16,7 @@ impl Admin {
         table: &TableDescriptor,
         split_keys: &[Vec<u8>],
     ) -> Result<()> {
+        check_split_keys(split_keys)?;
         let (nonce_group, nonce) = self.nonce();
         let request = pb::CreateTableRequest {
             table_schema: convert::table_schema(table),
@@ -73,7 +74,7 @@ impl Admin {
         self.state_of(table).await?.ok_or_else(|| not_found(table))
     }
 
-    async fn state_of(&self, table: &TableName) -> Result<Option<TableState>> {
+    pub(super) async fn state_of(&self, table: &TableName) -> Result<Option<TableState>> {
         let mut retries = Retries::new(&self.shared.settings);
         loop {
             match self.shared.locator.table_state(table, retries.deadline()).await {
@@ -183,5 +184,23 @@ impl Admin {
             TableState::Disabled => Err(Error::new(Exception::TableNotEnabled, table.to_string())),
             _ => Ok(()),
         }
+    }
+}
+
+/// Refuses what HBase's client refuses.
+fn check_split_keys(split_keys: &[Vec<u8>]) -> Result<()> {
+    if split_keys.iter().any(Vec::is_empty) {
+        let message = "Empty split key must not be passed in the split keys.";
+        return Err(Error::illegal_argument(message));
+    }
+    let mut sorted: Vec<&[u8]> = split_keys.iter().map(Vec::as_slice).collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => {
+            let key = hblite_model::bytes::to_string_binary(pair[0]);
+            let message = format!("All split keys must be unique, found duplicate: {key}, {key}");
+            Err(Error::illegal_argument(message))
+        }
+        None => Ok(()),
     }
 }

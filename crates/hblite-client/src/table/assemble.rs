@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 use hblite_model::cell::compare_without_row;
 use hblite_model::{CellBuffer, RowResult, Scan};
 
+use super::limit::RowLimit;
+
 /// What a result is for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
@@ -39,8 +41,7 @@ pub(super) struct Assembler {
     /// Cells of a row whose other cells are still to come.
     open: CellBuffer,
     place: Option<Place>,
-    /// Rows that were passed on to their end.
-    rows: u64,
+    limit: RowLimit,
 }
 
 impl Assembler {
@@ -50,7 +51,7 @@ impl Assembler {
             None if scan.allows_partial_results() => Shape::Part,
             None => Shape::Row,
         };
-        Self { shape, open: CellBuffer::new(), place: None, rows: 0 }
+        Self { shape, open: CellBuffer::new(), place: None, limit: RowLimit::new(scan) }
     }
 
     /// How far results were passed on; `None` if none was.
@@ -58,9 +59,9 @@ impl Assembler {
         self.place.as_ref()
     }
 
-    /// Rows that were passed on to their end.
-    pub(super) fn rows(&self) -> u64 {
-        self.rows
+    /// The row limit.
+    pub(super) fn limit(&mut self) -> &mut RowLimit {
+        &mut self.limit
     }
 
     /// Whether cells wait for the rest of their row.
@@ -123,10 +124,7 @@ impl Assembler {
         let last = result.cells().next_back();
         let open_key =
             last.filter(|_| result.may_have_more_cells()).map(|cell| cell.key().to_vec());
-        let left_open = self.place.as_ref().filter(|place| place.open_key.is_some());
-        // What looked cut was whole.
-        self.rows += u64::from(left_open.is_some_and(|place| place.row != result.row()));
-        self.rows += u64::from(open_key.is_none());
+        self.limit.count(&result);
         self.place = Some(Place { row: result.row().to_vec(), open_key });
         ready.push_back(result);
     }
@@ -186,7 +184,6 @@ mod tests {
             assembler.push(result("r", part, true), &mut ready);
         }
         assembler.push(result("s", &["a"], false), &mut ready);
-        assert_eq!(assembler.rows(), 2);
         shown(&ready)
     }
 

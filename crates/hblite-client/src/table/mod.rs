@@ -6,6 +6,7 @@
 
 mod assemble;
 mod batch;
+mod limit;
 mod region_call;
 mod scan;
 mod scan_region;

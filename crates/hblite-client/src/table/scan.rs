@@ -42,7 +42,6 @@ pub struct ResultScanner {
     scanner: Option<RegionScanner>,
     /// The region in which results were read last, and where it was seen.
     seen: Option<(Vec<u8>, u64)>,
-    has_rows_in_region: bool,
     assembler: Assembler,
     ready: VecDeque<RowResult>,
     retries: Retries,
@@ -69,7 +68,6 @@ impl ResultScanner {
             next: Some(start),
             scanner: None,
             seen: None,
-            has_rows_in_region: false,
             ready: VecDeque::new(),
             retries,
             runtime: Handle::current(),
@@ -212,8 +210,8 @@ impl ResultScanner {
         (*region == location.region_name).then_some(*read_point)
     }
 
-    fn wanted(&self, search: Option<Duration>) -> Wanted {
-        let rows_left = self.rows_left().map(|left| u32::try_from(left).unwrap_or(u32::MAX));
+    fn wanted(&mut self, search: Option<Duration>) -> Wanted {
+        let rows_left = self.assembler.limit().of_request();
         // A server reports after half of the time that the call has.
         let server = search.map(|limit| (limit * 2).max(SEARCH_MIN));
         Wanted {
@@ -223,17 +221,11 @@ impl ResultScanner {
         }
     }
 
-    /// Rows still wanted; `None` for all. A limit of 0 is none.
-    fn rows_left(&self) -> Option<u64> {
-        let limit = self.scan.limit().filter(|limit| *limit > 0)?;
-        Some(u64::from(limit).saturating_sub(self.assembler.rows()))
-    }
-
     /// Takes an answer. Returns where the search stands if it has no results.
     fn take(&mut self, location: &Location, fetched: Fetched) -> Option<Vec<u8>> {
         let Fetched { results, has_more, has_more_in_region, cursor } = fetched;
         let is_progress = !results.is_empty() || !has_more_in_region || !has_more;
-        self.has_rows_in_region |= !results.is_empty();
+        let is_empty = results.is_empty();
         let before = self.assembler.place().cloned();
         for result in results {
             self.assembler.push(result, &mut self.ready);
@@ -256,12 +248,11 @@ impl ResultScanner {
         } else {
             self.retries.renew();
         }
-        let is_first_with_rows = self.scan.limit() == Some(0) && self.has_rows_in_region;
-        if !has_more || self.rows_left() == Some(0) {
+        let is_limit_reached = is_progress && self.assembler.limit().end_fetch(is_empty);
+        if !has_more || is_limit_reached {
             self.end();
         } else if !has_more_in_region {
-            self.next = self.border_after(&location.region).filter(|_| !is_first_with_rows);
-            self.has_rows_in_region = false;
+            self.next = self.border_after(&location.region);
             self.seen = None;
         }
         cursor.filter(|_| !is_progress)

@@ -210,6 +210,16 @@ fn fuzzy_row(message: pb::FuzzyRowFilter) -> Result<Filter> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_fuzzy_row_without_a_free_byte_is_one_row() {
+        let key = |mask: [u8; 2]| FuzzyKey { key: b"ab".to_vec(), mask: mask.to_vec() };
+        for mask in [[0, 0], [0, 1], [1, 1]] {
+            let fuzzy = Filter::fuzzy_row(vec![key(mask)]).unwrap();
+            let message = super::super::filter_message(&fuzzy).unwrap();
+            assert_eq!(filter(&message).unwrap(), fuzzy, "{mask:?}");
+        }
+    }
+
     fn message(name: &str, message: &impl prost::Message) -> pb::Filter {
         let serialized_filter = Some(message.encode_to_vec().into());
         pb::Filter { name: format!("{PACKAGE}{name}"), serialized_filter }

@@ -1,0 +1,56 @@
+//! Goal: the client gives the answers of HBase's own client.
+//! Method: the recorded operations of a real HBase are played through `hblite::connect` against a
+//! server of this process, file by file, each on an empty store.
+
+#[path = "../../../tests/golden_ops/answer.rs"]
+mod answer;
+#[path = "../../../tests/golden_ops/arguments.rs"]
+mod arguments;
+#[path = "../../../tests/golden_ops/filters.rs"]
+mod filters;
+#[path = "../../../tests/golden_ops/runner.rs"]
+mod runner;
+
+use std::path::{Path, PathBuf};
+
+use hblite::ClusterOptions;
+use hblite_server::{Server, ServerOptions};
+
+/// The recordings have this many operations.
+const OPERATIONS_MIN: usize = 10_622;
+
+fn play(file: &Path) -> runner::FileOutcome {
+    let (store, clock) = runner::empty_store();
+    let options = ServerOptions { region_servers: 3, ..ServerOptions::on_free_ports() };
+    let server = Server::start(&store, options).expect("a server");
+    let client = ClusterOptions::new()
+        .set("hbase.client.retries.number", "2")
+        .set("hbase.client.pause", "1")
+        .connect(&format!("hbase+rpc://127.0.0.1:{}", server.ports().master))
+        .expect("the server answers");
+    runner::play(file, &client, || clock.advance(1))
+}
+
+#[test]
+fn the_recorded_operations_have_the_recorded_answers() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/ops");
+    let only = std::env::var("HBLITE_GOLDEN_ONLY").ok();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the recordings")
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .filter(|path| only.as_ref().is_none_or(|only| path.to_string_lossy().contains(only)))
+        .collect();
+    files.sort();
+    let (mut passed, mut differences) = (0, Vec::new());
+    for file in &files {
+        let outcome = play(file);
+        passed += outcome.passed;
+        if let Some(difference) = outcome.first_difference {
+            differences.push(format!("{} failed: {difference}", outcome.failed));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+    assert!(only.is_some() || passed >= OPERATIONS_MIN, "{passed} operations");
+}

@@ -1,0 +1,266 @@
+//! A cluster of Apache HBase as a backend: the blocking API on the asynchronous client.
+//!
+//! Each connection owns a small runtime. A call runs on it while the calling thread waits.
+//!
+//! What a cluster cannot do through its protocol returns [`unsupported`], which names the
+//! operation: docs/cluster.md has the list.
+
+mod runtime;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_client::{Admin, Client};
+use hblite_env::{Clock as _, SystemClock};
+use hblite_model::{
+    BackupReport, BulkLoadOptions, BulkLoadReport, ColumnFamilyDescriptor, CompactRequest,
+    FailSafeSnapshot, FlushRequest, MergeKind, NamespaceDescriptor, RegionInfo, RegionLocation,
+    Result, ScrubStatus, SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus,
+    SystemTables, TableDescriptor, TableName, TableState,
+};
+
+use self::runtime::Runtime;
+use self::table::ClusterTable;
+use crate::backend::{Backend, TableBackend, unsupported};
+use crate::connection::Connection;
+
+/// What errors call this backend.
+const NAME: &str = "a cluster";
+
+/// Connects to a cluster of Apache HBase.
+///
+/// The URL is `hbase://zookeeper-host:2181/hbase` or `hbase+rpc://host:16000`, either with a list
+/// of hosts separated by commas, and with settings in its query: `?hbase.rpc.timeout=5000`. They
+/// have HBase's names. `hbase://` alone takes the address from `hbase-site.xml` in the directory
+/// that `HBASE_CONF_DIR` names; other settings of that file apply to every URL.
+///
+/// ```no_run
+/// let connection = hblite::connect("hbase://zk1,zk2:2181/hbase")?;
+/// let row = connection.table("users")?.get(&hblite::Get::new("u1"))?;
+/// # Ok::<(), hblite::Error>(())
+/// ```
+///
+/// # Errors
+/// `IllegalArgument` for a URL or setting that is not valid; `Io` if the cluster does not answer
+/// before `hbase.rpc.timeout`. The message names every server that was tried.
+pub fn connect(url: &str) -> Result<Connection> {
+    ClusterOptions::new().connect(url)
+}
+
+/// How to connect to a cluster.
+///
+/// ```no_run
+/// let connection = hblite::ClusterOptions::new()
+///     .set("hbase.client.retries.number", "3")
+///     .connect("hbase+rpc://host1:16000,host2:16000")?;
+/// # Ok::<(), hblite::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ClusterOptions {
+    settings: Vec<(String, String)>,
+}
+
+impl ClusterOptions {
+    /// The defaults, which are HBase's.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets what HBase calls `name`. It takes precedence over `hbase-site.xml`; the query of the
+    /// URL takes precedence over it.
+    #[must_use]
+    pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// Connects.
+    ///
+    /// # Errors
+    /// As [`connect`].
+    pub fn connect(&self, url: &str) -> Result<Connection> {
+        let runtime = Runtime::start()?;
+        let client = runtime.run(Client::connect_with(url, &self.settings))?;
+        let admin = client.admin();
+        Ok(Connection::to_backend(Arc::new(Cluster { admin, client, runtime: Arc::new(runtime) })))
+    }
+}
+
+/// A cluster that answers.
+#[derive(Debug)]
+struct Cluster {
+    admin: Admin,
+    client: Client,
+    runtime: Arc<Runtime>,
+}
+
+impl Backend for Cluster {
+    fn table(&self, name: TableName) -> Arc<dyn TableBackend> {
+        let (client, runtime) = (&self.client, Arc::clone(&self.runtime));
+        Arc::new(ClusterTable::new(client.table(name), client.admin(), runtime))
+    }
+
+    fn now_millis(&self) -> i64 {
+        SystemClock.now_millis()
+    }
+
+    fn close(&self) -> Result<()> {
+        self.runtime.close();
+        self.client.close();
+        Ok(())
+    }
+
+    fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()> {
+        self.runtime.run(self.admin.create_table(table, split_keys))
+    }
+
+    fn drop_table(&self, table: &TableName) -> Result<()> {
+        self.runtime.run(self.admin.drop_table(table))
+    }
+
+    fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
+        self.runtime.run(self.admin.truncate_table(table, splits))
+    }
+
+    fn enable_table(&self, table: &TableName) -> Result<()> {
+        self.runtime.run(self.admin.enable_table(table))
+    }
+
+    fn disable_table(&self, table: &TableName) -> Result<()> {
+        self.runtime.run(self.admin.disable_table(table))
+    }
+
+    fn table_exists(&self, table: &TableName) -> Result<bool> {
+        self.runtime.run(self.admin.table_exists(table))
+    }
+
+    fn table_state(&self, table: &TableName) -> Result<TableState> {
+        self.runtime.run(self.admin.table_state(table))
+    }
+
+    fn describe_table(&self, table: &TableName) -> Result<TableDescriptor> {
+        self.runtime.run(self.admin.describe_table(table))
+    }
+
+    fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>> {
+        self.runtime.run(self.admin.list_tables(system))
+    }
+
+    fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
+        self.runtime.run(self.admin.modify_table(table))
+    }
+
+    fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
+        self.runtime.run(self.admin.add_family(table, family))
+    }
+
+    fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
+        self.runtime.run(self.admin.modify_family(table, family))
+    }
+
+    fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
+        self.runtime.run(self.admin.delete_family(table, family))
+    }
+
+    fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+        self.runtime.run(self.admin.regions(table))
+    }
+
+    fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
+        self.runtime.run(self.admin.locate_region(table, row))
+    }
+
+    fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
+        self.runtime.run(self.admin.split_table(table, split_key))
+    }
+
+    fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
+        self.runtime.run(self.admin.split_region(region, split_key))
+    }
+
+    fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()> {
+        self.runtime.run(self.admin.merge_regions(regions, kind))
+    }
+
+    fn truncate_region(&self, region: &str) -> Result<()> {
+        self.runtime.run(self.admin.truncate_region(region))
+    }
+
+    fn flush(&self, request: FlushRequest) -> Result<()> {
+        self.runtime.run(self.admin.flush(&request))
+    }
+
+    fn compact(&self, request: CompactRequest) -> Result<()> {
+        self.runtime.run(self.admin.compact(&request))
+    }
+
+    fn status(&self) -> Result<StoreStatus> {
+        self.runtime.run(self.admin.status())
+    }
+
+    fn scrub(&self) -> Result<ScrubStatus> {
+        Err(unsupported("scrub", NAME))
+    }
+
+    fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        self.runtime.run(self.admin.create_namespace(namespace))
+    }
+
+    fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        self.runtime.run(self.admin.modify_namespace(namespace))
+    }
+
+    fn drop_namespace(&self, name: &str) -> Result<()> {
+        self.runtime.run(self.admin.drop_namespace(name))
+    }
+
+    fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
+        self.runtime.run(self.admin.describe_namespace(name))
+    }
+
+    fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>> {
+        self.runtime.run(self.admin.list_namespaces())
+    }
+
+    fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
+        self.runtime.run(self.admin.list_namespace_tables(name))
+    }
+
+    fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
+        self.runtime.run(self.admin.snapshot(name, table, options))
+    }
+
+    fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
+        self.runtime.run(self.admin.list_snapshots())
+    }
+
+    fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+        self.runtime.run(self.admin.clone_snapshot(name, table))
+    }
+
+    fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
+        self.runtime.run(self.admin.restore_snapshot(name, fail_safe))
+    }
+
+    fn delete_snapshot(&self, name: &str) -> Result<()> {
+        self.runtime.run(self.admin.delete_snapshot(name))
+    }
+
+    fn bulk_load(&self, _: &TableName, _: &Path, _: &BulkLoadOptions) -> Result<BulkLoadReport> {
+        Err(unsupported("bulk_load", NAME))
+    }
+
+    fn bulk_load_region(
+        &self,
+        _: &str,
+        _: &[(Vec<u8>, PathBuf)],
+        _: &BulkLoadOptions,
+    ) -> Result<bool> {
+        Err(unsupported("bulk_load_region", NAME))
+    }
+
+    fn backup(&self, _: &Path) -> Result<BackupReport> {
+        Err(unsupported("backup", NAME))
+    }
+}

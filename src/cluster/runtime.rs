@@ -1,0 +1,64 @@
+//! The runtime that a connection to a cluster owns.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hblite_model::{Error, Exception, Result};
+use tokio::runtime::{Builder, Handle};
+
+/// Threads that read and write sockets; the calling threads do the rest.
+const THREADS: usize = 2;
+
+/// Runs futures while the calling thread waits.
+#[derive(Debug)]
+pub(super) struct Runtime {
+    /// Only gone while it is dropped.
+    tokio: Option<tokio::runtime::Runtime>,
+    is_closed: AtomicBool,
+}
+
+impl Runtime {
+    pub(super) fn start() -> Result<Self> {
+        let tokio = Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("hblite-client")
+            .enable_all()
+            .build()
+            .map_err(|error| Error::io_of("starting the threads of the client", error))?;
+        Ok(Self { tokio: Some(tokio), is_closed: AtomicBool::new(false) })
+    }
+
+    /// Runs a future to its end.
+    ///
+    /// # Errors
+    /// Its own; `Closed` after [`Runtime::close`]; `DoNotRetryIo` if the calling thread belongs to
+    /// an asynchronous runtime, which must not wait.
+    pub(super) fn run<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let Some(tokio) = self.tokio.as_ref().filter(|_| !self.is_closed.load(Ordering::Acquire))
+        else {
+            let message = "the connection to the cluster is closed";
+            return Err(Error::new(Exception::RegionServerStopped, message));
+        };
+        if Handle::try_current().is_ok() {
+            return Err(Error::do_not_retry(
+                "the blocking API was called from asynchronous code; call it within \
+                 tokio::task::spawn_blocking, or use the crate hblite-client",
+            ));
+        }
+        tokio.block_on(work)
+    }
+
+    /// Refuses what comes later.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+}
+
+/// The last handle may be dropped in asynchronous code, which must not wait for the threads.
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if let Some(tokio) = self.tokio.take() {
+            tokio.shutdown_background();
+        }
+    }
+}
