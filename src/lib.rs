@@ -107,3 +107,8 @@ struct DataModel;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/operations.md")]
 struct Operations;
+
+/// Compiles the examples of the document.
+#[cfg(all(doctest, feature = "cluster"))]
+#[doc = include_str!("../docs/cluster.md")]
+struct Cluster;

@@ -3,12 +3,18 @@
 //! `cargo test --test golden` runs the files of `tests/golden/ops` (format: the README there).
 //! More folders can be named in `HBLITE_GOLDEN_OPS`, separated by colons. Each file starts on an
 //! empty store in memory, on a clock that moves by one millisecond before each operation. Of a
-//! file that differs the first difference is told, with the operations on the same row before it.
+//! file that differs the first difference is shown, with the operations on the same row before it.
+//!
+//! With the feature `cluster`, `HBLITE_GOLDEN_CONNECT` names a cluster to play them on instead. Its
+//! clock moves on its own, and each file drops the tables and namespaces that it creates.
 
 #[path = "golden_ops/answer.rs"]
 mod answer;
 #[path = "golden_ops/arguments.rs"]
 mod arguments;
+#[cfg(feature = "cluster")]
+#[path = "golden_ops/cluster.rs"]
+mod cluster;
 #[path = "golden_ops/filters.rs"]
 mod filters;
 #[path = "golden_ops/runner.rs"]
@@ -17,8 +23,25 @@ mod runner;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// The variable that names a cluster.
+const CONNECT: &str = "HBLITE_GOLDEN_CONNECT";
+
 /// Files and operations of the project's own folder: what the documents say.
 const OWN: (usize, usize) = (69, 10_622);
+
+#[cfg(not(feature = "cluster"))]
+fn run_file(file: &Path) -> runner::FileOutcome {
+    assert!(std::env::var_os(CONNECT).is_none(), "{CONNECT} needs --features cluster");
+    runner::run_file(file)
+}
+
+#[cfg(feature = "cluster")]
+fn run_file(file: &Path) -> runner::FileOutcome {
+    match std::env::var(CONNECT) {
+        Ok(url) => cluster::run_file(file, &url),
+        Err(_) => runner::run_file(file),
+    }
+}
 
 fn main() -> ExitCode {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/ops");
@@ -46,7 +69,7 @@ fn main() -> ExitCode {
     let (mut passed, mut failed) = (0, 0);
     let mut of_own = (0, 0);
     for file in &files {
-        let outcome = runner::run_file(file);
+        let outcome = run_file(file);
         passed += outcome.passed;
         failed += outcome.failed;
         if file.starts_with(&own) {

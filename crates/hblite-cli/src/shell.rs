@@ -29,6 +29,10 @@ pub(crate) struct ShellArguments {
     /// Directory of the store; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
     dir: PathBuf,
+    /// Connects to an Apache HBase cluster instead of opening a directory:
+    /// hbase://zookeeper-host:2181/hbase or hbase+rpc://host:16000
+    #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "memory", "read_only", "salvage"])]
+    connect: Option<String>,
     /// Uses an empty store in memory, gone at the end
     #[arg(long, conflicts_with = "dir")]
     memory: bool,
@@ -119,6 +123,9 @@ fn source(arguments: &ShellArguments) -> io::Result<Source> {
 }
 
 fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
+    if let Some(url) = &arguments.connect {
+        return hblite::connect(url);
+    }
     if arguments.memory {
         return hblite::open_in_memory();
     }

@@ -30,6 +30,10 @@ pub(crate) struct ExportArguments {
     /// Directory of the store
     #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
     dir: PathBuf,
+    /// Connects to an Apache HBase cluster instead of opening a directory:
+    /// hbase://zookeeper-host:2181/hbase or hbase+rpc://host:16000
+    #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "read_only"])]
+    connect: Option<String>,
     /// Exports the store as it is at the start; for read-only media, and while another process has
     /// the store open
     #[arg(long)]
@@ -118,7 +122,10 @@ fn run_export(arguments: &ExportArguments, interrupt: &Interrupt) -> Result<Stri
     let job = Job::of(arguments)?;
     let options =
         crate::store_files::options().create_if_missing(false).read_only(arguments.read_only);
-    let connection = options.open(&arguments.dir)?;
+    let connection = match &arguments.connect {
+        Some(url) => hblite::connect(url)?,
+        None => options.open(&arguments.dir)?,
+    };
     report_open(&connection);
     let result =
         table(&connection, arguments).and_then(|table| job.run(&table, arguments, interrupt));

@@ -33,6 +33,10 @@ pub(crate) struct ImportArguments {
     /// Directory of the store; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
     dir: PathBuf,
+    /// Connects to an Apache HBase cluster instead of opening a directory:
+    /// hbase://zookeeper-host:2181/hbase or hbase+rpc://host:16000
+    #[arg(long, value_name = "URL", conflicts_with_all = ["dir"])]
+    connect: Option<String>,
     /// Format of the file; by default, from the name of the file
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -233,7 +237,10 @@ fn run_import(arguments: &ImportArguments, interrupt: &Interrupt) -> Result<Impo
     let input = open_input(arguments, &bar, interrupt)?;
     interrupt.catch().map_err(TransferError::Read)?;
 
-    let connection = crate::store_files::options().open(&arguments.dir)?;
+    let connection = match &arguments.connect {
+        Some(url) => hblite::connect(url)?,
+        None => crate::store_files::options().open(&arguments.dir)?,
+    };
     report_open(&connection);
     let options = ImportOptions {
         durability: arguments.durability.unwrap_or(Durability::UseDefault),

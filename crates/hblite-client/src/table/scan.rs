@@ -151,9 +151,9 @@ impl ResultScanner {
                 Ok((location, fetched)) => return Ok(self.take(&location, fetched)),
                 Err(error) => error,
             };
+            let is_lost = error.is_scanner_lost();
             let keeps_scanner = error.is_retryable() && !error.clears_location();
-            if !keeps_scanner && self.scanner.is_some() {
-                let is_lost = error.is_scanner_lost();
+            if is_lost || (self.scanner.is_some() && !keeps_scanner) {
                 self.lose_scanner();
                 if is_lost || error.is_retryable() {
                     self.retries.after_lost(error).await?;
