@@ -1,5 +1,7 @@
 //! The commands on a cluster: what they print is what they print on a directory.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 

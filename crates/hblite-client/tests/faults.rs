@@ -4,6 +4,8 @@
 //! Method: a server of this process with faults chosen by a seed. Writers count what was
 //! acknowledged, and compare it with the store in the end. `HBLITE_CLIENT_SEEDS` runs more seeds.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use std::time::Duration;
