@@ -1,6 +1,8 @@
 //! Goal: whatever listens at the other end, or does not, an operation ends before its deadline with
 //! an error that says what was tried.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 

@@ -2,6 +2,8 @@
 //! Method: a server of this process with three region servers; what the client writes is read
 //! there directly, and the other way round.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use hblite_client::Client;
