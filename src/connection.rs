@@ -1,4 +1,4 @@
-//! Opening a store and getting at its tables.
+//! Opens stores and their tables.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub fn open_in_memory() -> Result<Connection> {
 /// ```
 ///
 /// # Errors
-/// `Io` if there is no store, or somebody has it open (the message names them): check a backup of
+/// `Io` if there is no store, or another process has it open (the message names it): check a backup of
 /// it then. Damage is no error here, it is in the report.
 pub fn check(dir: impl AsRef<Path>) -> Result<CheckReport> {
     check_with_progress(dir, |_| {})
@@ -90,7 +90,7 @@ pub fn clean(dir: impl AsRef<Path>) -> Result<Vec<Cleaned>> {
 /// ```
 ///
 /// # Errors
-/// `Io` if there is no store, somebody has it open (the message names them), or `to` is there and
+/// `Io` if there is no store, another process has it open (the message names it), or `to` is there and
 /// not an empty directory; `IllegalArgument` if `to` is within the store.
 pub fn backup(dir: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupReport> {
     hblite_engine::backup(&Env::system(), dir.as_ref(), to.as_ref())
@@ -306,7 +306,7 @@ impl Connection {
         self.backend.now_millis()
     }
 
-    /// Ends all work, flushes memory to files and gives the directory free.
+    /// Ends all work, flushes memory to files and releases the directory.
     ///
     /// Handles that are left answer reads, writes and changes of tables with `Closed` from then
     /// on; a scan gives what is left of the region that it is in.

@@ -199,7 +199,7 @@ impl Victim<'_> {
         let file = folder.join("f").join(self.path.file_name().expect("a name"));
         fs::copy(&self.path, &file).expect("a copy");
         for verify in [true, false] {
-            let options = BulkLoadOptions { verify, ..BulkLoadOptions::default() };
+            let options = BulkLoadOptions::default().with_verify(verify);
             let loaded = self.admin.bulk_load(&self.table, &folder, &options);
             let error = loaded.expect_err("the file is damaged");
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");

@@ -92,7 +92,7 @@ fn a_snapshot_keeps_what_a_table_was_whatever_becomes_of_it() {
 
     put(&connection, "t", "c", "2").expect("it takes it");
     connection.table("t").and_then(|t| t.delete(&Delete::new("x"))).expect("it takes it");
-    let skip = SnapshotOptions { skip_flush: true, ..SnapshotOptions::default() };
+    let skip = SnapshotOptions::default().with_skip_flush(true);
     admin.snapshot("files", name("t"), &skip).expect("a snapshot");
     snapshot(&connection, "second", "t").expect("a snapshot");
     admin.flush_table(name("t")).expect("room");
@@ -241,7 +241,7 @@ fn a_snapshot_goes_when_its_time_is_over() {
     let (fs, clock) = (MemFileSystem::new(), clock());
     let connection = open_at(fs.clone(), clock.clone()).expect("an empty store");
     create(&connection, "t").expect("a new table");
-    let options = SnapshotOptions { time_to_live_s: 60, ..SnapshotOptions::default() };
+    let options = SnapshotOptions::default().with_time_to_live_s(60);
     let admin = connection.admin();
     admin.snapshot("short", name("t"), &options).expect("a snapshot");
     snapshot(&connection, "long", "t").expect("a snapshot");
@@ -268,7 +268,7 @@ fn a_snapshot_with_foreign_files_goes_to_the_archive() {
             let connection = open_at(fs.clone(), clock.clone()).expect("an empty store");
             create(&connection, "t").expect("a new table");
             put(&connection, "t", "c", "1").expect("it takes it");
-            let options = SnapshotOptions { time_to_live_s: 60, ..SnapshotOptions::default() };
+            let options = SnapshotOptions::default().with_time_to_live_s(60);
             let admin = connection.admin();
             admin.snapshot("s", name("t"), &options).expect("a snapshot");
             let dir = Path::new("/store/.hbase-snapshot/s");

@@ -130,7 +130,7 @@ fn files_are_cut_at_the_borders_and_what_is_no_file_is_passed_over() {
     assert!(fs.exists(&in_folder("a", "0001")).expect("it can be looked for"), "it was copied");
     assert_eq!(cells_of(&connection, &name("t")).len(), 26 + 4);
 
-    let move_files = BulkLoadOptions { transfer: FileTransfer::Move, ..BulkLoadOptions::default() };
+    let move_files = BulkLoadOptions::default().with_transfer(FileTransfer::Move);
     let report = connection.admin().bulk_load(name("t"), FOLDER, &move_files);
     assert!(report.expect("the same again").left_behind.is_empty());
     assert!(!fs.exists(&in_folder("a", "0001")).expect("it can be looked for"), "it has moved");
@@ -239,7 +239,7 @@ fn a_loaded_cell_wins_over_equal_ones_before_it_and_loses_to_those_behind() {
             table.put(&Put::new(row).add_at("a", "q", 7, "put")).expect("the table takes it");
         };
         put("before");
-        let options = BulkLoadOptions { assign_sequence_id: is_newer, ..Default::default() };
+        let options = BulkLoadOptions::default().with_assign_sequence_id(is_newer);
         let mut scanner = table.scan(&Scan::new()).expect("the table is there");
         connection.admin().bulk_load(name("t"), FOLDER, &options).expect("it can be loaded");
         put("behind");

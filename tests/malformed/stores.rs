@@ -199,8 +199,8 @@ fn write_folder(fs: &dyn FileSystem) {
 }
 
 fn snapshot(admin: &Admin, name: &str, table: &str) -> Result<()> {
-    let time_to_live_s = if name == "short" { 86_400 } else { 0 };
-    admin.snapshot(name, table, &SnapshotOptions { time_to_live_s, ..SnapshotOptions::default() })
+    let time_to_live_s = (name == "short").then_some(86_400);
+    admin.snapshot(name, table, &SnapshotOptions::default().with_time_to_live_s(time_to_live_s))
 }
 
 /// Tables with everything that a table can have. The images are those of earlier moments.

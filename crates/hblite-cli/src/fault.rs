@@ -131,7 +131,7 @@ enum When {
 
 fn delay(text: &str) -> Result<(u64, u64), String> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
-    let number = |text: &str| text.parse().map_err(|_| format!("{text:?} is no number"));
+    let number = |text: &str| text.parse().map_err(|_| format!("{text:?} is not a number"));
     Ok((number(from)?, number(to)?))
 }
 

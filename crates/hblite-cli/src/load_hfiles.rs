@@ -70,17 +70,17 @@ pub(crate) fn run(arguments: &LoadHFilesArguments) -> ExitCode {
 }
 
 fn load(arguments: &LoadHFilesArguments) -> hblite::Result<BulkLoadReport> {
-    let options = BulkLoadOptions {
-        transfer: match (arguments.link, arguments.move_files) {
-            (_, true) => FileTransfer::Move,
-            (true, false) => FileTransfer::Link,
-            (false, false) => FileTransfer::Copy,
-        },
-        assign_sequence_id: !arguments.older,
-        verify: !arguments.no_verify,
-        ignore_unmatched_families: arguments.ignore_unmatched_families,
-        files_per_region_and_family_max: arguments.max_files,
+    let transfer = match (arguments.link, arguments.move_files) {
+        (_, true) => FileTransfer::Move,
+        (true, false) => FileTransfer::Link,
+        (false, false) => FileTransfer::Copy,
     };
+    let options = BulkLoadOptions::default()
+        .with_transfer(transfer)
+        .with_assign_sequence_id(!arguments.older)
+        .with_verify(!arguments.no_verify)
+        .with_ignore_unmatched_families(arguments.ignore_unmatched_families)
+        .with_files_per_region_and_family_max(arguments.max_files);
     let connection = crate::store_files::options().create_if_missing(false).open(&arguments.dir)?;
     crate::shell::report_open(&connection);
     let report = connection.admin().bulk_load(&arguments.table, &arguments.folder, &options)?;

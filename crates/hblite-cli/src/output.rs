@@ -47,7 +47,7 @@ pub(crate) fn count_bar(things: &str) -> ProgressBar {
     bar(&format!("{{bar:30}} {{pos}}/{{len}} {things}, {{msg}}"), Some(0))
 }
 
-/// A count of rows of which nobody knows how many come.
+/// A count of rows whose total is unknown.
 pub(crate) fn row_spinner() -> ProgressBar {
     bar("{spinner} {human_pos} rows, {per_sec}", None)
 }

@@ -66,7 +66,7 @@ pub(crate) struct ServeArguments {
     port_file: Option<PathBuf>,
 }
 
-/// Which calls are told of.
+/// Which calls are logged.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Which {
     Errors,
@@ -143,7 +143,7 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
 fn announce(arguments: &ServeArguments, server: &Server) -> Result<(), String> {
     if !arguments.bind.is_loopback() {
         let warning = format!(
-            "warning: {} is reachable from other machines, and nobody is asked for a password",
+            "warning: {} is reachable from other machines, and hblite asks for no password",
             arguments.bind
         );
         let _ = writeln!(std::io::stderr(), "{warning}");

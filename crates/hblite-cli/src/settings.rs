@@ -23,8 +23,7 @@ pub(crate) struct Settings {
 
 type Set = fn(&mut Settings, &str) -> Option<()>;
 
-/// The settings that there are, each with what it does to its value; nothing if that makes no
-/// sense.
+/// The settings, each with a function that takes its value, or returns `None` for a bad one.
 const KNOWN: &[(&str, Set)] = &[
     // HDFS verifies the blocks under an HBase.
     ("dfs.block.scanner.volume.bytes.per.second", |s, v| {
@@ -82,7 +81,7 @@ const KNOWN: &[(&str, Set)] = &[
         s.engine.compaction_ratio = number(v)?;
         Some(())
     }),
-    // The name that it had before.
+    // Its former name.
     ("hbase.hstore.compactionThreshold", compaction_files_min),
     ("hbase.increasing.policy.initial.size", |s, v| {
         s.engine.region_split_first_size_bytes = Some(number(v)?);
@@ -160,11 +159,11 @@ impl Settings {
         let Some((_, set)) = KNOWN.iter().find(|(known, _)| *known == name.trim()) else {
             let known: Vec<&str> = KNOWN.iter().map(|(known, _)| *known).collect();
             return Err(format!(
-                "{name} is no setting that hblite has; these are: {}",
+                "{name} is not a setting of hblite; these are: {}",
                 known.join(", ")
             ));
         };
-        set(self, value).ok_or_else(|| format!("{value} is no value of {name}"))
+        set(self, value).ok_or_else(|| format!("{value} is not a value of {name}"))
     }
 }
 
@@ -198,14 +197,14 @@ mod tests {
     fn every_setting_refuses_what_is_no_value() {
         for (name, _) in KNOWN {
             let message = settings().apply(&format!("{name}=some")).unwrap_err();
-            assert_eq!(message, format!("some is no value of {name}"));
+            assert_eq!(message, format!("some is not a value of {name}"));
         }
     }
 
     #[test]
-    fn what_is_not_understood_is_told() {
+    fn unknown_settings_are_named() {
         let message = settings().apply("hbase.nothing=1").unwrap_err();
-        assert!(message.starts_with("hbase.nothing is no setting that hblite has; "), "{message}");
+        assert!(message.starts_with("hbase.nothing is not a setting of hblite; "), "{message}");
         assert!(settings().apply("word").is_err());
     }
 }

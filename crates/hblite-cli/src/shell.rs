@@ -215,7 +215,7 @@ fn run_on(connection: &Connection, source: Source, script: ScriptOptions) -> io:
 enum End {
     /// Of itself, or with `exit`.
     Reached(ScriptReport),
-    /// With an error, which was told.
+    /// With an error, which was printed.
     Failed,
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &ToHBaseArguments) -> ExitCode {
     if !report.is_clean() {
         let lines: String = report.defects.iter().map(|defect| format!("{defect}\n")).collect();
         print(&lines);
-        return fail("the store has defects; HBase was not told that it can start", DEFECTS);
+        return fail("the store has defects, so it was not released to HBase", DEFECTS);
     }
     print(&format!(
         "{} tables, {} regions, {} cells checked. Stop every use of the directory by hblite, set \

@@ -71,7 +71,7 @@ fn faults_are_set_and_cleared_and_servers_killed_from_the_command_line() {
     assert_eq!(listed[1]["fault"]["delay_ms"][1], 50);
     assert_eq!(listed[1]["fault"]["servers"][1], "master");
     answer(&fault(&file, &["clear", "1"]));
-    assert!(complaint(&fault(&file, &["clear", "1"])).contains("there is no fault 1"));
+    assert!(complaint(&fault(&file, &["clear", "1"])).contains("no fault has the number 1"));
     answer(&fault(&file, &["clear"]));
     answer(&fault(&file, &["crash", "1", "--reassign-after", "0"]));
     assert!(complaint(&fault(&file, &["crash", "1"])).contains("dead"));

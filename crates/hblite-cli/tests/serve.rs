@@ -108,9 +108,9 @@ fn what_cannot_be_served_is_told() {
     let taken = text(&["--memory", "--rpc-port", &port, "--zookeeper-port", "0"]);
     assert!(taken.contains(&format!("cannot listen on 127.0.0.1:{port}")), "{taken}");
     let unknown = text(&["--memory", "-D", "hbase.nothing=1"]);
-    assert!(unknown.contains("hbase.nothing is no setting that hblite has"), "{unknown}");
+    assert!(unknown.contains("hbase.nothing is not a setting of hblite"), "{unknown}");
     let bad = text(&["--memory", "-D", "hbase.table.sanity.checks=perhaps"]);
-    assert!(bad.contains("perhaps is no value of hbase.table.sanity.checks"), "{bad}");
+    assert!(bad.contains("perhaps is not a value of hbase.table.sanity.checks"), "{bad}");
     let none = text(&["--memory", "-D", "hbase.regionserver.handler.count=0"]);
     assert!(none.contains("handlers from 1 to 10,000 does not hold"), "{none}");
     let store = dir.path().join("a");

@@ -248,7 +248,7 @@ fn make_log_durable(context: &EngineContext, recovery: &ReplayReport) -> Result<
     context.layout.make_durable(fs, &dir)
 }
 
-/// Tells the log which of its entries nobody needs any more. The files that hold them instead may
+/// Tells the log which of its entries are no longer needed. The files that hold them instead may
 /// have their names from a process that was killed before it made those durable.
 fn forget_flushed(
     context: &EngineContext,

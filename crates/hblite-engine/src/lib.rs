@@ -38,7 +38,6 @@ mod parallel;
 mod region;
 mod row_hash;
 mod sealed;
-mod setters;
 mod signal;
 mod snapshot;
 mod status;

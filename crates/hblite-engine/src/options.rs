@@ -4,9 +4,8 @@
 //! field is read by its name and set with `with_` and its name, so that a new setting breaks no
 //! caller.
 
-use hblite_model::{Error, Result};
+use hblite_model::{Error, Result, setters};
 
-use crate::setters::setters;
 use crate::wal::WalOptions;
 
 const MIB: usize = 1024 * 1024;

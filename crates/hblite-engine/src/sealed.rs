@@ -73,7 +73,7 @@ pub(crate) fn unseal(message: &[u8]) -> Result<(&[u8], Seal), &'static str> {
         Ok(())
     });
     match read {
-        Err(_) => Err("it is no protobuf message"),
+        Err(_) => Err("it is not a protobuf message"),
         Ok(()) if field_max > FIELD_MAX => Err("its last field is a damaged checksum"),
         Ok(()) => Ok((message, Seal::Absent)),
     }

@@ -63,14 +63,14 @@ pub trait FileSystem: Send + Sync + Debug {
     fn file_length(&self, path: &Path) -> io::Result<u64>;
 
     /// Gives a file a second name; one that is taken is an error. What is written through one
-    /// name is seen through both, so this is for files that nobody writes to any more.
+    /// name is seen through both, so this is for files that are no longer written to.
     ///
     /// # Errors
     /// `CrossesDevices` and others where the two names cannot share a file: see
     /// [`FileSystem::copy`].
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Makes the content of a file durable that nobody has open for writing.
+    /// Makes the content of a file durable that is not open for writing.
     fn sync_file(&self, path: &Path) -> io::Result<()>;
 
     /// Writes what a file has from offset `from` on again, and makes it durable. Nobody has it open
@@ -87,7 +87,7 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Locks the file at `path` (created if needed) for this process and writes `holder` into it.
     ///
     /// # Errors
-    /// `WouldBlock` if somebody else holds the lock; the message is what they wrote.
+    /// `WouldBlock` if another holder has the lock; the message is what that holder wrote.
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>>;
 
     /// Locks the file at `path` for reading, without writing anything: others may do the same, but

@@ -91,7 +91,7 @@ impl BlockCache {
         self.shards.iter().map(|shard| shard.read().size_bytes).sum()
     }
 
-    /// Whether there is no room without taking somebody else's.
+    /// Whether there is no room without evicting another reader's blocks.
     pub(crate) fn is_full(&self) -> bool {
         self.size_bytes() >= self.shard_capacity * SHARDS / 8 * 7
     }
@@ -106,7 +106,7 @@ impl BlockCache {
         self.misses.load(Ordering::Relaxed)
     }
 
-    /// A number for a reader that nobody else has.
+    /// A number that no other reader has.
     pub(crate) fn register_file(&self) -> u64 {
         self.next_file.fetch_add(1, Ordering::Relaxed)
     }

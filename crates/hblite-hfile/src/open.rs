@@ -197,7 +197,7 @@ fn bloom_type(info: &FileInfo) -> Parsed<BloomType> {
 /// Reads the Bloom meta at `offset`, if it is one; returns where the next block begins.
 fn open_filter(file: &BlockFile, offset: u64, opened: &mut Opened) -> Result<u64> {
     if file.end() - offset < HEADER_SIZE as u64 {
-        return Err(file.corrupt(offset, &Damage::new("bytes that are no block")));
+        return Err(file.corrupt(offset, &Damage::new("bytes that are not a block")));
     }
     let kinds = [BlockType::GeneralBloomMeta, BlockType::DeleteFamilyBloomMeta];
     let block_type = file.header(offset)?.block_type;

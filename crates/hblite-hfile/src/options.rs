@@ -45,7 +45,7 @@ pub struct HFileWriterOptions {
     pub index_min_entries: usize,
     /// Order of the cells.
     pub comparator: CellComparator,
-    /// When the file is begun, in milliseconds; 0 if nobody says.
+    /// When the file is begun, in milliseconds; 0 if unknown.
     pub create_time: i64,
 }
 

@@ -19,6 +19,7 @@ pub mod region_split;
 
 mod direction;
 mod region_info;
+mod setters;
 
 pub use admin::{
     BackupReport, BulkLoadOptions, BulkLoadReport, CompactRequest, CompactionKind, DamagedFile,

@@ -34,7 +34,7 @@ pub struct Faults {
     ports: Arc<Mutex<Vec<Port>>>,
 }
 
-/// What a crash of a server came to.
+/// What a crash of a server lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerCrash {
     /// Regions that were on it.
@@ -88,7 +88,7 @@ impl Faults {
             .ok_or_else(|| Error::new(Exception::UnknownRegion, name.to_owned()))
     }
 
-    /// Moves a region to another region server; clients that ask the old one are told.
+    /// Moves a region to another region server; the old one refers clients to it.
     ///
     /// # Errors
     /// `UnknownRegion`; `IllegalArgument` if there is no such server or it is dead.
@@ -185,7 +185,7 @@ impl Faults {
     }
 
     /// Restarts a crashed region server, on its port and with a new start code. It has again the
-    /// regions that it lost and nobody got meanwhile.
+    /// regions that it lost and that no other server has got meanwhile.
     ///
     /// # Errors
     /// `IllegalArgument` if there is no such server or it lives; `Io` if its port cannot be opened.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Which calls are told.
+/// Which calls are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
     /// Those that were answered with an exception.
@@ -32,7 +32,7 @@ impl Log {
         (self.write)(line);
     }
 
-    /// Tells of a call of `method` of `service`, if it is one to be told of.
+    /// Logs a call of `method` of `service` if the settings ask for it.
     pub(crate) fn tell(
         &self,
         service: &dyn fmt::Debug,

@@ -20,7 +20,7 @@ const HANDLERS_MAX: usize = 10_000;
 /// Where a server listens, what it calls itself and what it lets clients do.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// The address that all ports are opened on. Default 127.0.0.1: nobody is asked for a password,
+    /// The address that all ports are opened on. Default 127.0.0.1: clients are not asked for a password,
     /// so think twice before you open it to others.
     pub bind: IpAddr,
     /// The master's RPC port; 0 for any free port. Default 16000 (`hbase.master.port`).
@@ -39,7 +39,7 @@ pub struct ServerOptions {
     /// The host that clients are told to connect to. Default: the address by which the client in
     /// question reached this server.
     pub advertise: Option<String>,
-    /// Where calls are told of; `None` for nowhere, the default.
+    /// Where calls are logged; `None`, the default, logs none.
     pub log: Option<Log>,
     /// What clients may do.
     pub limits: Limits,

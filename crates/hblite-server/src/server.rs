@@ -179,7 +179,7 @@ fn port_of(options: &ServerOptions, index: usize) -> Result<u16> {
     }
     let offset = u16::try_from(index).unwrap_or(u16::MAX);
     options.region_server_port.checked_add(offset).ok_or_else(|| {
-        Error::illegal_argument(format!("there is no port for region server {}", index + 1))
+        Error::illegal_argument(format!("no port is left for region server {}", index + 1))
     })
 }
 

@@ -32,8 +32,9 @@ impl Request {
     /// # Errors
     /// `DoNotRetryIo` if they make no sense, with the call's id if so much could be read.
     pub fn parse(mut frame: Bytes) -> std::result::Result<Self, (u32, Error)> {
-        let malformed =
-            |id: u32, what: &str| (id, Error::do_not_retry(format!("this is no request: {what}")));
+        let malformed = |id: u32, what: &str| {
+            (id, Error::do_not_retry(format!("this is not a request: {what}")))
+        };
         let header =
             take_delimited(&mut frame).ok_or_else(|| malformed(NO_CALL_ID, "no header"))?;
         let header = pb::RequestHeader::decode(header)

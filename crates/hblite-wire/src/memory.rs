@@ -208,7 +208,7 @@ impl Room {
         Self { free_bytes, charge }
     }
 
-    /// Room for so many bytes that nobody else shares.
+    /// Room for so many bytes, shared with no other account.
     pub fn of(size_bytes: usize) -> Self {
         // A part of a budget is reserved.
         let budget = Arc::new(MemoryBudget::new(size_bytes.saturating_mul(2)));

@@ -384,7 +384,7 @@ fn family(text: &str) -> Result<ColumnFamilyDescriptor, TransferError> {
     family.check_name()?;
     for setting in parts {
         let (name, value) = setting.split_once('=').ok_or_else(|| {
-            TransferError::Invalid(format!("--family: {setting:?} is no setting NAME=VALUE"))
+            TransferError::Invalid(format!("--family: {setting:?} is not a setting NAME=VALUE"))
         })?;
         family.set_attribute(name.trim(), value.trim())?;
     }

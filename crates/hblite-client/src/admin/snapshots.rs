@@ -27,7 +27,7 @@ impl Admin {
             name: name.to_owned(),
             table: Some(table.to_string()),
             r#type: Some(kind as i32),
-            ttl: i64::try_from(options.time_to_live_s).ok(),
+            ttl: options.time_to_live_s.and_then(|seconds| i64::try_from(seconds).ok()),
             max_file_size: options.max_file_size.and_then(|size| i64::try_from(size).ok()),
             ..pb::SnapshotDescription::default()
         };
@@ -129,7 +129,10 @@ fn described(snapshot: pb::SnapshotDescription) -> Result<SnapshotDescription> {
         name: snapshot.name,
         created_at_ms: snapshot.creation_time.unwrap_or(0),
         kind: kind.and_then(|kind| SnapshotKind::ALL.get(kind).copied()).unwrap_or_default(),
-        time_to_live_s: u64::try_from(snapshot.ttl.unwrap_or(0)).unwrap_or(0),
+        time_to_live_s: snapshot
+            .ttl
+            .and_then(|seconds| u64::try_from(seconds).ok())
+            .filter(|seconds| *seconds > 0),
         max_file_size: snapshot
             .max_file_size
             .and_then(|size| u64::try_from(size).ok())

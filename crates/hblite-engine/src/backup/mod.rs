@@ -38,7 +38,7 @@ pub(crate) use self::target::Target;
 /// Makes a copy of the closed store in `dir` as a new directory `to`.
 ///
 /// # Errors
-/// `Io` if there is no store, somebody has it open (the message names them), `to` is there and not
+/// `Io` if there is no store, another process has it open (the message names it), `to` is there and not
 /// an empty directory, or the file system fails; `CorruptHFile` with the offset for a damaged store
 /// file; `IllegalArgument` if `to` is within the store.
 /// There is no `to` then, or it is as it was.

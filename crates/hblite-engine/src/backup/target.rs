@@ -230,7 +230,7 @@ impl Target {
 
     fn place_of(&self, path: &Path) -> Result<PathBuf> {
         let below = path.strip_prefix(&self.source).map_err(|_| {
-            let message = format!("{} is no part of the store", path.display());
+            let message = format!("{} is not part of the store", path.display());
             Error::new(Exception::Io, message)
         })?;
         Ok(self.partial.root().join(below))

@@ -74,7 +74,7 @@ impl MetaTables {
         })
     }
 
-    /// Refuses everything after a write failed of which nobody knows whether it happened.
+    /// Refuses everything after a failed write whose outcome is unknown.
     ///
     /// # Errors
     /// `RegionServerStopped`.

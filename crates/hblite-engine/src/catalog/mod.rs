@@ -82,7 +82,7 @@ pub struct Catalog {
     context: Arc<EngineContext>,
     meta: MetaTables,
     server: ServerName,
-    /// Every name that a table has or that somebody holds a slot of.
+    /// Every name of a table, and every name whose slot is held.
     tables: RwLock<BTreeMap<TableName, Arc<TableSlot>>>,
     /// Regions in service by encoded name.
     regions: RwLock<HashMap<String, Arc<Region>>>,

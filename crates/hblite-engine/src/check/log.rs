@@ -59,7 +59,7 @@ impl Inspection<'_> {
         Ok((report, entries))
     }
 
-    /// The error that a reading without salvage ends with must be among what is told.
+    /// The error that a reading without salvage ends with must be among what is reported.
     fn tell_first(&mut self, report: &mut ReplayReport, first: &Error) {
         let is_told = |damage: &Salvaged| {
             Some(&*damage.file) == first.file() && Some(damage.offset) == first.offset()

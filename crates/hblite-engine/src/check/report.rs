@@ -88,7 +88,7 @@ finding_kinds! {
     /// Files that a process was writing or removing when it ended.
     LeftOver = "left-over", "nothing: the next open removes it";
     /// Something that a store does not have and an open does not look at.
-    Foreign = "foreign", "remove it if nobody needs it";
+    Foreign = "foreign", "remove it if nothing needs it";
     /// Something was not checked because something else is damaged.
     NotChecked = "not-checked", "check again when the defects are gone";
     /// The operating system gave an error.

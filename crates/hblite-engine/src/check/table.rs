@@ -54,7 +54,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// Checks the files of a table of whose regions nobody knows.
+    /// Checks the files of a table whose regions are unknown.
     pub(super) fn check_files_of(&mut self, table: &TableName) {
         self.report.tables += 1;
         let dir = self.layout.table_dir(table);

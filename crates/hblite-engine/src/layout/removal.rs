@@ -132,7 +132,7 @@ impl Layout {
         fs.remove_dir_all(&target).map_err(|e| Error::io("cannot remove", dir, e))
     }
 
-    /// Removes a directory that nobody looks at, where it stands; after a sync of the directory
+    /// Removes a directory that nothing reads, where it stands; after a sync of the directory
     /// that held it, for good. An interruption leaves a part of it.
     ///
     /// # Errors

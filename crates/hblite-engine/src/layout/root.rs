@@ -143,7 +143,7 @@ impl Layout {
     /// Takes the store's lock, which its directory is there for.
     ///
     /// # Errors
-    /// `Io`; if somebody else holds the lock, the message says who.
+    /// `Io`; if another process holds the lock, the message names it.
     pub(crate) fn lock(&self, env: &Env) -> Result<Box<dyn FileLock>> {
         let holder = format!("process {}", std::process::id());
         self.or_holder(env.fs.lock(&self.lock_file(), &holder))

@@ -336,7 +336,7 @@ impl Region {
         }
     }
 
-    /// Answers nobody from now on; waits for writes and a bulk load under way.
+    /// Refuses all operations from now on; waits for writes and a bulk load in progress.
     pub(crate) fn stop_serving(&self) {
         let updates = self.updates.write();
         self.is_closing.store(true, Ordering::Release);

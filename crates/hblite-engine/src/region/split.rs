@@ -22,7 +22,7 @@ use crate::store::manifest::Manifest;
 use crate::store::store_file::{Half, StoreFile};
 
 impl Region {
-    /// The row where the region would be split if nobody says: the middle of the largest file of
+    /// The row where the region would be split by default: the middle of the largest file of
     /// the largest store that has such a row. `None` if no store has one that leaves something on
     /// both sides, or a file still is a reference (`RegionSplitPolicy.getSplitPoint`).
     pub(crate) fn split_point(&self) -> Option<Vec<u8>> {

@@ -233,7 +233,7 @@ impl Manifest {
             Ok(())
         });
         match read {
-            Err(_) => Err("it is no protobuf message"),
+            Err(_) => Err("it is not a protobuf message"),
             Ok(()) if version != VERSION => Err("it has a version that this hblite cannot read"),
             Ok(()) if !is_sorted => Err("its files are not in order"),
             Ok(()) => Ok(manifest),

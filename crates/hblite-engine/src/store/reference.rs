@@ -86,7 +86,7 @@ impl Half {
             }
             Ok(())
         });
-        read.map_err(|_| "it is no protobuf message")?;
+        read.map_err(|_| "it is not a protobuf message")?;
         let split_key = split_key.filter(|split_key| key::check(split_key));
         let row = split_key.map(key::row).ok_or("it has no split key")?.to_vec();
         match range {
@@ -116,7 +116,7 @@ impl Half {
         };
         (!fits).then(|| {
             format!(
-                "it refers to the rows {half} '{}', which is no border of region {}",
+                "it refers to the rows {half} '{}', which is not a boundary of region {}",
                 to_string_binary(row),
                 region.region_name_as_string()
             )

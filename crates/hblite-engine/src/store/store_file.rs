@@ -182,7 +182,7 @@ impl StoreFile {
         self.loaded_id
     }
 
-    /// Since when the store has it, in milliseconds. Of a file that came by bulk load nobody knows:
+    /// Since when the store has it, in milliseconds. For a bulk-loaded file it is unknown:
     /// it tells when it was written somewhere else.
     pub(crate) fn since(&self) -> Option<i64> {
         self.loaded_id.map_or_else(|| self.reader.create_time(), |_| None)

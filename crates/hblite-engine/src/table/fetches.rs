@@ -22,7 +22,7 @@ use hblite_model::Scan;
 pub(super) struct PieceOfRow<'a> {
     pub(super) row: &'a [u8],
     pub(super) cells: usize,
-    /// What the client is told about the piece.
+    /// What the client learns about the piece.
     pub(super) may_have_more_cells: bool,
     /// The server met the end of the region behind a piece that looked cut, and corrected it.
     pub(super) is_corrected: bool,

@@ -23,7 +23,7 @@ struct RegionState {
     segment: AtomicU64,
     /// The sequence id of the last append.
     highest: AtomicU64,
-    /// The same, since somebody last asked for the region: ids ascend from then on.
+    /// The same, since the region was last asked for: ids ascend from then on.
     last: AtomicU64,
     /// Sequence ids up to this are in HFiles.
     flushed: AtomicU64,
@@ -150,7 +150,7 @@ impl Accounting {
         self.regions.remove(name);
     }
 
-    /// Takes out the oldest segments that nobody needs.
+    /// Takes out the oldest segments that are not needed.
     pub(super) fn take_removable(&mut self) -> Vec<u64> {
         let needed = self.closed.iter().position(|segment| !segment.regions.is_empty());
         let count = needed.unwrap_or(self.closed.len());

@@ -62,7 +62,7 @@ impl SegmentFile {
 #[derive(Debug, Default)]
 pub(super) struct Chain {
     pub(super) segments: Vec<SegmentFile>,
-    /// Numbers of files that are no part of the log any more.
+    /// Numbers of files that are no longer part of the log.
     pub(super) left_over: Vec<u64>,
     /// Numbers of files that never were one, as far as can be seen; a salvage skips them.
     pub(super) strays: Vec<u64>,
@@ -128,7 +128,7 @@ fn list_segments(env: &Env, dir: &Path) -> Result<BTreeMap<u64, u64>> {
 #[derive(Debug, Clone, Copy)]
 struct Link {
     number: u64,
-    /// The salt that it must have, and where it ends, if somebody says so.
+    /// The salt that it must have, and where it ends, if known.
     salt: Option<u32>,
     end: Option<u64>,
 }
@@ -392,7 +392,7 @@ impl Finder<'_> {
         Ok(has_records.then_some(SegmentFile { header, ..segment }))
     }
 
-    /// What the files are that are no part of the log.
+    /// What the files outside the log are.
     fn sort_out_rest(&mut self, chain: &mut Chain, oldest_needed: u64) -> Result<()> {
         let listed: Vec<PathBuf> = self.salvaged.iter().map(|s| s.file.clone()).collect();
         let is_used = |number: u64| chain.segments.iter().any(|s| s.header.number == number);

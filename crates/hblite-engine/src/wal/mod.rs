@@ -72,7 +72,7 @@ use std::sync::{Arc, Weak};
 
 use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock, FileSystem};
-use hblite_model::{CellBuffer, Durability, Error, Result};
+use hblite_model::{CellBuffer, Durability, Error, Result, setters};
 
 pub use accounting::WalRegion;
 pub use entry::{EditOrigin, WalCells, WalEntry};
@@ -89,7 +89,6 @@ use self::segment::segment_path;
 use self::syncer::{Goal, Syncer};
 use self::writer::{Previous, Tail};
 use crate::layout::StoreId;
-use crate::setters::setters;
 
 /// The greatest size at which a segment may be declared full: 1 GiB.
 const ROLL_SIZE_BYTES_MAX: u64 = 1 << 30;
@@ -137,7 +136,7 @@ pub struct Wal {
     removal: Mutex<Removal>,
 }
 
-/// Who wants segments to stay although nobody needs them.
+/// How many holders keep segments that the regions no longer need.
 #[derive(Debug, Default)]
 struct Removal {
     holds: usize,
@@ -189,7 +188,7 @@ impl Wal {
         Ok(wal)
     }
 
-    /// Removes files that are no part of the log any more, and moves those away that never were.
+    /// Removes files that are no longer part of the log, and moves away those that never were.
     fn tidy_up(&self, found: &FoundLog) -> Result<()> {
         for number in &found.strays {
             self.set_aside(*number)?;
@@ -265,7 +264,7 @@ impl Wal {
     /// `assign` gives the sequence id. It is called under the log's lock, so that log order is id
     /// order; it must be quick and must not use the log. Nothing is promised until [`Wal::sync`].
     ///
-    /// `durability` is that of the [`Wal::sync`] that follows: records that nobody waits for are
+    /// `durability` is that of the [`Wal::sync`] that follows: records that no caller waits for are
     /// kept when they cannot be written, until they can be.
     ///
     /// # Errors
@@ -365,7 +364,7 @@ impl Wal {
     }
 
     /// Notes that all entries of the region up to this sequence id are in HFiles, durably, and
-    /// removes the segments that nobody needs any more.
+    /// removes the segments that are no longer needed.
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed, `Io` if a file could not be removed.

@@ -263,7 +263,7 @@ impl Output {
         Some(Unsynced { path: segment.path.clone(), end: segment.end, bytes })
     }
 
-    /// Notes that somebody has synced the log up to `end`.
+    /// Notes that the log is synced up to `end`.
     pub(super) fn note_synced(&mut self, end: LogPosition) {
         if let Some(segment) = &mut self.segment
             && segment.end.segment == end.segment

@@ -97,7 +97,7 @@ pub(super) struct FoundLog {
     pub(super) segments: Vec<FoundSegment>,
     /// Up to here the log is known to survive a power cut.
     pub(super) synced: LogPosition,
-    /// Numbers of files that are no part of the log any more.
+    /// Numbers of files that are no longer part of the log.
     pub(super) left_over: Vec<u64>,
     /// Numbers of files that a salvage skipped because they are not what they must be.
     pub(super) strays: Vec<u64>,

@@ -12,7 +12,7 @@ pub struct ReplayOptions {
     /// Skips damaged records and lists them in the report, instead of failing at the first.
     ///
     /// Flush all regions after a salvage: the damage stays in its file until the file is removed.
-    /// Files that are no part of the log are moved to the archive by [`super::Wal::open`].
+    /// Files that are not part of the log are moved to the archive by [`super::Wal::open`].
     pub salvage: bool,
 }
 
@@ -23,7 +23,7 @@ pub struct TornTail {
     pub file: PathBuf,
     /// Where it ends.
     pub offset: u64,
-    /// How many bytes after that are no part of the log, in this and later files.
+    /// How many bytes after that are not part of the log, in this and later files.
     pub bytes_lost: u64,
 }
 

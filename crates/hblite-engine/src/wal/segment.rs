@@ -60,7 +60,7 @@ pub(super) struct SegmentHeader {
     pub(super) number: u64,
     /// Random; the start of the records' checksums.
     pub(super) salt: u32,
-    /// Where the log before this segment ends. What follows there is no part of the log.
+    /// Where the log before this segment ends. What follows is not part of the log.
     pub(super) previous_end: LogPosition,
     /// The oldest segment that was needed when this one began.
     pub(super) oldest_live: u64,

@@ -353,7 +353,7 @@ impl Syncer {
     }
 
     /// Takes back all records from index `written` of `unwritten` on, which ends at `position`. Who
-    /// waits for one of them gets an error; what nobody waits for is written later.
+    /// waits for one of them gets an error; what no caller waits for is written later.
     fn take_back(
         &self,
         output: &Output,

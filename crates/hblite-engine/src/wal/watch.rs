@@ -15,7 +15,7 @@ use std::sync::{OnceLock, Weak};
 use hblite_env::FileLock;
 use hblite_env::time::{Duration, Instant};
 
-/// Writes that nobody syncs may be acknowledged for so long after the directory is gone.
+/// How long after the directory is gone unsynced writes may still be acknowledged.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// What is compared, and when that was done last.

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::setters;
+
 /// How the files of a bulk load get into the store's directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FileTransfer {
@@ -18,6 +20,7 @@ pub enum FileTransfer {
 
 /// Options of a bulk load. Defaults are HBase's unless stated otherwise.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct BulkLoadOptions {
     /// How files get into the store. Default: copied (HBase moves them).
     pub transfer: FileTransfer,
@@ -47,6 +50,14 @@ impl Default for BulkLoadOptions {
             files_per_region_and_family_max: 32,
         }
     }
+}
+
+setters! { BulkLoadOptions:
+    with_transfer sets transfer: FileTransfer;
+    with_assign_sequence_id sets assign_sequence_id: bool;
+    with_verify sets verify: bool;
+    with_ignore_unmatched_families sets ignore_unmatched_families: bool;
+    with_files_per_region_and_family_max sets files_per_region_and_family_max: usize;
 }
 
 /// What a bulk load of a folder did.

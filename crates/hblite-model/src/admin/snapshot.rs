@@ -1,6 +1,7 @@
 //! Snapshots: what a caller asks of one, and what one says of itself.
 
 use crate::name::TableName;
+use crate::setters;
 
 /// Milliseconds of the unit that times to live are in.
 const SECOND_MS: i64 = 1_000;
@@ -32,14 +33,26 @@ impl SnapshotKind {
 }
 
 /// Settings of a new snapshot.
+///
+/// ```
+/// # use hblite_model as hblite;
+/// let for_a_day = hblite::SnapshotOptions::default().with_time_to_live_s(24 * 60 * 60);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SnapshotOptions {
     /// Whether what is in memory is left out (SKIP_FLUSH).
     pub skip_flush: bool,
-    /// Seconds after which the snapshot is removed (TTL); 0 for never.
-    pub time_to_live_s: u64,
-    /// The MAX_FILESIZE of tables that are made of it, if it is to be another than the table's.
+    /// Seconds after which the snapshot is removed (TTL), at least 1; `None` for never.
+    pub time_to_live_s: Option<u64>,
+    /// The MAX_FILESIZE of tables that are made from it; `None` for the table's own.
     pub max_file_size: Option<u64>,
+}
+
+setters! { SnapshotOptions:
+    with_skip_flush sets skip_flush: bool;
+    with_time_to_live_s sets time_to_live_s: impl Into<Option<u64>>;
+    with_max_file_size sets max_file_size: impl Into<Option<u64>>;
 }
 
 /// A snapshot.
@@ -53,19 +66,17 @@ pub struct SnapshotDescription {
     pub created_at_ms: i64,
     /// How it was taken.
     pub kind: SnapshotKind,
-    /// Seconds after which it is removed; 0 for never.
-    pub time_to_live_s: u64,
-    /// The MAX_FILESIZE of tables that are made of it, if it is another than the table's.
+    /// Seconds after which it is removed; `None` for never.
+    pub time_to_live_s: Option<u64>,
+    /// The MAX_FILESIZE of tables that are made from it; `None` for the table's own.
     pub max_file_size: Option<u64>,
 }
 
 impl SnapshotDescription {
     /// Whether its time is over.
     pub fn has_expired(&self, now_ms: i64) -> bool {
-        let lives = i64::try_from(self.time_to_live_s).ok().and_then(|s| s.checked_mul(SECOND_MS));
-        match lives {
-            None | Some(0) => false,
-            Some(lives) => self.created_at_ms.saturating_add(lives) < now_ms,
-        }
+        let seconds = self.time_to_live_s.and_then(|seconds| i64::try_from(seconds).ok());
+        let lives = seconds.and_then(|seconds| seconds.checked_mul(SECOND_MS));
+        lives.is_some_and(|lives| self.created_at_ms.saturating_add(lives) < now_ms)
     }
 }

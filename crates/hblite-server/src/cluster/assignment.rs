@@ -167,7 +167,7 @@ impl Assignments {
         count
     }
 
-    /// A dead server is back: it has again what it lost and nobody else got. Gives how many.
+    /// A dead server is back: it gets back what it lost and no other server got. Gives how many.
     pub(crate) fn regain(&self, server: ServerIndex) -> usize {
         let mut places = self.places.lock();
         places.dead.remove(&server);

@@ -127,7 +127,7 @@ impl Cluster {
         self.changes.send_modify(|number| *number += 1);
     }
 
-    /// The host that a client is told of that reached us at this address.
+    /// The host that is given to a client that reached the server at this address.
     pub(crate) fn host_for(&self, reached: SocketAddr) -> String {
         match &self.options.advertise {
             Some(host) => host.clone(),

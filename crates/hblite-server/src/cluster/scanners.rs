@@ -1,8 +1,8 @@
-//! Open scanners: their ids, and the leases without which they would stay for ever.
+//! Open scanners: their ids, and the leases without which they would stay open forever.
 //!
 //! A call takes its scanner out and puts it back when it is done, so that one call has it at a
 //! time. Leases follow the store's clock; they are looked at when a scanner is asked for, and once
-//! a second to free what nobody asks for any more.
+//! a second to free those that no client asks for any more.
 //!
 //! Ids of scanners that were closed a moment ago are remembered, because clients of older versions
 //! close what the server has closed itself.

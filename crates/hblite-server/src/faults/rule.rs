@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::exception;
 use crate::role::Role;
 
-/// Longest delay: an hour is for ever as far as a client is concerned.
+/// Longest delay: to a client, an hour is forever.
 const DELAY_MAX: Duration = Duration::from_secs(3_600);
 
 /// What happens to a call.

@@ -51,7 +51,7 @@ pub(super) async fn clear(State(admin): State<Admin>, Path(id): Path<u64>) -> An
     if admin.faults.clear(id) {
         return Ok(Json(json!({})));
     }
-    Err(Refused::new(StatusCode::NOT_FOUND, format!("there is no fault {id}")))
+    Err(Refused::new(StatusCode::NOT_FOUND, format!("no fault has the number {id}")))
 }
 
 /// What an action may say; each takes what it knows.

@@ -111,7 +111,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
     };
     let regions = shared.admin.cluster.engine.online_regions().len();
     if !shared.charge.lock().try_resize(CONNECTION_BYTES + regions * REGION_BYTES) {
-        let message = "there is no memory for an answer; try again";
+        let message = "not enough memory for an answer; try again";
         return Ok(Refused::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response());
     }
     shared.place.work();

@@ -56,7 +56,7 @@ pub(crate) async fn serve(listener: TcpListener, admin: Admin) {
         .route("/faults/{id}", delete(control::clear))
         .route("/regions/{name}/{action}", post(control::region))
         .route("/servers/{server}/{action}", post(control::server))
-        .fallback(async || Refused::new(StatusCode::NOT_FOUND, "there is no such path; see /"))
+        .fallback(async || Refused::new(StatusCode::NOT_FOUND, "no such path; see /"))
         .layer(middleware::from_fn_with_state(admin.clone(), check_host))
         .with_state(admin.clone());
     self::listener::serve(listener, router, admin).await;

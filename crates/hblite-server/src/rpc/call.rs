@@ -93,7 +93,7 @@ impl Service {
     }
 }
 
-/// Who is at the other end of a connection, as its header says.
+/// The client of a connection, as its header describes it.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) role: Role,
@@ -102,7 +102,7 @@ pub(crate) struct Client {
     pub(crate) compressor: Option<Compressor>,
     /// Major and minor version of a Java client.
     pub(crate) version: Option<(u32, u32)>,
-    /// The host under which this client is told of servers.
+    /// The host that this client is given for servers.
     pub(crate) host: String,
     /// The name of the server that it talks to.
     pub(crate) server: String,
@@ -119,7 +119,7 @@ impl Client {
 pub(crate) struct Call<'c> {
     pub(crate) client: &'c Client,
     pub(crate) request: &'c Request,
-    /// When nobody waits for the answer any more.
+    /// When the client stops waiting for the answer.
     pub(crate) deadline: Option<Instant>,
     pace: Pace,
     link: &'c Link,
@@ -188,10 +188,10 @@ impl<'c> Call<'c> {
         self.work_left.get() == 0 && self.pace != Pace::Ordinary
     }
 
-    /// Refuses to go on if nobody can take the answer.
+    /// Refuses to go on if the client can no longer take the answer.
     ///
     /// # Errors
-    /// An exception that nobody sees.
+    /// An exception that reaches no client.
     pub(super) fn check_is_wanted(&self) -> std::result::Result<(), RemoteException> {
         if self.is_quick() || !self.link.is_gone() {
             return Ok(());

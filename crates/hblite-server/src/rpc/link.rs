@@ -35,7 +35,7 @@ struct Ready {
     open_calls: usize,
     /// The connection is to end at once.
     is_cut: bool,
-    /// It has ended: nobody takes answers.
+    /// It has ended and takes no answers.
     is_gone: bool,
 }
 
@@ -72,7 +72,7 @@ impl Link {
         self.ready.lock().is_cut
     }
 
-    /// Whether nobody takes answers any more.
+    /// Whether it takes no more answers.
     pub(super) fn is_gone(&self) -> bool {
         self.ready.lock().is_gone
     }

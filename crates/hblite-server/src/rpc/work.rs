@@ -165,7 +165,7 @@ impl Drop for Waiting {
     }
 }
 
-/// What a client is told when too many calls wait.
+/// The error for a client when too many calls wait.
 pub(super) fn too_many_calls(link: &Link) -> RemoteException {
     let message = format!("Call queue is full on {}, too many items queued ?", link.client.server);
     RemoteException::new(class::CALL_QUEUE_TOO_BIG, message)

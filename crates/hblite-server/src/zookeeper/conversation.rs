@@ -36,11 +36,11 @@ pub(super) enum Next {
     Disconnect,
 }
 
-/// One client and what it is told.
+/// One client and the answers to it.
 #[derive(Debug)]
 pub(super) struct Conversation {
     shim: Arc<Shim>,
-    /// The address by which the client came, which is what it is to be told.
+    /// The address at which the client arrived, which is the one that it is given.
     reached: SocketAddr,
     seen: u64,
     tree: Tree,

@@ -79,7 +79,7 @@ impl Drop for Counted {
     }
 }
 
-/// A connection has nobody to tell of its end but the client.
+/// A connection reports its end to its client only.
 async fn connection(shim: Arc<Shim>, stream: TcpStream, place: Place, charge: MemoryCharge) {
     let counted = Counted::new(Arc::clone(&shim));
     let _ = converse(shim, stream, &place, charge).await;

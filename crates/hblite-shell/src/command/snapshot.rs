@@ -129,11 +129,10 @@ fn snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         // HBase takes what is not positive for "not given".
         Ok(given.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0))
     };
-    let options = SnapshotOptions {
-        skip_flush: matches!(settings.get("SKIP_FLUSH"), Some(Value::Bool(true))),
-        time_to_live_s: number("TTL")?.unwrap_or(0),
-        max_file_size: number("MAX_FILESIZE")?,
-    };
+    let options = SnapshotOptions::default()
+        .with_skip_flush(matches!(settings.get("SKIP_FLUSH"), Some(Value::Bool(true))))
+        .with_time_to_live_s(number("TTL")?)
+        .with_max_file_size(number("MAX_FILESIZE")?);
     context.connection.admin().snapshot(&name, &table, &options)?;
     Ok(Value::Nil)
 }

@@ -19,14 +19,14 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    "snapshots whose time is over are always removed":
+    "expired snapshots are always removed":
         "snapshot_cleanup_switch" "snapshot_cleanup_enabled";
     "snapshots share their files with tables, and quotas are not kept":
         "list_snapshot_sizes";
-    "there is one server, so regions stay where they are":
+    "a store has one server, so regions stay where they are":
         "assign" "balancer" "balance_switch" "balancer_enabled" "close_region" "move" "unassign"
         "rit" "get_balancer_decisions" "get_balancer_rejections";
-    "there is no normalizer":
+    "hblite has no normalizer":
         "normalize" "normalizer_switch" "normalizer_enabled";
     "there is one server, this process, which ends with 'exit'":
         "stop_master" "stop_regionserver" "is_in_maintenance_mode";
@@ -38,7 +38,7 @@ unsupported! {
         "move_servers_tables_rsgroup" "move_servers_namespaces_rsgroup" "get_server_rsgroup"
         "get_table_rsgroup" "remove_servers_rsgroup" "rename_rsgroup" "alter_rsgroup_config"
         "show_rsgroup_config" "get_namespace_rsgroup";
-    "there is no ZooKeeper":
+    "the shell uses no ZooKeeper":
         "zk_dump";
     "work in the background needs no switch and no start":
         "catalogjanitor_run" "catalogjanitor_switch" "catalogjanitor_enabled"
@@ -47,7 +47,7 @@ unsupported! {
         "compaction_switch";
     "alter tables with SPLIT_ENABLED and MERGE_ENABLED instead":
         "splitormerge_switch" "splitormerge_enabled";
-    "compactions that are asked for are done when the command returns, and no others are told of":
+    "a requested compaction is done when its command returns; others are not listed":
         "compaction_state" "clear_compaction_queues";
     "compact and major_compact take a table or region":
         "compact_rs";
@@ -55,15 +55,15 @@ unsupported! {
         "clear_block_cache";
     "the log is rolled when it is large enough, not by hand":
         "wal_roll" "hlog_roll";
-    "list_regions and locate_region tell of regions":
+    "list_regions and locate_region describe regions":
         "regioninfo";
-    "what is under way is not told":
+    "work in progress is not listed":
         "processlist" "trace" "list_procedures" "list_locks";
     "slow calls are not recorded":
         "get_slowlog_responses" "get_largelog_responses" "clear_slowlog_responses";
-    "options are those with which the store was opened":
+    "options are fixed when the store is opened":
         "update_config" "update_all_config";
-    "there is no replication":
+    "hblite has no replication":
         "add_peer" "remove_peer" "list_peers" "enable_peer" "disable_peer"
         "set_peer_replicate_all" "set_peer_serial" "set_peer_namespaces"
         "append_peer_namespaces" "remove_peer_namespaces" "set_peer_exclude_namespaces"
@@ -72,12 +72,12 @@ unsupported! {
         "remove_peer_exclude_tableCFs" "set_peer_bandwidth" "list_replicated_tables"
         "append_peer_tableCFs" "remove_peer_tableCFs" "enable_table_replication"
         "disable_table_replication" "get_peer_config" "list_peer_configs" "update_peer_config";
-    "there are no quotas":
+    "hblite has no quotas":
         "set_quota" "list_quotas" "list_quota_table_sizes" "list_quota_snapshots"
         "enable_rpc_throttle" "disable_rpc_throttle" "enable_exceed_throttle_quota"
         "disable_exceed_throttle_quota";
-    "there are no permissions":
+    "hblite has no permissions":
         "list_security_capabilities" "grant" "revoke" "user_permission";
-    "there are no visibility labels":
+    "hblite has no visibility labels":
         "add_labels" "list_labels" "set_auths" "get_auths" "clear_auths" "set_visibility";
 }

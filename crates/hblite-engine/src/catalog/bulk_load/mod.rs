@@ -23,8 +23,8 @@ use std::sync::Arc;
 use hblite_env::FileSystem;
 use hblite_env::time::Instant;
 use hblite_model::{
-    BulkLoadOptions, BulkLoadReport, CellComparator, Error, ErrorKind, Exception, FileTransfer,
-    Result, TableName, TableState,
+    BulkLoadReport, CellComparator, Error, ErrorKind, Exception, FileTransfer, Result, TableName,
+    TableState,
 };
 
 use self::folder::Source;
@@ -226,7 +226,7 @@ impl Procedures<'_> {
         let files: Vec<(Vec<u8>, PathBuf)> =
             files.iter().map(|file| (file.family.clone(), file.path.clone())).collect();
         // They are the store's own by now.
-        let options = BulkLoadOptions { transfer: FileTransfer::Link, ..request.options.clone() };
+        let options = request.options.clone().with_transfer(FileTransfer::Link);
         match region.bulk_load(&files, &BulkLoadRequest::from(&options), Verification::Done) {
             Ok(misfits) => Ok(misfits.is_empty()),
             Err(error) if error.kind() == ErrorKind::NotServing => {

@@ -110,7 +110,7 @@ pub(crate) fn plan(
         match descriptor_file::read(fs, &layout.table_descriptor_dir(&table), &table) {
             Ok(Some(_)) => {}
             Ok(None) => {
-                plan.note(format!("{} has no settings and is no table", dir.display()));
+                plan.note(format!("{} has no settings and is not a table", dir.display()));
                 continue;
             }
             Err(error) => {

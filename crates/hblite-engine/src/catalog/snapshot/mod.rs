@@ -98,7 +98,7 @@ impl Procedures<'_> {
         expired.iter().try_for_each(|snapshot| self.remove_snapshot(&snapshot.description.name))
     }
 
-    /// A snapshot whose time was over then is not told of any more.
+    /// A snapshot that had expired by then is no longer listed.
     fn time_of_expiry(&self) -> i64 {
         let kept_ms = self.context.options.expired_snapshots_kept_ms;
         self.context.env.clock.now_millis().saturating_sub(kept_ms)

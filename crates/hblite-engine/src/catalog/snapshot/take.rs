@@ -88,7 +88,8 @@ impl Procedures<'_> {
             table: entry.descriptor.name().clone(),
             created_at_ms: self.context.env.clock.now_millis(),
             kind,
-            time_to_live_s: options.time_to_live_s,
+            // HBase's 0 is never.
+            time_to_live_s: options.time_to_live_s.filter(|seconds| *seconds > 0),
             max_file_size: options.max_file_size,
         };
         let descriptor_dir = working.join(TABLE_DESCRIPTOR_DIR);

@@ -138,7 +138,7 @@ impl Store {
         files.len() > 1 || has_expired
     }
 
-    /// How fast a compaction may write: without limit if somebody waits for it, or if so many
+    /// How fast a compaction may write: without limit if a caller waits for it, or if so many
     /// files, or so little memory, are left that everybody does.
     fn pace(&self, trigger: CompactionTrigger, file_count: usize) -> Pace {
         let options = &self.context.options;
@@ -226,7 +226,7 @@ impl Store {
     }
 }
 
-/// Sequence ids up to this one tell nobody anything any more: their cells are in files that are
+/// Sequence ids up to this one are no longer needed: their cells are in files that are
 /// older than HBase keeps ids (`hbase.hstore.compaction.keep.seqId.period`). Of two equal keys the
 /// higher id wins, and NEW_VERSION_BEHAVIOR goes by them, so younger ids stay.
 fn oldest_needed_by_nobody(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {

@@ -50,10 +50,8 @@ pub(super) fn load(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let files: Vec<(Vec<u8>, PathBuf)> = paths
         .map(|file| Ok((file.family.to_vec(), local_file(&file.path)?)))
         .collect::<Result<_>>()?;
-    let options = BulkLoadOptions {
-        assign_sequence_id: request.assign_seq_num.unwrap_or(false),
-        ..BulkLoadOptions::default()
-    };
+    let options =
+        BulkLoadOptions::default().with_assign_sequence_id(request.assign_seq_num.unwrap_or(false));
     let load = BulkLoadRequest { options, source: Some(Arc::new(StdFileSystem)) };
     let name = region.info().encoded_name();
     let loaded = cluster.engine.procedures().bulk_load_region(name, &files, &load)?;

@@ -40,12 +40,10 @@ fn take(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let positive = |number: Option<i64>| {
         number.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0)
     };
-    let options = SnapshotOptions {
-        skip_flush: snapshot.r#type == Some(SKIP_FLUSH),
-        time_to_live_s: positive(snapshot.ttl.filter(|ttl| *ttl <= TIME_TO_LIVE_MAX_S))
-            .unwrap_or(0),
-        max_file_size: positive(snapshot.max_file_size),
-    };
+    let options = SnapshotOptions::default()
+        .with_skip_flush(snapshot.r#type == Some(SKIP_FLUSH))
+        .with_time_to_live_s(positive(snapshot.ttl.filter(|ttl| *ttl <= TIME_TO_LIVE_MAX_S)))
+        .with_max_file_size(positive(snapshot.max_file_size));
     let nonce = nonce(request.nonce_group, request.nonce);
     let id = run(cluster, nonce, || {
         cluster.engine.procedures().snapshot(&snapshot.name, &table, &options)
@@ -108,7 +106,7 @@ fn message(snapshot: &SnapshotDescription) -> pb::SnapshotDescription {
         version: Some(VERSION),
         // HBase knows an owner only where it checks who may do what.
         owner: None,
-        ttl: Some(signed(snapshot.time_to_live_s)),
+        ttl: Some(signed(snapshot.time_to_live_s.unwrap_or(0))),
         max_file_size: snapshot.max_file_size.map(signed),
     }
 }

@@ -1,6 +1,8 @@
 //! One `with_` method for each field of some options.
 
 /// A method for each field that returns the options with that field set.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! setters {
     ($options:ident: $($setter:ident sets $field:ident: $value:ty;)*) => {
         impl $options {
@@ -19,5 +21,3 @@ macro_rules! setters {
         }
     };
 }
-
-pub(crate) use setters;

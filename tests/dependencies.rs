@@ -1,0 +1,88 @@
+//! Goal: every dependency may be used and can be traced: its license is one that fits Apache 2.0,
+//! it comes from crates.io, and its manifest names a version. Method: ask cargo, offline.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Licenses that allow use in a work under Apache 2.0. A dependency needs one of its alternatives.
+const ALLOWED: &[&str] = &[
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "MIT",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// All packages of the lock file.
+fn packages() -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["metadata", "--offline", "--locked", "--format-version", "1"])
+        .args(["--filter-platform", "x86_64-unknown-linux-gnu"])
+        .output()
+        .expect("cargo runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo metadata: {errors}");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
+    assert!(packages.len() > 100, "the packages were found");
+    packages
+}
+
+/// Whether an SPDX expression, or an older one with `/` for OR, can be satisfied.
+fn is_allowed(expression: &str) -> bool {
+    let expression = expression.replace(['(', ')'], " ").replace('/', " OR ");
+    let is_known = |license: &str| ALLOWED.contains(&license.trim());
+    // Right for `(A OR B) AND C`, and too strict for `A OR (B AND C)`.
+    expression.split(" AND ").all(|part| part.split(" OR ").any(is_known))
+}
+
+#[test]
+fn licenses_fit_apache_2() {
+    let refused = packages().into_iter().filter_map(|package| {
+        let license = package["license"].as_str().unwrap_or("none");
+        (!is_allowed(license)).then(|| format!("{}: {license}", package["name"]))
+    });
+    let refused: Vec<String> = refused.collect();
+    assert!(refused.is_empty(), "dependencies whose license is not in the list: {refused:#?}");
+}
+
+#[test]
+fn licenses_are_told_apart() {
+    for allowed in ["MIT", "MIT/Apache-2.0", "GPL-3.0 OR MIT", "(MIT OR GPL-2.0) AND Unicode-3.0"] {
+        assert!(is_allowed(allowed), "{allowed}");
+    }
+    for refused in ["none", "GPL-3.0", "MIT AND GPL-3.0", "(MIT OR Zlib) AND GPL-2.0"] {
+        assert!(!is_allowed(refused), "{refused}");
+    }
+}
+
+#[test]
+fn dependencies_come_from_crates_io() {
+    let foreign = packages().into_iter().filter_map(|package| {
+        let source = package["source"].as_str()?;
+        (source != CRATES_IO).then(|| format!("{} from {source}", package["name"]))
+    });
+    let foreign: Vec<String> = foreign.collect();
+    assert!(foreign.is_empty(), "dependencies from elsewhere: {foreign:#?}");
+}
+
+#[test]
+fn dependencies_have_a_version() {
+    let wild = packages().into_iter().filter(|package| package["source"].is_null());
+    let wild = wild.flat_map(|package| {
+        let name = package["name"].to_string();
+        let all = package["dependencies"].as_array().cloned().unwrap_or_default();
+        let any = all.into_iter().filter(|used| !used["source"].is_null() && used["req"] == "*");
+        any.map(move |used| format!("{name} uses any version of {}", used["name"]))
+    });
+    let wild: Vec<String> = wild.collect();
+    assert!(wild.is_empty(), "dependencies without a version: {wild:#?}");
+}
