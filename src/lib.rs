@@ -58,7 +58,7 @@ mod bulk_load;
 mod cluster;
 mod connection;
 mod embedded;
-mod scanner;
+mod result_scanner;
 mod snapshot;
 mod table;
 mod table_name;
@@ -89,7 +89,7 @@ pub use hblite_model::{
     SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, SystemTables, TableDescriptor,
     TableName, TableState, TimeRange, bytes, descriptor, filter, region_split, row_bound,
 };
-pub use scanner::ResultScanner;
+pub use result_scanner::ResultScanner;
 pub use table::{Once, Table};
 pub use table_name::IntoTableName;
 

@@ -9,7 +9,7 @@ use hblite_model::{
 
 use crate::backend::TableBackend;
 use crate::buffered_mutator::BufferedMutator;
-use crate::scanner::ResultScanner;
+use crate::result_scanner::ResultScanner;
 
 /// A table.
 ///

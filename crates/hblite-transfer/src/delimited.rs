@@ -18,7 +18,7 @@ use hblite::{Durability, Mutation, Put, RowResult};
 use crate::columns::{Column, Columns};
 use crate::error::{BadLine, TransferError};
 use crate::export::{RowWriter, time_to_live};
-use crate::import::{ImportOptions, RowReader, Step};
+use crate::import::{ImportOptions, RowReader, RowRead};
 use crate::records::{RecordFormat, RecordReader};
 
 const BUFFER_SIZE: usize = 1 << 16;
@@ -176,17 +176,17 @@ impl<R: Read> DelimitedReader<R> {
 }
 
 impl<R: Read> RowReader for DelimitedReader<R> {
-    fn next(&mut self, into: &mut Vec<Mutation>) -> Result<Step, TransferError> {
+    fn next(&mut self, into: &mut Vec<Mutation>) -> Result<RowRead, TransferError> {
         if !self.records.next()? {
-            return Ok(Step::End);
+            return Ok(RowRead::End);
         }
         let line = self.records.first_line();
         Ok(match self.parse() {
             Ok(put) => {
                 into.push(put.into());
-                Step::Line(line)
+                RowRead::Line(line)
             }
-            Err(reason) => Step::Bad(BadLine { line, reason }),
+            Err(reason) => RowRead::Bad(BadLine { line, reason }),
         })
     }
 }

@@ -71,7 +71,7 @@ impl ImportOptions {
 
 /// What [`RowReader::next`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum RowRead {
     /// The line with this number; its mutations were added.
     Line(u64),
     /// A line that is not a row; nothing was added.
@@ -86,7 +86,7 @@ pub trait RowReader {
     ///
     /// # Errors
     /// `Read`, and `BadLine` for a line after which nothing can be read.
-    fn next(&mut self, into: &mut Vec<Mutation>) -> Result<Step, TransferError>;
+    fn next(&mut self, into: &mut Vec<Mutation>) -> Result<RowRead, TransferError>;
 }
 
 /// The progress of an import.
@@ -227,7 +227,7 @@ fn read_all(
     };
     let mut read_one = || {
         match reader.next(&mut mutations)? {
-            Step::Line(line) => {
+            RowRead::Line(line) => {
                 lines += 1;
                 let Some(row) = mutations.first().map(Mutation::row) else { return Ok(true) };
                 let writer = (hasher.hash_one(row) % writers.len() as u64) as usize;
@@ -236,14 +236,14 @@ fn read_all(
                     ask(lines)?;
                 }
             }
-            Step::Bad(bad) if shared.skips_bad_lines => {
+            RowRead::Bad(bad) if shared.skips_bad_lines => {
                 let bad_lines = shared.state.lock().skip(bad);
                 if bad_lines.is_multiple_of(BAD_LINES_PER_PROGRESS) {
                     ask(lines)?;
                 }
             }
-            Step::Bad(bad) => return Err(TransferError::BadLine(bad)),
-            Step::End => return Ok(false),
+            RowRead::Bad(bad) => return Err(TransferError::BadLine(bad)),
+            RowRead::End => return Ok(false),
         }
         Ok(!shared.has_failed.load(Ordering::Relaxed))
     };

@@ -6,7 +6,7 @@ use hblite::{Durability, Mutation, RowResult};
 
 use crate::error::{BadLine, TransferError};
 use crate::export::{RowWriter, time_to_live};
-use crate::import::{ImportOptions, RowReader, Step};
+use crate::import::{ImportOptions, RowReader, RowRead};
 use crate::input::{Unmarked, too_long};
 use crate::json_line;
 
@@ -50,7 +50,7 @@ impl<R: Read> JsonLinesReader<R> {
 }
 
 impl<R: Read> RowReader for JsonLinesReader<R> {
-    fn next(&mut self, into: &mut Vec<Mutation>) -> Result<Step, TransferError> {
+    fn next(&mut self, into: &mut Vec<Mutation>) -> Result<RowRead, TransferError> {
         while self.read_line()? {
             let line = self.line.trim_ascii();
             if line.is_empty() {
@@ -58,11 +58,11 @@ impl<R: Read> RowReader for JsonLinesReader<R> {
             }
             let number = self.number;
             return Ok(match json_line::parse(line, self.timestamp, self.durability, into) {
-                Ok(()) => Step::Line(number),
-                Err(reason) => Step::Bad(BadLine { line: number, reason }),
+                Ok(()) => RowRead::Line(number),
+                Err(reason) => RowRead::Bad(BadLine { line: number, reason }),
             });
         }
-        Ok(Step::End)
+        Ok(RowRead::End)
     }
 }
 

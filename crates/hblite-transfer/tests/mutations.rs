@@ -8,7 +8,7 @@ use std::io::Read;
 
 use hblite::Mutation;
 use hblite_transfer::{
-    Columns, DelimitedFormat, DelimitedReader, ImportOptions, JsonLinesReader, RowReader, Step,
+    Columns, DelimitedFormat, DelimitedReader, ImportOptions, JsonLinesReader, RowReader, RowRead,
     TransferError,
 };
 use proptest::prelude::*;
@@ -62,7 +62,7 @@ fn read(reader: &mut dyn RowReader, input: &[u8]) {
     loop {
         mutations.clear();
         match reader.next(&mut mutations) {
-            Ok(Step::Line(line)) => {
+            Ok(RowRead::Line(line)) => {
                 pass(line);
                 let row = mutations.first().map(Mutation::row);
                 for mutation in &mutations {
@@ -70,11 +70,11 @@ fn read(reader: &mut dyn RowReader, input: &[u8]) {
                     mutation.check().unwrap();
                 }
             }
-            Ok(Step::Bad(bad)) => {
+            Ok(RowRead::Bad(bad)) => {
                 assert!(mutations.is_empty() && !bad.reason.is_empty(), "{bad}");
                 pass(bad.line);
             }
-            Ok(Step::End) => return,
+            Ok(RowRead::End) => return,
             Err(TransferError::BadLine(bad)) => {
                 assert!((1..=lines).contains(&bad.line) && !bad.reason.is_empty(), "{bad}");
                 return;

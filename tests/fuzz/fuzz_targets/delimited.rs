@@ -6,7 +6,7 @@
 
 use hblite::Mutation;
 use hblite_transfer::{
-    Columns, DelimitedFormat, DelimitedReader, ImportOptions, RowReader, Step,
+    Columns, DelimitedFormat, DelimitedReader, ImportOptions, RowReader, RowRead,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -30,12 +30,12 @@ fuzz_target!(|bytes: &[u8]| {
     loop {
         mutations.clear();
         let line = match reader.next(&mut mutations) {
-            Ok(Step::Line(line)) => {
+            Ok(RowRead::Line(line)) => {
                 mutations.iter().for_each(|put| put.check().expect("a checked put"));
                 line
             }
-            Ok(Step::Bad(bad)) => bad.line,
-            Ok(Step::End) | Err(_) => return,
+            Ok(RowRead::Bad(bad)) => bad.line,
+            Ok(RowRead::End) | Err(_) => return,
         };
         assert!(line > last, "lines come in order");
         last = line;

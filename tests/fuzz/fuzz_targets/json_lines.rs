@@ -9,7 +9,7 @@ use hblite::{
     ColumnFamilyDescriptor, Connection, Mutation, Scan, SplitPoints, Table, TableDescriptor,
 };
 use hblite_transfer::{
-    ImportOptions, JsonLinesReader, JsonLinesWriter, RowReader, RowWriter, Step,
+    ImportOptions, JsonLinesReader, JsonLinesWriter, RowReader, RowWriter, RowRead,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -30,9 +30,9 @@ fn read(input: &[u8], mut visit: impl FnMut(&[Mutation])) {
     loop {
         mutations.clear();
         match reader.next(&mut mutations) {
-            Ok(Step::Line(_)) => visit(&mutations),
-            Ok(Step::Bad(_)) => {}
-            Ok(Step::End) | Err(_) => return,
+            Ok(RowRead::Line(_)) => visit(&mutations),
+            Ok(RowRead::Bad(_)) => {}
+            Ok(RowRead::End) | Err(_) => return,
         }
     }
 }

@@ -17,7 +17,7 @@
 
 mod cells;
 mod row_bloom;
-mod scanner;
+mod segment_scanner;
 mod segment;
 mod size;
 
@@ -25,7 +25,7 @@ mod size;
 mod tests;
 
 pub use cells::ChunkPool;
-pub use scanner::SegmentScanner;
+pub use segment_scanner::SegmentScanner;
 pub use segment::FrozenSegment;
 pub use size::MemStoreSize;
 

@@ -15,7 +15,7 @@ use hblite_model::cell::{CellComparator, CellRef, CellType};
 use super::MemStoreSize;
 use super::cells::{CellArray, CellCursor, CellList, ChunkPool};
 use super::row_bloom::RowBloom;
-use super::scanner::SegmentScanner;
+use super::segment_scanner::SegmentScanner;
 
 /// Bytes of the length field before the tags of a serialized cell.
 const TAGS_LENGTH_SIZE: usize = 2;
