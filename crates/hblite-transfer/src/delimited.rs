@@ -18,7 +18,7 @@ use hblite::{Durability, Mutation, Put, RowResult};
 use crate::columns::{Column, Columns};
 use crate::error::{BadLine, TransferError};
 use crate::export::{RowWriter, time_to_live};
-use crate::import::{ImportOptions, RowReader, RowRead};
+use crate::import::{ImportOptions, RowRead, RowReader};
 use crate::records::{RecordFormat, RecordReader};
 
 const BUFFER_SIZE: usize = 1 << 16;

@@ -6,7 +6,7 @@ use hblite::{Durability, Mutation, RowResult};
 
 use crate::error::{BadLine, TransferError};
 use crate::export::{RowWriter, time_to_live};
-use crate::import::{ImportOptions, RowReader, RowRead};
+use crate::import::{ImportOptions, RowRead, RowReader};
 use crate::input::{Unmarked, too_long};
 use crate::json_line;
 

@@ -52,6 +52,6 @@ pub use export::{ExportReport, PIECE_SIZE, RowWriter, export};
 pub use hfiles::{HFilesOptions, HFilesProgress, HFilesReport, export_hfiles};
 pub use import::{
     FIELD_LINES_MAX, ImportError, ImportOptions, ImportProgress, ImportReport, LINE_SIZE_MAX,
-    RowReader, RowRead, import,
+    RowRead, RowReader, import,
 };
 pub use json_lines::{JsonLinesReader, JsonLinesWriter};

@@ -8,7 +8,7 @@ use std::io::Read;
 
 use hblite::Mutation;
 use hblite_transfer::{
-    Columns, DelimitedFormat, DelimitedReader, ImportOptions, JsonLinesReader, RowReader, RowRead,
+    Columns, DelimitedFormat, DelimitedReader, ImportOptions, JsonLinesReader, RowRead, RowReader,
     TransferError,
 };
 use proptest::prelude::*;

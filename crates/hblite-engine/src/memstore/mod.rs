@@ -17,16 +17,16 @@
 
 mod cells;
 mod row_bloom;
-mod segment_scanner;
 mod segment;
+mod segment_scanner;
 mod size;
 
 #[cfg(test)]
 mod tests;
 
 pub use cells::ChunkPool;
-pub use segment_scanner::SegmentScanner;
 pub use segment::FrozenSegment;
+pub use segment_scanner::SegmentScanner;
 pub use size::MemStoreSize;
 
 use std::sync::Arc;
