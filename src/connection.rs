@@ -52,8 +52,8 @@ pub fn open_in_memory() -> Result<Connection> {
 /// ```
 ///
 /// # Errors
-/// `Io` if there is no store, or another process has it open (the message names it): check a backup of
-/// it then. Damage is no error here, it is in the report.
+/// `NotFound` if there is no store. `Io` if another process has it open (the message names it):
+/// check a backup of it then. Damage is not an error here, it is in the report.
 pub fn check(dir: impl AsRef<Path>) -> Result<CheckReport> {
     check_with_progress(dir, |_| {})
 }
@@ -90,8 +90,9 @@ pub fn clean(dir: impl AsRef<Path>) -> Result<Vec<Cleaned>> {
 /// ```
 ///
 /// # Errors
-/// `Io` if there is no store, another process has it open (the message names it), or `to` is there and
-/// not an empty directory; `IllegalArgument` if `to` is within the store.
+/// `NotFound` if there is no store; `Io` if another process has it open (the message names it);
+/// `AlreadyExists` if `to` is not an empty directory; `IllegalArgument` if `to` is within the
+/// store.
 pub fn backup(dir: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupReport> {
     hblite_engine::backup(&Env::system(), dir.as_ref(), to.as_ref())
 }

@@ -89,8 +89,8 @@ impl HFileReader {
     }
 
     /// As [`Self::open`], but plain blocks are used in place, in the mapped file: faster, and only
-    /// for files that no other process writes to or truncates. Touching a page that was cut off kills
-    /// the process.
+    /// for files that no other process writes to or truncates. Touching a page that was cut off
+    /// kills the process.
     ///
     /// # Errors
     /// As [`Self::open`].

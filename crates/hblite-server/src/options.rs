@@ -20,8 +20,8 @@ const HANDLERS_MAX: usize = 10_000;
 /// Where a server listens, what it calls itself and what it lets clients do.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// The address that all ports are opened on. Default 127.0.0.1: clients are not asked for a password,
-    /// so think twice before you open it to others.
+    /// The address that all ports are opened on. Default 127.0.0.1: clients are not asked for
+    /// a password, so think twice before you open it to others.
     pub bind: IpAddr,
     /// The master's RPC port; 0 for any free port. Default 16000 (`hbase.master.port`).
     pub master_port: u16,

@@ -38,9 +38,9 @@ pub(crate) use self::target::Target;
 /// Makes a copy of the closed store in `dir` as a new directory `to`.
 ///
 /// # Errors
-/// `Io` if there is no store, another process has it open (the message names it), `to` is there and not
-/// an empty directory, or the file system fails; `CorruptHFile` with the offset for a damaged store
-/// file; `IllegalArgument` if `to` is within the store.
+/// `NotFound` if there is no store; `Io` if another process has it open (the message names it) or
+/// the file system fails; `AlreadyExists` if `to` is not an empty directory; `CorruptHFile` with
+/// the offset for a damaged store file; `IllegalArgument` if `to` is within the store.
 /// There is no `to` then, or it is as it was.
 pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     let layout = Layout::new(dir);

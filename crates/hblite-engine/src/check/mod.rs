@@ -65,8 +65,8 @@ fn is_unfinished(layout: &Layout, fs: &dyn FileSystem) -> Result<bool> {
 /// Checks the store in `dir`. `progress` is called now and then.
 ///
 /// # Errors
-/// `Io` if there is no store, another process has it open (the message names it) or its lock cannot be
-/// taken. What is wrong inside of the store is in the report.
+/// `NotFound` if there is no store; `Io` if another process has it open (the message names it) or
+/// its lock cannot be taken. What is wrong inside of the store is in the report.
 pub fn check(
     env: &Env,
     dir: &Path,

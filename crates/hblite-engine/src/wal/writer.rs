@@ -204,8 +204,8 @@ impl Tail {
     }
 
     /// Takes back what a leader failed to write, from index `written` of `failed` on, and all that
-    /// was appended since. Records that no caller waits for are appended again; true if there are any.
-    /// The files of the log end at `end`; `live_end` is the position of the last record there.
+    /// was appended since. Records that no caller waits for are appended again; true if there are
+    /// any. The files of the log end at `end`; `live_end` is the position of the last record there.
     pub(super) fn take_back(
         &mut self,
         context: Context<'_>,
