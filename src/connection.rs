@@ -97,6 +97,29 @@ pub fn backup(dir: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRepor
     hblite_engine::backup(&Env::system(), dir.as_ref(), to.as_ref())
 }
 
+/// Copies the snapshot `name` from the directory `from`, to which HBase's `ExportSnapshot` or
+/// [`export_snapshot`] wrote it, into the closed store in `dir`. Gives the number of its store
+/// files, which are linked, or copied from another file system. [`Admin::clone_snapshot`] makes a
+/// table of it.
+///
+/// # Errors
+/// `Io` if there is no store or somebody has it open; an error that names the snapshot or file if
+/// it is missing, damaged, there already, or cannot be read by hblite. The store has no such
+/// snapshot then.
+pub fn import_snapshot(dir: impl AsRef<Path>, from: impl AsRef<Path>, name: &str) -> Result<usize> {
+    hblite_engine::import_snapshot(&Env::system(), dir.as_ref(), from.as_ref(), name)
+}
+
+/// Copies the snapshot `name` of the closed store in `dir` to the directory `to`, as HBase's
+/// `ExportSnapshot` does. Gives the number of its store files, which are linked, or copied to
+/// another file system.
+///
+/// # Errors
+/// As [`import_snapshot`].
+pub fn export_snapshot(dir: impl AsRef<Path>, name: &str, to: impl AsRef<Path>) -> Result<usize> {
+    hblite_engine::export_snapshot(&Env::system(), dir.as_ref(), name, to.as_ref())
+}
+
 /// How to open a store.
 ///
 /// ```

@@ -68,8 +68,8 @@ pub use buffered_mutator::{BufferedMutator, FailedMutation, FailedMutations};
 #[cfg(feature = "cluster")]
 pub use cluster::{ClusterOptions, connect};
 pub use connection::{
-    Connection, Options, backup, check, check_with_progress, clean, embedded_engine, open,
-    open_in_memory,
+    Connection, Options, backup, check, check_with_progress, clean, embedded_engine,
+    export_snapshot, import_snapshot, open, open_in_memory,
 };
 pub use hblite_engine::{
     CatalogRebuild, CheckProgress, CheckReport, Cleaned, EngineOptions, FileNote, Finding,

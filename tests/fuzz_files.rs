@@ -1,6 +1,8 @@
 //! The code of the fuzz targets for files of a store, on a small corpus and on random changes of
 //! it. Guidance by coverage needs a nightly compiler; some hundred inputs each run here without.
 
+#[path = "fuzz/bodies/hbase_root.rs"]
+mod hbase_root;
 #[path = "fuzz/bodies/hfile_parts.rs"]
 mod hfile_parts;
 #[path = "fuzz/bodies/small_files.rs"]
@@ -26,6 +28,23 @@ fn changed_parts_of_hfiles_do_no_harm() {
             input.push(byte);
         }
         hfile_parts::run(&input);
+    }
+}
+
+#[test]
+fn changed_files_of_hbase_do_no_harm() {
+    let random = SeededRandom::new(3);
+    for _ in 0..250 {
+        let mut input = Vec::new();
+        for _ in 0..1 + random.next_u64() % 3 {
+            let [file, place, byte] = [random.next_u64(), random.next_u64(), random.next_u64()];
+            // A file is cut in one of eight changes.
+            let cut = if file >> 32 & 7 == 0 { 0x80 } else { 0 };
+            input.push(file as u8 & 0x7f | cut);
+            input.extend_from_slice(&(place as u16).to_be_bytes());
+            input.push(BYTES.get(byte as usize % 20).copied().unwrap_or((byte >> 8) as u8));
+        }
+        hbase_root::run(&input);
     }
 }
 

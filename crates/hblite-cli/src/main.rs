@@ -16,6 +16,7 @@ mod rowkey;
 mod serve;
 mod settings;
 mod shell;
+mod snapshot;
 mod store_files;
 mod terminal;
 mod to_hbase;
@@ -55,6 +56,9 @@ enum Command {
     ToHbase(to_hbase::ToHBaseArguments),
     /// Makes the directory of an Apache HBase that has stopped, or was killed, a store.
     FromHbase(from_hbase::FromHBaseArguments),
+    /// Copies snapshots from and to directories, as HBase's ExportSnapshot does.
+    #[command(subcommand)]
+    Snapshot(snapshot::SnapshotCommand),
     /// Writes the lines of a CSV, TSV or JSON lines file into a table.
     Import(transfer::import::ImportArguments),
     /// Writes the rows of a table as CSV, TSV, JSON lines, or HFiles for a bulk load.
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
         Command::Backup(arguments) => backup::run(&arguments),
         Command::ToHbase(arguments) => to_hbase::run(&arguments),
         Command::FromHbase(arguments) => from_hbase::run(&arguments),
+        Command::Snapshot(command) => snapshot::run(&command),
         Command::Import(arguments) => transfer::import::run(&arguments),
         Command::Export(arguments) => transfer::export::run(&arguments),
         Command::Hotspot(command) => hotspot::run(command),

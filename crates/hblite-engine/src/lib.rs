@@ -46,6 +46,7 @@ mod table;
 
 pub use backup::backup;
 pub use bulk_load::BulkLoadRequest;
+pub use catalog::snapshot::{export_snapshot, import_snapshot};
 pub use catalog::{Catalog, CatalogRebuild, Moved, OpenReport, Procedures};
 pub use check::{CheckProgress, CheckReport, Cleaned, Finding, FindingKind, check, clean};
 pub use context::FileNote;

@@ -20,24 +20,17 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use hblite_env::FileSystem;
-use hblite_model::{
-    ColumnFamilyDescriptor, Error, Exception, META_ENCODED_NAME, Result, TableDescriptor,
-    TableName, TableState,
-};
+use hblite_model::{Error, Exception, META_ENCODED_NAME, Result, TableState};
 
+use super::foreign_settings::{self, USE_EXPORT};
 use super::load::{group_rows, namespace_row};
 use super::survey::CatalogSurvey;
 use super::{descriptor_file, loss, master_procedures, meta, orphans};
 use crate::layout::Layout;
 use crate::wal::hbase::{HBaseLogs, region_dirs};
 
-/// Where the settings of a table or family name what lists its files.
-const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
 /// The family of hbase:meta in which HBase 3 keeps namespaces.
 const NAMESPACE_FAMILY: &str = "ns";
-/// What to do if only HBase can read something.
-const USE_EXPORT: &str = "copy the table out of HBase with a client, or load its HFiles with \
-                          `hblite load-hfiles`";
 
 /// Refuses what hblite cannot read. Changes nothing.
 ///
@@ -49,7 +42,7 @@ pub(crate) fn examine(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
     for (table, _) in loss::tables_on_disk(fs, layout)? {
         let dir = layout.table_descriptor_dir(&table);
         if let Some(descriptor) = descriptor_file::read(fs, &dir, &table)? {
-            check_settings(&descriptor)?;
+            foreign_settings::check(&descriptor)?;
         }
     }
     check_recovered_files(fs, layout)?;
@@ -138,43 +131,6 @@ fn check_checksum_files(fs: &dyn FileSystem, dir: &Path, depth: usize) -> Result
         }
     }
     Ok(())
-}
-
-fn check_settings(table: &TableDescriptor) -> Result<()> {
-    let name = table.name();
-    let tracker = |value: Option<&String>| {
-        value.filter(|value| !value.eq_ignore_ascii_case("DEFAULT")).cloned()
-    };
-    if let Some(other) = tracker(table.attributes().get(FILE_TRACKER)) {
-        return unreadable(name, &format!("its store file tracker is {other}"));
-    }
-    for family in table.families() {
-        check_family(name, family)?;
-        if let Some(other) = tracker(family.configuration().get(FILE_TRACKER)) {
-            return unreadable(name, &format!("the store file tracker of a family is {other}"));
-        }
-    }
-    Ok(())
-}
-
-fn check_family(table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-    let text = hblite_model::bytes::to_string_binary(family.name());
-    let attributes = family.attributes();
-    if attributes.get("IS_MOB").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-        return unreadable(table, &format!("its family {text} has medium objects (IS_MOB)"));
-    }
-    match attributes.get("ENCRYPTION") {
-        Some(cipher) => unreadable(table, &format!("its family {text} is encrypted ({cipher})")),
-        None => Ok(()),
-    }
-}
-
-fn unreadable(table: &TableName, what: &str) -> Result<()> {
-    let message = format!(
-        "hblite cannot read table {table} of Apache HBase: {what}. Nothing was changed. Drop the \
-         table in HBase first; to keep its cells, {USE_EXPORT}"
-    );
-    Err(Error::new(Exception::UnsupportedOperation, message))
 }
 
 fn check_recovered_files(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {

@@ -25,6 +25,7 @@ mod crash;
 pub(crate) mod create;
 pub(crate) mod descriptor_file;
 mod drop;
+mod foreign_settings;
 pub(crate) mod hbase_root;
 pub(crate) mod load;
 pub(crate) mod loss;

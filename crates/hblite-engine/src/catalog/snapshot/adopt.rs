@@ -37,7 +37,7 @@ use crate::store::store_file::{Half, StoreFile, split_reference};
 /// What to do about a snapshot that lacks a file.
 const REMEDY: &str = "restore the file from a backup, or delete the snapshot";
 /// The start key of the region that HBase makes up for a table's MOB files.
-const MOB_REGION: &[u8] = b".mob";
+pub(super) const MOB_REGION: &[u8] = b".mob";
 
 /// Finishes what concerns snapshots when a store is opened.
 ///
@@ -148,7 +148,7 @@ pub(crate) struct Found {
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` if it is nowhere, or not the file that is listed.
-fn find(
+pub(super) fn find(
     fs: &dyn FileSystem,
     layout: &Layout,
     dir: &Path,
@@ -198,7 +198,7 @@ pub(crate) fn files_of_hbase(
 }
 
 /// Visits every file of a list with its region and where that region had it.
-fn for_each_file(
+pub(super) fn for_each_file(
     layout: &Layout,
     listed: &DataManifest,
     mut visit: impl FnMut(&RegionInfo, &Path, &ListedFile) -> Result<()>,

@@ -3,7 +3,7 @@
 //! ```text
 //! <snapshot>/data.manifest = SnapshotDataManifest | seal           see `sealed.rs`
 //! SnapshotDataManifest   { 1 table_schema TableSchema, 2 region SnapshotRegionManifest* }
-//! SnapshotRegionManifest { 1 version 2, 2 RegionInfo, 3 family { 1 name, 2 StoreFile* }* }
+//! SnapshotRegionManifest { 2 RegionInfo, 3 family { 1 name, 2 StoreFile* }* }
 //! StoreFile              { 1 name, 2 Reference, 3 length }
 //! ```
 //!
@@ -26,8 +26,6 @@ use crate::store::hfile_link::HFileLink;
 use crate::store::reference::Half;
 use crate::store::store_file::split_reference;
 
-/// What HBase writes as the version of a region's list.
-const REGION_VERSION: u64 = 2;
 /// What to do about a list that is damaged.
 const REMEDY: &str = "restore the snapshot's directory from a backup, or delete the snapshot";
 
@@ -147,9 +145,8 @@ pub(super) fn place(layout: &Layout, path: &Path) -> PathBuf {
 
 impl ListedRegion {
     fn encode(&self) -> Vec<u8> {
-        let mut message = MessageWriter::new()
-            .number(1, REGION_VERSION)
-            .bytes(2, region_info_file::message(&self.info).finish());
+        let info = region_info_file::message(&self.info).finish();
+        let mut message = MessageWriter::new().bytes(2, info);
         for (name, files) in &self.families {
             let family = MessageWriter::new().bytes(1, name);
             let family = files.iter().fold(family, |family, file| family.bytes(2, file.encode()));
@@ -217,4 +214,35 @@ impl ListedFile {
 
 fn wrong(what: &str) -> Error {
     Error::new(Exception::CorruptHFile, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lists that HBase wrote come back byte by byte, region by region.
+    #[test]
+    fn regions_are_listed_with_hbases_bytes() {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../tests/fixtures/hbase-snapshots/hbase-snapshot");
+        for (snapshot, table, count) in
+            [("plain", "plain", 2), ("halves", "n:t", 4), ("links", "n:u", 4)]
+        {
+            let content = std::fs::read(fixture.join(snapshot).join(DATA_MANIFEST_FILE));
+            let content = content.expect("it is there");
+            let table: TableName = table.parse().expect("a name");
+            let (listed, seal) = DataManifest::decode(&content, &table).expect("HBase wrote it");
+            assert_eq!((listed.regions.len(), seal), (count, Seal::Absent), "{snapshot}");
+            let mut raw = Vec::new();
+            protobuf::read_message(&content, |field, value| {
+                raw.extend((field == 2).then(|| value.as_bytes().to_vec()));
+                Ok(())
+            })
+            .expect("it is a message");
+            let encoded: Vec<Vec<u8>> = listed.regions.iter().map(ListedRegion::encode).collect();
+            assert_eq!(encoded, raw, "{snapshot}");
+            let (again, seal) = DataManifest::decode(&listed.encode(), &table).expect("its own");
+            assert_eq!((again, seal), (listed, Seal::Verified), "{snapshot}");
+        }
+    }
 }

@@ -22,6 +22,7 @@
 //! what HBase reads: so both can use every snapshot.
 //!
 //! - `take` makes one, `stored` reads one, `restore` makes a table of one
+//! - `transfer` copies one from directory to directory
 //! - `data_manifest` is HBase's list, `archive` has the names, `adopt` is what an open does
 //!
 //! Threads: any; as procedures. Source: HBase's `SnapshotManager`.
@@ -32,6 +33,7 @@ mod data_manifest;
 mod restore;
 mod stored;
 mod take;
+mod transfer;
 
 use std::path::Path;
 
@@ -47,6 +49,7 @@ pub(crate) use self::archive::lost_files;
 pub(crate) use self::restore::settle;
 pub(crate) use self::stored::StoredSnapshot;
 use self::stored::snapshots;
+pub use self::transfer::{export_snapshot, import_snapshot};
 
 impl Procedures<'_> {
     /// All snapshots, by name.
