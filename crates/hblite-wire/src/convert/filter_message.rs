@@ -142,25 +142,20 @@ fn single_column_test(test: &SingleColumnTest) -> Result<pb::SingleColumnValueFi
 
 /// Masks are sent raw: 0 fixed, 1 free.
 fn fuzzy_row(filter: &FuzzyRowFilter) -> pb::FuzzyRowFilter {
-    // Servers before 2.6 know raw masks only. But a mask without a free byte would be read as one
-    // that was prepared and has nothing else, and other bytes mean something in prepared ones only.
-    let is_raw = |mask: &[u8]| mask.iter().all(|byte| *byte <= 1);
-    let are_raw = filter.keys.iter().all(|key| is_raw(&key.mask));
+    // As Java's client of 2.6 prepares them: servers read raw masks as those of older clients, and
+    // then find too little.
     let prepared = |byte: &u8| match *byte {
         0 => 0xff,
         1 => 2,
         other => other,
     };
-    let mask = |mask: &[u8]| match are_raw && mask.contains(&1) {
-        true => bytes(mask),
-        false => mask.iter().map(prepared).collect(),
-    };
+    let mask = |mask: &[u8]| mask.iter().map(prepared).collect();
     let pair = |key: &hblite_model::filter::FuzzyKey| pb::BytesBytesPairOfFuzzyRow {
         key: bytes(&key.key),
         mask: mask(&key.mask),
     };
     let fuzzy_keys_data = filter.keys.iter().map(pair).collect();
-    pb::FuzzyRowFilter { fuzzy_keys_data, is_mask_v2: (!are_raw).then_some(true) }
+    pb::FuzzyRowFilter { fuzzy_keys_data, is_mask_v2: Some(true) }
 }
 
 fn multi_row_range(filter: &MultiRowRangeFilter) -> pb::MultiRowRangeFilter {
