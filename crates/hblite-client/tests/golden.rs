@@ -12,12 +12,17 @@ mod filters;
 mod runner;
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hblite::ClusterOptions;
 use hblite_server::{Server, ServerOptions};
 
 /// The recordings have this many operations.
 const OPERATIONS_MIN: usize = 10_622;
+
+/// Files that are played at the same time.
+const PLAYERS: usize = 4;
 
 fn play(file: &Path) -> runner::FileOutcome {
     let (store, clock) = runner::empty_store();
@@ -43,14 +48,26 @@ fn the_recorded_operations_have_the_recorded_answers() {
         .filter(|path| only.as_ref().is_none_or(|only| path.to_string_lossy().contains(only)))
         .collect();
     files.sort();
-    let (mut passed, mut differences) = (0, Vec::new());
-    for file in &files {
-        let outcome = play(file);
-        passed += outcome.passed;
-        if let Some(difference) = outcome.first_difference {
-            differences.push(format!("{} failed: {difference}", outcome.failed));
+    files.reverse();
+    // A file mostly waits, so several are played at once.
+    let left = Mutex::new(files);
+    let (passed, differences) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..PLAYERS {
+            scope.spawn(|| {
+                while let Some(file) = { left.lock().expect("no panic").pop() } {
+                    let outcome = play(&file);
+                    passed.fetch_add(outcome.passed, Ordering::Relaxed);
+                    let count = outcome.failed;
+                    let difference =
+                        outcome.first_difference.map(|first| format!("{count} failed: {first}"));
+                    differences.lock().expect("no panic").extend(difference);
+                }
+            });
         }
-    }
+    });
+    let differences = differences.into_inner().expect("no panic");
+    let passed = passed.into_inner();
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
     assert!(only.is_some() || passed >= OPERATIONS_MIN, "{passed} operations");
 }
