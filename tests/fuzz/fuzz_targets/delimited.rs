@@ -6,7 +6,7 @@
 
 use hblite::Mutation;
 use hblite_transfer::{
-    Columns, DelimitedFormat, DelimitedReader, ImportOptions, RowReader, RowRead,
+    Columns, DelimitedFormat, DelimitedReader, ImportOptions, RowRead, RowReader,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -14,15 +14,11 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((choice, input)) = bytes.split_first() else { return };
     let has = |bit: u8| choice & (1 << bit) != 0;
     let base = if has(0) { DelimitedFormat::CSV } else { DelimitedFormat::TSV };
-    let format =
-        DelimitedFormat { is_escaped: has(1), skips_empty_columns: has(2), ..base };
+    let format = DelimitedFormat { is_escaped: has(1), skips_empty_columns: has(2), ..base };
     let columns = Columns::parse("HBASE_ROW_KEY,HBASE_TS_KEY,HBASE_CELL_TTL,f:q,g");
     let columns = (!has(3)).then(|| columns.expect("columns"));
-    let options = ImportOptions {
-        line_size_max: 1_000,
-        field_lines_max: 10,
-        ..ImportOptions::at(1_000)
-    };
+    let options =
+        ImportOptions { line_size_max: 1_000, field_lines_max: 10, ..ImportOptions::at(1_000) };
     let Ok(mut reader) = DelimitedReader::new(input, format, columns, has(3), &options) else {
         return;
     };

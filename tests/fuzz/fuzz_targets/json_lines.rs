@@ -9,7 +9,7 @@ use hblite::{
     ColumnFamilyDescriptor, Connection, Mutation, Scan, SplitPoints, Table, TableDescriptor,
 };
 use hblite_transfer::{
-    ImportOptions, JsonLinesReader, JsonLinesWriter, RowReader, RowWriter, RowRead,
+    ImportOptions, JsonLinesReader, JsonLinesWriter, RowRead, RowReader, RowWriter,
 };
 use libfuzzer_sys::fuzz_target;
 
