@@ -141,7 +141,7 @@ fn what_is_not_there_says_why() {
         ("hlog_roll 's'", "the log is rolled"),
         ("regioninfo 'r'", "list_regions"),
         ("zk_dump", "no ZooKeeper"),
-        ("update_all_config", "options are those"),
+        ("update_all_config", "options are fixed"),
     ] {
         let message = refusal(&mut session, command);
         assert!(message.contains(" is not supported by hblite: ") && message.contains(why));
