@@ -275,6 +275,11 @@ pub(crate) fn family(
     for (name, setting) in value.as_object().into_iter().flatten() {
         match name.as_str() {
             "name" | "VERSIONS" => {}
+            "CONFIGURATION" => {
+                for (key, value) in setting.as_object().into_iter().flatten() {
+                    family.set_configuration(key, &text(value));
+                }
+            }
             "SCOPE" => family.set_attribute("REPLICATION_SCOPE", &text(setting))?,
             _ => family.set_attribute(name, &text(setting))?,
         }
@@ -310,6 +315,9 @@ pub(crate) fn altered(op: &Value, mut table: TableDescriptor) -> Result<TableDes
     }
     for name in list(&op["remove"]) {
         table.remove_family(&bytes(name));
+    }
+    for name in list(&op["unset"]) {
+        table.remove_attribute(&text(name));
     }
     for (name, value) in op["attributes"].as_object().into_iter().flatten() {
         table.set_attribute(name, &text(value))?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use hblite::{
     Action, Connection, EngineOptions, Error, Exception, ManualClock, MergeKind,
@@ -12,6 +13,10 @@ use serde_json::{Value, json};
 
 use crate::answer::{self, CLOCK_START};
 use crate::arguments::{self, bytes, table_name, text};
+
+const FILES_NEVER_REACHED: usize = 10_000;
+/// How long regions may refer to the files of those that they were made of.
+const REFERENCES_MAX: Duration = Duration::from_secs(60);
 
 /// How a file went.
 #[derive(Default)]
@@ -25,21 +30,41 @@ pub(crate) struct FileOutcome {
 #[allow(dead_code, reason = "other tests play on other connections")]
 pub(crate) fn run_file(path: &Path) -> FileOutcome {
     let (connection, clock) = empty_store();
-    play(path, &connection, || clock.advance(1))
+    play(path, &connection, || {
+        wait_for_heirs(&connection);
+        clock.advance(1);
+    })
 }
 
 /// An empty store in memory, as the recordings need it, and its clock.
 #[allow(dead_code, reason = "other tests play on other connections")]
 pub(crate) fn empty_store() -> (Connection, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(CLOCK_START));
-    // The recordings were made with automatic compaction off.
-    let engine = EngineOptions::default().with_compaction_enabled(false);
+    // As the server of the recordings: only the files of split and merged regions are compacted
+    // without being asked for.
+    let engine = EngineOptions::default()
+        .with_compaction_files_max(FILES_NEVER_REACHED)
+        .with_compaction_files_min(FILES_NEVER_REACHED)
+        .with_blocking_store_files(FILES_NEVER_REACHED)
+        .with_major_compaction_period_ms(None);
     let connection = Options::new()
         .engine(engine)
         .clock(clock.clone())
         .open_in_memory()
         .expect("an empty store in memory opens");
     (connection, clock)
+}
+
+/// Waits until the regions of an embedded store have compacted the files of those that they were
+/// made of, as the recording did.
+#[allow(dead_code, reason = "other tests play on other connections")]
+pub(crate) fn wait_for_heirs(store: &Connection) {
+    let engine = hblite::embedded_engine(store).expect("the store is embedded");
+    let start = Instant::now();
+    while engine.online_regions().iter().any(|region| region.has_references()) {
+        assert!(start.elapsed() < REFERENCES_MAX, "references are compacted");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Plays a file on a connection. `tick` moves the clock before each operation.
@@ -259,7 +284,9 @@ fn run_store(connection: &Connection, op: &Value) -> Result<Value> {
         }
         "split" => {
             admin.split_table(&table, Some(&bytes(&op["at"])))?;
-            admin.major_compact_table(&table)?;
+            if op["major_compact"] != false {
+                admin.major_compact_table(&table)?;
+            }
             borders(&admin.regions(&table)?)
         }
         "merge" => {
@@ -271,7 +298,9 @@ fn run_store(connection: &Connection, op: &Value) -> Result<Value> {
                 .map(RegionInfo::encoded_name)
                 .collect();
             admin.merge_regions(&named, MergeKind::Adjacent)?;
-            admin.major_compact_table(&table)?;
+            if op["major_compact"] != false {
+                admin.major_compact_table(&table)?;
+            }
             borders(&admin.regions(&table)?)
         }
         "regions" => borders(&admin.regions(&table)?),

@@ -121,15 +121,17 @@ impl Store {
         self.files.insert(run.start, file);
     }
 
-    /// The part of the store in the rows from `start` to `end` after a split: each file that has
-    /// rows there is referred to.
+    /// The part of the store in the rows from `start` to `end` after a split: a file that has all
+    /// its rows there as it is, and references to the others that have some.
     pub(crate) fn part(&self, start: &[u8], end: &[u8]) -> Self {
         let is_inside =
             |cell: &&StoredCell| &*cell.row >= start && (end.is_empty() || &*cell.row < end);
         let mut part = Self::new(self.family.clone());
         for file in &self.files {
             let cells: Vec<StoredCell> = file.cells.iter().filter(is_inside).cloned().collect();
-            if !cells.is_empty() {
+            if cells.len() == file.cells.len() && !cells.is_empty() {
+                part.files.push(file.clone());
+            } else if !cells.is_empty() {
                 let file = File { cells, ..file.clone() };
                 part.files.push(File { is_reference: true, size_bytes: 0, ..file });
             }

@@ -33,7 +33,10 @@ fn play(file: &Path) -> runner::FileOutcome {
         .set("hbase.client.pause", "1")
         .connect(&format!("hbase+rpc://127.0.0.1:{}", server.ports().master))
         .expect("the server answers");
-    runner::play(file, &client, || clock.advance(1))
+    runner::play(file, &client, || {
+        runner::wait_for_heirs(&store);
+        clock.advance(1);
+    })
 }
 
 #[test]

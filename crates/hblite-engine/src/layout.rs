@@ -70,7 +70,7 @@ pub(crate) const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
 pub(crate) const TEMPORARY_DIR: &str = ".tmp";
 /// Name of a region's directory for bulk loads that are committed and not finished.
 pub(crate) const BULK_LOAD_DIR: &str = ".bulk";
-/// File of a region that is made of a snapshot: its files are that until hbase:meta names it.
+/// File of a region whose files are another region's or a snapshot's until hbase:meta names it.
 pub(crate) const UNCLAIMED_FILE: &str = ".unclaimed";
 /// Name of the file with a snapshot's description, in its directory.
 pub(crate) const SNAPSHOT_INFO_FILE: &str = ".snapshotinfo";

@@ -2,7 +2,8 @@
 //!
 //! 1. check, and flush while the region still serves
 //! 2. close the region
-//! 3. make the daughters' directories, with references to the parent's files, and open them
+//! 3. make the daughters' directories, with links and references to the parent's files, and open
+//!    them
 //! 4. make the references durable: the parent's cells are reached through them only
 //! 5. commit: hbase:meta says that the parent is split, and names the daughters
 //! 6. publish the daughters, and ask for their compaction
@@ -21,6 +22,7 @@ use super::meta::{self, RegionRow};
 use super::procedures::discard;
 use super::table::TableEntry;
 use super::{OpenReport, Procedures, orphans};
+use crate::layout::UNCLAIMED_FILE;
 use crate::region::split_policy::SplitPolicy;
 use crate::region::{Region, split};
 
@@ -134,6 +136,7 @@ impl Procedures<'_> {
             ])
         });
         committed.inspect_err(|_| discard(&regions))?;
+        self.claim(&daughters);
         let mut rows = entry.rows.clone();
         for row in rows.iter_mut().filter(|row| row.info == *parent.info()) {
             row.info.is_split = true;
@@ -190,6 +193,15 @@ impl Procedures<'_> {
             for name in names {
                 self.context.chores.compact(&name);
             }
+        }
+    }
+
+    /// hbase:meta names these regions: their files belong to them from now on.
+    pub(in crate::catalog) fn claim(&self, rows: &[RegionRow]) {
+        for row in rows {
+            let path = self.context.layout.region_dir(&row.info).join(UNCLAIMED_FILE);
+            // It matters only for regions that hbase:meta does not name.
+            let _ = self.context.env.fs.remove_file(&path);
         }
     }
 

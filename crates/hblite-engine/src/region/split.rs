@@ -1,10 +1,14 @@
 //! Files of daughters and merged regions: references to the files of closed parents.
 //!
-//! Nothing is copied. A daughter's store holds, for each of the parent's files, a small reference
-//! to one half of it; a merged region's store refers to whole files of both parents. Compaction
+//! Nothing is copied. A file whose rows all belong to one daughter gets a second name there (HBase
+//! makes an `HFileLink` of it). Of every other file each daughter's store holds a small reference
+//! to one half, and a merged region's store refers to whole files of both parents. Compaction
 //! rewrites references into files of the region's own, and when none is left the parent's
-//! directory can go. Who may split or merge, and how the catalog changes, is decided in
-//! `catalog`.
+//! directory can go. Which regions may be split or merged, and how the catalog changes, is decided
+//! in `catalog`.
+//!
+//! A store with references is compacted as soon as its region opens, and such a compaction drops
+//! delete markers. A store that has only whole files keeps them until its next major compaction.
 //!
 //! Source: HBase's `SplitTableRegionProcedure`, `MergeTableRegionsProcedure`,
 //! `HRegionFileSystem.splitStoreFile`.
@@ -17,6 +21,8 @@ use hblite_model::{Error, RegionInfo, Result};
 use super::Region;
 use super::split_policy::SplitPolicy;
 use crate::context::EngineContext;
+use crate::files::{link_or_copy, sync_dir};
+use crate::layout::UNCLAIMED_FILE;
 use crate::store::Store;
 use crate::store::manifest::Manifest;
 use crate::store::store_file::{Half, StoreFile};
@@ -95,15 +101,17 @@ pub(crate) fn create_daughters(
         (Manifest::new(low.encoded_name()), Manifest::new(high.encoded_name()));
     for store in parent.stores() {
         for file in store.files().iter() {
-            let (has_low, has_high) = sides(file, split_row);
             let family = store.family().name();
-            if has_low {
-                let half = Half::Bottom(split_row.to_vec());
-                write_reference(context, &low, family, file, info, &half, &mut low_files)?;
-            }
-            if has_high {
-                let half = Half::Top(split_row.to_vec());
-                write_reference(context, &high, family, file, info, &half, &mut high_files)?;
+            match sides(file, split_row) {
+                (true, true) => {
+                    let [bottom, top] =
+                        [Half::Bottom, Half::Top].map(|half| half(split_row.to_vec()));
+                    write_reference(context, &low, family, file, info, &bottom, &mut low_files)?;
+                    write_reference(context, &high, family, file, info, &top, &mut high_files)?;
+                }
+                (true, false) => link_file(context, &low, family, file, &mut low_files)?,
+                (false, true) => link_file(context, &high, family, file, &mut high_files)?,
+                (false, false) => {}
             }
         }
     }
@@ -146,6 +154,39 @@ fn sides(file: &StoreFile, split_row: &[u8]) -> (bool, bool) {
         (Some(first), Some(last)) => (key::row(first) < split_row, key::row(last) >= split_row),
         _ => (false, false),
     }
+}
+
+/// Gives a file of the parent a second, durable name in `region`, and lists it.
+fn link_file(
+    context: &EngineContext,
+    region: &RegionInfo,
+    family: &[u8],
+    file: &StoreFile,
+    files: &mut Manifest,
+) -> Result<()> {
+    assert!(!file.is_reference(), "a region with references is neither split nor merged");
+    let fs = context.env.fs.as_ref();
+    mark_unclaimed(context, region)?;
+    let dir = context.layout.family_dir(region, family);
+    fs.create_dir_all(&dir).map_err(|error| Error::io("create directory", &dir, error))?;
+    link_or_copy(fs, file.path(), &dir.join(file.name()))?;
+    sync_dir(fs, &dir)?;
+    files.add_reader(family, file.name(), file.reader())
+}
+
+/// Before the first whole file: a region with files and without this name is taken for one that
+/// had them.
+fn mark_unclaimed(context: &EngineContext, region: &RegionInfo) -> Result<()> {
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    let dir = layout.region_dir(region);
+    let path = dir.join(UNCLAIMED_FILE);
+    if fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
+        return Ok(());
+    }
+    fs.create_dir_all(&dir).map_err(|error| Error::io("create directory", &dir, error))?;
+    fs.create(&path).map_err(|error| Error::io("cannot create", &path, error))?;
+    layout.make_durable(fs, &dir)?;
+    sync_dir(fs, &dir)
 }
 
 /// Writes the reference of `region` to a file of its parent, and lists it.

@@ -263,15 +263,6 @@ impl Procedures<'_> {
         }
     }
 
-    /// hbase:meta names these regions: their files are theirs alone from now on.
-    fn claim(&self, rows: &[RegionRow]) {
-        for row in rows {
-            let path = self.context.layout.region_dir(&row.info).join(UNCLAIMED_FILE);
-            // It matters for regions that hbase:meta does not name only.
-            let _ = self.context.env.fs.remove_file(&path);
-        }
-    }
-
     /// Writes what a reference means as a file of its own.
     fn write_half(&self, half: &StoreFile, dir: &Path) -> Result<StoreFile> {
         let fs = self.context.env.fs.as_ref();

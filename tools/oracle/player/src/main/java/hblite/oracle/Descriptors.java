@@ -46,6 +46,9 @@ final class Descriptors {
       throws HBaseException {
     TableDescriptorBuilder builder = TableDescriptorBuilder.newBuilder(present);
     attributes(builder, arguments);
+    for (JsonNode name : Arguments.list(arguments, "unset")) {
+      builder.removeValue(name.asText());
+    }
     for (JsonNode family : Arguments.list(arguments, "add")) {
       builder.setColumnFamily(family(family));
     }
@@ -82,6 +85,11 @@ final class Descriptors {
         case "name" -> {}
         case "BLOCKSIZE" -> builder.setBlocksize(value.asInt());
         case "BLOOMFILTER" -> builder.setBloomFilterType(BloomType.valueOf(value.asText()));
+        case "CONFIGURATION" -> {
+          for (Map.Entry<String, JsonNode> one : value.properties()) {
+            builder.setConfiguration(one.getKey(), one.getValue().asText());
+          }
+        }
         case "DATA_BLOCK_ENCODING" ->
             builder.setDataBlockEncoding(DataBlockEncoding.valueOf(value.asText()));
         case "IN_MEMORY" -> builder.setInMemory(value.asBoolean());

@@ -2,12 +2,19 @@ package hblite.oracle;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Pattern;
+import org.apache.hadoop.hbase.HRegionLocation;
 import org.apache.hadoop.hbase.NotServingRegionException;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ClusterConnection;
 import org.apache.hadoop.hbase.client.CompactionState;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
+import org.apache.hadoop.hbase.shaded.protobuf.generated.AdminProtos.GetRegionInfoRequest;
 
 /**
  * Waits for work that HBase does behind its answers: compactions, and the removal of what splits
@@ -30,9 +37,11 @@ final class Patience {
           "not splittable|not mergeable|reference|merge qualifier|SPLITTING|MERGING",
           Pattern.CASE_INSENSITIVE);
 
+  private final ClusterConnection connection;
   private final Admin admin;
 
-  Patience(Admin admin) {
+  Patience(Connection connection, Admin admin) {
+    this.connection = (ClusterConnection) connection;
     this.admin = admin;
   }
 
@@ -49,6 +58,35 @@ final class Patience {
       }
       Thread.sleep(COMPACTION_PAUSE_MS);
     }
+  }
+
+  /**
+   * Returns when the regions read no files of the regions that they were made of: a server compacts
+   * such files as soon as it has opened the region.
+   *
+   * @throws Exception what the server says to the question, or that it took too long
+   */
+  void untilIndependent(List<RegionInfo> regions) throws Exception {
+    long start = System.nanoTime();
+    for (RegionInfo region : regions) {
+      while (!isIndependent(region)) {
+        if (isOver(start)) {
+          throw new IOException(region.getRegionNameAsString() + " keeps its references");
+        }
+        Thread.sleep(COMPACTION_PAUSE_MS);
+      }
+    }
+  }
+
+  private boolean isIndependent(RegionInfo region) throws Exception {
+    HRegionLocation location =
+        connection.relocateRegion(region.getTable(), region.getStartKey());
+    GetRegionInfoRequest question =
+        RequestConverter.buildGetRegionInfoRequest(region.getRegionName());
+    return connection
+        .getAdmin(location.getServerName())
+        .getRegionInfo(null, question)
+        .getMergeable();
   }
 
   /**

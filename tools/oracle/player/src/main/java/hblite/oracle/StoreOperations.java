@@ -25,7 +25,7 @@ final class StoreOperations {
   StoreOperations(Connection connection, Admin admin) {
     this.connection = connection;
     this.admin = admin;
-    this.patience = new Patience(admin);
+    this.patience = new Patience(connection, admin);
   }
 
   /** The operations by their names in the files. */
@@ -61,7 +61,7 @@ final class StoreOperations {
       admin.split(table, key);
     }
     patience.untilDone(() -> await(admin.splitRegionAsync(regionNameOf(table, key), key)));
-    return regionsAfterCompaction(table);
+    return regionsAfterChange(table, arguments);
   }
 
   private JsonNode merge(JsonNode arguments) throws Exception {
@@ -69,7 +69,7 @@ final class StoreOperations {
     byte[][] starts = Arguments.byteLists(arguments, "starts");
     patience.untilDone(
         () -> await(admin.mergeRegionsAsync(encodedNames(table, starts), false)));
-    return regionsAfterCompaction(table);
+    return regionsAfterChange(table, arguments);
   }
 
   private JsonNode regionOf(JsonNode arguments) throws IOException {
@@ -83,9 +83,12 @@ final class StoreOperations {
     change.get(REGION_CHANGE_SECONDS_MAX, TimeUnit.SECONDS);
   }
 
-  private JsonNode regionsAfterCompaction(TableName table) throws Exception {
-    admin.majorCompact(table);
-    patience.untilCompacted(table);
+  private JsonNode regionsAfterChange(TableName table, JsonNode arguments) throws Exception {
+    patience.untilIndependent(regions(table));
+    if (arguments.path("major_compact").asBoolean(true)) {
+      admin.majorCompact(table);
+      patience.untilCompacted(table);
+    }
     return Answers.regions(regions(table));
   }
 
