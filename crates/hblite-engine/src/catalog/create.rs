@@ -19,7 +19,7 @@ use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
 use super::procedures::discard;
 use super::table::TableEntry;
-use super::{Procedures, orphans, region_info_file, sanity};
+use super::{Procedures, file_tracker, orphans, region_info_file, sanity};
 use crate::files::sync_dir;
 use crate::region::Region;
 
@@ -41,6 +41,7 @@ impl Procedures<'_> {
         if self.table_exists(name) {
             return Err(Error::new(Exception::TableExists, name.to_string()));
         }
+        file_tracker::check_new_table(table)?;
         let timestamp = self.meta.next_timestamp()?;
         let rows = new_regions(name, &split_keys, timestamp);
         let descriptor = Arc::new(table.clone());

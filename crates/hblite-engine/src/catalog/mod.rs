@@ -21,10 +21,12 @@
 
 mod backup;
 mod bulk_load;
+mod classes;
 mod crash;
 pub(crate) mod create;
 pub(crate) mod descriptor_file;
 mod drop;
+mod file_tracker;
 mod foreign_settings;
 pub(crate) mod hbase_root;
 pub(crate) mod load;

@@ -22,7 +22,7 @@ use hblite_model::{
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
-use super::{Procedures, sanity};
+use super::{Procedures, file_tracker, sanity};
 use crate::layout::Shape;
 use crate::region::Region;
 
@@ -110,6 +110,7 @@ impl Procedures<'_> {
         let entry = self.entry(table)?;
         let after = Arc::new(change(&entry.descriptor)?);
         sanity::check(&after, &self.context.options)?;
+        file_tracker::check_change(&entry.descriptor, &after, entry.state)?;
         let rows = flush_all(&entry)?;
         self.prepare_new_families(&entry.descriptor, &after, &rows)?;
         if let Err(error) = self.write_descriptor(&after) {

@@ -6,6 +6,7 @@
 
 use hblite_model::{BloomType, ColumnFamilyDescriptor, Error, Result, TableDescriptor};
 
+use super::classes;
 use crate::options::EngineOptions;
 use crate::region::split_policy::SplitPolicy;
 
@@ -22,27 +23,39 @@ const REPLICATION_SCOPES: std::ops::RangeInclusive<i64> = 0..=2;
 /// `DoNotRetryIo` with HBase's message; `IllegalArgument` for a value that is none.
 pub(super) fn check(table: &TableDescriptor, options: &EngineOptions) -> Result<()> {
     table.check_attributes()?;
+    if let Some(problem) = classes::compaction_problem(table) {
+        // HBase checks it whatever the switch says, and after the problems with classes.
+        let first = table.flag(SWITCH, options.are_settings_checked).then(|| early_problem(table));
+        return Err(refused(&first.flatten().unwrap_or(problem)));
+    }
     if !table.flag(SWITCH, options.are_settings_checked) {
         return Ok(());
     }
-    let problem = table_problem(table)
-        .or_else(|| table.families().find_map(compression_problem))
+    let problem = early_problem(table)
         .or_else(|| {
             let is_empty = table.families().len() == 0;
             is_empty.then(|| "Table should have at least one column family.".to_owned())
         })
-        .or_else(|| SplitPolicy::of(table).err().map(|error| error.message().to_owned()))
         .or_else(|| replication_problem(table))
         .or_else(|| table.families().find_map(scope_problem))
         .or_else(|| table.families().find_map(bloom_problem))
         .or_else(|| table.families().find_map(family_problem));
-    match problem {
-        None => Ok(()),
-        Some(problem) => Err(Error::do_not_retry(format!(
-            "{problem} Set {SWITCH} to false at conf or table descriptor if you want to bypass \
-             sanity checks"
-        ))),
-    }
+    problem.map_or(Ok(()), |problem| Err(refused(&problem)))
+}
+
+/// What HBase checks before the compaction policies.
+fn early_problem(table: &TableDescriptor) -> Option<String> {
+    table_problem(table)
+        .or_else(|| SplitPolicy::of(table).err().map(|error| error.message().to_owned()))
+        .or_else(|| classes::loading_problem(table))
+        .or_else(|| table.families().find_map(compression_problem))
+}
+
+fn refused(problem: &str) -> Error {
+    Error::do_not_retry(format!(
+        "{problem} Set {SWITCH} to false at conf or table descriptor if you want to bypass sanity \
+         checks"
+    ))
 }
 
 fn table_problem(table: &TableDescriptor) -> Option<String> {

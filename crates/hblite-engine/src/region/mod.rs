@@ -87,7 +87,8 @@ impl Region {
         let files = RegionFiles::open(context, &info, loads.files)?;
         let mut stores = Vec::with_capacity(descriptor.families().len());
         for family in descriptor.families() {
-            stores.push(Arc::new(Store::open(context, &info, family, comparator, &files)?));
+            let store = Store::open(context, &info, &descriptor, family, comparator, &files)?;
+            stores.push(Arc::new(store));
         }
         files.keep_families(&descriptor);
         if !loads.dirs.is_empty() || stores.iter().any(|store| store.has_leftovers()) {

@@ -24,7 +24,7 @@ pub(crate) mod scanner;
 pub(crate) mod standing;
 pub(crate) mod store_file;
 
-pub(crate) use compaction::CompactionTrigger;
+pub(crate) use compaction::{CompactionSettings, CompactionTrigger};
 pub(crate) use flusher::StoreFlush;
 pub(crate) use replaced_files::replaced_files;
 
@@ -34,7 +34,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hblite_env::sync::{Mutex, RwLock};
-use hblite_model::{CellComparator, ColumnFamilyDescriptor, RegionInfo, Result, bytes};
+use hblite_model::{
+    CellComparator, ColumnFamilyDescriptor, RegionInfo, Result, TableDescriptor, bytes,
+};
 
 use crate::context::EngineContext;
 use crate::memstore::{MemStore, SegmentScanner};
@@ -54,6 +56,7 @@ pub(crate) struct Store {
     family: ColumnFamilyDescriptor,
     comparator: CellComparator,
     scan_info: Arc<ScanInfo>,
+    compaction_settings: CompactionSettings,
     memstore: MemStore,
     /// Oldest first.
     files: RwLock<Arc<[Arc<StoreFile>]>>,
@@ -77,6 +80,7 @@ impl Store {
     pub(crate) fn open(
         context: &Arc<EngineContext>,
         region: &RegionInfo,
+        table: &TableDescriptor,
         family: &ColumnFamilyDescriptor,
         comparator: CellComparator,
         region_files: &Arc<RegionFiles>,
@@ -93,6 +97,7 @@ impl Store {
             region_files: Arc::clone(region_files),
             dir,
             scan_info: Arc::new(ScanInfo::new(family, comparator)),
+            compaction_settings: CompactionSettings::of(table, family, &context.options),
             family: family.clone(),
             comparator,
             memstore: MemStore::new(comparator, shared_prefix(region), Arc::clone(&context.chunks)),

@@ -349,7 +349,7 @@ impl fmt::Display for ColumnFamilyDescriptor {
         write!(f, "{{NAME => '{}'", String::from_utf8_lossy(&self.name))?;
         let mut entries: Vec<(&String, &String)> = self.attributes.iter().collect();
         let buckets = (entries.len() * 4 / 3 + 1).next_power_of_two().max(32);
-        entries.sort_by_key(|(key, _)| java_hash_bucket(key, buckets));
+        entries.sort_by_key(|(key, _)| java_bucket(java_bytes_hash(key), buckets));
         let is_reserved =
             |key: &str| DEFAULTS.iter().any(|(name, _)| *name == key) || RESERVED.contains(&key);
         for (key, value) in entries.iter().filter(|(key, _)| is_reserved(key)) {
@@ -366,7 +366,11 @@ impl fmt::Display for ColumnFamilyDescriptor {
         }
         if !self.configuration.is_empty() {
             f.write_str(", CONFIGURATION => {")?;
-            for (index, (key, value)) in self.configuration.iter().enumerate() {
+            let mut entries: Vec<(&String, &String)> = self.configuration.iter().collect();
+            // A copy of a map has as few buckets as its entries need.
+            let buckets = (entries.len() * 4 / 3 + 1).next_power_of_two();
+            entries.sort_by_key(|(key, _)| java_bucket(java_string_hash(key), buckets));
+            for (index, (key, value)) in entries.into_iter().enumerate() {
                 let comma = if index == 0 { "" } else { ", " };
                 write!(f, "{comma}'{key}' => '{value}'")?;
             }
@@ -384,12 +388,21 @@ fn format_attribute(key: &str, value: &str) -> String {
     }
 }
 
-/// The bucket of a `HashMap<Bytes, …>` with this many buckets: HBase prints in that order.
-fn java_hash_bucket(key: &str, buckets: usize) -> usize {
-    let hash = key
-        .bytes()
-        .fold(1_u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte as i8) as u32));
+/// The bucket of a Java `HashMap` with this many buckets: HBase prints in that order.
+fn java_bucket(hash: u32, buckets: usize) -> usize {
     (hash ^ (hash >> 16)) as usize & (buckets - 1)
+}
+
+/// `Bytes.hashCode`.
+fn java_bytes_hash(key: &str) -> u32 {
+    let next =
+        |hash: u32, byte: u8| hash.wrapping_mul(31).wrapping_add(i32::from(byte as i8) as u32);
+    key.bytes().fold(1, next)
+}
+
+/// `String.hashCode`.
+fn java_string_hash(key: &str) -> u32 {
+    key.encode_utf16().fold(0, |hash: u32, unit| hash.wrapping_mul(31).wrapping_add(unit.into()))
 }
 
 #[cfg(test)]

@@ -153,6 +153,18 @@ impl TableDescriptor {
         self.families.remove(name).is_some()
     }
 
+    /// A setting of a family: its own, or else the table's (HBase's `createStoreConfiguration`).
+    pub fn setting_of_family<'t>(
+        &'t self,
+        family: &'t ColumnFamilyDescriptor,
+        key: &str,
+    ) -> Option<&'t str> {
+        [family.attributes(), family.configuration(), &self.attributes]
+            .into_iter()
+            .find_map(|settings| settings.get(key))
+            .map(String::as_str)
+    }
+
     /// Whether an attribute is `true`; `default` if it is not set.
     pub fn flag(&self, name: &str, default: bool) -> bool {
         self.attributes.get(name).map_or(default, |value| value.eq_ignore_ascii_case("true"))

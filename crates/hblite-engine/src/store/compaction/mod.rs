@@ -16,6 +16,7 @@
 
 mod pace;
 mod policy;
+mod settings;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,6 +27,7 @@ use hblite_hfile::file_info::EXCLUDE_FROM_MINOR_COMPACTION;
 use hblite_model::{CompactionKind, Result};
 
 use self::pace::Pace;
+pub(crate) use self::settings::CompactionSettings;
 use super::key_value_scanner::SourceScanner;
 use super::new_file::NewFile;
 use super::scanner::{CompactionScanner, ScanType};
@@ -105,26 +107,18 @@ impl Store {
         if is_major || has_references || is_due() {
             return Some(0..files.len());
         }
-        let options = &self.context.options;
-        let rules = policy::CompactionRules {
-            files_min: options.compaction_files_min,
-            files_max: options.compaction_files_max,
-            ratio: options.compaction_ratio,
-            small_bytes: options.compaction_small_file_bytes,
-            blocking_files: options.blocking_store_files,
-        };
         let size = |file: &Arc<StoreFile>| {
             (!is_for_major_compactions_only(file)).then(|| file.size_bytes())
         };
         let sizes: Vec<Option<u64>> = files.iter().map(size).collect();
-        policy::select_between(&sizes, &rules)
+        policy::select_between(&sizes, &self.compaction_settings.rules)
     }
 
     /// Whether the store has not been one file for so long, or its only file so many cells that
     /// have outlived their time, that all of it is to be written anew
     /// (`SortedCompactionPolicy.shouldPerformMajorCompaction`).
     fn is_major_compaction_due(&self, files: &[Arc<StoreFile>]) -> bool {
-        let Some(period) = self.context.options.major_compaction_period_ms else { return false };
+        let Some(period) = self.compaction_settings.major_period_ms else { return false };
         let now = self.context.env.clock.now_millis();
         let oldest = files.iter().filter_map(|file| file.since()).min();
         if oldest.is_none_or(|oldest| oldest >= now.saturating_sub(period)) {
@@ -143,7 +137,7 @@ impl Store {
     fn pace(&self, trigger: CompactionTrigger, file_count: usize) -> Pace {
         let options = &self.context.options;
         let is_urgent = trigger != CompactionTrigger::Background
-            || file_count >= options.blocking_store_files
+            || file_count >= self.compaction_settings.rules.blocking_files
             || self.context.is_memory_short();
         Pace::new(options.compaction_bytes_per_second_max.filter(|_| !is_urgent))
     }

@@ -1,8 +1,8 @@
 //! Creating, changing and listing tables.
 
 use hblite_model::{
-    ColumnFamilyDescriptor, Error, Exception, FlushRequest, Result, SplitPoints, SystemTables,
-    TableDescriptor, TableName, TableState,
+    Error, Exception, FlushRequest, Result, SplitPoints, SystemTables, TableDescriptor, TableName,
+    TableState,
 };
 use hblite_wire::convert;
 use hblite_wire::{RemoteException, pb};
@@ -127,15 +127,12 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
     })
 }
 
-/// The name is kept and told; the store finds its files in one way.
 fn modify_table_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::ModifyTableStoreFileTrackerRequest = call.parameter()?;
     let name = convert::table_name_from(&request.table_name)?;
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        let mut table = cluster.engine.catalog().descriptor(&name)?.as_ref().clone();
-        check_file_tracker(&request.dst_sft)?;
-        table.set_attribute(FILE_TRACKER, &request.dst_sft)?;
-        cluster.engine.procedures().modify_table(&table)
+        check_not_blank(&request.dst_sft)?;
+        cluster.engine.procedures().modify_file_tracker(&name, None, &request.dst_sft)
     })
 }
 
@@ -143,27 +140,23 @@ fn modify_family_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::ModifyColumnStoreFileTrackerRequest = call.parameter()?;
     let name = convert::table_name_from(&request.table_name)?;
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
-        let table = cluster.engine.catalog().descriptor(&name)?.as_ref().clone();
-        let family = table.family(&request.family).ok_or_else(|| {
-            let family = String::from_utf8_lossy(&request.family);
-            let message = format!("Column family {family} does not exist in table {name}");
-            Error::new(Exception::NoSuchColumnFamily, message)
-        })?;
-        check_file_tracker(&request.dst_sft)?;
-        let mut configuration = family.configuration().clone();
-        configuration.insert(FILE_TRACKER.to_owned(), request.dst_sft.clone());
-        let (name, attributes) = (family.name().to_vec(), family.attributes().clone());
-        let family = ColumnFamilyDescriptor::from_parts(name, attributes, configuration);
-        cluster.engine.procedures().modify_table(&table.with_family(family))
+        check_not_blank(&request.dst_sft)?;
+        let family = Some(request.family.as_ref());
+        cluster.engine.procedures().modify_file_tracker(&name, family, &request.dst_sft)
     })
 }
 
-pub(super) fn check_file_tracker(name: &str) -> Result<()> {
-    if name.trim().is_empty() {
+fn check_not_blank(tracker: &str) -> Result<()> {
+    if tracker.trim().is_empty() {
         return Err(Error::do_not_retry(
             "The destination store file tracker implementation is blank",
         ));
     }
+    Ok(())
+}
+
+pub(super) fn check_file_tracker(name: &str) -> Result<()> {
+    check_not_blank(name)?;
     if !FILE_TRACKERS.contains(&name.to_uppercase().as_str()) {
         return Err(Error::do_not_retry(format!("Unable to find store file tracker {name}")));
     }

@@ -1,0 +1,115 @@
+//! Classes of HBase's servers that a table names: coprocessors, store engines, compaction policies.
+//!
+//! There is no JVM to load them. What hblite does itself is accepted; every other class is refused
+//! as HBase refuses one that is missing, so that a table never seems to have an observer, or an
+//! engine, that does not run.
+
+use hblite_model::{ColumnFamilyDescriptor, TableDescriptor};
+
+/// Endpoints that every table has.
+const ENDPOINTS: [&str; 2] = [
+    "org.apache.hadoop.hbase.coprocessor.AggregateImplementation",
+    "org.apache.hadoop.hbase.coprocessor.MultiRowMutationEndpoint",
+];
+const STORE_ENGINE: &str = "hbase.hstore.engine.class";
+const DEFAULT_STORE_ENGINE: &str = "org.apache.hadoop.hbase.regionserver.DefaultStoreEngine";
+const COMPACTION_POLICY: &str = "hbase.hstore.defaultengine.compactionpolicy.class";
+const FIFO_POLICY: &str = "org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy";
+const BLOCKING_FILES: &str = "hbase.hstore.blockingStoreFiles";
+const BLOCKING_FILES_DEFAULT: i64 = 16;
+const BLOCKING_FILES_OF_FIFO_MIN: i64 = 1000;
+
+/// What is wrong with the classes that a table's servers would load.
+pub(super) fn loading_problem(table: &TableDescriptor) -> Option<String> {
+    coprocessor_problem(table).or_else(|| {
+        let engine_of = |family| table.setting_of_family(family, STORE_ENGINE);
+        let is_missing = |class: &&str| *class != DEFAULT_STORE_ENGINE;
+        let class = table.families().filter_map(engine_of).find(is_missing)?;
+        Some(format!("Unable to load configured store engine '{class}'"))
+    })
+}
+
+fn coprocessor_problem(table: &TableDescriptor) -> Option<String> {
+    let specs = table.attributes().iter().filter(|(key, _)| is_coprocessor_key(key));
+    let (_, class) = specs
+        .filter_map(|(_, spec)| jar_and_class(spec))
+        .find(|(jar, class)| !jar.is_empty() || !ENDPOINTS.contains(class))?;
+    Some(format!("Class {class} cannot be loaded"))
+}
+
+/// `coprocessor$<number>`, in any case.
+fn is_coprocessor_key(key: &str) -> bool {
+    let number = key.split_once('$').filter(|(name, _)| name.eq_ignore_ascii_case("coprocessor"));
+    number.is_some_and(|(_, number)| is_number(number) && !number.is_empty())
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Of `<jar>|<class>|<priority>|<arguments>`; HBase passes over a value of another form.
+fn jar_and_class(spec: &str) -> Option<(&str, &str)> {
+    let mut parts = spec.splitn(4, '|');
+    let (jar, class, priority) = (parts.next()?, parts.next()?, parts.next()?);
+    (!class.is_empty() && is_number(priority.trim())).then_some((jar, class))
+}
+
+/// What is wrong with a compaction policy. It is the first in, first out policy's own check, which
+/// nothing bypasses.
+pub(super) fn compaction_problem(table: &TableDescriptor) -> Option<String> {
+    let has_policy = |family: &&ColumnFamilyDescriptor| {
+        table.setting_of_family(family, COMPACTION_POLICY) == Some(FIFO_POLICY)
+    };
+    table.families().filter(has_policy).find_map(|family| {
+        if family.time_to_live_seconds() == i64::from(i32::MAX) {
+            return Some("Default TTL is not supported for FIFO compaction".to_owned());
+        }
+        if family.min_versions_raw() > 0 {
+            return Some("MIN_VERSION > 0 is not supported for FIFO compaction".to_owned());
+        }
+        let files =
+            table.setting_of_family(family, BLOCKING_FILES).and_then(|value| value.parse().ok());
+        let files: i64 = files.unwrap_or(BLOCKING_FILES_DEFAULT);
+        (files < BLOCKING_FILES_OF_FIFO_MIN).then(|| {
+            format!(
+                "Blocking file count '{BLOCKING_FILES}' {files} is below recommended minimum of \
+                 {BLOCKING_FILES_OF_FIFO_MIN} for column family {}",
+                family.name_as_string()
+            )
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_that_do_not_run_are_refused() {
+        let family = ColumnFamilyDescriptor::new("f");
+        let mut table = TableDescriptor::new("t".parse().unwrap()).with_family(family);
+        assert_eq!(loading_problem(&table), None);
+        table.set_attribute(STORE_ENGINE, DEFAULT_STORE_ENGINE).unwrap();
+        assert_eq!(loading_problem(&table), None);
+        let stripes = "org.apache.hadoop.hbase.regionserver.StripeStoreEngine";
+        table.set_attribute(STORE_ENGINE, stripes).unwrap();
+        let expected = format!("Unable to load configured store engine '{stripes}'");
+        assert_eq!(loading_problem(&table), Some(expected));
+    }
+
+    #[test]
+    fn observers_and_jars_are_refused() {
+        let mut table = TableDescriptor::new("t".parse().unwrap());
+        for (spec, class) in [
+            (
+                "|org.apache.hadoop.hbase.constraint.ConstraintProcessor|1|",
+                "org.apache.hadoop.hbase.constraint.ConstraintProcessor",
+            ),
+            ("hdfs:///a.jar|com.example.Observer|1001|x=1", "com.example.Observer"),
+        ] {
+            table.set_attribute("coprocessor$1", spec).unwrap();
+            let expected = format!("Class {class} cannot be loaded");
+            assert_eq!(loading_problem(&table), Some(expected), "{spec}");
+        }
+    }
+}
