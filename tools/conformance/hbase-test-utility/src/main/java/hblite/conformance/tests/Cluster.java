@@ -20,8 +20,8 @@ import org.apache.hadoop.conf.Configuration;
 /**
  * A cluster in a process of its own: hblite, or a real standalone HBase to compare with.
  *
- * <p>The command comes from the system property {@code hblite.tests.command}, its parts separated
- * by newlines, where {@code {servers}} stands for the number of region servers, {@code {dir}} for
+ * <p>The command is hblite's, or comes from the system property {@code hblite.tests.command}, its
+ * parts separated by newlines, where {@code {servers}} stands for the number of region servers, {@code {dir}} for
  * an empty directory and {@code {settings}} for an option {@code -D} for each setting of the test
  * that hblite has. That directory holds {@code hbase-site.xml} with all settings that the test
  * made. The process says on its standard output where its ZooKeeper is, and ends with its
@@ -77,7 +77,7 @@ public final class Cluster implements AutoCloseable {
       settingsOf(configuration).writeXml(site);
     }
     List<String> command = new ArrayList<>();
-    for (String part : System.getProperty("hblite.tests.command", "").split("\n")) {
+    for (String part : System.getProperty("hblite.tests.command", defaultCommand()).split("\n")) {
       if (part.equals("{settings}")) {
         addKnownSettings(command, configuration);
         continue;
@@ -89,6 +89,23 @@ public final class Cluster implements AutoCloseable {
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.redirectError(ProcessBuilder.Redirect.INHERIT);
     return new Cluster(builder.start(), directory);
+  }
+
+  /** hblite on free ports: the command {@code hblite}, or what {@code HBLITE} names. */
+  private static String defaultCommand() {
+    return String.join(
+        "\n",
+        System.getenv().getOrDefault("HBLITE", "hblite"),
+        "serve",
+        "--dir",
+        "{dir}/store",
+        "--zookeeper-port",
+        "0",
+        "--rpc-port",
+        "0",
+        "--region-servers",
+        "{servers}",
+        "{settings}");
   }
 
   /** What a cluster in the test's own process would read, where it differs from the default. */
