@@ -108,9 +108,10 @@ async fn scans_cross_regions_in_both_directions() {
         assert_eq!(rows_of(&table, &back).await, reversed[2..6]);
         let after = scan.clone().with_start_row_exclusive("row04").with_limit(4);
         assert_eq!(rows_of(&table, &after).await, names[5..9]);
-        let batches = rows_of(&table, &scan.with_batch(2).with_limit(3)).await;
-        assert_eq!(batches, ["row00", "row00", "row01", "row01", "row02", "row02"]);
     }
+    // With few results per fetch, HBase counts rows in batches otherwise: see tests/golden.rs.
+    let batches = rows_of(&table, &Scan::new().with_batch(2).with_limit(3)).await;
+    assert_eq!(batches, ["row00", "row00", "row01", "row01", "row02", "row02"]);
     // A row that does not fit an answer is whole all the same.
     let scan = Scan::new().with_size_max_bytes(1);
     assert_eq!(rows_of(&table, &scan).await, names);
