@@ -1,6 +1,7 @@
 //! `hblite hotspot`: where the load of row keys goes, and what reading back costs.
 
 mod advise;
+mod own_data;
 mod run;
 
 use std::path::PathBuf;

@@ -126,3 +126,72 @@ fn studies_are_listed_with_their_keys() {
     assert!(shown.contains("bucket(ts, {n})|ts:timestamp|host:str|event:str"), "{shown}");
     assert!(shown.contains("(case study)"), "{shown}");
 }
+
+/// Shares of regions, counted by hand from the records.
+#[test]
+fn recorded_data_is_run_like_a_study() {
+    let dir = TempDir::new().unwrap();
+    let dir = dir.path();
+    let mut csv = String::from("when,host,event\n");
+    for index in 0..2000 {
+        let (second, host) = (index / 10, index * 7919 % 40);
+        let (minute, second) = (second / 60, second % 60);
+        csv += &format!("2026-01-31 12:{minute:02}:{second:02},host{host:02},e{}\n", index % 3);
+    }
+    std::fs::write(dir.join("log.csv"), &csv).unwrap();
+    std::fs::write(dir.join("queries.txt"), "host = ?\nwhen in 5 %\n").unwrap();
+    let shown = works(
+        dir,
+        "run --keys log.csv --queries queries.txt --regions 4 --windows 10 --reads 5 --out r \
+         --design 'when:timestamp|host:str|event:str, host:str|when:timestamp|event:str'",
+    );
+    assert!(shown.contains("host = ?, host:str|when:timestamp|event:str"), "{shown}");
+    assert!(shown.contains("when in 5 %"), "{shown}");
+    let by_time = "when:timestamp|host:str|event:str: writes windowed max/mean is";
+    let reason = fails(dir, "compare r --fail-if 'windowed max/mean > 2'");
+    assert!(reason.contains(by_time), "{reason}");
+    assert!(!reason.contains("hblite: host:str"), "{reason}");
+
+    let results = std::fs::read_dir(dir.join("r")).unwrap();
+    let results = results.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+    let by_host = results
+        .into_iter()
+        .find(|text| {
+            text.contains("\"key\": \"host:str|when") || text.contains("\"key\":\"host:str|when")
+        })
+        .unwrap();
+    let result: serde_json::Value = serde_json::from_str(&by_host).unwrap();
+    let mut totals = [0_u64; 4];
+    for window in result["counts"]["windows"].as_array().unwrap() {
+        for (total, count) in totals.iter_mut().zip(window["writes"].as_array().unwrap()) {
+            *total += count.as_u64().unwrap();
+        }
+    }
+    let starts: Vec<String> = result["counts"]["regions"].as_array().unwrap()[1..]
+        .iter()
+        .map(|region| region["start"].as_str().unwrap().chars().take(6).collect())
+        .collect();
+    // All records but those of a host at a boundary are where their host belongs.
+    let mut expected = [0_u64; 4];
+    for index in 0..2000_u64 {
+        let host = format!("host{:02}", index * 7919 % 40);
+        expected[starts.iter().filter(|start| **start <= host).count()] += 1;
+    }
+    for (total, expected) in totals.iter().zip(expected) {
+        assert!(total.abs_diff(expected) <= 50, "{totals:?} are not {expected:?} at {starts:?}");
+    }
+
+    // Keys of a table, one per line.
+    let key = |index: u32| {
+        format!("web{:02}\\x00\\x{:02X}\\x{:02X}\n", index % 50, index >> 8, index & 255)
+    };
+    std::fs::write(dir.join("keys.txt"), (0..400).map(key).collect::<String>()).unwrap();
+    let shown = works(
+        dir,
+        "run --keys keys.txt --key 'host:str|n:u16' --design 'n:u16|host:str' --regions 2 \
+         --records 7 --reads 0 --windows 2 --out k",
+    );
+    assert!(shown.contains("n:u16|host:str"), "{shown}");
+    let refused = fails(dir, "run --keys log.csv --design 'car:str' --out x");
+    assert!(refused.contains("no field car; the fields are when, host, event"), "{refused}");
+}

@@ -2,6 +2,7 @@
 //!
 //! - [`advise`]: from sampled keys and expected queries to a design
 //! - [`condition`]: conditions over named figures, for tests in a build
+//! - [`data`]: records from files
 //! - [`figures`]: how evenly loads are spread, per time window and in total
 //! - [`generate`]: which entity each request is about, and when it arrives
 //! - [`report`]: a page, pictures and tables of results
@@ -14,6 +15,7 @@
 
 pub mod advise;
 pub mod condition;
+pub mod data;
 pub mod figures;
 pub mod generate;
 pub mod report;

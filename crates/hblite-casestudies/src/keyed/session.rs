@@ -150,6 +150,10 @@ fn column_value(kind: Kind, bytes: &[u8]) -> Option<Value<'static>> {
     }
 }
 
+fn is_empty(value: &Value<'_>) -> bool {
+    matches!(value, Value::Text(text) if text.is_empty())
+}
+
 fn column_bytes(value: &Value<'_>) -> Vec<u8> {
     match value.as_number() {
         Some(number) => u64::try_from(number).unwrap_or_default().to_be_bytes().to_vec(),
@@ -176,7 +180,8 @@ impl<R: Record> Session for KeyedSession<R> {
             let row = encode(&key.key, &record, &self.numbered, id, &number)?;
             let mut put = Put::new(row);
             for (field, _) in columns {
-                if let Some(value) = record.value(field) {
+                // A record without a number has no cell for it.
+                if let Some(value) = record.value(field).filter(|value| !is_empty(value)) {
                     put = put.add(FAMILY, field, column_bytes(&value));
                 }
             }

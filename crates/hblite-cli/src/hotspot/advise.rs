@@ -1,12 +1,14 @@
 //! `hblite hotspot advise`.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use hblite_hotspot::advise::{Advice, AdviceOptions, Sample, Wanted, advise};
 use hblite_hotspot::condition::Condition;
+use hblite_hotspot::data::{Format, Table};
+use hblite_rowkey::Design;
 
 use crate::output::{FAILURE, fail, print};
 
@@ -14,10 +16,12 @@ use crate::output::{FAILURE, fail, print};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct AdviseArguments {
-    /// The present key, as 'ts:timestamp|host:str|event:str'
-    #[arg(long, value_name = "DESIGN")]
-    key: String,
-    /// File with a sample of keys in write order, one per line, as HBase's shell prints them
+    /// The present key, as 'ts:timestamp|host:str|event:str' [default for recorded data: all fields
+    /// in their order]
+    #[arg(long, value_name = "DESIGN", required_unless_present = "keys")]
+    key: Option<String>,
+    /// File with a sample of keys in write order, one per line, as HBase's shell prints them; or
+    /// recorded data: .csv or .tsv with a line of names, .jsonl
     #[arg(long, value_name = "FILE", required_unless_present = "table")]
     keys: Option<PathBuf>,
     /// Table to read the keys from, in the store of --dir
@@ -76,12 +80,18 @@ fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
         fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
     };
     let text = |error: hblite_hotspot::advise::NoAdvice| error.to_string();
-    let key = hblite_hotspot::advise::design(&arguments.key).map_err(text)?;
+    let key = arguments.key.as_deref().map(hblite_hotspot::advise::design);
+    let key = key.transpose().map_err(text)?;
     let wanted = Wanted::parse(&read(&arguments.queries)?)
         .map_err(|error| format!("{}: {error}", arguments.queries.display()))?;
     let sample = match (&arguments.keys, &arguments.table) {
-        (Some(keys), _) => Sample::parse(key, &read(keys)?).map_err(text)?,
+        (Some(path), _) => match (Format::of_name(&path.to_string_lossy()), key) {
+            (Some(format), key) => recorded(path, format, key)?,
+            (None, Some(key)) => Sample::parse(key, &read(path)?).map_err(text)?,
+            (None, None) => return Err("a file of keys needs their design: --key".to_owned()),
+        },
         (None, table) => {
+            let key = key.ok_or("--table needs the design of its keys: --key")?;
             let store = crate::store_files::options().create_if_missing(false);
             let connection =
                 store.open(&arguments.dir).map_err(|error| error.message().to_owned())?;
@@ -99,4 +109,30 @@ fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
         ..AdviceOptions::default()
     };
     advise(&sample, &wanted, &options).map_err(text)
+}
+
+/// A sample of recorded data.
+fn recorded(path: &Path, format: Format, key: Option<Design>) -> Result<Sample, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let file = fs::File::open(path).map_err(|error| wrong(&error))?;
+    let table = Table::read(file, format).map_err(|error| wrong(&error))?;
+    let designs: Vec<Design> = key.into_iter().collect();
+    let records = table.typed(&designs, None).map_err(|error| wrong(&error))?;
+    let Some(key) = designs.into_iter().next() else {
+        let key = table.plain_design(&records).map_err(|error| wrong(&error))?;
+        return Sample::of_records(key, &records.rows).map_err(|error| error.to_string());
+    };
+    // The values of the key's fields, in its order.
+    let names: Vec<&str> = records.fields.iter().map(|field| field.name.as_str()).collect();
+    let places: Vec<usize> = key
+        .fields()
+        .iter()
+        .filter_map(|field| names.iter().position(|name| *name == field.name))
+        .collect();
+    let rows: Vec<_> = records
+        .rows
+        .iter()
+        .map(|row| places.iter().map(|place| row[*place].clone()).collect())
+        .collect();
+    Sample::of_records(key, &rows).map_err(|error| error.to_string())
 }

@@ -15,6 +15,7 @@ use hblite_hotspot::run::{
 };
 use hblite_hotspot::study::split_designs;
 
+use super::own_data::OwnDataArguments;
 use super::{FailIf, judge, print_tables};
 use crate::output::{FAILURE, fail, print, record_bar};
 use crate::terminal::{color_is_wanted, width};
@@ -24,8 +25,15 @@ use crate::terminal::{color_is_wanted, width};
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RunArguments {
     /// The study; 'hblite hotspot studies' lists them
-    #[arg(long, value_name = "NAME")]
-    study: String,
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present_any = ["keys", "table"],
+        conflicts_with_all = ["keys", "table"]
+    )]
+    study: Option<String>,
+    #[command(flatten)]
+    own: OwnDataArguments,
     /// Designs by name, or keys over the study's fields like 'bucket(ts, 8)|ts:timestamp|host:str';
     /// all designs of the study by default
     #[arg(long, value_name = "A,B,…")]
@@ -158,21 +166,46 @@ pub(crate) fn run(arguments: &RunArguments) -> ExitCode {
 }
 
 fn run_all(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
+    if arguments.own.is_given() {
+        return run_own(arguments);
+    }
     let options = arguments.options();
     options.check().map_err(|error| error.to_string())?;
     let buckets = arguments.buckets.unwrap_or(arguments.regions);
     let names = arguments.design.as_deref().map(split_designs).unwrap_or_default();
-    let designs = targets(&arguments.study, &names, buckets).map_err(|error| error.to_string())?;
+    let study = arguments.study.as_deref().unwrap_or_default();
+    let designs = targets(study, &names, buckets).map_err(|error| error.to_string())?;
     let [first, ..] = designs.as_slice() else { return Err("no design was given".to_owned()) };
+    let stream = Stream::new(&**first, &options).map_err(|error| error.to_string())?;
+    run_designs(arguments, &designs, &stream, &options)
+}
+
+/// Runs designs over recorded data.
+fn run_own(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
+    let loaded = arguments.own.load(arguments.design.as_deref().unwrap_or_default())?;
+    let mut options = arguments.options();
+    options.records = loaded.records;
+    options.windows = options.windows.min(usize::try_from(loaded.records).unwrap_or(usize::MAX));
+    let stream = Stream::recorded(loaded.times_ms.as_deref(), &options);
+    let stream = stream.map_err(|error| error.to_string())?;
+    run_designs(arguments, &loaded.designs, &stream, &options)
+}
+
+fn run_designs(
+    arguments: &RunArguments,
+    designs: &[Box<dyn Target>],
+    stream: &Stream,
+    options: &RunOptions,
+) -> Result<Vec<RunResult>, String> {
+    let [first, ..] = designs else { return Err("no design was given".to_owned()) };
     if arguments.keys_out.is_some() && designs.len() != 1 {
         return Err("--keys-out writes the keys of one design: name it with --design".to_owned());
     }
-    let stream = Stream::new(&**first, &options).map_err(|error| error.to_string())?;
-    result::check_same_run(&arguments.out, first.study(), &settings(&stream, &options))
+    result::check_same_run(&arguments.out, first.study(), &settings(stream, options))
         .map_err(|error| error.to_string())?;
     let mut results = Vec::new();
-    for design in &designs {
-        let result = run_one(arguments, &**design, &stream, &options)
+    for design in designs {
+        let result = run_one(arguments, &**design, stream, options)
             .map_err(|reason| format!("{}: {reason}", design.name()))?;
         results.push(result);
     }

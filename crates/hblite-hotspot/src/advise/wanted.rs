@@ -76,7 +76,7 @@ impl Wanted {
         Ok(Self { queries })
     }
 
-    pub(super) fn check(&self, sample: &Sample) -> Result<(), NoAdvice> {
+    pub(crate) fn check(&self, sample: &Sample) -> Result<(), NoAdvice> {
         let fields = sample.design().fields();
         for query in &self.queries {
             for name in query.asks.iter().map(|(name, _)| name).chain(&query.newest_by) {
@@ -166,7 +166,7 @@ impl WantedQuery {
     }
 
     /// The query about a record of a sample.
-    pub(super) fn about(&self, sample: &Sample, record: &[Value<'static>]) -> Query {
+    pub(crate) fn about(&self, sample: &Sample, record: &[Value<'static>]) -> Query {
         let mut query = Query::new();
         for (name, known) in &self.asks {
             let Ok(index) = sample.design().field_index(name) else { continue };

@@ -48,6 +48,27 @@ impl Stream {
         Ok(Self { arrivals_ns, entities, entity_count, windows, seed: options.seed })
     }
 
+    /// The stream of recorded data: one record after the other, at these times in milliseconds
+    /// or, without times, at the options' rate.
+    ///
+    /// # Errors
+    /// [`RunError::Settings`] if a setting is out of range.
+    pub fn recorded(times_ms: Option<&[u64]>, options: &RunOptions) -> Result<Self, RunError> {
+        options.check()?;
+        let count = options.records as usize;
+        let arrivals_ns: Vec<u64> = match times_ms {
+            Some(times) => {
+                let first = times.first().copied().unwrap_or(0);
+                let since = |time: &u64| time.saturating_sub(first).saturating_mul(1_000_000);
+                times.iter().map(since).collect()
+            }
+            None => (0..count).map(|index| (index as f64 / options.rate * 1e9) as u64).collect(),
+        };
+        let windows = windows(&arrivals_ns, options.windows);
+        let entities = vec![0; arrivals_ns.len()];
+        Ok(Self { arrivals_ns, entities, entity_count: 1, windows, seed: options.seed })
+    }
+
     /// Records.
     pub fn len(&self) -> usize {
         self.arrivals_ns.len()

@@ -64,7 +64,7 @@ fn counters_agree_with_the_stream() {
 fn region_of(candidate: &Candidate, stream: &Stream, index: usize, result: &RunResult) -> u32 {
     let moment = stream.moment(index);
     let mut key = Vec::new();
-    let record = candidate.study().record(&moment);
+    let record = candidate.workload().record(&moment);
     candidate.encode_into(&record, moment.random(0), &mut key).expect("it fits");
     let start = |region: &u32| {
         hblite::bytes::from_string_binary(&result.counts.regions[*region as usize].start)
@@ -114,7 +114,7 @@ fn compare(
     index: usize,
     (start_keys, written): (&[Vec<u8>], &BTreeMap<Vec<u8>, Record>),
 ) {
-    let study = candidate.study();
+    let study = Study::find(candidate.workload().name()).expect("a study");
     let about = study.record(&stream.moment(index));
     for question in study.questions {
         let query = question.fill(study, &about, stream.duration_ms());

@@ -1,8 +1,11 @@
 //! A candidate: a design of keys over the fields of a study.
 
+use std::sync::Arc;
+
 use hblite_rowkey::{Condition, Design, Order, Query, Value};
 
 use super::records::{Moment, Record};
+use super::workload::{OwnData, Workload};
 use super::{BadStudy, Study};
 
 /// A design of keys for a study.
@@ -18,13 +21,13 @@ pub struct Candidate {
     places: Vec<usize>,
     /// Fields of the record that the key does not contain: stored as columns.
     columns: Vec<Column>,
-    study: &'static Study,
+    workload: Workload,
 }
 
 /// A field stored as a column.
 #[derive(Debug, Clone)]
 struct Column {
-    name: &'static str,
+    name: String,
     place: usize,
     is_number: bool,
 }
@@ -85,23 +88,32 @@ impl Candidate {
             }
         };
         let design = Design::parse(&key).map_err(|error| BadStudy(error.pointing_into(&key)))?;
-        Self::of_design(study, text.to_owned(), key, design)
+        Self::of_design(Workload::Study(study), text.to_owned(), key, design)
+    }
+
+    /// A key over recorded data.
+    ///
+    /// # Errors
+    /// [`BadStudy`] for a field that records do not have.
+    pub fn of_data(data: Arc<OwnData>, design: Design) -> Result<Self, BadStudy> {
+        let key = design.to_string();
+        Self::of_design(Workload::Own(data), key.clone(), key, design)
     }
 
     fn of_design(
-        study: &'static Study,
+        workload: Workload,
         name: String,
         key: String,
         design: Design,
     ) -> Result<Self, BadStudy> {
         let mut places = Vec::new();
         for field in design.fields() {
-            places.push(study.field_index(&field.name).ok_or_else(|| {
+            places.push(workload.field_index(&field.name).ok_or_else(|| {
                 BadStudy(format!(
                     "{key}: records of study {} have no field {}; their fields are {}",
-                    study.name,
+                    workload.name(),
                     field.name,
-                    study.fields.join(", ")
+                    workload.fields().join(", ")
                 ))
             })?);
         }
@@ -109,24 +121,25 @@ impl Candidate {
             design.fields().iter().any(|field| field.name == name && field.encoding.is_reversible())
         };
         // A substitute is not the original, which is looked up or stored.
-        let is_substitute = |name: &str| study.substitutes.iter().any(|(_, other)| *other == name);
+        let is_substitute =
+            |name: &str| workload.substitutes().iter().any(|(_, other)| *other == name);
         let first = Moment { entity: 0, sequence: 0, arrival_ns: 0, seed: 0 };
-        let sample = study.record(&first);
-        let columns = study.fields.iter().copied().zip(&sample).enumerate();
+        let sample = workload.record(&first);
+        let columns = workload.fields().into_iter().zip(&sample).enumerate();
         let columns = columns.filter(|(_, (name, _))| !is_shown(name) && !is_substitute(name));
         let columns = columns
             .map(|(place, (name, value))| Column {
-                name,
+                name: name.to_owned(),
                 place,
                 is_number: value.as_number().is_some(),
             })
             .collect();
-        Ok(Self { name, key, places, columns, study, design })
+        Ok(Self { name, key, places, columns, workload, design })
     }
 
-    /// The study.
-    pub fn study(&self) -> &'static Study {
-        self.study
+    /// What it is about.
+    pub fn workload(&self) -> &Workload {
+        &self.workload
     }
 
     /// The key of a record, into a reusable buffer.
@@ -150,7 +163,9 @@ impl Candidate {
         &'r self,
         record: &'r Record,
     ) -> impl Iterator<Item = (&'r str, Vec<u8>)> + 'r {
-        self.columns.iter().map(|column| (column.name, column_value(&record[column.place])))
+        self.columns
+            .iter()
+            .map(|column| (column.name.as_str(), column_value(&record[column.place])))
     }
 
     /// The part of a query that the key can answer, with substitutes for fields that it does not
@@ -159,11 +174,11 @@ impl Candidate {
         let has = |name: &str| self.design.field_index(name).is_ok();
         let mut translated = Query::new();
         for (name, condition) in query.conditions() {
-            let substitute = self.study.substitutes.iter().find(|(field, _)| field == name);
+            let substitute = self.workload.substitutes().iter().find(|(field, _)| field == name);
             if has(name) {
                 translated = translated.condition(name, condition.clone());
             } else if let (Some((_, other)), Condition::Equals(_)) = (substitute, condition)
-                && let Some(place) = self.study.field_index(other)
+                && let Some(place) = self.workload.field_index(other)
                 && has(other)
             {
                 translated = translated.equals(other, record[place].clone());

@@ -9,6 +9,7 @@ mod candidate;
 mod catalog;
 mod question;
 mod records;
+mod workload;
 
 use std::fmt;
 
@@ -16,6 +17,7 @@ pub use candidate::{Candidate, key_text, split_designs};
 pub use question::{Ask, Question};
 pub(crate) use records::mixed;
 pub use records::{EPOCH_MS, Moment, Record};
+pub use workload::{OwnData, Workload};
 
 /// A workload.
 #[derive(Debug, Clone, Copy)]

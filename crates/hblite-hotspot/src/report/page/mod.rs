@@ -173,7 +173,7 @@ fn trade_offs(results: &[RunResult]) -> String {
     let picture = |cost: Cost| {
         let svg = trade_off::svg(results, cost, Theme::PAGE)?;
         let hidden = if cost == Cost::Regions { "" } else { " hidden" };
-        Some(format!(r#"<div data-cost="{}"{hidden}>{svg}</div>"#, cost.name()))
+        Some(format!(r#"<div class="picture" data-cost="{}"{hidden}>{svg}</div>"#, cost.name()))
     };
     let pictures: Vec<String> = Cost::ALL.into_iter().filter_map(picture).collect();
     if pictures.is_empty() {

@@ -13,7 +13,7 @@ for (let index = 0; index < 256; index++) {
 }
 const WIDE = { left: 168, top: 46, right: 150, bottom: 44, legend: 66 };
 // On a narrow page the map gets the space of long labels and of the totals at the right.
-const NARROW = { left: 84, top: 46, right: 64, bottom: 44, legend: 12 };
+const NARROW = { left: 100, top: 46, right: 64, bottom: 44, legend: 12 };
 let frame = WIDE;
 const state = { design: 0, metric: "writes", scale: "root", common: true, view: null, cell: null };
 const unpacked = new Map();

@@ -20,7 +20,7 @@ const SALT: u64 = 0;
 
 impl Target for Candidate {
     fn study(&self) -> &str {
-        self.study().name
+        self.workload().name()
     }
 
     fn name(&self) -> &str {
@@ -32,13 +32,14 @@ impl Target for Candidate {
     }
 
     fn entities(&self, records: u64) -> u64 {
-        (records / self.study().records_per_entity.max(1)).max(1)
+        (records / self.workload().records_per_entity()).max(1)
     }
 
     fn tables(&self) -> Result<Vec<TableDescriptor>, RunError> {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let design: String = self.name.chars().map(plain).take(60).collect();
-        let name = format!("{}_{design}", self.study().name.replace('-', "_")).parse()?;
+        let study: String = self.workload().name().chars().map(plain).take(60).collect();
+        let name = format!("{study}_{design}").parse()?;
         Ok(vec![TableDescriptor::new(name).with_family(ColumnFamilyDescriptor::new(FAMILY))])
     }
 
@@ -66,7 +67,7 @@ impl Opened for OpenCandidate<'_> {
     }
 
     fn puts(&self, moment: &Moment, value: &[u8], puts: &mut [Vec<Put>]) -> Result<(), RunError> {
-        let record = self.candidate.study().record(moment);
+        let record = self.candidate.workload().record(moment);
         let mut key = Vec::with_capacity(64);
         self.candidate.encode_into(&record, moment.random(SALT), &mut key)?;
         let timestamp = i64::try_from(moment.millis()).unwrap_or(i64::MAX);
@@ -80,20 +81,18 @@ impl Opened for OpenCandidate<'_> {
     }
 
     fn row(&self, moment: &Moment, key: &mut Vec<u8>) -> Result<(), RunError> {
-        let record = self.candidate.study().record(moment);
+        let record = self.candidate.workload().record(moment);
         Ok(self.candidate.encode_into(&record, moment.random(SALT), key)?)
     }
 
     fn questions(&self) -> Vec<(String, String)> {
-        let questions = self.candidate.study().questions.iter();
-        questions.map(|question| (question.name.to_owned(), question.about.to_owned())).collect()
+        self.candidate.workload().questions()
     }
 
     fn ask(&self, question: usize, about: &About<'_>) -> Result<Asked, RunError> {
         let candidate = self.candidate;
-        let record = candidate.study().record(&about.moment);
-        let question = &candidate.study().questions[question];
-        let query = question.fill(candidate.study(), &record, about.duration_ms);
+        let record = candidate.workload().record(&about.moment);
+        let query = candidate.workload().query(question, &record, about.duration_ms);
         let plan = candidate.design.plan(&candidate.translate(&query, &record))?;
         let answer = answer(candidate, &self.table, &plan, &query, about.start_keys)?;
         Ok(Asked {

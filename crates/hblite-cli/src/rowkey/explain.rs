@@ -1,22 +1,12 @@
-//! `hblite rowkey`: what a row key does, told from its design.
+//! `hblite rowkey DESIGN`: what a row key does.
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
-use clap::Args;
-use hblite_rowkey::{Design, Part};
+use hblite_rowkey::Part;
 
-use crate::output::{FAILURE, fail, print};
+use super::design;
 
-/// Which key.
-#[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
-pub(crate) struct RowKeyArguments {
-    /// The design, for instance 'salt(16)|host:str|ts:reverse_timestamp'
-    design: String,
-}
-
-const AFTER_HELP: &str = r#"A design is parts with | between them:
+pub(super) const AFTER_HELP: &str = r#"A design is parts with | between them:
   name:type               u8 u16 u32 u64 reversed_u64 i64 timestamp reverse_timestamp
                           str str(16) str("-") str(escape) reversed_str domain bytes(16) bytes
                           md5 md5hex(6)
@@ -27,18 +17,8 @@ const AFTER_HELP: &str = r#"A design is parts with | between them:
   md5hex(name, 6)         the first characters of a field's MD5; md5(name, 4): bytes
   "text"                  the same bytes in every key"#;
 
-pub(crate) fn run(arguments: &RowKeyArguments) -> ExitCode {
-    match explain(&arguments.design) {
-        Ok(text) => {
-            print(&text);
-            ExitCode::SUCCESS
-        }
-        Err(error) => fail(&error, FAILURE),
-    }
-}
-
-fn explain(text: &str) -> Result<String, String> {
-    let design = Design::parse(text).map_err(|error| format!("\n{}", error.pointing_into(text)))?;
+pub(super) fn explain(text: &str) -> Result<String, String> {
+    let design = design(text)?;
     let mut told = format!("{design}\n\nbytes\n");
     let last = design.parts().len() - 1;
     for (index, part) in design.parts().iter().enumerate() {
