@@ -18,6 +18,7 @@ pub mod condition;
 pub mod data;
 pub mod figures;
 pub mod generate;
+mod mix;
 pub mod report;
 pub mod result;
 pub mod run;

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn entities_return_even_if_time_is_jittered() {
-        let random = |index: u64| crate::study::mixed(index);
+        let random = |index: u64| crate::mix::mixed(index);
         let records = column(|index| format!("user{:04}", random(index) % 300).into());
         assert_eq!(motion(&records, 0), Motion::Still);
         let records = column(|index| (index * 100 + random(index) % 900).into());

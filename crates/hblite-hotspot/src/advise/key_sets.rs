@@ -4,7 +4,7 @@
 use hblite_rowkey::{Design, Value};
 
 use super::*;
-use crate::study::mixed;
+use crate::mix::mixed;
 
 /// Records of the sample, and of the period after it.
 const PERIOD: u64 = 2_000;

@@ -35,7 +35,6 @@ pub use wanted::{Wanted, WantedQuery};
 
 use hblite_rowkey::Design;
 
-use crate::study::BadStudy;
 use score::Trial;
 
 /// What the adviser must know besides keys and queries.
@@ -97,12 +96,6 @@ impl std::error::Error for NoAdvice {}
 
 impl From<hblite_rowkey::Error> for NoAdvice {
     fn from(error: hblite_rowkey::Error) -> Self {
-        Self(error.to_string())
-    }
-}
-
-impl From<BadStudy> for NoAdvice {
-    fn from(error: BadStudy) -> Self {
         Self(error.to_string())
     }
 }

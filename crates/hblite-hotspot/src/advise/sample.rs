@@ -5,7 +5,7 @@ use hblite_rowkey::{Design, Value};
 
 use super::NoAdvice;
 use super::growth::{Motion, motion, moved};
-use crate::study::mixed;
+use crate::mix::mixed;
 
 /// Maximum number of sampled keys: more would not change the advice.
 const KEYS_MAX: usize = 20_000;

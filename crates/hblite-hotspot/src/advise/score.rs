@@ -15,7 +15,7 @@ use super::splits::{Grouped, splits};
 use super::wanted::{Known, Wanted, WantedQuery};
 use super::{AdviceOptions, NoAdvice};
 use crate::figures::{Figures, Windowed};
-use crate::study::mixed;
+use crate::mix::mixed;
 
 /// Rows read in the time of one call to a region. HBase's scanner fetches as many rows per call as
 /// fit; a hundred rows are about as much work as a call.

@@ -11,7 +11,7 @@ fn logs(hosts: u64) -> Sample {
     let design = Design::parse(PRESENT).expect("a key");
     let key = |index: u64| {
         let ts = 1_500_000_000_000 + index;
-        let random = crate::study::mixed(index);
+        let random = crate::mix::mixed(index);
         let values: [Value<'_>; 3] = [
             ts.into(),
             format!("host{:04}", random % hosts).into(),
@@ -144,7 +144,7 @@ fn split_keys_above_ascii_survive_the_shell() {
 fn users(hot_percent: u64) -> Sample {
     let design = Design::parse("user:str|ts:timestamp").expect("a key");
     let record = |index: u64| -> Vec<Value<'static>> {
-        let random = crate::study::mixed(index);
+        let random = crate::mix::mixed(index);
         let is_hot = random % 100 < hot_percent;
         let user = if is_hot { 7 } else { (random >> 8) % 900 };
         vec![format!("user{user:04}").into(), (1_500_000_000_000 + index).into()]
@@ -183,7 +183,7 @@ fn splits_keep_entities_whole_and_hold_in_the_next_period() {
 fn a_lookup_of_a_unique_value_costs_one_row_and_every_query_is_named() {
     let design = Design::parse("order:str|customer:str").expect("a key");
     let record = |index: u64| -> Vec<Value<'static>> {
-        let customer = crate::study::mixed(index) % 300;
+        let customer = crate::mix::mixed(index) % 300;
         vec![format!("O{index:08}").into(), format!("C{customer:04}").into()]
     };
     let records: Vec<_> = (0..2_000).map(record).collect();

@@ -9,9 +9,9 @@ use super::error::RunError;
 use super::options::RunOptions;
 use super::stream::Stream;
 use super::target::{About, Asked, Opened};
+use crate::mix::mixed;
 use crate::result::QueryCost;
 use crate::simulate::Latencies;
-use crate::study::mixed;
 
 /// How often a query that reads the whole table runs.
 const FULL_SCANS_MAX: u64 = 3;

@@ -7,7 +7,7 @@ use super::error::RunError;
 use super::options::{RunOptions, Splits};
 use super::stream::Stream;
 use super::target::{Target, scratch};
-use crate::study::mixed;
+use crate::mix::mixed;
 
 /// Keys of a sample.
 const SAMPLE: usize = 20_000;

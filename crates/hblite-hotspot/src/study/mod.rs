@@ -15,7 +15,6 @@ use std::fmt;
 
 pub use candidate::{Candidate, key_text, split_designs};
 pub use question::{Ask, Question};
-pub(crate) use records::mixed;
 pub use records::{EPOCH_MS, Moment, Record};
 pub use workload::{OwnData, Workload};
 

@@ -2,6 +2,8 @@
 
 use hblite_rowkey::Value;
 
+use crate::mix::mixed;
+
 /// The start of the simulated clock: 2017-07-14 02:40 UTC.
 pub const EPOCH_MS: u64 = 1_500_000_000_000;
 
@@ -31,14 +33,6 @@ impl Moment {
     pub fn random(&self, purpose: u64) -> u64 {
         mixed(self.seed ^ mixed(self.sequence ^ mixed(purpose)))
     }
-}
-
-/// The finalizer of splitmix64: a bijection without visible pattern.
-pub(crate) fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
 }
 
 const EVENTS: [&str; 8] = [
