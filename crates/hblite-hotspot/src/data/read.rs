@@ -165,9 +165,12 @@ fn check_count(count: usize) -> Result<(), ReadError> {
 
 fn delimited(source: impl Read, delimiter: u8) -> Result<Table, ReadError> {
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(source);
-    let wrong = |error: csv::Error| match error.into_kind() {
-        csv::ErrorKind::Io(error) => ReadError::Io(error),
-        kind => ReadError::Bad(BadRecords(format!("{:?}", kind))),
+    let wrong = |error: csv::Error| {
+        let message = error.to_string();
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => ReadError::Io(error),
+            _ => ReadError::Bad(BadRecords(message)),
+        }
     };
     let names = reader.headers().map_err(wrong)?;
     let fields = names.iter().map(|name| name.trim().to_owned()).collect();
