@@ -73,8 +73,8 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Makes the content of a file durable that is not open for writing.
     fn sync_file(&self, path: &Path) -> io::Result<()>;
 
-    /// Writes what a file has from offset `from` on again, and makes it durable. Nobody has it open
-    /// for writing.
+    /// Writes the content from offset `from` on again and makes it durable. No one may have the
+    /// file open for writing.
     ///
     /// After a failed sync the operating system may regard bytes as written that are not, and a
     /// later sync succeeds without them. Nothing tells a process whether that happened to one

@@ -20,7 +20,7 @@ use hblite_env::sync::Mutex;
 
 use crate::disk::{Content, Disk, Outcome, Refusal};
 
-/// How long the kernel may keep what it was told. Only one kernel changes the disk.
+/// How long the kernel may cache attributes and names. Only this kernel changes the disk.
 const KEEP: Duration = Duration::from_secs(3600);
 
 /// A mounted disk; unmounted when it is dropped.

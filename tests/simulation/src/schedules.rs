@@ -173,7 +173,7 @@ fn an_acknowledged_sync_survives_a_power_cut() {
 }
 
 /// Region close: a write that meets a table that is taken out of service succeeds whole or is
-/// refused; nobody waits for ever, and what was acknowledged is there afterwards.
+/// refused; no thread waits forever, and what was acknowledged is there afterwards.
 #[test]
 fn a_write_that_meets_a_closing_region_is_done_or_refused() {
     explore(|| {

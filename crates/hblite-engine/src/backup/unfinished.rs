@@ -1,8 +1,9 @@
-//! How a directory in which a backup is being made is told from one that somebody else made.
+//! How hblite recognizes its own unfinished backup, and refuses a directory that it did not make.
 //!
-//! It has a marker, `hblite.backup`, durably before anything else comes in. Without one, and with
-//! anything else in it, it is left alone. The marker goes when the directory has the backup's name;
-//! if a kill comes between, it stays there and means nothing.
+//! The directory of an unfinished backup has a marker, `hblite.backup`, made durable before
+//! anything else is written there. A directory with content and without the marker is left alone.
+//! The marker is removed once the directory has the backup's name; if a kill comes in between, it
+//! stays and means nothing.
 //!
 //! Threads: the one that begins the backup.
 

@@ -233,7 +233,7 @@ fn limits(
 /// Then `AsyncTable.getScanner` of Java's client stops reading with every answer, and goes on when
 /// its user took the cell. If that opens the scanner of the next region, and the answer with its
 /// first cell is there before the thread that asked is done asking, the client stops once more and
-/// forgets that it did: it waits for ever. A server on the same machine is that quick. So the
+/// forgets that it did: it waits forever. A server on the same machine is that quick. So the
 /// answer that opens such a scanner has no cell.
 fn is_cut_at_every_cell(settings: &convert::ScanSettings) -> bool {
     // One that tells of cursors counts its answers.
