@@ -105,7 +105,7 @@ fn what_is_asked_for_wrongly_makes_no_store_and_no_file() {
             &["import", "t", "a.csv", "--columns", "HBASE_ROW_KEY,f", "--separator", "=>"],
             "one byte",
         ),
-        (&["import", "t", "a.jsonl", "--family", "f,VERSIONS"], "no setting NAME=VALUE"),
+        (&["import", "t", "a.jsonl", "--family", "f,VERSIONS"], "is not a setting NAME=VALUE"),
         (&["import", "t", ".", "--format", "jsonl"], "is a folder"),
         (&["export", "t", "b.jsonl"], "no store is there"),
     ];
