@@ -281,7 +281,7 @@ fn what_no_file_can_hold_is_refused() {
     let mut writer = create("plain", HFileWriterOptions::default()).unwrap();
     writer.append(&put(b"b", b"f", b"").as_ref()).unwrap();
     let error = writer.append(&put(b"a", b"f", b"").as_ref()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Io);
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert!(error.message().starts_with("Added a key not lexically larger than previous."));
     let error = writer.append(&put(b"c", b"f", b"\0\x02\x08x").as_ref()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);

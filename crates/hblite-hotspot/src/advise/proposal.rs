@@ -85,7 +85,7 @@ impl Advice {
 ///
 /// ```
 /// let command = hblite_hotspot::advise::create_command("logs", &[vec![1], b"a\"#".to_vec()]);
-/// assert_eq!(command, r#"create 'logs', 'd', SPLITS => ['\x01', 'a"#']"#);
+/// assert_eq!(command, r##"create 'logs', 'd', SPLITS => ['\x01', 'a"#']"##);
 /// ```
 pub fn create_command(table: &str, splits: &[Vec<u8>]) -> String {
     let table = table.replace('\\', "\\\\").replace('\'', "\\'");
