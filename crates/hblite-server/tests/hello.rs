@@ -119,7 +119,7 @@ fn unknown_services_codecs_and_compressors_are_closed_without_a_word() {
 
 #[test]
 fn a_connection_that_says_nothing_is_closed() {
-    let limits = Limits { hello_timeout: Duration::from_millis(50), ..Limits::default() };
+    let limits = Limits { hello_timeout: Duration::from_millis(300), ..Limits::default() };
     let options = ServerOptions { limits, ..ServerOptions::on_free_ports() };
     let server = TestServer::start_with(hblite::Options::new(), options).unwrap();
     for sent in [&b""[..], b"HB", b"HBas\0P", b"HBas\0P\0\0\0\x09abc"] {

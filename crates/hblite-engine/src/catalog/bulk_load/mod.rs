@@ -54,7 +54,9 @@ impl Procedures<'_> {
     /// one of them has rows of other regions.
     ///
     /// # Errors
-    /// `UnknownRegion`; and as [`Region::bulk_load`].
+    /// `UnknownRegion`, `NotServingRegion`; `DoNotRetryIo` for a family that the table does not
+    /// have, a read-only table, or cells of another family; `CorruptHFile`, `Io`: nothing was
+    /// loaded. `RegionServerStopped`: what became of the load shows at the next open.
     pub fn bulk_load_region(
         &self,
         region: &str,
