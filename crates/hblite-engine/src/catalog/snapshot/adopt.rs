@@ -20,11 +20,12 @@ use hblite_model::{Error, ErrorKind, RegionInfo, Result};
 
 use super::archive;
 use super::data_manifest::{DataManifest, ListedFile, ListedRegion, place};
+use super::new_files::NewFiles;
 use super::stored::{StoredDescription, StoredSnapshot, read_description};
 use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::{orphans, region_info_file};
 use crate::context::EngineContext;
-use crate::files::{link_or_copy, sync_dir};
+use crate::files::link_or_copy;
 use crate::layout::{
     DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE, Layout, MANIFEST_FILE, REGION_INFO_FILE,
     SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, family_dir_name, is_region_name,
@@ -80,7 +81,10 @@ fn settle_one(fs: &dyn FileSystem, layout: &Layout, dir: &Path, name: &str) -> R
         Some((_, Seal::Verified)) => Ok(()),
         Some((listed, Seal::Absent)) => match is_taken_over(fs, dir, &stored)? {
             true => Ok(()),
-            false => TakeOver { fs, layout, dir, dirs: BTreeSet::new() }.run(&listed),
+            false => {
+                let files = NewFiles::new(fs, dir);
+                TakeOver { fs, layout, dir, files }.run(&listed)
+            }
         },
         None => convert(fs, layout, dir, &stored),
     }
@@ -220,8 +224,7 @@ struct TakeOver<'a> {
     layout: &'a Layout,
     /// The snapshot's directory.
     dir: &'a Path,
-    /// Directories that were made.
-    dirs: BTreeSet<PathBuf>,
+    files: NewFiles<'a>,
 }
 
 impl TakeOver<'_> {
@@ -249,18 +252,18 @@ impl TakeOver<'_> {
             self.add_region(region)?;
         }
         let settings = dir.join(TABLE_DESCRIPTOR_DIR);
-        self.make_dir(&settings)?;
-        self.dirs.iter().try_for_each(|dir| sync_dir(fs, dir))?;
+        self.files.make_dir(&settings)?;
+        self.files.sync()?;
         descriptor_file::write(fs, &settings, &listed.table, Safety::Durable)
     }
 
     fn add_region(&mut self, region: &ListedRegion) -> Result<()> {
         let (info, dir) = (&region.info, self.dir.join(region.info.encoded_name()));
-        self.make_dir(&dir)?;
-        self.write(&dir.join(REGION_INFO_FILE), &region_info_file::file_content(info))?;
+        self.files.make_dir(&dir)?;
+        self.files.write(&dir.join(REGION_INFO_FILE), &region_info_file::file_content(info))?;
         let mut manifest = Manifest { settled: u64::MAX, ..Manifest::new(info.encoded_name()) };
         for (family, files) in &region.families {
-            self.make_dir(&dir.join(family_dir_name(family)))?;
+            self.files.make_dir(&dir.join(family_dir_name(family)))?;
             for file in files {
                 let path = self.add_file(info, family, file)?;
                 let opened = StoreFile::open_with(self.fs, self.layout, None, &path)?;
@@ -268,7 +271,7 @@ impl TakeOver<'_> {
                 manifest.add(family, &opened)?;
             }
         }
-        self.write(&dir.join(MANIFEST_FILE), &manifest.encode())
+        self.files.write(&dir.join(MANIFEST_FILE), &manifest.encode())
     }
 
     /// Returns where the file is.
@@ -287,29 +290,15 @@ impl TakeOver<'_> {
             let what = format!("it does not say which half of its file {} is", file.name);
             sealed::damaged(&self.dir.join(DATA_MANIFEST_FILE), what, REMEDY)
         })?;
-        self.write(&path, &half.encode())?;
+        self.files.write(&path, &half.encode())?;
         let parent_dir = self.dir.join(parent).join(&family);
-        self.make_dir(&parent_dir)?;
+        self.files.make_dir(&parent_dir)?;
         let target = parent_dir.join(target);
         // Both daughters refer to it.
         if !self.fs.exists(&target).map_err(|e| Error::io("cannot look for", &target, e))? {
             link_or_copy(self.fs, &found.path, &target)?;
         }
         Ok(path)
-    }
-
-    fn make_dir(&mut self, dir: &Path) -> Result<()> {
-        let made = self.fs.create_dir_all(dir);
-        made.map_err(|error| Error::io("cannot create directory", dir, error))?;
-        let above = dir.ancestors().take_while(|above| above.starts_with(self.dir));
-        self.dirs.extend(above.map(Path::to_path_buf));
-        Ok(())
-    }
-
-    fn write(&self, path: &Path, content: &[u8]) -> Result<()> {
-        let mut file = self.fs.create(path).map_err(|e| Error::io("cannot create", path, e))?;
-        let written = file.write_all(content).and_then(|()| file.sync());
-        written.map_err(|error| Error::io("cannot write", path, error))
     }
 }
 

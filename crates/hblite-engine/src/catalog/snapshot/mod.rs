@@ -30,6 +30,7 @@
 mod adopt;
 mod archive;
 mod data_manifest;
+mod new_files;
 mod restore;
 mod stored;
 mod take;

@@ -1,6 +1,5 @@
 //! Takes a snapshot.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use hblite_model::{Error, Exception, Result, TableDescriptor, TableName, TableSt
 use hblite_model::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 
 use super::data_manifest::{DataManifest, ListedFile, ListedRegion};
+use super::new_files::NewFiles;
 use super::{archive, check_name};
 use crate::catalog::Procedures;
 use crate::catalog::descriptor_file::{self, Safety};
@@ -93,7 +93,7 @@ impl Procedures<'_> {
             max_file_size: options.max_file_size,
         };
         let descriptor_dir = working.join(TABLE_DESCRIPTOR_DIR);
-        snapshot.make_dir(&descriptor_dir)?;
+        snapshot.files.make_dir(&descriptor_dir)?;
         descriptor_file::write(fs, &descriptor_dir, &snapshot.listed.table, Safety::Durable)?;
         for row in entry.live_rows() {
             if let Some(region) = entry.region(row.info.encoded_name()) {
@@ -106,10 +106,10 @@ impl Procedures<'_> {
             let _ = region.discard();
             added?;
         }
-        snapshot.write(&working.join(DATA_MANIFEST_FILE), &snapshot.listed.encode())?;
+        snapshot.files.write(&working.join(DATA_MANIFEST_FILE), &snapshot.listed.encode())?;
         let content = crate::snapshot::encode(&description);
-        snapshot.write(&working.join(SNAPSHOT_INFO_FILE), &content)?;
-        snapshot.dirs.iter().try_for_each(|dir| sync_dir(fs, dir))?;
+        snapshot.files.write(&working.join(SNAPSHOT_INFO_FILE), &content)?;
+        snapshot.files.sync()?;
         // From here on an open knows what is to be removed from the archive.
         let layout = &self.context.layout;
         layout.make_durable(fs, &layout.snapshots_working_dir())?;
@@ -143,8 +143,7 @@ fn settings(table: &TableDescriptor, options: &SnapshotOptions) -> Result<TableD
 struct NewSnapshot<'a> {
     fs: &'a dyn FileSystem,
     root: &'a Path,
-    /// Directories that were made.
-    dirs: BTreeSet<PathBuf>,
+    files: NewFiles<'a>,
     /// What HBase is to find in it.
     listed: DataManifest,
     /// Store files in the snapshot, and where they are in the table.
@@ -154,22 +153,22 @@ struct NewSnapshot<'a> {
 impl<'a> NewSnapshot<'a> {
     fn new(fs: &'a dyn FileSystem, root: &'a Path, table: TableDescriptor) -> Self {
         let listed = DataManifest { table, regions: Vec::new() };
-        Self { fs, root, dirs: BTreeSet::new(), listed, links: Vec::new() }
+        Self { fs, root, files: NewFiles::new(fs, root), listed, links: Vec::new() }
     }
 
     /// Adds a region's files of one moment.
     fn add_region(&mut self, region: &Region, is_flushed: bool) -> Result<()> {
         let info = region.info();
         let dir = self.root.join(info.encoded_name());
-        self.make_dir(&dir)?;
-        self.write(&dir.join(REGION_INFO_FILE), &region_info_file::file_content(info))?;
+        self.files.make_dir(&dir)?;
+        self.files.write(&dir.join(REGION_INFO_FILE), &region_info_file::file_content(info))?;
         self.listed.regions.push(ListedRegion { info: info.clone(), families: Vec::new() });
         // Nothing comes later that would explain itself.
         let mut manifest = Manifest { settled: u64::MAX, ..Manifest::new(info.encoded_name()) };
         region.with_stores_kept(is_flushed, |stores| {
             stores.iter().try_for_each(|store| self.add_store(&dir, store, &mut manifest))
         })?;
-        self.write(&dir.join(MANIFEST_FILE), &manifest.encode())
+        self.files.write(&dir.join(MANIFEST_FILE), &manifest.encode())
     }
 
     fn add_store(
@@ -180,7 +179,7 @@ impl<'a> NewSnapshot<'a> {
     ) -> Result<()> {
         let family = store.family().name();
         let dir = region_dir.join(family_dir_name(family));
-        self.make_dir(&dir)?;
+        self.files.make_dir(&dir)?;
         store.with_files_kept(|files| {
             let mut listed = Vec::with_capacity(files.len());
             for file in files {
@@ -209,7 +208,7 @@ impl<'a> NewSnapshot<'a> {
             return Ok(());
         };
         let parent_dir = self.root.join(parent).join(family);
-        self.make_dir(&parent_dir)?;
+        self.files.make_dir(&parent_dir)?;
         let target = parent_dir.join(name);
         // Both daughters refer to it.
         if self.fs.exists(&target).map_err(|e| Error::io("cannot look for", &target, e))? {
@@ -219,19 +218,5 @@ impl<'a> NewSnapshot<'a> {
         file.reader().reopen(self.fs, &target)?;
         self.links.push((target, file.reader().path().to_path_buf()));
         Ok(())
-    }
-
-    fn make_dir(&mut self, dir: &Path) -> Result<()> {
-        let made = self.fs.create_dir_all(dir);
-        made.map_err(|error| Error::io("cannot create directory", dir, error))?;
-        let above = dir.ancestors().take_while(|above| above.starts_with(self.root));
-        self.dirs.extend(above.map(Path::to_path_buf));
-        Ok(())
-    }
-
-    fn write(&self, path: &Path, content: &[u8]) -> Result<()> {
-        let mut file = self.fs.create(path).map_err(|e| Error::io("cannot create", path, e))?;
-        let written = file.write_all(content).and_then(|()| file.sync());
-        written.map_err(|error| Error::io("cannot write", path, error))
     }
 }
