@@ -6,18 +6,23 @@
 //! A thread that waits for input notices nothing of a signal, so [`Interruptible`] waits in short
 //! turns and asks in between.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
-use std::os::fd::AsFd;
+#[cfg(unix)]
+use std::os::fd::{AsFd, AsFd as Source};
+#[cfg(windows)]
+use std::os::windows::io::{AsHandle, AsHandle as Source};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// How long a wait for input goes on without asking for a signal.
-const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+#[cfg(unix)]
+const SIGNALS: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+#[cfg(not(unix))]
+const SIGNALS: &[i32] = &[SIGINT, SIGTERM];
 
 /// What a shell adds to the number of a signal that ended a process.
 const STATUS_OF_SIGNALS: i32 = 128;
@@ -29,10 +34,10 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Notes SIGINT, SIGTERM and SIGHUP from now on, instead of ending the process.
+    /// Notes SIGINT, SIGTERM and (on Unix) SIGHUP from now on, instead of ending the process.
     pub(crate) fn catch(&self) -> io::Result<()> {
         let is_second = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for &signal in SIGNALS {
             let status = STATUS_OF_SIGNALS + signal;
             // The order counts: actions run as they were registered.
             flag::register_conditional_shutdown(signal, status, Arc::clone(&is_second))?;
@@ -88,25 +93,52 @@ pub(crate) struct Interruptible<R> {
     interrupt: Interrupt,
 }
 
-impl<R: Read + AsFd> Interruptible<R> {
+impl<R: Read + Source> Interruptible<R> {
     pub(crate) fn new(input: R, interrupt: Interrupt) -> Self {
         Self { input, interrupt }
     }
 }
 
-impl<R: Read + AsFd> Read for Interruptible<R> {
+impl<R: Read + Source> Read for Interruptible<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if self.interrupt.answer().is_break() {
                 // Not `Interrupted`, after which readers try again.
                 return Err(io::Error::other("interrupted"));
             }
-            let mut waiting = [PollFd::new(&self.input, PollFlags::IN)];
-            match poll(&mut waiting, Some(&TURN)) {
-                Ok(0) | Err(rustix::io::Errno::INTR) => {}
-                Ok(_) => return self.input.read(buffer),
-                Err(error) => return Err(error.into()),
+            if has_bytes(&self.input)? {
+                return self.input.read(buffer);
             }
         }
     }
+}
+
+/// Standard input without the buffer of the standard library.
+pub(crate) fn standard_input() -> io::Result<File> {
+    #[cfg(unix)]
+    let handle = io::stdin().as_fd().try_clone_to_owned();
+    #[cfg(windows)]
+    let handle = io::stdin().as_handle().try_clone_to_owned();
+    handle.map(File::from)
+}
+
+/// Whether a read would not wait: looks for a short turn.
+#[cfg(unix)]
+fn has_bytes(input: &impl Source) -> io::Result<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    /// How long a wait for input goes on without asking for a signal.
+    const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    let mut waiting = [PollFd::new(input, PollFlags::IN)];
+    match poll(&mut waiting, Some(&TURN)) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => Ok(false),
+        Ok(_) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A wait on any kind of input that ends after a time does not exist on Windows; there a signal is
+/// noticed after the next bytes.
+#[cfg(windows)]
+fn has_bytes(_: &impl Source) -> io::Result<bool> {
+    Ok(true)
 }

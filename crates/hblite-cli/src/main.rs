@@ -5,6 +5,7 @@
 mod backup;
 mod casestudy;
 mod check;
+mod ending;
 mod fault;
 mod from_hbase;
 mod hfile;

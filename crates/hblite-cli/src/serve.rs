@@ -1,7 +1,8 @@
 //! `hblite serve`: a store behind the ports of an HBase cluster.
 //!
 //! One line of JSON on stdout says that the ports are open and which they are; the port file, if
-//! one is wanted, has the same. SIGTERM and SIGINT end the server: memory is flushed, exit code 0.
+//! one is wanted, has the same. SIGTERM and SIGINT end the server, and on request the end of its
+//! standard input: memory is flushed, exit code 0.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,9 +14,8 @@ use clap::{Args, ValueEnum};
 use hblite::{Connection, Options};
 use hblite_server::{Log, LogLevel, Server, ServerOptions, ServerPorts};
 use serde_json::json;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
+use crate::ending::Ending;
 use crate::output::{FAILURE, fail};
 use crate::settings::Settings;
 use crate::shell::report_open;
@@ -64,6 +64,10 @@ pub(crate) struct ServeArguments {
     /// A file for the line with the ports, written when they are open.
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
+    /// Ends when standard input does: with the process that holds the other end of the pipe,
+    /// even if that is killed.
+    #[arg(long)]
+    exit_with_parent: bool,
 }
 
 /// Which calls are logged.
@@ -94,7 +98,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> ExitCode {
 
 fn serve(arguments: &ServeArguments) -> Result<(), String> {
     // Before the ports are open: who has seen the line may end the server at once.
-    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| error.to_string())?;
+    let ending = Ending::catch().map_err(|error| error.to_string())?;
+    if arguments.exit_with_parent {
+        ending.include_input().map_err(|error| error.to_string())?;
+    }
     let text = |error: hblite::Error| error.message().to_owned();
     let mut settings = Settings::new(options(arguments));
     for setting in &arguments.settings {
@@ -109,7 +116,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     report_open(&connection);
     let server = Server::start(&connection, settings.server).map_err(text)?;
     announce(arguments, &server)?;
-    let _ = signals.forever().next();
+    ending.wait();
     end(server, connection).map_err(text)
 }
 

@@ -4,7 +4,6 @@
 //! read gives an error instead. It takes a descriptor, so the limit of descriptors is raised.
 
 use hblite::{EngineOptions, Options};
-use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// Blocks come from this cache, where a mapping would leave them to the operating system.
 const BLOCK_CACHE_SIZE_BYTES: usize = 256 << 20;
@@ -16,9 +15,19 @@ pub(crate) fn options() -> Options {
 
 /// The same settings for a store whose files are not mapped.
 pub(crate) fn unmapped(engine: EngineOptions) -> EngineOptions {
+    raise_descriptor_limit();
+    engine.with_files_mapped(false).with_block_cache_size_bytes(BLOCK_CACHE_SIZE_BYTES)
+}
+
+#[cfg(unix)]
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     // With the lower limit a store of many files does not open, and the error says why.
     let _ = setrlimit(Resource::Nofile, limit);
-    engine.with_files_mapped(false).with_block_cache_size_bytes(BLOCK_CACHE_SIZE_BYTES)
 }
+
+/// Windows has no such limit.
+#[cfg(not(unix))]
+fn raise_descriptor_limit() {}

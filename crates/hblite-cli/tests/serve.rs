@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
@@ -30,11 +30,15 @@ fn command(arguments: &[&str]) -> Command {
 /// Starts a server and waits for its line.
 fn serve(arguments: &[&str]) -> Served {
     let mut child = command(arguments).spawn().expect("it starts");
-    let stdout = child.stdout.take().expect("piped");
+    let ready = read_line(child.stdout.take().expect("piped"));
+    Served { child, ready }
+}
+
+/// The ready line.
+fn read_line(stdout: ChildStdout) -> Value {
     let mut line = String::new();
     BufReader::new(stdout).read_line(&mut line).expect("a line");
-    let ready = serde_json::from_str(&line).expect("JSON");
-    Served { child, ready }
+    serde_json::from_str(&line).expect("JSON")
 }
 
 impl Served {
@@ -93,6 +97,56 @@ fn a_store_is_the_same_cluster_when_it_is_served_again() {
     let second = serve(&arguments(dir.path()));
     assert_eq!(second.cluster_id(), id);
     assert_eq!(second.end("-INT"), Some(0));
+}
+
+/// Starts a server on free ports, with a pipe on its standard input.
+fn serve_with_input(options: &[&str]) -> (Served, ChildStdin) {
+    let mut arguments = vec!["--memory", "--rpc-port", "0", "--zookeeper-port", "0"];
+    arguments.extend(options);
+    let mut child = command(&arguments).stdin(Stdio::piped()).spawn().expect("it starts");
+    let input = child.stdin.take().expect("piped");
+    let ready = read_line(child.stdout.take().expect("piped"));
+    (Served { child, ready }, input)
+}
+
+#[test]
+fn with_that_option_a_server_ends_with_its_input() {
+    let (mut served, input) = serve_with_input(&["--exit-with-parent"]);
+    drop(input);
+    assert_eq!(served.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn without_it_a_server_outlives_its_input() {
+    let (served, input) = serve_with_input(&[]);
+    drop(input);
+    assert_eq!(served.cluster_id().len(), 36);
+    assert_eq!(served.end("-TERM"), Some(0));
+}
+
+#[test]
+fn no_server_is_left_when_its_parent_is_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    // The shell holds the writing end of the server's input until it is killed.
+    let script = r#"mkfifo input
+        "$0" serve --memory --rpc-port 0 --zookeeper-port 0 --exit-with-parent <input &
+        exec 3>input
+        read -r never"#;
+    let mut parent = Command::new("sh");
+    parent.args(["-c", script, env!("CARGO_BIN_EXE_hblite")]).current_dir(dir.path());
+    parent.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = parent.spawn().expect("sh");
+    let _input = child.stdin.take();
+    let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    let ready: Value = serde_json::from_str(&line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The server has the same standard output, which closes with the last process that has it.
+    stdout.read_line(&mut line).unwrap();
+    let port = u16::try_from(ready["rpc_port"].as_u64().unwrap()).unwrap();
+    TcpStream::connect(("127.0.0.1", port)).unwrap_err();
 }
 
 #[test]

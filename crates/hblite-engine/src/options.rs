@@ -137,7 +137,8 @@ impl Default for EngineOptions {
             compaction_bytes_per_second_max: Some(100 << 20),
             is_compaction_enabled: true,
             block_cache_size_bytes: 64 * MIB,
-            are_files_mapped: true,
+            // Windows cannot remove a file that is mapped.
+            are_files_mapped: cfg!(unix),
             scrub_period_ms: Some(7 * 24 * 60 * 60 * 1000),
             scrub_bytes_per_second_max: Some(8 << 20),
             wal: WalOptions::default(),

@@ -11,6 +11,7 @@ mod image;
 mod mapping;
 mod mem_fs;
 mod pages;
+mod platform;
 mod rng;
 #[cfg(feature = "simulation")]
 pub mod simulation;

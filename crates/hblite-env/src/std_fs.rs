@@ -1,13 +1,13 @@
 //! The real file system.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::fs::{COPY_SIZE, DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
-use crate::mapping;
+use crate::platform::is_at;
+use crate::{mapping, platform};
 
 /// The file system of the operating system.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,7 +24,7 @@ impl FileSystem for StdFileSystem {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+        platform::rename(from, to)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
@@ -65,7 +65,7 @@ impl FileSystem for StdFileSystem {
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+        platform::sync_file(path)
     }
 
     fn rewrite(&self, path: &Path, from: u64) -> io::Result<()> {
@@ -76,15 +76,15 @@ impl FileSystem for StdFileSystem {
         while offset < end {
             // At most COPY_SIZE, which fits any `usize`.
             buffer.resize((end - offset).min(COPY_SIZE) as usize, 0);
-            file.read_exact_at(&mut buffer, offset)?;
-            file.write_all_at(&buffer, offset)?;
+            platform::read_exact_at(&file, &mut buffer, offset)?;
+            platform::write_all_at(&file, &buffer, offset)?;
             offset += buffer.len() as u64;
         }
         file.sync_all()
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+        platform::sync_dir(path)
     }
 
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>> {
@@ -117,23 +117,10 @@ impl FileSystem for StdFileSystem {
 fn not_locked(error: TryLockError, file: &mut File) -> io::Result<io::Error> {
     match error {
         TryLockError::WouldBlock => {
-            let mut other = String::new();
-            file.read_to_string(&mut other)?;
-            Ok(io::Error::new(io::ErrorKind::WouldBlock, other))
+            let holder = platform::read_holder(file)?;
+            Ok(io::Error::new(io::ErrorKind::WouldBlock, holder))
         }
         TryLockError::Error(error) => Ok(error),
-    }
-}
-
-/// Whether `path` leads to the open file.
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    match fs::metadata(path) {
-        Ok(found) => {
-            let open = file.metadata()?;
-            Ok((open.dev(), open.ino()) == (found.dev(), found.ino()))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
     }
 }
 
@@ -184,7 +171,7 @@ impl ReadableFile for StdReadableFile {
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        self.0.read_exact_at(buffer, offset)
+        platform::read_exact_at(&self.0, buffer, offset)
     }
 
     fn map(&self) -> io::Result<FileBytes> {

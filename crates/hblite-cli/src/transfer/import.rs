@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,7 +17,7 @@ use hblite_transfer::{
 use indicatif::ProgressBar;
 
 use super::{Format, delimited, is_gzip, is_standard, named};
-use crate::interrupt::{Interrupt, Interruptible};
+use crate::interrupt::{Interrupt, Interruptible, standard_input};
 use crate::output::{FAILURE, fail, print, tell, transfer_bar};
 use crate::shell::report_open;
 
@@ -290,10 +289,8 @@ fn open_input(
     let failed = |error: io::Error| TransferError::Invalid(named(path, &error).to_string());
     if is_standard(path) {
         // Without the buffer of `Stdin`, whose bytes a wait for more would not see.
-        let input = io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;
-        return Ok(Box::new(
-            bar.wrap_read(Interruptible::new(File::from(input), interrupt.clone())),
-        ));
+        let input = standard_input().map_err(failed)?;
+        return Ok(Box::new(bar.wrap_read(Interruptible::new(input, interrupt.clone()))));
     }
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;

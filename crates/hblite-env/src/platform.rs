@@ -1,0 +1,130 @@
+//! What the real file system does differently on Unix and on Windows.
+//!
+//! Each function has one meaning and a body per platform. On Windows:
+//!
+//! - [`sync_dir`] only checks that the directory exists. NTFS logs changes of names itself, in
+//!   order; nothing makes it write that log at once.
+//! - [`rename`] removes an empty directory at the target first, so the two steps are not atomic.
+//!   A directory with an open file in it cannot be renamed.
+//! - A lock is mandatory: while one process holds it, others cannot read the file. [`read_holder`]
+//!   then has no name to give.
+//!
+//! Threads: all functions may be called from any thread.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+#[cfg(unix)]
+mod system {
+    use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+
+    use super::{File, Path, fs, io};
+
+    pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        file.read_exact_at(buffer, offset)
+    }
+
+    pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        file.write_all_at(bytes, offset)
+    }
+
+    pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    pub(super) fn is_same(file: &File, path: &Path) -> io::Result<bool> {
+        let (open, found) = (file.metadata()?, fs::metadata(path)?);
+        Ok((open.dev(), open.ino()) == (found.dev(), found.ino()))
+    }
+}
+
+#[cfg(windows)]
+mod system {
+    use std::fs::OpenOptions;
+    use std::os::windows::fs::FileExt as _;
+
+    use super::{File, Path, fs, io};
+
+    pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match file.seek_read(&mut buffer[done..], offset + done as u64) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(length) => done += length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match file.seek_write(&bytes[done..], offset + done as u64) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(length) => done += length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+        if fs::metadata(from)?.is_dir() && fs::metadata(to).is_ok_and(|found| found.is_dir()) {
+            // Fails, as it must, unless the directory is empty.
+            fs::remove_dir(to)?;
+        }
+        fs::rename(from, to)
+    }
+
+    pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
+        // Windows flushes only a file that is open for writing.
+        OpenOptions::new().write(true).open(path)?.sync_all()
+    }
+
+    pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
+        match fs::metadata(path)?.is_dir() {
+            true => Ok(()),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    pub(super) fn is_same(file: &File, path: &Path) -> io::Result<bool> {
+        let open = same_file::Handle::from_file(file.try_clone()?)?;
+        Ok(open == same_file::Handle::from_path(path)?)
+    }
+}
+
+pub(crate) use system::{read_exact_at, rename, sync_dir, sync_file, write_all_at};
+
+/// Whether `path` leads to the open file.
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    match system::is_same(file, path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        other => other,
+    }
+}
+
+/// What the holder of a lock wrote into the locked file.
+///
+/// # Errors
+/// Those of reading. Where a lock is mandatory, the text says only that someone holds it.
+pub(crate) fn read_holder(file: &mut File) -> io::Result<String> {
+    let mut holder = String::new();
+    match file.read_to_string(&mut holder) {
+        Err(_) if cfg!(windows) => Ok("another process".to_owned()),
+        Err(error) => Err(error),
+        Ok(_) => Ok(holder),
+    }
+}
