@@ -352,11 +352,14 @@ impl Engine {
     /// Compacts files, and returns when that is done. A disabled table has nothing to compact.
     ///
     /// # Errors
-    /// `TableNotFound`, `UnknownRegion`, `NoSuchColumnFamily`; `Io` and `CorruptHFile` leave the
-    /// store's files as they were.
+    /// `TableNotFound`, `UnknownRegion`, `NoSuchColumnFamily`; `NotServingRegion` for a table's
+    /// medium objects; `Io` and `CorruptHFile` leave the store's files as they were.
     pub fn compact(&self, request: impl Into<CompactRequest>) -> Result<()> {
         self.context.check_not_read_only()?;
         let request = request.into();
+        if let Some(region) = request.mob_region() {
+            return Err(self.catalog.not_online(&region));
+        }
         let regions = match request.target() {
             RequestTarget::Table(table) => {
                 self.catalog.descriptor(table)?;

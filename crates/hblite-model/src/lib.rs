@@ -29,8 +29,8 @@ pub use admin::{
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{
-    BloomType, ColumnFamilyDescriptor, Compression, DataBlockEncoding, KeepDeletedCells,
-    TableDescriptor,
+    BloomType, ColumnFamilyDescriptor, Compression, Coprocessor, DataBlockEncoding,
+    KeepDeletedCells, TableDescriptor,
 };
 pub use direction::Direction;
 pub use error::{Error, ErrorKind, Exception, Result};

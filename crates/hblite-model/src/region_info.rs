@@ -53,6 +53,22 @@ impl RegionInfo {
         info
     }
 
+    /// The region that stands for a table's medium objects (MOB) in calls of HBase's clients. No
+    /// server ever has it.
+    pub fn mob(table: &TableName) -> Self {
+        Self::new(table.clone(), Self::MOB_START_KEY, b"", 0)
+    }
+
+    /// The [`mob`](Self::mob) region with this full name, of whatever table.
+    pub fn mob_named(name: &[u8]) -> Option<Self> {
+        let comma = name.iter().position(|byte| *byte == b',')?;
+        let table = std::str::from_utf8(&name[..comma]).ok()?.parse().ok()?;
+        Some(Self::mob(&table)).filter(|region| region.is_named(name))
+    }
+
+    /// The start key of [`mob`](Self::mob) regions.
+    pub const MOB_START_KEY: &[u8] = b".mob";
+
     /// The region that HBase wrote as `RegionInfo.toByteArray`, as stored in hbase:meta; `None` if
     /// the bytes are not a region (`RegionInfo.parseFromOrNull`).
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {

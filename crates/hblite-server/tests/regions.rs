@@ -328,3 +328,34 @@ fn a_change_with_a_nonce_is_made_once() {
     let again: pb::ProcedureResponse = master.call("CreateTable", &request).decode();
     assert_eq!(first, again);
 }
+
+/// HBase's client asks the master whether a table's medium objects are being compacted.
+#[test]
+fn the_master_names_regions_and_those_of_medium_objects() {
+    let server = start(1);
+    create_table(&server, "t", &[]);
+    let regions = server.connection().admin().regions("t").unwrap();
+    let mob = hblite::RegionInfo::mob(&"t".parse().unwrap());
+    let mut master = Client::java(server.ports().master, "AdminService");
+    let request = |name: Vec<u8>| pb::GetRegionInfoRequest {
+        region: pb::RegionSpecifier { r#type: 1, value: name.into() },
+        compaction_state: Some(true),
+        best_split_row: None,
+    };
+    let answer = master.call("GetRegionInfo", &request(mob.region_name()));
+    let answer: pb::GetRegionInfoResponse = answer.decode();
+    assert_eq!(answer.region_info.start_key.as_deref(), Some(&b".mob"[..]));
+    assert_eq!(answer.compaction_state, Some(0));
+    let answer = master.call("GetRegionInfo", &request(regions[0].encoded_name().into()));
+    let answer: pb::GetRegionInfoResponse = answer.decode();
+    assert_eq!(answer.region_info.region_id, regions[0].region_id());
+    let answer = master.call("GetRegionInfo", &request(b"t,a,1.x.".to_vec()));
+    assert_eq!(answer.exception(), ("UnknownRegionException", true));
+    let compact = pb::CompactRegionRequest {
+        region: pb::RegionSpecifier { r#type: 1, value: mob.region_name().into() },
+        ..pb::CompactRegionRequest::default()
+    };
+    let answer = master.call("CompactRegion", &compact);
+    assert_eq!(answer.exception(), ("NotServingRegionException", false));
+    assert!(answer.exception_text().contains(" is not online on 127.0.0.1,"));
+}

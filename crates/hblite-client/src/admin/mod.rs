@@ -46,9 +46,26 @@ impl Admin {
         name: &'static str,
         request: &impl Message,
     ) -> Result<M> {
+        self.call_method(Method::new(Service::Master, name), request).await
+    }
+
+    /// Calls a method that the master has because every server has it.
+    async fn call_server<M: Message + Default>(
+        &self,
+        name: &'static str,
+        request: &impl Message,
+    ) -> Result<M> {
+        self.call_method(Method::new(Service::Admin, name), request).await
+    }
+
+    async fn call_method<M: Message + Default>(
+        &self,
+        method: Method,
+        request: &impl Message,
+    ) -> Result<M> {
         let mut retries = Retries::new(&self.shared.settings);
         loop {
-            match self.attempt(name, request, &retries).await {
+            match self.attempt(method, request, &retries).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
                     if error.clears_location() {
@@ -62,7 +79,7 @@ impl Admin {
 
     async fn attempt<M: Message + Default>(
         &self,
-        name: &'static str,
+        method: Method,
         request: &impl Message,
         retries: &Retries,
     ) -> std::result::Result<M, CallError> {
@@ -77,7 +94,6 @@ impl Admin {
                 master
             }
         };
-        let method = Method::new(Service::Master, name);
         let answer = self.shared.rpc.call(&master, method, request, b"", limit).await?;
         Ok(answer.message)
     }

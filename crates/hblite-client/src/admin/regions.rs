@@ -156,6 +156,10 @@ impl Admin {
     /// Merges files of a table or region, or of one family of it. Returns when the servers report
     /// that nothing is being compacted any more.
     pub async fn compact(&self, request: &CompactRequest) -> Result<()> {
+        if let Some(region) = request.mob_region() {
+            let request = compact_region(request, &region);
+            return self.call_server("CompactRegion", &request).await.map(|_: pb::Empty| ());
+        }
         if let RequestTarget::Table(table) = request.target()
             && self.table_state(table).await? == TableState::Disabled
         {
@@ -164,11 +168,7 @@ impl Admin {
         }
         let regions = self.targets(request.target()).await?;
         for region in &regions {
-            let request = pb::CompactRegionRequest {
-                region: convert::region_specifier(&region.region_name()),
-                major: Some(request.kind() == CompactionKind::Major),
-                family: request.family().map(|family| family.to_vec().into()),
-            };
+            let request = compact_region(request, region);
             let _: pb::Empty = self.call_region("CompactRegion", region, &request).await?;
         }
         for region in &regions {
@@ -230,6 +230,14 @@ impl Admin {
             }
             retries.after(error).await?;
         }
+    }
+}
+
+fn compact_region(request: &CompactRequest, region: &RegionInfo) -> pb::CompactRegionRequest {
+    pb::CompactRegionRequest {
+        region: convert::region_specifier(&region.region_name()),
+        major: Some(request.kind() == CompactionKind::Major),
+        family: request.family().map(|family| family.to_vec().into()),
     }
 }
 

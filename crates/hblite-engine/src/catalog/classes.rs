@@ -4,7 +4,7 @@
 //! as HBase refuses one that is missing, so that a table never seems to have an observer, or an
 //! engine, that does not run.
 
-use hblite_model::{ColumnFamilyDescriptor, TableDescriptor};
+use hblite_model::{ColumnFamilyDescriptor, Coprocessor, TableDescriptor};
 
 /// Endpoints that every table has.
 const ENDPOINTS: [&str; 2] = [
@@ -30,28 +30,9 @@ pub(super) fn loading_problem(table: &TableDescriptor) -> Option<String> {
 }
 
 fn coprocessor_problem(table: &TableDescriptor) -> Option<String> {
-    let specs = table.attributes().iter().filter(|(key, _)| is_coprocessor_key(key));
-    let (_, class) = specs
-        .filter_map(|(_, spec)| jar_and_class(spec))
-        .find(|(jar, class)| !jar.is_empty() || !ENDPOINTS.contains(class))?;
+    let is_missing = |one: &Coprocessor<'_>| !one.jar.is_empty() || !ENDPOINTS.contains(&one.class);
+    let class = table.coprocessors().find(is_missing)?.class;
     Some(format!("Class {class} cannot be loaded"))
-}
-
-/// `coprocessor$<number>`, in any case.
-fn is_coprocessor_key(key: &str) -> bool {
-    let number = key.split_once('$').filter(|(name, _)| name.eq_ignore_ascii_case("coprocessor"));
-    number.is_some_and(|(_, number)| is_number(number) && !number.is_empty())
-}
-
-fn is_number(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Of `<jar>|<class>|<priority>|<arguments>`; HBase passes over a value of another form.
-fn jar_and_class(spec: &str) -> Option<(&str, &str)> {
-    let mut parts = spec.splitn(4, '|');
-    let (jar, class, priority) = (parts.next()?, parts.next()?, parts.next()?);
-    (!class.is_empty() && is_number(priority.trim())).then_some((jar, class))
 }
 
 /// What is wrong with a compaction policy. It is the first in, first out policy's own check, which

@@ -247,6 +247,13 @@ impl Catalog {
         self.server.to_string()
     }
 
+    /// HBase's refusal of a call for a region that its server does not have.
+    pub(crate) fn not_online(&self, region: &RegionInfo) -> Error {
+        let (name, server) = (region.region_name_as_string(), self.server_name());
+        let message = format!("{name} is not online on {server}");
+        Error::new(Exception::NotServingRegion, message)
+    }
+
     /// The ways to change this.
     pub fn procedures(&self) -> Procedures<'_> {
         Procedures(self)

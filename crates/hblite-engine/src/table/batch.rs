@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use hblite_model::{
-    Action, Error, ErrorKind, Exception, Mutation, MutationKind, RegionInfo, Result, RowResult,
+    Action, Error, ErrorKind, Exception, Mutation, MutationKind, Result, RowResult,
 };
 
 use super::TableHandle;
@@ -144,11 +144,10 @@ impl TableHandle {
         if error.exception() != Exception::TableNotEnabled {
             return error;
         }
-        let regions = self.catalog.region_infos(&self.name);
-        let name = regions.first().map(RegionInfo::region_name_as_string).unwrap_or_default();
-        let server = self.catalog.server_name();
-        let message = format!("{name} is not online on {server}");
-        Error::new(Exception::NotServingRegion, message)
+        match self.catalog.region_infos(&self.name).first() {
+            Some(region) => self.catalog.not_online(region),
+            None => error,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests to flush and to compact: which part of a table, and how.
 
-use crate::TableName;
+use crate::{RegionInfo, TableName};
 
 /// What a request applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +92,7 @@ pub struct CompactRequest {
     target: RequestTarget,
     family: Option<Vec<u8>>,
     kind: CompactionKind,
+    is_mob: bool,
 }
 
 impl CompactRequest {
@@ -106,7 +107,13 @@ impl CompactRequest {
     }
 
     fn new(target: RequestTarget) -> Self {
-        Self { target, family: None, kind: CompactionKind::Minor }
+        Self { target, family: None, kind: CompactionKind::Minor, is_mob: false }
+    }
+
+    /// A compaction of a table's medium objects (`CompactType.MOB`). HBase 2.6 has no such
+    /// compaction apart from that of the table, and refuses the request.
+    pub fn mob(table: impl Into<TableName>) -> Self {
+        Self { is_mob: true, ..Self::table(table) }
     }
 
     /// Compacts only this family.
@@ -136,6 +143,14 @@ impl CompactRequest {
     /// Minor or major.
     pub fn kind(&self) -> CompactionKind {
         self.kind
+    }
+
+    /// The region that stands for the table's medium objects, if the request is for those.
+    pub fn mob_region(&self) -> Option<RegionInfo> {
+        match &self.target {
+            RequestTarget::Table(table) if self.is_mob => Some(RegionInfo::mob(table)),
+            _ => None,
+        }
     }
 }
 

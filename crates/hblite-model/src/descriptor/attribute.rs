@@ -36,7 +36,7 @@ enum Kind {
     UpperCase,
 }
 
-const FAMILY: [(&str, Kind); 21] = [
+const FAMILY: [(&str, Kind); 24] = [
     ("BLOCKCACHE", Kind::Bool),
     ("BLOCKSIZE", Kind::SmallSize),
     ("BLOOMFILTER", Kind::OneOfAnyCase(BloomType::NAMES)),
@@ -51,8 +51,11 @@ const FAMILY: [(&str, Kind); 21] = [
     ("INDEX_BLOCK_ENCODING", Kind::OneOf(&["NONE", "PREFIX_TREE"])),
     ("IN_MEMORY", Kind::Bool),
     ("IN_MEMORY_COMPACTION", Kind::OneOf(&["NONE", "BASIC", "EAGER", "ADAPTIVE"])),
+    ("IS_MOB", Kind::Bool),
     ("KEEP_DELETED_CELLS", Kind::OneOfAnyCase(KeepDeletedCells::NAMES)),
     ("MIN_VERSIONS", Kind::Int),
+    ("MOB_COMPACT_PARTITION_POLICY", Kind::OneOfAnyCase(&["DAILY", "WEEKLY", "MONTHLY"])),
+    ("MOB_THRESHOLD", Kind::Long),
     ("NEW_VERSION_BEHAVIOR", Kind::Bool),
     ("PREFETCH_BLOCKS_ON_OPEN", Kind::Bool),
     ("REPLICATION_SCOPE", Kind::Int),
@@ -156,6 +159,10 @@ fn one_of(
         "COMPRESSION" => Error::illegal_argument(format!(
             "Compression {} is not supported. Use one of \
              LZO GZ ZSTD EnumDesc LZ4 NONE SNAPPY BZIP2",
+            value.to_ascii_uppercase()
+        )),
+        "MOB_COMPACT_PARTITION_POLICY" => Error::illegal_argument(format!(
+            "{name} {} is not supported. Use one of WEEKLY EnumDesc DAILY MONTHLY",
             value.to_ascii_uppercase()
         )),
         "DURABILITY" => Error::illegal_argument(format!(

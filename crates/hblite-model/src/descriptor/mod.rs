@@ -6,11 +6,13 @@
 //! `ColumnFamilyDescriptorBuilder`.
 
 mod attribute;
+mod coprocessor;
 mod family;
 mod named;
 mod pretty;
 mod table;
 
+pub use coprocessor::Coprocessor;
 pub use family::{ColumnFamilyDescriptor, VERSIONS_ALL};
 pub use named::{BloomType, Compression, DataBlockEncoding, KeepDeletedCells};
 pub use pretty::{format_bytes, format_interval, parse_bytes, parse_interval};

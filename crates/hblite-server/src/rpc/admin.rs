@@ -1,7 +1,8 @@
 //! AdminService: what a region server does to its regions.
 
 use hblite_engine::RegionHandle;
-use hblite_model::FlushRequest;
+use hblite_model::bytes::to_string_binary;
+use hblite_model::{Error, Exception, FlushRequest, RegionInfo};
 use hblite_wire::RemoteException;
 use hblite_wire::convert;
 use hblite_wire::pb;
@@ -79,6 +80,9 @@ fn named(
 
 fn region_info(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetRegionInfoRequest = call.parameter()?;
+    if call.client.role == Role::Master {
+        return region_info_of_master(cluster, call, &request);
+    }
     let region = named(cluster, call, &request.region)?;
     let state = compaction_state(cluster.compactor.pending(region.info().encoded_name()));
     let is_whole = !region.has_references();
@@ -94,6 +98,26 @@ fn region_info(cluster: &Cluster, call: &Call<'_>) -> Answer {
         mergeable: Some(is_whole && !region.info().table().is_meta()),
         best_split_row: best_split_row.map(Into::into),
     })
+}
+
+/// The master has no regions. It knows their names, and that no medium objects are compacted.
+fn region_info_of_master(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    request: &pb::GetRegionInfoRequest,
+) -> Answer {
+    let name = request.region.value.as_ref();
+    let mut response = pb::GetRegionInfoResponse::default();
+    if let Some(region) = cluster.find_region(name)? {
+        response.region_info = convert::region_info(&region);
+    } else if let Some(region) = RegionInfo::mob_named(name) {
+        response.region_info = convert::region_info(&region);
+        let none = compaction_state(Pending::default());
+        response.compaction_state = (request.compaction_state == Some(true)).then_some(none);
+    } else {
+        return Err(Error::new(Exception::UnknownRegion, to_string_binary(name)).into());
+    }
+    call.answer(&response)
 }
 
 fn regions_here(

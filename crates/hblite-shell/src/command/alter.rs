@@ -11,7 +11,7 @@ use crate::value::{Hash, Value};
 
 /// Settings of a family in the order in which HBase's shell applies them: `MIN_VERSIONS` is
 /// checked against `VERSIONS` when the latter is set.
-const FAMILY_ATTRIBUTES: [&str; 22] = [
+const FAMILY_ATTRIBUTES: [&str; 25] = [
     "BLOCKCACHE",
     "REPLICATION_SCOPE",
     "CACHE_DATA_ON_WRITE",
@@ -29,21 +29,19 @@ const FAMILY_ATTRIBUTES: [&str; 22] = [
     "KEEP_DELETED_CELLS",
     "COMPRESS_TAGS",
     "PREFETCH_BLOCKS_ON_OPEN",
+    "IS_MOB",
+    "MOB_THRESHOLD",
     "NEW_VERSION_BEHAVIOR",
     "BLOOMFILTER",
     "COMPRESSION",
+    "MOB_COMPACT_PARTITION_POLICY",
     "STORAGE_POLICY",
     "DFS_REPLICATION",
 ];
 
 /// Settings of a family that hblite cannot honour, and what they are about.
-const FAMILY_UNSUPPORTED: [(&str, &str); 5] = [
-    ("ENCRYPTION", "encryption"),
-    ("ENCRYPTION_KEY", "encryption"),
-    ("IS_MOB", "medium objects"),
-    ("MOB_THRESHOLD", "medium objects"),
-    ("MOB_COMPACT_PARTITION_POLICY", "medium objects"),
-];
+const FAMILY_UNSUPPORTED: [(&str, &str); 2] =
+    [("ENCRYPTION", "encryption"), ("ENCRYPTION_KEY", "encryption")];
 
 /// Settings of a table.
 const TABLE_ATTRIBUTES: [&str; 16] = [
@@ -196,10 +194,8 @@ fn apply(
     let name = settings.remove("NAME");
     match method.as_deref() {
         None | Some("table_att") => {
-            if settings.iter().any(|(key, _)| is_coprocessor(key)) {
-                return Err(Failure::refused("coprocessors are not supported by hblite"));
-            }
             set_table_attributes(table, &mut settings)?;
+            add_coprocessors(table, &mut settings)?;
         }
         Some(method @ ("delete" | "table_att_unset" | "table_conf_unset")) => {
             let Some(name) = name else {
@@ -222,8 +218,29 @@ fn apply(
     Ok(())
 }
 
-fn is_coprocessor(key: &Value) -> bool {
-    key.to_text().to_ascii_lowercase().contains("coprocessor")
+/// Takes coprocessors out of `settings`: every key with that word in it, as in HBase's shell.
+fn add_coprocessors(table: &mut TableDescriptor, settings: &mut Hash) -> Result<(), Failure> {
+    let is_one = |key: &String| key.to_ascii_lowercase().contains("coprocessor");
+    let keys: Vec<String> = settings.iter().map(|(key, _)| key.to_text()).filter(is_one).collect();
+    for key in keys {
+        match settings.remove(&key) {
+            Some(Value::String(spec)) => {
+                table.add_coprocessor(String::from_utf8_lossy(&spec).trim())?;
+            }
+            Some(other) => {
+                let class = match other {
+                    Value::Nil => "nil",
+                    Value::Bool(true) => "true",
+                    Value::Bool(false) => "false",
+                    _ => other.class_name(),
+                };
+                let message = format!("no implicit conversion of {class} into String");
+                return Err(Failure::refused(message));
+            }
+            None => {}
+        }
+    }
+    Ok(())
 }
 
 /// Removes an attribute or several; each must be there.

@@ -132,14 +132,17 @@ fn flush(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
 }
 
 fn compact(context: &mut Context<'_>, arguments: &Arguments, is_major: bool) -> CommandResult {
-    if arguments.get(2).is_some_and(|kind| kind.to_text() != "NORMAL") {
-        return Err(Failure::refused("only NORMAL is accepted for type: there are no MOB files"));
-    }
+    let is_mob = match arguments.get(2).map(Value::to_text).as_deref() {
+        None | Some("NORMAL") => false,
+        Some("MOB") => true,
+        Some(_) => return Err(Failure::refused("only NORMAL or MOB accepted for type!")),
+    };
     let mut request = match target(context, arguments)? {
+        Target::Table(table) if is_mob => CompactRequest::mob(table),
         Target::Table(table) => CompactRequest::table(table),
         Target::Region(region) => CompactRequest::region(region),
     };
-    if let Some(family) = arguments.get(1) {
+    if let Some(family) = arguments.get(1).filter(|family| !matches!(family, Value::Nil)) {
         request = request.with_family(family.to_bytes());
     }
     if is_major {

@@ -37,8 +37,6 @@ use crate::store::store_file::{Half, StoreFile, split_reference};
 
 /// What to do about a snapshot that lacks a file.
 const REMEDY: &str = "restore the file from a backup, or delete the snapshot";
-/// The start key of the region that HBase makes up for a table's MOB files.
-pub(super) const MOB_REGION: &[u8] = b".mob";
 
 /// Finishes what concerns snapshots when a store is opened.
 ///
@@ -230,7 +228,8 @@ struct TakeOver<'a> {
 impl TakeOver<'_> {
     fn run(mut self, listed: &DataManifest) -> Result<()> {
         let (fs, layout, dir) = (self.fs, self.layout, self.dir);
-        if listed.regions.iter().any(|region| region.info.start_key() == MOB_REGION) {
+        if listed.regions.iter().any(|region| region.info.start_key() == RegionInfo::MOB_START_KEY)
+        {
             let path = dir.join(DATA_MANIFEST_FILE);
             return Err(sealed::damaged(&path, "it lists MOB files, which cannot be read", REMEDY));
         }

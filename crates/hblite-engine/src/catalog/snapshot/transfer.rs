@@ -19,9 +19,9 @@
 use std::path::{Path, PathBuf};
 
 use hblite_env::{Env, FileSystem};
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{Error, Exception, RegionInfo, Result};
 
-use super::adopt::{MOB_REGION, find, for_each_file};
+use super::adopt::{find, for_each_file};
 use super::data_manifest::DataManifest;
 use super::stored::read_description;
 use super::{archive, check_name, snapshot_not_found};
@@ -43,8 +43,9 @@ pub fn import_snapshot(env: &Env, dir: &Path, from: &Path, name: &str) -> Result
     let _lock = store.lock(env)?;
     let transfer = Transfer::find(env.fs.as_ref(), &Layout::new(from), name)?;
     foreign_settings::check(&transfer.listed.table)?;
-    let is_mob =
-        |region: &super::data_manifest::ListedRegion| region.info.start_key() == MOB_REGION;
+    let is_mob = |region: &super::data_manifest::ListedRegion| {
+        region.info.start_key() == RegionInfo::MOB_START_KEY
+    };
     if transfer.listed.regions.iter().any(is_mob) {
         let message = format!("snapshot {name} has medium objects (MOB), which hblite cannot read");
         return Err(Error::new(Exception::UnsupportedOperation, message));

@@ -112,7 +112,7 @@ public final class Transcripts {
   private static Map<Pattern, String> masks() {
     Map<Pattern, String> masks = new LinkedHashMap<>();
     String[][] all = {
-      {"(?m)^\\tat .*\\n?", ""},
+      {"(?m)^(?:\\tat |\\t\\.\\.\\. |Caused by: ).*\\n?", ""},
       {"'(\\d+) B \\([^)]*\\)'", "'$1'"},
       {"Took [0-9.]+ seconds", "Took N seconds"},
       {"timestamp=20\\d\\d-[0-9T:.-]+", "timestamp=NOW"},
