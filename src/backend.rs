@@ -16,13 +16,14 @@
 //!
 //! Threads: any for `Backend` and `TableBackend`; a `ScannerBackend` belongs to one at a time.
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hblite_engine::TableScanner;
+use hblite_engine::{FileNote, OpenReport, ReplayReport, TableScanner};
 use hblite_model::{
     Action, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
     CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Error, Exception,
@@ -36,9 +37,13 @@ use hblite_model::{SnapshotDescription, SnapshotOptions};
 ///
 /// Errors carry HBase's exception class and message, whichever engine they come from.
 #[allow(missing_docs, reason = "each method is the one of the same name in Connection or Admin")]
-pub trait Backend: Debug + Send + Sync {
+pub trait Backend: Any + Debug + Send + Sync {
     fn table(&self, name: TableName) -> Arc<dyn TableBackend>;
     fn now_millis(&self) -> i64;
+    fn dir(&self) -> Option<&Path>;
+    fn recovery(&self) -> Option<&ReplayReport>;
+    fn open_report(&self) -> Option<&OpenReport>;
+    fn file_notes(&self) -> Vec<FileNote>;
     fn close(&self) -> Result<()>;
 
     fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()>;

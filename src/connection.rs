@@ -1,6 +1,9 @@
 //! Opens stores and their tables.
+//!
+//! A connection holds its backend and nothing else, so it works alike on every engine.
 
-use std::path::{Path, PathBuf};
+use std::any::Any;
+use std::path::Path;
 use std::sync::Arc;
 
 use hblite_engine::{
@@ -103,7 +106,7 @@ pub fn backup(dir: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRepor
 /// table of it.
 ///
 /// # Errors
-/// `Io` if there is no store or somebody has it open; an error that names the snapshot or file if
+/// `Io` if there is no store or a process has it open; an error that names the snapshot or file if
 /// it is missing, damaged, there already, or cannot be read by hblite. The store has no such
 /// snapshot then.
 pub fn import_snapshot(dir: impl AsRef<Path>, from: impl AsRef<Path>, name: &str) -> Result<usize> {
@@ -267,8 +270,7 @@ impl Options {
             None => env,
         };
         let engine = Engine::open(env, dir, self.engine)?;
-        let backend = Arc::new(Embedded(Arc::clone(&engine)));
-        Ok(Connection { backend, embedded: Some((engine, dir.to_path_buf())) })
+        Ok(Connection::to_backend(Arc::new(Embedded { engine, dir: dir.to_path_buf() })))
     }
 }
 
@@ -279,14 +281,12 @@ impl Options {
 #[derive(Debug, Clone)]
 pub struct Connection {
     backend: Arc<dyn Backend>,
-    /// The engine in this process and its directory, if that is the backend.
-    embedded: Option<(Arc<Engine>, PathBuf)>,
 }
 
 impl Connection {
     /// A connection to any other engine.
     pub fn to_backend(backend: Arc<dyn Backend>) -> Self {
-        Self { backend, embedded: None }
+        Self { backend }
     }
 
     /// A table, which is looked up when it is used.
@@ -304,25 +304,25 @@ impl Connection {
 
     /// The directory of the store; `None` unless this process has it open.
     pub fn dir(&self) -> Option<&Path> {
-        self.embedded.as_ref().map(|(_, dir)| dir.as_path())
+        self.backend.dir()
     }
 
     /// What was read back from the log when this process opened the store; `None` for a store that
     /// another process serves.
     pub fn recovery(&self) -> Option<&ReplayReport> {
-        self.embedded.as_ref().map(|(engine, _)| engine.recovery())
+        self.backend.recovery()
     }
 
     /// What opening the store changed in its directory: which directories were in the way, and
     /// where in `archive/` they are now. `None` for a store that another process serves.
     pub fn open_report(&self) -> Option<&OpenReport> {
-        self.embedded.as_ref().map(|(engine, _)| engine.catalog().open_report())
+        self.backend.open_report()
     }
 
     /// Store files and manifests that were given up or taken in because the store was opened with
     /// [`Options::salvage`].
     pub fn file_notes(&self) -> Vec<FileNote> {
-        self.embedded.as_ref().map_or_else(Vec::new, |(engine, _)| engine.file_notes())
+        self.backend.file_notes()
     }
 
     /// The store's clock, in milliseconds since 1970-01-01 UTC.
@@ -342,9 +342,10 @@ impl Connection {
     }
 }
 
-/// The way of a server in the same process to the engine, for its clients address regions and not
-/// tables. Not part of the API.
+/// The engine behind a connection, if this process has the store open. The server needs it: its
+/// clients address regions, not tables. Not part of the API.
 #[doc(hidden)]
 pub fn embedded_engine(connection: &Connection) -> Option<&Arc<Engine>> {
-    connection.embedded.as_ref().map(|(engine, _)| engine)
+    let backend: &dyn Any = connection.backend.as_ref();
+    backend.downcast_ref::<Embedded>().map(|embedded| &embedded.engine)
 }

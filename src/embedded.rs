@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_engine::{Engine, TableHandle};
+use hblite_engine::{Engine, FileNote, OpenReport, ReplayReport, TableHandle};
 use hblite_model::{
     Action, BackupReport, BulkLoadOptions, BulkLoadReport, CheckAndMutate, CheckAndMutateResult,
     ColumnFamilyDescriptor, CompactRequest, Durability, FailSafeSnapshot, FlushRequest, Get,
@@ -17,155 +17,175 @@ use crate::backend::{Backend, Rows, TableBackend};
 
 /// A store that this process has open.
 #[derive(Debug)]
-pub(crate) struct Embedded(pub(crate) Arc<Engine>);
+pub(crate) struct Embedded {
+    pub(crate) engine: Arc<Engine>,
+    /// The directory, as it was given.
+    pub(crate) dir: PathBuf,
+}
 
 impl Backend for Embedded {
     fn table(&self, name: TableName) -> Arc<dyn TableBackend> {
-        Arc::new(self.0.table(name))
+        Arc::new(self.engine.table(name))
     }
 
     fn now_millis(&self) -> i64 {
-        self.0.now_millis()
+        self.engine.now_millis()
+    }
+
+    fn dir(&self) -> Option<&Path> {
+        Some(&self.dir)
+    }
+
+    fn recovery(&self) -> Option<&ReplayReport> {
+        Some(self.engine.recovery())
+    }
+
+    fn open_report(&self) -> Option<&OpenReport> {
+        Some(self.engine.catalog().open_report())
+    }
+
+    fn file_notes(&self) -> Vec<FileNote> {
+        self.engine.file_notes()
     }
 
     fn close(&self) -> Result<()> {
-        self.0.close()
+        self.engine.close()
     }
 
     fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()> {
-        self.0.procedures().create_table(table, split_keys)
+        self.engine.procedures().create_table(table, split_keys)
     }
 
     fn drop_table(&self, table: &TableName) -> Result<()> {
-        self.0.procedures().drop_table(table)
+        self.engine.procedures().drop_table(table)
     }
 
     fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
-        self.0.procedures().truncate_table(table, splits)
+        self.engine.procedures().truncate_table(table, splits)
     }
 
     fn enable_table(&self, table: &TableName) -> Result<()> {
-        self.0.procedures().enable_table(table)
+        self.engine.procedures().enable_table(table)
     }
 
     fn disable_table(&self, table: &TableName) -> Result<()> {
-        self.0.procedures().disable_table(table)
+        self.engine.procedures().disable_table(table)
     }
 
     fn table_exists(&self, table: &TableName) -> Result<bool> {
-        Ok(self.0.catalog().table_exists(table))
+        Ok(self.engine.catalog().table_exists(table))
     }
 
     fn table_state(&self, table: &TableName) -> Result<TableState> {
-        self.0.catalog().table_state(table)
+        self.engine.catalog().table_state(table)
     }
 
     fn describe_table(&self, table: &TableName) -> Result<TableDescriptor> {
-        Ok(self.0.catalog().descriptor(table)?.as_ref().clone())
+        Ok(self.engine.catalog().descriptor(table)?.as_ref().clone())
     }
 
     fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>> {
-        Ok(self.0.catalog().list_tables(system))
+        Ok(self.engine.catalog().list_tables(system))
     }
 
     fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
-        self.0.procedures().modify_table(table)
+        self.engine.procedures().modify_table(table)
     }
 
     fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-        self.0.procedures().add_family(table, family)
+        self.engine.procedures().add_family(table, family)
     }
 
     fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-        self.0.procedures().modify_family(table, family)
+        self.engine.procedures().modify_family(table, family)
     }
 
     fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
-        self.0.procedures().delete_family(table, family)
+        self.engine.procedures().delete_family(table, family)
     }
 
     fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
-        Ok(self.0.catalog().region_infos(table))
+        Ok(self.engine.catalog().region_infos(table))
     }
 
     fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
-        self.0.catalog().locate_region(table, row)
+        self.engine.catalog().locate_region(table, row)
     }
 
     fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
-        self.0.procedures().split_table(table, split_key)
+        self.engine.procedures().split_table(table, split_key)
     }
 
     fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
-        self.0.procedures().split_region(region, split_key)
+        self.engine.procedures().split_region(region, split_key)
     }
 
     fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()> {
-        self.0.procedures().merge_regions(regions, kind)
+        self.engine.procedures().merge_regions(regions, kind)
     }
 
     fn truncate_region(&self, region: &str) -> Result<()> {
-        self.0.procedures().truncate_region(region)
+        self.engine.procedures().truncate_region(region)
     }
 
     fn flush(&self, request: FlushRequest) -> Result<()> {
-        self.0.flush(request)
+        self.engine.flush(request)
     }
 
     fn compact(&self, request: CompactRequest) -> Result<()> {
-        self.0.compact(request)
+        self.engine.compact(request)
     }
 
     fn status(&self) -> Result<StoreStatus> {
-        self.0.status()
+        self.engine.status()
     }
 
     fn scrub(&self) -> Result<ScrubStatus> {
-        self.0.scrub()
+        self.engine.scrub()
     }
 
     fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.0.procedures().create_namespace(namespace)
+        self.engine.procedures().create_namespace(namespace)
     }
 
     fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.0.procedures().modify_namespace(namespace)
+        self.engine.procedures().modify_namespace(namespace)
     }
 
     fn drop_namespace(&self, name: &str) -> Result<()> {
-        self.0.procedures().drop_namespace(name)
+        self.engine.procedures().drop_namespace(name)
     }
 
     fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
-        self.0.catalog().namespace(name)
+        self.engine.catalog().namespace(name)
     }
 
     fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>> {
-        Ok(self.0.catalog().namespaces())
+        Ok(self.engine.catalog().namespaces())
     }
 
     fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
-        self.0.catalog().namespace_tables(name)
+        self.engine.catalog().namespace_tables(name)
     }
 
     fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
-        self.0.procedures().snapshot(name, table, options)
+        self.engine.procedures().snapshot(name, table, options)
     }
 
     fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
-        self.0.procedures().list_snapshots()
+        self.engine.procedures().list_snapshots()
     }
 
     fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        self.0.procedures().clone_snapshot(name, table, &Ok)
+        self.engine.procedures().clone_snapshot(name, table, &Ok)
     }
 
     fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
-        self.0.procedures().restore_snapshot(name, fail_safe)
+        self.engine.procedures().restore_snapshot(name, fail_safe)
     }
 
     fn delete_snapshot(&self, name: &str) -> Result<()> {
-        self.0.procedures().delete_snapshot(name)
+        self.engine.procedures().delete_snapshot(name)
     }
 
     fn bulk_load(
@@ -174,7 +194,7 @@ impl Backend for Embedded {
         folder: &Path,
         options: &BulkLoadOptions,
     ) -> Result<BulkLoadReport> {
-        self.0.procedures().bulk_load(table, folder, &options.into())
+        self.engine.procedures().bulk_load(table, folder, &options.into())
     }
 
     fn bulk_load_region(
@@ -183,11 +203,11 @@ impl Backend for Embedded {
         files: &[(Vec<u8>, PathBuf)],
         options: &BulkLoadOptions,
     ) -> Result<bool> {
-        self.0.procedures().bulk_load_region(region, files, &options.into())
+        self.engine.procedures().bulk_load_region(region, files, &options.into())
     }
 
     fn backup(&self, to: &Path) -> Result<BackupReport> {
-        self.0.procedures().backup(to)
+        self.engine.procedures().backup(to)
     }
 }
 

@@ -16,10 +16,11 @@ use hblite::backend::{Backend, Rows, ScannerBackend, TableBackend, unsupported};
 use hblite::{
     Action, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
     CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Connection, Delete, Error,
-    ErrorKind, Exception, FailSafeSnapshot, FlushRequest, Get, Increment, MergeKind, Mutation,
-    MutationKind, NamespaceDescriptor, Nonce, Put, RegionInfo, RegionLocation, Result,
-    RowMutations, RowResult, Scan, ScanStep, ScrubStatus, SnapshotDescription, SnapshotOptions,
-    SplitPoints, StoreStatus, SystemTables, TableDescriptor, TableName, TableState,
+    ErrorKind, Exception, FailSafeSnapshot, FileNote, FlushRequest, Get, Increment, MergeKind,
+    Mutation, MutationKind, NamespaceDescriptor, Nonce, OpenReport, Put, RegionInfo,
+    RegionLocation, ReplayReport, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
+    SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, SystemTables, TableDescriptor,
+    TableName, TableState,
 };
 
 /// A call, and what it was answered.
@@ -86,6 +87,22 @@ impl Backend for Tape {
 
     fn now_millis(&self) -> i64 {
         self.answer("now".to_owned(), |store| Ok(store.now_millis())).expect("a clock answers")
+    }
+
+    fn dir(&self) -> Option<&Path> {
+        None
+    }
+
+    fn recovery(&self) -> Option<&ReplayReport> {
+        None
+    }
+
+    fn open_report(&self) -> Option<&OpenReport> {
+        None
+    }
+
+    fn file_notes(&self) -> Vec<FileNote> {
+        Vec::new()
     }
 
     fn close(&self) -> Result<()> {

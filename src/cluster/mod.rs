@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_client::{Admin, Client};
+use hblite_engine::{FileNote, OpenReport, ReplayReport};
 use hblite_env::{Clock as _, SystemClock};
 use hblite_model::{
     BackupReport, BulkLoadOptions, BulkLoadReport, ColumnFamilyDescriptor, CompactRequest,
@@ -103,6 +104,22 @@ impl Backend for Cluster {
 
     fn now_millis(&self) -> i64 {
         SystemClock.now_millis()
+    }
+
+    fn dir(&self) -> Option<&Path> {
+        None
+    }
+
+    fn recovery(&self) -> Option<&ReplayReport> {
+        None
+    }
+
+    fn open_report(&self) -> Option<&OpenReport> {
+        None
+    }
+
+    fn file_notes(&self) -> Vec<FileNote> {
+        Vec::new()
     }
 
     fn close(&self) -> Result<()> {

@@ -133,17 +133,15 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
         (None, 0) => Some(0),
         (None, _) => defaults.http_port,
     };
-    ServerOptions {
-        http_port,
-        bind: arguments.bind,
-        master_port: arguments.rpc_port,
-        region_server_port,
-        region_servers: arguments.region_servers,
-        zookeeper_port: Some(arguments.zookeeper_port),
-        advertise: arguments.advertise.clone(),
-        log: arguments.log.map(log),
-        ..defaults
-    }
+    defaults
+        .with_http_port(http_port)
+        .with_bind(arguments.bind)
+        .with_master_port(arguments.rpc_port)
+        .with_region_server_port(region_server_port)
+        .with_region_servers(arguments.region_servers)
+        .with_zookeeper_port(Some(arguments.zookeeper_port))
+        .with_advertise(arguments.advertise.clone())
+        .with_log(arguments.log.map(log))
 }
 
 /// Says that the server is ready.

@@ -185,15 +185,14 @@ fn run_on(connection: &Connection, source: Source, script: ScriptOptions) -> io:
     let progress = ProgressLine::new();
     let interrupt = Arc::new(AtomicBool::new(false));
     let sleep_interrupt = Arc::clone(&interrupt);
-    let options = ShellOptions {
-        width: width().filter(|_| is_terminal),
-        is_colored: is_terminal && color_is_wanted(),
-        utc_offset_seconds,
-        user: user(),
-        progress: Some(Box::new(progress.clone())),
-        sleep: Box::new(move |duration| sleep_until(duration, &sleep_interrupt)),
-        interrupt: Arc::clone(&interrupt),
-    };
+    let options = ShellOptions::default()
+        .with_width(width().filter(|_| is_terminal))
+        .with_colors(is_terminal && color_is_wanted())
+        .with_utc_offset_seconds(utc_offset_seconds)
+        .with_user(user())
+        .with_progress(progress.clone())
+        .with_sleep(move |duration| sleep_until(duration, &sleep_interrupt))
+        .with_interrupt(Arc::clone(&interrupt));
     let mut shell = Shell::new(connection.clone(), Box::new(Screen::new(progress)), options);
     match source {
         Source::Lines(mut lines, name) => {

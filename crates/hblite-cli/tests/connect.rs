@@ -26,7 +26,7 @@ fn shown(output: &Output) -> String {
 }
 
 fn cluster() -> (TestServer, String) {
-    let options = ServerOptions { region_servers: 2, ..ServerOptions::on_free_ports() };
+    let options = ServerOptions::on_free_ports().with_region_servers(2);
     let server = TestServer::start_with(hblite::Options::new(), options).unwrap();
     let url = format!("hbase+rpc://127.0.0.1:{}", server.ports().master);
     (server, url)

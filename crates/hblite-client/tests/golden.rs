@@ -26,7 +26,7 @@ const PLAYERS: usize = 4;
 
 fn play(file: &Path) -> runner::FileOutcome {
     let (store, clock) = runner::empty_store();
-    let options = ServerOptions { region_servers: 3, ..ServerOptions::on_free_ports() };
+    let options = ServerOptions::on_free_ports().with_region_servers(3);
     let server = Server::start(&store, options).expect("a server");
     let client = ClusterOptions::new()
         .set("hbase.client.retries.number", "2")

@@ -1,9 +1,10 @@
-//! Every setting of a server, with its default and HBase's name for it.
+//! Every setting of a server, with its default and HBase's name for it. A field is read by its name
+//! and set with `with_` and its name, so that a new setting breaks no caller.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use hblite_model::{Error, Result};
+use hblite_model::{Error, Result, setters};
 
 use crate::log::Log;
 use crate::machine;
@@ -18,10 +19,18 @@ const MEMORY_LEAST: usize = MIB;
 const HANDLERS_MAX: usize = 10_000;
 
 /// Where a server listens, what it calls itself and what it lets clients do.
+///
+/// ```
+/// use hblite_server::{Limits, ServerOptions};
+/// let limits = Limits::default().with_connections_max(100);
+/// let options = ServerOptions::on_free_ports().with_region_servers(3).with_limits(limits);
+/// assert_eq!(options.limits.connections_max, 100);
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ServerOptions {
-    /// The address that all ports are opened on. Default 127.0.0.1: clients are not asked for
-    /// a password, so think twice before you open it to others.
+    /// The address that all ports are opened on. Default 127.0.0.1. Clients need no password, so
+    /// another address opens the store to everyone who can reach it.
     pub bind: IpAddr,
     /// The master's RPC port; 0 for any free port. Default 16000 (`hbase.master.port`).
     pub master_port: u16,
@@ -36,8 +45,8 @@ pub struct ServerOptions {
     /// Port of the admin endpoint, plain HTTP; 0 for any that is free, `None` for no such endpoint.
     /// Default 16010 (`hbase.master.info.port`).
     pub http_port: Option<u16>,
-    /// The host that clients are told to connect to. Default: the address by which the client in
-    /// question reached this server.
+    /// The host name in the addresses that clients receive. Default: the address by which the
+    /// client reached this server.
     pub advertise: Option<String>,
     /// Where calls are logged; `None`, the default, logs none.
     pub log: Option<Log>,
@@ -74,8 +83,21 @@ impl ServerOptions {
     }
 }
 
+setters! { ServerOptions:
+    with_bind sets bind: impl Into<IpAddr>;
+    with_master_port sets master_port: u16;
+    with_region_server_port sets region_server_port: u16;
+    with_region_servers sets region_servers: usize;
+    with_zookeeper_port sets zookeeper_port: impl Into<Option<u16>>;
+    with_http_port sets http_port: impl Into<Option<u16>>;
+    with_advertise sets advertise: impl Into<Option<String>>;
+    with_log sets log: impl Into<Option<Log>>;
+    with_limits sets limits: Limits;
+}
+
 /// Limits that keep one client from taking what others need.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Limits {
     /// Connections at once, over all ports; more are closed at once. Default 10,000.
     pub connections_max: usize,
@@ -180,4 +202,21 @@ impl Default for Limits {
             frame_timeout: Duration::from_secs(120),
         }
     }
+}
+
+setters! { Limits:
+    with_connections_max sets connections_max: usize;
+    with_frame_size_max_bytes sets frame_size_max_bytes: usize;
+    with_queued_calls_max sets queued_calls_max: usize;
+    with_memory_max_bytes sets memory_max_bytes: usize;
+    with_connection_calls_max sets connection_calls_max: usize;
+    with_connection_unsent_max_bytes sets connection_unsent_max_bytes: usize;
+    with_handlers sets handlers: usize;
+    with_long_calls_max sets long_calls_max: usize;
+    with_scanners_max sets scanners_max: usize;
+    with_scanner_lease sets scanner_lease: Duration;
+    with_result_size_max_bytes sets result_size_max_bytes: usize;
+    with_hello_timeout sets hello_timeout: Duration;
+    with_stall_timeout sets stall_timeout: Duration;
+    with_frame_timeout sets frame_timeout: Duration;
 }

@@ -20,7 +20,7 @@ const COLUMNS: usize = 100_000;
 
 /// A server with a row of many columns and a row of one.
 fn start(limits: Limits) -> (TestServer, Vec<u8>) {
-    let options = ServerOptions { limits, ..ServerOptions::on_free_ports() };
+    let options = ServerOptions::on_free_ports().with_limits(limits);
     let server = TestServer::start_with(hblite::Options::new(), options).unwrap();
     let name = create_table(&server, "t", &[]).remove(0);
     let table = server.connection().table("t").unwrap();
@@ -162,7 +162,7 @@ fn answered(clients: &mut [Client]) -> usize {
 
 #[test]
 fn long_reads_leave_handlers_to_the_others() {
-    let limits = Limits { handlers: 4, long_calls_max: 2, ..Limits::default() };
+    let limits = Limits::default().with_handlers(4).with_long_calls_max(2);
     let (server, name) = start(limits);
     let mut writer = Client::data(&server);
     let mut clients = begin_long_gets(&server, &name, 30);
@@ -180,7 +180,7 @@ fn long_reads_leave_handlers_to_the_others() {
 
 #[test]
 fn long_reads_take_turns() {
-    let limits = Limits { handlers: 4, long_calls_max: 1, ..Limits::default() };
+    let limits = Limits::default().with_handlers(4).with_long_calls_max(1);
     let (server, name) = start(limits);
     let mut middling = Client::data(&server);
     let mut clients = begin_long_gets(&server, &name, 12);

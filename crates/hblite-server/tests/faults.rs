@@ -18,7 +18,7 @@ fn error(name: &str) -> FaultRule {
 
 /// Servers on free ports, with regions on all of them.
 fn servers(count: usize) -> TestServer {
-    let options = ServerOptions { region_servers: count, ..ServerOptions::on_free_ports() };
+    let options = ServerOptions::on_free_ports().with_region_servers(count);
     TestServer::start_with(hblite::Options::new(), options).expect("it works")
 }
 

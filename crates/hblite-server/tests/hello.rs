@@ -119,8 +119,8 @@ fn unknown_services_codecs_and_compressors_are_closed_without_a_word() {
 
 #[test]
 fn a_connection_that_says_nothing_is_closed() {
-    let limits = Limits { hello_timeout: Duration::from_millis(300), ..Limits::default() };
-    let options = ServerOptions { limits, ..ServerOptions::on_free_ports() };
+    let limits = Limits::default().with_hello_timeout(Duration::from_millis(300));
+    let options = ServerOptions::on_free_ports().with_limits(limits);
     let server = TestServer::start_with(hblite::Options::new(), options).unwrap();
     for sent in [&b""[..], b"HB", b"HBas\0P", b"HBas\0P\0\0\0\x09abc"] {
         let mut stream = connect(server.ports().master);
@@ -160,8 +160,7 @@ fn registries_name_the_address_by_which_the_client_came() {
 
 #[test]
 fn an_advertised_host_is_named_everywhere() {
-    let options =
-        ServerOptions { advertise: Some("db.test".into()), ..ServerOptions::on_free_ports() };
+    let options = ServerOptions::on_free_ports().with_advertise(Some("db.test".into()));
     let server = TestServer::start_with(hblite::Options::new(), options).unwrap();
     let regions = support::create_table(&server, "t", &[]);
     let mut client = Client::data(&server);

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use hblite_server::{Limits, ServerOptions, TestServer};
+use hblite_server::{ServerOptions, TestServer};
 use serde_json::{Value, json};
 use support::{Client, connect, create_table, get};
 
@@ -47,7 +47,7 @@ impl Http {
 }
 
 fn two_servers() -> TestServer {
-    let options = ServerOptions { region_servers: 2, ..ServerOptions::on_free_ports() };
+    let options = ServerOptions::on_free_ports().with_region_servers(2);
     TestServer::start_with(hblite::Options::new(), options).expect("it works")
 }
 
@@ -177,8 +177,8 @@ fn web_pages_cannot_post() {
 /// A server whose clients must be quick, or need not be.
 fn with_timeouts(hello: Duration, stall: Duration) -> TestServer {
     let limits =
-        Limits { hello_timeout: hello, stall_timeout: stall, ..ServerOptions::default().limits };
-    let options = ServerOptions { limits, ..ServerOptions::on_free_ports() };
+        ServerOptions::default().limits.with_hello_timeout(hello).with_stall_timeout(stall);
+    let options = ServerOptions::on_free_ports().with_limits(limits);
     TestServer::start_with(hblite::Options::new(), options).expect("it works")
 }
 

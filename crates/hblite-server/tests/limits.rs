@@ -17,7 +17,7 @@ use support::{
 };
 
 fn start(limits: Limits) -> TestServer {
-    let options = ServerOptions { limits, ..ServerOptions::on_free_ports() };
+    let options = ServerOptions::on_free_ports().with_limits(limits);
     TestServer::start_with(Options::new(), options).expect("it starts")
 }
 
@@ -45,7 +45,7 @@ fn a_thousand_connections_at_once() {
 
 #[test]
 fn connections_beyond_the_limit_are_closed_and_room_is_made_again() {
-    let server = start(Limits { connections_max: 2, ..Limits::default() });
+    let server = start(Limits::default().with_connections_max(2));
     let mut first = Client::java(server.ports().master, "MasterService");
     first.call("IsMasterRunning", &pb::Empty {});
     let mut second = Client::java(server.ports().master, "MasterService");
@@ -66,7 +66,7 @@ fn connections_beyond_the_limit_are_closed_and_room_is_made_again() {
 
 #[test]
 fn connections_that_say_nothing_make_room_for_those_that_do() {
-    let server = start(Limits { connections_max: 20, ..Limits::default() });
+    let server = start(Limits::default().with_connections_max(20));
     let name = create_table(&server, "t", &[]).remove(0);
     // Half a preamble each, on both kinds of ports.
     let ports = [server.ports().master, server.ports().region_servers[0]];
@@ -87,7 +87,7 @@ fn connections_that_say_nothing_make_room_for_those_that_do() {
 
 #[test]
 fn a_frame_that_is_too_long_is_refused_before_it_is_read() {
-    let server = start(Limits { frame_size_max_bytes: 1000, ..Limits::default() });
+    let server = start(Limits::default().with_frame_size_max_bytes(1000));
     let mut client = Client::data(&server);
     client.send_bytes(&1001_u32.to_be_bytes());
     let answer = client.receive();
@@ -116,7 +116,7 @@ fn what_cannot_be_read_is_answered_under_its_id() {
 fn who_stops_within_a_frame_is_closed() {
     // On a busy machine, a client may also stop for a moment before it sends its first bytes.
     let stall_timeout = Duration::from_secs(1);
-    let server = start(Limits { stall_timeout, ..Limits::default() });
+    let server = start(Limits::default().with_stall_timeout(stall_timeout));
     let mut client = Client::data(&server);
     client.call("Get", &get(support::META, "t"));
     client.send_bytes(b"\0\0\0\x0c\x09\x08");
@@ -130,7 +130,7 @@ fn who_stops_within_a_frame_is_closed() {
 
 #[test]
 fn who_sends_a_frame_byte_by_byte_is_closed_though_it_never_stops() {
-    let server = start(Limits { stall_timeout: Duration::from_millis(200), ..Limits::default() });
+    let server = start(Limits::default().with_stall_timeout(Duration::from_millis(200)));
     let mut stream = connect(server.ports().region_servers[0]);
     stream.write_all(&header("ClientService", Some(KEY_VALUE_CODEC), Some((2, 6)))).unwrap();
     stream.write_all(&10_000_u32.to_be_bytes()).unwrap();
@@ -144,11 +144,9 @@ fn who_sends_a_frame_byte_by_byte_is_closed_though_it_never_stops() {
 
 #[test]
 fn who_takes_no_answers_is_closed_and_holds_no_more_than_its_share() {
-    let limits = Limits {
-        stall_timeout: Duration::from_millis(200),
-        connection_unsent_max_bytes: 1 << 20,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .with_stall_timeout(Duration::from_millis(200))
+        .with_connection_unsent_max_bytes(1 << 20);
     let server = start(limits);
     let name = create_table(&server, "t", &[]).remove(0);
     let table = server.connection().table("t").unwrap();
@@ -215,7 +213,7 @@ fn any_bytes_at_any_time_end_at_most_their_own_connection() {
 
 #[test]
 fn hundreds_of_clients_that_are_killed_leave_no_locks_and_no_places() {
-    let server = start(Limits { connections_max: 50, ..Limits::default() });
+    let server = start(Limits::default().with_connections_max(50));
     let name = create_table(&server, "t", &[]).remove(0);
     for round in 0_u64..300 {
         let Some(mut client) = try_client(&server) else { continue };
@@ -260,7 +258,7 @@ fn try_client(server: &TestServer) -> Option<Client> {
 
 #[test]
 fn pipelined_calls_are_all_answered() {
-    let server = start(Limits { connection_calls_max: 3, handlers: 2, ..Limits::default() });
+    let server = start(Limits::default().with_connection_calls_max(3).with_handlers(2));
     let name = create_table(&server, "t", &[]).remove(0);
     let mut client = Client::data(&server);
     let scan = pb::ScanRequest {
@@ -283,7 +281,7 @@ fn pipelined_calls_are_all_answered() {
 
 #[test]
 fn a_client_that_is_gone_leaves_nothing() {
-    let server = start(Limits { scanner_lease: Duration::from_millis(200), ..Limits::default() });
+    let server = start(Limits::default().with_scanner_lease(Duration::from_millis(200)));
     let name = create_table(&server, "t", &["m"]).remove(0);
     for _ in 0..20 {
         let mut client = Client::data(&server);
@@ -306,7 +304,7 @@ fn a_client_that_is_gone_leaves_nothing() {
 
 #[test]
 fn too_many_calls_are_refused_and_may_come_again() {
-    let server = start(Limits { queued_calls_max: 0, ..Limits::default() });
+    let server = start(Limits::default().with_queued_calls_max(0));
     let mut client = Client::java(server.ports().master, "MasterService");
     let answer = client.call("IsMasterRunning", &pb::Empty {});
     assert_eq!(answer.exception(), ("CallQueueTooBigException", false));

@@ -81,8 +81,8 @@ impl Attacked {
     /// A server with a row `large` of one cell of so many bytes, and a row `small`.
     fn start(limits: Limits, value: usize) -> Self {
         let alone = ONE_BY_ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let limits = Limits { memory_max_bytes: BUDGET, ..limits };
-        let options = ServerOptions { limits, ..ServerOptions::on_free_ports() };
+        let limits = limits.with_memory_max_bytes(BUDGET);
+        let options = ServerOptions::on_free_ports().with_limits(limits);
         let clock = Arc::new(ManualClock::new(1_700_000_000_000));
         let store = Options::new().clock(Arc::clone(&clock) as Arc<_>);
         let server = TestServer::start_with(store, options).unwrap();
@@ -227,7 +227,7 @@ fn one_client_that_takes_its_answers_gets_them_all_or_is_told() {
 
 #[test]
 fn many_large_frames_that_are_sent_by_half() {
-    let limits = Limits { frame_timeout: Duration::from_secs(8), ..Limits::default() };
+    let limits = Limits::default().with_frame_timeout(Duration::from_secs(8));
     let attacked = Attacked::start(limits, 10);
     let part = vec![0; MIB];
     let mut streams: Vec<TcpStream> = (0..36).map(|_| hello(&attacked, None)).collect();

@@ -11,7 +11,7 @@ use hblite_wire::pb;
 use support::{Client, create_table, get, put, region, table_name};
 
 fn start(region_servers: usize) -> TestServer {
-    let options = ServerOptions { region_servers, ..ServerOptions::on_free_ports() };
+    let options = ServerOptions::on_free_ports().with_region_servers(region_servers);
     TestServer::start_with(Options::new(), options).expect("it starts")
 }
 

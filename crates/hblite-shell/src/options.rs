@@ -16,7 +16,14 @@ pub trait Progress {
     fn end(&mut self);
 }
 
-/// How a shell prints.
+/// How a shell prints, sleeps and is interrupted. The default is a pipe, UTC and no progress.
+///
+/// ```
+/// use hblite_shell::ShellOptions;
+/// let options = ShellOptions::default().with_width(80).with_user("ada");
+/// assert_eq!(options.width, Some(80));
+/// ```
+#[non_exhaustive]
 pub struct ShellOptions {
     /// Columns of the terminal; `None` for a pipe or file, which get no padding.
     pub width: Option<usize>,
@@ -30,13 +37,12 @@ pub struct ShellOptions {
     pub sleep: Box<dyn FnMut(Duration)>,
     /// Shows how far long counts and scans are.
     pub progress: Option<Box<dyn Progress>>,
-    /// Ends the running command with an error while it is set: any thread, or a signal handler,
-    /// may set it. Whoever runs lines clears it. Reads, counts and commands on many tables ask for
-    /// it between rows and tables; one step of the store is not interrupted.
+    /// While it is set, the running command ends with an error. Any thread, or a signal handler,
+    /// may set it; the caller that runs lines clears it. Reads, counts and commands on many tables
+    /// check it between rows and tables; one step of the store is not interrupted.
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// A pipe, UTC, no progress.
 impl Default for ShellOptions {
     fn default() -> Self {
         Self {
@@ -48,6 +54,50 @@ impl Default for ShellOptions {
             progress: None,
             interrupt: Arc::default(),
         }
+    }
+}
+
+impl ShellOptions {
+    /// Sets [`width`](Self::width).
+    #[must_use]
+    pub fn with_width(self, width: impl Into<Option<usize>>) -> Self {
+        Self { width: width.into(), ..self }
+    }
+
+    /// Sets [`is_colored`](Self::is_colored).
+    #[must_use]
+    pub fn with_colors(self, is_colored: bool) -> Self {
+        Self { is_colored, ..self }
+    }
+
+    /// Sets [`utc_offset_seconds`](Self::utc_offset_seconds).
+    #[must_use]
+    pub fn with_utc_offset_seconds(self, offset: fn(i64) -> i32) -> Self {
+        Self { utc_offset_seconds: offset, ..self }
+    }
+
+    /// Sets [`user`](Self::user).
+    #[must_use]
+    pub fn with_user(self, user: impl Into<String>) -> Self {
+        Self { user: user.into(), ..self }
+    }
+
+    /// Sets [`sleep`](Self::sleep).
+    #[must_use]
+    pub fn with_sleep(self, sleep: impl FnMut(Duration) + 'static) -> Self {
+        Self { sleep: Box::new(sleep), ..self }
+    }
+
+    /// Sets [`progress`](Self::progress).
+    #[must_use]
+    pub fn with_progress(self, progress: impl Progress + 'static) -> Self {
+        Self { progress: Some(Box::new(progress)), ..self }
+    }
+
+    /// Sets [`interrupt`](Self::interrupt).
+    #[must_use]
+    pub fn with_interrupt(self, interrupt: Arc<AtomicBool>) -> Self {
+        Self { interrupt, ..self }
     }
 }
 

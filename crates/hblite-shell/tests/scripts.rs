@@ -119,11 +119,9 @@ fn trapped(text: &'static str) -> (Shell, Arc<AtomicBool>, support::Transcript) 
     let transcript = support::Transcript::default();
     let trap = Trap { transcript: transcript.clone(), text, interrupt: Arc::clone(&interrupt) };
     let sleeping = Arc::clone(&interrupt);
-    let options = ShellOptions {
-        interrupt: Arc::clone(&interrupt),
-        sleep: Box::new(move |_| sleeping.store(true, Ordering::Relaxed)),
-        ..ShellOptions::default()
-    };
+    let options = ShellOptions::default()
+        .with_interrupt(Arc::clone(&interrupt))
+        .with_sleep(move |_| sleeping.store(true, Ordering::Relaxed));
     let mut shell = Shell::new(hblite::open_in_memory().unwrap(), Box::new(trap), options);
     let puts: String = (1..=6).map(|n| format!("put 't', 'row{n}', 'f:q', 'v'\n")).collect();
     let mut script = ReadLines::new(puts.as_bytes());

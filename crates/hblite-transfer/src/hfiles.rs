@@ -21,6 +21,7 @@ use hblite::{
 };
 use hblite_env::Env;
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo, file_info};
+use hblite_model::setters;
 
 use crate::error::TransferError;
 use crate::export::{PATIENCE, continue_or_end, in_pieces};
@@ -30,6 +31,7 @@ const SOURCE_TASK: &[u8] = b"hblite export";
 
 /// How to write the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HFilesOptions {
     /// A file ends after the row that makes it exceed this many bytes
     /// (`hbase.hregion.max.filesize`, 10 GiB).
@@ -43,6 +45,11 @@ impl Default for HFilesOptions {
     fn default() -> Self {
         Self { file_size_max_bytes: 10 << 30, is_excluded_from_minor_compaction: false }
     }
+}
+
+setters! { HFilesOptions:
+    with_file_size_max_bytes sets file_size_max_bytes: u64;
+    with_minor_compaction_excluded sets is_excluded_from_minor_compaction: bool;
 }
 
 /// The progress of the files.

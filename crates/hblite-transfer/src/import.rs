@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hblite::{Durability, ErrorKind, Exception, Mutation, Table};
+use hblite_model::setters;
 use parking_lot::Mutex;
 
 use crate::error::{BadLine, TransferError};
@@ -37,6 +38,7 @@ const WRITERS_MAX: usize = 4;
 
 /// How to import.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ImportOptions {
     /// Timestamp of cells that have none, in milliseconds.
     pub timestamp: i64,
@@ -67,6 +69,16 @@ impl ImportOptions {
             field_lines_max: FIELD_LINES_MAX,
         }
     }
+}
+
+setters! { ImportOptions:
+    with_timestamp sets timestamp: i64;
+    with_durability sets durability: Durability;
+    with_bad_lines_skipped sets skips_bad_lines: bool;
+    with_bad_lines_kept sets bad_lines_kept: usize;
+    with_writers sets writers: usize;
+    with_line_size_max sets line_size_max: usize;
+    with_field_lines_max sets field_lines_max: u64;
 }
 
 /// What [`RowReader::next`] found.

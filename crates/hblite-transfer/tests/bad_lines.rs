@@ -41,7 +41,7 @@ fn delimited(
 }
 
 fn skipping() -> ImportOptions {
-    ImportOptions { skips_bad_lines: true, ..ImportOptions::at(5) }
+    ImportOptions::at(5).with_bad_lines_skipped(true)
 }
 
 fn bad(line: u64, reason: &str) -> BadLine {
@@ -139,7 +139,7 @@ fn what_the_table_refuses_is_a_bad_line_too() {
         format!("{{\"row\":\"{row}\",\"cells\":[{{\"column\":\"{column}\",\"value\":\"v\"}}]}}\n")
     };
     let text = [cell("a", "f:q"), "\n".to_owned(), cell("b", "g:q"), cell("c", "f:q")].concat();
-    let options = ImportOptions { writers: 1, ..ImportOptions::at(5) };
+    let options = ImportOptions::at(5).with_writers(1);
     let mut reader = JsonLinesReader::new(text.as_bytes(), &options);
     let error = import(&table, &mut reader, &options, &mut |_| GO_ON).unwrap_err();
     assert!(matches!(&error.cause, TransferError::BadLine(bad) if bad.line == 3), "{error}");
@@ -158,7 +158,7 @@ fn later_lines_of_a_row_win_for_any_number_of_writers() {
     for writers in 1..5 {
         let (_store, table) = table();
         let text: String = (0..5_000).map(|n| format!("row{},{n}\n", n % 7)).collect();
-        let options = ImportOptions { writers, ..ImportOptions::at(5) };
+        let options = ImportOptions::at(5).with_writers(writers);
         let columns = "HBASE_ROW_KEY,f:q";
         delimited(&table, text.as_bytes(), DelimitedFormat::CSV, columns, &options).unwrap();
         for row in table.scan(&Scan::new()).unwrap() {
@@ -173,7 +173,7 @@ fn later_lines_of_a_row_win_for_any_number_of_writers() {
 #[test]
 fn a_line_without_end_is_refused_before_it_fills_the_memory() {
     let (_store, table) = table();
-    let options = ImportOptions { line_size_max: 1 << 16, ..skipping() };
+    let options = skipping().with_line_size_max(1 << 16);
     let endless = [b"a,1\nb,\"".as_slice(), &vec![b'x'; 1 << 20]].concat();
     let columns = "HBASE_ROW_KEY,f:q";
     let error = delimited(&table, &endless, DelimitedFormat::CSV, columns, &options).unwrap_err();
@@ -208,7 +208,7 @@ fn a_quote_that_is_not_closed_is_an_error_where_it_opened() {
 #[test]
 fn a_quoted_field_has_at_most_so_many_lines() {
     let (_store, table) = table();
-    let options = ImportOptions { field_lines_max: 3, ..ImportOptions::at(5) };
+    let options = ImportOptions::at(5).with_field_lines_max(3);
     let columns = "HBASE_ROW_KEY,f:q";
     let fits = b"a,\"1\r\n2\r\n3\"\nb,\"1\n\n3\"\n";
     let report = delimited(&table, fits, DelimitedFormat::CSV, columns, &options).unwrap();
@@ -241,7 +241,7 @@ fn a_progress_ends_an_import_and_the_lines_read_so_far_are_in() {
     let (_store, table) = table();
     let lines = |count| (0..count).map(|n| format!("row{n:05},{n}\n")).collect::<String>();
     let text = lines(20_000);
-    let options = ImportOptions { writers: 1, ..ImportOptions::at(5) };
+    let options = ImportOptions::at(5).with_writers(1);
     let columns = Some(Columns::parse("HBASE_ROW_KEY,f:q").unwrap());
     let format = DelimitedFormat::CSV;
     let mut reader =

@@ -147,7 +147,7 @@ fn files_end_between_rows_when_they_are_large() {
     let (_store, table) = table();
     let dir = TempDir::new().unwrap();
     let folder = dir.path().join("out");
-    let options = HFilesOptions { file_size_max_bytes: 1, ..HFilesOptions::default() };
+    let options = HFilesOptions::default().with_file_size_max_bytes(1);
     let scan = Scan::new().with_all_versions().with_start_row("row250").with_stop_row("row650");
     let report = export(&table, &scan, &folder, &options);
     let (found, ranges) = read(&folder, &report);

@@ -85,7 +85,7 @@ fn read(reader: &mut dyn RowReader, input: &[u8]) {
 }
 
 fn options() -> ImportOptions {
-    ImportOptions { line_size_max: 200, field_lines_max: 5, ..ImportOptions::at(1_000) }
+    ImportOptions::at(1_000).with_line_size_max(200).with_field_lines_max(5)
 }
 
 fn read_fields(input: &[u8], format: DelimitedFormat, has_header: bool) {

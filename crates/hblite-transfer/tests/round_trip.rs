@@ -63,7 +63,7 @@ fn write(table: &Table, scan: &Scan, writer: &mut dyn RowWriter) {
 }
 
 fn read(table: &Table, reader: &mut dyn RowReader, writers: usize) -> u64 {
-    let options = ImportOptions { writers, ..ImportOptions::at(NOW) };
+    let options = ImportOptions::at(NOW).with_writers(writers);
     import(table, reader, &options, &mut |_| GO_ON).unwrap().cells
 }
 

@@ -24,7 +24,7 @@ static TABLE: LazyLock<(Connection, Table)> = LazyLock::new(|| {
 
 /// Reads what is readable and gives it to `visit`.
 fn read(input: &[u8], mut visit: impl FnMut(&[Mutation])) {
-    let options = ImportOptions { line_size_max: 1 << 20, ..ImportOptions::at(1_000) };
+    let options = ImportOptions::at(1_000).with_line_size_max(1 << 20);
     let mut reader = JsonLinesReader::new(input, &options);
     let mut mutations = Vec::new();
     loop {

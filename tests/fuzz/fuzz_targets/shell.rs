@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     let connection = hblite::open_in_memory().expect("a store in memory");
-    let options = ShellOptions { sleep: Box::new(|_| ()), ..ShellOptions::default() };
+    let options = ShellOptions::default().with_sleep(|_| ());
     let mut shell = Shell::new(connection, Box::new(std::io::sink()), options);
     let create = shell.run_line("create 't', 'f'", &mut NoLines).expect("a sink takes all");
     assert_eq!(create, Outcome::Done);

@@ -247,10 +247,9 @@ impl ExportArguments {
         interrupt: &Interrupt,
     ) -> Result<String, TransferError> {
         let scan = self.selection.scan(&self.columns)?;
-        let options = HFilesOptions {
-            file_size_max_bytes: self.hfiles.max_file_size,
-            is_excluded_from_minor_compaction: self.hfiles.exclude_from_minor_compaction,
-        };
+        let options = HFilesOptions::default()
+            .with_file_size_max_bytes(self.hfiles.max_file_size)
+            .with_minor_compaction_excluded(self.hfiles.exclude_from_minor_compaction);
         let bar = count_bar("regions");
         let env = Env::system();
         let report = export_hfiles(&env, table, &scan, folder, &options, &mut |progress| {

@@ -241,14 +241,12 @@ fn run_import(arguments: &ImportArguments, interrupt: &Interrupt) -> Result<Impo
         None => crate::store_files::options().open(&arguments.dir)?,
     };
     report_open(&connection);
-    let options = ImportOptions {
-        durability: arguments.durability.unwrap_or(Durability::UseDefault),
-        skips_bad_lines: arguments.skip_bad_lines,
-        bad_lines_kept: arguments.bad_lines_shown,
-        line_size_max: arguments.line_size_max,
-        field_lines_max: arguments.field_lines_max,
-        ..ImportOptions::at(arguments.timestamp.unwrap_or_else(|| connection.now_millis()))
-    };
+    let options = ImportOptions::at(arguments.timestamp.unwrap_or_else(|| connection.now_millis()))
+        .with_durability(arguments.durability.unwrap_or(Durability::UseDefault))
+        .with_bad_lines_skipped(arguments.skip_bad_lines)
+        .with_bad_lines_kept(arguments.bad_lines_shown)
+        .with_line_size_max(arguments.line_size_max)
+        .with_field_lines_max(arguments.field_lines_max);
     let run = |reader: &mut dyn RowReader, named: Option<&Columns>| {
         let table = arguments.table(&connection, &families, named)?;
         import(&table, reader, &options, &mut |progress| {

@@ -13,7 +13,7 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start(region_servers: usize) -> Self {
-        let options = ServerOptions { region_servers, ..ServerOptions::on_free_ports() };
+        let options = ServerOptions::on_free_ports().with_region_servers(region_servers);
         let server = TestServer::start_with(hblite::Options::new(), options).expect("a server");
         Self { server }
     }

@@ -66,10 +66,8 @@ impl Session {
 
 fn shell(clock: &Arc<ManualClock>, connection: &Connection, out: &Transcript) -> Shell {
     let clock = Arc::clone(clock);
-    let options = ShellOptions {
-        user: "root".to_owned(),
-        sleep: Box::new(move |duration| clock.advance(duration.as_millis() as i64)),
-        ..ShellOptions::default()
-    };
+    let options = ShellOptions::default()
+        .with_user("root".to_owned())
+        .with_sleep(move |duration| clock.advance(duration.as_millis() as i64));
     Shell::new(connection.clone(), Box::new(out.clone()), options)
 }
