@@ -1,10 +1,10 @@
 //! The reasons for refusing a design.
 
-use crate::design::KEY_LENGTH_MAX;
 use crate::error::{Error, Result};
 use crate::number::Number;
 use crate::part::{
-    Bucket, COUNT_MAX, Encoding, Field, HashForm, HashPrefix, Labels, Part, Salt, SaltBy,
+    Bucket, COUNT_MAX, Encoding, Field, HashForm, HashPrefix, KEY_LENGTH_MAX, Labels, Part, Salt,
+    SaltBy,
 };
 use crate::text::{End, Text};
 

@@ -8,12 +8,11 @@ use crate::check::check;
 use crate::error::{Error, Result};
 use crate::hash::{MD5_WIDTH, md5, push_hex, salt_hash};
 use crate::number::Number;
-use crate::part::{Encoding, Field, HashForm, Labels, Part, SaltBy, numbered_width, push_numbered};
+use crate::part::{
+    Encoding, Field, HashForm, KEY_LENGTH_MAX, Labels, Part, SaltBy, numbered_width, push_numbered,
+};
 use crate::text::Text;
 use crate::value::Value;
-
-/// The longest row key that HBase accepts.
-pub const KEY_LENGTH_MAX: usize = i16::MAX as usize;
 
 /// A checked design of row keys.
 ///

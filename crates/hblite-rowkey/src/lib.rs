@@ -89,14 +89,15 @@ mod text;
 mod value;
 
 pub use bytes::{KeyRange, ScanBounds, next_after_prefix, printable};
-pub use design::{Design, KEY_LENGTH_MAX};
+pub use design::Design;
 pub use error::{Error, ErrorKind, Result};
 pub use hash::{MD5_CHARACTERS, MD5_WIDTH, md5, md5_hex, salt_hash};
 pub use lookup::{IdStore, Ids};
 pub use merge::{Keyed, Merge};
 pub use number::Number;
 pub use part::{
-    Bucket, COUNT_MAX, Encoding, Field, HashForm, HashPrefix, Labels, Part, Salt, SaltBy,
+    Bucket, COUNT_MAX, Encoding, Field, HashForm, HashPrefix, KEY_LENGTH_MAX, Labels, Part, Salt,
+    SaltBy,
 };
 pub use plan::{Access, Check, Plan};
 pub use presplit::{REGIONS_MAX, quantile_splits};

@@ -4,6 +4,9 @@ use crate::hash::{MD5_CHARACTERS, MD5_WIDTH};
 use crate::number::Number;
 use crate::text::{End, Text, Turn};
 
+/// The longest row key that HBase accepts.
+pub const KEY_LENGTH_MAX: usize = i16::MAX as usize;
+
 /// A piece of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Part {

@@ -137,11 +137,6 @@ pub(super) fn new_regions(table: &TableName, split_keys: &[&[u8]], id: i64) -> V
     );
     starts
         .zip(ends)
-        .map(|(start, end)| new_row(RegionInfo::new(table.clone(), start, end, id), 1))
+        .map(|(start, end)| RegionRow::new(RegionInfo::new(table.clone(), start, end, id), 1))
         .collect()
-}
-
-/// A region whose log counts from this id on.
-pub(crate) fn new_row(info: RegionInfo, open_sequence_number: u64) -> RegionRow {
-    RegionRow { info, open_sequence_number, daughters: Vec::new(), merge_parents: Vec::new() }
 }

@@ -23,8 +23,9 @@ use hblite_env::FileSystem;
 use hblite_model::{Error, Exception, META_ENCODED_NAME, Result, TableState};
 
 use super::foreign_settings::{self, USE_EXPORT};
-use super::load::{group_rows, namespace_row};
+
 use super::survey::CatalogSurvey;
+use super::table_rows::{group_rows, namespace_row};
 use super::{descriptor_file, loss, master_procedures, meta, orphans};
 use crate::layout::Layout;
 use crate::wal::hbase::{HBaseLogs, region_dirs};

@@ -16,27 +16,22 @@ use hblite_model::{
 };
 
 use super::Catalog;
-use super::create::new_row;
 use super::descriptor_file::{self, Safety};
-use super::meta::{self, MetaRow, RegionRow, ServerName};
+use super::meta::{self, RegionRow, ServerName};
 use super::meta_table::{MetaTables, for_each_row, highest_timestamp};
-use super::orphans::{self, OpenReport};
+use super::open_regions::{open_all, open_region};
+use super::open_report::OpenReport;
+use super::orphans;
 use super::rebuild;
 use super::region_info_file;
 use super::snapshot;
 use super::table::TableEntry;
+use super::table_rows::{TableRows, group_rows, namespace_row};
 use crate::context::EngineContext;
 use crate::files::sync_dir;
-use crate::layout::NAMESPACE_REGION_ID;
 use crate::parallel;
 use crate::region::Region;
 use crate::store::hfile_link;
-
-/// Fewer regions than this are opened one after the other.
-const REGIONS_PER_THREAD_MIN: usize = 8;
-
-/// Tables as hbase:meta has them.
-pub(crate) type TableRows = BTreeMap<TableName, (TableState, Vec<RegionRow>)>;
 
 impl Catalog {
     /// Opens the region of hbase:meta. What the log has of it is for the caller to give back.
@@ -44,7 +39,7 @@ impl Catalog {
     /// # Errors
     /// `Io`, `CorruptHFile`.
     pub(crate) fn open_meta(context: &Arc<EngineContext>) -> Result<Arc<Region>> {
-        let row = new_row(RegionInfo::meta(), 0);
+        let row = RegionRow::new(RegionInfo::meta(), 0);
         open_built_in(context, &row, meta::meta_descriptor())
     }
 
@@ -88,7 +83,7 @@ impl Catalog {
             dispensable: Mutex::default(),
         };
         for (region, row) in [
-            (Arc::clone(&meta_region), new_row(RegionInfo::meta(), 0)),
+            (Arc::clone(&meta_region), RegionRow::new(RegionInfo::meta(), 0)),
             (namespace_region, namespace_row.clone()),
         ] {
             let name = region.info().table().clone();
@@ -280,12 +275,6 @@ impl Catalog {
     }
 }
 
-/// The row of hbase:meta for hbase:namespace, as every store begins with it.
-pub(crate) fn namespace_row() -> RegionRow {
-    let table = TableName::namespace_table();
-    new_row(RegionInfo::new(table, b"", b"", NAMESPACE_REGION_ID), 1)
-}
-
 /// Reads hbase:meta, and shows each row to `visit`.
 fn read_rows(meta_region: &Region, mut visit: impl FnMut(&RowResult)) -> Result<TableRows> {
     let mut rows = Vec::new();
@@ -295,33 +284,6 @@ fn read_rows(meta_region: &Region, mut visit: impl FnMut(&RowResult)) -> Result<
         Ok(())
     })?;
     Ok(group_rows(rows))
-}
-
-/// What the rows of hbase:meta say of each table.
-pub(crate) fn group_rows(rows: impl IntoIterator<Item = MetaRow>) -> TableRows {
-    let mut states = BTreeMap::new();
-    let mut regions: BTreeMap<TableName, Vec<RegionRow>> = BTreeMap::new();
-    for row in rows {
-        match row {
-            MetaRow::Region(row) => {
-                regions.entry(row.info.table().clone()).or_default().push(row);
-            }
-            MetaRow::Table(name, state) => {
-                states.insert(name, state.settled());
-            }
-            MetaRow::Other => {}
-        }
-    }
-    let mut tables = TableRows::new();
-    for (name, state) in &states {
-        tables.insert(name.clone(), (*state, regions.remove(name).unwrap_or_default()));
-    }
-    // A table without a state is one that nobody ever disabled.
-    for (name, rows) in regions {
-        tables.insert(name, (TableState::Enabled, rows));
-    }
-    tables.remove(&TableName::meta());
-    tables
 }
 
 /// Opens a region of a table whose descriptor is `built_in` unless it was altered.
@@ -352,41 +314,4 @@ fn open_built_in(
 pub(crate) fn has_families_of(table: &TableDescriptor, built_in: &TableDescriptor) -> bool {
     table.name() == built_in.name()
         && built_in.families().all(|family| table.has_family(family.name()))
-}
-
-pub(super) fn open_region(
-    context: &Arc<EngineContext>,
-    row: &RegionRow,
-    descriptor: &Arc<TableDescriptor>,
-) -> Result<Arc<Region>> {
-    let region = Region::open(context, row.info.clone(), Arc::clone(descriptor))?;
-    region.skip_to(row.open_sequence_number.saturating_sub(1));
-    Ok(region)
-}
-
-/// Opens regions on several threads if there are many.
-fn open_all(
-    context: &Arc<EngineContext>,
-    opening: &[(RegionRow, Arc<TableDescriptor>)],
-) -> Result<Vec<Arc<Region>>> {
-    let open = |part: &[(RegionRow, Arc<TableDescriptor>)]| -> Result<Vec<Arc<Region>>> {
-        part.iter().map(|(row, descriptor)| open_region(context, row, descriptor)).collect()
-    };
-    let thread_count = hblite_env::thread::available_parallelism().map_or(1, |count| count.get());
-    let part_size = opening.len().div_ceil(thread_count).max(REGIONS_PER_THREAD_MIN);
-    if opening.len() <= part_size {
-        return open(opening);
-    }
-    hblite_env::thread::scope(|scope| {
-        let open = &open;
-        let threads: Vec<_> =
-            opening.chunks(part_size).map(|part| scope.spawn(move || open(part))).collect();
-        let mut regions = Vec::with_capacity(opening.len());
-        for thread in threads {
-            regions.extend(thread.join().map_err(|_| {
-                Error::new(Exception::Io, "a thread that opened regions ended early")
-            })??);
-        }
-        Ok(regions)
-    })
 }

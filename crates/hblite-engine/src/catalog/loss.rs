@@ -116,7 +116,7 @@ fn has_directory(fs: &dyn FileSystem, layout: &Layout, region: &str) -> Result<b
 
 /// The encoded name of the region of hbase:namespace, which needs no row.
 fn meta_namespace() -> String {
-    let row = super::load::namespace_row();
+    let row = super::table_rows::namespace_row();
     RegionInfo::encoded_name(&row.info).to_owned()
 }
 

@@ -16,8 +16,7 @@ use std::sync::Arc;
 
 use hblite_model::{Error, Exception, MergeKind, RegionInfo, Result, TableDescriptor, TableName};
 
-use super::create::new_row;
-use super::meta;
+use super::meta::{self, RegionRow};
 use super::procedures::discard;
 use super::table::TableEntry;
 use super::{Procedures, encoded_part};
@@ -91,7 +90,7 @@ impl Procedures<'_> {
         let last_id = parents.iter().map(|region| region.last_sequence_id()).max().unwrap_or(0);
         let made = split::create_merged(&self.context, parents)
             .inspect_err(|_| self.retire_half_made(entry))?;
-        let mut merged = new_row(made, last_id + 1);
+        let mut merged = RegionRow::new(made, last_id + 1);
         merged.merge_parents = parents.iter().map(|region| region.info().clone()).collect();
         let heirs = std::slice::from_ref(&merged);
         let regions = self

@@ -85,6 +85,13 @@ pub(crate) struct RegionRow {
     pub(crate) merge_parents: Vec<RegionInfo>,
 }
 
+impl RegionRow {
+    /// A region without relatives, whose log counts from this id on.
+    pub(crate) fn new(info: RegionInfo, open_sequence_number: u64) -> Self {
+        Self { info, open_sequence_number, daughters: Vec::new(), merge_parents: Vec::new() }
+    }
+}
+
 /// A row of hbase:meta.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MetaRow {

@@ -6,12 +6,13 @@
 //!
 //! - `layout` (beside this folder) says where things lie; `descriptor_file` and `region_info_file`
 //!   what the small files hold; `meta` what the rows say
-//! - `meta_table` reads and writes the rows, `table` and `router` find regions
+//! - `meta_table` reads and writes the rows, `table_rows` groups them; `table` and `router` find
+//!   regions
 //! - `survey` reads them without opening the store, `loss` finds out whether some are lost,
 //!   `rebuild` makes them anew
-//! - `load` opens; `orphans` takes away what interrupted procedures left; `master_data` leaves a
-//!   closed store for HBase to start on; `hbase_root` and `master_procedures` refuse what HBase
-//!   left and hblite cannot read
+//! - `load` opens, with `open_regions`; `open_report` says what that changed, `orphans` takes away
+//!   what interrupted procedures left; `master_data` leaves a closed store for HBase to start on;
+//!   `hbase_root` and `master_procedures` refuse what HBase left and hblite cannot read
 //! - `procedures` is what all procedures share; `create`, `drop`, `state`, `modify`, `split`,
 //!   `merge`, `truncate_region`, `namespace`, `snapshot`, `bulk_load`, `backup` and `crash` are the
 //!   procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
@@ -23,7 +24,7 @@ mod backup;
 mod bulk_load;
 mod classes;
 mod crash;
-pub(crate) mod create;
+mod create;
 pub(crate) mod descriptor_file;
 mod drop;
 mod file_tracker;
@@ -38,6 +39,8 @@ pub(crate) mod meta;
 mod meta_table;
 mod modify;
 mod namespace;
+mod open_regions;
+mod open_report;
 pub(crate) mod orphans;
 mod parents;
 mod procedures;
@@ -50,6 +53,7 @@ mod split;
 mod state;
 pub(crate) mod survey;
 mod table;
+pub(crate) mod table_rows;
 mod truncate_region;
 
 #[cfg(test)]
@@ -75,9 +79,8 @@ use self::meta::{RegionRow, ServerName};
 use self::meta_table::MetaTables;
 use self::table::{TableEntry, table_not_found};
 
-pub use self::orphans::{Moved, OpenReport};
+pub use self::open_report::{CatalogRebuild, Moved, OpenReport};
 pub use self::procedures::Procedures;
-pub use self::rebuild::CatalogRebuild;
 pub(crate) use self::table::TableSlot;
 
 /// Namespaces, tables and regions of an open store.

@@ -7,56 +7,17 @@
 //! there by hand. Files are left alone: nothing of a store has their names.
 
 use std::collections::HashSet;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hblite_env::{DirEntry, FileSystem};
 use hblite_model::{Error, Result, TableName};
 
 use super::Catalog;
-use super::rebuild::CatalogRebuild;
+use super::open_report::{Moved, OpenReport};
 use super::table::TableEntry;
 use crate::layout::{
     RECOVERED_EDITS_DIR, Retired, Shape, TABLE_DESCRIPTOR_DIR, UNCLAIMED_FILE, is_region_name,
 };
-
-/// What an open changed in the store's directory, beyond what belongs to the store.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct OpenReport {
-    /// Directories that were in the way and are in the archive now. `hblite check --clean` deletes
-    /// them.
-    pub moved: Vec<Moved>,
-    /// Directories without cells that an interrupted procedure of hblite had left; deleted.
-    pub removed: Vec<PathBuf>,
-    /// What was rebuilt of a lost hbase:meta, by an open with salvage.
-    pub rebuilt: Option<CatalogRebuild>,
-}
-
-impl OpenReport {
-    /// What people should hear of, a line each; nothing in most cases.
-    pub fn lines(&self) -> impl Iterator<Item = String> {
-        let rebuilt = self.rebuilt.iter().flat_map(CatalogRebuild::lines);
-        rebuilt.chain(self.moved.iter().map(Moved::to_string))
-    }
-}
-
-/// A directory that an open moved to the archive.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moved {
-    /// Where it was.
-    pub from: PathBuf,
-    /// Where it is.
-    pub to: PathBuf,
-}
-
-/// One line for people.
-impl fmt::Display for Moved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (from, to) = (self.from.display(), self.to.display());
-        write!(f, "moved {from} to {to}: no table in hbase:meta has it")
-    }
-}
 
 /// Takes away what belongs to no table.
 pub(super) fn retire(catalog: &Catalog) -> Result<OpenReport> {

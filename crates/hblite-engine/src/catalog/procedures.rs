@@ -22,7 +22,7 @@ use hblite_model::{Result, TableDescriptor, TableName};
 
 use super::meta::RegionRow;
 use super::table::TableEntry;
-use super::{Catalog, load};
+use super::{Catalog, open_regions};
 use crate::region::Region;
 
 /// The ways to change a store's tables, regions and namespaces.
@@ -64,7 +64,7 @@ impl Procedures<'_> {
         row: &RegionRow,
         descriptor: &Arc<TableDescriptor>,
     ) -> Result<Arc<Region>> {
-        load::open_region(&self.context, row, descriptor)
+        open_regions::open_region(&self.context, row, descriptor)
     }
 
     /// Opens all of these or none.

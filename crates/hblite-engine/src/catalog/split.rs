@@ -17,7 +17,6 @@ use std::sync::Arc;
 use hblite_model::bytes::to_string_binary;
 use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
-use super::create::new_row;
 use super::meta::{self, RegionRow};
 use super::procedures::discard;
 use super::table::TableEntry;
@@ -123,7 +122,7 @@ impl Procedures<'_> {
         let id = parent.last_sequence_id() + 1;
         let (low, high) = split::create_daughters(&self.context, parent, split_key)
             .inspect_err(|_| self.retire_half_made(entry))?;
-        let daughters = [new_row(low, id), new_row(high, id)];
+        let daughters = [RegionRow::new(low, id), RegionRow::new(high, id)];
         let regions = self
             .prepare_heirs(entry, &daughters)
             .inspect_err(|_| self.remove_region_dirs(daughters.iter().map(|row| &row.info)))?;

@@ -5,16 +5,16 @@ use std::path::Path;
 use hblite_model::{Error, RegionInfo, RowResult, TableName, TableState};
 
 use super::{FindingKind, Inspection};
-use crate::catalog::load::{TableRows, group_rows, namespace_row};
 use crate::catalog::survey::CatalogSurvey;
-use crate::catalog::{create, loss, meta, orphans};
+use crate::catalog::table_rows::{TableRows, group_rows, namespace_row};
+use crate::catalog::{loss, meta, orphans};
 use crate::wal::ReplayReport;
 
 impl Inspection<'_> {
     /// Checks the log, hbase:meta and everything that it names.
     pub(super) fn check_catalog(&mut self) {
         let meta = TableName::meta();
-        self.check_table(&meta, &[create::new_row(RegionInfo::meta(), 0)]);
+        self.check_table(&meta, &[meta::RegionRow::new(RegionInfo::meta(), 0)]);
         let meta_dir = self.layout.table_dir(&meta);
         let (log, entries) = self.check_log();
         match CatalogSurvey::read(self.env, &self.layout, &entries, false) {

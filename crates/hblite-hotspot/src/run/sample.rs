@@ -10,6 +10,7 @@ use hblite::{Connection, RegionLoad, RegionStatus, TableName, bytes};
 
 use super::error::RunError;
 use super::stream::WindowOfStream;
+use super::target::position_of;
 use crate::result::{Counts, Region, WindowCounts};
 
 /// Reads counters and keeps counts.
@@ -139,11 +140,6 @@ impl<'s> Sampler<'s> {
     pub(super) fn finish(self) -> (Counts, u64) {
         (self.counts, self.writes_of_split_regions)
     }
-}
-
-/// The position of a key among regions with these first keys.
-pub(super) fn position_of(start_keys: &[Vec<u8>], key: &[u8]) -> usize {
-    start_keys.partition_point(|start| start.as_slice() <= key).saturating_sub(1)
 }
 
 fn loads(regions: &[RegionStatus]) -> HashMap<String, RegionLoad> {

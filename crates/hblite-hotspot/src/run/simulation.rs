@@ -5,9 +5,9 @@
 
 use super::error::RunError;
 use super::options::{RunOptions, ServiceLaw};
-use super::sample::position_of;
 use super::stream::{Stream, WindowOfStream};
 use super::target::Opened;
+use super::target::position_of;
 use crate::result::{Counts, Simulation};
 use crate::simulate::{
     Balancer, Cluster, Kind, Pace, Request, Service, ServiceTime, Traffic, Window, run,

@@ -191,8 +191,8 @@ impl Connection {
     fn take_answers(&mut self) {
         let (replies, parked) = self.link.take(self.output.size_bytes());
         self.output.extend(replies);
-        for work in parked {
-            work.submit();
+        for call in parked {
+            call.resume();
         }
     }
 

@@ -7,18 +7,17 @@
 //! comes again.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hblite_model::Error;
 use hblite_wire::frame::Request;
 use hblite_wire::memory::{MemoryBudget, MemoryCharge};
-use tokio::sync::Semaphore;
 
-use super::call::{Attempt, Call, Pace, QUICK_WORK, Service, Unfinished};
+use super::call::{Attempt, Call, Pace, QUICK_WORK, Unfinished};
 use super::link::Link;
 use super::outgoing::Reply;
-use super::work::{Ending, Held, Waiting, Work, attempt, finish, too_many_calls};
+use super::peer::Service;
+use super::work::{Ending, Handlers, Held, Waiting, Work, attempt, finish, too_many_calls};
 use super::{admin, client, master, no_such_method, registry};
 use crate::cluster::{Cluster, Role};
 use crate::faults::{Outcome, Verdict};
@@ -32,11 +31,8 @@ const TURN_CALLS: u32 = 16;
 /// Does calls, and counts what waits.
 #[derive(Debug)]
 pub(crate) struct Dispatcher {
-    cluster: Arc<Cluster>,
+    handlers: Arc<Handlers>,
     connections: Arc<Places>,
-    pub(super) queued_calls: AtomicUsize,
-    /// How many calls that read much go on at once.
-    pub(super) long_calls: Arc<Semaphore>,
 }
 
 /// What a connection may do before others get their turn.
@@ -63,23 +59,21 @@ impl Turn {
 
 impl Dispatcher {
     pub(crate) fn new(cluster: Arc<Cluster>) -> Self {
-        let limits = &cluster.options.limits;
-        let connections = Places::new(limits.connections_max);
-        let long_calls = Arc::new(Semaphore::new(limits.long_calls()));
-        Self { connections, queued_calls: AtomicUsize::new(0), long_calls, cluster }
+        let connections = Places::new(cluster.options.limits.connections_max);
+        Self { handlers: Arc::new(Handlers::new(cluster)), connections }
     }
 
     pub(super) fn cluster(&self) -> &Cluster {
-        &self.cluster
+        self.handlers.cluster()
     }
 
     pub(super) fn limits(&self) -> &Limits {
-        &self.cluster.options.limits
+        self.handlers.limits()
     }
 
     /// The budget that calls are charged to.
     pub(crate) fn memory(&self) -> &Arc<MemoryBudget> {
-        &self.cluster.memory
+        &self.cluster().memory
     }
 
     /// The connections that there are.
@@ -89,7 +83,7 @@ impl Dispatcher {
 
     /// How many calls wait for a thread.
     pub(crate) fn queued_calls(&self) -> usize {
-        self.queued_calls.load(Ordering::Relaxed)
+        self.handlers.queued_calls()
     }
 
     /// Does the call, or sees to it that `link` gets the answer. `charge` is for the frame, if that
@@ -117,10 +111,10 @@ impl Dispatcher {
         }
         let call = Call::new(link, &request, deadline, Pace::Quick, None);
         let begin = Instant::now();
-        let attempt = attempt(&request, || client::answer(&self.cluster, &call));
+        let attempt = attempt(&request, || client::answer(self.cluster(), &call));
         turn.note(QUICK_WORK - call.work_left());
         match attempt {
-            Attempt::Done(answer) => Some(finish(&self.cluster, &call, begin, answer)),
+            Attempt::Done(answer) => Some(finish(self.cluster(), &call, begin, answer)),
             Attempt::Unfinished(unfinished) => {
                 drop(call);
                 self.hand_over(link, request, charge, deadline, unfinished)
@@ -129,7 +123,7 @@ impl Dispatcher {
     }
 
     fn fault_of(&self, role: Role, request: &Request) -> Option<Verdict> {
-        self.cluster.faults.verdict(role, request, || self.cluster.targets(request))
+        self.cluster().faults.verdict(role, request, || self.cluster().targets(request))
     }
 
     /// Does a call that a fault happens to.
@@ -200,14 +194,14 @@ impl Dispatcher {
         ending: Ending,
     ) -> Option<Reply> {
         let Unfinished { rest, pace, must_end } = unfinished;
-        let waiting = Waiting::new(self);
+        let waiting = Waiting::new(&self.handlers);
         if waiting.is_none() && !must_end {
             let id = held.request.call_id();
             return Some(Reply::of_exception(id, &too_many_calls(link)));
         }
         link.begin();
-        let (dispatcher, link) = (Arc::clone(self), Arc::clone(link));
-        Work { dispatcher, link, held, rest, pace, must_end, deadline, ending, waiting }.submit();
+        let (handlers, link) = (Arc::clone(&self.handlers), Arc::clone(link));
+        Work { handlers, link, held, rest, pace, must_end, deadline, ending, waiting }.submit();
         None
     }
 }

@@ -9,7 +9,7 @@ use hblite_wire::{RemoteException, pb};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::call::{Client, Service};
+use super::peer::{Client, Service};
 use crate::cluster::{Cluster, Role};
 
 /// Longest connection header.

@@ -1,5 +1,6 @@
 //! One connection as its calls know it: the client, the answers that are ready, the memory in use.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use hblite_wire::RemoteException;
@@ -8,9 +9,14 @@ use hblite_wire::memory::MemoryAccount;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::call::Client;
 use super::outgoing::Reply;
-use super::work::Work;
+use super::peer::Client;
+
+/// A call that waits until its client has taken answers.
+pub(super) trait Parked: Debug + Send {
+    /// Lets it go on.
+    fn resume(self: Box<Self>);
+}
 
 /// A connection with a client behind it.
 #[derive(Debug)]
@@ -30,7 +36,7 @@ struct Ready {
     /// Bytes that the connection has taken and not sent.
     unsent_bytes: usize,
     /// Calls that wait until the client has taken answers.
-    parked: Vec<Work>,
+    parked: Vec<Box<dyn Parked>>,
     /// Calls that were handed over and are not answered.
     open_calls: usize,
     /// The connection is to end at once.
@@ -88,7 +94,7 @@ impl Link {
 
     /// Takes the answers that are ready, by a connection that has so much to send already; and the
     /// calls that can go on, if it has taken what there was.
-    pub(super) fn take(&self, unsent_bytes: usize) -> (Vec<Reply>, Vec<Work>) {
+    pub(super) fn take(&self, unsent_bytes: usize) -> (Vec<Reply>, Vec<Box<dyn Parked>>) {
         let mut ready = self.ready.lock();
         ready.unsent_bytes = unsent_bytes + std::mem::take(&mut ready.size_bytes);
         let replies = std::mem::take(&mut ready.replies);
@@ -99,12 +105,12 @@ impl Link {
 
     /// Keeps the call until the client has taken answers, if it has too many to take; gives it back
     /// if not.
-    pub(super) fn park(&self, work: Work) -> Option<Work> {
+    pub(super) fn park<P: Parked + 'static>(&self, call: P) -> Option<P> {
         let mut ready = self.ready.lock();
         if ready.size_bytes + ready.unsent_bytes <= self.unsent_max_bytes || ready.is_gone {
-            return Some(work);
+            return Some(call);
         }
-        ready.parked.push(work);
+        ready.parked.push(Box::new(call));
         None
     }
 

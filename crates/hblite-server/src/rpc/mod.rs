@@ -2,8 +2,8 @@
 //!
 //! - `listener` accepts connections; `connection` reads frames (`incoming`) and writes answers
 //!   (`outgoing`); `link` is what its calls know of it
-//! - `call` is one request with who sent it; `dispatch` finds its service, on the connection's own
-//!   task if it is quick, on a thread (`work`) if it may take long
+//! - `peer` is the client of a connection, `call` one of its requests; `dispatch` finds the service,
+//!   on the connection's own task if the call is quick, on a thread (`work`) if it may take long
 //! - `client`, `admin`, `master`, `registry`: a service each
 
 mod admin;
@@ -17,6 +17,7 @@ mod link;
 mod listener;
 mod master;
 mod outgoing;
+mod peer;
 mod registry;
 mod work;
 

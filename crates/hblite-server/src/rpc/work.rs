@@ -8,19 +8,49 @@
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use hblite_wire::RemoteException;
 use hblite_wire::exception::class;
 use hblite_wire::frame::Request;
 use hblite_wire::memory::MemoryCharge;
+use tokio::sync::Semaphore;
 
 use super::call::{Answer, Attempt, Call, Pace, Rest, Unfinished, WORKING_BYTES};
-use super::dispatch::Dispatcher;
-use super::link::Link;
+use super::link::{Link, Parked};
 use super::outgoing::Reply;
 use crate::cluster::Cluster;
+use crate::options::Limits;
+
+/// What the threads share: the store, and how many calls wait for one of them.
+#[derive(Debug)]
+pub(super) struct Handlers {
+    cluster: Arc<Cluster>,
+    queued_calls: AtomicUsize,
+    /// How many calls that read much go on at once.
+    long_calls: Arc<Semaphore>,
+}
+
+impl Handlers {
+    pub(super) fn new(cluster: Arc<Cluster>) -> Self {
+        let long_calls = Arc::new(Semaphore::new(cluster.options.limits.long_calls()));
+        Self { cluster, queued_calls: AtomicUsize::new(0), long_calls }
+    }
+
+    pub(super) fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.cluster.options.limits
+    }
+
+    /// How many calls wait for a thread.
+    pub(super) fn queued_calls(&self) -> usize {
+        self.queued_calls.load(Ordering::Relaxed)
+    }
+}
 
 /// How a call ends for its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +93,7 @@ impl Held {
 
 /// What a thread is to do of a call.
 pub(super) struct Work {
-    pub(super) dispatcher: Arc<Dispatcher>,
+    pub(super) handlers: Arc<Handlers>,
     pub(super) link: Arc<Link>,
     pub(super) held: Held,
     pub(super) rest: Rest,
@@ -88,7 +118,7 @@ impl Work {
             tokio::task::spawn_blocking(move || self.run());
             return;
         }
-        let turns = Arc::clone(&self.dispatcher.long_calls);
+        let turns = Arc::clone(&self.handlers.long_calls);
         let runtime = tokio::runtime::Handle::current();
         runtime.spawn(async move {
             // It is never closed; without a turn there would be no bound, and no harm.
@@ -116,12 +146,12 @@ impl Work {
     }
 
     fn run_now(self) {
-        let Self { dispatcher, link, held, rest, pace, must_end, deadline, ending, .. } = self;
+        let Self { handlers, link, held, rest, pace, must_end, deadline, ending, .. } = self;
         let mut working = link.memory.charge();
         let has_room = working.try_resize(WORKING_BYTES);
         let call = Call::new(&link, &held.request, deadline, pace, Some(working));
         let begin = Instant::now();
-        let cluster = dispatcher.cluster();
+        let cluster = handlers.cluster();
         let attempt = match has_room || must_end {
             true => attempt(&held.request, || rest(cluster, &call)),
             false => Attempt::Done(Err(link.out_of_memory())),
@@ -140,22 +170,28 @@ impl Work {
             (Attempt::Unfinished(Unfinished { rest, pace, must_end }), ending) => {
                 drop(call);
                 let waiting = None;
-                Self { dispatcher, link, held, rest, pace, must_end, deadline, ending, waiting }
+                Self { handlers, link, held, rest, pace, must_end, deadline, ending, waiting }
                     .submit();
             }
         }
     }
 }
 
+impl Parked for Work {
+    fn resume(self: Box<Self>) {
+        self.submit();
+    }
+}
+
 /// Counts a call that waits for a thread.
-pub(super) struct Waiting(Arc<Dispatcher>);
+pub(super) struct Waiting(Arc<Handlers>);
 
 impl Waiting {
     /// `None` if too many wait.
-    pub(super) fn new(dispatcher: &Arc<Dispatcher>) -> Option<Self> {
-        let calls = dispatcher.queued_calls.fetch_add(1, Ordering::AcqRel);
-        let waiting = Self(Arc::clone(dispatcher));
-        (calls < dispatcher.limits().queued_calls_max).then_some(waiting)
+    pub(super) fn new(handlers: &Arc<Handlers>) -> Option<Self> {
+        let calls = handlers.queued_calls.fetch_add(1, Ordering::AcqRel);
+        let waiting = Self(Arc::clone(handlers));
+        (calls < handlers.limits().queued_calls_max).then_some(waiting)
     }
 }
 

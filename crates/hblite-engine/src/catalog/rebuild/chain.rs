@@ -17,7 +17,6 @@ use std::collections::HashSet;
 use hblite_model::bytes::to_string_binary;
 use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
-use crate::catalog::create::new_row;
 use crate::catalog::meta::RegionRow;
 
 /// A region that has a directory.
@@ -89,7 +88,7 @@ pub(super) fn choose(
 fn relate(placed: Vec<Candidate>, superseded: Vec<Candidate>, notes: &mut Vec<String>) -> Chain {
     let mut chain = Chain::default();
     let mut rows: Vec<RegionRow> =
-        placed.iter().map(|found| new_row(clean(&found.info), 1)).collect();
+        placed.iter().map(|found| RegionRow::new(clean(&found.info), 1)).collect();
     for parent in &superseded {
         let name = parent.info.encoded_name();
         let heirs: Vec<usize> =
@@ -324,7 +323,7 @@ mod tests {
     fn what_hbase_meta_still_names_comes_first() {
         let parent = candidate("", "", 1, true, &[]);
         let (low, high) = (candidate("", "m", 2, false, &[]), candidate("m", "", 2, false, &[]));
-        let known = [new_row(low.info, 7), new_row(high.info, 7)];
+        let known = [RegionRow::new(low.info, 7), RegionRow::new(high.info, 7)];
         let (table, mut notes) = ("t".parse().unwrap(), Vec::new());
         let chain = choose(&table, &known, vec![parent], &mut notes).unwrap();
         assert!(chain.rows.is_empty() && notes.len() == 1, "{notes:?}");

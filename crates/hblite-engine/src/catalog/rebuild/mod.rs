@@ -22,40 +22,15 @@ use hblite_env::FileSystem;
 use hblite_model::{Durability, Error, Mutation, RegionInfo, Result, TableName, TableState};
 
 use self::chain::{Candidate, Chain};
-use super::load::{group_rows, namespace_row};
 use super::meta::{self, MetaRow, RegionRow, ServerName};
+use super::open_report::CatalogRebuild;
 use super::survey::CatalogSurvey;
+use super::table_rows::{group_rows, namespace_row};
 use super::{descriptor_file, loss, orphans, region_info_file};
 use crate::layout::{Layout, REGION_INFO_FILE, UNCLAIMED_FILE};
 use crate::region::Region;
 use crate::store::store_file::split_reference;
 use crate::wal::ReplayReport;
-
-/// What a rebuild of hbase:meta found, and what it had to guess.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CatalogRebuild {
-    /// What was missing.
-    pub losses: Vec<String>,
-    /// Tables that hbase:meta names again.
-    pub tables: Vec<TableName>,
-    /// How many regions of them it names again.
-    pub regions: usize,
-    /// What could have been meant otherwise, or could not be used.
-    pub ambiguities: Vec<String>,
-}
-
-impl CatalogRebuild {
-    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
-        let tables: Vec<String> = self.tables.iter().map(TableName::to_string).collect();
-        let first = format!(
-            "rebuilt hbase:meta: tables {}, regions {}; a table whose state was lost is enabled",
-            if tables.is_empty() { "none".to_owned() } else { tables.join(", ") },
-            self.regions
-        );
-        std::iter::once(first).chain(self.ambiguities.iter().cloned())
-    }
-}
 
 /// The rows that hbase:meta is to get, and the report.
 pub(crate) struct Plan {

@@ -27,7 +27,6 @@ use hblite_model::{
 };
 
 use super::stored::StoredSnapshot;
-use crate::catalog::create::new_row;
 use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::meta::{self, RegionRow};
 use crate::catalog::procedures::discard;
@@ -314,7 +313,7 @@ fn named(table: &TableDescriptor, name: &TableName) -> TableDescriptor {
 fn new_rows(snapshot: &StoredSnapshot, table: &TableName, id: i64) -> Vec<RegionRow> {
     let id = u64::try_from(id).unwrap_or(0);
     let region = |info: &RegionInfo| {
-        new_row(RegionInfo::new(table.clone(), info.start_key(), info.end_key(), id), 1)
+        RegionRow::new(RegionInfo::new(table.clone(), info.start_key(), info.end_key(), id), 1)
     };
     snapshot.regions.iter().map(|(info, _)| region(info)).collect()
 }

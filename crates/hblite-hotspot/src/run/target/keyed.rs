@@ -6,9 +6,8 @@ use hblite::{
 };
 use hblite_rowkey::{Access, KeyRange, Keyed, Merge, Order, Plan, Query, Spread, Value};
 
-use super::{About, Asked, Opened, Target};
+use super::{About, Asked, Opened, Target, position_of};
 use crate::run::error::RunError;
-use crate::run::sample::position_of;
 use crate::study::{Candidate, Moment};
 
 /// The family of all cells.

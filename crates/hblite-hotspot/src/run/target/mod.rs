@@ -105,6 +105,11 @@ pub struct Asked {
     pub is_full_scan: bool,
 }
 
+/// The position of a key among regions with these first keys.
+pub(super) fn position_of(start_keys: &[Vec<u8>], key: &[u8]) -> usize {
+    start_keys.partition_point(|start| start.as_slice() <= key).saturating_sub(1)
+}
+
 /// A target on its own empty store in memory: to compute keys without the run's store.
 pub(super) fn scratch(target: &dyn Target) -> Result<Box<dyn Opened + '_>, RunError> {
     let connection = hblite::open_in_memory()?;

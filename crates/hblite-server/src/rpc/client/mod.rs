@@ -13,8 +13,9 @@ use hblite_model::{Mutation, MutationKind};
 use hblite_wire::frame::Request;
 use hblite_wire::{RemoteException, pb};
 
-use super::call::{Attempt, Call, Client, Pace, Service, Unfinished};
+use super::call::{Attempt, Call, Pace, Unfinished};
 use super::no_such_method;
+use super::peer::{Client, Service};
 use crate::cluster::Cluster;
 
 /// A call larger than this is left to a thread, for which the change does not count.

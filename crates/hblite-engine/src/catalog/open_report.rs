@@ -1,0 +1,70 @@
+//! What opening a store changed in its directory.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use hblite_model::TableName;
+
+/// What an open changed in the store's directory, beyond what belongs to the store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenReport {
+    /// Directories that were in the way and are in the archive now. `hblite check --clean` deletes
+    /// them.
+    pub moved: Vec<Moved>,
+    /// Directories without cells that an interrupted procedure of hblite had left; deleted.
+    pub removed: Vec<PathBuf>,
+    /// What was rebuilt of a lost hbase:meta, by an open with salvage.
+    pub rebuilt: Option<CatalogRebuild>,
+}
+
+impl OpenReport {
+    /// What a user should know, a line each; nothing in most cases.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let rebuilt = self.rebuilt.iter().flat_map(CatalogRebuild::lines);
+        rebuilt.chain(self.moved.iter().map(Moved::to_string))
+    }
+}
+
+/// A directory that an open moved to the archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// Where it was.
+    pub from: PathBuf,
+    /// Where it is.
+    pub to: PathBuf,
+}
+
+/// One line for people.
+impl fmt::Display for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = (self.from.display(), self.to.display());
+        write!(f, "moved {from} to {to}: no table in hbase:meta has it")
+    }
+}
+
+/// What a rebuild of hbase:meta found, and what it had to guess.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CatalogRebuild {
+    /// What was missing.
+    pub losses: Vec<String>,
+    /// Tables that hbase:meta names again.
+    pub tables: Vec<TableName>,
+    /// How many regions of them it names again.
+    pub regions: usize,
+    /// What could have been meant otherwise, or could not be used.
+    pub ambiguities: Vec<String>,
+}
+
+impl CatalogRebuild {
+    fn lines(&self) -> impl Iterator<Item = String> {
+        let tables: Vec<String> = self.tables.iter().map(TableName::to_string).collect();
+        let first = format!(
+            "rebuilt hbase:meta: tables {}, regions {}; a table whose state was lost is enabled",
+            if tables.is_empty() { "none".to_owned() } else { tables.join(", ") },
+            self.regions
+        );
+        std::iter::once(first).chain(self.ambiguities.iter().cloned())
+    }
+}
