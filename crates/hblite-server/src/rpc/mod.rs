@@ -2,8 +2,9 @@
 //!
 //! - `listener` accepts connections; `connection` reads frames (`incoming`) and writes answers
 //!   (`outgoing`); `link` is what its calls know of it
-//! - `peer` is the client of a connection, `call` one of its requests; `dispatch` finds the service,
-//!   on the connection's own task if the call is quick, on a thread (`work`) if it may take long
+//! - `peer` is the client of a connection, `call` one of its requests; `dispatch` finds the
+//!   service, on the connection's own task if the call is quick, on a thread (`work`) if it may
+//!   take long
 //! - `client`, `admin`, `master`, `registry`: a service each
 
 mod admin;
