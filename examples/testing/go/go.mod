@@ -1,3 +1,0 @@
-module hblite.example/testing
-
-go 1.21

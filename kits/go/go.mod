@@ -1,0 +1,3 @@
+module hblite.example/hblitetest
+
+go 1.21

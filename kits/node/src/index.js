@@ -1,0 +1,138 @@
+'use strict';
+// A running server: its ports, its log, and requests to its admin endpoint. How a server is started
+// and which requests there are is described once for all kits in kits/README.md.
+
+const { HBliteError, findBinary } = require('./binary.js');
+const { ServerProcess } = require('./process.js');
+
+/** Starts an empty server in memory on free ports; resolves when it is ready. */
+async function start(options = {}) {
+  const { binary, regionServers = 1, settings = {}, log = 'errors', args = [] } = options;
+  const parameters = ['serve', '--memory', '--zookeeper-port', '0', '--rpc-port', '0'];
+  parameters.push('--region-servers', String(regionServers), '--exit-with-parent', '--log', log);
+  for (const [name, value] of Object.entries(settings)) parameters.push('-D', `${name}=${value}`);
+  const server = new ServerProcess(findBinary(binary), [...parameters, ...args]);
+  return new Server(await server.ready(), server);
+}
+
+/** An HBase of its own for a suite or a test. */
+class Server {
+  #ready;
+  #process;
+
+  constructor(ready, process) {
+    this.#ready = ready;
+    this.#process = process;
+    this.faults = new Faults(this);
+  }
+
+  get zookeeperPort() {
+    return this.#ready.zookeeper_port;
+  }
+
+  get rpcPort() {
+    return this.#ready.rpc_port;
+  }
+
+  get httpPort() {
+    return this.#ready.http_port;
+  }
+
+  get thriftPort() {
+    const port = this.#ready.thrift_port;
+    if (port === undefined || port === null) {
+      throw new HBliteError("this server has no Thrift port: start it with args: ['--thrift-port', '0']");
+    }
+    return port;
+  }
+
+  get zookeeper() {
+    return `127.0.0.1:${this.zookeeperPort}`;
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.httpPort}`;
+  }
+
+  get configuration() {
+    return {
+      'hbase.zookeeper.quorum': '127.0.0.1',
+      'hbase.zookeeper.property.clientPort': String(this.zookeeperPort),
+    };
+  }
+
+  async request(method, path, body) {
+    const options = { method };
+    if (body !== undefined) {
+      options.body = JSON.stringify(body);
+      options.headers = { 'Content-Type': 'application/json' };
+    }
+    let answer;
+    try {
+      answer = await fetch(this.url + path, options);
+    } catch (cause) {
+      throw new HBliteError(`${method} ${path}: ${cause.cause?.message ?? cause.message}`, { cause });
+    }
+    const text = await answer.text();
+    const json = parsed(text);
+    if (!answer.ok) throw new HBliteError(`${method} ${path}: ${json?.error ?? text}`);
+    return json ?? text;
+  }
+
+  status() {
+    return this.request('GET', '/status');
+  }
+
+  crash(server, options = {}) {
+    const { reassignAfterMs } = options;
+    const body = reassignAfterMs === undefined ? {} : { reassign_after_ms: reassignAfterMs };
+    return this.request('POST', `/servers/${server}/crash`, body);
+  }
+
+  restart(server) {
+    return this.request('POST', `/servers/${server}/restart`, {});
+  }
+
+  log() {
+    return this.#process.log();
+  }
+
+  async stop() {
+    await this.#process.stop();
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() {
+    await this.stop();
+  }
+}
+
+/** Faults on demand (docs/faults.md). */
+class Faults {
+  #server;
+
+  constructor(server) {
+    this.#server = server;
+  }
+
+  async set(fault) {
+    return (await this.#server.request('POST', '/faults', fault)).id;
+  }
+
+  list() {
+    return this.#server.request('GET', '/faults');
+  }
+
+  async clear(id) {
+    await this.#server.request('DELETE', id === undefined ? '/faults' : `/faults/${id}`);
+  }
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+module.exports = { Faults, HBliteError, Server, findBinary, start };

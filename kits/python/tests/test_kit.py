@@ -1,0 +1,95 @@
+"""Goal: the kit starts servers that share nothing, says what is wrong, and leaves none behind."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+import hblite
+
+
+def answer(port, word=b"ruok"):
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(word)
+        return connection.makefile("rb").read()
+
+
+def test_a_server_answers_until_it_is_stopped():
+    with hblite.start() as server:
+        assert answer(server.zookeeper_port) == b"imok"
+        assert server.request("GET", "/health") == "ok\n"
+        port = server.configuration["hbase.zookeeper.property.clientPort"]
+        assert server.zookeeper == f"127.0.0.1:{port}"
+    with pytest.raises(ConnectionRefusedError):
+        answer(server.zookeeper_port)
+    server.stop()
+
+
+def test_two_servers_share_no_port(hbase, hbase_server):
+    assert hbase.zookeeper_port != hbase_server.zookeeper_port
+    assert hbase.http_port != hbase_server.http_port
+
+
+def test_faults_are_set_listed_and_cleared():
+    with hblite.start(region_servers=2) as server:
+        fault = server.faults.set(drop="after", methods=["Mutate"], count=3)
+        assert [each["id"] for each in server.faults.list()] == [fault]
+        server.faults.clear(fault)
+        assert server.faults.list() == []
+        with pytest.raises(hblite.HBliteError, match="no fault has the number"):
+            server.faults.clear(fault)
+        server.crash(1)
+        server.restart(1)
+
+
+def test_errors_say_what_to_do(tmp_path, monkeypatch):
+    with pytest.raises(hblite.HBliteError, match="is not a file"):
+        hblite.find_binary(tmp_path)
+    binary = tmp_path / "hblite"
+    binary.write_text("#!/bin/sh\n")
+    monkeypatch.setenv("HBLITE_BIN", str(binary))
+    with pytest.raises(hblite.HBliteError, match=r"HBLITE_BIN.*chmod \+x"):
+        hblite.find_binary()
+    monkeypatch.undo()
+    with pytest.raises(hblite.HBliteError, match="hbase.nothing is not a setting of hblite"):
+        hblite.start(settings={"hbase.nothing": 1})
+    with hblite.start() as server:
+        arguments = ["--zookeeper-port", str(server.zookeeper_port)]
+        with pytest.raises(hblite.HBliteError, match="--zookeeper-port|cannot listen"):
+            hblite.start(arguments=arguments)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+def test_no_server_is_left_when_its_process_is_killed():
+    program = "import hblite; print(hblite.start().zookeeper_port, flush=True); input()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", program], stdin=pipe, stdout=pipe) as parent:
+        port = int(parent.stdout.readline())
+        with socket.create_connection(("127.0.0.1", port)) as watch:
+            parent.send_signal(signal.SIGKILL)
+            parent.wait()
+            # The server closes its connections when it ends.
+            try:
+                watch.recv(1)
+            except ConnectionResetError:
+                pass
+        with pytest.raises(ConnectionRefusedError):
+            answer(port)
+
+
+def test_the_log_is_in_the_report_of_a_failed_test(pytester):
+    pytester.makepyfile(
+        """
+        import urllib.request
+
+        def test_it_fails(hbase):
+            hbase._process._lines.append("a line of the log")
+            assert False
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*hblite log*", "a line of the log"])
