@@ -23,6 +23,7 @@ const CRATE_LAYERS: &[&str] = &[
     "hblite-casestudies",
     "hblite-shell",
     "hblite-hotspot",
+    "hblite-thrift",
     "hblite-server",
     "hblite-cli",
     "hblite-bench-compare",

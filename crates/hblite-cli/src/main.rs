@@ -8,6 +8,7 @@ mod check;
 mod ending;
 mod fault;
 mod from_hbase;
+mod gateways;
 mod hfile;
 mod hotspot;
 mod interrupt;

@@ -16,6 +16,7 @@ use hblite_server::{Log, LogLevel, Server, ServerOptions, ServerPorts};
 use serde_json::json;
 
 use crate::ending::Ending;
+use crate::gateways::{GatewayArguments, Gateways};
 use crate::output::{FAILURE, fail};
 use crate::settings::Settings;
 use crate::shell::report_open;
@@ -61,6 +62,8 @@ pub(crate) struct ServeArguments {
     /// A setting by its name in hbase-site.xml; may be repeated. docs/server.md lists them.
     #[arg(short = 'D', value_name = "NAME=VALUE")]
     settings: Vec<String>,
+    #[command(flatten)]
+    gateways: GatewayArguments,
     /// A file for the line with the ports, written when they are open.
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
@@ -115,8 +118,11 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     .map_err(text)?;
     report_open(&connection);
     let server = Server::start(&connection, settings.server).map_err(text)?;
-    announce(arguments, &server)?;
+    let gateways = Gateways::start(&arguments.gateways, arguments.bind, &connection, &server);
+    let gateways = gateways.map_err(text)?;
+    announce(arguments, &ready_line(server.ports(), &gateways))?;
     ending.wait();
+    gateways.stop();
     end(server, connection).map_err(text)
 }
 
@@ -145,7 +151,7 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
 }
 
 /// Says that the server is ready.
-fn announce(arguments: &ServeArguments, server: &Server) -> Result<(), String> {
+fn announce(arguments: &ServeArguments, line: &str) -> Result<(), String> {
     if !arguments.bind.is_loopback() {
         let warning = format!(
             "warning: {} is reachable from other machines, and hblite asks for no password",
@@ -153,9 +159,8 @@ fn announce(arguments: &ServeArguments, server: &Server) -> Result<(), String> {
         );
         let _ = writeln!(std::io::stderr(), "{warning}");
     }
-    let line = ready_line(server.ports());
     if let Some(file) = &arguments.port_file {
-        write_whole(file, &line)?;
+        write_whole(file, line)?;
     }
     let mut stdout = std::io::stdout().lock();
     // Whoever started the server may have closed its end; the server serves anyhow.
@@ -163,13 +168,15 @@ fn announce(arguments: &ServeArguments, server: &Server) -> Result<(), String> {
     Ok(())
 }
 
-fn ready_line(ports: &ServerPorts) -> String {
+fn ready_line(ports: &ServerPorts, gateways: &Gateways) -> String {
+    let thrift = gateways.thrift_ports();
     json!({
         "ready": true,
         "zookeeper_port": ports.zookeeper,
         "rpc_port": ports.master,
         "region_server_ports": ports.region_servers,
         "http_port": ports.http,
+        "thrift_port": thrift.thrift,
         "pid": std::process::id(),
     })
     .to_string()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite::Connection;
-use hblite_model::{Error, Result};
+use hblite_model::{Error, RegionInfo, Result};
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
@@ -135,6 +135,17 @@ impl Server {
     /// The id by which clients know the cluster.
     pub fn cluster_id(&self) -> &str {
         &self.cluster.id
+    }
+
+    /// Gives host and port of the region server that clients find a region on.
+    pub fn locator(&self) -> impl Fn(&RegionInfo) -> (String, u16) + Send + Sync + use<> {
+        let cluster = Arc::clone(&self.cluster);
+        move |region: &RegionInfo| {
+            let place = cluster.assignments.place_of(region.encoded_name());
+            let port = cluster.identity(Role::RegionServer(place.server)).port;
+            let reached = SocketAddr::new(cluster.options.bind, port);
+            (cluster.host_for(reached), port)
+        }
     }
 
     /// How many scanners clients have open.

@@ -1,0 +1,31 @@
+//! HBase's Thrift gateways: clients of HBase in Python and other languages connect to them.
+//!
+//! ```text
+//! gateway.rs    ports, threads, limits
+//! transport.rs  one connection: frames, detection of the protocol, one call after the other
+//! protocol/     the binary and the compact protocol
+//! service.rs    methods as tables; answers and exceptions as messages
+//! v1/           Thrift 1: Hbase.thrift
+//! store.rs, scanners.rs, fault.rs: what the services share
+//! ```
+//!
+//! The gateways use the public API of hblite only, so they serve an embedded store and a cluster
+//! alike. The code waits for the store in the thread of the connection.
+//!
+//! No input from a client panics, hangs or allocates without bound: see `protocol/` for messages
+//! and [`ThriftLimits`] for connections and scanners.
+
+#![forbid(unsafe_code)]
+
+mod fault;
+mod gateway;
+mod options;
+mod protocol;
+mod scanners;
+mod service;
+mod store;
+mod transport;
+mod v1;
+
+pub use gateway::{ThriftGateway, ThriftPorts};
+pub use options::{Locate, Locator, ThriftLimits, ThriftOptions};

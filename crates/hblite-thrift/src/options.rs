@@ -1,0 +1,117 @@
+//! Settings of the gateways.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hblite_model::{Error, RegionInfo, Result};
+
+const MIB: usize = 1024 * 1024;
+
+/// Where the gateways listen, and what clients may do.
+#[derive(Debug, Clone)]
+pub struct ThriftOptions {
+    /// The address to listen on. Default 127.0.0.1: there is no authentication.
+    pub bind: IpAddr,
+    /// Port of Thrift 1 (`hbase.regionserver.thrift.port`); 0 for any free port, `None`, the
+    /// default, for no such gateway.
+    pub thrift_port: Option<u16>,
+    /// The id of the cluster, as clients read it.
+    pub cluster_id: String,
+    /// Which server a region is on. Default: the one that [`hblite::Admin::locate_region`] names.
+    pub locate: Option<Locate>,
+    /// What clients may do.
+    pub limits: ThriftLimits,
+}
+
+/// Gives host and port of the server of a region.
+pub type Locator = dyn Fn(&RegionInfo) -> (String, u16) + Send + Sync;
+
+/// Which server a region is on.
+#[derive(Clone)]
+pub struct Locate(pub Arc<Locator>);
+
+impl fmt::Debug for Locate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Locate")
+    }
+}
+
+impl Default for ThriftOptions {
+    fn default() -> Self {
+        Self {
+            bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            thrift_port: None,
+            cluster_id: String::new(),
+            locate: None,
+            limits: ThriftLimits::default(),
+        }
+    }
+}
+
+/// Limits that keep one client from taking what others need. Each gateway has its own.
+#[derive(Debug, Clone)]
+pub struct ThriftLimits {
+    /// Connections at once; each has a thread. More are closed at once. Default 1,000
+    /// (`hbase.thrift.maxWorkerThreads`).
+    pub connections_max: usize,
+    /// Largest message from a client, with or without a frame. Default 64 MiB.
+    pub message_size_max_bytes: usize,
+    /// Bytes of cells in one answer of a scanner. An answer that reaches it has fewer rows than
+    /// the client asked for; the next call continues. Default 64 MiB.
+    pub result_size_max_bytes: usize,
+    /// Scanners that one connection may have open. Default 1,000.
+    pub connection_scanners_max: usize,
+    /// Scanners of all connections. Default 10,000.
+    pub scanners_max: usize,
+    /// After this time without a call a scanner is closed. Default 60 s, by the store's clock
+    /// (`hbase.client.scanner.timeout.period`).
+    pub scanner_lease: Duration,
+    /// A connection that sends and takes nothing for this time is closed. Default 60 s
+    /// (`hbase.thrift.server.socket.read.timeout`).
+    pub idle_timeout: Duration,
+    /// A message that has not arrived, or an answer that was not taken, in whole after this time
+    /// ends its connection. Default 120 s.
+    pub message_timeout: Duration,
+}
+
+impl Default for ThriftLimits {
+    fn default() -> Self {
+        Self {
+            connections_max: 1_000,
+            message_size_max_bytes: 64 * MIB,
+            result_size_max_bytes: 64 * MIB,
+            connection_scanners_max: 1_000,
+            scanners_max: 10_000,
+            scanner_lease: Duration::from_secs(60),
+            idle_timeout: Duration::from_secs(60),
+            message_timeout: Duration::from_secs(120),
+        }
+    }
+}
+
+impl ThriftLimits {
+    /// Says whether all of them leave something to do.
+    ///
+    /// # Errors
+    /// `IllegalArgument` with the one that does not.
+    pub(crate) fn check(&self) -> Result<()> {
+        let size_max = i32::MAX as usize / 2;
+        let rules = [
+            (self.connections_max > 0, "connections_max > 0"),
+            (self.message_size_max_bytes <= size_max, "message_size_max_bytes below 1 GiB"),
+            (self.result_size_max_bytes <= size_max, "result_size_max_bytes below 1 GiB"),
+            (self.result_size_max_bytes > 0, "result_size_max_bytes > 0"),
+            (!self.scanner_lease.is_zero(), "scanner_lease > 0"),
+            (!self.idle_timeout.is_zero(), "idle_timeout > 0"),
+            (!self.message_timeout.is_zero(), "message_timeout > 0"),
+        ];
+        match rules.iter().find(|(holds, _)| !holds) {
+            Some((_, rule)) => Err(Error::illegal_argument(format!(
+                "a limit of the Thrift gateways is out of range: {rule} does not hold"
+            ))),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Scanners that clients have open, by number.
+//!
+//! Any connection may use a scanner of the same port, as with HBase. A scanner that is not used
+//! for the time of its lease is closed. A connection that ends leaves its scanners to that.
+//!
+//! As with HBase's client, a scan starts when its first row is asked for: a missing table or
+//! family is an error then, not when the scanner is opened.
+//!
+//! Threads: any; two calls for the same scanner take turns.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hblite::{Connection, ResultScanner, Table};
+use hblite_model::{Error, Exception, Result, RowResult, Scan};
+use parking_lot::Mutex;
+
+use crate::options::ThriftLimits;
+
+/// Every open scanner.
+#[derive(Debug)]
+pub(crate) struct Scanners {
+    connection: Connection,
+    limits: ThriftLimits,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: i32,
+    open: HashMap<i32, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    scanner: Arc<Scanner>,
+    /// Number of the connection that opened it.
+    owner: u64,
+    used_at_ms: i64,
+}
+
+/// One scan of a client.
+#[derive(Debug)]
+pub(crate) struct Scanner {
+    rows: Mutex<Rows>,
+    /// Whether Thrift 1 returns the cells of a row in their order, and not as a map.
+    pub(crate) sorts_columns: bool,
+}
+
+#[derive(Debug)]
+enum Rows {
+    NotStarted(Table, Box<Scan>),
+    Started(Box<ResultScanner>),
+    /// At its end, or after an error.
+    Ended,
+}
+
+impl Scanner {
+    pub(crate) fn new(table: Table, scan: Scan, sorts_columns: bool) -> Self {
+        Self { rows: Mutex::new(Rows::NotStarted(table, Box::new(scan))), sorts_columns }
+    }
+
+    /// Up to `count` rows, none if it is negative; fewer at the end, or if they are larger than
+    /// `size_max_bytes`.
+    pub(crate) fn next(&self, count: i32, size_max_bytes: usize) -> Result<Vec<RowResult>> {
+        let mut rows = self.rows.lock();
+        let mut results = Vec::new();
+        let mut size = 0;
+        while results.len() < usize::try_from(count).unwrap_or(0) && size < size_max_bytes {
+            let Some(row) = rows.next()? else { break };
+            size += row.cells().map(|cell| cell.serialized_size()).sum::<usize>();
+            results.push(row);
+        }
+        Ok(results)
+    }
+}
+
+impl Rows {
+    fn next(&mut self) -> Result<Option<RowResult>> {
+        if let Self::NotStarted(table, scan) = self {
+            let scanner = table.scan(scan);
+            *self = Self::Ended;
+            *self = Self::Started(Box::new(scanner?));
+        }
+        let Self::Started(scanner) = self else { return Ok(None) };
+        match scanner.next_row() {
+            Ok(Some(row)) => Ok(Some(row.clone())),
+            Ok(None) => {
+                *self = Self::Ended;
+                Ok(None)
+            }
+            Err(error) => {
+                *self = Self::Ended;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Scanners {
+    pub(crate) fn new(connection: Connection, limits: ThriftLimits) -> Self {
+        Self { connection, limits, state: Mutex::default() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.state.lock().open.len()
+    }
+
+    /// Registers a scanner and returns its number.
+    ///
+    /// # Errors
+    /// `IOException` if the connection or all of them together have too many.
+    pub(crate) fn open(&self, scanner: Scanner, owner: u64) -> Result<i32> {
+        let mut state = self.state.lock();
+        let of_owner = state.open.values().filter(|entry| entry.owner == owner).count();
+        if state.open.len() >= self.limits.scanners_max
+            || of_owner >= self.limits.connection_scanners_max
+        {
+            let message = "too many open scanners; close those that are not needed";
+            return Err(Error::new(Exception::Io, message));
+        }
+        let mut id = state.next;
+        while state.open.contains_key(&id) {
+            id = id.wrapping_add(1).max(0);
+        }
+        state.next = id.wrapping_add(1).max(0);
+        let used_at_ms = self.connection.now_millis();
+        state.open.insert(id, Entry { scanner: Arc::new(scanner), owner, used_at_ms });
+        Ok(id)
+    }
+
+    /// The scanner of this number, whose lease starts anew.
+    pub(crate) fn get(&self, id: i32) -> Option<Arc<Scanner>> {
+        let now = self.connection.now_millis();
+        let mut state = self.state.lock();
+        let entry = state.open.get_mut(&id)?;
+        entry.used_at_ms = now;
+        Some(Arc::clone(&entry.scanner))
+    }
+
+    /// Closes a scanner; `false` if it is not open.
+    pub(crate) fn close(&self, id: i32) -> bool {
+        self.state.lock().open.remove(&id).is_some()
+    }
+
+    /// Closes scanners whose lease is over.
+    pub(crate) fn expire(&self) {
+        let lease_ms = i64::try_from(self.limits.scanner_lease.as_millis()).unwrap_or(i64::MAX);
+        let oldest = self.connection.now_millis().saturating_sub(lease_ms);
+        let is_kept =
+            |entry: &Entry| entry.used_at_ms >= oldest || Arc::strong_count(&entry.scanner) > 1;
+        self.state.lock().open.retain(|_, entry| is_kept(entry));
+    }
+}

@@ -1,0 +1,142 @@
+//! Reads of rows.
+
+use hblite_model::{Get, LATEST_TIMESTAMP, Result, TimeRange};
+
+use super::types::{Attributes, Cells, Rows, Texts};
+use super::{Handler, Text};
+use crate::fault::Answer;
+use crate::store::parse_column;
+
+impl Handler {
+    pub(super) fn get(&self, table: Text, row: Text, column: Text, _: Attributes) -> Answer<Cells> {
+        let get = with_column(Get::new(row), &column);
+        Ok(Cells(self.store.table(&table)?.get(&get)?))
+    }
+
+    pub(super) fn get_versions(
+        &self,
+        table: Text,
+        row: Text,
+        column: Text,
+        versions: i32,
+        _: Attributes,
+    ) -> Answer<Cells> {
+        let get = with_column(Get::new(row), &column).with_versions(versions);
+        Ok(Cells(self.store.table(&table)?.get(&get)?))
+    }
+
+    pub(super) fn get_versions_before(
+        &self,
+        table: Text,
+        row: Text,
+        column: Text,
+        timestamp: i64,
+        versions: i32,
+        _: Attributes,
+    ) -> Answer<Cells> {
+        let get = with_column(Get::new(row), &column)
+            .with_time_range(TimeRange::new(0, timestamp)?)
+            .with_versions(versions);
+        Ok(Cells(self.store.table(&table)?.get(&get)?))
+    }
+
+    pub(super) fn get_row(&self, table: Text, row: Text, _: Attributes) -> Answer<Rows> {
+        self.rows(&table, &[row], None, LATEST_TIMESTAMP)
+    }
+
+    pub(super) fn get_row_with_columns(
+        &self,
+        table: Text,
+        row: Text,
+        columns: Option<Texts>,
+        _: Attributes,
+    ) -> Answer<Rows> {
+        self.rows(&table, &[row], columns, LATEST_TIMESTAMP)
+    }
+
+    pub(super) fn get_row_before(
+        &self,
+        table: Text,
+        row: Text,
+        timestamp: i64,
+        _: Attributes,
+    ) -> Answer<Rows> {
+        self.rows(&table, &[row], None, timestamp)
+    }
+
+    pub(super) fn get_row_with_columns_before(
+        &self,
+        table: Text,
+        row: Text,
+        columns: Option<Texts>,
+        timestamp: i64,
+        _: Attributes,
+    ) -> Answer<Rows> {
+        self.rows(&table, &[row], columns, timestamp)
+    }
+
+    pub(super) fn get_rows(&self, table: Text, rows: Texts, _: Attributes) -> Answer<Rows> {
+        self.rows(&table, &rows.0, None, LATEST_TIMESTAMP)
+    }
+
+    pub(super) fn get_rows_with_columns(
+        &self,
+        table: Text,
+        rows: Texts,
+        columns: Option<Texts>,
+        _: Attributes,
+    ) -> Answer<Rows> {
+        self.rows(&table, &rows.0, columns, LATEST_TIMESTAMP)
+    }
+
+    pub(super) fn get_rows_before(
+        &self,
+        table: Text,
+        rows: Texts,
+        timestamp: i64,
+        _: Attributes,
+    ) -> Answer<Rows> {
+        self.rows(&table, &rows.0, None, timestamp)
+    }
+
+    pub(super) fn get_rows_with_columns_before(
+        &self,
+        table: Text,
+        rows: Texts,
+        columns: Option<Texts>,
+        timestamp: i64,
+        _: Attributes,
+    ) -> Answer<Rows> {
+        self.rows(&table, &rows.0, columns, timestamp)
+    }
+
+    /// Rows as they were before a timestamp, the timestamp excluded.
+    fn rows(
+        &self,
+        table: &[u8],
+        rows: &[Text],
+        columns: Option<Texts>,
+        timestamp: i64,
+    ) -> Answer<Rows> {
+        let table = self.store.table(table)?;
+        let columns = columns.unwrap_or_default();
+        let range = TimeRange::new(0, timestamp)?;
+        let get = |row: &Text| {
+            let get = columns.0.iter().fold(Get::new(row), |get, column| with_column(get, column));
+            get.with_time_range(range)
+        };
+        let rows: Result<Vec<_>> = match rows {
+            [row] => table.get(&get(row)).map(|row| vec![row]),
+            rows => table.get_all(&rows.iter().map(get).collect::<Vec<_>>()),
+        };
+        Ok(Rows::new(rows?))
+    }
+}
+
+/// A get of one more column or, without a colon, family.
+fn with_column(get: Get, column: &[u8]) -> Get {
+    match parse_column(column) {
+        (family, Some(qualifier)) => get.with_column(family, qualifier),
+        (family, None) => get.with_family(family),
+    }
+}

@@ -1,0 +1,254 @@
+//! Writes of rows.
+
+use hblite_model::{
+    Append, CheckAndMutate, Delete, Durability, Error, Exception, Increment, LATEST_TIMESTAMP, Put,
+    Result,
+};
+
+use super::types::{Attributes, BatchMutation, Cells, Mutation, TAppend, TIncrement};
+use super::{Handler, Text};
+use crate::fault::{Answer, Fault, is_runtime};
+use crate::protocol::wire::List;
+use crate::store::parse_column;
+
+impl Handler {
+    pub(super) fn mutate_row(
+        &self,
+        table: Text,
+        row: Text,
+        mutations: List<Mutation>,
+        attributes: Attributes,
+    ) -> Answer<()> {
+        self.mutate_row_at(table, row, mutations, LATEST_TIMESTAMP, attributes)
+    }
+
+    pub(super) fn mutate_row_at(
+        &self,
+        table: Text,
+        row: Text,
+        mutations: List<Mutation>,
+        timestamp: i64,
+        _: Attributes,
+    ) -> Answer<()> {
+        let run = || {
+            let table = self.store.table(&table)?;
+            let changes = RowChanges::new(&row, &mutations, timestamp);
+            if let Some(delete) = &changes.delete {
+                table.delete(delete)?;
+            }
+            if let Some(put) = &changes.put {
+                table.put(put)?;
+            }
+            if changes.put.is_none() {
+                // HBase makes a Put in any case, and with it checks row and timestamp.
+                check_row(&row, timestamp)?;
+            }
+            Ok(())
+        };
+        run().map_err(declared)
+    }
+
+    pub(super) fn mutate_rows(
+        &self,
+        table: Text,
+        batches: List<BatchMutation>,
+        attributes: Attributes,
+    ) -> Answer<()> {
+        self.mutate_rows_at(table, batches, LATEST_TIMESTAMP, attributes)
+    }
+
+    pub(super) fn mutate_rows_at(
+        &self,
+        table: Text,
+        batches: List<BatchMutation>,
+        timestamp: i64,
+        _: Attributes,
+    ) -> Answer<()> {
+        let (mut puts, mut deletes) = (Vec::new(), Vec::new());
+        for batch in &batches.0 {
+            check_row(&batch.row, timestamp)?;
+            let changes = RowChanges::new(&batch.row, &batch.mutations, timestamp);
+            if changes.has_put_of_family {
+                return Err(Fault::Internal);
+            }
+            puts.extend(changes.put);
+            deletes.extend(changes.delete);
+        }
+        let run = || {
+            let table = self.store.table(&table)?;
+            if !puts.is_empty() {
+                table.put_all(&puts)?;
+            }
+            if !deletes.is_empty() {
+                table.delete_all(&deletes)?;
+            }
+            Ok(())
+        };
+        run().map_err(declared)
+    }
+
+    pub(super) fn atomic_increment(
+        &self,
+        table: Text,
+        row: Text,
+        column: Text,
+        amount: i64,
+    ) -> Answer<i64> {
+        let (family, qualifier) = parse_column(&column);
+        let qualifier = qualifier.unwrap_or_default();
+        Ok(self.store.table(&table)?.increment_column(row, family, qualifier, amount)?)
+    }
+
+    pub(super) fn delete_all(
+        &self,
+        table: Text,
+        row: Text,
+        column: Text,
+        attributes: Attributes,
+    ) -> Answer<()> {
+        self.delete_all_before(table, row, column, LATEST_TIMESTAMP, attributes)
+    }
+
+    pub(super) fn delete_all_before(
+        &self,
+        table: Text,
+        row: Text,
+        column: Text,
+        timestamp: i64,
+        _: Attributes,
+    ) -> Answer<()> {
+        let delete = with_delete(Delete::new(row), &column, timestamp);
+        Ok(self.store.table(&table)?.delete(&delete)?)
+    }
+
+    pub(super) fn delete_row(&self, table: Text, row: Text, a: Attributes) -> Answer<()> {
+        self.delete_row_before(table, row, LATEST_TIMESTAMP, a)
+    }
+
+    pub(super) fn delete_row_before(
+        &self,
+        table: Text,
+        row: Text,
+        timestamp: i64,
+        _: Attributes,
+    ) -> Answer<()> {
+        Ok(self.store.table(&table)?.delete(&Delete::at(row, timestamp))?)
+    }
+
+    pub(super) fn increment(&self, increment: TIncrement) -> Answer<()> {
+        let TIncrement { table, row, column, amount } = increment;
+        let (family, Some(qualifier)) = parse_column(&column) else { return Err(Fault::Internal) };
+        if table.is_empty() || row.is_empty() {
+            return Err(Fault::Internal);
+        }
+        let increment = Increment::new(row).add(family, qualifier, amount);
+        self.store.table(&table)?.increment(&increment)?;
+        Ok(())
+    }
+
+    pub(super) fn increment_rows(&self, increments: List<TIncrement>) -> Answer<()> {
+        increments.0.into_iter().try_for_each(|increment| self.increment(increment))
+    }
+
+    pub(super) fn append(&self, append: TAppend) -> Answer<Cells> {
+        let TAppend { table, row, columns, values } = append;
+        if table.is_empty() || row.is_empty() || columns.0.len() != values.0.len() {
+            return Err(Fault::Internal);
+        }
+        let mut append = Append::new(row);
+        for (column, value) in columns.0.iter().zip(&values.0) {
+            let (family, Some(qualifier)) = parse_column(column) else {
+                return Err(Fault::Internal);
+            };
+            append = append.add(family, qualifier, value.as_slice());
+        }
+        Ok(Cells(self.store.table(&table)?.append(&append)?))
+    }
+
+    pub(super) fn check_and_put(
+        &self,
+        table: Text,
+        row: Text,
+        column: Text,
+        value: Option<Text>,
+        put: Mutation,
+        _: Attributes,
+    ) -> Answer<bool> {
+        let (family, Some(qualifier)) = parse_column(&put.column) else {
+            return Err(Fault::Internal);
+        };
+        let (check_family, Some(check_qualifier)) = parse_column(&column) else {
+            return Err(Fault::Internal);
+        };
+        let put_value = put.value.unwrap_or_default();
+        let change = Put::new(&row)
+            .add(family, qualifier, put_value)
+            .with_durability(durability(put.write_to_wal));
+        let check = CheckAndMutate::new(&row);
+        let check = match value {
+            Some(value) => check.if_equals(check_family, check_qualifier, value),
+            None => check.if_not_exists(check_family, check_qualifier),
+        };
+        let run = || self.store.table(&table)?.check_and_mutate(&check.then(change));
+        run().map(|result| result.is_success).map_err(declared)
+    }
+}
+
+/// What mutations of one row amount to: HBase's gateway makes one put and one delete of them.
+struct RowChanges {
+    put: Option<Put>,
+    delete: Option<Delete>,
+    /// Whether one puts a family without a qualifier.
+    has_put_of_family: bool,
+}
+
+impl RowChanges {
+    fn new(row: &[u8], mutations: &List<Mutation>, timestamp: i64) -> Self {
+        let mut changes = Self { put: None, delete: None, has_put_of_family: false };
+        for mutation in &mutations.0 {
+            let durability = durability(mutation.write_to_wal);
+            let (family, qualifier) = parse_column(&mutation.column);
+            match (mutation.is_delete, qualifier) {
+                (true, _) => {
+                    let delete = changes.delete.take().unwrap_or_else(|| Delete::new(row));
+                    let delete = with_delete(delete, &mutation.column, timestamp);
+                    changes.delete = Some(delete.with_durability(durability));
+                }
+                (false, Some(qualifier)) => {
+                    let put = changes.put.take().unwrap_or_else(|| Put::at(row, timestamp));
+                    let value = mutation.value.as_deref().unwrap_or_default();
+                    let put = put.add(family, qualifier, value);
+                    changes.put = Some(put.with_durability(durability));
+                }
+                (false, None) => changes.has_put_of_family = true,
+            }
+        }
+        changes
+    }
+}
+
+/// Deletes all versions, up to a timestamp, of a column or, without a colon, a family.
+fn with_delete(delete: Delete, column: &[u8], timestamp: i64) -> Delete {
+    match parse_column(column) {
+        (family, Some(qualifier)) => delete.columns_at(family, qualifier, timestamp),
+        (family, None) => delete.family_at(family, timestamp),
+    }
+}
+
+fn durability(write_to_wal: bool) -> Durability {
+    if write_to_wal { Durability::SyncWal } else { Durability::SkipWal }
+}
+
+/// What HBase checks when it makes a Put or Delete.
+fn check_row(row: &[u8], timestamp: i64) -> Result<()> {
+    Put::at(row, timestamp).add("f", "", "").as_mutation().check()
+}
+
+/// An error of a method that declares `IllegalArgument`.
+fn declared(error: Error) -> Fault {
+    match error.exception() {
+        Exception::IllegalArgument | Exception::PatternSyntax => Fault::illegal_argument(&error),
+        exception if is_runtime(exception) => Fault::Internal,
+        _ => error.into(),
+    }
+}
