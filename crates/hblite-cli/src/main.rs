@@ -65,6 +65,10 @@ enum Command {
     Import(transfer::import::ImportArguments),
     /// Writes the rows of a table as CSV, TSV, JSON lines, or HFiles for a bulk load.
     Export(transfer::export::ExportArguments),
+    /// Copies tables between stores and clusters.
+    Copy(transfer::copy::CopyArguments),
+    /// Computes digests of tables, or compares those of two stores or clusters.
+    Digest(transfer::digest::DigestArguments),
     /// Shows where the load of row keys goes, and what reading back costs.
     #[command(subcommand)]
     Hotspot(hotspot::HotspotCommand),
@@ -90,6 +94,8 @@ fn main() -> ExitCode {
         Command::Snapshot(command) => snapshot::run(&command),
         Command::Import(arguments) => transfer::import::run(&arguments),
         Command::Export(arguments) => transfer::export::run(&arguments),
+        Command::Copy(arguments) => transfer::copy::run(&arguments),
+        Command::Digest(arguments) => transfer::digest::run(&arguments),
         Command::Hotspot(command) => hotspot::run(command),
         Command::CaseStudy(command) => casestudy::run(command),
         Command::RowKey(arguments) => rowkey::run(&arguments),

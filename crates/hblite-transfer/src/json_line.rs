@@ -20,8 +20,10 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use hblite::bytes::from_string_binary;
-use hblite::{CellRef, CellType, Delete, Durability, Mutation, Put};
+use hblite::{CellRef, CellType, Durability, Mutation};
 use serde::Deserialize;
+
+use crate::row_builder::RowBuilder;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,19 +68,14 @@ pub(crate) fn parse(
     let reason =
         |error: serde_json::Error| error.to_string().replace(" at line 1 column ", ", column ");
     let line: RowLine<'_> = serde_json::from_slice(line).map_err(reason)?;
-    let mut builder = RowBuilder {
-        row: from_string_binary(&line.row),
-        durability,
-        open: Open::Nothing,
-        done: Vec::new(),
-    };
+    let mut row = RowBuilder::new(from_string_binary(&line.row), durability);
     if line.cells.is_empty() {
         return Err("no cells".to_owned());
     }
     for (index, cell) in line.cells.iter().enumerate() {
-        builder.add(cell, timestamp).map_err(|reason| format!("cell {}: {reason}", index + 1))?;
+        add(&mut row, cell, timestamp).map_err(|reason| format!("cell {}: {reason}", index + 1))?;
     }
-    let mutations = builder.finish();
+    let mutations = row.finish();
     for mutation in &mutations {
         mutation.check().map_err(|error| error.message().to_owned())?;
     }
@@ -86,103 +83,32 @@ pub(crate) fn parse(
     Ok(())
 }
 
-/// Collects cells of one row in as few mutations as possible.
-struct RowBuilder {
-    row: Vec<u8>,
-    durability: Durability,
-    open: Open,
-    done: Vec<Mutation>,
-}
-
-enum Open {
-    Nothing,
-    /// A put and the time to live of its cells.
-    Put(Put, Option<i64>),
-    Delete(Delete),
-}
-
-impl RowBuilder {
-    fn add(&mut self, cell: &CellEntry<'_>, timestamp: i64) -> Result<(), String> {
-        let column = from_string_binary(&cell.column);
-        let colon = column.iter().position(|byte| *byte == b':').unwrap_or(column.len());
-        let (family, qualifier) = (&column[..colon], column.get(colon + 1..).unwrap_or_default());
-        let name = cell.cell_type.as_deref().unwrap_or("Put");
-        let cell_type = TYPES.into_iter().find(|cell_type| cell_type.to_string() == name);
-        let cell_type = cell_type.ok_or_else(|| format!("unknown type {name:?}"))?;
-        let timestamp = cell.timestamp.unwrap_or(timestamp);
-        if cell_type == CellType::Put {
-            let value = cell.value.as_deref().ok_or("no value")?;
-            return self.add_put(family, qualifier, timestamp, value, cell.ttl);
-        }
-        if cell.value.is_some() || cell.ttl.is_some() {
-            return Err(format!("a {name} has neither value nor ttl"));
-        }
-        let is_of_family =
-            matches!(cell_type, CellType::DeleteFamily | CellType::DeleteFamilyVersion);
-        if is_of_family && !qualifier.is_empty() {
-            return Err(format!("a {name} has no qualifier"));
-        }
-        self.add_marker(family, qualifier, timestamp, cell_type);
-        Ok(())
-    }
-
-    fn add_put(
-        &mut self,
-        family: &[u8],
-        qualifier: &[u8],
-        timestamp: i64,
-        value: &str,
-        ttl: Option<i64>,
-    ) -> Result<(), String> {
-        if ttl.is_some_and(|millis| millis <= 0) {
+/// Adds a cell of the line to its row.
+fn add(row: &mut RowBuilder, cell: &CellEntry<'_>, timestamp: i64) -> Result<(), String> {
+    let column = from_string_binary(&cell.column);
+    let colon = column.iter().position(|byte| *byte == b':').unwrap_or(column.len());
+    let (family, qualifier) = (&column[..colon], column.get(colon + 1..).unwrap_or_default());
+    let name = cell.cell_type.as_deref().unwrap_or("Put");
+    let cell_type = TYPES.into_iter().find(|cell_type| cell_type.to_string() == name);
+    let cell_type = cell_type.ok_or_else(|| format!("unknown type {name:?}"))?;
+    let timestamp = cell.timestamp.unwrap_or(timestamp);
+    if cell_type == CellType::Put {
+        let value = cell.value.as_deref().ok_or("no value")?;
+        if cell.ttl.is_some_and(|millis| millis <= 0) {
             return Err("ttl is not positive".to_owned());
         }
-        let put = match std::mem::replace(&mut self.open, Open::Nothing) {
-            Open::Put(put, of_put) if of_put == ttl => put,
-            other => {
-                self.close(other);
-                let put = Put::new(&self.row).with_durability(self.durability);
-                match ttl {
-                    Some(millis) => put.with_time_to_live_ms(millis),
-                    None => put,
-                }
-            }
-        };
-        let value = from_string_binary(value);
-        self.open = Open::Put(put.add_at(family, qualifier, timestamp, value), ttl);
-        Ok(())
+        row.add_put(family, qualifier, timestamp, &from_string_binary(value), cell.ttl);
+        return Ok(());
     }
-
-    fn add_marker(&mut self, family: &[u8], qualifier: &[u8], timestamp: i64, cell_type: CellType) {
-        let delete = match std::mem::replace(&mut self.open, Open::Nothing) {
-            // A marker for a whole family would drop those before it.
-            Open::Delete(delete) if cell_type != CellType::DeleteFamily => delete,
-            other => {
-                self.close(other);
-                Delete::new(&self.row).with_durability(self.durability)
-            }
-        };
-        self.open = Open::Delete(match cell_type {
-            CellType::Delete => delete.column_at(family, qualifier, timestamp),
-            CellType::DeleteColumn => delete.columns_at(family, qualifier, timestamp),
-            CellType::DeleteFamilyVersion => delete.family_version(family, timestamp),
-            _ => delete.family_at(family, timestamp),
-        });
+    if cell.value.is_some() || cell.ttl.is_some() {
+        return Err(format!("a {name} has neither value nor ttl"));
     }
-
-    fn close(&mut self, open: Open) {
-        self.done.extend(match open {
-            Open::Nothing => None,
-            Open::Put(put, _) => Some(Mutation::from(put)),
-            Open::Delete(delete) => Some(delete.into()),
-        });
+    let is_of_family = matches!(cell_type, CellType::DeleteFamily | CellType::DeleteFamilyVersion);
+    if is_of_family && !qualifier.is_empty() {
+        return Err(format!("a {name} has no qualifier"));
     }
-
-    fn finish(mut self) -> Vec<Mutation> {
-        let open = std::mem::replace(&mut self.open, Open::Nothing);
-        self.close(open);
-        self.done
-    }
+    row.add_marker(family, qualifier, timestamp, cell_type);
+    Ok(())
 }
 
 /// Writes the beginning of a line.

@@ -1,4 +1,5 @@
-//! Imports and exports: CSV, TSV and JSON lines in both directions, HFiles for a bulk load.
+//! Imports and exports: CSV, TSV and JSON lines in both directions, HFiles for a bulk load; copies
+//! and comparisons of tables.
 //!
 //! Everything here uses the public API of `hblite`, so it runs wherever that runs.
 //!
@@ -6,6 +7,8 @@
 //!  import   bytes → RowReader (DelimitedReader, JsonLinesReader) → mutations → import() → table
 //!  export   table → Scan → export() → RowWriter (DelimitedWriter, JsonLinesWriter) → bytes
 //!                        → export_hfiles() → folder/<family>/<hfile>
+//!  copy     table → raw scans of ranges → mutations → copy() → table of another connection
+//!  compare  table → scans of ranges → digest(), compare()
 //! ```
 //!
 //! Memory is bounded whatever the input or the table: lines have a maximum length, batches a
@@ -35,7 +38,11 @@
 #![forbid(unsafe_code)]
 
 mod columns;
+mod compare;
+mod copy;
+mod copy_progress;
 mod delimited;
+mod digest;
 mod error;
 mod export;
 mod hfiles;
@@ -43,10 +50,17 @@ mod import;
 mod input;
 mod json_line;
 mod json_lines;
+mod pace;
 mod records;
+mod row_builder;
+mod row_range;
 
 pub use columns::{Column, Columns};
+pub use compare::{CompareOptions, Comparison, DifferenceKind, RowDifference, compare};
+pub use copy::{CopyCount, CopyOptions, copy, create_like};
+pub use copy_progress::{CopyProgress, RangeProgress};
 pub use delimited::{DelimitedFormat, DelimitedReader, DelimitedWriter};
+pub use digest::{CellView, TableDigest, digest};
 pub use error::{BadLine, TransferError};
 pub use export::{ExportReport, PIECE_SIZE, RowWriter, export};
 pub use hfiles::{HFilesOptions, HFilesProgress, HFilesReport, export_hfiles};
@@ -55,3 +69,4 @@ pub use import::{
     RowRead, RowReader, import,
 };
 pub use json_lines::{JsonLinesReader, JsonLinesWriter};
+pub use row_range::RowRange;

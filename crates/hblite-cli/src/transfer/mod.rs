@@ -1,9 +1,13 @@
-//! `hblite import` and `hblite export`: what both say of formats and stores.
+//! `hblite import`, `export`, `copy` and `digest`: what they share about formats and stores.
 
+pub(crate) mod copy;
+pub(crate) mod digest;
 pub(crate) mod export;
 pub(crate) mod import;
 
+mod copy_state;
 mod output_file;
+mod place;
 mod select;
 
 use std::io;

@@ -1,0 +1,175 @@
+//! `hblite copy`: tables from one store or cluster to another.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+use hblite::{Connection, TableName};
+use hblite_transfer::{
+    CellView, CopyCount, CopyOptions, CopyProgress, RowRange, TransferError, copy, create_like,
+};
+use indicatif::ProgressBar;
+use parking_lot::Mutex;
+
+use super::copy_state::CopyState;
+use super::place::{self, Missing};
+use crate::interrupt::Interrupt;
+use crate::output::{FAILURE, fail, print, row_spinner, size, tell};
+
+/// What, from where to where, and how.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct CopyArguments {
+    /// Directory of a store, or a cluster: hbase://zookeeper-host:2181/hbase or
+    /// hbase+rpc://host:16000
+    from: String,
+    /// Where to: a directory, created if it does not exist, or a cluster
+    to: String,
+    /// A table; may be given several times. By default, all but the system's
+    #[arg(long = "table", value_name = "TABLE")]
+    tables: Vec<String>,
+    /// Name of the copy; needs exactly one --table
+    #[arg(long, value_name = "TABLE")]
+    to_table: Option<String>,
+    /// Copies only what a reader sees: no delete markers, nothing deleted or expired
+    #[arg(long)]
+    visible: bool,
+    /// Keeps in this file how far the copy has come, and continues from there if it exists
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+    /// MiB per second, at most
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    rate: Option<u64>,
+    /// Regions copied at a time
+    #[arg(long, value_name = "COUNT", default_value_t = 2,
+        value_parser = clap::value_parser!(u16).range(1..=64))]
+    threads: u16,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  hblite copy ./hblite-data hbase://zk1,zk2:2181/hbase
+  hblite copy hbase+rpc://master:16000 ./local --table users --resume users.copy --rate 20
+  hblite copy A B --table users --to-table archive:users
+
+Missing namespaces and tables are created, with the settings and region boundaries of the source.
+Cells keep their timestamps, versions and delete markers, so the copy can be repeated or continued:
+it writes the same cells again. Cells in the target that the source does not have stay there.
+Compare both with 'hblite digest FROM TO'.
+
+HBase sends no tags to its clients: times to live of single cells are copied only from a directory.
+Exit status: 0; 1 with what went wrong; 130 or 143 after Ctrl-C or SIGTERM.";
+
+pub(crate) fn run(arguments: &CopyArguments) -> ExitCode {
+    let interrupt = Interrupt::default();
+    if let Err(error) = interrupt.catch() {
+        return fail(&error.to_string(), FAILURE);
+    }
+    match run_copy(arguments, &interrupt) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let status = fail(&error.to_string(), interrupt.exit_status().unwrap_or(FAILURE));
+            if let Some(file) = arguments.resume.as_ref().filter(|file| file.exists()) {
+                tell(&format!("Run the command again to continue from {}.\n", file.display()));
+            }
+            status
+        }
+    }
+}
+
+fn run_copy(arguments: &CopyArguments, interrupt: &Interrupt) -> Result<(), TransferError> {
+    let CopyArguments { from, to, .. } = arguments;
+    let renamed = match (&arguments.to_table, arguments.tables.as_slice()) {
+        (None, _) => None,
+        (Some(name), [_]) => Some(name.parse::<TableName>().map_err(TransferError::Store)?),
+        (Some(_), _) => {
+            return Err(TransferError::Invalid("--to-table needs exactly one --table".into()));
+        }
+    };
+    if from == to && renamed.is_none() {
+        let message = "the source and the target are the same; give --table and --to-table";
+        return Err(TransferError::Invalid(message.into()));
+    }
+    let mut state = CopyState::load(arguments.resume.as_deref(), from, to)?;
+    let source = place::open(from, Missing::Refuse)?;
+    let tables = place::tables(from, &source, &arguments.tables)?;
+    let target = if from == to { source.clone() } else { place::open(to, Missing::Create)? };
+    let copied = tables.iter().try_for_each(|table| {
+        let to = renamed.as_ref().unwrap_or(table);
+        copy_table(arguments, interrupt, &mut state, (&source, table), (&target, to))
+    });
+    let closed = target.close().and(source.close());
+    copied?;
+    Ok(closed?)
+}
+
+fn copy_table(
+    arguments: &CopyArguments,
+    interrupt: &Interrupt,
+    state: &mut CopyState,
+    (source, name): (&Connection, &TableName),
+    (target, to_name): (&Connection, &TableName),
+) -> Result<(), TransferError> {
+    let from = source.table(name)?;
+    let to = target.table(to_name)?;
+    let progress = state.table(&name.to_string(), || RowRange::of_regions(&from))?;
+    if progress.is_done() {
+        print(&format!("{to_name}: was copied before\n"));
+        return Ok(());
+    }
+    create_like(&from, &target.admin(), to_name)?;
+    let view = if arguments.visible { CellView::VISIBLE } else { CellView::RAW };
+    let options = CopyOptions::default()
+        .with_view(view)
+        .with_threads(arguments.threads.into())
+        .with_bytes_per_second_max(arguments.rate.map(|rate| rate << 20));
+    let begun = Instant::now();
+    let progress = Mutex::new(progress);
+    let reporter = Mutex::new(Reporter { state, bar: row_spinner(), failure: None });
+    let copied = copy(&from, &to, &progress, &options, &|count| {
+        interrupt.answer()?;
+        reporter.lock().report(&progress, count)
+    });
+    let Reporter { state, bar, failure } = reporter.into_inner();
+    bar.finish_and_clear();
+    // What was acknowledged is noted, whatever ended the copy.
+    let saved = state.save(&progress.into_inner());
+    let count = failure.map_or(copied, Err)?;
+    saved?;
+    print(&to_text(to_name, &count, begun));
+    Ok(())
+}
+
+/// What the threads of a copy report to.
+struct Reporter<'a> {
+    state: &'a mut CopyState,
+    bar: ProgressBar,
+    /// Why the state could not be written.
+    failure: Option<TransferError>,
+}
+
+impl Reporter<'_> {
+    fn report(&mut self, progress: &Mutex<CopyProgress>, count: CopyCount) -> ControlFlow<()> {
+        self.bar.set_position(count.rows);
+        match self.state.note(&progress.lock()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.failure = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+fn to_text(table: &TableName, count: &CopyCount, begun: Instant) -> String {
+    let seconds = begun.elapsed().as_secs_f64();
+    let CopyCount { rows, cells, bytes, tags_left_out } = *count;
+    let mut text =
+        format!("{table}: rows {rows}, cells {cells}, {} in {seconds:.2} s\n", size(bytes));
+    if tags_left_out > 0 {
+        text += &format!("{table}: cells with tags that the copy leaves out: {tags_left_out}\n");
+    }
+    text
+}

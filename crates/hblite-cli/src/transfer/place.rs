@@ -1,0 +1,67 @@
+//! Where tables are: the directory of a store, or the address of a cluster.
+
+use std::path::Path;
+
+use hblite::{Connection, TableName};
+use hblite_transfer::TransferError;
+
+use crate::shell::report_open;
+use crate::store_files;
+
+/// What happens if the directory of a store does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// A store is made there.
+    Create,
+    /// That is an error.
+    Refuse,
+}
+
+/// Whether a place is the address of a cluster.
+pub(super) fn is_cluster(place: &str) -> bool {
+    place.contains("://")
+}
+
+/// Opens a directory or connects to a cluster.
+pub(super) fn open(place: &str, missing: Missing) -> Result<Connection, TransferError> {
+    let connection = if is_cluster(place) {
+        hblite::connect(place)
+    } else {
+        let options = store_files::options().create_if_missing(missing == Missing::Create);
+        options.open(Path::new(place))
+    }
+    .map_err(|error| at(place, error))?;
+    report_open(&connection);
+    Ok(connection)
+}
+
+/// An error with the place that it is about, unless it names it.
+fn at(place: &str, error: hblite::Error) -> TransferError {
+    if error.message().contains(place) {
+        return error.into();
+    }
+    TransferError::Invalid(format!("{place}: {}", error.message()))
+}
+
+/// The tables with these names, or all that are not the system's.
+pub(super) fn tables(
+    place: &str,
+    connection: &Connection,
+    names: &[String],
+) -> Result<Vec<TableName>, TransferError> {
+    let admin = connection.admin();
+    if names.is_empty() {
+        let tables = admin.list_tables(hblite::SystemTables::Exclude)?;
+        return Ok(tables.iter().map(|table| table.name().clone()).collect());
+    }
+    let mut tables = Vec::new();
+    for name in names {
+        let name: TableName = name.parse().map_err(TransferError::Store)?;
+        if !admin.table_exists(&name)? {
+            let message = format!("{place}: Table '{name}' does not exist.");
+            return Err(TransferError::Invalid(message));
+        }
+        tables.push(name);
+    }
+    Ok(tables)
+}

@@ -1,0 +1,85 @@
+//! How far the copy of a table has come: what a copy that was stopped needs to continue.
+//!
+//! As JSON, one object per table, with bytes as HBase prints them (`Bytes.toStringBinary`):
+//!
+//! ```text
+//! {"table":"ns:t","ranges":[{"start":"","stop":"m","copied_to":"k17","is_done":false}, …]}
+//! ```
+
+use hblite::bytes::{from_string_binary, to_string_binary};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::row_range::RowRange;
+
+/// How far the copy of a table has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopyProgress {
+    /// The name of the table that is read.
+    pub table: String,
+    /// Its ranges, in order of their rows.
+    pub ranges: Vec<RangeProgress>,
+}
+
+/// How far the copy of a range has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RangeProgress {
+    /// The first row.
+    #[serde(serialize_with = "write_bytes", deserialize_with = "read_bytes")]
+    pub start: Vec<u8>,
+    /// The row behind the last; empty for the end of the table.
+    #[serde(serialize_with = "write_bytes", deserialize_with = "read_bytes")]
+    pub stop: Vec<u8>,
+    /// All rows up to this one are in the other table; empty before the first.
+    #[serde(serialize_with = "write_bytes", deserialize_with = "read_bytes")]
+    pub copied_to: Vec<u8>,
+    /// Whether the whole range is.
+    pub is_done: bool,
+}
+
+impl CopyProgress {
+    /// The beginning of a copy of these ranges.
+    pub fn new(table: impl Into<String>, ranges: &[RowRange]) -> Self {
+        let ranges = ranges.iter().map(|range| RangeProgress {
+            start: range.start.clone(),
+            stop: range.stop.clone(),
+            copied_to: Vec::new(),
+            is_done: false,
+        });
+        Self { table: table.into(), ranges: ranges.collect() }
+    }
+
+    /// Whether the whole table is copied.
+    pub fn is_done(&self) -> bool {
+        self.ranges.iter().all(|range| range.is_done)
+    }
+}
+
+fn write_bytes<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&to_string_binary(bytes))
+}
+
+fn read_bytes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+    Ok(from_string_binary(&String::deserialize(from)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_survives_as_json() {
+        let ranges = [
+            RowRange { start: Vec::new(), stop: b"m\x00\xff".to_vec() },
+            RowRange { start: b"m\x00\xff".to_vec(), stop: Vec::new() },
+        ];
+        let mut progress = CopyProgress::new("ns:t", &ranges);
+        progress.ranges[0].copied_to = b"k\\x".to_vec();
+        progress.ranges[1].is_done = true;
+        let text = serde_json::to_string(&progress).unwrap();
+        assert!(text.contains(r#""stop":"m\\x00\\xFF""#), "{text}");
+        assert_eq!(serde_json::from_str::<CopyProgress>(&text).unwrap(), progress);
+        assert!(!progress.is_done());
+    }
+}

@@ -1,0 +1,176 @@
+//! Digests of tables: equal tables have equal digests, whatever their regions and files.
+//!
+//! ```text
+//! cell    key (u16 row length | row | u8 family length | family | qualifier | i64 timestamp
+//!         | u8 type) | u64 value length | value
+//! row     MD5 of its cells in their order, each as u32 length of the key | cell
+//! table   sum of the digests of its rows, as 128-bit numbers, modulo 2^128
+//! ```
+//!
+//! The sum does not depend on the order of the rows, so ranges can be read in parallel and the
+//! result does not change when a region splits. It detects differences, not forgeries.
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use hblite::{CellRef, Scan, ScanStep, Table};
+use md5::{Digest as _, Md5};
+
+use crate::error::TransferError;
+use crate::export::{PATIENCE, continue_or_end, in_pieces};
+use crate::row_range::{RowRange, in_parallel};
+
+/// Which cells are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CellView {
+    /// Versions of a column, at most; the family's VERSIONS limit it, too.
+    pub versions: i32,
+    /// Whether delete markers are read, and what they hide. Two tables that answer every question
+    /// alike may differ here, since compactions remove such cells.
+    pub is_raw: bool,
+}
+
+impl CellView {
+    /// What a reader sees: all versions, nothing deleted.
+    pub const VISIBLE: Self = Self { versions: i32::MAX, is_raw: false };
+    /// All that is stored, delete markers included.
+    pub const RAW: Self = Self { versions: i32::MAX, is_raw: true };
+
+    /// The same with so many versions of a column.
+    pub fn with_versions(self, versions: i32) -> Self {
+        Self { versions, ..self }
+    }
+
+    /// The scan of these cells; wide rows come in pieces.
+    pub(crate) fn scan(self) -> Scan {
+        let scan = Scan::new().with_versions(self.versions).with_raw(self.is_raw);
+        // Read once only, and never a block from memory that is damaged on disk.
+        in_pieces(&scan.with_cache_blocks(false))
+    }
+}
+
+/// The digest of the cells of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TableDigest {
+    /// Rows.
+    pub rows: u64,
+    /// Cells.
+    pub cells: u64,
+    /// The sum of the digests of the rows.
+    pub sum: u128,
+}
+
+/// The sum as 32 hexadecimal digits.
+impl fmt::Display for TableDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.sum)
+    }
+}
+
+/// Cells between two progress calls.
+const CELLS_PER_PROGRESS: u64 = 1_024;
+
+/// The digest of a table, with a thread for each of up to `threads` regions. Calls `progress` with
+/// the number of cells read since the last call; `Break` ends the work.
+///
+/// Costs one full scan; memory does not grow with the table. Writes during the call may or may not
+/// be included.
+///
+/// # Errors
+/// `Store` if the scan fails; `Interrupted` if `progress` ends it.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use hblite_transfer::{CellView, digest};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let connection = hblite::open_in_memory()?;
+/// # connection.admin().create_table(&hblite::TableDescriptor::new("t".parse()?)
+/// #     .with_family(hblite::ColumnFamilyDescriptor::new("f")))?;
+/// let table = connection.table("t")?;
+/// table.put(&hblite::Put::new("r").add_at("f", "q", 1, "v"))?;
+/// let found = digest(&table, CellView::VISIBLE, 1, &|_| ControlFlow::Continue(()))?;
+/// assert_eq!((found.rows, found.cells), (1, 1));
+/// # Ok(())
+/// # }
+/// ```
+pub fn digest(
+    table: &Table,
+    view: CellView,
+    threads: usize,
+    progress: &(dyn Fn(u64) -> ControlFlow<()> + Sync),
+) -> Result<TableDigest, TransferError> {
+    let ranges = RowRange::of_regions(table)?;
+    let scan = view.scan();
+    let parts = in_parallel(ranges.len(), threads, |index| {
+        digest_range(table, &ranges[index].scan(&scan), progress)
+    })?;
+    Ok(parts.iter().fold(TableDigest::default(), |sum, part| TableDigest {
+        rows: sum.rows + part.rows,
+        cells: sum.cells + part.cells,
+        sum: sum.sum.wrapping_add(part.sum),
+    }))
+}
+
+fn digest_range(
+    table: &Table,
+    scan: &Scan,
+    progress: &(dyn Fn(u64) -> ControlFlow<()> + Sync),
+) -> Result<TableDigest, TransferError> {
+    let mut scanner = table.scan(scan)?;
+    let mut row_digest = RowDigest::default();
+    let (mut cells, mut reported) = (0, 0);
+    loop {
+        match scanner.next_row_within(PATIENCE)? {
+            ScanStep::Row(piece) => {
+                piece.cells().for_each(|cell| row_digest.add(&cell));
+                cells += piece.len() as u64;
+            }
+            ScanStep::Cursor(_) => continue_or_end(progress(0))?,
+            ScanStep::End => break,
+        }
+        if cells - reported >= CELLS_PER_PROGRESS {
+            continue_or_end(progress(cells - reported))?;
+            reported = cells;
+        }
+    }
+    continue_or_end(progress(cells - reported))?;
+    let (rows, sum) = row_digest.finish();
+    Ok(TableDigest { rows, cells, sum })
+}
+
+/// Adds up the digests of rows, whose cells come in order.
+#[derive(Debug, Default)]
+struct RowDigest {
+    row: Vec<u8>,
+    cells: Md5,
+    rows: u64,
+    sum: u128,
+}
+
+impl RowDigest {
+    fn add(&mut self, cell: &CellRef<'_>) {
+        if self.rows == 0 || self.row != cell.row() {
+            self.end_row();
+            self.rows += 1;
+            self.row.clear();
+            self.row.extend_from_slice(cell.row());
+        }
+        self.cells.update(u32::try_from(cell.key().len()).unwrap_or(u32::MAX).to_be_bytes());
+        self.cells.update(cell.key());
+        self.cells.update((cell.value().len() as u64).to_be_bytes());
+        self.cells.update(cell.value());
+    }
+
+    fn end_row(&mut self) {
+        if self.rows > 0 {
+            let digest: [u8; 16] = self.cells.finalize_reset().into();
+            self.sum = self.sum.wrapping_add(u128::from_be_bytes(digest));
+        }
+    }
+
+    fn finish(mut self) -> (u64, u128) {
+        self.end_row();
+        (self.rows, self.sum)
+    }
+}
