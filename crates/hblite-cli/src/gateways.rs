@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use hblite::Connection;
+use hblite_rest::{Locate as LocateForRest, RestOptions, RestServer};
 use hblite_server::Server;
 use hblite_thrift::{Locate, ThriftGateway, ThriftOptions, ThriftPorts};
 
@@ -14,12 +15,16 @@ pub(crate) struct GatewayArguments {
     /// Port of the Thrift 1 gateway, as of HBase's `thrift` server; 0 for any free port.
     #[arg(long, value_name = "PORT")]
     thrift_port: Option<u16>,
+    /// Port of the REST gateway, as of HBase's `rest` server; 0 for any free port.
+    #[arg(long, value_name = "PORT")]
+    rest_port: Option<u16>,
 }
 
 /// The gateways that are open.
 #[derive(Debug)]
 pub(crate) struct Gateways {
     thrift: ThriftGateway,
+    rest: Option<RestServer>,
 }
 
 impl Gateways {
@@ -30,6 +35,7 @@ impl Gateways {
     pub(crate) fn start(
         arguments: &GatewayArguments,
         bind: IpAddr,
+        advertise: Option<&str>,
         connection: &Connection,
         server: &Server,
     ) -> hblite::Result<Self> {
@@ -40,7 +46,18 @@ impl Gateways {
             locate: Some(Locate(Arc::new(server.locator()))),
             ..ThriftOptions::default()
         };
-        Ok(Self { thrift: ThriftGateway::start(connection, thrift)? })
+        let rest = arguments.rest_port.map(|port| {
+            let options = RestOptions {
+                bind,
+                port,
+                advertise: advertise.map(str::to_owned),
+                locate: Some(LocateForRest(Arc::new(server.locator()))),
+                ..RestOptions::default()
+            };
+            RestServer::start(connection, options)
+        });
+        let rest = rest.transpose()?;
+        Ok(Self { thrift: ThriftGateway::start(connection, thrift)?, rest })
     }
 
     /// The ports that are open.
@@ -48,8 +65,16 @@ impl Gateways {
         self.thrift.ports()
     }
 
+    /// The port of the REST gateway, if it is open.
+    pub(crate) fn rest_port(&self) -> Option<u16> {
+        self.rest.as_ref().map(RestServer::port)
+    }
+
     /// Closes the ports.
     pub(crate) fn stop(self) {
+        if let Some(rest) = self.rest {
+            rest.stop();
+        }
         self.thrift.stop();
     }
 }

@@ -118,7 +118,9 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     .map_err(text)?;
     report_open(&connection);
     let server = Server::start(&connection, settings.server).map_err(text)?;
-    let gateways = Gateways::start(&arguments.gateways, arguments.bind, &connection, &server);
+    let advertise = arguments.advertise.as_deref();
+    let gateways =
+        Gateways::start(&arguments.gateways, arguments.bind, advertise, &connection, &server);
     let gateways = gateways.map_err(text)?;
     announce(arguments, &ready_line(server.ports(), &gateways))?;
     ending.wait();
@@ -177,6 +179,7 @@ fn ready_line(ports: &ServerPorts, gateways: &Gateways) -> String {
         "region_server_ports": ports.region_servers,
         "http_port": ports.http,
         "thrift_port": thrift.thrift,
+        "rest_port": gateways.rest_port(),
         "pid": std::process::id(),
     })
     .to_string()

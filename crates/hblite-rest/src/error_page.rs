@@ -1,0 +1,77 @@
+//! Answers to requests that no resource answers, in the form that the client accepts.
+
+use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONNECTION};
+use hyper::{Method, StatusCode};
+
+use crate::failure::Failure;
+use crate::media;
+use crate::request::Request;
+use crate::response::Response;
+
+/// The forms of a page, the preferred one first.
+const FORMS: &[&str] = &[
+    "text/html",
+    "application/xhtml+xml",
+    "text/plain",
+    "application/json",
+    "text/json",
+];
+
+/// The response to a request that failed.
+pub(crate) fn answer(request: &Request, failure: Failure) -> Response {
+    match failure {
+        Failure::Answered(response) => response,
+        Failure::Page(status) => page(request, status),
+        Failure::NotAllowed(methods) => {
+            let response = page(request, StatusCode::METHOD_NOT_ALLOWED);
+            response.with_header(ALLOW, methods.join(","))
+        }
+    }
+}
+
+/// Only these methods get a page; others get the status alone.
+fn page(request: &Request, status: StatusCode) -> Response {
+    let mut response = Response::new(status);
+    if status == StatusCode::INTERNAL_SERVER_ERROR {
+        response = response.with_header(CONNECTION, "close");
+    }
+    if !request.is_read() && request.method != Method::POST {
+        return response;
+    }
+    let accept = request.header(ACCEPT).unwrap_or("*/*");
+    let Some(form) = media::choose(accept, FORMS) else {
+        return response;
+    };
+    let (media_type, body) = body(FORMS[form], &request.path, status);
+    response
+        .with_header(CACHE_CONTROL, "must-revalidate,no-cache,no-store")
+        .with_body(media_type, body)
+}
+
+fn body(form: &str, path: &str, status: StatusCode) -> (&'static str, String) {
+    let code = status.as_u16();
+    let message = match status {
+        StatusCode::INTERNAL_SERVER_ERROR => "Request failed.",
+        _ => status.canonical_reason().unwrap_or_default(),
+    };
+    match form {
+        "text/plain" => (
+            "text/plain;charset=iso-8859-1",
+            format!("HTTP ERROR {code} {message}\nURI: {path}\nSTATUS: {code}\n"),
+        ),
+        "application/json" | "text/json" => (
+            "application/json",
+            serde_json::json!({ "message": message, "url": path, "status": code.to_string() })
+                .to_string(),
+        ),
+        _ => {
+            let mut uri = String::new();
+            crate::xml::text(&mut uri, path);
+            let page = format!(
+                "<html>\n<head>\n<title>Error {code} {message}</title>\n</head>\n\
+                 <body><h2>HTTP ERROR {code} {message}</h2>\n<p>URI: {uri}</p>\n</body>\n</html>\n"
+            );
+            ("text/html;charset=iso-8859-1", page)
+        }
+    }
+}

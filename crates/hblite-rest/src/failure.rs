@@ -1,0 +1,82 @@
+//! Requests that fail: which status an exception of HBase becomes, and what the client reads.
+
+use hblite::{Error, Exception};
+use hyper::StatusCode;
+
+use crate::response::Response;
+
+/// What a request that succeeds or fails is answered with.
+pub(crate) type Answer = Result<Response, Failure>;
+
+/// A request that fails.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The resource answers itself.
+    Answered(Response),
+    /// No resource answers: the client reads a page with this status.
+    Page(StatusCode),
+    /// The method is not among those that are allowed.
+    NotAllowed(&'static [&'static str]),
+}
+
+impl Failure {
+    /// What HBase answers to an exception that no resource expects.
+    pub(crate) const UNEXPECTED: Self = Self::Page(StatusCode::INTERNAL_SERVER_ERROR);
+    /// No resource has this path.
+    pub(crate) const NO_RESOURCE: Self = Self::Page(StatusCode::NOT_FOUND);
+
+    /// A line of text.
+    pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Self {
+        Self::Answered(Response::text(status, text))
+    }
+
+    /// 400 and a line of text.
+    pub(crate) fn bad_request(text: &str) -> Self {
+        Self::text(StatusCode::BAD_REQUEST, format!("{text}\r\n"))
+    }
+}
+
+/// `ResourceBase.processException`, without the stack trace.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let (status, word) = match error.exception() {
+            Exception::TableNotFound | Exception::NoSuchColumnFamily => {
+                (StatusCode::NOT_FOUND, "Not found")
+            }
+            _ if is_runtime_exception(&error) => (StatusCode::BAD_REQUEST, "Bad request"),
+            _ => (StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
+        };
+        Self::text(status, format!("{word}\r\n{}\n\r\n", error.to_java_string()))
+    }
+}
+
+/// Whether HBase's client throws a `RuntimeException`.
+pub(crate) fn is_runtime_exception(error: &Error) -> bool {
+    matches!(
+        error.exception(),
+        Exception::IllegalArgument
+            | Exception::ArrayIndexOutOfBounds
+            | Exception::NullPointer
+            | Exception::UnsupportedOperation
+            | Exception::IncompatibleFilter
+            | Exception::PatternSyntax
+            | Exception::JoniSyntax
+    )
+}
+
+/// Whether HBase's client throws a `DoNotRetryIOException`, which reads of rows take for a row
+/// that is not there.
+pub(crate) fn is_do_not_retry(error: &Error) -> bool {
+    let is_io = matches!(
+        error.exception(),
+        Exception::Io
+            | Exception::HBaseIo
+            | Exception::NotServingRegion
+            | Exception::RegionTooBusy
+            | Exception::RegionServerStopped
+            | Exception::CorruptHFile
+            | Exception::CorruptWal
+            | Exception::CharacterCoding
+    );
+    !is_io && !is_runtime_exception(error)
+}

@@ -1,0 +1,66 @@
+//! What every request works on: the store and the open scanners.
+
+use hblite::{Admin, Connection, RegionInfo, Table};
+use hyper::StatusCode;
+
+use crate::failure::Failure;
+use crate::options::RestOptions;
+use crate::request::Request;
+use crate::resource::scanner::Scanners;
+
+/// The store behind the gateway, and the scanners that clients have open.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    pub(crate) connection: Connection,
+    pub(crate) options: RestOptions,
+    pub(crate) scanners: Scanners,
+}
+
+impl Gateway {
+    pub(crate) fn new(connection: Connection, options: RestOptions) -> Self {
+        let limits = &options.limits;
+        let scanners = Scanners::new(limits.scanners_max, limits.scanner_expiry);
+        Self { connection, options, scanners }
+    }
+
+    pub(crate) fn admin(&self) -> Admin {
+        self.connection.admin()
+    }
+
+    /// A table by its name in a path.
+    pub(crate) fn table(&self, name: &str) -> hblite::Result<Table> {
+        self.connection.table(name)
+    }
+
+    /// `host:port` of the server of a region.
+    pub(crate) fn location_of(&self, region: &RegionInfo) -> hblite::Result<String> {
+        if let Some(locate) = &self.options.locate {
+            let (host, port) = (locate.0)(region);
+            return Ok(format!("{host}:{port}"));
+        }
+        Ok(self.admin().locate_region(region.table(), region.start_key())?.server)
+    }
+
+    /// Refuses to change anything if the gateway only reads.
+    pub(crate) fn check_writable(&self) -> Result<(), Failure> {
+        match self.options.is_read_only {
+            true => Err(Failure::text(StatusCode::FORBIDDEN, "Forbidden\r\n")),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a request is meant for this gateway, and not for a name that a web page had point
+    /// to this machine.
+    pub(crate) fn is_host_ours(&self, request: &Request) -> bool {
+        let Some(host) = request.header("host") else { return true };
+        if !self.options.bind.is_loopback() {
+            return true;
+        }
+        let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((address, _)) => address,
+            None => host.split_once(':').map_or(host, |(name, _)| name),
+        };
+        let is_advertised = self.options.advertise.as_deref() == Some(name);
+        name == "localhost" || is_advertised || name.parse::<std::net::IpAddr>().is_ok()
+    }
+}

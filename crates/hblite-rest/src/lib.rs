@@ -1,0 +1,40 @@
+//! HBase's REST interface in front of a store: rows, scanners, schemas and namespaces as JSON,
+//! XML, protobuf and plain bytes over HTTP.
+//!
+//! Paths, status codes, headers and bodies are those of `RESTServer` of HBase 2.6. A request takes
+//! this way:
+//!
+//! ```text
+//! server ─ listener ─ route ─ resource/* ─ hblite::{Table, Admin}
+//!          HTTP       path    │
+//!                             ├ media            which form is wanted, and which one came
+//!                             ├ model/*          what is sent, in each of its forms
+//!                             └ row_spec         which cells a path means
+//! ```
+//!
+//! The listener is asynchronous; from `route` on, a request runs on a thread of its own. `java`
+//! has the rules of Java's library that show in paths and bodies.
+
+#![forbid(unsafe_code)]
+
+mod activity;
+mod cell_stream;
+mod error_page;
+mod failure;
+mod gateway;
+mod java;
+mod listener;
+mod media;
+mod model;
+mod options;
+mod packing;
+mod request;
+mod resource;
+mod response;
+mod route;
+mod row_spec;
+mod server;
+mod xml;
+
+pub use options::{Locate, Locator, RestLimits, RestOptions};
+pub use server::RestServer;

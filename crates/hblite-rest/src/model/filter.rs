@@ -1,0 +1,282 @@
+//! Filters of scanners in JSON: one object for each, its fields a choice of those that any filter
+//! has. Bytes are Base64.
+
+use hblite::filter::{
+    BitwiseOperator, Comparator, CompareOperator, Filter, FuzzyKey, ListOperator, RowRange,
+    SingleColumnTest,
+};
+use hblite::{Error, Result};
+use serde::Deserialize;
+
+use super::cell_set::base64_text;
+use crate::java;
+
+/// The fields of all filters.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct FilterModel {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    op: Option<String>,
+    comparator: Option<ComparatorModel>,
+    value: Option<String>,
+    filters: Option<Vec<FilterModel>>,
+    limit: Option<i32>,
+    offset: Option<i32>,
+    family: Option<String>,
+    qualifier: Option<String>,
+    if_missing: Option<bool>,
+    latest_version: Option<bool>,
+    min_column: Option<String>,
+    min_column_inclusive: Option<bool>,
+    max_column: Option<String>,
+    max_column_inclusive: Option<bool>,
+    drop_dependent_column: Option<bool>,
+    chance: Option<f32>,
+    prefixes: Option<Vec<String>>,
+    ranges: Option<Vec<RangeModel>>,
+    timestamps: Option<Vec<i64>>,
+    fuzzy_keys: Option<Vec<FuzzyKeyModel>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ComparatorModel {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    value: Option<String>,
+    op: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct RangeModel {
+    #[serde(default, deserialize_with = "base64_text")]
+    start_row: Option<Vec<u8>>,
+    start_row_inclusive: Option<bool>,
+    #[serde(default, deserialize_with = "base64_text")]
+    stop_row: Option<Vec<u8>>,
+    stop_row_inclusive: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FuzzyKeyModel {
+    #[serde(default, deserialize_with = "base64_text")]
+    key: Option<Vec<u8>>,
+    #[serde(default, deserialize_with = "base64_text")]
+    mask: Option<Vec<u8>>,
+}
+
+/// The filter that `text` describes.
+///
+/// # Errors
+/// `IllegalArgument` for a text that is no filter, or a filter that cannot be.
+pub fn build(text: &str) -> Result<Filter> {
+    let model: FilterModel = serde_json::from_str(text).map_err(|error| {
+        Error::illegal_argument(format!("the filter is not the JSON of one: {error}"))
+    })?;
+    let filter = model.build()?;
+    filter.check_count()?;
+    Ok(filter)
+}
+
+/// A field that the filter needs.
+fn needed<T>(field: Option<T>, name: &str) -> Result<T> {
+    field.ok_or_else(|| Error::illegal_argument(format!("the filter has no {name}")))
+}
+
+fn bytes(field: Option<&String>, name: &str) -> Result<Vec<u8>> {
+    decode(needed(field, name)?, name)
+}
+
+fn decode(text: &str, name: &str) -> Result<Vec<u8>> {
+    let bytes = java::decode_base64(text);
+    bytes.ok_or_else(|| Error::illegal_argument(format!("the filter's {name} is not Base64")))
+}
+
+impl ComparatorModel {
+    fn build(&self) -> Result<Comparator> {
+        let value = || bytes(self.value.as_ref(), "comparator value");
+        let text = || needed(self.value.as_deref(), "comparator value");
+        Ok(match needed(self.kind.as_deref(), "comparator type")? {
+            "BinaryComparator" => Comparator::binary(value()?),
+            "BinaryPrefixComparator" => Comparator::binary_prefix(value()?),
+            "BitComparator" => {
+                let operator = match needed(self.op.as_deref(), "comparator op")? {
+                    "AND" => BitwiseOperator::And,
+                    "OR" => BitwiseOperator::Or,
+                    "XOR" => BitwiseOperator::Xor,
+                    other => return Err(unknown("bitwise operator", other)),
+                };
+                Comparator::Bit { value: value()?, operator }
+            }
+            "NullComparator" => Comparator::Null,
+            "RegexStringComparator" => Comparator::regex(text()?)?,
+            "SubstringComparator" => Comparator::substring(text()?),
+            other => return Err(unknown("comparator", other)),
+        })
+    }
+}
+
+fn unknown(what: &str, name: &str) -> Error {
+    Error::illegal_argument(format!("there is no {what} called {name}"))
+}
+
+impl FilterModel {
+    fn build(&self) -> Result<Filter> {
+        Ok(match needed(self.kind.as_deref(), "type")? {
+            "ColumnCountGetFilter" => Filter::column_count_get(needed(self.limit, "limit")?)?,
+            "ColumnPaginationFilter" => Filter::column_pagination(
+                needed(self.limit, "limit")?,
+                needed(self.offset, "offset")?,
+            )?,
+            "ColumnPrefixFilter" => Filter::column_prefix(self.value()?),
+            "ColumnRangeFilter" => Filter::column_range(
+                Some(bytes(self.min_column.as_ref(), "minColumn")?),
+                needed(self.min_column_inclusive, "minColumnInclusive")?,
+                Some(bytes(self.max_column.as_ref(), "maxColumn")?),
+                needed(self.max_column_inclusive, "maxColumnInclusive")?,
+            ),
+            "DependentColumnFilter" => Filter::dependent_column_value(
+                bytes(self.family.as_ref(), "family")?,
+                self.qualifier()?,
+                needed(self.drop_dependent_column, "dropDependentColumn")?,
+                self.operator()?,
+                self.comparator()?,
+            ),
+            "FamilyFilter" => Filter::family(self.operator()?, self.comparator()?),
+            "FilterList" => self.list()?,
+            "FirstKeyOnlyFilter" => Filter::first_key_only(),
+            "InclusiveStopFilter" => Filter::inclusive_stop(self.value()?),
+            "KeyOnlyFilter" => Filter::key_only(false),
+            "MultipleColumnPrefixFilter" => {
+                let prefixes = needed(self.prefixes.as_ref(), "prefixes")?;
+                let prefixes = prefixes.iter().map(|prefix| decode(prefix, "prefixes"));
+                Filter::multiple_column_prefix(prefixes.collect::<Result<Vec<_>>>()?)?
+            }
+            "MultiRowRangeFilter" => self.ranges()?,
+            "PageFilter" => {
+                let size = needed(self.value.as_deref(), "value")?;
+                let size = size.parse().map_err(|_| unknown("page size", size))?;
+                Filter::page(size)?
+            }
+            "PrefixFilter" => Filter::prefix(self.value()?),
+            "QualifierFilter" => Filter::qualifier(self.operator()?, self.comparator()?),
+            "RandomRowFilter" => Filter::random_row(needed(self.chance, "chance")?),
+            "RowFilter" => Filter::row(self.operator()?, self.comparator()?),
+            "SingleColumnValueExcludeFilter" => Filter::single_column_value_exclude(self.test()?),
+            "SingleColumnValueFilter" => Filter::single_column_value(self.test()?),
+            "SkipFilter" => Filter::skip(self.only()?),
+            "TimestampsFilter" => {
+                let timestamps = needed(self.timestamps.as_ref(), "timestamps")?;
+                Filter::timestamps(timestamps.clone(), false)?
+            }
+            "ValueFilter" => Filter::value(self.operator()?, self.comparator()?),
+            "WhileMatchFilter" => Filter::while_match(self.only()?),
+            "FuzzyRowFilter" => self.fuzzy_row()?,
+            other => return Err(unknown("filter", other)),
+        })
+    }
+
+    fn value(&self) -> Result<Vec<u8>> {
+        bytes(self.value.as_ref(), "value")
+    }
+
+    fn operator(&self) -> Result<CompareOperator> {
+        let name = needed(self.op.as_deref(), "op")?;
+        CompareOperator::from_name(name).ok_or_else(|| unknown("operator", name))
+    }
+
+    fn comparator(&self) -> Result<Comparator> {
+        needed(self.comparator.as_ref(), "comparator")?.build()
+    }
+
+    /// Without a qualifier, HBase takes the empty one.
+    fn qualifier(&self) -> Result<Vec<u8>> {
+        self.qualifier.as_ref().map_or(Ok(Vec::new()), |text| decode(text, "qualifier"))
+    }
+
+    fn test(&self) -> Result<SingleColumnTest> {
+        let family = bytes(self.family.as_ref(), "family")?;
+        let (operator, comparator) = (self.operator()?, self.comparator()?);
+        let test = SingleColumnTest::new(family, self.qualifier()?, operator, comparator);
+        Ok(test
+            .with_filter_if_missing(self.if_missing.unwrap_or(false))
+            .with_latest_version_only(self.latest_version.unwrap_or(true)))
+    }
+
+    fn list(&self) -> Result<Filter> {
+        let filters = needed(self.filters.as_ref(), "filters")?.iter().map(Self::build);
+        let filters = filters.collect::<Result<_>>()?;
+        let operator = match needed(self.op.as_deref(), "op")? {
+            "MUST_PASS_ALL" => ListOperator::MustPassAll,
+            "MUST_PASS_ONE" => ListOperator::MustPassOne,
+            other => return Err(unknown("operator", other)),
+        };
+        Ok(Filter::list(operator, filters))
+    }
+
+    /// The first filter within this one.
+    fn only(&self) -> Result<Filter> {
+        let filters = needed(self.filters.as_ref(), "filters")?;
+        needed(filters.first(), "filters")?.build()
+    }
+
+    fn ranges(&self) -> Result<Filter> {
+        let ranges = needed(self.ranges.as_ref(), "ranges")?.iter().map(|range| {
+            RowRange::new(
+                range.start_row.clone().unwrap_or_default(),
+                range.start_row_inclusive.unwrap_or(true),
+                range.stop_row.clone().unwrap_or_default(),
+                range.stop_row_inclusive.unwrap_or(false),
+            )
+        });
+        Filter::multi_row_range(ranges.collect())
+    }
+
+    fn fuzzy_row(&self) -> Result<Filter> {
+        let keys = needed(self.fuzzy_keys.as_ref(), "fuzzyKeys")?.iter().map(|pair| {
+            let key = needed(pair.key.clone(), "key")?;
+            Ok(FuzzyKey { key, mask: needed(pair.mask.clone(), "mask")? })
+        });
+        Filter::fuzzy_row(keys.collect::<Result<_>>()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_built_from_json() {
+        let value = r#"{"type":"ValueFilter","op":"EQUAL","comparator":{"type":"BinaryComparator","value":"djE="}}"#;
+        let expected = Filter::value(CompareOperator::Equal, Comparator::binary("v1"));
+        assert_eq!(build(value).unwrap(), expected);
+        let list = format!(
+            r#"{{"type":"FilterList","op":"MUST_PASS_ONE","filters":[{value},{{"type":"KeyOnlyFilter"}}]}}"#
+        );
+        let filters = vec![expected, Filter::key_only(false)];
+        assert_eq!(build(&list).unwrap(), Filter::list(ListOperator::MustPassOne, filters));
+    }
+
+    #[test]
+    fn malformed_filters_are_refused() {
+        let deep = format!("{}1{}", r#"{"filters":["#.repeat(1000), "]}".repeat(1000));
+        let bad = [
+            "",
+            "{}",
+            "[]",
+            r#"{"type":"Nope"}"#,
+            r#"{"type":"PageFilter"}"#,
+            r#"{"type":"PageFilter","value":"x"}"#,
+            r#"{"type":"PrefixFilter","value":"?"}"#,
+            r#"{"type":"SkipFilter","filters":[]}"#,
+            r#"{"type":"KeyOnlyFilter","other":1}"#,
+            &deep,
+        ];
+        for text in bad {
+            assert!(build(text).is_err(), "{text}");
+        }
+    }
+}

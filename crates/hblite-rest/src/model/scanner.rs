@@ -1,0 +1,155 @@
+//! What a scanner looks for: `Scanner`.
+
+use hblite::{Result, Scan, TimeRange};
+use prost::Message as _;
+use serde::{Deserialize, Deserializer};
+
+use super::cell_set::base64_text;
+use super::{FromBody, filter, stargate};
+use crate::java;
+use crate::resource::add_columns;
+use crate::xml;
+
+/// The rows, columns and versions of a scanner, and how many cells an answer has.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
+pub(crate) struct ScannerModel {
+    #[serde(deserialize_with = "base64_or_empty")]
+    pub(crate) start_row: Vec<u8>,
+    #[serde(deserialize_with = "base64_or_empty")]
+    pub(crate) end_row: Vec<u8>,
+    #[serde(rename = "column", deserialize_with = "base64_list")]
+    pub(crate) columns: Vec<Vec<u8>>,
+    /// Cells of an answer.
+    pub(crate) batch: i32,
+    pub(crate) start_time: i64,
+    pub(crate) end_time: i64,
+    /// A filter in JSON.
+    pub(crate) filter: Option<String>,
+    pub(crate) max_versions: i32,
+    pub(crate) caching: i32,
+    /// Visibility labels, which hblite does not have.
+    pub(crate) labels: Option<Vec<String>>,
+    pub(crate) cache_blocks: bool,
+}
+
+impl Default for ScannerModel {
+    fn default() -> Self {
+        Self {
+            start_row: Vec::new(),
+            end_row: Vec::new(),
+            columns: Vec::new(),
+            batch: i32::MAX,
+            start_time: 0,
+            end_time: i64::MAX,
+            filter: None,
+            max_versions: i32::MAX,
+            caching: -1,
+            labels: None,
+            cache_blocks: true,
+        }
+    }
+}
+
+impl ScannerModel {
+    /// The scan that this describes.
+    ///
+    /// # Errors
+    /// As [`filter::build`] and [`TimeRange::new`].
+    pub(crate) fn scan(&self) -> Result<Scan> {
+        let mut scan = Scan::new()
+            .with_start_row(&self.start_row)
+            .with_time_range(TimeRange::new(self.start_time, self.end_time)?)
+            .with_versions(self.max_versions)
+            .with_caching(u32::try_from(self.caching).unwrap_or(0))
+            .with_cache_blocks(self.cache_blocks);
+        // Of equal rows, HBase's client makes a scan of that row.
+        scan = match self.start_row == self.end_row {
+            true => scan.with_stop_row_inclusive(&self.end_row),
+            false => scan.with_stop_row(&self.end_row),
+        };
+        if let Some(text) = self.filter.as_deref().filter(|text| !text.is_empty()) {
+            scan = scan.with_filter(filter::build(text)?);
+        }
+        Ok(add_columns(scan, &self.columns, Scan::with_family, Scan::with_column))
+    }
+}
+
+fn base64_or_empty<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Vec<u8>, D::Error> {
+    base64_text(deserializer).map(Option::unwrap_or_default)
+}
+
+fn base64_list<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Vec<Vec<u8>>, D::Error> {
+    let texts = Option::<Vec<String>>::deserialize(deserializer)?.unwrap_or_default();
+    let decode = |text: &String| {
+        java::decode_base64_text(text).ok_or_else(|| serde::de::Error::custom("not Base64"))
+    };
+    texts.iter().map(decode).collect()
+}
+
+/// A number of an attribute; `None` if it is malformed.
+fn number<T: std::str::FromStr>(
+    node: roxmltree::Node<'_, '_>,
+    name: &str,
+    default: T,
+) -> Option<T> {
+    node.attribute(name).map_or(Some(default), |text| text.trim().parse().ok())
+}
+
+impl ScannerModel {
+    fn read_xml(node: roxmltree::Node<'_, '_>) -> Option<Self> {
+        let default = Self::default();
+        let bytes = |name: &str| {
+            node.attribute(name).map_or(Some(Vec::new()), java::decode_base64_text)
+        };
+        let columns = xml::children(node, "column")
+            .map(|column| java::decode_base64_text(&xml::content(column)));
+        Some(Self {
+            start_row: bytes("startRow")?,
+            end_row: bytes("endRow")?,
+            columns: columns.collect::<Option<_>>()?,
+            batch: number(node, "batch", default.batch)?,
+            start_time: number(node, "startTime", default.start_time)?,
+            end_time: number(node, "endTime", default.end_time)?,
+            filter: xml::children(node, "filter").next().map(xml::content),
+            max_versions: number(node, "maxVersions", default.max_versions)?,
+            caching: number(node, "caching", default.caching)?,
+            labels: None,
+            cache_blocks: node
+                .attribute("cacheBlocks")
+                .is_none_or(|text| matches!(text.trim(), "true" | "1")),
+        })
+    }
+}
+
+impl FromBody for ScannerModel {
+    fn from_xml(bytes: &[u8]) -> Option<Self> {
+        xml::read(bytes, "Scanner", Self::read_xml).flatten()
+    }
+
+    fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(bytes)
+    }
+
+    fn from_protobuf(bytes: &[u8]) -> std::result::Result<Self, prost::DecodeError> {
+        let message = stargate::Scanner::decode(bytes)?;
+        let default = Self::default();
+        Ok(Self {
+            start_row: message.start_row.unwrap_or_default(),
+            end_row: message.end_row.unwrap_or_default(),
+            columns: message.columns,
+            batch: message.batch.unwrap_or(default.batch),
+            start_time: message.start_time.unwrap_or(default.start_time),
+            end_time: message.end_time.unwrap_or(default.end_time),
+            filter: message.filter,
+            max_versions: message.max_versions.unwrap_or(default.max_versions),
+            caching: message.caching.unwrap_or(default.caching),
+            labels: Some(message.labels),
+            cache_blocks: message.cache_blocks.unwrap_or(default.cache_blocks),
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! A request: its method, path, query, headers and body, all of them in memory.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::header::AsHeaderName;
+use hyper::{HeaderMap, Method};
+
+use crate::activity::Work;
+use crate::java;
+
+/// A request whose body has arrived, and has been unpacked.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    /// As it was sent, without the query.
+    pub(crate) path: String,
+    /// Names and values of the query, decoded, in their order.
+    parameters: Vec<(String, String)>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// Held as long as the request is at work.
+    pub(crate) work: Arc<Work>,
+}
+
+impl Request {
+    pub(crate) fn new(
+        method: Method,
+        path: &str,
+        query: Option<&str>,
+        headers: HeaderMap,
+        body: Bytes,
+        work: Arc<Work>,
+    ) -> Self {
+        let pairs = query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+        let decoded = |text: &str| java::decode_url(text).unwrap_or_else(|| text.to_owned());
+        let parameters = pairs.map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decoded(name), decoded(value))
+        });
+        Self { method, path: path.to_owned(), parameters: parameters.collect(), headers, body, work }
+    }
+
+    /// Whether the request only reads.
+    pub(crate) fn is_read(&self) -> bool {
+        self.method == Method::GET || self.method == Method::HEAD
+    }
+
+    /// The first value of a parameter of the query.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
+    }
+
+    /// Every value of a parameter of the query.
+    pub(crate) fn parameters_called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.parameters.iter().filter(move |(known, _)| known == name).map(|(_, value)| &**value)
+    }
+
+    /// The first value of a header, if it is text.
+    pub(crate) fn header(&self, name: impl AsHeaderName) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// How rows and columns are encoded in the path, if they are.
+    pub(crate) fn key_encoding(&self) -> Option<&str> {
+        self.header("encoding").or_else(|| self.parameter("e"))
+    }
+
+    /// The URL of the request without its query: what a `Location` begins with.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}{}", self.header("host").unwrap_or("localhost"), self.path)
+    }
+}

@@ -1,0 +1,86 @@
+//! `/TABLE/schema`: a table's settings. PUT replaces them or creates the table, POST adds and
+//! alters families, DELETE drops the table.
+
+use hblite::{Admin, Exception, TableName};
+use hyper::{Method, StatusCode};
+
+use crate::failure::{Answer, Failure};
+use crate::gateway::Gateway;
+use crate::media::Format;
+use crate::model::FromBody as _;
+use crate::model::table_schema::TableSchema;
+use crate::request::Request;
+use crate::response::Response;
+
+pub(crate) fn answer(gateway: &Gateway, request: &Request, table: &str) -> Answer {
+    match request.method {
+        Method::PUT | Method::POST => update(gateway, request, table),
+        Method::DELETE => delete(gateway, table),
+        _ => get(gateway, request, table),
+    }
+}
+
+fn get(gateway: &Gateway, request: &Request, table: &str) -> Answer {
+    let format = Format::accepted(request, Format::DESCRIPTIONS)?;
+    let schema = TableSchema::of(&gateway.table(table)?.descriptor()?);
+    Ok(Response::model(&schema, format).without_caching())
+}
+
+fn update(gateway: &Gateway, request: &Request, table: &str) -> Answer {
+    let schema = TableSchema::read(request)?;
+    let admin = gateway.admin();
+    let name: TableName = table.parse()?;
+    let exists = admin.table_exists(&name)?;
+    gateway.check_writable()?;
+    if request.method == Method::PUT || !exists {
+        replace(&admin, &schema, name, exists)?;
+        return Ok(Response::created(&request.url()));
+    }
+    alter_families(&admin, &schema, &name)?;
+    Ok(Response::ok())
+}
+
+fn replace(
+    admin: &Admin,
+    schema: &TableSchema,
+    name: TableName,
+    exists: bool,
+) -> Result<(), Failure> {
+    let table = schema.descriptor(name)?;
+    if exists {
+        admin.disable_table(table.name())?;
+        admin.modify_table(&table)?;
+        return Ok(admin.enable_table(table.name())?);
+    }
+    match admin.create_table(&table) {
+        Err(error) if error.exception() == Exception::TableExists => {
+            Err(Failure::text(StatusCode::NOT_MODIFIED, "Not modified\r\n"))
+        }
+        created => Ok(created?),
+    }
+}
+
+/// The table is disabled meanwhile, as in HBase, and enabled again even if a family is refused.
+fn alter_families(admin: &Admin, schema: &TableSchema, name: &TableName) -> Result<(), Failure> {
+    let table = admin.describe_table(name)?;
+    let families: Vec<_> =
+        schema.columns.iter().map(|column| column.descriptor()).collect::<Result<_, _>>()?;
+    admin.disable_table(name)?;
+    let altered = families.iter().try_for_each(|family| match table.has_family(family.name()) {
+        true => admin.modify_family(name, family),
+        false => admin.add_family(name, family),
+    });
+    admin.enable_table(name)?;
+    altered.map_err(|_| Failure::text(StatusCode::SERVICE_UNAVAILABLE, "Unavailable\r\n"))
+}
+
+fn delete(gateway: &Gateway, table: &str) -> Answer {
+    gateway.check_writable()?;
+    let admin = gateway.admin();
+    match admin.disable_table(table) {
+        Err(error) if error.exception() == Exception::TableNotEnabled => {}
+        disabled => disabled?,
+    }
+    admin.drop_table(table)?;
+    Ok(Response::ok())
+}

@@ -1,0 +1,177 @@
+//! `/TABLE/PREFIX*`: a scan in one answer, which is sent while it is read.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hblite::filter::{Filter, ListOperator, parse_filter};
+use hblite::{ResultScanner, Scan, TimeRange};
+use hyper::header::{ACCEPT, CONTENT_ENCODING};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use super::add_columns;
+use super::multi_row::filter_text;
+use crate::cell_stream::CellStream;
+use crate::failure::{Answer, Failure};
+use crate::gateway::Gateway;
+use crate::media::Format;
+use crate::packing;
+use crate::request::Request;
+use crate::response::Response;
+
+/// Bytes that are sent at once. An answer with less is sent as a whole.
+const PIECE_SIZE: usize = 64 * 1024;
+/// Pieces that wait to be sent.
+const PIECES_WAITING: usize = 2;
+
+/// A scan that has begun.
+pub(crate) struct Resource<'a> {
+    request: &'a Request,
+    scanner: ResultScanner,
+    /// Most rows of the answer.
+    limit: i32,
+    stall_timeout: Duration,
+}
+
+impl<'a> Resource<'a> {
+    pub(crate) fn locate(
+        gateway: &Gateway,
+        request: &'a Request,
+        table: &str,
+        path: &str,
+    ) -> Result<Self, Failure> {
+        let limit = number(request, "limit", i32::MAX)?;
+        let scan = scan(request, path, limit)?;
+        // What goes wrong here, HBase finds when it has begun to answer.
+        let scanner = gateway.table(table).and_then(|table| table.scan(&scan));
+        let scanner = scanner.map_err(|_| Failure::UNEXPECTED)?;
+        let stall_timeout = gateway.options.limits.idle_timeout;
+        Ok(Self { request, scanner, limit, stall_timeout })
+    }
+
+    pub(crate) fn answer(mut self) -> Answer {
+        let format = Format::accepted(self.request, Format::STRUCTURED)?;
+        let media_type = match format {
+            // HBase repeats what it was asked for.
+            Format::Protobuf | Format::ProtobufIetf => {
+                self.request.header(ACCEPT).unwrap_or(format.media_type()).to_owned()
+            }
+            _ => format.media_type().to_owned(),
+        };
+        let mut stream = CellStream::new(format, self.limit);
+        let mut left = u32::try_from(self.limit).unwrap_or(0);
+        let mut piece = Vec::new();
+        let is_whole = fill(&mut self.scanner, &mut stream, &mut left, &mut piece)
+            .map_err(|_| Failure::UNEXPECTED)?;
+        if is_whole {
+            return Ok(Response::ok().with_body(&media_type, piece));
+        }
+        let (sender, receiver) = mpsc::channel(PIECES_WAITING);
+        let is_packed = packing::is_wanted(self.request);
+        let work = self.request.work.clone();
+        let (mut scanner, stall_timeout) = (self.scanner, self.stall_timeout);
+        let handle = Handle::current();
+        handle.clone().spawn_blocking(move || {
+            // Held until the answer is complete: it is work that counts.
+            let _work = work;
+            let mut packer = packing::Packer::new(is_packed);
+            let mut is_last = false;
+            loop {
+                let bytes = packer.pack(&piece, is_last);
+                let sent = sender.send(Ok(Bytes::from(bytes)));
+                let sent = handle.block_on(async { tokio::time::timeout(stall_timeout, sent).await });
+                if !matches!(sent, Ok(Ok(()))) || is_last {
+                    return;
+                }
+                piece.clear();
+                match fill(&mut scanner, &mut stream, &mut left, &mut piece) {
+                    Ok(ended) => is_last = ended,
+                    Err(error) => {
+                        // The client sees an answer that breaks off.
+                        let _ = handle.block_on(async {
+                            tokio::time::timeout(stall_timeout, sender.send(Err(error))).await
+                        });
+                        return;
+                    }
+                }
+            }
+        });
+        let response = Response::ok().with_pieces(&media_type, receiver);
+        Ok(match is_packed {
+            true => response.with_header(CONTENT_ENCODING, "gzip"),
+            false => response,
+        })
+    }
+}
+
+/// Appends rows to `piece` until it is full; true if the scan has ended.
+fn fill(
+    scanner: &mut ResultScanner,
+    stream: &mut CellStream,
+    left: &mut u32,
+    piece: &mut Vec<u8>,
+) -> hblite::Result<bool> {
+    while piece.len() < PIECE_SIZE {
+        let row = if *left > 0 { scanner.next_row()? } else { None };
+        let Some(row) = row else {
+            stream.end(piece);
+            return Ok(true);
+        };
+        stream.row(row, piece);
+        *left -= 1;
+    }
+    Ok(false)
+}
+
+fn scan(request: &Request, path: &str, limit: i32) -> Result<Scan, Failure> {
+    let text = |name| request.parameter(name).unwrap_or_default();
+    let is = |name, default: bool| {
+        request.parameter(name).map_or(default, |value| value.eq_ignore_ascii_case("true"))
+    };
+    let versions = number(request, "maxversions", 1)?;
+    let batch = number(request, "batchsize", -1)?;
+    let (start, end) = (number(request, "starttime", 0)?, number(request, "endtime", i64::MAX)?);
+    let times = TimeRange::new(start, end).map_err(|_| Failure::UNEXPECTED)?;
+    let prefix = path.split('*').next().unwrap_or_default();
+    let start_row = if text("startrow").is_empty() { prefix } else { text("startrow") };
+    let scan = Scan::new()
+        .with_start_row(start_row)
+        .with_reversed(is("reversed", false))
+        .with_cache_blocks(is("cacheblocks", true))
+        .with_versions(versions)
+        .with_time_range(times)
+        .with_batch(usize::try_from(batch).unwrap_or(0))
+        .with_limit(u32::try_from(limit).unwrap_or(0).max(1));
+    // Of equal rows, HBase's client makes a scan of that row.
+    let scan = match start_row == text("endrow") {
+        true => scan.with_stop_row_inclusive(text("endrow")),
+        false => scan.with_stop_row(text("endrow")),
+    };
+    let columns: Vec<Vec<u8>> =
+        request.parameters_called("column").map(|column| column.trim().into()).collect();
+    let scan = add_columns(scan, &columns, Scan::with_family, Scan::with_column);
+    let mut filters = Vec::new();
+    if let Some(text) = filter_text(request)? {
+        filters.push(parse_filter(text).map_err(|_| Failure::UNEXPECTED)?);
+    }
+    if !prefix.is_empty() {
+        filters.push(Filter::prefix(prefix));
+    }
+    Ok(match filters.is_empty() {
+        true => scan,
+        false => scan.with_filter(Filter::list(ListOperator::MustPassAll, filters)),
+    })
+}
+
+/// A number of the query.
+///
+/// # Errors
+/// 404 for a text that is none, as JAX-RS says.
+pub(super) fn number<T: std::str::FromStr>(
+    request: &Request,
+    name: &str,
+    default: T,
+) -> Result<T, Failure> {
+    let text = request.parameter(name);
+    text.map_or(Ok(default), |text| text.parse().map_err(|_| Failure::NO_RESOURCE))
+}

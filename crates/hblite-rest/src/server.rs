@@ -1,0 +1,95 @@
+//! The gateway: a port and its threads, until it is stopped.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hblite::{Connection, Error, Result};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+use crate::gateway::Gateway;
+use crate::listener;
+use crate::options::RestOptions;
+
+/// How often scanners are looked through for those that have expired.
+const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
+/// How long requests under way may take when the gateway is stopped.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Answers HBase's REST requests for a store.
+///
+/// ```
+/// use hblite_rest::{RestOptions, RestServer};
+/// let connection = hblite::open_in_memory()?;
+/// let options = RestOptions { port: 0, ..RestOptions::default() };
+/// let server = RestServer::start(&connection, options)?;
+/// println!("http://localhost:{}/version", server.port());
+/// server.stop();
+/// # Ok::<(), hblite::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct RestServer {
+    runtime: Option<Runtime>,
+    port: u16,
+}
+
+impl RestServer {
+    /// Opens the port and answers on it, from threads of its own. The store stays the caller's to
+    /// close.
+    ///
+    /// # Errors
+    /// `Io` if the port cannot be opened (the message names it), `IllegalArgument` for limits out
+    /// of range.
+    pub fn start(connection: &Connection, options: RestOptions) -> Result<Self> {
+        options.limits.check()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .thread_name("hblite-rest")
+            // Threads that read and write, and as many that send long answers.
+            .max_blocking_threads(options.limits.threads_max.saturating_mul(2))
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(|error| Error::io_of("cannot start threads", error))?;
+        let address = SocketAddr::new(options.bind, options.port);
+        let failed = |error| Error::io_of(&format!("cannot listen on {address}"), error);
+        let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        let gateway = Arc::new(Gateway::new(connection.clone(), options));
+        runtime.spawn(expire(Arc::clone(&gateway)));
+        runtime.spawn(listener::serve(listener, gateway));
+        Ok(Self { runtime: Some(runtime), port })
+    }
+
+    /// The port that is open.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Closes the port and waits some seconds for requests under way.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // On a thread of its own: a runtime must not be waited for in another one's task.
+            let end = std::thread::spawn(move || runtime.shutdown_timeout(STOP_TIMEOUT));
+            let _ = end.join();
+        }
+    }
+}
+
+impl Drop for RestServer {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+async fn expire(gateway: Arc<Gateway>) {
+    let mut period = tokio::time::interval(EXPIRE_PERIOD);
+    loop {
+        period.tick().await;
+        gateway.scanners.expire(gateway.connection.now_millis());
+    }
+}
