@@ -9,13 +9,16 @@ use crate::request::Request;
 use crate::response::Response;
 
 /// The forms of a page, the preferred one first.
-const FORMS: &[&str] = &[
-    "text/html",
-    "application/xhtml+xml",
-    "text/plain",
-    "application/json",
-    "text/json",
-];
+const FORMS: &[&str] =
+    &["text/html", "application/xhtml+xml", "text/plain", "application/json", "text/json"];
+
+/// The caching of pages, by which they can be told from answers of resources.
+const PAGE_CACHING: &str = "must-revalidate,no-cache,no-store";
+
+/// Whether a response is a page.
+pub(crate) fn is_page(response: &Response) -> bool {
+    response.headers.iter().any(|(_, value)| value == PAGE_CACHING)
+}
 
 /// The response to a request that failed.
 pub(crate) fn answer(request: &Request, failure: Failure) -> Response {
@@ -39,13 +42,12 @@ fn page(request: &Request, status: StatusCode) -> Response {
         return response;
     }
     let accept = request.header(ACCEPT).unwrap_or("*/*");
+    response = response.with_header(CACHE_CONTROL, PAGE_CACHING);
     let Some(form) = media::choose(accept, FORMS) else {
         return response;
     };
     let (media_type, body) = body(FORMS[form], &request.path, status);
-    response
-        .with_header(CACHE_CONTROL, "must-revalidate,no-cache,no-store")
-        .with_body(media_type, body)
+    response.with_body(media_type, body)
 }
 
 fn body(form: &str, path: &str, status: StatusCode) -> (&'static str, String) {

@@ -49,8 +49,12 @@ impl Format {
     /// # Errors
     /// 406 if it accepts none of them.
     pub(crate) fn accepted(request: &Request, offered: &[Self]) -> Result<Self, Failure> {
-        let accepts: Vec<&str> =
-            request.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+        let accepts: Vec<&str> = request
+            .headers
+            .get_all(ACCEPT)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .collect();
         let accept = if accepts.is_empty() { "*/*".to_owned() } else { accepts.join(",") };
         let types: Vec<&str> = offered.iter().map(|format| format.media_type()).collect();
         let chosen = choose(&accept, &types).map(|at| offered[at]);

@@ -9,6 +9,7 @@ use flate2::write::GzEncoder;
 use hyper::StatusCode;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap};
 
+use crate::error_page;
 use crate::request::Request;
 use crate::response::{Body, Response};
 
@@ -35,13 +36,12 @@ pub(crate) fn unpack(bytes: &[u8], size_max: usize) -> Option<Bytes> {
     (unpacked.len() <= size_max).then(|| Bytes::from(unpacked))
 }
 
-/// Packs an answer that succeeds, if the client wants it so.
+/// Packs an answer of a resource, even an empty one, if the client wants it so.
 pub(crate) fn pack(request: &Request, response: Response) -> Response {
     let Body::Whole(bytes) = &response.body else { return response };
-    if !response.status.is_success() || response.status == StatusCode::NO_CONTENT {
-        return response;
-    }
-    if bytes.is_empty() || !is_wanted(request) {
+    let has_no_body = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED];
+    let is_bare = has_no_body.contains(&response.status) || error_page::is_page(&response);
+    if is_bare || !is_wanted(request) {
         return response;
     }
     let packed = Packer::new(true).pack(bytes, true);

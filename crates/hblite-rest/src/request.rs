@@ -38,7 +38,14 @@ impl Request {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decoded(name), decoded(value))
         });
-        Self { method, path: path.to_owned(), parameters: parameters.collect(), headers, body, work }
+        Self {
+            method,
+            path: path.to_owned(),
+            parameters: parameters.collect(),
+            headers,
+            body,
+            work,
+        }
     }
 
     /// Whether the request only reads.

@@ -2,9 +2,7 @@
 
 use bytes::Bytes;
 use hyper::StatusCode;
-use hyper::header::{
-    CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION,
-};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use tokio::sync::mpsc;
 
 use crate::media::Format;
@@ -41,11 +39,8 @@ impl Response {
 
     /// A line of text. 304 has no body.
     pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Self {
-        let response = Self::new(status);
-        if status == StatusCode::NOT_MODIFIED {
-            return response;
-        }
-        response.with_body(Format::Text.media_type(), text.into())
+        let body = if status == StatusCode::NOT_MODIFIED { String::new() } else { text.into() };
+        Self::new(status).with_body(Format::Text.media_type(), body)
     }
 
     /// `Not found`.

@@ -21,21 +21,21 @@ use crate::java;
 
 /// The cells that a path means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowSpec {
+pub(crate) struct RowSpec {
     /// The row, or the first one.
-    pub row: Vec<u8>,
+    pub(crate) row: Vec<u8>,
     /// The row before which a range ends; `None` for a single row.
-    pub end_row: Option<Vec<u8>>,
+    pub(crate) end_row: Option<Vec<u8>>,
     /// Families and columns; none for all.
-    pub columns: BTreeSet<Vec<u8>>,
+    pub(crate) columns: BTreeSet<Vec<u8>>,
     /// The first timestamp.
-    pub start_time: i64,
+    pub(crate) start_time: i64,
     /// The timestamp before which versions are wanted.
-    pub end_time: i64,
+    pub(crate) end_time: i64,
     /// Versions of each column.
-    pub versions_max: i32,
+    pub(crate) versions_max: i32,
     /// Cells of an answer; one more than this is given, as in HBase.
-    pub values_max: i32,
+    pub(crate) values_max: i32,
 }
 
 impl RowSpec {
@@ -44,7 +44,7 @@ impl RowSpec {
     ///
     /// # Errors
     /// `IllegalArgument` if this is no such path.
-    pub fn parse(path: &str, key_encoding: Option<&str>) -> Result<Self> {
+    pub(crate) fn parse(path: &str, key_encoding: Option<&str>) -> Result<Self> {
         let path = path.trim_start_matches('/');
         let (rows, rest) = split(path);
         let (row, end_row) = parse_rows(rows)?;
@@ -73,12 +73,12 @@ impl RowSpec {
     }
 
     /// Whether this is one row and not a range.
-    pub fn is_single_row(&self) -> bool {
+    pub(crate) fn is_single_row(&self) -> bool {
         self.end_row.is_none()
     }
 
     /// The timestamp up to which a delete is meant, if the path has one.
-    pub fn timestamp(&self) -> Option<i64> {
+    pub(crate) fn timestamp(&self) -> Option<i64> {
         (self.start_time == 0 && self.end_time != i64::MAX).then_some(self.end_time)
     }
 

@@ -47,11 +47,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 /// Reads a document whose root is called `root`, and returns what `read` makes of it.
 ///
 /// `None` if the bytes are no such document. Documents with a DTD are refused.
-pub(crate) fn read<T>(
-    bytes: &[u8],
-    root: &str,
-    read: impl FnOnce(Node<'_, '_>) -> T,
-) -> Option<T> {
+pub(crate) fn read<T>(bytes: &[u8], root: &str, read: impl FnOnce(Node<'_, '_>) -> T) -> Option<T> {
     let text = std::str::from_utf8(bytes).ok()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_MAX, ..Default::default() };

@@ -118,7 +118,9 @@ def tables():
         get("/", accept)
         get("/t/exists", accept)
         get("/nope/exists", accept)
-        get("/t/regions", accept)
+        if "protobuf" not in str(accept):
+            # It has the time at which the table was created.
+            get("/t/regions", accept)
         get("/nope/schema", accept)
     xml = "<TableSchema name='x'><ColumnSchema name='f' BLOCKSIZE='4096' TTL='60'/></TableSchema>"
     play("POST", "/u/schema", xml, XML)
@@ -299,7 +301,7 @@ def changes():
     play("PUT", delete, check(), JSON)
     play("PUT", "/t/c1?check=delete", check((None, None, "xml")), JSON)
     get("/t/c1", JSON)
-    for accept in [None, XML, JSON, PB, TEXT]:
+    for accept in [None, XML, JSON, PB, PB_IETF, "image/png"]:
         play("PUT", "/t/c2?check=increment&rr=true", cells_json(row("c2", ("a:n", None, "5"))), JSON,
              accept)
         play("PUT", "/t/c3?check=append", cells_json(row("c3", ("a:t", None, "x"))), JSON, accept)
@@ -325,7 +327,7 @@ def many_rows():
     for index in range(25):
         made = row("m%02d" % index, ("a:1", 5, "v%d" % index), ("a:2", 5, "w"), ("b:1", 6, "x"))
         play("PUT", "/t/m", cells_json(made), JSON)
-    for path in ["/t/m*", "/t/*?limit=2", "/t/m0*?column=a:1", "/t/m0*?column=a:1&column=b",
+    for path in ["/t/m*", "/t/*?limit=2&startrow=m", "/t/m0*?column=a:1", "/t/m0*?column=a:1&column=b",
                  "/t/m*?limit=11&column=a:1", "/t/m*?startrow=m20&column=a:1",
                  "/t/m*?startrow=m10&endrow=m12", "/t/m*?limit=0", "/t/m*?limit=-1", "/t/zz*",
                  "/t/m00*?batchsize=2", "/t/m00*?batchsize=1", "/t/m*?starttime=6&limit=1",

@@ -4,6 +4,7 @@
 //! answers that are sent while they are read.
 
 use hblite::{CellRef, LATEST_TIMESTAMP, RowResult};
+use hyper::StatusCode;
 use prost::Message as _;
 use serde::{Deserialize, Deserializer};
 
@@ -167,8 +168,13 @@ impl Model for CellSet {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JsonSet {
-    #[serde(rename = "Row", default)]
+    #[serde(rename = "Row", default = "no_rows")]
     rows: Option<Vec<JsonRow>>,
+}
+
+/// The default of a set: empty, which is not null.
+fn no_rows() -> Option<Vec<JsonRow>> {
+    Some(Vec::new())
 }
 
 #[derive(Deserialize)]
@@ -214,15 +220,14 @@ fn long<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Er
 }
 
 impl FromBody for CellSet {
-    fn from_xml(bytes: &[u8]) -> Option<Self> {
+    fn from_xml(bytes: &[u8]) -> std::result::Result<Self, StatusCode> {
         xml::read(bytes, "CellSet", |set| {
-            let binary = |text: Option<&str>| text.map(|text| java::decode_base64_text(text));
+            let binary = |text: Option<&str>| text.map(java::decode_base64_text);
             let rows = xml::children(set, "Row").map(|row| {
                 let cells = xml::children(row, "Cell").map(|cell| {
                     Some(CellModel {
-                        column: binary(cell.attribute("column")).map_or(Some(None), |column| {
-                            column.map(Some)
-                        })?,
+                        column: binary(cell.attribute("column"))
+                            .map_or(Some(None), |column| column.map(Some))?,
                         timestamp: cell
                             .attribute("timestamp")
                             .and_then(|timestamp| timestamp.trim().parse().ok()),
@@ -233,10 +238,12 @@ impl FromBody for CellSet {
                 Some(RowModel { key, cells: cells.collect::<Option<_>>()? })
             });
             rows.collect::<Option<_>>().map(|rows| Self { rows })
-        })?
+        })
+        .flatten()
+        .ok_or(StatusCode::BAD_REQUEST)
     }
 
-    fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
+    fn from_json(bytes: &[u8]) -> serde_json::Result<Option<Self>> {
         let set: JsonSet = serde_json::from_slice(bytes)?;
         let cell = |cell: JsonCell| CellModel {
             column: cell.column,
@@ -247,7 +254,7 @@ impl FromBody for CellSet {
             key: row.key,
             cells: row.cells.unwrap_or_default().into_iter().map(cell).collect(),
         };
-        Ok(Self { rows: set.rows.unwrap_or_default().into_iter().map(row).collect() })
+        Ok(set.rows.map(|rows| Self { rows: rows.into_iter().map(row).collect() }))
     }
 
     fn from_protobuf(bytes: &[u8]) -> Result<Self, prost::DecodeError> {

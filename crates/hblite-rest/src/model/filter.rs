@@ -72,7 +72,7 @@ struct FuzzyKeyModel {
 ///
 /// # Errors
 /// `IllegalArgument` for a text that is no filter, or a filter that cannot be.
-pub fn build(text: &str) -> Result<Filter> {
+pub(crate) fn build(text: &str) -> Result<Filter> {
     let model: FilterModel = serde_json::from_str(text).map_err(|error| {
         Error::illegal_argument(format!("the filter is not the JSON of one: {error}"))
     })?;

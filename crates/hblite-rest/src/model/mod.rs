@@ -35,24 +35,41 @@ pub(crate) trait Model {
 
 /// Something that the body of a request describes.
 pub(crate) trait FromBody: Sized {
-    /// `None` if the document is not this model's.
-    fn from_xml(bytes: &[u8]) -> Option<Self>;
-    fn from_json(bytes: &[u8]) -> serde_json::Result<Self>;
+    /// # Errors
+    /// 400 if the document is not this model's, 500 for a value that HBase does not expect.
+    fn from_xml(bytes: &[u8]) -> Result<Self, StatusCode>;
+    /// `None` for null where the model is needed. The bytes are an object.
+    fn from_json(bytes: &[u8]) -> serde_json::Result<Option<Self>>;
     fn from_protobuf(bytes: &[u8]) -> Result<Self, prost::DecodeError>;
 
-    /// Reads the body of a request.
+    /// Reads the body of a request; `None` for an empty one, or null, in JSON.
     ///
     /// # Errors
     /// 415 for a media type without a model. A body that is not the model's is 400 in XML, and 500
     /// in the other forms: HBase does not expect it.
-    fn read(request: &Request) -> Result<Self, Failure> {
+    fn read(request: &Request) -> Result<Option<Self>, Failure> {
         let body = &request.body;
         match Format::of_body(request, Format::STRUCTURED)? {
-            Format::Xml => Self::from_xml(body).ok_or(Failure::Page(StatusCode::BAD_REQUEST)),
-            Format::Json if body.is_empty() => Err(Failure::Page(StatusCode::BAD_REQUEST)),
-            Format::Json => Self::from_json(body).map_err(|_| Failure::UNEXPECTED),
-            _ => Self::from_protobuf(body).map_err(|_| Failure::UNEXPECTED),
+            Format::Xml => Self::from_xml(body).map(Some).map_err(Failure::Page),
+            Format::Json => match body.trim_ascii() {
+                b"" | b"null" => Ok(None),
+                // An array would do for serde.
+                object @ [b'{', ..] => Self::from_json(object).map_err(|_| Failure::UNEXPECTED),
+                _ => Err(Failure::UNEXPECTED),
+            },
+            _ => Self::from_protobuf(body).map(Some).map_err(|_| Failure::UNEXPECTED),
         }
+    }
+
+    /// As [`FromBody::read`], of a request that needs a body.
+    ///
+    /// # Errors
+    /// 400 without one.
+    fn read_needed(request: &Request) -> Result<Self, Failure> {
+        Self::read(request)?.ok_or_else(|| {
+            let text = "Bad request\r\njava.lang.NullPointerException\n\r\n";
+            Failure::text(StatusCode::BAD_REQUEST, text)
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hblite::NamespaceDescriptor;
+use hyper::StatusCode;
 use prost::Message as _;
 use serde::Deserialize;
 
@@ -89,7 +90,7 @@ pub(crate) struct Properties {
 }
 
 impl FromBody for Properties {
-    fn from_xml(bytes: &[u8]) -> Option<Self> {
+    fn from_xml(bytes: &[u8]) -> std::result::Result<Self, StatusCode> {
         xml::read(bytes, "NamespaceProperties", |root| {
             let entries = xml::children(root, "properties")
                 .flat_map(|properties| xml::children(properties, "entry"));
@@ -99,10 +100,11 @@ impl FromBody for Properties {
             });
             Self { properties: Some(pairs.collect()) }
         })
+        .ok_or(StatusCode::BAD_REQUEST)
     }
 
-    fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
-        serde_json::from_slice(bytes)
+    fn from_json(bytes: &[u8]) -> serde_json::Result<Option<Self>> {
+        serde_json::from_slice(bytes).map(Some)
     }
 
     fn from_protobuf(bytes: &[u8]) -> Result<Self, prost::DecodeError> {

@@ -1,6 +1,7 @@
 //! What a scanner looks for: `Scanner`.
 
 use hblite::{Result, Scan, TimeRange};
+use hyper::StatusCode;
 use prost::Message as _;
 use serde::{Deserialize, Deserializer};
 
@@ -103,9 +104,8 @@ fn number<T: std::str::FromStr>(
 impl ScannerModel {
     fn read_xml(node: roxmltree::Node<'_, '_>) -> Option<Self> {
         let default = Self::default();
-        let bytes = |name: &str| {
-            node.attribute(name).map_or(Some(Vec::new()), java::decode_base64_text)
-        };
+        let bytes =
+            |name: &str| node.attribute(name).map_or(Some(Vec::new()), java::decode_base64_text);
         let columns = xml::children(node, "column")
             .map(|column| java::decode_base64_text(&xml::content(column)));
         Some(Self {
@@ -127,12 +127,13 @@ impl ScannerModel {
 }
 
 impl FromBody for ScannerModel {
-    fn from_xml(bytes: &[u8]) -> Option<Self> {
-        xml::read(bytes, "Scanner", Self::read_xml).flatten()
+    fn from_xml(bytes: &[u8]) -> std::result::Result<Self, StatusCode> {
+        let read = xml::read(bytes, "Scanner", Self::read_xml).ok_or(StatusCode::BAD_REQUEST)?;
+        read.ok_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
-        serde_json::from_slice(bytes)
+    fn from_json(bytes: &[u8]) -> serde_json::Result<Option<Self>> {
+        serde_json::from_slice(bytes).map(Some)
     }
 
     fn from_protobuf(bytes: &[u8]) -> std::result::Result<Self, prost::DecodeError> {

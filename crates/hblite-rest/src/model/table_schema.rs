@@ -1,6 +1,7 @@
 //! A table and its families: `TableSchema`.
 
 use hblite::{ColumnFamilyDescriptor, Result, TableDescriptor, TableName};
+use hyper::StatusCode;
 use prost::Message as _;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -62,7 +63,7 @@ impl TableSchema {
     }
 
     /// An attribute of the table.
-    fn attribute(&self, name: &str) -> Option<&str> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
@@ -250,7 +251,7 @@ fn family_from_fields(fields: Fields) -> ColumnSchema {
 }
 
 impl FromBody for TableSchema {
-    fn from_xml(bytes: &[u8]) -> Option<Self> {
+    fn from_xml(bytes: &[u8]) -> std::result::Result<Self, StatusCode> {
         let attributes = |node: roxmltree::Node<'_, '_>| {
             let all = node.attributes().filter(|attribute| attribute.name() != "name");
             all.map(|attribute| (attribute.name().to_owned(), attribute.value().to_owned()))
@@ -264,9 +265,10 @@ impl FromBody for TableSchema {
                 .map(|family| ColumnSchema { name: name(family), attributes: attributes(family) })
                 .collect(),
         })
+        .ok_or(StatusCode::BAD_REQUEST)
     }
 
-    fn from_json(bytes: &[u8]) -> serde_json::Result<Self> {
+    fn from_json(bytes: &[u8]) -> serde_json::Result<Option<Self>> {
         let fields: Fields = serde_json::from_slice(bytes)?;
         let mut schema = Self::default();
         for (name, value) in fields.0 {
@@ -280,7 +282,7 @@ impl FromBody for TableSchema {
                 _ => schema.attributes.push((name, text(value))),
             }
         }
-        Ok(schema)
+        Ok(Some(schema))
     }
 
     fn from_protobuf(bytes: &[u8]) -> std::result::Result<Self, prost::DecodeError> {

@@ -80,7 +80,7 @@ fn described(request: &Request, name: &str) -> Result<NamespaceDescriptor, Failu
     let has_none = request.body.is_empty() && request.header(CONTENT_TYPE).is_none();
     let properties = match has_none {
         true => Properties::default(),
-        false => Properties::read(request)?,
+        false => Properties::read(request)?.unwrap_or_default(),
     };
     let mut namespace = NamespaceDescriptor::new(name);
     namespace.properties = properties.properties.unwrap_or_default();

@@ -114,9 +114,8 @@ impl<'a> Resource<'a> {
         let size_max = gateway.options.limits.answer_size_max_bytes;
         let values_max = usize::try_from(self.spec.values_max).unwrap_or(0).saturating_add(1);
         let (mut rows, mut size, mut values) = (Vec::new(), 0, 0);
-        let mut scanner = match self.scan().and_then(|scan| {
-            gateway.table(self.table)?.scan(&scan)
-        }) {
+        let mut scanner = match self.scan().and_then(|scan| gateway.table(self.table)?.scan(&scan))
+        {
             Ok(scanner) => scanner,
             Err(error) => return Ok(Err(error)),
         };

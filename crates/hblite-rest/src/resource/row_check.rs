@@ -27,11 +27,7 @@ fn column_of(cell: &CellModel) -> Result<&[u8], Failure> {
     column.ok_or_else(|| Failure::bad_request("Bad request: Column found to be null."))
 }
 
-pub(super) fn check_and_put(
-    gateway: &Gateway,
-    resource: &Resource<'_>,
-    set: &CellSet,
-) -> Answer {
+pub(super) fn check_and_put(gateway: &Gateway, resource: &Resource<'_>, set: &CellSet) -> Answer {
     let table = gateway.table(resource.table)?;
     let row = only_row(set)?;
     let key = key(row, resource);
@@ -60,9 +56,7 @@ pub(super) fn check_and_put(
         is_checked_column_put |= column == check_column.as_slice();
     }
     if !is_checked_column_put {
-        return Err(Failure::bad_request(
-            "Bad request: The column to put and check do not match.",
-        ));
+        return Err(Failure::bad_request("Bad request: The column to put and check do not match."));
     }
     let check = CheckAndMutate::new(key).if_equals(family, qualifier, check.value.as_slice());
     match table.check_and_mutate(&check.then(put))?.is_success {
@@ -155,6 +149,9 @@ pub(super) fn increment(gateway: &Gateway, resource: &Resource<'_>, set: &CellSe
 }
 
 fn answer_cells(resource: &Resource<'_>, row: RowModel) -> Answer {
-    let format = Format::accepted(resource.request, Format::STRUCTURED)?;
+    let offered = [Format::Protobuf, Format::Xml, Format::Json, Format::ProtobufIetf];
+    let format = Format::accepted(resource.request, &offered);
+    // HBase finds no writer for other forms.
+    let format = format.map_err(|_| Failure::UNEXPECTED)?;
     Ok(Response::model(&CellSet { rows: vec![row] }, format))
 }

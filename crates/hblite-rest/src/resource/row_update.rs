@@ -19,7 +19,7 @@ pub(super) fn update(gateway: &Gateway, resource: &Resource<'_>) -> Answer {
         gateway.check_writable()?;
         return put_value(gateway, resource);
     }
-    let set = CellSet::read(resource.request)?;
+    let set = CellSet::read_needed(resource.request)?;
     gateway.check_writable()?;
     match resource.check.map(str::to_ascii_lowercase).as_deref() {
         Some("put") => row_check::check_and_put(gateway, resource, &set),
@@ -80,6 +80,8 @@ fn put_rows(gateway: &Gateway, resource: &Resource<'_>, set: &CellSet) -> Answer
             let (family, qualifier) = columns.next(cell, "Bad request")?;
             put = put.add_at(family, qualifier, cell.timestamp(), cell.value.as_slice());
         }
+        // The message of a single put, not of one of several.
+        put.as_mutation().check()?;
         puts.push(put);
     }
     gateway.table(resource.table)?.put_all(&puts)?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use hblite::{CellRef, Error, Exception, ResultScanner, RowResult};
+use hblite::{CellRef, Error, Exception, ResultScanner, RowResult, Scan, Table};
 use hyper::header::HeaderName;
 use hyper::{Method, StatusCode};
 use parking_lot::Mutex;
@@ -42,10 +42,18 @@ struct Scanner {
     cells: Mutex<Cells>,
 }
 
+/// A scan, which begins when its first rows are wanted: only then does a client hear of a table
+/// that does not exist.
+#[derive(Debug)]
+enum Rows {
+    Waiting(Table, Box<Scan>),
+    Begun(Box<ResultScanner>),
+}
+
 /// The cells of a scan, one after the other.
 #[derive(Debug)]
 struct Cells {
-    rows: ResultScanner,
+    rows: Rows,
     row: RowResult,
     /// Index in the row.
     next: usize,
@@ -55,7 +63,14 @@ impl Cells {
     /// The next cell, which stays the next until [`Cells::advance`].
     fn peek(&mut self) -> hblite::Result<Option<CellRef<'_>>> {
         while self.next >= self.row.len() {
-            match self.rows.next().transpose()? {
+            let next = match &mut self.rows {
+                Rows::Waiting(table, scan) => {
+                    self.rows = Rows::Begun(Box::new(table.scan(scan)?));
+                    continue;
+                }
+                Rows::Begun(rows) => rows.next(),
+            };
+            match next.transpose()? {
                 Some(row) => (self.row, self.next) = (row, 0),
                 None => return Ok(None),
             }
@@ -87,7 +102,7 @@ impl Scanners {
     }
 
     /// Keeps a scanner, and returns its id.
-    fn add(&self, rows: ResultScanner, batch: i32, now_ms: i64) -> String {
+    fn add(&self, rows: Rows, batch: i32, now_ms: i64) -> String {
         let number = self.last_number.fetch_add(1, Ordering::Relaxed);
         let id = format!("{now_ms}{number:x}");
         let cells = Mutex::new(Cells { rows, row: RowResult::default(), next: 0 });
@@ -116,17 +131,15 @@ impl Scanners {
 
 /// PUT and POST, which do the same.
 pub(crate) fn create(gateway: &Gateway, request: &Request, table: &str) -> Answer {
-    let model = ScannerModel::read(request)?;
+    let model = ScannerModel::read(request)?.ok_or(Failure::UNEXPECTED)?;
     gateway.check_writable()?;
-    let opened = model.scan().and_then(|scan| gateway.table(table)?.scan(&scan));
-    let rows = opened.map_err(|error| {
-        if error.exception() == Exception::TableNotFound {
-            return Failure::Answered(Response::not_found());
-        }
-        match is_runtime_exception(&error) {
-            true => Failure::bad_request("Bad request"),
-            false => Failure::text(StatusCode::SERVICE_UNAVAILABLE, "Unavailable\r\n"),
-        }
+    let made = model.scan().and_then(|scan| {
+        scan.check()?;
+        Ok(Rows::Waiting(gateway.table(table)?, Box::new(scan)))
+    });
+    let rows = made.map_err(|error| match is_runtime_exception(&error) {
+        true => Failure::bad_request("Bad request"),
+        false => Failure::text(StatusCode::SERVICE_UNAVAILABLE, "Unavailable\r\n"),
     })?;
     let now_ms = gateway.connection.now_millis();
     let id = gateway.scanners.add(rows, model.batch, now_ms);

@@ -12,6 +12,9 @@ use crate::model::table_schema::TableSchema;
 use crate::request::Request;
 use crate::response::Response;
 
+/// The attribute that says how store files are found.
+const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
+
 pub(crate) fn answer(gateway: &Gateway, request: &Request, table: &str) -> Answer {
     match request.method {
         Method::PUT | Method::POST => update(gateway, request, table),
@@ -27,7 +30,7 @@ fn get(gateway: &Gateway, request: &Request, table: &str) -> Answer {
 }
 
 fn update(gateway: &Gateway, request: &Request, table: &str) -> Answer {
-    let schema = TableSchema::read(request)?;
+    let schema = TableSchema::read_needed(request)?;
     let admin = gateway.admin();
     let name: TableName = table.parse()?;
     let exists = admin.table_exists(&name)?;
@@ -46,8 +49,12 @@ fn replace(
     name: TableName,
     exists: bool,
 ) -> Result<(), Failure> {
-    let table = schema.descriptor(name)?;
+    let mut table = schema.descriptor(name)?;
     if exists {
+        // It is set when a table is created, and not kept when its settings are replaced.
+        if schema.attribute(FILE_TRACKER).is_none() {
+            table.remove_attribute(FILE_TRACKER);
+        }
         admin.disable_table(table.name())?;
         admin.modify_table(&table)?;
         return Ok(admin.enable_table(table.name())?);

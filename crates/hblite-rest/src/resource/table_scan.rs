@@ -51,13 +51,16 @@ impl<'a> Resource<'a> {
 
     pub(crate) fn answer(mut self) -> Answer {
         let format = Format::accepted(self.request, Format::STRUCTURED)?;
+        let is_protobuf = matches!(format, Format::Protobuf | Format::ProtobufIetf);
+        if is_protobuf && self.limit < 0 {
+            return Err(Failure::UNEXPECTED);
+        }
         let media_type = match format {
             // HBase repeats what it was asked for.
-            Format::Protobuf | Format::ProtobufIetf => {
-                self.request.header(ACCEPT).unwrap_or(format.media_type()).to_owned()
-            }
-            _ => format.media_type().to_owned(),
-        };
+            _ if is_protobuf => self.request.header(ACCEPT).unwrap_or(format.media_type()),
+            _ => format.media_type(),
+        }
+        .to_owned();
         let mut stream = CellStream::new(format, self.limit);
         let mut left = u32::try_from(self.limit).unwrap_or(0);
         let mut piece = Vec::new();
@@ -79,7 +82,8 @@ impl<'a> Resource<'a> {
             loop {
                 let bytes = packer.pack(&piece, is_last);
                 let sent = sender.send(Ok(Bytes::from(bytes)));
-                let sent = handle.block_on(async { tokio::time::timeout(stall_timeout, sent).await });
+                let sent =
+                    handle.block_on(async { tokio::time::timeout(stall_timeout, sent).await });
                 if !matches!(sent, Ok(Ok(()))) || is_last {
                     return;
                 }
