@@ -6,7 +6,7 @@ use hyper::StatusCode;
 use crate::failure::Failure;
 use crate::options::RestOptions;
 use crate::request::Request;
-use crate::resource::scanner::Scanners;
+use crate::scanners::Scanners;
 
 /// The store behind the gateway, and the scanners that clients have open.
 #[derive(Debug)]

@@ -75,6 +75,19 @@ pub(crate) fn parse_column(column: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
+/// Adds families and columns to a get or a scan.
+pub(crate) fn add_columns<'a, R>(
+    read: R,
+    columns: impl IntoIterator<Item = &'a Vec<u8>>,
+    with_family: impl Fn(R, &'a [u8]) -> R,
+    with_column: impl Fn(R, &'a [u8], &'a [u8]) -> R,
+) -> R {
+    columns.into_iter().fold(read, |read, column| match parse_column(column) {
+        (family, None) => with_family(read, family),
+        (family, Some(qualifier)) => with_column(read, family, qualifier),
+    })
+}
+
 /// Sorts the keys of a map as a `HashMap` of `Bytes` iterates over them: the order in which
 /// attributes of tables and families are written.
 pub(crate) fn sort_as_bytes_map<V>(entries: &mut [(String, V)]) {

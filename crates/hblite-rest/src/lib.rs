@@ -33,6 +33,7 @@ mod resource;
 mod response;
 mod route;
 mod row_spec;
+mod scanners;
 mod server;
 mod xml;
 

@@ -5,9 +5,6 @@ use hyper::StatusCode;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use tokio::sync::mpsc;
 
-use crate::media::Format;
-use crate::model::Model;
-
 /// Pieces of an answer that is sent while it is made; an error ends the connection.
 pub(crate) type Pieces = mpsc::Receiver<Result<Bytes, hblite::Error>>;
 
@@ -40,23 +37,12 @@ impl Response {
     /// A line of text. 304 has no body.
     pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Self {
         let body = if status == StatusCode::NOT_MODIFIED { String::new() } else { text.into() };
-        Self::new(status).with_body(Format::Text.media_type(), body)
+        Self::new(status).with_body("text/plain", body)
     }
 
     /// `Not found`.
     pub(crate) fn not_found() -> Self {
         Self::text(StatusCode::NOT_FOUND, "Not found\r\n")
-    }
-
-    /// 200 with `model` in the form that is wanted.
-    pub(crate) fn model(model: &impl Model, format: Format) -> Self {
-        let bytes = match format {
-            Format::Text => model.to_text().into_bytes(),
-            Format::Xml => model.to_xml().into_bytes(),
-            Format::Json => model.to_json().into_bytes(),
-            Format::Protobuf | Format::ProtobufIetf | Format::Binary => model.to_protobuf(),
-        };
-        Self::ok().with_body(format.media_type(), bytes)
     }
 
     /// 201, and where the new resource is.

@@ -11,6 +11,7 @@ use crate::failure::{Answer, Failure};
 use crate::gateway::Gateway;
 use crate::java;
 use crate::request::Request;
+use crate::resource::target::Target;
 use crate::resource::{
     cluster, exists, multi_row, namespaces, regions, root, row, scanner, schema, table_scan,
 };
@@ -145,9 +146,9 @@ fn rows(gateway: &Gateway, request: &Request, table: &str, path: &str) -> Answer
         Some(_) => path.rfind("*/").is_some_and(|at| at + 2 < path.len()),
     };
     if is_row {
-        let resource = row::Resource::locate(request, table, path)?;
+        let target = Target::locate(request, table, path)?;
         allow(request, ALL)?;
-        return resource.answer(gateway);
+        return row::answer(gateway, &target);
     }
     if !path.ends_with('*') {
         return Err(Failure::NO_RESOURCE);

@@ -250,11 +250,13 @@ mod tests {
 
     #[test]
     fn filters_are_built_from_json() {
-        let value = r#"{"type":"ValueFilter","op":"EQUAL","comparator":{"type":"BinaryComparator","value":"djE="}}"#;
+        let comparator = r#"{"type":"BinaryComparator","value":"djE="}"#;
+        let value = format!(r#"{{"type":"ValueFilter","op":"EQUAL","comparator":{comparator}}}"#);
         let expected = Filter::value(CompareOperator::Equal, Comparator::binary("v1"));
-        assert_eq!(build(value).unwrap(), expected);
+        assert_eq!(build(&value).unwrap(), expected);
         let list = format!(
-            r#"{{"type":"FilterList","op":"MUST_PASS_ONE","filters":[{value},{{"type":"KeyOnlyFilter"}}]}}"#
+            r#"{{"type":"FilterList","op":"MUST_PASS_ONE","filters":[{value},{}]}}"#,
+            r#"{"type":"KeyOnlyFilter"}"#
         );
         let filters = vec![expected, Filter::key_only(false)];
         assert_eq!(build(&list).unwrap(), Filter::list(ListOperator::MustPassOne, filters));

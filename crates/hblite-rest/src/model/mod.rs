@@ -22,6 +22,7 @@ use hyper::StatusCode;
 use crate::failure::Failure;
 use crate::media::Format;
 use crate::request::Request;
+use crate::response::Response;
 
 /// Something that an answer describes.
 pub(crate) trait Model {
@@ -31,6 +32,17 @@ pub(crate) trait Model {
     fn to_json(&self) -> String;
     /// Empty for a model that has no message.
     fn to_protobuf(&self) -> Vec<u8>;
+}
+
+/// 200 with `model` in the form that is wanted.
+pub(crate) fn answer(model: &impl Model, format: Format) -> Response {
+    let bytes = match format {
+        Format::Text => model.to_text().into_bytes(),
+        Format::Xml => model.to_xml().into_bytes(),
+        Format::Json => model.to_json().into_bytes(),
+        Format::Protobuf | Format::ProtobufIetf | Format::Binary => model.to_protobuf(),
+    };
+    Response::ok().with_body(format.media_type(), bytes)
 }
 
 /// Something that the body of a request describes.

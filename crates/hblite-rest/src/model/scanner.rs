@@ -8,7 +8,6 @@ use serde::{Deserialize, Deserializer};
 use super::cell_set::base64_text;
 use super::{FromBody, filter, stargate};
 use crate::java;
-use crate::resource::add_columns;
 use crate::xml;
 
 /// The rows, columns and versions of a scanner, and how many cells an answer has.
@@ -72,7 +71,7 @@ impl ScannerModel {
         if let Some(text) = self.filter.as_deref().filter(|text| !text.is_empty()) {
             scan = scan.with_filter(filter::build(text)?);
         }
-        Ok(add_columns(scan, &self.columns, Scan::with_family, Scan::with_column))
+        Ok(java::add_columns(scan, &self.columns, Scan::with_family, Scan::with_column))
     }
 }
 

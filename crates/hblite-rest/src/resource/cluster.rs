@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use crate::failure::Answer;
 use crate::gateway::Gateway;
 use crate::media::Format;
+use crate::model;
 use crate::model::cluster_status::{ClusterStatus, Server};
 use crate::model::version::{ClusterVersion, Version};
 use crate::request::Request;
-use crate::response::Response;
 
 pub(crate) fn get_version(request: &Request) -> Answer {
     let format = Format::accepted(request, Format::DESCRIPTIONS)?;
-    Ok(Response::model(&Version, format).without_caching())
+    Ok(model::answer(&Version, format).without_caching())
 }
 
 pub(crate) fn get_cluster_version(request: &Request) -> Answer {
     let format = Format::accepted(request, &[Format::Text, Format::Xml, Format::Json])?;
-    Ok(Response::model(&ClusterVersion, format).without_caching())
+    Ok(model::answer(&ClusterVersion, format).without_caching())
 }
 
 pub(crate) fn get_status(gateway: &Gateway, request: &Request) -> Answer {
@@ -31,5 +31,5 @@ pub(crate) fn get_status(gateway: &Gateway, request: &Request) -> Answer {
     }
     let servers = servers.into_iter().map(|(name, regions)| Server { name, regions }).collect();
     let status = ClusterStatus { start_code: status.opened_at_ms, servers };
-    Ok(Response::model(&status, format).without_caching())
+    Ok(model::answer(&status, format).without_caching())
 }

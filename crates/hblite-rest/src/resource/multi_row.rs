@@ -4,11 +4,12 @@ use hblite::Get;
 use hblite::filter::parse_filter;
 use hyper::StatusCode;
 
-use super::row;
+use super::target;
 use crate::failure::{Answer, Failure, is_do_not_retry, is_runtime_exception};
 use crate::gateway::Gateway;
 use crate::java;
 use crate::media::Format;
+use crate::model;
 use crate::model::cell_set::{CellSet, RowModel};
 use crate::request::Request;
 use crate::response::Response;
@@ -33,7 +34,7 @@ pub(crate) fn get(gateway: &Gateway, request: &Request, table: &str, path: &str)
         if !columns.clone().all(str::is_empty) {
             spec.columns.extend(columns.map(|column| column.as_bytes().to_vec()));
         }
-        let get = row::get(&spec).map_err(unexpected)?;
+        let get = target::get(&spec).map_err(unexpected)?;
         gets.push(match &filter {
             Some(filter) => get.with_filter(filter.clone()),
             None => get,
@@ -45,7 +46,7 @@ pub(crate) fn get(gateway: &Gateway, request: &Request, table: &str, path: &str)
     if rows.is_empty() {
         return Ok(Response::text(StatusCode::NOT_FOUND, "No rows found.\r\n"));
     }
-    Ok(Response::model(&CellSet { rows }, format))
+    Ok(model::answer(&CellSet { rows }, format))
 }
 
 /// A filter in the filter language, plain or in Base64.

@@ -7,6 +7,7 @@ use hyper::header::CONTENT_TYPE;
 use crate::failure::{Answer, Failure};
 use crate::gateway::Gateway;
 use crate::media::Format;
+use crate::model;
 use crate::model::FromBody as _;
 use crate::model::namespace::{NamespaceModel, Properties};
 use crate::model::table_list::{Namespaces, TableList};
@@ -17,20 +18,20 @@ pub(crate) fn list(gateway: &Gateway, request: &Request) -> Answer {
     let format = Format::accepted(request, Format::DESCRIPTIONS)?;
     let namespaces = gateway.admin().list_namespaces().map_err(|_| Failure::UNEXPECTED)?;
     let names = namespaces.into_iter().map(|namespace| namespace.name).collect();
-    Ok(Response::model(&Namespaces(names), format))
+    Ok(model::answer(&Namespaces(names), format))
 }
 
 pub(crate) fn get(gateway: &Gateway, request: &Request, name: &str) -> Answer {
     let format = Format::accepted(request, Format::DESCRIPTIONS)?;
     let namespace = gateway.admin().describe_namespace(name).map_err(|_| Failure::UNEXPECTED)?;
-    Ok(Response::model(&NamespaceModel(namespace), format))
+    Ok(model::answer(&NamespaceModel(namespace), format))
 }
 
 pub(crate) fn get_tables(gateway: &Gateway, request: &Request, name: &str) -> Answer {
     let format = Format::accepted(request, Format::DESCRIPTIONS)?;
     let tables = gateway.admin().list_namespace_tables(name).map_err(|_| Failure::UNEXPECTED)?;
     let names = tables.iter().map(|table| table.qualifier().to_owned()).collect();
-    Ok(Response::model(&TableList(names), format))
+    Ok(model::answer(&TableList(names), format))
 }
 
 /// Creates a namespace.

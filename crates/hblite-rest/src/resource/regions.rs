@@ -3,6 +3,7 @@
 use crate::failure::{Answer, Failure, is_runtime_exception};
 use crate::gateway::Gateway;
 use crate::media::Format;
+use crate::model;
 use crate::model::table_info::TableInfo;
 use crate::request::Request;
 use crate::response::Response;
@@ -15,7 +16,7 @@ pub(crate) fn get(gateway: &Gateway, request: &Request, table: &str) -> Answer {
         Err(error) if is_runtime_exception(&error) => return Err(Failure::UNEXPECTED),
         Err(error) => return Err(error.into()),
     };
-    Ok(Response::model(&info, format).without_caching())
+    Ok(model::answer(&info, format).without_caching())
 }
 
 fn table_info(gateway: &Gateway, name: &str) -> hblite::Result<Option<TableInfo>> {

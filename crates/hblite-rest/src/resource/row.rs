@@ -1,175 +1,136 @@
 //! `/TABLE/ROW...`: a row, or a range of rows, and what a path selects of them.
 
-use hblite::{Get, Scan, TimeRange};
+use hblite::{Scan, TimeRange};
 use hyper::header::HeaderName;
 use hyper::{Method, StatusCode};
 
-use super::{add_columns, row_update};
+use super::row_update;
+use super::target::{self, Target};
 use crate::failure::{Answer, Failure, is_do_not_retry};
 use crate::gateway::Gateway;
+use crate::java;
 use crate::media::Format;
+use crate::model;
 use crate::model::cell_set::{CellSet, RowModel};
 use crate::request::Request;
 use crate::response::Response;
-use crate::row_spec::RowSpec;
 
-/// The rows that a path means, and how the query says to change them.
-#[derive(Debug)]
-pub(crate) struct Resource<'a> {
-    pub(crate) request: &'a Request,
-    pub(crate) table: &'a str,
-    pub(crate) spec: RowSpec,
-    /// `put`, `delete`, `append` or `increment`.
-    pub(crate) check: Option<&'a str>,
-    /// Whether an append or increment answers with the new values.
-    pub(crate) returns_result: bool,
+pub(crate) fn answer(gateway: &Gateway, target: &Target<'_>) -> Answer {
+    match target.request.method {
+        Method::PUT | Method::POST => row_update::update(gateway, target),
+        Method::DELETE => row_update::delete(gateway, target),
+        _ => get(gateway, target),
+    }
 }
 
-impl<'a> Resource<'a> {
-    pub(crate) fn locate(
-        request: &'a Request,
-        table: &'a str,
-        path: &str,
-    ) -> Result<Self, Failure> {
-        let spec = RowSpec::parse(path, request.key_encoding());
-        let mut spec = spec.map_err(|_| Failure::UNEXPECTED)?;
-        if let Some(versions) = request.parameter("v") {
-            spec.versions_max = versions.parse().map_err(|_| Failure::UNEXPECTED)?;
-        }
-        Ok(Self {
-            request,
-            table,
-            spec,
-            check: request.parameter("check"),
-            returns_result: request
-                .parameter("rr")
-                .is_some_and(|value| value.eq_ignore_ascii_case("true")),
-        })
+fn get(gateway: &Gateway, target: &Target<'_>) -> Answer {
+    let format = Format::accepted(target.request, Format::CELLS)?;
+    if format == Format::Binary {
+        return get_binary(gateway, target);
     }
-
-    pub(crate) fn answer(&self, gateway: &Gateway) -> Answer {
-        match self.request.method {
-            Method::PUT | Method::POST => row_update::update(gateway, self),
-            Method::DELETE => row_update::delete(gateway, self),
-            _ => self.get(gateway),
-        }
+    let set = read(gateway, target)?;
+    if set.rows.is_empty() {
+        return Ok(Response::not_found());
     }
+    Ok(model::answer(&set, format))
+}
 
-    fn get(&self, gateway: &Gateway) -> Answer {
-        let format = Format::accepted(self.request, Format::CELLS)?;
-        if format == Format::Binary {
-            return self.get_binary(gateway);
-        }
-        let set = self.read(gateway)?;
-        if set.rows.is_empty() {
-            return Ok(Response::not_found());
-        }
-        Ok(Response::model(&set, format))
-    }
-
-    /// The value of one column, as it is.
-    fn get_binary(&self, gateway: &Gateway) -> Answer {
-        if self.spec.columns.len() != 1 {
-            return Err(Failure::bad_request(
-                "Bad request: Default 'GET' method only works if there is exactly 1 column in \
+/// The value of one column, as it is.
+fn get_binary(gateway: &Gateway, target: &Target<'_>) -> Answer {
+    if target.spec.columns.len() != 1 {
+        return Err(Failure::bad_request(
+            "Bad request: Default 'GET' method only works if there is exactly 1 column in \
                  the row. Using the 'Accept' header with one of these formats lets you retrieve \
                  the entire row if it has multiple columns: text/xml, application/json, \
                  application/x-protobuf, application/protobuf",
-            ));
-        }
-        let set = self.read(gateway)?;
-        let cell = set.rows.into_iter().next().and_then(|row| row.cells.into_iter().next());
-        let Some(cell) = cell else { return Ok(Response::not_found()) };
-        let timestamp = cell.timestamp().to_string();
-        let response = Response::ok().with_body(Format::Binary.media_type(), cell.value);
-        Ok(response.with_header(HeaderName::from_static("x-timestamp"), timestamp))
+        ));
     }
+    let set = read(gateway, target)?;
+    let cell = set.rows.into_iter().next().and_then(|row| row.cells.into_iter().next());
+    let Some(cell) = cell else { return Ok(Response::not_found()) };
+    let timestamp = cell.timestamp().to_string();
+    let response = Response::ok().with_body(Format::Binary.media_type(), cell.value);
+    Ok(response.with_header(HeaderName::from_static("x-timestamp"), timestamp))
+}
 
-    /// The cells that the path means. A table or family that does not exist has none.
-    fn read(&self, gateway: &Gateway) -> Result<CellSet, Failure> {
-        let rows = match self.spec.is_single_row() {
-            true => self.read_row(gateway),
-            false => self.read_range(gateway)?,
-        };
-        match rows {
-            Ok(rows) => Ok(CellSet { rows }),
-            Err(error) if is_do_not_retry(&error) => Ok(CellSet::default()),
-            Err(error) => Err(error.into()),
-        }
+/// The cells that the path means. A table or family that does not exist has none.
+fn read(gateway: &Gateway, target: &Target<'_>) -> Result<CellSet, Failure> {
+    let rows = match target.spec.is_single_row() {
+        true => read_row(gateway, target),
+        false => read_range(gateway, target)?,
+    };
+    match rows {
+        Ok(rows) => Ok(CellSet { rows }),
+        Err(error) if is_do_not_retry(&error) => Ok(CellSet::default()),
+        Err(error) => Err(error.into()),
     }
+}
 
-    fn read_row(&self, gateway: &Gateway) -> hblite::Result<Vec<RowModel>> {
-        let row = gateway.table(self.table)?.get(&get(&self.spec)?)?;
-        if row.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut model = RowModel::from(&row);
-        // HBase gives one more than the path asks for.
-        model.cells.truncate(usize::try_from(self.spec.values_max).unwrap_or(0).saturating_add(1));
-        Ok(vec![model])
+fn read_row(gateway: &Gateway, target: &Target<'_>) -> hblite::Result<Vec<RowModel>> {
+    let row = gateway.table(target.table)?.get(&target::get(&target.spec)?)?;
+    if row.is_empty() {
+        return Ok(Vec::new());
     }
+    let mut model = RowModel::from(&row);
+    // HBase gives one more than the path asks for.
+    model.cells.truncate(usize::try_from(target.spec.values_max).unwrap_or(0).saturating_add(1));
+    Ok(vec![model])
+}
 
-    /// Reads the rows of a range up to the limits of the path and of the gateway.
-    fn read_range(&self, gateway: &Gateway) -> Result<hblite::Result<Vec<RowModel>>, Failure> {
-        let size_max = gateway.options.limits.answer_size_max_bytes;
-        let values_max = usize::try_from(self.spec.values_max).unwrap_or(0).saturating_add(1);
-        let (mut rows, mut size, mut values) = (Vec::new(), 0, 0);
-        let mut scanner = match self.scan().and_then(|scan| gateway.table(self.table)?.scan(&scan))
-        {
-            Ok(scanner) => scanner,
+/// Reads the rows of a range up to the limits of the path and of the gateway.
+fn read_range(
+    gateway: &Gateway,
+    target: &Target<'_>,
+) -> Result<hblite::Result<Vec<RowModel>>, Failure> {
+    let size_max = gateway.options.limits.answer_size_max_bytes;
+    let values_max = usize::try_from(target.spec.values_max).unwrap_or(0).saturating_add(1);
+    let (mut rows, mut size, mut values) = (Vec::new(), 0, 0);
+    let mut scanner = match scan(target).and_then(|scan| gateway.table(target.table)?.scan(&scan)) {
+        Ok(scanner) => scanner,
+        Err(error) => return Ok(Err(error)),
+    };
+    loop {
+        let row = match scanner.next_row() {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(Ok(rows)),
             Err(error) => return Ok(Err(error)),
         };
-        loop {
-            let row = match scanner.next_row() {
-                Ok(Some(row)) => row,
-                Ok(None) => return Ok(Ok(rows)),
-                Err(error) => return Ok(Err(error)),
-            };
-            let mut model = RowModel::new(row.row());
-            for cell in row.cells().take(values_max - values) {
-                size += model.push(&cell);
-            }
-            values += model.cells.len();
-            if size > size_max {
-                let message = format!(
-                    "Unavailable\r\nthe rows have more than {size_max} bytes: use a scanner, or \
+        let mut model = RowModel::new(row.row());
+        for cell in row.cells().take(values_max - values) {
+            size += model.push(&cell);
+        }
+        values += model.cells.len();
+        if size > size_max {
+            let message = format!(
+                "Unavailable\r\nthe rows have more than {size_max} bytes: use a scanner, or \
                      a path that ends with *\r\n"
-                );
-                return Err(Failure::text(StatusCode::SERVICE_UNAVAILABLE, message));
-            }
-            rows.push(model);
-            if values >= values_max {
-                return Ok(Ok(rows));
-            }
+            );
+            return Err(Failure::text(StatusCode::SERVICE_UNAVAILABLE, message));
+        }
+        rows.push(model);
+        if values >= values_max {
+            return Ok(Ok(rows));
         }
     }
+}
 
-    fn scan(&self) -> hblite::Result<Scan> {
-        let spec = &self.spec;
-        let end = spec.end_row.as_deref().unwrap_or_default();
-        let scan = Scan::new()
-            .with_start_row(&spec.row)
-            .with_time_range(TimeRange::new(spec.start_time, spec.end_time)?)
-            .with_versions(spec.versions_max)
-            .with_cache_blocks(caches_blocks(self.request));
-        // Of equal rows, HBase's client makes a scan of that row.
-        let scan = match spec.row == end {
-            true => scan.with_stop_row_inclusive(end),
-            false => scan.with_stop_row(end),
-        };
-        Ok(add_columns(scan, &spec.columns, Scan::with_family, Scan::with_column))
-    }
+fn scan(target: &Target<'_>) -> hblite::Result<Scan> {
+    let spec = &target.spec;
+    let end = spec.end_row.as_deref().unwrap_or_default();
+    let scan = Scan::new()
+        .with_start_row(&spec.row)
+        .with_time_range(TimeRange::new(spec.start_time, spec.end_time)?)
+        .with_versions(spec.versions_max)
+        .with_cache_blocks(caches_blocks(target.request));
+    // Of equal rows, HBase's client makes a scan of that row.
+    let scan = match spec.row == end {
+        true => scan.with_stop_row_inclusive(end),
+        false => scan.with_stop_row(end),
+    };
+    Ok(java::add_columns(scan, &spec.columns, Scan::with_family, Scan::with_column))
 }
 
 /// Whether blocks that are read stay in the cache.
 fn caches_blocks(request: &Request) -> bool {
     request.parameter("nocache").is_none()
-}
-
-/// The get of one row.
-pub(super) fn get(spec: &RowSpec) -> hblite::Result<Get> {
-    let get = Get::new(&spec.row)
-        .with_time_range(TimeRange::new(spec.start_time, spec.end_time)?)
-        .with_versions(spec.versions_max);
-    Ok(add_columns(get, &spec.columns, Get::with_family, Get::with_column))
 }

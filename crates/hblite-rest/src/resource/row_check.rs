@@ -5,12 +5,12 @@
 use hblite::{Append, CheckAndMutate, Delete, Increment, Put, bytes};
 use hyper::StatusCode;
 
-use super::row::Resource;
-use super::row_update::{Columns, key, number_format};
+use super::target::{Columns, Target, key, number_format};
 use crate::failure::{Answer, Failure};
 use crate::gateway::Gateway;
 use crate::java;
 use crate::media::Format;
+use crate::model;
 use crate::model::cell_set::{CellModel, CellSet, RowModel};
 use crate::response::Response;
 
@@ -27,10 +27,10 @@ fn column_of(cell: &CellModel) -> Result<&[u8], Failure> {
     column.ok_or_else(|| Failure::bad_request("Bad request: Column found to be null."))
 }
 
-pub(super) fn check_and_put(gateway: &Gateway, resource: &Resource<'_>, set: &CellSet) -> Answer {
-    let table = gateway.table(resource.table)?;
+pub(super) fn check_and_put(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
+    let table = gateway.table(target.table)?;
     let row = only_row(set)?;
-    let key = key(row, resource);
+    let key = key(row, target);
     let Some((check, cells)) = row.cells.split_last().filter(|(_, cells)| !cells.is_empty()) else {
         return Err(Failure::bad_request(
             "Bad request: Either row key is null or no data found for columns specified.",
@@ -65,14 +65,10 @@ pub(super) fn check_and_put(gateway: &Gateway, resource: &Resource<'_>, set: &Ce
     }
 }
 
-pub(super) fn check_and_delete(
-    gateway: &Gateway,
-    resource: &Resource<'_>,
-    set: &CellSet,
-) -> Answer {
-    let table = gateway.table(resource.table)?;
+pub(super) fn check_and_delete(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
+    let table = gateway.table(target.table)?;
     let row = only_row(set)?;
-    let key = key(row, resource);
+    let key = key(row, target);
     let Some((check, cells)) = row.cells.split_last() else {
         return Err(Failure::text(
             StatusCode::BAD_REQUEST,
@@ -80,7 +76,7 @@ pub(super) fn check_and_delete(
              length 0\n\r\n",
         ));
     };
-    let Some(check_column) = check.column.as_ref().or(resource.spec.columns.first()) else {
+    let Some(check_column) = check.column.as_ref().or(target.spec.columns.first()) else {
         return Err(Failure::bad_request("Bad request: Column not specified for check."));
     };
     let mut delete = Delete::new(key);
@@ -105,31 +101,31 @@ pub(super) fn check_and_delete(
 
 const INCOMPLETE: &str = "Bad request: Column incorrectly specified.";
 
-pub(super) fn append(gateway: &Gateway, resource: &Resource<'_>, set: &CellSet) -> Answer {
-    let table = gateway.table(resource.table)?;
+pub(super) fn append(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
+    let table = gateway.table(target.table)?;
     let row = only_row(set)?;
-    let mut append = Append::new(key(row, resource)).with_returned_results(resource.returns_result);
-    let mut columns = Columns::new(resource);
+    let mut append = Append::new(key(row, target)).with_returned_results(target.returns_result);
+    let mut columns = Columns::new(target);
     for cell in &row.cells {
         let (family, qualifier) = columns.next(cell, INCOMPLETE)?;
         append = append.add(family, qualifier, cell.value.as_slice());
     }
     let result = table.append(&append)?;
-    if !resource.returns_result {
+    if !target.returns_result {
         return Ok(Response::ok());
     }
     if result.is_empty() {
         return Ok(Response::text(StatusCode::NOT_MODIFIED, "Append return empty.\r\n"));
     }
-    answer_cells(resource, RowModel::from(&result))
+    answer_cells(target, RowModel::from(&result))
 }
 
-pub(super) fn increment(gateway: &Gateway, resource: &Resource<'_>, set: &CellSet) -> Answer {
-    let table = gateway.table(resource.table)?;
+pub(super) fn increment(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
+    let table = gateway.table(target.table)?;
     let row = only_row(set)?;
     let mut increment =
-        Increment::new(key(row, resource)).with_returned_results(resource.returns_result);
-    let mut columns = Columns::new(resource);
+        Increment::new(key(row, target)).with_returned_results(target.returns_result);
+    let mut columns = Columns::new(target);
     for cell in &row.cells {
         let (family, qualifier) = columns.next(cell, INCOMPLETE)?;
         // The amount is written in digits.
@@ -138,20 +134,20 @@ pub(super) fn increment(gateway: &Gateway, resource: &Resource<'_>, set: &CellSe
         increment = increment.add(family, qualifier, amount);
     }
     let result = table.increment(&increment)?;
-    if !resource.returns_result {
+    if !target.returns_result {
         return Ok(Response::ok());
     }
     if result.is_empty() {
         return Ok(Response::text(StatusCode::NOT_MODIFIED, "Increment return empty.\r\n"));
     }
     // HBase answers with the row of the request, not with the new values.
-    answer_cells(resource, row.clone())
+    answer_cells(target, row.clone())
 }
 
-fn answer_cells(resource: &Resource<'_>, row: RowModel) -> Answer {
+fn answer_cells(target: &Target<'_>, row: RowModel) -> Answer {
     let offered = [Format::Protobuf, Format::Xml, Format::Json, Format::ProtobufIetf];
-    let format = Format::accepted(resource.request, &offered);
+    let format = Format::accepted(target.request, &offered);
     // HBase finds no writer for other forms.
     let format = format.map_err(|_| Failure::UNEXPECTED)?;
-    Ok(Response::model(&CellSet { rows: vec![row] }, format))
+    Ok(model::answer(&CellSet { rows: vec![row] }, format))
 }

@@ -7,6 +7,7 @@ use hyper::{Method, StatusCode};
 use crate::failure::{Answer, Failure};
 use crate::gateway::Gateway;
 use crate::media::Format;
+use crate::model;
 use crate::model::FromBody as _;
 use crate::model::table_schema::TableSchema;
 use crate::request::Request;
@@ -26,7 +27,7 @@ pub(crate) fn answer(gateway: &Gateway, request: &Request, table: &str) -> Answe
 fn get(gateway: &Gateway, request: &Request, table: &str) -> Answer {
     let format = Format::accepted(request, Format::DESCRIPTIONS)?;
     let schema = TableSchema::of(&gateway.table(table)?.descriptor()?);
-    Ok(Response::model(&schema, format).without_caching())
+    Ok(model::answer(&schema, format).without_caching())
 }
 
 fn update(gateway: &Gateway, request: &Request, table: &str) -> Answer {

@@ -9,11 +9,11 @@ use hyper::header::{ACCEPT, CONTENT_ENCODING};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::add_columns;
 use super::multi_row::filter_text;
 use crate::cell_stream::CellStream;
 use crate::failure::{Answer, Failure};
 use crate::gateway::Gateway;
+use crate::java;
 use crate::media::Format;
 use crate::packing;
 use crate::request::Request;
@@ -153,7 +153,7 @@ fn scan(request: &Request, path: &str, limit: i32) -> Result<Scan, Failure> {
     };
     let columns: Vec<Vec<u8>> =
         request.parameters_called("column").map(|column| column.trim().into()).collect();
-    let scan = add_columns(scan, &columns, Scan::with_family, Scan::with_column);
+    let scan = java::add_columns(scan, &columns, Scan::with_family, Scan::with_column);
     let mut filters = Vec::new();
     if let Some(text) = filter_text(request)? {
         filters.push(parse_filter(text).map_err(|_| Failure::UNEXPECTED)?);
