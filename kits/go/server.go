@@ -55,6 +55,7 @@ func (o Options) arguments() []string {
 type Server struct {
 	process *process
 	ports   *ports
+	stop    func()
 }
 
 // Start starts an empty server on free ports, which ends with the test. If the test fails, the
@@ -95,13 +96,14 @@ func Launch(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{process: process, ports: ports}, nil
+	return &Server{process: process, ports: ports, stop: process.end}, nil
 }
 
 // Stop ends the server. A second call does nothing.
-func (s *Server) Stop() { s.process.end() }
+func (s *Server) Stop() { s.stop() }
 
-// Log returns what the server has logged: the calls that it answered with an exception.
+// Log returns what the server's process has logged: the calls that it answered with an exception. A
+// fork shares the log of its process.
 func (s *Server) Log() string { return s.process.log.String() }
 
 // ZooKeeper returns the address that gohbase.NewClient takes.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func answer(t *testing.T, address, word string) string {
@@ -78,6 +79,47 @@ func TestFaultsAreSetAndCleared(t *testing.T) {
 	}
 }
 
+func TestAForkBeginsAsItsCheckpointAndEndsAlone(t *testing.T) {
+	server := Start(t)
+	const name = "a-base.1"
+	if err := server.Checkpoint(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Rewind(name); err != nil {
+		t.Fatal(err)
+	}
+	var fork *Server
+	t.Run("fork", func(t *testing.T) {
+		fork = server.Fork(t, name)
+		if got := answer(t, fork.ZooKeeper(), "ruok"); got != "imok" || fork.URL() == server.URL() {
+			t.Fatalf("got %q from %s", got, fork.URL())
+		}
+	})
+	if _, err := net.Dial("tcp", fork.ZooKeeper()); err == nil {
+		t.Fatal("the fork has outlived its test")
+	}
+	if _, err := server.NewFork("unknown"); err == nil || !strings.Contains(err.Error(), "unknown") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestAClockMovesOnRequest(t *testing.T) {
+	server := Start(t)
+	if err := server.StopClock(); err != nil {
+		t.Fatal(err)
+	}
+	start, err := server.Now()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.AdvanceClock(24 * time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := server.Now(); err != nil || now.Sub(start) != 24*time.Hour {
+		t.Fatalf("%s after %s, %v", now, start, err)
+	}
+}
+
 func TestErrorsSayWhatToDo(t *testing.T) {
 	directory := t.TempDir()
 	if _, err := FindBinary(directory); err == nil || !strings.Contains(err.Error(), "is not a file") {
@@ -122,18 +164,22 @@ func TestNoServerIsLeftWhenItsParentIsKilled(t *testing.T) {
 			server = address
 		}
 	}
-	watch, err := net.Dial("tcp", server)
-	if err != nil {
-		t.Fatal(err)
+	if got := answer(t, server, "ruok"); got != "imok" {
+		t.Fatalf("got %q from %s", got, server)
 	}
-	defer watch.Close()
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
-	// The server closes its connections when it ends.
-	_, _ = io.ReadAll(watch)
-	if _, err := net.Dial("tcp", server); err == nil {
-		t.Fatal("the server still runs")
+	// The server closes its connections when it ends, and its ports a moment later.
+	for late := time.Now().Add(10 * time.Second); time.Now().Before(late); {
+		watch, err := net.Dial("tcp", server)
+		if err != nil {
+			return
+		}
+		_ = watch.SetDeadline(late)
+		_, _ = io.ReadAll(watch)
+		_ = watch.Close()
 	}
+	t.Fatal("the server still runs")
 }

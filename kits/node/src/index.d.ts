@@ -47,6 +47,23 @@ export class Faults {
   clear(id?: number): Promise<void>;
 }
 
+/** The clock of a server: timestamps, times to live and scanner leases follow it. */
+export class Clock {
+  /** Whether it may show another time than the real one. */
+  readonly isChanged: boolean;
+  now(): Promise<Date>;
+  /** Stops it at its present time; from then on it moves only on request. */
+  stop(): Promise<void>;
+  /** Lets it run on from its present time, independent of the real time. */
+  run(): Promise<void>;
+  /** Sets it to the real time. */
+  reset(): Promise<void>;
+  /** Sets the time. The server refuses to set it back while scanners are open. */
+  set(time: Date | number): Promise<void>;
+  /** Moves it forward. */
+  advance(milliseconds: number): Promise<void>;
+}
+
 /** An HBase of its own for a suite or a test. */
 export class Server {
   readonly zookeeperPort: number;
@@ -60,6 +77,7 @@ export class Server {
   /** What a client of HBase needs in its hbase-site.xml. */
   readonly configuration: Record<string, string>;
   readonly faults: Faults;
+  readonly clock: Clock;
   /** Sends a request to the admin endpoint. */
   request(method: string, path: string, body?: unknown): Promise<unknown>;
   status(): Promise<Record<string, unknown>>;
@@ -67,7 +85,17 @@ export class Server {
   crash(server: number, options?: { reassignAfterMs?: number }): Promise<unknown>;
   /** Brings a crashed region server back on its port. */
   restart(server: number): Promise<unknown>;
-  /** What the server has logged. */
+  /** Keeps the present state of all tables under a name, in place of an earlier one. */
+  checkpoint(name: string): Promise<void>;
+  /** Returns all tables to a checkpoint. Clients stay connected; open scanners end with an error. */
+  rewind(checkpoint: string): Promise<void>;
+  /** Rewinds, clears all faults, and sets the clock to the real time if it was changed. */
+  restore(checkpoint: string): Promise<void>;
+  /** Forgets a checkpoint. */
+  deleteCheckpoint(name: string): Promise<void>;
+  /** Starts an independent server, on ports of its own, in the state of a checkpoint. */
+  fork(checkpoint: string): Promise<Server>;
+  /** What the process has logged; a fork shares the log of its process. */
   log(): string;
   /** Ends the server. A second call does nothing. */
   stop(): Promise<void>;

@@ -12,18 +12,21 @@ async function start(options = {}) {
   parameters.push('--region-servers', String(regionServers), '--exit-with-parent', '--log', log);
   for (const [name, value] of Object.entries(settings)) parameters.push('-D', `${name}=${value}`);
   const server = new ServerProcess(findBinary(binary), [...parameters, ...args]);
-  return new Server(await server.ready(), server);
+  return new Server(await server.ready(), server, () => server.stop());
 }
 
 /** An HBase of its own for a suite or a test. */
 class Server {
   #ready;
   #process;
+  #stop;
 
-  constructor(ready, process) {
+  constructor(ready, process, stop) {
     this.#ready = ready;
     this.#process = process;
+    this.#stop = stop;
     this.faults = new Faults(this);
+    this.clock = new Clock(this);
   }
 
   get zookeeperPort() {
@@ -93,12 +96,37 @@ class Server {
     return this.request('POST', `/servers/${server}/restart`, {});
   }
 
+  async checkpoint(name) {
+    await this.request('POST', '/checkpoints', { name });
+  }
+
+  async rewind(checkpoint) {
+    await this.request('POST', `/checkpoints/${encodeURIComponent(checkpoint)}/rewind`, {});
+  }
+
+  async restore(checkpoint) {
+    await this.rewind(checkpoint);
+    await this.faults.clear();
+    if (this.clock.isChanged) await this.clock.reset();
+  }
+
+  async deleteCheckpoint(name) {
+    await this.request('DELETE', `/checkpoints/${encodeURIComponent(name)}`);
+  }
+
+  async fork(checkpoint) {
+    const ready = await this.request('POST', '/forks', { checkpoint });
+    let stopped;
+    const stop = () => (stopped ??= this.request('DELETE', `/forks/${ready.id}`));
+    return new Server(ready, this.#process, stop);
+  }
+
   log() {
     return this.#process.log();
   }
 
   async stop() {
-    await this.#process.stop();
+    await this.#stop();
   }
 
   async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() {
@@ -127,6 +155,46 @@ class Faults {
   }
 }
 
+/** The clock of a server. */
+class Clock {
+  #server;
+
+  constructor(server) {
+    this.#server = server;
+    this.isChanged = false;
+  }
+
+  async now() {
+    return new Date((await this.#server.request('GET', '/clock')).now_ms);
+  }
+
+  async stop() {
+    await this.#set({ mode: 'manual' });
+  }
+
+  async run() {
+    await this.#set({ mode: 'offset' });
+  }
+
+  async reset() {
+    await this.#set({ mode: 'real' });
+    this.isChanged = false;
+  }
+
+  async set(time) {
+    await this.#set({ now_ms: Number(time) });
+  }
+
+  async advance(milliseconds) {
+    await this.#set({ advance_ms: milliseconds });
+  }
+
+  #set(body) {
+    this.isChanged = true;
+    return this.#server.request('POST', '/clock', body);
+  }
+}
+
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -135,4 +203,4 @@ function parsed(text) {
   }
 }
 
-module.exports = { Faults, HBliteError, Server, findBinary, start };
+module.exports = { Clock, Faults, HBliteError, Server, findBinary, start };

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -28,9 +29,10 @@ def test_a_server_answers_until_it_is_stopped():
     server.stop()
 
 
-def test_two_servers_share_no_port(hbase, hbase_server):
-    assert hbase.zookeeper_port != hbase_server.zookeeper_port
-    assert hbase.http_port != hbase_server.http_port
+def test_two_servers_share_no_port():
+    with hblite.start() as one, hblite.start() as other:
+        assert one.zookeeper_port != other.zookeeper_port
+        assert one.http_port != other.http_port
 
 
 def test_faults_are_set_listed_and_cleared():
@@ -62,22 +64,69 @@ def test_errors_say_what_to_do(tmp_path, monkeypatch):
             hblite.start(arguments=arguments)
 
 
+def test_a_fork_begins_as_its_checkpoint_and_ends_alone():
+    with hblite.start() as server:
+        server.checkpoint("a-base.1")
+        server.rewind("a-base.1")
+        with server.fork("a-base.1") as fork:
+            assert answer(fork.zookeeper_port) == b"imok"
+            assert fork.zookeeper_port != server.zookeeper_port
+        with pytest.raises(ConnectionRefusedError):
+            answer(fork.zookeeper_port)
+        fork.stop()
+        with pytest.raises(hblite.HBliteError, match="unknown"):
+            server.fork("unknown")
+
+
+def test_a_clock_moves_on_request(clock):
+    start = clock.now_ms()
+    clock.advance(days=1)
+    assert clock.now_ms() == start + 86_400_000
+    clock.set(start + 5)
+    assert clock.now_ms() == start + 5
+
+
+def test_every_test_begins_as_the_setup_left_it(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def hbase_setup(hbase_server):
+            hbase_server.checkpoint("made-by-the-setup")
+
+        @pytest.mark.parametrize("number", [1, 2, 3])
+        def test_in_turn(hbase, hbase_server, number):
+            assert hbase is hbase_server
+            assert hbase.faults.list() == []
+            hbase.faults.set(drop="after", count=1)
+
+        def test_aside(hbase_fork, hbase_server):
+            assert hbase_fork.zookeeper_port != hbase_server.zookeeper_port
+            assert hbase_fork.status()["servers"][0]["is_alive"]
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=4)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_no_server_is_left_when_its_process_is_killed():
     program = "import hblite; print(hblite.start().zookeeper_port, flush=True); input()"
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", program], stdin=pipe, stdout=pipe) as parent:
         port = int(parent.stdout.readline())
-        with socket.create_connection(("127.0.0.1", port)) as watch:
-            parent.send_signal(signal.SIGKILL)
-            parent.wait()
-            # The server closes its connections when it ends.
-            try:
-                watch.recv(1)
-            except ConnectionResetError:
-                pass
-        with pytest.raises(ConnectionRefusedError):
-            answer(port)
+        assert answer(port) == b"imok"
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    # The server closes its connections when it ends, and its ports a moment later.
+    late = time.monotonic() + 10
+    with pytest.raises(ConnectionRefusedError):
+        while time.monotonic() < late:
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as watch:
+                try:
+                    watch.recv(1)
+                except ConnectionResetError:
+                    pass
 
 
 def test_the_log_is_in_the_report_of_a_failed_test(pytester):

@@ -7,7 +7,7 @@ With pytest, the fixtures ``hbase``, ``hbase_fork`` and ``clock`` need no import
 """
 
 from hblite.binary import HBliteError, find_binary
-from hblite.server import Faults, Server, start
+from hblite.server import Clock, Faults, Server, start
 
-__all__ = ["Faults", "HBliteError", "Server", "find_binary", "start"]
+__all__ = ["Clock", "Faults", "HBliteError", "Server", "find_binary", "start"]
 __version__ = "0.1.0"

@@ -3,8 +3,11 @@
 =================  ========  ==============================================================
 fixture            scope     what it is
 =================  ========  ==============================================================
-``hbase``          function  an empty server for this test alone
-``hbase_server``   session   a server that tests share
+``hbase_server``   session   the server that the fixtures below use
+``hbase_setup``    session   does nothing; override it to create what all tests start from
+``hbase``          function  the server, as ``hbase_setup`` left it, for this test alone
+``hbase_fork``     function  an independent server that begins as ``hbase_setup`` left it
+``clock``          function  the clock of ``hbase``, stopped at the present time
 =================  ========  ==============================================================
 
 Processes of pytest-xdist each have a server of their own.
@@ -14,30 +17,58 @@ import pytest
 
 from hblite.server import start
 
+#: The checkpoint that each test begins with.
+CHECKPOINT = "hblite-pytest"
+
+
 def pytest_addoption(parser):
     """Options in ``pytest.ini`` or ``pyproject.toml``."""
     parser.addini("hblite_arguments", "further options of `hblite serve`", type="args", default=[])
     parser.addini("hblite_region_servers", "number of region servers", default="1")
 
 
-def _start(pytestconfig):
+@pytest.fixture(scope="session")
+def hbase_server(pytestconfig):
+    """The server of this session; it starts empty."""
     servers = int(pytestconfig.getini("hblite_region_servers"))
-    return start(region_servers=servers, arguments=pytestconfig.getini("hblite_arguments"))
+    arguments = pytestconfig.getini("hblite_arguments")
+    with start(region_servers=servers, arguments=arguments) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
-def hbase_server(pytestconfig):
-    """A server for the whole session; it starts empty."""
-    with _start(pytestconfig) as server:
+def hbase_setup(hbase_server):
+    """Override it, with a session scope, to create the tables that every test begins with."""
+
+
+@pytest.fixture(scope="session")
+def _hbase_checkpoint(hbase_server, hbase_setup):
+    hbase_server.checkpoint(CHECKPOINT)
+    return hbase_server
+
+
+@pytest.fixture
+def hbase(_hbase_checkpoint, request):
+    """A server in the state that ``hbase_setup`` left."""
+    server = _hbase_checkpoint
+    server.restore(CHECKPOINT)
+    request.node._hblite_log = lambda start=len(server.log()): server.log()[start:]
+    return server
+
+
+@pytest.fixture
+def hbase_fork(_hbase_checkpoint, request):
+    """An independent server, on ports of its own, for tests that run in parallel."""
+    with _hbase_checkpoint.fork(CHECKPOINT) as server:
+        request.node._hblite_log = server.log
         yield server
 
 
 @pytest.fixture
-def hbase(pytestconfig, request):
-    """An empty server, which ends with the test."""
-    with _start(pytestconfig) as server:
-        request.node._hblite_log = server.log
-        yield server
+def clock(hbase):
+    """The clock of ``hbase``: stands still until the test moves it."""
+    hbase.clock.stop()
+    return hbase.clock
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -9,10 +9,12 @@ import json
 import subprocess
 import threading
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections import deque
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from hblite.binary import HBliteError, find_binary
 
@@ -46,7 +48,8 @@ def start(
         text = str(value).lower() if isinstance(value, bool) else str(value)
         command += ["-D", f"{name}={text}"]
     command += arguments
-    return Server(_Process(command))
+    process = _Process(command)
+    return Server(process, process.ready, process.stop)
 
 
 class _Process:
@@ -98,30 +101,32 @@ class _Process:
 class Server:
     """An HBase of its own for a suite or a test."""
 
-    def __init__(self, process: _Process):
+    def __init__(self, process: _Process, ports: Dict[str, Any], stop: Callable[[], None]):
         self._process = process
-        self._ready = process.ready
+        self._ports = ports
+        self._stop = stop
         self.faults = Faults(self)
+        self.clock = Clock(self)
 
     @property
     def zookeeper_port(self) -> int:
         """The port for clients that find the cluster by ZooKeeper."""
-        return self._ready["zookeeper_port"]
+        return self._ports["zookeeper_port"]
 
     @property
     def rpc_port(self) -> int:
         """The master's port, for clients that connect without ZooKeeper."""
-        return self._ready["rpc_port"]
+        return self._ports["rpc_port"]
 
     @property
     def http_port(self) -> int:
         """The port of the admin endpoint."""
-        return self._ready["http_port"]
+        return self._ports["http_port"]
 
     @property
     def thrift_port(self) -> int:
         """The port for happybase."""
-        port = self._ready.get("thrift_port")
+        port = self._ports.get("thrift_port")
         if port is None:
             raise HBliteError("this server has no Thrift port: start it with --thrift-port 0")
         return port
@@ -177,13 +182,47 @@ class Server:
         """Brings a crashed region server back on its port."""
         self.request("POST", f"/servers/{server}/restart", {})
 
+    def checkpoint(self, name: str) -> None:
+        """Keeps the present state of all tables under a name, in place of an earlier one."""
+        self.request("POST", "/checkpoints", {"name": name})
+
+    def rewind(self, checkpoint: str) -> None:
+        """Returns all tables to a checkpoint.
+
+        Clients stay connected; scanners that are open end with an error.
+        """
+        self.request("POST", f"/checkpoints/{_encoded(checkpoint)}/rewind", {})
+
+    def restore(self, checkpoint: str) -> None:
+        """Rewinds, clears all faults, and sets the clock to the real time if it was changed."""
+        self.rewind(checkpoint)
+        self.faults.clear()
+        if self.clock.is_changed:
+            self.clock.reset()
+
+    def delete_checkpoint(self, name: str) -> None:
+        """Forgets a checkpoint."""
+        self.request("DELETE", f"/checkpoints/{_encoded(name)}")
+
+    def fork(self, checkpoint: str) -> "Server":
+        """Starts an independent server, on ports of its own, in the state of a checkpoint.
+
+        It stops with :meth:`stop`, at the end of a ``with``, or with this server.
+        """
+        ports = self.request("POST", "/forks", {"checkpoint": checkpoint})
+        stop = _Once(lambda: self.request("DELETE", f"/forks/{ports['id']}"))
+        return Server(self._process, ports, stop)
+
     def log(self) -> str:
-        """What the server has logged: the calls that it answered with an exception."""
+        """What the process has logged: the calls that it answered with an exception.
+
+        A fork shares the log of its process.
+        """
         return self._process.log()
 
     def stop(self) -> None:
         """Ends the server. A second call does nothing."""
-        self._process.stop()
+        self._stop()
 
     def __enter__(self) -> "Server":
         return self
@@ -212,6 +251,64 @@ class Faults:
     def clear(self, fault: Optional[int] = None) -> None:
         """Clears one fault, or all."""
         self._server.request("DELETE", "/faults" if fault is None else f"/faults/{fault}")
+
+
+class Clock:
+    """The clock of a server: timestamps, times to live and scanner leases follow it.
+
+    It shows the real time until a test stops it, or lets it run on by itself. Then it can be set
+    and advanced.
+    """
+
+    def __init__(self, server: Server):
+        self._server = server
+        #: Whether it may show another time than the real one.
+        self.is_changed = False
+
+    def now_ms(self) -> int:
+        """Milliseconds since 1970-01-01 UTC."""
+        return self._server.request("GET", "/clock")["now_ms"]
+
+    def stop(self) -> None:
+        """Stops it at its present time; from then on it moves only on request."""
+        self._post(mode="manual")
+
+    def run(self) -> None:
+        """Lets it run on from its present time, independent of the real time."""
+        self._post(mode="offset")
+
+    def reset(self) -> None:
+        """Sets it to the real time."""
+        self._post(mode="real")
+        self.is_changed = False
+
+    def set(self, now_ms: int) -> None:
+        """Sets the time. The server refuses to set it back while scanners are open."""
+        self._post(now_ms=now_ms)
+
+    def advance(self, **duration: float) -> None:
+        """Moves it forward by the arguments of :class:`datetime.timedelta`, such as ``days=1``."""
+        self._post(advance_ms=timedelta(**duration) // timedelta(milliseconds=1))
+
+    def _post(self, **body: Any) -> None:
+        self.is_changed = True
+        self._server.request("POST", "/clock", body)
+
+
+class _Once:
+    """Calls a function at most once."""
+
+    def __init__(self, function: Callable[[], Any]):
+        self._function: Optional[Callable[[], Any]] = function
+
+    def __call__(self) -> None:
+        function, self._function = self._function, None
+        if function is not None:
+            function()
+
+
+def _encoded(name: str) -> str:
+    return urllib.parse.quote(name, safe="")
 
 
 #: Ignores the proxies of the environment: the server is on this machine.

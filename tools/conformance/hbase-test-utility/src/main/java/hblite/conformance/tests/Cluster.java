@@ -91,11 +91,11 @@ public final class Cluster implements AutoCloseable {
     return new Cluster(builder.start(), directory);
   }
 
-  /** hblite on free ports: the command {@code hblite}, or what {@code HBLITE} names. */
+  /** hblite on free ports: what {@code HBLITE_BIN} names, or {@code hblite} on the path. */
   private static String defaultCommand() {
     return String.join(
         "\n",
-        System.getenv().getOrDefault("HBLITE", "hblite"),
+        System.getenv().getOrDefault("HBLITE_BIN", "hblite"),
         "serve",
         "--dir",
         "{dir}/store",
@@ -105,6 +105,7 @@ public final class Cluster implements AutoCloseable {
         "0",
         "--region-servers",
         "{servers}",
+        "--exit-with-parent",
         "{settings}");
   }
 

@@ -1,0 +1,40 @@
+package hblite.testing.hbase;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.AfterClass;
+import org.junit.BeforeClass;
+import org.junit.Test;
+
+/** A test that was written for HBase's mini cluster. */
+public class MiniClusterTest {
+  private static final HBaseTestingUtility UTIL = new HBaseTestingUtility();
+  private static final byte[] FAMILY = Bytes.toBytes("f");
+  private static final byte[] ROW = Bytes.toBytes("r");
+
+  @BeforeClass
+  public static void start() throws Exception {
+    UTIL.startMiniCluster(2);
+  }
+
+  @AfterClass
+  public static void stop() throws Exception {
+    UTIL.shutdownMiniCluster();
+  }
+
+  @Test
+  public void aTableIsWrittenAndRead() throws Exception {
+    assertEquals(2, UTIL.getAdmin().getRegionServers().size());
+    try (Table table = UTIL.createTable(TableName.valueOf("t"), FAMILY)) {
+      table.put(new Put(ROW).addColumn(FAMILY, FAMILY, ROW));
+      assertArrayEquals(ROW, table.get(new Get(ROW)).getValue(FAMILY, FAMILY));
+    }
+  }
+}
