@@ -1,7 +1,16 @@
-//! Compiles the messages in `proto/`, without any tool outside Cargo.
+//! Compiles the messages in `proto/`, without any tool outside Cargo, and writes down what each of
+//! their fields takes in memory (`src/decoded_size.rs`).
 
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use protox::prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
+use protox::prost_reflect::prost_types::{
+    DescriptorProto, FieldDescriptorProto, FileDescriptorSet,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=proto");
@@ -10,7 +19,72 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect::<Result<_, _>>()?;
     files.sort();
     let descriptors = protox::compile(&files, ["proto"])?;
+    let shapes = shapes(&descriptors);
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("shapes.rs"), shapes)?;
     // Bytes lie in the frame that they came in.
-    prost_build::Config::new().bytes(["."]).compile_fds(descriptors)?;
+    prost_build::Config::new().bytes(["."]).enable_type_names().compile_fds(descriptors)?;
     Ok(())
+}
+
+/// Messages by their names, which begin with their package.
+type Messages<'d> = BTreeMap<String, &'d DescriptorProto>;
+
+fn add<'d>(message: &'d DescriptorProto, scope: &str, all: &mut Messages<'d>) {
+    let name = format!("{scope}.{}", message.name());
+    message.nested_type.iter().for_each(|nested| add(nested, &name, all));
+    all.insert(name, message);
+}
+
+/// The table of `src/decoded_size.rs`, in the order of the names.
+fn shapes(descriptors: &FileDescriptorSet) -> String {
+    let mut messages = Messages::new();
+    for file in &descriptors.file {
+        file.message_type.iter().for_each(|one| add(one, file.package(), &mut messages));
+    }
+    let mut table = String::from("static SHAPES: &[Shape] = &[\n");
+    for (name, message) in &messages {
+        let mut fields = String::new();
+        for field in &message.field {
+            let kind = match field.r#type() {
+                Type::Bytes => "Kind::Bytes".to_owned(),
+                Type::String => "Kind::String".to_owned(),
+                Type::Message => {
+                    let name = field.type_name().trim_start_matches('.');
+                    let index = messages.keys().position(|known| known == name);
+                    format!("Kind::Message({})", index.expect("the message is compiled"))
+                }
+                _ => "Kind::Numbers".to_owned(),
+            };
+            let element = match field.label() {
+                Label::Repeated => element_bytes(field, &messages, 0),
+                _ => 0,
+            };
+            let number = field.number();
+            _ = write!(
+                fields,
+                "Field {{ number: {number}, element_bytes: {element}, kind: {kind} }}, "
+            );
+        }
+        _ = writeln!(table, "    Shape {{ name: {name:?}, fields: &[{fields}] }},");
+    }
+    table + "];\n"
+}
+
+/// The most that a value of the field takes in its struct or vector.
+fn element_bytes(field: &FieldDescriptorProto, messages: &Messages<'_>, depth: usize) -> usize {
+    assert!(depth < 20, "a message that contains itself is boxed, and not counted");
+    match field.r#type() {
+        Type::Bytes | Type::String => 32,
+        Type::Message => {
+            let message = messages[field.type_name().trim_start_matches('.')];
+            let sizes = message.field.iter().map(|field| match field.label() {
+                Label::Repeated => 24,
+                _ => element_bytes(field, messages, depth + 1),
+            });
+            sizes.sum::<usize>() + 8
+        }
+        Type::Int64 | Type::Uint64 | Type::Sint64 | Type::Fixed64 | Type::Sfixed64 => 16,
+        Type::Double => 16,
+        _ => 8,
+    }
 }

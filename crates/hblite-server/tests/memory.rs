@@ -8,7 +8,7 @@
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -93,6 +93,11 @@ impl Attacked {
         let before = USED.load(Ordering::Relaxed);
         PEAK.store(before, Ordering::Relaxed);
         Self { server, clock, table, before, _alone: alone }
+    }
+
+    /// What the test itself allocated so far does not count.
+    fn reset_peak(&self) {
+        PEAK.store(USED.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// Asserts that the attack was held within the budget.
@@ -367,6 +372,84 @@ fn many_connections_each_within_its_limits() {
             let bytes = frame("Get", id, &get(&attacked.table, "large"), b"");
             flood(stream, &bytes);
         }
+    }
+    attacked.check_others();
+    attacked.check_peak();
+    drop(streams);
+    attacked.check_release();
+}
+
+#[test]
+fn a_request_that_is_much_larger_decoded_is_refused() {
+    let attacked = Attacked::start(Limits::default(), 10);
+    // Each action is two bytes in the frame, and hundreds in memory.
+    let actions = vec![pb::Action::default(); MIB / 2];
+    let action = pb::RegionAction {
+        region: region(&attacked.table),
+        action: actions,
+        ..pb::RegionAction::default()
+    };
+    let multi = pb::MultiRequest { region_action: vec![action], ..pb::MultiRequest::default() };
+    let bytes = frame("Multi", 1, &multi, b"");
+    drop(multi);
+    attacked.reset_peak();
+    let mut streams: Vec<TcpStream> = (0..8).map(|_| hello(&attacked, None)).collect();
+    for stream in &mut streams {
+        assert!(flood(stream, &bytes), "a frame of {} bytes is taken", bytes.len());
+    }
+    for stream in &mut streams {
+        let mut answer = [0; 4096];
+        let length = stream.read(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer[..length]);
+        assert!(answer.contains("CallQueueTooBigException"), "{answer}");
+    }
+    attacked.check_peak();
+    attacked.check_others();
+    drop(streams);
+    attacked.check_release();
+}
+
+#[test]
+fn zookeeper_frames_that_are_sent_by_half() {
+    let attacked = Attacked::start(Limits::default(), 10);
+    let port = attacked.server.ports().zookeeper.unwrap();
+    // The largest frame that the server takes, but for its last byte.
+    let length = 0xf_ffff_u32;
+    let part = vec![0; length as usize - 1];
+    let mut streams: Vec<TcpStream> = (0..150).map(|_| connect(port)).collect();
+    let mut taken = 0;
+    for stream in &mut streams {
+        let is_taken = stream.write_all(&length.to_be_bytes()).is_ok() && flood(stream, &part);
+        taken += usize::from(is_taken);
+    }
+    assert!(taken > 0, "no connection was served");
+    attacked.check_others();
+    attacked.check_peak();
+    drop(streams);
+    attacked.check_release();
+}
+
+#[test]
+fn http_requests_that_are_sent_by_half() {
+    let attacked = Attacked::start(Limits::default(), 10);
+    let port = attacked.server.ports().http.unwrap();
+    let mut streams: Vec<TcpStream> = (0..300).map(|_| connect(port)).collect();
+    for (index, stream) in streams.iter_mut().enumerate() {
+        let request = match index % 3 {
+            // A head without an end, a body that stays away, and one of no known length.
+            0 => format!("GET /status HTTP/1.1\r\nX: {}", "x".repeat(MIB)),
+            1 => format!(
+                "POST /faults HTTP/1.1\r\nContent-Length: {}\r\n\r\n{}",
+                64 * MIB,
+                "x".repeat(MIB)
+            ),
+            _ => {
+                let chunk = format!("{MIB:x}\r\n{}\r\n", "x".repeat(MIB));
+                format!("POST /faults HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}")
+            }
+        };
+        // The server may refuse it, or close the connection, before it is sent.
+        let _ = flood(stream, request.as_bytes());
     }
     attacked.check_others();
     attacked.check_peak();

@@ -23,6 +23,7 @@
 pub mod cell_block;
 pub mod client_frame;
 pub mod convert;
+pub mod decoded_size;
 pub mod exception;
 pub mod frame;
 pub mod jute;

@@ -6,14 +6,14 @@ use std::cell::{Cell, RefCell};
 use std::time::Instant;
 
 use bytes::Bytes;
-use hblite_model::Result;
 use hblite_wire::cell_block::Codec;
 use hblite_wire::convert::ResultWriter;
+use hblite_wire::decoded_size::decoded_bytes;
 use hblite_wire::exception::class;
 use hblite_wire::frame::{self, Request, Response};
 use hblite_wire::memory::{MemoryCharge, Room};
 use hblite_wire::{RemoteException, pb};
-use prost::Message;
+use prost::{Message, Name};
 
 use super::link::Link;
 use super::outgoing::Reply;
@@ -22,6 +22,8 @@ use crate::cluster::Cluster;
 
 /// What a quick call may use without a charge: its connection is charged for what is left of it.
 const FREE_BYTES: usize = 64 * 1024;
+/// A message of this size decodes to a few times as much, which is not charged.
+const SMALL_MESSAGE_BYTES: usize = 256;
 /// What another call is charged before it is begun.
 pub(super) const WORKING_BYTES: usize = 64 * 1024;
 /// The work of a quick call: half a millisecond, or one for cells that a filter judges.
@@ -78,8 +80,9 @@ pub(crate) struct Call<'c> {
     work_left: Cell<u64>,
     /// What was charged before the call was begun.
     working: RefCell<Option<MemoryCharge>>,
-    /// What it uses beside its answer, until it ends: for what it writes, and for rows that a
-    /// filter judges.
+    /// What it uses beside its answer, until it ends: for its messages, for what it writes, and for
+    /// rows that a filter judges.
+    decoded: RefCell<Option<MemoryCharge>>,
     held: RefCell<Option<MemoryCharge>>,
     collected: RefCell<Option<MemoryCharge>>,
 }
@@ -101,6 +104,7 @@ impl<'c> Call<'c> {
             link,
             work_left: Cell::new(if pace == Pace::Quick { QUICK_WORK } else { SLICE_WORK }),
             working: RefCell::new(working),
+            decoded: RefCell::new(None),
             held: RefCell::new(None),
             collected: RefCell::new(None),
         }
@@ -204,9 +208,27 @@ impl<'c> Call<'c> {
     /// The parameter.
     ///
     /// # Errors
-    /// `DoNotRetryIo` if the bytes are no such message.
-    pub(crate) fn parameter<M: Message + Default>(&self) -> Result<M> {
-        frame::decode(self.request.message.clone())
+    /// As [`Call::decode`].
+    pub(crate) fn parameter<M: Message + Name + Default>(
+        &self,
+    ) -> std::result::Result<M, RemoteException> {
+        self.decode(&self.request.message)
+    }
+
+    /// The parameter, or a message in it. What it takes decoded is charged before it is.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo` if the bytes are no such message; `CallQueueTooBig` if there is no memory for
+    /// it.
+    pub(crate) fn decode<M: Message + Name + Default>(
+        &self,
+        message: &Bytes,
+    ) -> std::result::Result<M, RemoteException> {
+        if message.len() > SMALL_MESSAGE_BYTES {
+            let charged = self.decoded.borrow().as_ref().map_or(0, MemoryCharge::size_bytes);
+            self.hold(&self.decoded, charged + decoded_bytes::<M>(message))?;
+        }
+        Ok(frame::decode(message.clone())?)
     }
 
     /// The cells beside the parameter, plain.

@@ -7,15 +7,11 @@
 mod aggregate;
 mod interpreter;
 
-use std::time::Instant;
-
-use bytes::Bytes;
 use hblite_engine::RegionHandle;
 use hblite_model::Mutation;
 use hblite_wire::cell_block::CellReader;
 use hblite_wire::convert;
 use hblite_wire::exception::class;
-use hblite_wire::frame::decode;
 use hblite_wire::{RemoteException, pb};
 use prost::Message as _;
 
@@ -31,31 +27,34 @@ type EndpointResult = Result<pb::NameBytesPair, RemoteException>;
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::CoprocessorServiceRequest = call.parameter()?;
     let region = region(cluster, call, &request.region)?;
-    let value = execute(&region, &request.call, call.deadline)?;
+    let value = execute(call, &region, &request.call)?;
     call.answer(&pb::CoprocessorServiceResponse { region: request.region, value })
 }
 
-/// Calls an endpoint of a region, whose answer nobody waits for after `deadline`.
+/// Calls an endpoint of a region.
 pub(super) fn execute(
+    call: &Call<'_>,
     region: &RegionHandle,
-    call: &pb::CoprocessorServiceCall,
-    deadline: Option<Instant>,
+    service_call: &pb::CoprocessorServiceCall,
 ) -> EndpointResult {
     // Services of HBase's own package come with it or without.
-    let service = call.service_name.strip_prefix("hbase.pb.").unwrap_or(&call.service_name);
-    match (service, call.method_name.as_str()) {
-        ("MultiRowMutationService", "MutateRows") => mutate_rows(region, call.request.clone()),
+    let service =
+        service_call.service_name.strip_prefix("hbase.pb.").unwrap_or(&service_call.service_name);
+    match (service, service_call.method_name.as_str()) {
+        ("MultiRowMutationService", "MutateRows") => {
+            mutate_rows(region, call.decode(&service_call.request)?)
+        }
         ("AggregateService", method) => {
-            match aggregate::answer(region, method, call.request.clone(), deadline) {
+            match aggregate::answer(call, region, method, &service_call.request) {
                 Some(response) => Ok(pb::NameBytesPair {
                     name: format!("{PACKAGE}AggregateProtos$AggregateResponse"),
                     value: Some(aggregate::encoded(&response?)),
                 }),
-                None => Err(no_such_method(call)),
+                None => Err(no_such_method(service_call)),
             }
         }
-        ("MultiRowMutationService", _) => Err(no_such_method(call)),
-        _ => Err(no_such_service(call, &region.info().region_name_as_string())),
+        ("MultiRowMutationService", _) => Err(no_such_method(service_call)),
+        _ => Err(no_such_service(service_call, &region.info().region_name_as_string())),
     }
 }
 
@@ -75,8 +74,7 @@ fn no_such_method(call: &pb::CoprocessorServiceCall) -> RemoteException {
 }
 
 /// Writes to rows of one region, all or none, perhaps under conditions.
-fn mutate_rows(region: &RegionHandle, request: Bytes) -> EndpointResult {
-    let request: pb::MutateRowsRequest = decode(request)?;
+fn mutate_rows(region: &RegionHandle, request: pb::MutateRowsRequest) -> EndpointResult {
     // Its cells are in the messages: an endpoint has no cell block.
     let mutation = |message| convert::mutation(message, &mut CellReader::new(b""));
     let mutations: Vec<Mutation> =

@@ -27,7 +27,7 @@ const QUICK_ACTIONS_MAX: usize = 128;
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
     let request: pb::MultiRequest = match call.parameter() {
         Ok(request) => request,
-        Err(error) => return Attempt::Done(Err(error.into())),
+        Err(exception) => return Attempt::Done(Err(exception)),
     };
     let pace = if reads(&request) { Pace::Long } else { Pace::Ordinary };
     let is_in_place = match call.pace() {
@@ -249,7 +249,7 @@ impl Multi<'_> {
             let mut result = pb::ResultOrException { index, ..pb::ResultOrException::default() };
             if let Some(service_call) = &action.service_call {
                 write_batch(self.cluster, region, &mut batch, &mut results);
-                match endpoint::execute(region, service_call, self.call.deadline) {
+                match endpoint::execute(self.call, region, service_call) {
                     Ok(value) => {
                         let value = Some(value);
                         result.service_result = Some(pb::CoprocessorServiceResult { value });

@@ -1,8 +1,7 @@
 //! Namespaces.
 
-use hblite_model::{Result, TableName};
-use hblite_wire::convert;
-use hblite_wire::pb;
+use hblite_model::TableName;
+use hblite_wire::{RemoteException, convert, pb};
 
 use super::{Method, nonce, procedure};
 use crate::cluster::Cluster;
@@ -57,9 +56,9 @@ fn list_descriptors(cluster: &Cluster, call: &Call<'_>) -> Answer {
     call.answer(&pb::ListNamespaceDescriptorsResponse { namespace_descriptor })
 }
 
-fn tables_of(cluster: &Cluster, call: &Call<'_>) -> Result<Vec<TableName>> {
+fn tables_of(cluster: &Cluster, call: &Call<'_>) -> Result<Vec<TableName>, RemoteException> {
     let request: pb::NamespaceNameRequest = call.parameter()?;
-    cluster.engine.catalog().namespace_tables(&request.namespace_name)
+    Ok(cluster.engine.catalog().namespace_tables(&request.namespace_name)?)
 }
 
 fn list_tables(cluster: &Cluster, call: &Call<'_>) -> Answer {

@@ -242,7 +242,10 @@ fn list(cluster: &Cluster, call: &Call<'_>) -> Answer {
     answer_names(call, &tables)
 }
 
-fn tables_by_state(cluster: &Cluster, call: &Call<'_>) -> Result<Vec<TableDescriptor>> {
+fn tables_by_state(
+    cluster: &Cluster,
+    call: &Call<'_>,
+) -> std::result::Result<Vec<TableDescriptor>, RemoteException> {
     let request: pb::TablesByStateRequest = call.parameter()?;
     let wanted = if request.is_enabled { TableState::Enabled } else { TableState::Disabled };
     let mut tables = cluster.engine.catalog().list_tables(SystemTables::Include);

@@ -12,28 +12,27 @@ use bytes::Bytes;
 use hblite_engine::{RegionHandle, RegionStep};
 use hblite_model::{CellBuffer, Qualifiers, Scan};
 use hblite_wire::exception::class;
-use hblite_wire::frame::decode;
 use hblite_wire::{RemoteException, convert, pb};
 use prost::Message as _;
 
 use super::interpreter::{BigDecimals, Doubles, Interpreter, Longs};
+use crate::rpc::call::Call;
 
 /// The package of HBase's column interpreters.
 const INTERPRETERS: &str = "org.apache.hadoop.hbase.client.coprocessor.";
 
 type RemoteResult<T> = Result<T, RemoteException>;
 
-/// Answers a method of the service; `None` if it has no such method. After `deadline` nobody waits
-/// for the answer.
+/// Answers a method of the service; `None` if it has no such method.
 pub(super) fn answer(
+    call: &Call<'_>,
     region: &RegionHandle,
     method: &str,
-    request: Bytes,
-    deadline: Option<Instant>,
+    request: &Bytes,
 ) -> Option<RemoteResult<pb::AggregateResponse>> {
     let aggregate = Aggregate::of_name(method)?;
-    let decoded = decode(request).map_err(RemoteException::from);
-    Some(decoded.and_then(|request| run(region, aggregate, &request, deadline)))
+    let decoded = call.decode(request);
+    Some(decoded.and_then(|request| run(region, aggregate, &request, call.deadline)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
