@@ -1,16 +1,16 @@
 //! The schemas of HBase's case studies as running code, on the public API of `hblite` only.
 //!
-//! Each [`Study`] asks the same questions of several [`Design`]s for the same data. This shows what
-//! a row key offers and what it costs, in scans, regions, rows and cells read.
+//! Each [`CaseStudy`] asks the same questions of several [`SchemaDesign`]s for the same data. This
+//! shows what a row key offers and what it costs, in scans, regions, rows and cells read.
 //!
 //! ```
-//! use hblite_casestudies::{RunOptions, run_design, study};
+//! use hblite_casestudies::{CaseStudyOptions, run_design, study};
 //!
 //! let study = study("recent-operations")?;
 //! let data = study.data(1_000, 1);
 //! let design = study.design("reversed-scan")?;
 //! let connection = hblite::open_in_memory()?;
-//! let options = RunOptions { regions: 4, is_checked: true };
+//! let options = CaseStudyOptions { regions: 4, is_checked: true };
 //! let report = run_design(study.as_ref(), design.as_ref(), &data, &connection, options)?;
 //! assert!(report.questions.iter().all(|question| question.is_right == Some(true)));
 //! println!("{report}");
@@ -45,10 +45,10 @@ pub use error::{Error, Result};
 pub use ids::IdTable;
 pub use keyed::{KeyedDesign, Kind, Record};
 pub use merged::{MergedRows, merged};
-pub use run::{Comparison, DesignReport, QuestionReport, RunOptions, run_design};
+pub use run::{CaseStudyOptions, Comparison, DesignReport, QuestionReport, run_design};
 pub use studies::{studies, study};
-pub use study::{DataSet, Design, Question, RecordId, Session, Skew, Study, Write};
-pub use trace::{Access, Cost, Row, Step, TableReader, Trace, TracedScan};
+pub use study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Skew, Write};
+pub use trace::{Cost, Row, Step, TableReader, Trace, TracedRead, TracedScan};
 
 /// A table with families of the default settings.
 pub(crate) fn descriptor(name: &str, families: &[&str]) -> TableDescriptor {

@@ -7,12 +7,12 @@ use hblite::Connection;
 use hblite_rowkey::{Order, quantile_splits};
 
 use crate::error::Result;
-use crate::study::{DataSet, Design, Question, Session, Study};
+use crate::study::{CaseStudy, DataSet, Question, SchemaDesign, Session};
 use crate::trace::{Cost, Trace};
 
 /// How a study is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunOptions {
+pub struct CaseStudyOptions {
     /// Regions of the first table of each design, split at the quantiles of its keys.
     pub regions: usize,
     /// Whether answers are compared with those computed without a store.
@@ -71,11 +71,11 @@ const SHOWN: usize = 3;
 /// # Errors
 /// Those of keys and the store.
 pub fn run_design(
-    study: &dyn Study,
-    design: &dyn Design,
+    study: &dyn CaseStudy,
+    design: &dyn SchemaDesign,
     data: &DataSet,
     connection: &Connection,
-    options: RunOptions,
+    options: CaseStudyOptions,
 ) -> Result<DesignReport> {
     let (splits, key_bytes) = sample(design, data, options.regions)?;
     design.create(connection, &splits)?;
@@ -105,7 +105,11 @@ pub fn run_design(
 }
 
 /// Split keys, and how long keys are.
-fn sample(design: &dyn Design, data: &DataSet, regions: usize) -> Result<(Vec<Vec<u8>>, f64)> {
+fn sample(
+    design: &dyn SchemaDesign,
+    data: &DataSet,
+    regions: usize,
+) -> Result<(Vec<Vec<u8>>, f64)> {
     let step = (data.records / SAMPLE).max(1);
     let mut keys = Vec::new();
     let mut index = 0;

@@ -1,9 +1,10 @@
 //! What every case study has: records, questions, and designs that answer them at different cost.
 //!
-//! A [`Study`] has data of any size from a seed, and questions about it. Each of its [`Design`]s is
-//! a way to store the data: tables and their keys. An open design, a [`Session`], turns records
-//! into puts and answers the questions, and every read goes through a [`Trace`]. All designs of a
-//! study give the same answers, which are also computed without a store ([`Study::expected`]).
+//! A [`CaseStudy`] has data of any size from a seed, and questions about it. Each of its
+//! [`SchemaDesign`]s is a way to store the data: tables and their keys. An open design, a
+//! [`Session`], turns records into puts and answers the questions, and every read goes through a
+//! [`Trace`]. All designs of a study give the same answers, which are also computed without a
+//! store ([`CaseStudy::expected`]).
 //!
 //! A record depends on (seed, index, entity) alone, so any thread can generate records in any
 //! order: a benchmark draws the entity (which host, car or customer) from any distribution.
@@ -98,7 +99,7 @@ impl Question {
 /// A put and its table.
 #[derive(Debug, Clone)]
 pub struct Write {
-    /// Index into [`Design::tables`].
+    /// Index into [`SchemaDesign::tables`].
     pub table: usize,
     /// What is written.
     pub put: Put,
@@ -112,7 +113,7 @@ impl Write {
 }
 
 /// Data, questions, and designs for them.
-pub trait Study: Send + Sync {
+pub trait CaseStudy: Send + Sync {
     /// The name on the command line.
     fn name(&self) -> &'static str;
 
@@ -126,7 +127,7 @@ pub trait Study: Send + Sync {
     fn entities(&self, records: u64) -> u64;
 
     /// The ways to store the data.
-    fn designs(&self) -> Vec<Box<dyn Design>>;
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>>;
 
     /// The questions around one record: its entity, its time.
     fn questions(&self, data: &DataSet, around: &RecordId) -> Vec<Question>;
@@ -144,7 +145,7 @@ pub trait Study: Send + Sync {
     ///
     /// # Errors
     /// `Unknown` with the known names.
-    fn design(&self, name: &str) -> Result<Box<dyn Design>> {
+    fn design(&self, name: &str) -> Result<Box<dyn SchemaDesign>> {
         let mut designs = self.designs();
         match designs.iter().position(|design| design.name() == name) {
             Some(index) => Ok(designs.swap_remove(index)),
@@ -158,7 +159,7 @@ pub trait Study: Send + Sync {
 }
 
 /// A way to store the data of a study.
-pub trait Design: Send + Sync {
+pub trait SchemaDesign: Send + Sync {
     /// The name on the command line.
     fn name(&self) -> &str;
 
@@ -175,7 +176,7 @@ pub trait Design: Send + Sync {
     ///
     /// # Errors
     /// `Key` if its keys begin otherwise, or if salts and regions do not match; sample
-    /// [`Design::key`] instead.
+    /// [`SchemaDesign::key`] instead.
     fn natural_splits(&self, regions: usize) -> Result<Vec<Vec<u8>>>;
 
     /// The row of a record in the first table, without a store. Other numbers replace those from a
@@ -209,7 +210,7 @@ const BATCH: usize = 500;
 
 /// The tables of a design, opened. May be shared by threads.
 pub trait Session: Send + Sync {
-    /// The tables, in the order of [`Design::tables`].
+    /// The tables, in the order of [`SchemaDesign::tables`].
     fn tables(&self) -> &[TableReader];
 
     /// The puts of a record. May read or register ids.

@@ -20,13 +20,13 @@ pub struct Step {
     /// The table.
     pub table: String,
     /// What was read.
-    pub access: Access,
+    pub access: TracedRead,
     cost: Mutex<Cost>,
 }
 
 /// What was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Access {
+pub enum TracedRead {
     /// One row.
     Get {
         /// The row.
@@ -105,7 +105,7 @@ impl Trace {
         cost
     }
 
-    fn begin(&self, table: &Table, access: Access) -> Arc<Step> {
+    fn begin(&self, table: &Table, access: TracedRead) -> Arc<Step> {
         let step = Step { table: table.name().to_string(), access, cost: Mutex::default() };
         let step = Arc::new(step);
         self.steps.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&step));
@@ -129,11 +129,11 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cost = self.cost();
         let options = match &self.access {
-            Access::Get { row, options } => {
+            TracedRead::Get { row, options } => {
                 write!(f, "get  {} \"{}\"", self.table, printable(row))?;
                 options
             }
-            Access::Scan { bounds, options } => {
+            TracedRead::Scan { bounds, options } => {
                 write!(f, "scan {}", self.table)?;
                 if !bounds.start.is_empty() {
                     let after = if bounds.is_start_inclusive { "" } else { " exclusive" };
@@ -200,7 +200,7 @@ impl TableReader {
     /// # Errors
     /// Those of the store.
     pub fn get(&self, get: &Get, options: &str, trace: &Trace) -> Result<RowResult> {
-        let access = Access::Get { row: get.row().to_vec(), options: options.to_owned() };
+        let access = TracedRead::Get { row: get.row().to_vec(), options: options.to_owned() };
         let step = trace.begin(&self.table, access);
         let row = self.table.get(get)?;
         let mut cost = Cost { gets: 1, regions: 1, ..Cost::default() };
@@ -237,7 +237,7 @@ impl TableReader {
             }
             None => scan,
         };
-        let access = Access::Scan { bounds: bounds.clone(), options };
+        let access = TracedRead::Scan { bounds: bounds.clone(), options };
         let step = trace.begin(&self.table, access);
         let scanner = self.table.scan(&refine(scan))?;
         Ok(TracedScan {
@@ -287,7 +287,7 @@ impl Iterator for TracedScan {
 impl TracedScan {
     /// Regions from the scan's start to its current position.
     fn regions(&self) -> u64 {
-        let Access::Scan { bounds, .. } = &self.step.access else { return 1 };
+        let TracedRead::Scan { bounds, .. } = &self.step.access else { return 1 };
         let region = |row: &[u8]| {
             self.starts.partition_point(|start| start.as_slice() <= row).saturating_sub(1)
         };

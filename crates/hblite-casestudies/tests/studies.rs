@@ -2,7 +2,9 @@
 //! answered as without a store.
 
 use hblite::Connection;
-use hblite_casestudies::{DataSet, Design, Question, RecordId, Session, Study, Trace, studies};
+use hblite_casestudies::{
+    CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Trace, studies,
+};
 use hblite_rowkey::{Order, quantile_splits};
 
 const RECORDS: u64 = 600;
@@ -39,12 +41,12 @@ fn check(name: &str, question: &Question, found: Vec<String>, expected: &[String
 type Asked = Vec<(Question, Vec<String>)>;
 
 /// The questions around a record with their answers.
-fn asked(study: &dyn Study, data: &DataSet, around: &RecordId) -> Asked {
+fn asked(study: &dyn CaseStudy, data: &DataSet, around: &RecordId) -> Asked {
     let questions = study.questions(data, around).into_iter();
     questions.map(|question| (question.clone(), study.expected(data, &question))).collect()
 }
 
-fn run(study: &dyn Study, design: &dyn Design, data: &DataSet, asked: &[Asked]) {
+fn run(study: &dyn CaseStudy, design: &dyn SchemaDesign, data: &DataSet, asked: &[Asked]) {
     let name = format!("{} {}", study.name(), design.name());
     let connection: Connection = hblite::open_in_memory().expect("a store");
     let keys: Vec<Vec<u8>> =

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use hblite::Connection;
 use hblite_casestudies::{
-    Comparison, Design, DesignReport, Result, RunOptions, Study, run_design, studies, study,
+    CaseStudy, CaseStudyOptions, Comparison, DesignReport, Result, SchemaDesign, run_design,
+    studies, study,
 };
 
 use crate::output::{FAILURE, fail, print};
@@ -103,7 +104,7 @@ fn run_studies(arguments: &RunArguments) -> std::result::Result<bool, String> {
     Ok(is_right)
 }
 
-fn run_study(study: &dyn Study, arguments: &RunArguments) -> std::result::Result<bool, String> {
+fn run_study(study: &dyn CaseStudy, arguments: &RunArguments) -> std::result::Result<bool, String> {
     let data = study.data(arguments.records, arguments.seed);
     print(&format!(
         "== {}: {}\n   {}\n   {} records of {} entities, seed {}\n\n",
@@ -134,19 +135,23 @@ fn run_study(study: &dyn Study, arguments: &RunArguments) -> std::result::Result
 
 /// Runs a design in a store of its own.
 fn in_store(
-    study: &dyn Study,
-    design: &dyn Design,
+    study: &dyn CaseStudy,
+    design: &dyn SchemaDesign,
     arguments: &RunArguments,
 ) -> Result<DesignReport> {
     let connection = open(study, design, arguments.dir.as_deref())?;
     let data = study.data(arguments.records, arguments.seed);
-    let options = RunOptions { regions: arguments.regions, is_checked: arguments.check };
+    let options = CaseStudyOptions { regions: arguments.regions, is_checked: arguments.check };
     let report = run_design(study, design, &data, &connection, options)?;
     connection.close()?;
     Ok(report)
 }
 
-fn open(study: &dyn Study, design: &dyn Design, dir: Option<&Path>) -> Result<Connection> {
+fn open(
+    study: &dyn CaseStudy,
+    design: &dyn SchemaDesign,
+    dir: Option<&Path>,
+) -> Result<Connection> {
     Ok(match dir {
         None => hblite::open_in_memory()?,
         Some(dir) => {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use hblite_hotspot::condition::{BadCondition, Condition, NamedFigures};
+use hblite_hotspot::condition::{BadCondition, FigureCondition, NamedFigures};
 use hblite_hotspot::report;
 use hblite_hotspot::result::{self, RunResult};
 use hblite_hotspot::study::Study;
@@ -55,11 +55,11 @@ pub(crate) struct FailIf {
     /// Exits with status 1 if this holds for any design, for example
     /// 'windowed max/mean > 2 or p99 > 5 ms'; may be given several times
     #[arg(long, value_name = "CONDITION", value_parser = condition)]
-    fail_if: Vec<Condition>,
+    fail_if: Vec<FigureCondition>,
 }
 
-fn condition(text: &str) -> Result<Condition, BadCondition> {
-    Condition::parse(text)
+fn condition(text: &str) -> Result<FigureCondition, BadCondition> {
+    FigureCondition::parse(text)
 }
 
 pub(crate) fn run(command: HotspotCommand) -> ExitCode {
@@ -152,7 +152,7 @@ fn judge(results: &[RunResult], conditions: &FailIf) -> ExitCode {
 }
 
 /// Status 1, with the reasons, if a condition holds for the figures of a design.
-fn judge_figures(design: &str, figures: &NamedFigures, conditions: &[Condition]) -> ExitCode {
+fn judge_figures(design: &str, figures: &NamedFigures, conditions: &[FigureCondition]) -> ExitCode {
     let mut status = ExitCode::SUCCESS;
     for condition in conditions {
         match condition.evaluate(figures) {

@@ -39,7 +39,7 @@ pub use hblite_model::Compression;
 
 pub use error::CodecError;
 pub use output::{Heap, Memory, Output};
-pub use registry::{Unavailable, available, check, codec};
+pub use registry::{Unavailable, available, codec, ensure_available};
 
 /// One way to compress payloads.
 pub trait Codec: std::fmt::Debug + Sync {

@@ -83,11 +83,11 @@ pub fn codec(compression: Compression) -> Result<&'static dyn Codec, Unavailable
 ///
 /// # Errors
 /// As [`codec`].
-pub fn check(compression: Compression) -> Result<(), Unavailable> {
+pub fn ensure_available(compression: Compression) -> Result<(), Unavailable> {
     codec(compression).map(drop)
 }
 
 /// The compressions that this build can read and write, NONE included.
 pub fn available() -> impl Iterator<Item = Compression> {
-    Compression::ALL.iter().copied().filter(|compression| check(*compression).is_ok())
+    Compression::ALL.iter().copied().filter(|compression| ensure_available(*compression).is_ok())
 }

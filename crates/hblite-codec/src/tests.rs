@@ -44,7 +44,9 @@ fn payloads_come_back() {
 #[test]
 fn framing_is_that_of_hadoop() {
     let limits = [(Compression::Snappy, 218_422), (Compression::Zstd, 261_120)];
-    for (compression, limit) in limits.into_iter().filter(|(codec, _)| check(*codec).is_ok()) {
+    for (compression, limit) in
+        limits.into_iter().filter(|(codec, _)| ensure_available(*codec).is_ok())
+    {
         assert_eq!(compress(compression, &[]), [0; 4]);
         let stored = compress(compression, &payload(limit));
         assert_eq!(stored[..4], (limit as u32).to_be_bytes());
@@ -89,11 +91,11 @@ fn cut_and_damaged_bytes_never_panic_or_grow() {
 #[test]
 fn a_missing_codec_is_named_with_its_feature() {
     for compression in [Compression::Lzo, Compression::Bzip2] {
-        let missing = check(compression).unwrap_err();
+        let missing = ensure_available(compression).unwrap_err();
         assert_eq!(missing.to_string(), format!("hblite has no codec for {compression}"));
         assert_eq!(missing.feature, None);
     }
-    let zstd = check(Compression::Zstd).err();
+    let zstd = ensure_available(Compression::Zstd).err();
     assert_eq!(zstd.is_none(), cfg!(feature = "zstd"));
     if let Some(missing) = zstd {
         assert_eq!(

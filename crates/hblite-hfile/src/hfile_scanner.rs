@@ -7,8 +7,9 @@
 //! looks at no key. The bytes of [`HFileScanner::current`] are those of the mapped file, or of the
 //! decoded block.
 //!
-//! Keys that are sought must be well-formed flat keys ([`hblite_model::cell::key::check`]).
-//! Threads: one owner; any number of scanners share a reader.
+//! Keys that are sought must be well-formed flat keys
+//! ([`hblite_model::cell::key::is_well_formed`]). Threads: one owner; any number of
+//! scanners share a reader.
 
 use std::sync::Arc;
 

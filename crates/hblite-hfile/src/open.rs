@@ -143,7 +143,7 @@ fn describe(
     };
     let has_mvcc = info.has_mvcc()?;
     let last_key = info.get(file_info::LAST_KEY);
-    let last_key_fits = last_key.is_some_and(hblite_model::cell::key::check);
+    let last_key_fits = last_key.is_some_and(hblite_model::cell::key::is_well_formed);
     if index.is_some() && !last_key_fits {
         return Err(Damage::new("last key is missing or malformed"));
     }
@@ -188,7 +188,9 @@ fn bloom_type(info: &FileInfo) -> Parsed<BloomType> {
         .and_then(BloomType::from_name)
         .ok_or_else(|| Damage::new("unknown type of Bloom filter"))?;
     let last_key = info.get(file_info::LAST_BLOOM_KEY);
-    if bloom_type == BloomType::RowCol && !last_key.is_none_or(hblite_model::cell::key::check) {
+    if bloom_type == BloomType::RowCol
+        && !last_key.is_none_or(hblite_model::cell::key::is_well_formed)
+    {
         return Err(Damage::new("last Bloom key is malformed"));
     }
     Ok(bloom_type)

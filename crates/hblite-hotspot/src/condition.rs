@@ -20,8 +20,8 @@ pub type NamedFigures = BTreeMap<String, f64>;
 /// A parsed condition.
 ///
 /// ```
-/// use hblite_hotspot::condition::{Condition, NamedFigures};
-/// let condition = Condition::parse("windowed max/mean > 2")?;
+/// use hblite_hotspot::condition::{FigureCondition, NamedFigures};
+/// let condition = FigureCondition::parse("windowed max/mean > 2")?;
 /// let figures = NamedFigures::from([("writes windowed max/mean".to_owned(), 12.0)]);
 /// let finding = condition.evaluate(&figures)?;
 /// assert!(finding.holds);
@@ -29,7 +29,7 @@ pub type NamedFigures = BTreeMap<String, f64>;
 /// # Ok::<(), hblite_hotspot::condition::BadCondition>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Condition(Term);
+pub struct FigureCondition(Term);
 
 /// The result of evaluating a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ enum Token {
     Close,
 }
 
-impl Condition {
+impl FigureCondition {
     /// Parses a condition. Names are resolved when it is evaluated.
     ///
     /// # Errors
@@ -403,7 +403,7 @@ mod tests {
     }
 
     fn holds(text: &str) -> bool {
-        let condition = Condition::parse(text).expect(text);
+        let condition = FigureCondition::parse(text).expect(text);
         condition.evaluate(&figures()).expect(text).holds
     }
 
@@ -429,10 +429,10 @@ mod tests {
 
     #[test]
     fn the_reason_has_what_made_it_so() {
-        let condition = Condition::parse("max/mean > 2 or p99 > 1 s").expect("good");
+        let condition = FigureCondition::parse("max/mean > 2 or p99 > 1 s").expect("good");
         let finding = condition.evaluate(&figures()).expect("known");
         assert_eq!(finding.reason, "writes windowed max/mean is 12, which is > 2");
-        let condition = Condition::parse("not p99 > 1 s").expect("good");
+        let condition = FigureCondition::parse("not p99 > 1 s").expect("good");
         let finding = condition.evaluate(&figures()).expect("known");
         assert_eq!(finding.reason, "p99 is 0.004, which is not > 1 s");
     }
@@ -449,20 +449,20 @@ mod tests {
             ("max/mean > 2 & p99 > 1", "'&' means nothing here"),
             ("1-2 > 3", "is not a number"),
         ] {
-            let error = Condition::parse(text).expect_err(text).to_string();
+            let error = FigureCondition::parse(text).expect_err(text).to_string();
             assert!(error.contains(reason), "{text}: {error}");
         }
-        let unknown = Condition::parse("max/median > 2").expect("good");
+        let unknown = FigureCondition::parse("max/median > 2").expect("good");
         let error = unknown.evaluate(&figures()).expect_err("unknown").to_string();
         assert!(error.contains("unknown figure \"max/median\": use one of "), "{error}");
         let deep = format!("{}1 > 2{}", "(".repeat(1000), ")".repeat(1000));
-        assert!(Condition::parse(&deep).expect_err("deep").to_string().contains("nested"));
+        assert!(FigureCondition::parse(&deep).expect_err("deep").to_string().contains("nested"));
     }
 
     proptest! {
         #[test]
         fn no_text_makes_it_panic(text in "[a-z0-9<>=!()%.µ/ _-]{0,40}") {
-            if let Ok(condition) = Condition::parse(&text) {
+            if let Ok(condition) = FigureCondition::parse(&text) {
                 let _ = condition.evaluate(&figures());
             }
         }

@@ -5,7 +5,7 @@ use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::number::Number;
 use crate::part::{Encoding, Field};
-use crate::query::{Condition, domain_prefix, reversed_prefix};
+use crate::query::{FieldCondition, domain_prefix, reversed_prefix};
 use crate::text::{Text, Turn};
 use crate::value::Value;
 
@@ -53,11 +53,11 @@ impl Bound {
 pub(crate) fn bound_of(
     design: &Design,
     field: usize,
-    condition: &Condition,
+    condition: &FieldCondition,
 ) -> Result<Option<Bound>> {
     let Field { name, encoding } = &design.fields()[field];
     match (encoding, condition) {
-        (Encoding::Number(number), Condition::Range { from, to }) => {
+        (Encoding::Number(number), FieldCondition::Range { from, to }) => {
             let of = |value: &Option<Value<'static>>| match value {
                 Some(value) => value.as_number().map(Some).ok_or_else(|| {
                     Error::query(format!("{name} is a number and cannot be compared with {value}"))
@@ -66,11 +66,11 @@ pub(crate) fn bound_of(
             };
             Ok(Some(number_bound(*number, of(from)?, of(to)?)))
         }
-        (Encoding::Number(_), Condition::Prefix(_) | Condition::Suffix(_)) => Err(Error::query(
-            format!("{name} is a number: it has a range, and no prefix or suffix"),
-        )),
+        (Encoding::Number(_), FieldCondition::Prefix(_) | FieldCondition::Suffix(_)) => Err(
+            Error::query(format!("{name} is a number: it has a range, and no prefix or suffix")),
+        ),
         (Encoding::Text(text), condition) => text_bound(design, field, text, condition),
-        (Encoding::Md5 | Encoding::Md5Hex(_), _) | (_, Condition::Equals(_)) => Ok(None),
+        (Encoding::Md5 | Encoding::Md5Hex(_), _) | (_, FieldCondition::Equals(_)) => Ok(None),
     }
 }
 
@@ -97,7 +97,7 @@ fn text_bound(
     design: &Design,
     field: usize,
     text: &Text,
-    condition: &Condition,
+    condition: &FieldCondition,
 ) -> Result<Option<Bound>> {
     let name = &design.fields()[field].name;
     let wants_text = |value: &Value<'_>| {
@@ -118,8 +118,8 @@ fn text_bound(
         Ok(bytes)
     };
     match (condition, text.turn) {
-        (Condition::Prefix(prefix), Turn::Plain) => Ok(Some(Bound::of_prefix(bytes(prefix)?))),
-        (Condition::Range { from, to }, Turn::Plain) => {
+        (FieldCondition::Prefix(prefix), Turn::Plain) => Ok(Some(Bound::of_prefix(bytes(prefix)?))),
+        (FieldCondition::Range { from, to }, Turn::Plain) => {
             let from = from.as_ref().map(&bytes).transpose()?.unwrap_or_default();
             let to = to.as_ref().map(&bytes).transpose()?;
             if to.as_ref().is_some_and(|to| *to <= from) {
@@ -127,7 +127,7 @@ fn text_bound(
             }
             Ok(Some(Bound::new(from, to)))
         }
-        (Condition::Suffix(suffix), turn @ (Turn::Reversed | Turn::Domain)) => {
+        (FieldCondition::Suffix(suffix), turn @ (Turn::Reversed | Turn::Domain)) => {
             let text = suffix.as_text().ok_or_else(|| {
                 Error::query(format!("{name} is text and cannot end with {suffix}"))
             })?;
@@ -141,14 +141,14 @@ fn text_bound(
             let bound = Bound::of_prefix(bytes(&Value::from(prefix))?);
             Ok(Some(Bound { is_exact, ..bound }))
         }
-        (Condition::Prefix(value) | Condition::Suffix(value), _) => {
+        (FieldCondition::Prefix(value) | FieldCondition::Suffix(value), _) => {
             wants_text(value)?;
             Ok(None)
         }
-        (Condition::Range { from, to }, _) => {
+        (FieldCondition::Range { from, to }, _) => {
             from.iter().chain(to).try_for_each(wants_text)?;
             Ok(None)
         }
-        (Condition::Equals(_), _) => Ok(None),
+        (FieldCondition::Equals(_), _) => Ok(None),
     }
 }

@@ -101,7 +101,7 @@ pub use part::{
 };
 pub use plan::{Access, Check, Plan};
 pub use presplit::{REGIONS_MAX, quantile_splits};
-pub use query::{Condition, Order, Query};
+pub use query::{FieldCondition, Order, Query};
 pub use spread::Spread;
 pub use support::{Known, Support};
 pub use text::{End, Text, Turn, reverse, reverse_domain};

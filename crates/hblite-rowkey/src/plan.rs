@@ -15,7 +15,7 @@ use crate::bytes::{KeyRange, next_after_prefix};
 use crate::design::{Design, Step};
 use crate::error::{Error, Result};
 use crate::part::Encoding;
-use crate::query::{Condition, Order, Query};
+use crate::query::{FieldCondition, Order, Query};
 use crate::value::Value;
 
 /// How the rows of a query are reached.
@@ -97,7 +97,7 @@ impl Design {
         Ok(walk.finish(query, order))
     }
 
-    fn conditions<'q>(&self, query: &'q Query) -> Result<Vec<Option<&'q Condition>>> {
+    fn conditions<'q>(&self, query: &'q Query) -> Result<Vec<Option<&'q FieldCondition>>> {
         let mut conditions = vec![None; self.fields().len()];
         for (name, condition) in &query.conditions {
             let index = self.field_index(name)?;
@@ -128,7 +128,7 @@ impl Design {
 /// The state of the walk over the parts.
 struct Walk<'w> {
     design: &'w Design,
-    conditions: &'w [Option<&'w Condition>],
+    conditions: &'w [Option<&'w FieldCondition>],
     /// The beginnings of keys, ascending and of equal length.
     prefixes: Vec<Vec<u8>>,
     /// The prefixes before salts that no condition has followed yet: if nothing after them is
@@ -152,14 +152,14 @@ enum End {
 }
 
 impl<'w> Walk<'w> {
-    fn new(design: &'w Design, conditions: &'w [Option<&'w Condition>]) -> Self {
+    fn new(design: &'w Design, conditions: &'w [Option<&'w FieldCondition>]) -> Self {
         let is_said = vec![false; conditions.len()];
         let prefixes = vec![Vec::new()];
         Self { design, conditions, prefixes, before_salts: None, is_said, end: End::Whole }
     }
 
     fn value(&self, field: usize) -> Option<&'w Value<'static>> {
-        self.conditions[field].and_then(Condition::as_equals)
+        self.conditions[field].and_then(FieldCondition::as_equals)
     }
 
     fn run(&mut self) -> Result<()> {
@@ -270,7 +270,8 @@ impl<'w> Walk<'w> {
         let Encoding::Number(number) = self.design.fields()[field].encoding else {
             return (0..count).collect();
         };
-        if let Some(Condition::Range { from: Some(from), to: Some(to) }) = self.conditions[field]
+        if let Some(FieldCondition::Range { from: Some(from), to: Some(to) }) =
+            self.conditions[field]
             && let (Some(from), Some(to)) = (from.as_number(), to.as_number())
         {
             let (from, to) = (from.max(number.least()), to.min(number.greatest() + 1));

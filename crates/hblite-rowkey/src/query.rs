@@ -20,14 +20,14 @@ use crate::value::Value;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    pub(crate) conditions: Vec<(String, Condition)>,
+    pub(crate) conditions: Vec<(String, FieldCondition)>,
     pub(crate) order: Order,
     pub(crate) limit: Option<u64>,
 }
 
 /// A condition on one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
+pub enum FieldCondition {
     /// Equal to this value.
     Equals(Value<'static>),
     /// Starts with these bytes.
@@ -64,43 +64,43 @@ impl Query {
     /// Only rows with this value.
     #[must_use]
     pub fn equals(self, field: &str, value: impl Into<Value<'static>>) -> Self {
-        self.condition(field, Condition::Equals(value.into()))
+        self.condition(field, FieldCondition::Equals(value.into()))
     }
 
     /// Only rows whose field starts with this.
     #[must_use]
     pub fn prefix(self, field: &str, value: impl Into<Value<'static>>) -> Self {
-        self.condition(field, Condition::Prefix(value.into()))
+        self.condition(field, FieldCondition::Prefix(value.into()))
     }
 
     /// Only rows whose field ends with this.
     #[must_use]
     pub fn suffix(self, field: &str, value: impl Into<Value<'static>>) -> Self {
-        self.condition(field, Condition::Suffix(value.into()))
+        self.condition(field, FieldCondition::Suffix(value.into()))
     }
 
     /// Only rows with values from the first up to but excluding the second.
     #[must_use]
     pub fn range<V: Into<Value<'static>>>(self, field: &str, range: Range<V>) -> Self {
         let (from, to) = (Some(range.start.into()), Some(range.end.into()));
-        self.condition(field, Condition::Range { from, to })
+        self.condition(field, FieldCondition::Range { from, to })
     }
 
     /// Only rows with at least this value.
     #[must_use]
     pub fn at_least(self, field: &str, value: impl Into<Value<'static>>) -> Self {
-        self.condition(field, Condition::Range { from: Some(value.into()), to: None })
+        self.condition(field, FieldCondition::Range { from: Some(value.into()), to: None })
     }
 
     /// Only rows with less than this value.
     #[must_use]
     pub fn below(self, field: &str, value: impl Into<Value<'static>>) -> Self {
-        self.condition(field, Condition::Range { from: None, to: Some(value.into()) })
+        self.condition(field, FieldCondition::Range { from: None, to: Some(value.into()) })
     }
 
     /// Only rows for which this holds.
     #[must_use]
-    pub fn condition(mut self, field: &str, condition: Condition) -> Self {
+    pub fn condition(mut self, field: &str, condition: FieldCondition) -> Self {
         self.conditions.push((field.to_owned(), condition));
         self
     }
@@ -124,7 +124,7 @@ impl Query {
     }
 
     /// The conditions.
-    pub fn conditions(&self) -> &[(String, Condition)] {
+    pub fn conditions(&self) -> &[(String, FieldCondition)] {
         &self.conditions
     }
 
@@ -147,7 +147,7 @@ impl Query {
     }
 }
 
-impl Condition {
+impl FieldCondition {
     /// Whether the condition holds for a value.
     pub fn holds(&self, value: &Value<'_>) -> bool {
         let is = |other: &Value<'_>, wanted: Ordering| compare(value, other) == Some(wanted);
@@ -208,15 +208,17 @@ impl fmt::Display for Query {
                 f.write_str(" and ")?;
             }
             match condition {
-                Condition::Equals(value) => write!(f, "{field} = {value}")?,
-                Condition::Prefix(value) => write!(f, "{field} begins with {value}")?,
-                Condition::Suffix(value) => write!(f, "{field} ends with {value}")?,
-                Condition::Range { from: Some(from), to: Some(to) } => {
+                FieldCondition::Equals(value) => write!(f, "{field} = {value}")?,
+                FieldCondition::Prefix(value) => write!(f, "{field} begins with {value}")?,
+                FieldCondition::Suffix(value) => write!(f, "{field} ends with {value}")?,
+                FieldCondition::Range { from: Some(from), to: Some(to) } => {
                     write!(f, "{from} <= {field} < {to}")?;
                 }
-                Condition::Range { from: Some(from), to: None } => write!(f, "{field} >= {from}")?,
-                Condition::Range { from: None, to: Some(to) } => write!(f, "{field} < {to}")?,
-                Condition::Range { from: None, to: None } => write!(f, "any {field}")?,
+                FieldCondition::Range { from: Some(from), to: None } => {
+                    write!(f, "{field} >= {from}")?;
+                }
+                FieldCondition::Range { from: None, to: Some(to) } => write!(f, "{field} < {to}")?,
+                FieldCondition::Range { from: None, to: None } => write!(f, "any {field}")?,
             }
         }
         match &self.order {

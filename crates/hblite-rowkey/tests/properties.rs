@@ -2,8 +2,8 @@
 //! exactly the rows asked for, in the order asked for.
 
 use hblite_rowkey::{
-    Access, Bucket, Condition, Design, Encoding, End, Field, HashForm, HashPrefix, Labels, Merge,
-    Number, Order, Part, Plan, Query, Salt, SaltBy, Text, Turn, Value,
+    Access, Bucket, Design, Encoding, End, Field, FieldCondition, HashForm, HashPrefix, Labels,
+    Merge, Number, Order, Part, Plan, Query, Salt, SaltBy, Text, Turn, Value,
 };
 use proptest::prelude::*;
 
@@ -128,16 +128,16 @@ fn record(design: &Design) -> impl Strategy<Value = Vec<Value<'static>>> + use<>
         .prop_map(|(a, b, c)| vec![a, b, c])
 }
 
-fn condition(encoding: Encoding) -> BoxedStrategy<Option<Condition>> {
+fn condition(encoding: Encoding) -> BoxedStrategy<Option<FieldCondition>> {
     let value = || value_for(encoding);
-    let equals = value().prop_map(|value| Some(Condition::Equals(value)));
+    let equals = value().prop_map(|value| Some(FieldCondition::Equals(value)));
     let range = (proptest::option::of(value()), proptest::option::of(value()))
-        .prop_map(|(from, to)| Some(Condition::Range { from, to }));
+        .prop_map(|(from, to)| Some(FieldCondition::Range { from, to }));
     match encoding {
         Encoding::Number(_) => prop_oneof![Just(None), equals, range].boxed(),
         _ => {
-            let prefix = value().prop_map(|value| Some(Condition::Prefix(value)));
-            let suffix = value().prop_map(|value| Some(Condition::Suffix(value)));
+            let prefix = value().prop_map(|value| Some(FieldCondition::Prefix(value)));
+            let suffix = value().prop_map(|value| Some(FieldCondition::Suffix(value)));
             prop_oneof![2 => Just(None), 2 => equals, 1 => range, 1 => prefix, 1 => suffix].boxed()
         }
     }

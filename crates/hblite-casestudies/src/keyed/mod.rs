@@ -10,11 +10,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use hblite::{Connection, TableDescriptor};
-use hblite_rowkey::{Condition, Order, Query, Value};
+use hblite_rowkey::{FieldCondition, Order, Query, Value};
 
 use crate::descriptor;
 use crate::error::Result;
-use crate::study::{DataSet, Design, RecordId, Session};
+use crate::study::{DataSet, RecordId, SchemaDesign, Session};
 
 /// The family of columns.
 pub(crate) const FAMILY: &str = "d";
@@ -118,7 +118,7 @@ impl<R: Record> KeyedDesign<R> {
         self
     }
 
-    pub(crate) fn boxed(self) -> Box<dyn Design> {
+    pub(crate) fn boxed(self) -> Box<dyn SchemaDesign> {
         Box::new(self)
     }
 
@@ -132,7 +132,7 @@ impl<R: Record> KeyedDesign<R> {
     }
 }
 
-impl<R: Record> Design for KeyedDesign<R> {
+impl<R: Record> SchemaDesign for KeyedDesign<R> {
     fn name(&self) -> &str {
         self.name
     }
@@ -222,7 +222,7 @@ pub(crate) fn for_key(
             asked = asked.condition(field, condition.clone());
             continue;
         };
-        if let Condition::Equals(value) = condition {
+        if let FieldCondition::Equals(value) = condition {
             let name = value.as_bytes().unwrap_or_default();
             match number(*kind, name)? {
                 Some(number) => asked = asked.equals(field, number),

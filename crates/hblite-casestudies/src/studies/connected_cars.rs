@@ -11,7 +11,7 @@ use hblite_rowkey::{Query, Value};
 
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::names::EPOCH_MS;
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 /// One report of a car.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl fmt::Display for Report {
 #[derive(Debug)]
 pub struct ConnectedCars;
 
-impl Study for ConnectedCars {
+impl CaseStudy for ConnectedCars {
     fn name(&self) -> &'static str {
         "connected-cars"
     }
@@ -101,7 +101,7 @@ impl Study for ConnectedCars {
         (records / 100).clamp(4, 10_000)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         let design =
             |name, key: &str, why| KeyedDesign::<Report>::new(name, "CARS", key, why).boxed();
         vec![

@@ -10,7 +10,7 @@ use hblite_rowkey::{Query, Value};
 
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::names::{FAMILY, GIVEN};
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 /// An entry in a user's address book.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl fmt::Display for Contact {
 #[derive(Debug)]
 pub struct Contacts;
 
-impl Study for Contacts {
+impl CaseStudy for Contacts {
     fn name(&self) -> &'static str {
         "contacts"
     }
@@ -78,7 +78,7 @@ impl Study for Contacts {
         (records / 40).clamp(4, 1_000_000)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         const BY_USER: &str = "uid:str|phone:str|name:str";
         vec![
             KeyedDesign::<Contact>::new(

@@ -11,7 +11,7 @@ use hblite_rowkey::{Query, Value};
 
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::names::EPOCH_MS;
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 /// One line of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub struct LogData;
 const HOST: u8 = b'h';
 const EVENT: u8 = b'e';
 
-impl Study for LogData {
+impl CaseStudy for LogData {
     fn name(&self) -> &'static str {
         "log-data"
     }
@@ -111,7 +111,7 @@ impl Study for LogData {
         (records / 500).clamp(4, 2_000)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         let design =
             |name, key: &str, why| KeyedDesign::<LogEvent>::new(name, "LOG_DATA", key, why);
         vec![

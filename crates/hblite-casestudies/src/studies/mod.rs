@@ -12,10 +12,10 @@ pub mod trading;
 pub mod web_pages;
 
 use crate::error::{Error, Result};
-use crate::study::Study;
+use crate::study::CaseStudy;
 
 /// All studies, in the order of the documents.
-pub fn studies() -> Vec<Box<dyn Study>> {
+pub fn studies() -> Vec<Box<dyn CaseStudy>> {
     vec![
         Box::new(log_data::LogData),
         Box::new(time_series::TimeSeries),
@@ -39,7 +39,7 @@ pub fn studies() -> Vec<Box<dyn Study>> {
 ///
 /// # Errors
 /// `Unknown` with the known names.
-pub fn study(name: &str) -> Result<Box<dyn Study>> {
+pub fn study(name: &str) -> Result<Box<dyn CaseStudy>> {
     let mut studies = studies();
     match studies.iter().position(|study| study.name() == name) {
         Some(index) => Ok(studies.swap_remove(index)),

@@ -12,7 +12,7 @@ use hblite_rowkey::{Query, Value};
 
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::names::EPOCH_MS;
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 /// Something that a user did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl fmt::Display for Operation {
 #[derive(Debug)]
 pub struct RecentOperations;
 
-impl Study for RecentOperations {
+impl CaseStudy for RecentOperations {
     fn name(&self) -> &'static str {
         "recent-operations"
     }
@@ -86,7 +86,7 @@ impl Study for RecentOperations {
         (records / 50).clamp(4, 100_000)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         let design = |name, key: &str, why| {
             KeyedDesign::<Operation>::new(name, "USER_OPS", key, why).boxed()
         };

@@ -11,7 +11,7 @@ use std::fmt;
 use hblite_rowkey::{Query, Value};
 
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 /// The data of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl fmt::Display for Profile {
 #[derive(Debug)]
 pub struct RiskControl;
 
-impl Study for RiskControl {
+impl CaseStudy for RiskControl {
     fn name(&self) -> &'static str {
         "risk-control"
     }
@@ -100,7 +100,7 @@ impl Study for RiskControl {
         records
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         let three = |name, prefix: &dyn Fn(&str) -> String, why| {
             let key = |field: &str| format!("{}{field}:str", prefix(field));
             KeyedDesign::<Profile>::new(name, "RISK_UID", &key("uid"), why)

@@ -11,7 +11,7 @@ use hblite_rowkey::{Query, Value};
 
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::names::EPOCH_MS;
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 /// One deal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +89,7 @@ const SELLER: &str = "seller:str(6)|ts:timestamp|order:str";
 const BUYER: &str = "buyer:str(7)|ts:timestamp|order:str";
 const ORDER: &str = "order:str";
 
-impl Study for Trading {
+impl CaseStudy for Trading {
     fn name(&self) -> &'static str {
         "trading"
     }
@@ -106,7 +106,7 @@ impl Study for Trading {
         (records / 200).clamp(4, 1_000)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         vec![
             KeyedDesign::<Deal>::new(
                 "seller",

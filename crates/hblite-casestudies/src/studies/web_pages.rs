@@ -10,7 +10,7 @@ use std::fmt;
 use hblite_rowkey::{Query, Value};
 
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl fmt::Display for Page {
 #[derive(Debug)]
 pub struct WebPages;
 
-impl Study for WebPages {
+impl CaseStudy for WebPages {
     fn name(&self) -> &'static str {
         "web-pages"
     }
@@ -82,7 +82,7 @@ impl Study for WebPages {
         (records / 100).clamp(6, 10_000)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         let design =
             |name, key: &str, why| KeyedDesign::<Page>::new(name, "PAGES", key, why).boxed();
         vec![

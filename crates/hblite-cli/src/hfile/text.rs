@@ -9,7 +9,7 @@ use hblite_model::{CellRef, CellType};
 
 /// `row/family:qualifier/timestamp/type`.
 pub(super) fn key_text(flat_key: &[u8]) -> String {
-    if !key::check(flat_key) {
+    if !key::is_well_formed(flat_key) {
         return to_string_binary(flat_key);
     }
     let row = to_string_binary(key::row(flat_key));

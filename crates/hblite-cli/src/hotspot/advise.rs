@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use hblite_hotspot::advise::{Advice, AdviceOptions, Sample, Wanted, advise};
-use hblite_hotspot::condition::Condition;
+use hblite_hotspot::condition::FigureCondition;
 use hblite_hotspot::data::{Format, Table};
 use hblite_rowkey::Design;
 
@@ -54,7 +54,7 @@ pub(crate) struct AdviseArguments {
     /// Exits with status 1 if this holds for the present key in the next period, for example
     /// 'windowed max/mean > 2 or rows per query > 100000'; may be given several times
     #[arg(long, value_name = "CONDITION", value_parser = super::condition)]
-    fail_if: Vec<Condition>,
+    fail_if: Vec<FigureCondition>,
 }
 
 const AFTER_HELP: &str = "\

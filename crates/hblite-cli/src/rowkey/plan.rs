@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use hblite::bytes::to_string_binary;
-use hblite_rowkey::{Access, Condition, Design, Plan, Query, Value};
+use hblite_rowkey::{Access, Design, FieldCondition, Plan, Query, Value};
 
 use super::design;
 use hblite_hotspot::data::parse_value as value;
@@ -61,14 +61,19 @@ fn query(design: &Design, text: &str) -> Result<Query, String> {
     Ok(query)
 }
 
-fn condition(design: &Design, name: &str, operator: &str, text: &str) -> Result<Condition, String> {
+fn condition(
+    design: &Design,
+    name: &str,
+    operator: &str,
+    text: &str,
+) -> Result<FieldCondition, String> {
     let index = design.field_index(name).map_err(|error| error.to_string())?;
     let field = &design.fields()[index];
     let text_value = || Value::from(text.to_owned());
     Ok(match operator {
-        "=" => Condition::Equals(value(field, text)?),
-        "begins" => Condition::Prefix(text_value()),
-        "ends" => Condition::Suffix(text_value()),
+        "=" => FieldCondition::Equals(value(field, text)?),
+        "begins" => FieldCondition::Prefix(text_value()),
+        "ends" => FieldCondition::Suffix(text_value()),
         _ => {
             let (from, to) = text
                 .split_once("..")
@@ -76,7 +81,7 @@ fn condition(design: &Design, name: &str, operator: &str, text: &str) -> Result<
             let bound = |text: &str| {
                 if text.is_empty() { Ok(None) } else { value(field, text).map(Some) }
             };
-            Condition::Range { from: bound(from)?, to: bound(to)? }
+            FieldCondition::Range { from: bound(from)?, to: bound(to)? }
         }
     })
 }

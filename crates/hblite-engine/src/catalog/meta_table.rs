@@ -20,7 +20,7 @@ use hblite_model::{
 
 use super::meta;
 use crate::region::Region;
-use crate::region::scanner::RegionStep;
+use crate::region::region_scanner::RegionStep;
 
 /// hbase:meta and hbase:namespace.
 pub(super) struct MetaTables {

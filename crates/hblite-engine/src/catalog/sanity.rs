@@ -85,7 +85,7 @@ fn replication_problem(table: &TableDescriptor) -> Option<String> {
 
 /// As HBase without the native libraries for them.
 fn compression_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
-    let missing = hblite_codec::check(family.compression()).err()?;
+    let missing = hblite_codec::ensure_available(family.compression()).err()?;
     let refused =
         format!("Compression algorithm '{}' previously failed test.", missing.compression);
     Some(match missing.feature {

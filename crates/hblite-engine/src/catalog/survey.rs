@@ -24,8 +24,8 @@ use crate::memstore::{ChunkPool, MemStore};
 use crate::store::key_value_scanner::{KeyValueScanner as _, SourceScanner};
 use crate::store::matcher::ScanInfo;
 use crate::store::replaced_files;
-use crate::store::scanner::{RowBudget, StoreScanner};
 use crate::store::store_file::{StoreFile, is_store_file_name, split_reference};
+use crate::store::store_scanner::{RowBudget, StoreScanner};
 use crate::wal::WalEntry;
 
 /// An entry of the log for hbase:meta.

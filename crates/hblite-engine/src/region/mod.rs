@@ -14,8 +14,8 @@ mod memory;
 mod mutate;
 mod mvcc;
 mod read_modify_write;
+pub(crate) mod region_scanner;
 mod row_lock;
-pub(crate) mod scanner;
 mod settings;
 pub(crate) mod split;
 pub(crate) mod split_policy;
@@ -40,8 +40,8 @@ use crate::wal::{WalEntry, WalRegion};
 use self::flush::FlushState;
 use self::load::RegionLoadCounters;
 use self::mvcc::Mvcc;
+use self::region_scanner::{RegionScanner, RegionStep, ScanSources};
 use self::row_lock::RowLocks;
-use self::scanner::{RegionScanner, RegionStep, ScanSources};
 use self::settings::RegionSettings;
 
 /// A row range of a table.

@@ -9,7 +9,7 @@ use hblite_hfile::{HFileWriterOptions, StoreFileInfo};
 use hblite_model::Result;
 
 use super::key_value_scanner::SourceScanner;
-use super::scanner::{CompactionScanner, ScanType};
+use super::store_scanner::{CompactionScanner, ScanType};
 use super::{Store, checked_list};
 use crate::memstore::MemStoreSnapshot;
 

@@ -20,9 +20,9 @@ pub(crate) mod open_files;
 pub(crate) mod reference;
 pub(crate) mod region_files;
 mod replaced_files;
-pub(crate) mod scanner;
 pub(crate) mod standing;
 pub(crate) mod store_file;
+pub(crate) mod store_scanner;
 
 pub(crate) use compaction::{CompactionSettings, CompactionTrigger};
 pub(crate) use flusher::StoreFlush;

@@ -87,7 +87,7 @@ impl Half {
             Ok(())
         });
         read.map_err(|_| "it is not a protobuf message")?;
-        let split_key = split_key.filter(|split_key| key::check(split_key));
+        let split_key = split_key.filter(|split_key| key::is_well_formed(split_key));
         let row = split_key.map(key::row).ok_or("it has no split key")?.to_vec();
         match range {
             Some(RANGE_TOP) => Ok(Self::Top(row)),

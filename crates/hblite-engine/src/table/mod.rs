@@ -9,11 +9,11 @@
 mod batch;
 mod fetches;
 mod region_handle;
-mod scanner;
+mod table_scanner;
 
-pub use crate::region::scanner::RegionStep;
+pub use crate::region::region_scanner::RegionStep;
 pub use region_handle::{RegionHandle, RegionScan, StoreFiles};
-pub use scanner::TableScanner;
+pub use table_scanner::TableScanner;
 
 use std::any::Any;
 use std::sync::Arc;

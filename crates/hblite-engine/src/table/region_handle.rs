@@ -17,7 +17,7 @@ use hblite_model::{
 };
 
 use crate::region::Region;
-use crate::region::scanner::{RegionScanner, RegionStep};
+use crate::region::region_scanner::{RegionScanner, RegionStep};
 
 /// A region that was in service when it was looked up. Cheap to clone.
 #[derive(Clone, Debug)]

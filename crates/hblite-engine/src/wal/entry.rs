@@ -135,7 +135,7 @@ fn split_cell(bytes: &[u8]) -> Option<(CellParts<'_>, &[u8])> {
     let (value, rest) = rest.split_at_checked(u32::from_be_bytes([e, f, g, h]) as usize)?;
     let (tags_length, rest) = rest.split_first_chunk::<TAGS_LENGTH_SIZE>()?;
     let (tags, rest) = rest.split_at_checked(u16::from_be_bytes(*tags_length) as usize)?;
-    key::check(key).then_some((CellParts { key, value, tags }, rest))
+    key::is_well_formed(key).then_some((CellParts { key, value, tags }, rest))
 }
 
 /// What was decoded; the error says what is malformed.

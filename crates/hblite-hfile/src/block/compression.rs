@@ -18,7 +18,7 @@ use crate::error::{Damage, Parsed, ensure};
 pub(crate) fn of_number(number: u64) -> Result<Compression, String> {
     let compression = Compression::from_number(number)
         .ok_or_else(|| format!("compression codec number {number}"))?;
-    hblite_codec::check(compression).map_err(|missing| missing.to_string())?;
+    hblite_codec::ensure_available(compression).map_err(|missing| missing.to_string())?;
     Ok(compression)
 }
 

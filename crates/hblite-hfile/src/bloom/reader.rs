@@ -83,7 +83,7 @@ impl BloomReader {
             order.check(offset, on_disk_size)?;
             let first_key = input.byte_array()?;
             ensure(
-                !has_flat_keys || hblite_model::cell::key::check(first_key),
+                !has_flat_keys || hblite_model::cell::key::is_well_formed(first_key),
                 "lengths inside a Bloom key do not fit",
             )?;
             reserve(&mut chunks, 1)?;

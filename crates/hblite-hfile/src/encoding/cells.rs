@@ -87,7 +87,7 @@ impl CellLayout {
         let (key_length, value_length) = ((lengths >> 32) as usize, lengths as u32 as usize);
         let key_start = at + KEY_VALUE_HEADER_SIZE;
         let flat_key = bytes.get(key_start..key_start + key_length).ok_or_else(cut)?;
-        if !key::check(flat_key) {
+        if !key::is_well_formed(flat_key) {
             return Err(Damage::new("lengths inside a key do not fit"));
         }
         let mut end = key_start + key_length + value_length;

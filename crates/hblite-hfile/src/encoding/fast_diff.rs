@@ -110,7 +110,7 @@ fn decode(input: &mut Input<'_>, mut trailer: PackedTrailer, out: &mut DecodedCe
     let value_length = input.varint()?;
     ensure(input.varint()? == 0, "first cell refers to one before")?;
     let first_key = input.take(key_length)?;
-    ensure(key::check(first_key), "lengths inside a key do not fit")?;
+    ensure(key::is_well_formed(first_key), "lengths inside a key do not fit")?;
     out.begin(key_length, value_length)?;
     out.push(first_key)?;
     out.push(input.take(value_length)?)?;

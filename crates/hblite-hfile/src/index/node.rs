@@ -128,7 +128,7 @@ impl NodeBuilder {
 
     /// Adds an entry.
     pub(crate) fn push(&mut self, key: &[u8], offset: u64, on_disk_size: u32) -> Parsed<()> {
-        ensure(key::check(key), "lengths inside an index key do not fit")?;
+        ensure(key::is_well_formed(key), "lengths inside an index key do not fit")?;
         self.order.check(offset, on_disk_size)?;
         let key_start =
             u32::try_from(self.keys.len()).map_err(|_| Damage::new("index keys of over 4 GiB"))?;

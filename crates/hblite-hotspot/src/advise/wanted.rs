@@ -11,7 +11,7 @@
 //!
 //! One query per line; `#` starts a comment. The weight is the relative frequency of a query.
 
-use hblite_rowkey::{Condition, Query, Value};
+use hblite_rowkey::{FieldCondition, Query, Value};
 
 use super::NoAdvice;
 use super::sample::Sample;
@@ -182,24 +182,29 @@ impl WantedQuery {
     }
 }
 
-fn condition(known: Known, value: &Value<'static>, sample: &Sample, index: usize) -> Condition {
+fn condition(
+    known: Known,
+    value: &Value<'static>,
+    sample: &Sample,
+    index: usize,
+) -> FieldCondition {
     match known {
-        Known::Value => Condition::Equals(value.clone()),
+        Known::Value => FieldCondition::Equals(value.clone()),
         Known::Begins(count) => match value.as_text() {
             Some(text) => {
                 let start: String = text.chars().take(count).collect();
-                Condition::Prefix(start.into())
+                FieldCondition::Prefix(start.into())
             }
             None => {
                 let bytes = value.as_bytes().unwrap_or_default();
-                Condition::Prefix(bytes[..count.min(bytes.len())].to_vec().into())
+                FieldCondition::Prefix(bytes[..count.min(bytes.len())].to_vec().into())
             }
         },
         Known::Ends(count) => {
             let text = value.as_text().unwrap_or_default();
             let skipped = text.chars().count().saturating_sub(count);
             let end: String = text.chars().skip(skipped).collect();
-            Condition::Suffix(end.into())
+            FieldCondition::Suffix(end.into())
         }
         Known::Stretch(share) => {
             let (least, most) = sample.extent(index);
@@ -210,7 +215,7 @@ fn condition(known: Known, value: &Value<'static>, sample: &Sample, index: usize
             let width = ((most.saturating_sub(least)) as f64 * share).max(1.0) as i128;
             let from = u64::try_from((middle - width / 2).max(0)).unwrap_or(0);
             let to = from.saturating_add(u64::try_from(width).unwrap_or(u64::MAX));
-            Condition::Range { from: Some(from.into()), to: Some(to.into()) }
+            FieldCondition::Range { from: Some(from.into()), to: Some(to.into()) }
         }
     }
 }

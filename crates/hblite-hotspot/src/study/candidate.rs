@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hblite_rowkey::{Condition, Design, Order, Query, Value};
+use hblite_rowkey::{Design, FieldCondition, Order, Query, Value};
 
 use super::records::{Moment, Record};
 use super::workload::{OwnData, Workload};
@@ -177,7 +177,7 @@ impl Candidate {
             let substitute = self.workload.substitutes().iter().find(|(field, _)| field == name);
             if has(name) {
                 translated = translated.condition(name, condition.clone());
-            } else if let (Some((_, other)), Condition::Equals(_)) = (substitute, condition)
+            } else if let (Some((_, other)), FieldCondition::Equals(_)) = (substitute, condition)
                 && let Some(place) = self.workload.field_index(other)
                 && has(other)
             {

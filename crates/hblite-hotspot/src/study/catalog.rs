@@ -1,16 +1,16 @@
 //! The studies of keys: the choices that HBase's design guides compare, in their simplest form. The
 //! case studies themselves, with all tables, are in `hblite-casestudies`.
 
-use super::question::Ask::{Around, Begins, Same};
-use super::question::Question;
+use super::query_template::Ask::{Around, Begins, Same};
+use super::query_template::QueryTemplate;
 use super::{Study, records};
 
 const fn question(
     name: &'static str,
     about: &'static str,
     asks: &'static [super::Ask],
-) -> Question {
-    Question { name, about, asks, newest_by: None, limit: None }
+) -> QueryTemplate {
+    QueryTemplate { name, about, asks, newest_by: None, limit: None }
 }
 
 const fn newest(
@@ -18,8 +18,8 @@ const fn newest(
     about: &'static str,
     asks: &'static [super::Ask],
     limit: u64,
-) -> Question {
-    Question { name, about, asks, newest_by: Some("ts"), limit: Some(limit) }
+) -> QueryTemplate {
+    QueryTemplate { name, about, asks, newest_by: Some("ts"), limit: Some(limit) }
 }
 
 /// All studies, in the order of the guide.
@@ -175,7 +175,7 @@ const LISTS: Study = Study {
         ("reversed", "user:reversed_str(12)|value:u64", "the user reversed"),
     ],
     questions: &[
-        Question {
+        QueryTemplate {
             name: "first 30",
             about: "the first values of one user",
             asks: &[Same("user")],

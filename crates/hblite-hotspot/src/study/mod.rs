@@ -2,19 +2,19 @@
 //!
 //! A [`Study`] is data. Its records are about entities (hosts, customers, cars, …). The
 //! [`crate::generate`] module decides which entity comes next and when; this module gives each
-//! record its fields. A [`Candidate`] is a design of keys over these fields. A [`Question`] is a
-//! query about a written record; each candidate answers it with its own scans.
+//! record its fields. A [`Candidate`] is a design of keys over these fields. A [`QueryTemplate`] is
+//! a query about a written record; each candidate answers it with its own scans.
 
 mod candidate;
 mod catalog;
-mod question;
+mod query_template;
 mod records;
 mod workload;
 
 use std::fmt;
 
 pub use candidate::{Candidate, key_text, split_designs};
-pub use question::{Ask, Question};
+pub use query_template::{Ask, QueryTemplate};
 pub use records::{EPOCH_MS, Moment, Record};
 pub use workload::{OwnData, Workload};
 
@@ -37,7 +37,7 @@ pub struct Study {
     /// description.
     pub designs: &'static [(&'static str, &'static str, &'static str)],
     /// The queries.
-    pub questions: &'static [Question],
+    pub questions: &'static [QueryTemplate],
     pub(crate) record: fn(&Moment) -> Record,
 }
 

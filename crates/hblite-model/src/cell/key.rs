@@ -174,7 +174,7 @@ pub fn last_on_column(row: &[u8], family: &[u8], qualifier: &[u8]) -> Vec<u8> {
 }
 
 /// Whether the lengths inside `key` fit into it. Does not check type or timestamp.
-pub fn check(key: &[u8]) -> bool {
+pub fn is_well_formed(key: &[u8]) -> bool {
     if key.len() < FIXED_SIZE {
         return false;
     }

@@ -62,10 +62,10 @@ pub struct CellRef<'a> {
 }
 
 impl<'a> CellRef<'a> {
-    /// A cell from its parts. `key` must be well-formed ([`key::check`]).
+    /// A cell from its parts. `key` must be well-formed ([`key::is_well_formed`]).
     #[inline]
     pub fn new(key: &'a [u8], value: &'a [u8], tags: &'a [u8], sequence_id: u64) -> Self {
-        debug_assert!(key::check(key), "malformed key {key:?}");
+        debug_assert!(key::is_well_formed(key), "malformed key {key:?}");
         Self { key, value, tags, sequence_id }
     }
 

@@ -121,7 +121,7 @@ fn split_cell(bytes: &[u8]) -> Option<(CellRef<'_>, &[u8])> {
         None if tags.is_empty() => tags,
         None => return None,
     };
-    key::check(flat_key).then(|| (CellRef::new(flat_key, value, tags, 0), rest))
+    key::is_well_formed(flat_key).then(|| (CellRef::new(flat_key, value, tags, 0), rest))
 }
 
 fn split_u32(bytes: &[u8]) -> Option<(usize, &[u8])> {

@@ -10,7 +10,7 @@ use hblite_rowkey::{Query, Value};
 
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::names::EPOCH_MS;
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 /// A sales order, without its line items.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl fmt::Display for SalesOrder {
 #[derive(Debug)]
 pub struct CustomerOrder;
 
-impl Study for CustomerOrder {
+impl CaseStudy for CustomerOrder {
     fn name(&self) -> &'static str {
         "customer-order"
     }
@@ -95,7 +95,7 @@ impl Study for CustomerOrder {
         (records / 20).clamp(4, 1_000_000)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         let design = |name, key: &str, why| KeyedDesign::<SalesOrder>::new(name, "ORDER", key, why);
         vec![
             design(

@@ -16,7 +16,7 @@ use super::customer_order::SalesOrder;
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::names::{CITIES, FAMILY, GIVEN, STREETS};
 use crate::random::Random;
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 /// A customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl fmt::Display for Entry {
 #[derive(Debug)]
 pub struct CustomerPlusPlus;
 
-impl Study for CustomerPlusPlus {
+impl CaseStudy for CustomerPlusPlus {
     fn name(&self) -> &'static str {
         "customer-plus-plus"
     }
@@ -160,7 +160,7 @@ impl Study for CustomerPlusPlus {
         records.div_ceil(RECORDS_PER_CUSTOMER)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         vec![
             KeyedDesign::<Entry>::new(
                 "two-tables",

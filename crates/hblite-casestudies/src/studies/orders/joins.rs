@@ -16,7 +16,7 @@ use crate::descriptor;
 use crate::error::{Error, Result};
 use crate::keyed::{FAMILY, Record as _};
 use crate::merged::merged;
-use crate::study::{DataSet, Design, Question, RecordId, Session, Study, Write};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Write};
 use crate::trace::{TableReader, Trace};
 
 /// Where the customer's name comes from.
@@ -35,7 +35,7 @@ const ORDER_KEY: &str = "date:timestamp|number:str";
 #[derive(Debug)]
 pub struct Joins;
 
-impl Study for Joins {
+impl CaseStudy for Joins {
     fn name(&self) -> &'static str {
         "joins"
     }
@@ -52,8 +52,9 @@ impl Study for Joins {
         records.div_ceil(RECORDS_PER_CUSTOMER)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
-        let design = |name, join, why| Box::new(JoinDesign { name, join, why }) as Box<dyn Design>;
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
+        let design =
+            |name, join, why| Box::new(JoinDesign { name, join, why }) as Box<dyn SchemaDesign>;
         vec![
             design(
                 "nested-loop",
@@ -106,7 +107,7 @@ fn order_key() -> hblite_rowkey::Design {
     hblite_rowkey::Design::parse(ORDER_KEY).expect("keys of studies are tested")
 }
 
-impl Design for JoinDesign {
+impl SchemaDesign for JoinDesign {
     fn name(&self) -> &str {
         self.name
     }

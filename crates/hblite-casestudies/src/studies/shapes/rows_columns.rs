@@ -11,7 +11,7 @@ use hblite_rowkey::{Query, Value};
 
 use super::slices::{Numbered, Slices};
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 /// One of very many attributes of a thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ const PER_THING: u64 = 1_000_000;
 /// Attributes of one row in between.
 const PER_ROW: u32 = 100;
 
-impl Study for RowsColumns {
+impl CaseStudy for RowsColumns {
     fn name(&self) -> &'static str {
         "rows-columns"
     }
@@ -100,10 +100,10 @@ impl Study for RowsColumns {
         records.div_ceil(PER_THING)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         let slices = |name, table, per_row, why| {
             Box::new(Slices::<Attribute> { name, table, why, per_row, record: PhantomData })
-                as Box<dyn Design>
+                as Box<dyn SchemaDesign>
         };
         vec![
             KeyedDesign::<Attribute>::new(

@@ -8,12 +8,12 @@
 use std::fmt;
 
 use hblite::{ColumnFamilyDescriptor, Connection, Get, Put, RowResult, TableDescriptor, TimeRange};
-use hblite_rowkey::{Condition, KeyRange, Order, Query, Value};
+use hblite_rowkey::{FieldCondition, KeyRange, Order, Query, Value};
 
 use crate::error::{Error, Result};
 use crate::keyed::{self, FAMILY, KeyedDesign, Kind, Record, expected};
 use crate::names::EPOCH_MS;
-use crate::study::{DataSet, Design, Question, RecordId, Session, Study, Write};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Write};
 use crate::trace::{TableReader, Trace};
 
 /// A value that a device had.
@@ -70,7 +70,7 @@ impl fmt::Display for State {
 #[derive(Debug)]
 pub struct RowsVersions;
 
-impl Study for RowsVersions {
+impl CaseStudy for RowsVersions {
     fn name(&self) -> &'static str {
         "rows-versions"
     }
@@ -87,7 +87,7 @@ impl Study for RowsVersions {
         (records / 200).clamp(4, 10_000)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         vec![
             KeyedDesign::<State>::new(
                 "rows",
@@ -130,7 +130,7 @@ const COLUMN: &str = "state";
 /// More than any history of the study has; a history beyond it would lose its oldest states.
 const VERSIONS_MAX: u32 = i32::MAX as u32;
 
-impl Design for Versions {
+impl SchemaDesign for Versions {
     fn name(&self) -> &str {
         "versions"
     }
@@ -199,8 +199,8 @@ impl Session for VersionsSession {
         let (mut from, mut to) = (0, i64::MAX);
         for (field, condition) in query.conditions() {
             match (field.as_str(), condition) {
-                ("device", Condition::Equals(value)) => device = value.as_text(),
-                ("ts", Condition::Range { from: first, to: last }) => {
+                ("device", FieldCondition::Equals(value)) => device = value.as_text(),
+                ("ts", FieldCondition::Range { from: first, to: last }) => {
                     let number = |value: &Option<Value<'_>>| {
                         let number = value.as_ref().and_then(Value::as_number);
                         number.and_then(|ts| i64::try_from(ts).ok())

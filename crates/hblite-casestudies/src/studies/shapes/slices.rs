@@ -14,12 +14,12 @@ use std::marker::PhantomData;
 
 use hblite::filter::{Filter, ListOperator};
 use hblite::{Connection, Get, Put, RowResult, Scan, TableDescriptor};
-use hblite_rowkey::{Condition, KeyRange, Order, Query, Value, next_after_prefix};
+use hblite_rowkey::{FieldCondition, KeyRange, Order, Query, Value, next_after_prefix};
 
 use crate::descriptor;
 use crate::error::{Error, Result};
 use crate::keyed::{self, FAMILY, Record};
-use crate::study::{Design, Question, RecordId, Session, Write};
+use crate::study::{Question, RecordId, SchemaDesign, Session, Write};
 use crate::trace::{TableReader, Trace};
 
 /// A record that is a numbered value of an owner.
@@ -77,7 +77,7 @@ fn row(owner: &str, number: u32, per_row: Option<u32>) -> Vec<u8> {
 /// Bytes of an owner in the row.
 pub(super) const OWNER_WIDTH: usize = 8;
 
-impl<R: Numbered> Design for Slices<R> {
+impl<R: Numbered> SchemaDesign for Slices<R> {
     fn name(&self) -> &str {
         self.name
     }
@@ -131,14 +131,14 @@ impl Wanted {
         let number = |value: &Value<'_>| value.as_number().and_then(|n| u32::try_from(n).ok());
         for (field, condition) in query.conditions() {
             match condition {
-                Condition::Equals(value) if field == R::OWNER => {
+                FieldCondition::Equals(value) if field == R::OWNER => {
                     wanted.owner = value.as_text().map(str::to_owned);
                 }
-                Condition::Equals(value) if field == R::NUMBER => {
+                FieldCondition::Equals(value) if field == R::NUMBER => {
                     wanted.first = number(value).unwrap_or(0);
                     wanted.last = wanted.first;
                 }
-                Condition::Range { from, to } if field == R::NUMBER => {
+                FieldCondition::Range { from, to } if field == R::NUMBER => {
                     wanted.first = from.as_ref().and_then(number).unwrap_or(0);
                     let to = to.as_ref().and_then(number);
                     wanted.last = to.map_or(u32::MAX, |to| to.saturating_sub(1));

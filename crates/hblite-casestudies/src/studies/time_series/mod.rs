@@ -17,7 +17,7 @@ pub use compaction::{compacted, points_of};
 pub use point::Point;
 
 use crate::keyed::{KeyedDesign, Record as _, expected};
-use crate::study::{DataSet, Design, Question, RecordId, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign};
 
 use packed::{Packed, Packing};
 use point::STEP_MS;
@@ -26,7 +26,7 @@ use point::STEP_MS;
 #[derive(Debug)]
 pub struct TimeSeries;
 
-impl Study for TimeSeries {
+impl CaseStudy for TimeSeries {
     fn name(&self) -> &'static str {
         "time-series"
     }
@@ -43,7 +43,7 @@ impl Study for TimeSeries {
         (records / 2_000).clamp(3, 1_000)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         vec![
             KeyedDesign::<Point>::new(
                 "row-per-point",

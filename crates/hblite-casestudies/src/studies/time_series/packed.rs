@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hblite::{Connection, Put, RowResult, TableDescriptor};
-use hblite_rowkey::{Condition, Order, Plan, Query, Value};
+use hblite_rowkey::{FieldCondition, Order, Plan, Query, Value};
 
 use super::compaction::{compacted, points_of};
 use super::layout::{ROW_SECONDS, qualifier};
@@ -13,7 +13,7 @@ use crate::descriptor;
 use crate::error::{Error, Result};
 use crate::keyed::{Record as _, wanted};
 use crate::merged::merged;
-use crate::study::{DataSet, Design, Question, RecordId, Session, Write};
+use crate::study::{DataSet, Question, RecordId, SchemaDesign, Session, Write};
 use crate::trace::{TableReader, Trace};
 
 /// How points are packed.
@@ -79,7 +79,7 @@ impl Packed {
     }
 }
 
-impl Design for Packed {
+impl SchemaDesign for Packed {
     fn name(&self) -> &str {
         self.name
     }
@@ -164,15 +164,15 @@ impl PackedSession {
         let mut rows = Query::new();
         for (field, condition) in query.conditions() {
             match (field.as_str(), condition) {
-                ("host" | "metric", Condition::Equals(value)) => {
+                ("host" | "metric", FieldCondition::Equals(value)) => {
                     let Some(value) = self.known(field, value)? else { return Ok(None) };
                     rows = rows.equals(field, value);
                 }
-                ("ts", Condition::Equals(value)) => {
+                ("ts", FieldCondition::Equals(value)) => {
                     let ts = value.as_number().and_then(|ts| u64::try_from(ts).ok());
                     rows = rows.equals("base", self.packing.place(ts.unwrap_or(0)).0);
                 }
-                ("ts", Condition::Range { from, to }) => {
+                ("ts", FieldCondition::Range { from, to }) => {
                     let ts = |value: &Option<Value<'_>>| {
                         let number = value.as_ref().and_then(Value::as_number);
                         number.and_then(|ts| u64::try_from(ts).ok())
@@ -180,7 +180,7 @@ impl PackedSession {
                     // Up to the row that holds the last millisecond wanted.
                     let first = ts(from).map(|ts| Value::from(self.packing.place(ts).0));
                     let last = ts(to).map(|ts| self.packing.place(ts.saturating_sub(1)).0 + 1);
-                    let range = Condition::Range { from: first, to: last.map(Value::from) };
+                    let range = FieldCondition::Range { from: first, to: last.map(Value::from) };
                     rows = rows.condition("base", range);
                 }
                 _ => {}
@@ -262,7 +262,7 @@ impl Session for PackedSession {
         let is_series = self.key.fields().iter().all(|field| {
             !matches!(field.name.as_str(), "host" | "metric")
                 || query.conditions().iter().any(|(name, condition)| {
-                    *name == field.name && matches!(condition, Condition::Equals(_))
+                    *name == field.name && matches!(condition, FieldCondition::Equals(_))
                 })
         });
         let is_in_order = plan.is_in_order && is_series;

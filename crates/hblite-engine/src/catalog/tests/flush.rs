@@ -12,7 +12,7 @@ use hblite_model::{
 
 use super::{DIR, env, has, name, open, options, put, rows, table};
 use crate::region::FileGate;
-use crate::region::scanner::{RegionScanner, ScanSources};
+use crate::region::region_scanner::{RegionScanner, ScanSources};
 use crate::{Engine, EngineOptions, WalOptions};
 
 const SEEDS: u64 = 6;

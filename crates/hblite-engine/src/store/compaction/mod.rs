@@ -30,8 +30,8 @@ use self::pace::Pace;
 pub(crate) use self::settings::CompactionSettings;
 use super::key_value_scanner::SourceScanner;
 use super::new_file::NewFile;
-use super::scanner::{CompactionScanner, ScanType};
 use super::store_file::StoreFile;
+use super::store_scanner::{CompactionScanner, ScanType};
 use super::{Store, checked_list};
 
 /// Five days.

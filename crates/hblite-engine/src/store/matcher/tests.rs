@@ -8,7 +8,7 @@ use super::MatchCode::{
     Include, IncludeAndSeekNextColumn, IncludeAndSeekNextRow, SeekNextColumn, SeekNextRow, Skip,
 };
 use super::*;
-use crate::store::scanner::naive::{self, NOW, cell, with_time_to_live};
+use crate::store::store_scanner::naive::{self, NOW, cell, with_time_to_live};
 
 const PUT: CellType = CellType::Put;
 

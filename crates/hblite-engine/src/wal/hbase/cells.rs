@@ -77,7 +77,7 @@ fn read_plain(input: &mut Input<'_>, entry: &mut HBaseLogEntry) -> Decoded<()> {
 }
 
 fn push(entry: &mut HBaseLogEntry, key: &[u8], value: &[u8], tags: &[u8]) -> Decoded<()> {
-    if !key::check(key) {
+    if !key::is_well_formed(key) {
         return Err("the key of a cell is malformed".into());
     }
     if CellType::from_code(key::type_code(key)).is_none() {

@@ -1,7 +1,7 @@
 //! A design of a case study, with its own records, tables and queries.
 
 use hblite::{Connection, Durability, Put, Table, TableDescriptor};
-use hblite_casestudies::{Access, DataSet, Design, RecordId, Session, Trace};
+use hblite_casestudies::{DataSet, RecordId, SchemaDesign, Session, Trace, TracedRead};
 use hblite_rowkey::ErrorKind;
 
 use super::{About, Asked, Opened, Target};
@@ -10,8 +10,8 @@ use crate::study::{BadStudy, Moment};
 
 /// A design of a case study.
 pub struct CaseStudyDesign {
-    study: Box<dyn hblite_casestudies::Study>,
-    design: Box<dyn Design>,
+    study: Box<dyn hblite_casestudies::CaseStudy>,
+    design: Box<dyn SchemaDesign>,
 }
 
 impl CaseStudyDesign {
@@ -144,7 +144,7 @@ impl Opened for OpenCaseStudy<'_> {
         asked.regions = cost.regions;
         asked.rows_read = cost.rows;
         asked.is_full_scan = trace.steps().iter().any(|step| {
-            matches!(&step.access, Access::Scan { bounds, .. }
+            matches!(&step.access, TracedRead::Scan { bounds, .. }
                 if bounds.start.is_empty() && bounds.stop.is_empty())
         });
         Ok(asked)

@@ -29,13 +29,13 @@ use self::session::OrderSession;
 use crate::descriptor;
 use crate::error::Result;
 use crate::keyed::FAMILY;
-use crate::study::{DataSet, Design, Question, RecordId, Session, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session};
 
 /// The study.
 #[derive(Debug)]
 pub struct OrderObject;
 
-impl Study for OrderObject {
+impl CaseStudy for OrderObject {
     fn name(&self) -> &'static str {
         "order-object"
     }
@@ -52,9 +52,10 @@ impl Study for OrderObject {
         (records / 10).clamp(4, 1_000_000)
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
-        let design =
-            |name, layout, why| Box::new(OrderDesign { name, layout, why }) as Box<dyn Design>;
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
+        let design = |name, layout, why| {
+            Box::new(OrderDesign { name, layout, why }) as Box<dyn SchemaDesign>
+        };
         vec![
             design(
                 "normalised",
@@ -132,7 +133,9 @@ impl Wanted {
     pub(super) fn of(query: &Query) -> Self {
         let value = |field: &str| {
             query.conditions().iter().find_map(|(name, condition)| match condition {
-                hblite_rowkey::Condition::Equals(value) if name == field => Some(value.clone()),
+                hblite_rowkey::FieldCondition::Equals(value) if name == field => {
+                    Some(value.clone())
+                }
                 _ => None,
             })
         };
@@ -170,7 +173,7 @@ struct OrderDesign {
     why: &'static str,
 }
 
-impl Design for OrderDesign {
+impl SchemaDesign for OrderDesign {
     fn name(&self) -> &str {
         self.name
     }

@@ -21,7 +21,7 @@ use hblite_rowkey::{Query, Value};
 use self::paged::Paged;
 use super::slices::{Numbered, Slices};
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
-use crate::study::{DataSet, Design, Question, RecordId, Skew, Study};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Skew};
 
 /// A value in a user's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl fmt::Display for ListValue {
 #[derive(Debug)]
 pub struct Lists;
 
-impl Study for Lists {
+impl CaseStudy for Lists {
     fn name(&self) -> &'static str {
         "lists"
     }
@@ -102,7 +102,7 @@ impl Study for Lists {
         DataSet { seed, records, entities: self.entities(records), skew: Skew::PowerLaw }
     }
 
-    fn designs(&self) -> Vec<Box<dyn Design>> {
+    fn designs(&self) -> Vec<Box<dyn SchemaDesign>> {
         vec![
             KeyedDesign::<ListValue>::new(
                 "tall",

@@ -13,7 +13,7 @@ use super::ListValue;
 use crate::descriptor;
 use crate::error::{Error, Result};
 use crate::keyed::{FAMILY, Record as _};
-use crate::study::{DataSet, Design, Question, RecordId, Session, Write};
+use crate::study::{DataSet, Question, RecordId, SchemaDesign, Session, Write};
 use crate::trace::{TableReader, Trace};
 
 /// Values of a page.
@@ -25,7 +25,7 @@ const COLUMN: &str = "l";
 
 pub(super) struct Paged;
 
-impl Design for Paged {
+impl SchemaDesign for Paged {
     fn name(&self) -> &str {
         "paged"
     }
@@ -198,7 +198,7 @@ impl Session for PagedSession {
         let query = &question.query;
         let users = query.conditions().iter().filter(|(field, _)| field == "user");
         let mut users = users.filter_map(|(_, condition)| match condition {
-            hblite_rowkey::Condition::Equals(user) => user.as_text(),
+            hblite_rowkey::FieldCondition::Equals(user) => user.as_text(),
             _ => None,
         });
         let Some(user) = users.next() else {

@@ -9,7 +9,7 @@ use hblite_model::{Direction, Error, Exception, Result, RowPart};
 
 use super::{CellSink, PausedRow, RegionScanner, RegionStep, RowBudget, RowStep};
 use crate::store::key_value_scanner::KeyValueScanner;
-use crate::store::scanner::StoreScanner;
+use crate::store::store_scanner::StoreScanner;
 
 impl<S: KeyValueScanner> RegionScanner<S> {
     pub(super) fn next_judged_row<C: CellSink>(

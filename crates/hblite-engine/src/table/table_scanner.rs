@@ -17,7 +17,7 @@ use hblite_model::{CellRef, Direction, Result, RowPart, RowResult, Scan, ScanSte
 use super::TableHandle;
 use super::fetches::{Fetches, PieceOfRow};
 use crate::region::Region;
-use crate::region::scanner::{CellSink, RegionScanner, RegionStep};
+use crate::region::region_scanner::{CellSink, RegionScanner, RegionStep};
 
 /// The rows of a scan.
 pub struct TableScanner {

@@ -10,7 +10,7 @@ use hblite_model::{CellRef, CellType, Exception, TimeRange};
 
 use super::*;
 use crate::store::key_value_scanner::vec_scanner::VecScanner;
-use crate::store::scanner::naive::{self, Dice, NOW, cell};
+use crate::store::store_scanner::naive::{self, Dice, NOW, cell};
 
 fn open(families: Vec<(ScanInfo, Vec<VecScanner>)>, scan: &Scan) -> Result<RegionScanner> {
     let families = families

@@ -7,7 +7,7 @@ use super::{EPOCH_MS, Study};
 
 /// A query with placeholders.
 #[derive(Debug, Clone, Copy)]
-pub struct Question {
+pub struct QueryTemplate {
     /// The name in tables.
     pub name: &'static str,
     /// What it asks for.
@@ -40,7 +40,7 @@ impl Ask {
     }
 }
 
-impl Question {
+impl QueryTemplate {
     /// The query about a record of a run that takes `duration_ms`.
     pub fn fill(&self, study: &Study, record: &Record, duration_ms: u64) -> Query {
         let mut query = Query::new();

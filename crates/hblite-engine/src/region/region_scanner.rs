@@ -36,8 +36,8 @@ use crate::store::Store;
 use crate::store::key_value_scanner::is_get;
 use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner, select_sources};
 use crate::store::matcher::ScanInfo;
-pub(crate) use crate::store::scanner::CellSink;
-use crate::store::scanner::{RowBudget, StoreScanner};
+pub(crate) use crate::store::store_scanner::CellSink;
+use crate::store::store_scanner::{RowBudget, StoreScanner};
 
 /// What a step of a scan of one region found. [`ScanStep::Cursor`] has no row: the time was over
 /// before a row was found (a heartbeat in HBase), or the work that was allowed is done, perhaps
