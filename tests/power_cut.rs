@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use hblite::{
     Connection, Delete, Durability, EngineOptions, Env, Get, MergeKind, Options, Put, Result, Scan,
+    SnapshotOptions,
 };
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, Operation};
 
@@ -285,4 +286,84 @@ fn a_batch_is_as_durable_as_its_strongest_write() {
     let connection = open(fs.after_power_cut(0)).expect("the store opens");
     let found = connection.table("t").and_then(|t| t.get(&Get::new("row-1")));
     assert_eq!(found.expect("it can be read").value("a", "x"), Some(b"value".as_slice()));
+}
+
+/// A process is killed between the rename of a flushed file and the sync of its directory. The next
+/// one finds the file under its name, and may drop the log of its rows only once the name is
+/// durable.
+#[test]
+fn names_of_a_killed_process_are_made_durable_before_its_log_goes() {
+    let prepare = || {
+        let fs = CrashFileSystem::new();
+        let connection = open(fs.clone()).expect("an empty disk opens");
+        let mut told = Acknowledged::default();
+        create_table(&connection, &mut told).expect("the table is new");
+        connection.admin().flush_table(name("t")).expect("nothing fails yet");
+        write(&connection, "row", &mut told).expect("nothing fails yet");
+        (fs, connection, told)
+    };
+    let is_in_question = |cut: &u64| {
+        let (fs, connection, _) = prepare();
+        fs.power_off_after(*cut);
+        let flushed = connection.admin().flush_table(name("t"));
+        flushed.is_err_and(|error| error.message().starts_with("sync /store/data/default/t"))
+    };
+    let cuts: Vec<u64> = (1..60).filter(is_in_question).collect();
+    assert!(!cuts.is_empty(), "a flush syncs the directory");
+    for cut in cuts {
+        let (fs, connection, told) = prepare();
+        fs.power_off_after(cut);
+        assert!(connection.admin().flush_table(name("t")).is_err(), "it was cut off");
+        let killed = fs.after_kill();
+        let connection = open(killed.clone()).expect("the store opens");
+        testkit::create(&connection, "other", &["a"]).expect("the table is new");
+        // Several segments of the log, all of which are flushed in the end.
+        for number in 0..200 {
+            let put = Put::new(format!("row-{number}")).add("a", "x", vec![7; 100]);
+            connection.table("other").and_then(|table| table.put(&put)).expect("a put");
+        }
+        connection.admin().flush_table(name("other")).expect("a flush");
+        let connection = open(killed.after_power_cut(0)).expect("the store opens");
+        verify(&connection, &told, &format!("killed after {cut} operations, power cut"));
+    }
+}
+
+#[test]
+fn an_acknowledged_snapshot_survives_a_power_cut() {
+    let fs = CrashFileSystem::new();
+    let connection = open(fs.clone()).expect("an empty disk opens");
+    let mut told = Acknowledged::default();
+    create_table(&connection, &mut told).expect("the table is new");
+    for number in 0..3 {
+        write(&connection, &format!("row-{number}"), &mut told).expect("nothing fails");
+    }
+    let options = SnapshotOptions::default();
+    connection.admin().snapshot("s", name("t"), &options).expect("a snapshot");
+    // Nothing that was not synced is kept.
+    let connection = open(fs.after_power_cut(0)).expect("the store opens");
+    connection.admin().clone_snapshot("s", name("clone")).expect("the snapshot is there");
+    let clone = connection.table("clone").expect("a legal name");
+    for row in &told.written {
+        let found = clone.get(&Get::new(row)).expect("it can be read");
+        assert_eq!(found.len(), COLUMNS.len(), "{row} is not in the snapshot");
+    }
+}
+
+/// The failed write has a sequence id and is in no memstore: a file that claims its id would hide
+/// it from a replay.
+#[test]
+fn after_a_failed_log_nothing_is_flushed() {
+    let fs = FaultFileSystem::new(Arc::new(hblite_env::MemFileSystem::new()));
+    let connection = open(fs.clone()).expect("an empty disk opens");
+    let mut told = Acknowledged::default();
+    create_table(&connection, &mut told).expect("the table is new");
+    write(&connection, "row-0", &mut told).expect("nothing fails yet");
+    fs.inject(Fault::on(Operation::Sync).in_path("/WALs/"));
+    write(&connection, "row-1", &mut told).expect_err("the log was made to fail");
+    let files = fs.count(Operation::Rename);
+    connection.admin().flush_table(name("t")).expect_err("the log has failed");
+    assert_eq!(fs.count(Operation::Rename), files, "no file was committed");
+    drop(connection);
+    let connection = open(fs).expect("the store opens again");
+    verify(&connection, &told, "opened again");
 }

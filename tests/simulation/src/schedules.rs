@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Error, Exception, Get, Options,
+    CheckAndMutate, ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Error, Exception, Get, Options,
     Put, Scan, Table, TableDescriptor, TableName,
 };
 use hblite_env::simulation::{self, Policy};
@@ -169,6 +169,35 @@ fn an_acknowledged_sync_survives_a_power_cut() {
         for (writer, number) in acknowledged.into_iter().enumerate() {
             assert!(number_of(&table, &format!("row{writer}")) >= number, "a write is lost");
         }
+    });
+}
+
+/// Row locks: of conditional writes of one row that meet, those that succeed form a chain. Each sees
+/// what the one before it wrote, so none is lost.
+#[test]
+fn conditional_writes_of_a_row_come_one_after_the_other() {
+    explore(|| {
+        let connection = open(&Env::in_memory());
+        let table = &create(&connection);
+        table.put(&put("row", 0)).expect("a put");
+        let done = &AtomicU64::new(0);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(move || {
+                    for _ in 0..2 {
+                        let before = number_of(table, "row");
+                        let check = CheckAndMutate::new("row")
+                            .if_equals("f", "q", before.to_be_bytes())
+                            .then(put("row", before + 1));
+                        let answer = table.check_and_mutate(&check).expect("an answer");
+                        done.fetch_add(u64::from(answer.is_success), Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        let done = done.load(Ordering::SeqCst);
+        assert!(done > 0, "no write succeeded");
+        assert_eq!(number_of(table, "row"), done, "two writes saw the same number");
     });
 }
 
