@@ -74,7 +74,7 @@ pub(crate) fn run(command: &SnapshotCommand) -> ExitCode {
 fn import(arguments: &ImportArguments) -> Result<String> {
     let ImportArguments { dir, table, from, name } = arguments;
     let count = hblite::import_snapshot(dir, from, name)?;
-    let mut line = format!("snapshot {name}: {count} store files");
+    let mut line = format!("snapshot {name}: store files {count}");
     if let Some(table) = table {
         let options = Options::new().engine(unmapped(EngineOptions::default()));
         let connection = options.create_if_missing(false).open(dir)?;
@@ -88,5 +88,5 @@ fn import(arguments: &ImportArguments) -> Result<String> {
 fn export(arguments: &ExportArguments) -> Result<String> {
     let ExportArguments { dir, name, to } = arguments;
     let count = hblite::export_snapshot(dir, name, to)?;
-    Ok(format!("snapshot {name}: {count} store files in {}\n", to.display()))
+    Ok(format!("snapshot {name}: store files {count}, in {}\n", to.display()))
 }

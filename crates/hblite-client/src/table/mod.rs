@@ -190,14 +190,7 @@ impl Table {
     /// `IllegalArgument` for the whole batch if HBase's client would refuse one of the actions.
     pub async fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
         for (index, action) in actions.iter().enumerate() {
-            match action {
-                Action::Get(get) => get.check()?,
-                Action::Mutation(mutation) => {
-                    mutation.check_as_item(index)?;
-                    self.check_cell_size(mutation)?;
-                }
-                Action::RowMutations(mutations) => mutations.check()?,
-            }
+            action.check_as_item(index, self.cell_size_max())?;
         }
         batch::run(&self.shared, &self.name, actions).await
     }
@@ -282,11 +275,14 @@ impl Table {
 
     fn check_cell_size(&self, mutation: &Mutation) -> Result<()> {
         // The limit is for puts; the server checks the new values of the others.
-        let max = Some(self.shared.settings.cell_size_max_bytes).filter(|max| *max > 0);
         match mutation.kind() {
-            MutationKind::Put => mutation.check_cell_size(max),
+            MutationKind::Put => mutation.check_cell_size(self.cell_size_max()),
             _ => Ok(()),
         }
+    }
+
+    fn cell_size_max(&self) -> Option<usize> {
+        Some(self.shared.settings.cell_size_max_bytes).filter(|max| *max > 0)
     }
 
     fn check_cell_sizes(&self, mutations: &RowMutations) -> Result<()> {

@@ -100,8 +100,9 @@ pub(crate) fn create_daughters(
     let (mut low_files, mut high_files) =
         (Manifest::new(low.encoded_name()), Manifest::new(high.encoded_name()));
     for store in parent.stores() {
+        let family = store.family().name();
+        let mut has_links = [false; 2];
         for file in store.files().iter() {
-            let family = store.family().name();
             match sides(file, split_row) {
                 (true, true) => {
                     let [bottom, top] =
@@ -109,10 +110,19 @@ pub(crate) fn create_daughters(
                     write_reference(context, &low, family, file, info, &bottom, &mut low_files)?;
                     write_reference(context, &high, family, file, info, &top, &mut high_files)?;
                 }
-                (true, false) => link_file(context, &low, family, file, &mut low_files)?,
-                (false, true) => link_file(context, &high, family, file, &mut high_files)?,
+                (true, false) => {
+                    link_file(context, &low, family, file, &mut low_files)?;
+                    has_links[0] = true;
+                }
+                (false, true) => {
+                    link_file(context, &high, family, file, &mut high_files)?;
+                    has_links[1] = true;
+                }
                 (false, false) => {}
             }
+        }
+        for (daughter, _) in [&low, &high].into_iter().zip(has_links).filter(|(_, has)| *has) {
+            sync_dir(context.env.fs.as_ref(), &context.layout.family_dir(daughter, family))?;
         }
     }
     write_manifest(context, &low, &low_files)?;
@@ -156,7 +166,8 @@ fn sides(file: &StoreFile, split_row: &[u8]) -> (bool, bool) {
     }
 }
 
-/// Gives a file of the parent a second, durable name in `region`, and lists it.
+/// Gives a file of the parent a second name in `region`, and lists it. The caller makes the names of
+/// a family durable.
 fn link_file(
     context: &EngineContext,
     region: &RegionInfo,
@@ -170,7 +181,6 @@ fn link_file(
     let dir = context.layout.family_dir(region, family);
     fs.create_dir_all(&dir).map_err(|error| Error::io("create directory", &dir, error))?;
     link_or_copy(fs, file.path(), &dir.join(file.name()))?;
-    sync_dir(fs, &dir)?;
     files.add_reader(family, file.name(), file.reader())
 }
 

@@ -95,14 +95,7 @@ impl TableHandle {
     /// each action sees what those before it did to its row.
     pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
         for (index, action) in actions.iter().enumerate() {
-            match action {
-                Action::Get(get) => get.check()?,
-                Action::Mutation(mutation) => {
-                    mutation.check_as_item(index)?;
-                    self.check_cell_size(mutation)?;
-                }
-                Action::RowMutations(mutations) => mutations.check()?,
-            }
+            action.check_as_item(index, self.options.cell_size_max_bytes)?;
         }
         let mut results: Vec<Result<RowResult>> = Vec::new();
         results.resize_with(actions.len(), || Ok(RowResult::default()));

@@ -32,6 +32,8 @@ pub use scan_step::{RowPart, ScanStep};
 pub use time_range::TimeRange;
 pub use value::{FromValue, IntoValue};
 
+use crate::Result;
+
 /// One action of a batch.
 #[derive(Debug, Clone)]
 pub enum Action {
@@ -50,6 +52,26 @@ impl Action {
             Self::Get(get) => get.row(),
             Self::Mutation(mutation) => mutation.row(),
             Self::RowMutations(mutations) => mutations.row(),
+        }
+    }
+
+    /// Refuses what HBase's client refuses before it sends a batch. `index` counts from 0.
+    /// `cell_size_max_bytes` is the limit for the cells of a put; `None` for no limit.
+    ///
+    /// # Errors
+    /// `IllegalArgument` with HBase's message.
+    pub fn check_as_item(&self, index: usize, cell_size_max_bytes: Option<usize>) -> Result<()> {
+        match self {
+            Self::Get(get) => get.check(),
+            Self::Mutation(mutation) => {
+                mutation.check_as_item(index)?;
+                match mutation.kind() {
+                    MutationKind::Put => mutation.check_cell_size(cell_size_max_bytes),
+                    // The new values of the others are known to the server only.
+                    _ => Ok(()),
+                }
+            }
+            Self::RowMutations(mutations) => mutations.check(),
         }
     }
 }
