@@ -11,6 +11,8 @@ struct Bug {
     name: String,
     file: String,
     breaks: String,
+    /// The set of tests that catches it, and a filter.
+    caught: String,
     original: String,
     planted: String,
 }
@@ -29,9 +31,9 @@ fn parse(entry: &str) -> Bug {
         let value = lines.next().and_then(|line| line.strip_prefix(label));
         value.unwrap_or_else(|| panic!("{name}: no {label}")).to_owned()
     };
-    let (file, breaks) = (field("file: "), field("breaks: "));
+    let (file, breaks, caught) = (field("file: "), field("breaks: "), field("caught: "));
     let text = |text: &str| text.trim_end_matches('\n').to_owned();
-    Bug { file, breaks, original: text(original), planted: text(planted), name }
+    Bug { file, breaks, caught, original: text(original), planted: text(planted), name }
 }
 
 fn bugs() -> Vec<Bug> {
@@ -55,7 +57,7 @@ fn every_planted_bug_still_applies() {
     if let Ok(wanted) = std::env::var("HBLITE_PLANT") {
         for bug in &bugs {
             if wanted == "list" {
-                println!("bug {} {} {}", bug.name, bug.file, bug.breaks);
+                println!("bug {} {} {}", bug.name, bug.file, bug.caught);
             } else if wanted == bug.name {
                 let tree = std::env::var("HBLITE_PLANT_IN").expect("HBLITE_PLANT_IN is set");
                 let planted = plant(bug).expect("the bug applies");
