@@ -19,7 +19,7 @@ pub(crate) struct CheckArguments {
     /// Prints one JSON object instead of lines
     #[arg(long)]
     json: bool,
-    /// Deletes what opens of the store moved to its archive, if there are no defects, and lists it
+    /// If there are no defects, deletes and lists what opening the store moved to its archive
     #[arg(long, conflicts_with = "json")]
     clean: bool,
 }

@@ -45,7 +45,7 @@ enum Command {
     HFile(hfile::HFileCommand),
     /// Runs a server in place of an HBase cluster, for unmodified HBase clients.
     Serve(serve::ServeArguments),
-    /// Causes faults in a running `hblite serve`: in calls, regions, servers.
+    /// Injects faults into calls, regions and servers of a running `hblite serve`.
     Fault(fault::FaultArguments),
     /// Reads every file of a closed store and reports all damage.
     Check(check::CheckArguments),
@@ -54,9 +54,9 @@ enum Command {
     LoadHfiles(load_hfiles::LoadHFilesArguments),
     /// Copies a closed store.
     Backup(backup::BackupArguments),
-    /// Puts a store in order for Apache HBase to start on its directory.
+    /// Prepares a store so that Apache HBase can start on its directory.
     ToHbase(to_hbase::ToHBaseArguments),
-    /// Makes the directory of an Apache HBase that has stopped, or was killed, a store.
+    /// Converts the directory of a stopped or killed Apache HBase to a store.
     FromHbase(from_hbase::FromHBaseArguments),
     /// Copies snapshots from and to directories, as HBase's ExportSnapshot does.
     #[command(subcommand)]
@@ -69,7 +69,7 @@ enum Command {
     Copy(transfer::copy::CopyArguments),
     /// Computes digests of tables, or compares those of two stores or clusters.
     Digest(transfer::digest::DigestArguments),
-    /// Shows where the load of row keys goes, and what reading back costs.
+    /// Shows which regions a row key loads, and what reading back costs.
     #[command(subcommand)]
     Hotspot(hotspot::HotspotCommand),
     /// Runs the schemas of HBase's case studies.

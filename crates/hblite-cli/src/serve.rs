@@ -27,7 +27,7 @@ pub(crate) struct ServeArguments {
     /// The directory of the store; created if it does not exist.
     #[arg(long, value_name = "DIR", default_value = "hblite-data", conflicts_with = "memory")]
     dir: PathBuf,
-    /// Keeps everything in memory, until the server ends.
+    /// Keeps everything in memory and discards it at the end.
     #[arg(long)]
     memory: bool,
     /// The address to listen on. There is no authentication.
@@ -64,11 +64,11 @@ pub(crate) struct ServeArguments {
     settings: Vec<String>,
     #[command(flatten)]
     gateways: GatewayArguments,
-    /// A file for the line with the ports, written when they are open.
+    /// File that receives the line with the ports once they are open.
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
-    /// Ends when standard input does: with the process that holds the other end of the pipe,
-    /// even if that is killed.
+    /// Ends when standard input closes. The server then ends with the process at the other end of
+    /// the pipe, even if that is killed.
     #[arg(long)]
     exit_with_parent: bool,
 }
@@ -185,7 +185,7 @@ fn ready_line(ports: &ServerPorts, gateways: &Gateways) -> String {
     .to_string()
 }
 
-/// Whoever waits for the file never sees a part of it.
+/// A process that waits for the file never sees a part of it.
 fn write_whole(file: &Path, line: &str) -> Result<(), String> {
     let mut unfinished = file.as_os_str().to_owned();
     unfinished.push(".tmp");

@@ -33,28 +33,27 @@ pub(crate) struct ShellArguments {
     /// hbase://zookeeper-host:2181/hbase or hbase+rpc://host:16000
     #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "memory", "read_only", "salvage"])]
     connect: Option<String>,
-    /// Uses an empty store in memory, gone at the end
+    /// Uses an empty store in memory, discarded at the end
     #[arg(long, conflicts_with = "dir")]
     memory: bool,
-    /// Only reads the store, as it is at the start; for read-only media, and while another process
-    /// has the store open
+    /// Opens the store read-only, as it is at the start: for read-only media, and while another
+    /// process has the store open
     #[arg(long, conflicts_with = "memory")]
     read_only: bool,
-    /// Skips damaged records of the log, and says which, instead of refusing to open
+    /// Skips damaged records of the log and lists them, instead of refusing to open
     #[arg(long)]
     salvage: bool,
-    /// Runs this command instead of a script; may be given several times, each a statement of its
-    /// own
+    /// Runs this command instead of a script; may be repeated
     #[arg(short, long = "command", value_name = "COMMAND", conflicts_with = "script")]
     commands: Vec<String>,
-    /// Goes on after an error of a script. The exit status is 0 then; errors stand among the
-    /// results, and their number on standard error at the end
+    /// Continues after an error in a script. The exit status is then 0; errors appear among the
+    /// results, and standard error gets their number at the end
     #[arg(long)]
     keep_going: bool,
     /// Treats a terminal as a script: no prompt, no editing, ends at the first error
     #[arg(short, long = "noninteractive")]
     noninteractive: bool,
-    /// Prints each line of a script before what it gives
+    /// Prints each line of a script before its output
     #[arg(long)]
     echo: bool,
 }

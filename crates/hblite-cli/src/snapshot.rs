@@ -25,7 +25,7 @@ pub(crate) struct ImportArguments {
     /// Directory of the store, which must not be open
     #[arg(long, value_name = "DIR")]
     dir: PathBuf,
-    /// Also makes a table of the snapshot, with this name
+    /// Also clones the snapshot as a table with this name
     #[arg(long, value_name = "TABLE")]
     table: Option<String>,
     /// Directory that the snapshot was exported to, or the root directory of an HBase
