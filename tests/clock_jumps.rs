@@ -5,11 +5,13 @@
 //! snapshots, kills and opens. Cells keep the timestamps that they got; rows are unique, so that no
 //! timestamp hides another.
 
+mod testkit;
+
 use std::sync::Arc;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Env, ManualClock, Options, Put, Result,
-    Scan, SnapshotOptions, TableDescriptor,
+    ColumnFamilyDescriptor, Connection, EngineOptions, ManualClock, Options, Put, Result, Scan,
+    SnapshotOptions,
 };
 use hblite_env::CrashFileSystem;
 
@@ -21,8 +23,8 @@ const JUMPS: [i64; 8] = [0, -10, 30, -50, 1, -1, 200, 0];
 fn open(fs: &CrashFileSystem, clock: &Arc<ManualClock>) -> Result<Connection> {
     let mut engine = EngineOptions::default().with_flush_on_close(false);
     engine.wal.roll_size_bytes = 1 << 10;
-    let env = Env::in_memory().with_fs(Arc::new(fs.clone())).with_clock(clock.clone());
-    Options::new().engine(engine).env(env).open("/store")
+    let env = testkit::env(fs.clone()).with_clock(clock.clone());
+    Options::new().engine(engine).env(env).open(testkit::STORE)
 }
 
 fn rows(connection: &Connection, table: &str) -> Result<Vec<Vec<u8>>> {
@@ -46,8 +48,7 @@ fn a_clock_that_jumps_loses_nothing() -> Result<()> {
     let mut fs = CrashFileSystem::new();
     let mut written = Vec::new();
     let mut connection = open(&fs, &clock)?;
-    let table = TableDescriptor::new("t".parse()?).with_family(ColumnFamilyDescriptor::new("f"));
-    connection.admin().create_table(&table)?;
+    testkit::create(&connection, "t", &["f"])?;
     for (turn, years) in JUMPS.into_iter().enumerate() {
         clock.set(NOW_MS + years * YEAR_MS);
         write(&connection, &mut written, turn)?;
@@ -60,10 +61,7 @@ fn a_clock_that_jumps_loses_nothing() -> Result<()> {
         }
         admin.snapshot(&format!("s{turn}"), "t", &SnapshotOptions::default())?;
         let at_snapshot = written.clone();
-        admin.create_table(
-            &TableDescriptor::new(format!("t{turn}").parse()?)
-                .with_family(ColumnFamilyDescriptor::new("f")),
-        )?;
+        testkit::create(&connection, &format!("t{turn}"), &["f"])?;
         write(&connection, &mut written, turn + 100)?;
         assert_eq!(rows(&connection, "t")?, written, "turn {turn}");
         // Killed, and opened again with the clock elsewhere.
@@ -79,8 +77,7 @@ fn a_clock_that_jumps_loses_nothing() -> Result<()> {
         assert_eq!(tables.len(), turn + 2, "turn {turn}");
     }
     connection.close()?;
-    let env = Env::in_memory().with_fs(Arc::new(fs));
-    let report = hblite_engine::check(&env, "/store".as_ref(), &mut |_| {})?;
+    let report = testkit::check(&fs);
     assert!(report.is_clean(), "{report:?}");
     Ok(())
 }

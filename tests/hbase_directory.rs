@@ -1,8 +1,10 @@
 //! What a store leaves in its directory for an Apache HBase that starts on it next.
 
+mod testkit;
+
 use std::path::Path;
 
-use hblite::{ColumnFamilyDescriptor, Connection, EngineOptions, Options, Put, TableDescriptor};
+use hblite::{Connection, EngineOptions, Options, Put};
 
 /// `hbase.version` as HBase writes it.
 const FREE: &[u8] = b"PBUF\x0a\x018";
@@ -14,9 +16,7 @@ fn version(dir: &Path) -> Vec<u8> {
 }
 
 fn create_table(connection: &Connection) {
-    let table = TableDescriptor::new("t".parse().expect("a name"))
-        .with_family(ColumnFamilyDescriptor::new("f"));
-    connection.admin().create_table(&table).expect("the table is made");
+    testkit::create(connection, "t", &["f"]).expect("the table is made");
 }
 
 fn put(connection: &Connection, row: &str) {

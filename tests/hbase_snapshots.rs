@@ -3,18 +3,20 @@
 //!
 //! `tests/fixtures/hbase-snapshots` is what a real HBase wrote, and the rows below what it printed.
 
+mod testkit;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Env, FailSafeSnapshot,
-    FindingKind, ManualClock, NamespaceDescriptor, Options, Put, Result, Scan, SnapshotKind,
-    SnapshotOptions, TableDescriptor, TableName,
+    Connection, Durability, EngineOptions, Env, FailSafeSnapshot, FindingKind, ManualClock,
+    NamespaceDescriptor, Options, Put, Result, Scan, SnapshotKind, SnapshotOptions,
 };
 use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem};
 
-const STORE: &str = "/store";
+use testkit::{STORE, name};
+
 const HALVES: [&str; 6] = ["c a 1", "c b 1", "d a 4", "h a 2", "h b 2", "x a 3"];
 const LINKS: [&str; 7] = ["c a 1", "c b 1", "d a 4", "e b 5", "h a 2", "h b 2", "x a 3"];
 const PLAIN: [&str; 1] = ["r a 1"];
@@ -22,17 +24,12 @@ const PLAIN: [&str; 1] = ["r a 1"];
 fn open(fs: &(impl FileSystem + Clone + 'static)) -> Result<Connection> {
     let engine = EngineOptions::default().with_compaction_enabled(false);
     let clock = Arc::new(ManualClock::new(1_800_000_000_000));
-    let env = Env::in_memory().with_fs(Arc::new(fs.clone())).with_clock(clock);
+    let env = testkit::env(fs.clone()).with_clock(clock);
     Options::new().engine(engine).env(env).open(Path::new(STORE))
 }
 
-fn name(text: &str) -> TableName {
-    text.parse().expect("a legal name")
-}
-
 fn assert_sound(fs: &(impl FileSystem + Clone + 'static), context: &str) {
-    let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
-    let report = hblite_engine::check(&env, Path::new(STORE), &mut |_| {}).expect("a store");
+    let report = testkit::check(fs);
     assert!(report.defects.is_empty(), "{context}: {:?}", report.defects);
 }
 
@@ -161,8 +158,7 @@ fn a_snapshot_of_hbases_that_lacks_a_file_says_which() {
     add_snapshots(&fs, Files::InArchive);
     let files = files_below(&fs, &Path::new(STORE).join("archive/data/default"));
     fs.remove_file(&files[0]).expect("it is there");
-    let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
-    let report = hblite_engine::check(&env, Path::new(STORE), &mut |_| {}).expect("a store");
+    let report = testkit::check(&fs);
     assert_eq!(report.defects.len(), 1, "{:?}", report.defects);
     let file = files[0].file_name().expect("a name").to_string_lossy();
     assert!(report.defects[0].what.contains(&*file), "{:?}", report.defects);
@@ -207,8 +203,7 @@ fn a_crash_loses_no_snapshot_of_hbases() {
 }
 
 fn create(connection: &Connection, table: &str) -> Result<()> {
-    let family = ColumnFamilyDescriptor::new("a");
-    connection.admin().create_table(&TableDescriptor::new(name(table)).with_family(family))
+    testkit::create(connection, table, &["a"])
 }
 
 fn put(connection: &Connection, row: &str) -> Result<()> {
@@ -276,7 +271,7 @@ fn what_hbase_cannot_find_is_reported_and_a_backup_has_it() {
     for file in archived(&fs) {
         fs.remove_file(&file).expect("it is there");
     }
-    let report = hblite_engine::check(&env, Path::new(STORE), &mut |_| {}).expect("a store");
+    let report = testkit::check(&fs);
     let kinds: Vec<_> = report.defects.iter().map(|defect| defect.kind).collect();
     assert_eq!(kinds, [FindingKind::StoreFileMissing], "{:?}", report.defects);
 }

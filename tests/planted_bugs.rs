@@ -47,7 +47,10 @@ fn plant(bug: &Bug) -> Result<String, String> {
     let source = fs::read_to_string(root().join(&bug.file)).map_err(|error| error.to_string())?;
     match source.matches(&bug.original).count() {
         1 => Ok(source.replacen(&bug.original, &bug.planted, 1)),
-        count => Err(format!("{}: its text occurs {count} times in {}", bug.name, bug.file)),
+        count => Err(format!(
+            "{} ({}): its text occurs {count} times in {}",
+            bug.name, bug.breaks, bug.file
+        )),
     }
 }
 

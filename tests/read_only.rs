@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod testkit;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -13,7 +15,7 @@ use std::thread;
 use hblite::{
     ColumnFamilyDescriptor, CompactRequest, Connection, Delete, EngineOptions, Exception,
     FlushRequest, Get, Increment, NamespaceDescriptor, Options, Put, Scan, SnapshotOptions,
-    TableDescriptor, TableName,
+    TableDescriptor,
 };
 use hblite_env::{DirEntry, Env, FileLock, FileSystem, ReadableFile, StdFileSystem, WritableFile};
 
@@ -213,9 +215,8 @@ fn changes_are_refused() {
     let before = content(&store);
     let connection = Options::new().read_only(true).open(&store).unwrap();
     let (admin, table) = (connection.admin(), connection.table("t").unwrap());
-    let name: TableName = "t".parse().unwrap();
-    let other =
-        TableDescriptor::new("u".parse().unwrap()).with_family(ColumnFamilyDescriptor::new("f"));
+    let name = testkit::name("t");
+    let other = testkit::descriptor("u", &["f"]);
     let region = admin.regions(&name).unwrap()[0].encoded_name().to_owned();
     let copy = dir.path().join("copy");
     let refused = [
@@ -271,8 +272,7 @@ fn a_store_is_read_while_it_is_written() {
         scope.spawn(|| {
             let (admin, table) = (writer.admin(), writer.table("t").unwrap());
             let name = table.name().clone();
-            let other = TableDescriptor::new("u".parse().unwrap())
-                .with_family(ColumnFamilyDescriptor::new("f"));
+            let other = testkit::descriptor("u", &["f"]);
             for number in 0.. {
                 table.put(&put(number)).unwrap();
                 acknowledged.store(number + 1, Ordering::Release);

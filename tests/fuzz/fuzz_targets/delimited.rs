@@ -17,8 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     let format = DelimitedFormat { is_escaped: has(1), skips_empty_columns: has(2), ..base };
     let columns = Columns::parse("HBASE_ROW_KEY,HBASE_TS_KEY,HBASE_CELL_TTL,f:q,g");
     let columns = (!has(3)).then(|| columns.expect("columns"));
-    let options =
-        ImportOptions::at(1_000).with_line_size_max(1_000).with_field_lines_max(10);
+    let options = ImportOptions::at(1_000).with_line_size_max(1_000).with_field_lines_max(10);
     let Ok(mut reader) = DelimitedReader::new(input, format, columns, has(3), &options) else {
         return;
     };

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite::{
-    CheckAndMutate, ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Error, Exception, Get, Options,
-    Put, Scan, Table, TableDescriptor, TableName,
+    CheckAndMutate, ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Error,
+    Exception, Get, Options, Put, Scan, Table, TableDescriptor, TableName,
 };
 use hblite_env::simulation::{self, Policy};
 use hblite_env::{CrashFileSystem, Env, thread};
@@ -172,8 +172,8 @@ fn an_acknowledged_sync_survives_a_power_cut() {
     });
 }
 
-/// Row locks: of conditional writes of one row that meet, those that succeed form a chain. Each sees
-/// what the one before it wrote, so none is lost.
+/// Row locks: of conditional writes of one row that meet, those that succeed form a chain. Each
+/// sees what the one before it wrote, so none is lost.
 #[test]
 fn conditional_writes_of_a_row_come_one_after_the_other() {
     explore(|| {

@@ -166,8 +166,8 @@ fn sides(file: &StoreFile, split_row: &[u8]) -> (bool, bool) {
     }
 }
 
-/// Gives a file of the parent a second name in `region`, and lists it. The caller makes the names of
-/// a family durable.
+/// Gives a file of the parent a second name in `region`, and lists it. The caller makes the names
+/// of a family durable.
 fn link_file(
     context: &EngineContext,
     region: &RegionInfo,
