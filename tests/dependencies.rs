@@ -1,5 +1,6 @@
 //! Goal: every dependency may be used and can be traced: its license is one that fits Apache 2.0,
-//! it comes from crates.io, and its manifest names a version. Method: ask cargo, offline.
+//! it comes from crates.io, its manifest names a version, and the library has none of them twice.
+//! Method: ask cargo, offline.
 
 use std::process::Command;
 
@@ -72,6 +73,21 @@ fn dependencies_come_from_crates_io() {
     });
     let foreign: Vec<String> = foreign.collect();
     assert!(foreign.is_empty(), "dependencies from elsewhere: {foreign:#?}");
+}
+
+/// Programs that embed the library do not compile two versions of a package for it.
+#[test]
+fn the_library_uses_one_version_of_each_package() {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["tree", "--offline", "--locked", "--package", "hblite"])
+        .args(["--edges", "normal", "--duplicates"])
+        .output()
+        .expect("cargo runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo tree: {errors}");
+    let duplicates = String::from_utf8_lossy(&output.stdout);
+    assert!(duplicates.trim().is_empty(), "packages in two versions:\n{duplicates}");
 }
 
 #[test]
