@@ -3,6 +3,7 @@
 //! ```text
 //! region name    table,start key,region id.encoded name.
 //! encoded name   MD5 of "table,start key,region id" in hex; "1588230740" for hbase:meta
+//! of a replica   the same with the region id "<id>_<replica in four hexadecimal digits>"
 //! ```
 
 use std::fmt;
@@ -23,6 +24,8 @@ pub struct RegionInfo {
     start_key: Vec<u8>,
     end_key: Vec<u8>,
     region_id: u64,
+    /// 0, but for a further location of the region.
+    replica_id: u16,
     /// Whether the region is the parent of two daughters.
     pub is_split: bool,
     /// Whether the region is out of service.
@@ -34,8 +37,9 @@ impl RegionInfo {
     /// A region. An empty start or end key means "unbounded"; the id is its creation time in
     /// milliseconds.
     pub fn new(table: TableName, start_key: &[u8], end_key: &[u8], region_id: u64) -> Self {
-        let encoded_name = encode_name(&table, start_key, region_id);
+        let encoded_name = encode_name(&name_prefix(&table, start_key, region_id, 0));
         Self {
+            replica_id: 0,
             table,
             start_key: start_key.to_vec(),
             end_key: end_key.to_vec(),
@@ -44,6 +48,39 @@ impl RegionInfo {
             is_offline: false,
             encoded_name,
         }
+    }
+
+    /// The replica of this region with that id; 0 is the region itself.
+    #[must_use]
+    pub fn replica(&self, id: u16) -> Self {
+        let prefix = name_prefix(&self.table, &self.start_key, self.region_id, id);
+        Self { replica_id: id, encoded_name: encode_name(&prefix), ..self.clone() }
+    }
+
+    /// Which replica this is; 0 for the region itself.
+    pub fn replica_id(&self) -> u16 {
+        self.replica_id
+    }
+
+    /// The full name of the region of which `name` is a replica, and the replica's id; `None` for
+    /// other names.
+    pub fn primary_of_replica(name: &[u8]) -> Option<(Vec<u8>, u16)> {
+        const ENCODED: usize = ".".len() + 32 + ".".len();
+        const REPLICA: usize = "_0001".len();
+        let prefix = &name[..name.len().checked_sub(ENCODED)?];
+        let (primary, replica) = prefix.split_at_checked(prefix.len().checked_sub(REPLICA)?)?;
+        let id = replica.strip_prefix(b"_").and_then(|id| std::str::from_utf8(id).ok())?;
+        let id = u16::from_str_radix(id, 16).ok()?;
+        let number = primary.rsplit(|byte| *byte == b',').next()?;
+        if number.is_empty() || !number.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let is_encoded = name[prefix.len()..] == *format!(".{}.", encode_name(prefix)).as_bytes();
+        is_encoded.then(|| {
+            let mut full = primary.to_vec();
+            full.extend_from_slice(format!(".{}.", encode_name(primary)).as_bytes());
+            (full, id)
+        })
     }
 
     /// The region of hbase:meta.
@@ -122,7 +159,7 @@ impl RegionInfo {
 
     /// The full name: the row key of hbase:meta.
     pub fn region_name(&self) -> Vec<u8> {
-        let mut name = name_prefix(&self.table, &self.start_key, self.region_id);
+        let mut name = name_prefix(&self.table, &self.start_key, self.region_id, self.replica_id);
         if !self.table.is_meta() {
             name.push(b'.');
             name.extend_from_slice(self.encoded_name.as_bytes());
@@ -142,7 +179,7 @@ impl RegionInfo {
         let Some(front) = front.and_then(|front| front.strip_suffix(b".")) else {
             return false;
         };
-        let id = self.region_id.to_string();
+        let id = id_text(self.region_id, self.replica_id);
         let front = front.strip_suffix(id.as_bytes()).and_then(|front| front.strip_suffix(b","));
         front.and_then(|front| front.strip_suffix(self.start_key.as_slice())).is_some_and(|table| {
             table.strip_suffix(b",").is_some_and(|table| table == self.table.to_string().as_bytes())
@@ -189,18 +226,24 @@ impl fmt::Display for RegionInfo {
     }
 }
 
-fn name_prefix(table: &TableName, start_key: &[u8], region_id: u64) -> Vec<u8> {
+fn id_text(region_id: u64, replica_id: u16) -> String {
+    match replica_id {
+        0 => region_id.to_string(),
+        replica => format!("{region_id}_{replica:04X}"),
+    }
+}
+
+fn name_prefix(table: &TableName, start_key: &[u8], region_id: u64, replica_id: u16) -> Vec<u8> {
     let mut name = table.to_string().into_bytes();
     name.push(b',');
     name.extend_from_slice(start_key);
     name.push(b',');
-    name.extend_from_slice(region_id.to_string().as_bytes());
+    name.extend_from_slice(id_text(region_id, replica_id).as_bytes());
     name
 }
 
-fn encode_name(table: &TableName, start_key: &[u8], region_id: u64) -> String {
-    let digest = Md5::digest(name_prefix(table, start_key, region_id));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+fn encode_name(prefix: &[u8]) -> String {
+    Md5::digest(prefix).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -247,5 +290,22 @@ mod tests {
              ENDKEY => 'm'}"
         );
         assert_eq!(RegionInfo::meta().region_name_as_string(), "hbase:meta,,1");
+    }
+
+    /// The names were printed by a running HBase.
+    #[test]
+    fn a_replica_has_a_name_of_its_own_that_leads_to_its_region() {
+        let info = RegionInfo::new("rep".parse().unwrap(), b"", b"m", 1_795_384_729_897);
+        assert_eq!(info.encoded_name(), "5f2191fda861142786b42936bafdf301");
+        let replica = info.replica(0x1f);
+        let name = replica.region_name();
+        assert!(name.starts_with(b"rep,,1795384729897_001F."), "{replica}");
+        assert!(replica.is_named(&name) && !info.is_named(&name));
+        assert_eq!(RegionInfo::primary_of_replica(&name), Some((info.region_name(), 0x1f)));
+        assert_eq!(RegionInfo::primary_of_replica(&info.region_name()), None);
+        for name in ["", "t,a,1.x.", "rep,,17_0001.00000000000000000000000000000000."] {
+            assert_eq!(RegionInfo::primary_of_replica(name.as_bytes()), None, "{name}");
+        }
+        assert_eq!(replica.replica(0), info);
     }
 }

@@ -19,7 +19,7 @@ use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
 use super::procedures::discard;
 use super::table::TableEntry;
-use super::{Procedures, file_tracker, orphans, region_info_file, sanity};
+use super::{Procedures, file_tracker, orphans, region_info_file, replicas, sanity};
 use crate::files::sync_dir;
 use crate::region::Region;
 
@@ -50,7 +50,8 @@ impl Procedures<'_> {
             // Left-overs are in nobody's way: they are retired before the name is used again.
             let _ = orphans::retire_table(self, &self.context.layout.table_dir(name));
         })?;
-        self.commit_new_regions(name, &[], &rows, timestamp).inspect_err(|_| discard(&regions))?;
+        self.commit_new_regions(&descriptor, &[], &rows, timestamp)
+            .inspect_err(|_| discard(&regions))?;
         let entry = TableEntry::new(descriptor, TableState::Enabled, rows, regions);
         self.publish(name, Some(entry));
         Ok(())
@@ -94,16 +95,20 @@ impl Procedures<'_> {
     /// Commits that a table is enabled and has these regions instead of `before`.
     pub(super) fn commit_new_regions(
         &self,
-        table: &TableName,
+        descriptor: &TableDescriptor,
         before: &[RegionRow],
         rows: &[RegionRow],
         timestamp: i64,
     ) -> Result<()> {
         let deletes = before.iter().map(|row| meta::delete_region(&row.info, timestamp));
-        let puts = rows.iter().map(|row| {
-            meta::put_open_region(&row.info, &self.server, row.open_sequence_number, timestamp)
+        let replicas = 1..descriptor.region_replication();
+        let puts = rows.iter().flat_map(|row| {
+            let id = row.open_sequence_number;
+            let put = meta::put_open_region(&row.info, &self.server, id, timestamp);
+            let others = replicas::put_open(row, replicas.clone(), &self.server, timestamp);
+            [put].into_iter().chain(others)
         });
-        let state = meta::put_table_state(table, TableState::Enabled, timestamp);
+        let state = meta::put_table_state(descriptor.name(), TableState::Enabled, timestamp);
         let mutations: Vec<_> = deletes.chain(puts).chain([state]).collect();
         self.meta.write(&mutations)
     }

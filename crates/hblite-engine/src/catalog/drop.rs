@@ -71,7 +71,7 @@ impl Procedures<'_> {
         let regions = self.prepare_regions(&entry.descriptor, &rows).inspect_err(|_| {
             self.remove_region_dirs(rows.iter().map(|row| &row.info));
         })?;
-        self.commit_new_regions(table, &entry.rows, &rows, timestamp)
+        self.commit_new_regions(&entry.descriptor, &entry.rows, &rows, timestamp)
             .inspect_err(|_| discard(&regions))?;
         let descriptor = Arc::clone(&entry.descriptor);
         self.publish(table, Some(TableEntry::new(descriptor, TableState::Enabled, rows, regions)));

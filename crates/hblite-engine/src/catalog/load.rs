@@ -24,6 +24,7 @@ use super::open_report::OpenReport;
 use super::orphans;
 use super::rebuild;
 use super::region_info_file;
+use super::replicas;
 use super::snapshot;
 use super::table::TableEntry;
 use super::table_rows::{TableRows, group_rows, namespace_row};
@@ -60,8 +61,10 @@ impl Catalog {
             plan.write(&meta_region, &server, timestamp)?;
         }
         let mut renames = Vec::new();
+        let mut replicas = replicas::Named::new();
         let mut tables = read_rows(&meta_region, |row| {
             renames.extend(meta::rename_server(row, &server));
+            replicas::note(row, &mut replicas);
         })?;
         let namespace_table = TableName::namespace_table();
         let (_, rows) =
@@ -98,6 +101,7 @@ impl Catalog {
             catalog.write_namespace_table(&meta_region, &namespace_row)?;
         }
         catalog.rename_servers(&renames)?;
+        catalog.settle_replicas(&replicas)?;
         catalog.open_report = orphans::retire(&catalog)?;
         catalog.open_report.rebuilt = rebuild.map(|plan| plan.report);
         context.layout.remove_own_leftovers(context.env.fs.as_ref())?;

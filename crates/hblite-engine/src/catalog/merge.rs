@@ -19,7 +19,7 @@ use hblite_model::{Error, Exception, MergeKind, RegionInfo, Result, TableDescrip
 use super::meta::{self, RegionRow};
 use super::procedures::discard;
 use super::table::TableEntry;
-use super::{Procedures, encoded_part};
+use super::{Procedures, encoded_part, replicas};
 use crate::region::{Region, split};
 
 impl Procedures<'_> {
@@ -106,7 +106,9 @@ impl Procedures<'_> {
                 merged.open_sequence_number,
                 timestamp,
             );
-            self.meta.write(&deletes.chain([put]).collect::<Vec<_>>())
+            let replicas = 1..entry.descriptor.region_replication();
+            let others = replicas::put_open(&merged, replicas, &self.server, timestamp);
+            self.meta.write(&deletes.chain([put]).chain(others).collect::<Vec<_>>())
         });
         committed.inspect_err(|_| discard(&regions))?;
         let mut rows = entry.rows.clone();

@@ -3,12 +3,13 @@
 //! ```text
 //! hbase:meta
 //!   row: region name   info:regioninfo        "PBUF" RegionInfo
-//!                      info:state             "OPEN", "CLOSED", "SPLIT"
+//!                      info:state             "OPEN", "CLOSED"; of a parent "CLOSED"
 //!                      info:server            "host:port"
 //!                      info:serverstartcode   i64
 //!                      info:sn                "host,port,start code"
 //!                      info:seqnumDuringOpen  i64: the region's log is of no use below this id
 //!                      info:splitA, splitB    "PBUF" RegionInfo: daughters, until the parent goes
+//!                      info:server_0001, …    of replicas: see `replicas`
 //!                      info:merge0000, …      "PBUF" RegionInfo: parents, until they go
 //!   row: table name    table:state            TableState { 1 state }
 //! hbase:namespace
@@ -34,11 +35,11 @@ pub(crate) const TABLE: &str = "table";
 const REPLICATION_BARRIER: &str = "rep_barrier";
 
 const REGION_INFO: &str = "regioninfo";
-const STATE: &str = "state";
-const SERVER: &str = "server";
-const SERVER_START_CODE: &str = "serverstartcode";
-const SERVER_NAME: &str = "sn";
-const OPEN_SEQUENCE_NUMBER: &str = "seqnumDuringOpen";
+pub(super) const STATE: &str = "state";
+pub(super) const SERVER: &str = "server";
+pub(super) const SERVER_START_CODE: &str = "serverstartcode";
+pub(super) const SERVER_NAME: &str = "sn";
+pub(super) const OPEN_SEQUENCE_NUMBER: &str = "seqnumDuringOpen";
 const SPLIT_A: &str = "splitA";
 const SPLIT_B: &str = "splitB";
 const MERGE_PREFIX: &str = "merge";
@@ -218,7 +219,7 @@ pub(super) fn put_split_parent(
     parent.is_split = true;
     Put::at(parent.region_name(), timestamp)
         .add(INFO, REGION_INFO, region_info_file::encode(&parent))
-        .add(INFO, STATE, "SPLIT")
+        .add(INFO, STATE, "CLOSED")
         .add(INFO, SPLIT_A, region_info_file::encode(daughters[0]))
         .add(INFO, SPLIT_B, region_info_file::encode(daughters[1]))
         .into()
@@ -417,7 +418,7 @@ mod tests {
         assert!(found.info.is_split && found.info.is_offline);
         assert_eq!(found.info.encoded_name(), parent.encoded_name());
         assert_eq!(found.daughters, [left.clone(), right.clone()]);
-        assert_eq!(row.value("info", "state"), Some(&b"SPLIT"[..]));
+        assert_eq!(row.value("info", "state"), Some(&b"CLOSED"[..]));
 
         let parents = [left, right];
         let row = result(&[&put_merged_region(&parent, &parents, &server(), 1, 5)]);

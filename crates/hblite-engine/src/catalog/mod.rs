@@ -46,6 +46,7 @@ mod parents;
 mod procedures;
 pub(crate) mod rebuild;
 pub(crate) mod region_info_file;
+mod replicas;
 mod router;
 mod sanity;
 pub(crate) mod snapshot;

@@ -123,10 +123,12 @@ impl Procedures<'_> {
             return Err(error);
         }
         // From here on the new settings hold, whatever fails.
+        let counts = (entry.descriptor.region_replication(), after.region_replication());
+        let replicas_changed = self.change_replicas(&entry, counts.0, counts.1);
         let regions = entry.regions().to_vec();
         let altered = TableEntry::new(Arc::clone(&after), entry.state, rows, regions);
         self.publish(table, Some(altered));
-        self.reopen_regions(&entry, &after)
+        self.reopen_regions(&entry, &after).and(replicas_changed)
     }
 
     /// Sees to it that families which come find nothing of earlier ones of their names.

@@ -4,6 +4,7 @@
 //! server's. A table with `hbase.table.sanity.checks` = `false` passes them all, and so does one
 //! that says nothing of it in a store that does not check.
 
+use hblite_model::descriptor::REGION_REPLICATION_MAX;
 use hblite_model::{BloomType, ColumnFamilyDescriptor, Error, Result, TableDescriptor};
 
 use super::classes;
@@ -79,8 +80,15 @@ fn table_problem(table: &TableDescriptor) -> Option<String> {
 }
 
 fn replication_problem(table: &TableDescriptor) -> Option<String> {
-    let too_few = table.number("REGION_REPLICATION").is_some_and(|count| count < 1);
-    too_few.then(|| "Table region replication should be at least one.".to_owned())
+    match table.number("REGION_REPLICATION") {
+        Some(count) if count < 1 => {
+            Some("Table region replication should be at least one.".to_owned())
+        }
+        Some(count) if count > i64::from(REGION_REPLICATION_MAX) => {
+            Some(format!("Table region replication should be at most {REGION_REPLICATION_MAX}."))
+        }
+        _ => None,
+    }
 }
 
 /// As HBase without the native libraries for them.

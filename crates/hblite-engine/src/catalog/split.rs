@@ -20,7 +20,7 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 use super::meta::{self, RegionRow};
 use super::procedures::discard;
 use super::table::TableEntry;
-use super::{OpenReport, Procedures, orphans};
+use super::{OpenReport, Procedures, orphans, replicas};
 use crate::layout::UNCLAIMED_FILE;
 use crate::region::split_policy::SplitPolicy;
 use crate::region::{Region, split};
@@ -128,11 +128,16 @@ impl Procedures<'_> {
             .inspect_err(|_| self.remove_region_dirs(daughters.iter().map(|row| &row.info)))?;
         let committed = self.meta.next_timestamp().and_then(|timestamp| {
             let [low, high] = [&daughters[0].info, &daughters[1].info];
-            self.meta.write(&[
+            let mut mutations = vec![
                 meta::put_split_parent(parent.info(), [low, high], timestamp),
                 meta::put_open_region(low, &self.server, id, timestamp),
                 meta::put_open_region(high, &self.server, id, timestamp),
-            ])
+            ];
+            let count = entry.descriptor.region_replication();
+            mutations.extend(replicas::put_closed(parent.info(), 1..count, timestamp));
+            let open = |row| replicas::put_open(row, 1..count, &self.server, timestamp);
+            mutations.extend(daughters.iter().filter_map(open));
+            self.meta.write(&mutations)
         });
         committed.inspect_err(|_| discard(&regions))?;
         self.claim(&daughters);

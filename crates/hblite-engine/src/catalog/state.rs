@@ -13,11 +13,11 @@
 
 use hblite_model::{Error, Exception, Result, TableName, TableState};
 
-use super::Procedures;
 use super::drop::describe_state;
 use super::meta;
 use super::procedures::discard;
 use super::table::TableEntry;
+use super::{Procedures, replicas};
 
 impl Procedures<'_> {
     /// Takes a table out of service; what it has in memory is flushed.
@@ -37,10 +37,13 @@ impl Procedures<'_> {
         let rows = self.close_regions(&entry, table)?;
         let timestamp = self.meta.next_timestamp();
         let committed = timestamp.and_then(|timestamp| {
-            let regions = rows
-                .iter()
-                .filter(|row| !row.info.is_split)
-                .map(|row| meta::put_closed_region(&row.info, row.open_sequence_number, timestamp));
+            let replicas = 1..entry.descriptor.region_replication();
+            let regions = rows.iter().filter(|row| !row.info.is_split).flat_map(|row| {
+                let id = row.open_sequence_number;
+                let put = meta::put_closed_region(&row.info, id, timestamp);
+                let others = replicas::put_closed(&row.info, replicas.clone(), timestamp);
+                [put].into_iter().chain(others)
+            });
             let state = meta::put_table_state(table, TableState::Disabled, timestamp);
             let mutations: Vec<_> = regions.chain([state]).collect();
             self.meta.write(&mutations)
@@ -68,9 +71,12 @@ impl Procedures<'_> {
         }
         let regions = self.open_regions(entry.live_rows(), &entry.descriptor)?;
         let committed = self.meta.next_timestamp().and_then(|timestamp| {
-            let regions = entry.live_rows().map(|row| {
+            let replicas = 1..entry.descriptor.region_replication();
+            let regions = entry.live_rows().flat_map(|row| {
                 let id = row.open_sequence_number;
-                meta::put_open_region(&row.info, &self.server, id, timestamp)
+                let put = meta::put_open_region(&row.info, &self.server, id, timestamp);
+                let others = replicas::put_open(row, replicas.clone(), &self.server, timestamp);
+                [put].into_iter().chain(others)
             });
             let state = meta::put_table_state(table, TableState::Enabled, timestamp);
             let mutations: Vec<_> = regions.chain([state]).collect();

@@ -16,4 +16,4 @@ pub use coprocessor::Coprocessor;
 pub use family::{ColumnFamilyDescriptor, VERSIONS_ALL};
 pub use named::{BloomType, Compression, DataBlockEncoding, KeepDeletedCells};
 pub use pretty::{format_bytes, format_interval, parse_bytes, parse_interval};
-pub use table::TableDescriptor;
+pub use table::{REGION_REPLICATION_MAX, TableDescriptor};

@@ -23,6 +23,9 @@ const RESERVED: [&str; 8] = [
     "REGION_REPLICATION",
 ];
 
+/// The most locations of a region: each is five cells of its row in hbase:meta.
+pub const REGION_REPLICATION_MAX: u16 = 100;
+
 /// The attribute that HBase 2.6 gives every new table.
 const STORE_FILE_TRACKER: (&str, &str) = ("hbase.store.file-tracker.impl", "DEFAULT");
 
@@ -201,6 +204,13 @@ impl TableDescriptor {
     /// A number among the attributes, such as `MEMSTORE_FLUSHSIZE`.
     pub fn number(&self, name: &str) -> Option<i64> {
         self.attributes.get(name).and_then(|value| value.parse().ok())
+    }
+
+    /// How many locations each region has (`REGION_REPLICATION`), from 1 to
+    /// [`REGION_REPLICATION_MAX`].
+    pub fn region_replication(&self) -> u16 {
+        let max = i64::from(REGION_REPLICATION_MAX);
+        self.number("REGION_REPLICATION").unwrap_or(1).clamp(1, max) as u16
     }
 
     /// The attributes as `describe` prints them: `, {TABLE_ATTRIBUTES => {…}}`, or nothing.

@@ -44,7 +44,7 @@ impl<'c> MetaView<'c> {
         if cell.family() != INFO || cell.is_delete() {
             return None;
         }
-        let qualifier = cell.qualifier();
+        let (qualifier, replica) = without_replica(cell.qualifier());
         if !matches!(qualifier, b"server" | b"sn" | b"serverstartcode" | b"seqnumDuringOpen") {
             return None;
         }
@@ -52,7 +52,7 @@ impl<'c> MetaView<'c> {
             self.row = cell.row().to_vec();
             self.place = self.find_place();
         }
-        let place = self.place?;
+        let place = self.cluster.replica_of_place(self.place?, replica);
         let server = self.cluster.identity(Role::RegionServer(place.server));
         match qualifier {
             // What a client wrote there itself stays.
@@ -76,6 +76,16 @@ impl<'c> MetaView<'c> {
         let encoded = self.row.strip_suffix(b".")?.rsplit(|byte| *byte == b'.').next()?;
         Some(self.cluster.assignments.place_of(std::str::from_utf8(encoded).ok()?))
     }
+}
+
+/// The name of a column, and the replica that it is about: `server_0001` is `server` of 1.
+fn without_replica(qualifier: &[u8]) -> (&[u8], u16) {
+    let replica = qualifier.len().checked_sub("_0001".len()).and_then(|at| {
+        let (name, replica) = qualifier.split_at(at);
+        let id = std::str::from_utf8(replica.strip_prefix(b"_")?).ok()?;
+        Some((name, u16::from_str_radix(id, 16).ok()?))
+    });
+    replica.unwrap_or((qualifier, 0))
 }
 
 /// As hbase:meta has it; an IPv6 address in brackets.

@@ -154,6 +154,30 @@ impl Cluster {
         self.assignments.place_of(info.encoded_name())
     }
 
+    /// Where a replica of a region seems to be: on the servers that follow the region's, one after
+    /// the other. It is in service whenever the region is, which answers for it.
+    pub(crate) fn place_of_replica(&self, info: &RegionInfo, id: u16) -> Place {
+        let place = self.place_of(info);
+        self.replica_of_place(place, id)
+    }
+
+    fn replica_of_place(&self, place: Place, id: u16) -> Place {
+        if id == 0 {
+            return place;
+        }
+        let alive = self.region_servers.alive();
+        let at = alive.iter().position(|server| *server == place.server).unwrap_or(0);
+        let server = alive.get((at + usize::from(id)) % alive.len().max(1));
+        Place { server: server.copied().unwrap_or(place.server), came_from: None, ..place }
+    }
+
+    /// Whether a region has a replica with that id; each has itself, 0.
+    fn has_replica(&self, info: &RegionInfo, id: u16) -> bool {
+        let catalog = self.engine.catalog();
+        id == 0
+            || catalog.descriptor(info.table()).is_ok_and(|table| id < table.region_replication())
+    }
+
     /// The region that a client of `role` names, if that server has it.
     ///
     /// # Errors
@@ -171,8 +195,11 @@ impl Cluster {
             let message = format!("{} is not online on {server}", to_string_binary(name));
             RemoteException::new(class::NOT_SERVING_REGION, message)
         };
-        let region = self.engine.region(name).ok_or_else(not_online)?;
-        let place = self.place_of(region.info());
+        let replica = RegionInfo::primary_of_replica(name);
+        let (full, id) = replica.as_ref().map_or((name, 0), |(full, id)| (full.as_slice(), *id));
+        let region = self.engine.region(full).filter(|region| self.has_replica(region.info(), id));
+        let region = region.ok_or_else(not_online)?;
+        let place = self.place_of_replica(region.info(), id);
         if role == Role::RegionServer(place.server) && !place.is_closed {
             return Ok(region);
         }
@@ -184,16 +211,22 @@ impl Cluster {
         Err(not_online())
     }
 
-    /// The region with this full or encoded name, in service or not.
+    /// The region with this full or encoded name, or its replica, in service or not.
     pub(crate) fn find_region(&self, name: &[u8]) -> Result<Option<RegionInfo>> {
         if name == META_ENCODED_NAME.as_bytes() || name == b"hbase:meta,,1" {
             return Ok(Some(RegionInfo::meta()));
+        }
+        if let Some((primary, id)) = RegionInfo::primary_of_replica(name) {
+            let primary = self.find_region(&primary)?.filter(|info| self.has_replica(info, id));
+            return Ok(primary.map(|info| info.replica(id)));
         }
         for table in self.engine.catalog().list_tables(SystemTables::Include) {
             let regions = self.engine.catalog().region_infos(table.name());
             let is_it =
                 |info: &RegionInfo| info.encoded_name().as_bytes() == name || info.is_named(name);
-            if let Some(info) = regions.into_iter().find(is_it) {
+            let replicas = (1..table.region_replication())
+                .flat_map(|id| regions.iter().map(move |info| info.replica(id)));
+            if let Some(info) = replicas.chain(regions.iter().cloned()).find(is_it) {
                 return Ok(Some(info));
             }
         }
@@ -262,5 +295,29 @@ impl Cluster {
                 && table.is_none_or(|table| region.info().table() == table)
         });
         regions
+    }
+
+    /// The regions that clients see on a server, in service: those that are there, and replicas.
+    pub(crate) fn regions_seen_on(
+        &self,
+        server: ServerIndex,
+        table: Option<&TableName>,
+    ) -> Vec<(RegionInfo, RegionHandle)> {
+        let here = self.regions_on(server, table).into_iter();
+        let mut seen: Vec<_> = here.map(|region| (region.info().clone(), region)).collect();
+        for table_of in self.engine.catalog().list_tables(SystemTables::Exclude) {
+            let replicas = 1..table_of.region_replication();
+            if replicas.is_empty() || table.is_some_and(|table| table != table_of.name()) {
+                continue;
+            }
+            for info in self.engine.catalog().region_infos(table_of.name()) {
+                let Some(region) = self.engine.region(&info.region_name()) else { continue };
+                let place = self.place_of(&info);
+                let is_here = |id: &u16| self.replica_of_place(place, *id).server == server;
+                let ids = replicas.clone().filter(|_| !place.is_closed).filter(is_here);
+                seen.extend(ids.map(|id| (info.replica(id), region.clone())));
+            }
+        }
+        seen
     }
 }

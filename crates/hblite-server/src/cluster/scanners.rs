@@ -34,6 +34,8 @@ const CLOSED_MAX: usize = 10_000;
 pub(crate) struct OpenScanner {
     pub(crate) scan: RegionScan,
     pub(crate) role: Role,
+    /// The replica that the client reads.
+    pub(crate) replica: u16,
     pub(crate) settings: ScanSettings,
     /// What the next call must have, if it counts.
     pub(crate) next_call_sequence: u64,

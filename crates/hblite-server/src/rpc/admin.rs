@@ -84,6 +84,7 @@ fn region_info(cluster: &Cluster, call: &Call<'_>) -> Answer {
         return region_info_of_master(cluster, call, &request);
     }
     let region = named(cluster, call, &request.region)?;
+    let shown = cluster.find_region(&request.region.value)?;
     let state = compaction_state(cluster.compactor.pending(region.info().encoded_name()));
     let is_whole = !region.has_references();
     let wants_split_row = request.best_split_row == Some(true);
@@ -92,7 +93,7 @@ fn region_info(cluster: &Cluster, call: &Call<'_>) -> Answer {
     }
     let best_split_row = wants_split_row.then(|| region.split_point()).flatten();
     call.answer(&pb::GetRegionInfoResponse {
-        region_info: convert::region_info(region.info()),
+        region_info: convert::region_info(shown.as_ref().unwrap_or(region.info())),
         compaction_state: (request.compaction_state == Some(true)).then_some(state),
         splittable: Some(is_whole && !region.info().table().is_meta()),
         mergeable: Some(is_whole && !region.info().table().is_meta()),
@@ -124,16 +125,16 @@ fn regions_here(
     cluster: &Cluster,
     call: &Call<'_>,
     table: Option<&hblite_model::TableName>,
-) -> Vec<RegionHandle> {
+) -> Vec<(RegionInfo, RegionHandle)> {
     match call.client.role {
         Role::Master => Vec::new(),
-        Role::RegionServer(server) => cluster.regions_on(server, table),
+        Role::RegionServer(server) => cluster.regions_seen_on(server, table),
     }
 }
 
 fn online_regions(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let regions = regions_here(cluster, call, None);
-    let region_info = regions.iter().map(|region| convert::region_info(region.info())).collect();
+    let region_info = regions.iter().map(|(info, _)| convert::region_info(info)).collect();
     call.answer(&pb::GetOnlineRegionResponse { region_info })
 }
 
@@ -141,7 +142,7 @@ fn region_loads(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetRegionLoadRequest = call.parameter()?;
     let table = request.table_name.as_ref().map(convert::table_name_from).transpose()?;
     let regions = regions_here(cluster, call, table.as_ref());
-    let region_loads = regions.iter().map(region_load).collect();
+    let region_loads = regions.iter().map(|(info, region)| region_load(info, region)).collect();
     call.answer(&pb::GetRegionLoadResponse { region_loads })
 }
 

@@ -165,7 +165,14 @@ pub(super) fn alter_status(context: &mut Context<'_>, arguments: Arguments) -> C
 }
 
 fn print_updated(context: &mut Context<'_>, arguments: &Arguments) -> CommandResult {
-    let regions = context.connection.admin().regions(&arguments.table_name(0)?)?.len();
+    let (admin, name) = (context.connection.admin(), arguments.table_name(0)?);
+    let regions = match admin.is_table_enabled(&name)? {
+        true => {
+            admin.regions(&name)?.len()
+                * usize::from(admin.describe_table(&name)?.region_replication())
+        }
+        false => 0,
+    };
     match regions {
         0 => context.out.line("All regions updated.")?,
         count => context.out.line(&format!("{count}/{count} regions updated."))?,

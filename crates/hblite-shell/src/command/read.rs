@@ -8,11 +8,10 @@ use super::{Failure, integer, small_integer};
 use crate::value::{Hash, Value};
 
 /// Keys that ask for something that hblite does not have, and what that is.
-const UNSUPPORTED: [(&str, &str); 4] = [
+const UNSUPPORTED: [(&str, &str); 3] = [
     ("AUTHORIZATIONS", "visibility labels are"),
     ("ALL_METRICS", "scan metrics are"),
     ("METRICS", "scan metrics are"),
-    ("REGION_REPLICA_ID", "region replicas are"),
 ];
 
 fn refuse_unsupported(options: &Hash) -> Result<(), Failure> {
@@ -126,9 +125,9 @@ pub(super) fn get_from_arguments(
         Some(filter) => get.with_filter(filter),
         None => get,
     };
-    let is_only_filter = options
-        .iter()
-        .all(|(key, _)| matches!(key.to_bytes().as_slice(), b"FILTER" | b"CONSISTENCY"));
+    let is_only_filter = options.iter().all(|(key, _)| {
+        matches!(key.to_bytes().as_slice(), b"FILTER" | b"CONSISTENCY" | b"REGION_REPLICA_ID")
+    });
     if is_only_filter {
         return Ok((get, converters(&[])));
     }

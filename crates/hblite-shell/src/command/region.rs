@@ -308,8 +308,12 @@ fn region_rows(context: &Context<'_>, table: &TableName) -> Result<Vec<RegionRow
     let admin = context.connection.admin();
     let status = admin.status()?;
     let mut rows = Vec::new();
-    for region in regions_of(context, table)? {
-        let known = status.regions.iter().find(|known| known.region == region);
+    let replicas = 0..admin.describe_table(table)?.region_replication();
+    let regions = regions_of(context, table)?;
+    for (region, replica) in
+        regions.iter().flat_map(|one| replicas.clone().map(move |id| (one, id)))
+    {
+        let known = status.regions.iter().find(|known| known.region == *region);
         let (size, requests) = known.map_or((0, 0), |known| {
             (known.store_file_size_bytes, known.load.read_requests + known.load.write_requests)
         });
@@ -318,7 +322,7 @@ fn region_rows(context: &Context<'_>, table: &TableName) -> Result<Vec<RegionRow
         let RegionLocation { server, .. } = admin.locate_region(table, region.start_key())?;
         let cells = [
             server_name(&server, status.opened_at_ms),
-            region.region_name_as_string(),
+            region.replica(replica).region_name_as_string(),
             to_string_binary(region.start_key()),
             to_string_binary(region.end_key()),
             megabytes(size).to_string(),

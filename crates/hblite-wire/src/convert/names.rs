@@ -30,18 +30,18 @@ pub fn region_info(info: &RegionInfo) -> pb::RegionInfo {
         end_key: Some(info.end_key().to_vec().into()),
         offline: Some(info.is_offline),
         split: Some(info.is_split),
-        replica_id: Some(0),
+        replica_id: Some(info.replica_id().into()),
     }
 }
 
 /// The region in a message.
 ///
 /// # Errors
-/// `IllegalArgument` if its table's name is not legal, `DoNotRetryIo` for a replica.
+/// `IllegalArgument` if its table's name or its replica id is not legal.
 pub fn region_info_from(info: &pb::RegionInfo) -> Result<RegionInfo> {
-    if info.replica_id.is_some_and(|id| id != 0) {
-        return Err(Error::do_not_retry("hblite has no replicas of regions"));
-    }
+    let replica = info.replica_id.unwrap_or(0);
+    let replica = u16::try_from(replica)
+        .map_err(|_| Error::illegal_argument(format!("{replica} is not the id of a replica")))?;
     let table = table_name_from(&info.table_name)?;
     if table.is_meta() {
         return Ok(RegionInfo::meta());
@@ -49,6 +49,9 @@ pub fn region_info_from(info: &pb::RegionInfo) -> Result<RegionInfo> {
     let key = |bytes: &Option<bytes::Bytes>| bytes.clone().unwrap_or_default();
     let mut region =
         RegionInfo::new(table, &key(&info.start_key), &key(&info.end_key), info.region_id);
+    if replica > 0 {
+        region = region.replica(replica);
+    }
     region.is_offline = info.offline.unwrap_or(false);
     region.is_split = info.split.unwrap_or(false);
     Ok(region)

@@ -88,7 +88,8 @@ impl Procedures<'_> {
             let fs = self.context.env.fs.as_ref();
             let _ = self.context.layout.retire_dir(fs, &table_dir, Shape::Table);
         })?;
-        self.commit_new_regions(table, &[], &rows, timestamp).inspect_err(|_| discard(&regions))?;
+        self.commit_new_regions(&descriptor, &[], &rows, timestamp)
+            .inspect_err(|_| discard(&regions))?;
         self.claim(&rows);
         let entry = TableEntry::new(descriptor, TableState::Enabled, rows, regions);
         self.publish(table, Some(entry));

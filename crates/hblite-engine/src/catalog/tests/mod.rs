@@ -9,6 +9,7 @@ mod lost_catalog;
 mod procedures;
 mod region_crash;
 mod reopen;
+mod replicas;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use hblite_env::StdFileSystem;
 use hblite_model::{BulkLoadOptions, Error, Exception, Result};
 use hblite_wire::{convert, pb};
 
-use super::region;
+use super::writable;
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
@@ -22,7 +22,7 @@ const SCHEME: &str = "file:";
 pub(super) fn prepare(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::PrepareBulkLoadRequest = call.parameter()?;
     if let Some(specifier) = &request.region {
-        region(cluster, call, specifier)?;
+        writable(cluster, call, specifier)?;
     }
     let table = convert::table_name_from(&request.table_name)?;
     let (namespace, qualifier) = (table.namespace(), table.qualifier());
@@ -34,7 +34,7 @@ pub(super) fn prepare(cluster: &Cluster, call: &Call<'_>) -> Answer {
 pub(super) fn clean_up(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::CleanupBulkLoadRequest = call.parameter()?;
     if let Some(specifier) = &request.region {
-        region(cluster, call, specifier)?;
+        writable(cluster, call, specifier)?;
     }
     call.answer_empty()
 }
@@ -45,7 +45,7 @@ pub(super) fn load(cluster: &Cluster, call: &Call<'_>) -> Answer {
     if request.cluster_ids.contains(&cluster.id) {
         return call.answer(&pb::BulkLoadHFileResponse { loaded: true });
     }
-    let region = region(cluster, call, &request.region)?;
+    let region = writable(cluster, call, &request.region)?;
     let paths = request.family_path.iter();
     let files: Vec<(Vec<u8>, PathBuf)> = paths
         .map(|file| Ok((file.family.to_vec(), local_file(&file.path)?)))

@@ -9,7 +9,7 @@ mod reading;
 mod scan;
 
 use hblite_engine::RegionHandle;
-use hblite_model::{Mutation, MutationKind};
+use hblite_model::{Mutation, MutationKind, RegionInfo};
 use hblite_wire::frame::Request;
 use hblite_wire::{RemoteException, pb};
 
@@ -61,6 +61,19 @@ fn region(
     let (role, method) = (call.client.role, call.request.method());
     match cluster.faults.refusal_of_region(role, method, region.info()) {
         Some(exception) => Err(exception),
+        None => Ok(region),
+    }
+}
+
+/// The region that a write is for; replicas are only read.
+fn writable(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    specifier: &pb::RegionSpecifier,
+) -> Result<RegionHandle, RemoteException> {
+    let region = region(cluster, call, specifier)?;
+    match RegionInfo::primary_of_replica(&specifier.value) {
+        Some(_) => Err(RemoteException::do_not_retry("region is read only")),
         None => Ok(region),
     }
 }

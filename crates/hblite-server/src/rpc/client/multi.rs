@@ -12,7 +12,7 @@ use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
 use super::mutate::{check_and_mutate, nonce, push_row, read_modify_write};
-use super::{check_cell_sizes, endpoint, get, on_a_thread, region};
+use super::{check_cell_sizes, endpoint, get, on_a_thread, region, writable};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Attempt, Call, Pace};
 use crate::rpc::outgoing::Reply;
@@ -134,7 +134,9 @@ struct Batch {
 
 impl Multi<'_> {
     fn region_action(&mut self, action: &pb::RegionAction) -> pb::RegionActionResult {
-        let region = match region(self.cluster, self.call, &action.region) {
+        let writes = action.action.iter().any(|one| one.mutation.is_some());
+        let find = if writes { writable } else { region };
+        let region = match find(self.cluster, self.call, &action.region) {
             Ok(region) => region,
             Err(exception) => {
                 let counts = action.action.iter().map(count_cells);

@@ -7,7 +7,7 @@ use hblite_wire::cell_block::CellReader;
 use hblite_wire::convert::{self, ResultWriter};
 use hblite_wire::{RemoteException, pb};
 
-use super::{check_cell_sizes, on_a_thread, region};
+use super::{check_cell_sizes, on_a_thread, writable};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Attempt, Call, Pace};
 
@@ -44,7 +44,7 @@ struct Prepared {
 
 fn prepare(cluster: &Cluster, call: &Call<'_>) -> std::result::Result<Prepared, RemoteException> {
     let request: pb::MutateRequest = call.parameter()?;
-    let region = region(cluster, call, &request.region)?;
+    let region = writable(cluster, call, &request.region)?;
     let cells = call.cells(cluster.options.limits.frame_size_max_bytes)?;
     call.hold_write(&cells)?;
     let mutation = convert::mutation(&request.mutation, &mut CellReader::new(&cells))?;

@@ -12,7 +12,7 @@ mod rows;
 
 use std::time::{Duration, Instant};
 
-use hblite_model::Exception;
+use hblite_model::{Exception, RegionInfo};
 use hblite_wire::convert;
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
@@ -157,9 +157,11 @@ fn open(
     response.mvcc_read_point = Some(scan.read_point());
     response.ttl = u32::try_from(cluster.scanners.lease_ms()).ok();
     let role = call.client.role;
+    let replica = RegionInfo::primary_of_replica(&specifier.value).map_or(0, |(_, id)| id);
     let scanner = OpenScanner {
         scan,
         role,
+        replica,
         settings,
         next_call_sequence: 0,
         open_row: None,
@@ -172,7 +174,7 @@ fn open(
 fn check_region(cluster: &Cluster, scanner: &OpenScanner) -> RemoteResult<()> {
     use crate::cluster::Role;
     let info = scanner.scan.info();
-    let place = cluster.place_of(info);
+    let place = cluster.place_of_replica(info, scanner.replica);
     let is_here = scanner.role == Role::RegionServer(place.server) && !place.is_closed;
     if is_here && !scanner.scan.is_region_closed() {
         return Ok(());

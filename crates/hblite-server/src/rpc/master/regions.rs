@@ -27,10 +27,14 @@ pub(super) fn method(name: &str) -> Option<Method> {
 
 /// The region that a client names by its full or encoded name.
 pub(super) fn named(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> Result<RegionInfo> {
-    cluster.find_region(&specifier.value)?.ok_or_else(|| {
-        let name = hblite_model::bytes::to_string_binary(&specifier.value);
-        Error::new(Exception::UnknownRegion, name)
-    })
+    let name = || hblite_model::bytes::to_string_binary(&specifier.value);
+    let region = cluster.find_region(&specifier.value)?;
+    let region = region.ok_or_else(|| Error::new(Exception::UnknownRegion, name()))?;
+    if region.replica_id() > 0 {
+        let message = format!("{} is where its region is: name the region instead", name());
+        return Err(Error::do_not_retry(message));
+    }
+    Ok(region)
 }
 
 fn split(cluster: &Cluster, call: &Call<'_>) -> Answer {

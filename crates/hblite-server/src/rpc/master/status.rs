@@ -1,7 +1,7 @@
 //! What the master tells of itself, of servers and of regions.
 
 use hblite_engine::RegionHandle;
-use hblite_model::{Result, SystemTables, TableState};
+use hblite_model::{RegionInfo, Result, SystemTables, TableState};
 use hblite_wire::convert;
 use hblite_wire::pb;
 
@@ -100,10 +100,10 @@ fn cluster_status(cluster: &Cluster, call: &Call<'_>) -> Answer {
 }
 
 fn server_load(cluster: &Cluster, server: ServerIndex) -> pb::ServerLoad {
-    let regions = cluster.regions_on(server, None);
-    let requests = |region: &RegionHandle| {
+    let regions = cluster.regions_seen_on(server, None);
+    let requests = |(info, region): &(RegionInfo, RegionHandle)| {
         let load = region.load();
-        load.read_requests + load.write_requests
+        if info.replica_id() == 0 { load.read_requests + load.write_requests } else { 0 }
     };
     let now = u64::try_from(cluster.engine.now_millis()).unwrap_or(0);
     pb::ServerLoad {
@@ -111,15 +111,15 @@ fn server_load(cluster: &Cluster, server: ServerIndex) -> pb::ServerLoad {
         total_number_of_requests: Some(regions.iter().map(requests).sum()),
         used_heap_mb: Some(0),
         max_heap_mb: Some(0),
-        region_loads: regions.iter().map(region_load).collect(),
+        region_loads: regions.iter().map(|(info, region)| region_load(info, region)).collect(),
         report_start_time: u64::try_from(cluster.started_at_ms).ok(),
         report_end_time: Some(now),
         info_server_port: Some(0),
     }
 }
 
-/// What a server tells of one region.
-pub(in crate::rpc) fn region_load(region: &RegionHandle) -> pb::RegionLoad {
+/// The figures of one region, also for its replicas.
+pub(in crate::rpc) fn region_load(info: &RegionInfo, region: &RegionHandle) -> pb::RegionLoad {
     let files = region.store_files();
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let mib = |bytes: u64| u32::try_from(bytes / MIB).unwrap_or(u32::MAX);
@@ -128,7 +128,7 @@ pub(in crate::rpc) fn region_load(region: &RegionHandle) -> pb::RegionLoad {
     pb::RegionLoad {
         region_specifier: pb::RegionSpecifier {
             r#type: REGION_NAME,
-            value: region.info().region_name().into(),
+            value: info.region_name().into(),
         },
         stores: Some(count(files.len())),
         storefiles: Some(count(files.iter().map(|store| store.paths.len()).sum())),
@@ -157,8 +157,7 @@ fn table_regions(cluster: &Cluster) -> Result<Vec<pb::TableRegionStatesCount>> {
     for table in cluster.engine.catalog().list_tables(SystemTables::Include) {
         let regions = cluster.engine.catalog().region_infos(table.name());
         let is_enabled = cluster.engine.catalog().table_state(table.name())? == TableState::Enabled;
-        let closed =
-            |region: &&hblite_model::RegionInfo| !is_enabled || cluster.place_of(region).is_closed;
+        let closed = |region: &&RegionInfo| !is_enabled || cluster.place_of(region).is_closed;
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let closed = regions.iter().filter(closed).count();
         counts.push(pb::TableRegionStatesCount {

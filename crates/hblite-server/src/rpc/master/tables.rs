@@ -282,7 +282,12 @@ fn state(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn alter_status(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetSchemaAlterStatusRequest = call.parameter()?;
     let table = convert::table_name_from(&request.table_name)?;
-    let count = cluster.engine.catalog().region_infos(&table).len();
+    let catalog = cluster.engine.catalog();
+    let replicas = match catalog.table_state(&table) {
+        Ok(TableState::Enabled) => catalog.descriptor(&table)?.region_replication(),
+        _ => 0,
+    };
+    let count = catalog.region_infos(&table).len() * usize::from(replicas);
     call.answer(&pb::GetSchemaAlterStatusResponse {
         yet_to_update_regions: Some(0),
         total_regions: Some(u32::try_from(count).unwrap_or(u32::MAX)),
