@@ -11,7 +11,7 @@ use hblite_wire::pb;
 use support::{Client, get, put, region};
 
 fn start() -> (TestServer, Vec<RegionInfo>) {
-    let options = ServerOptions { region_servers: 3, ..ServerOptions::on_free_ports() };
+    let options = ServerOptions::on_free_ports().with_region_servers(3);
     let server = TestServer::start_with(Options::new(), options).unwrap();
     let admin = server.connection().admin();
     let family = ColumnFamilyDescriptor::new("f");
