@@ -1,7 +1,8 @@
 //! Ctrl-C and its like, for commands that clean up before they end.
 //!
-//! The first signal is noted: whoever works asks [`Interrupt::answer`] now and then, ends in order,
-//! and the process exits with [`Interrupt::exit_status`]. A second signal ends the process at once.
+//! The first signal is noted: the running work asks [`Interrupt::answer`] at intervals, ends in
+//! order, and the process exits with [`Interrupt::exit_status`]. A second signal ends the
+//! process at once.
 //!
 //! A thread that waits for input notices nothing of a signal, so [`Interruptible`] waits in short
 //! turns and asks in between.

@@ -1,7 +1,8 @@
 //! How threads of the engine wait for what other threads bring about.
 //!
-//! Order:   whoever changes something calls [`Signal::notify`] afterwards. A waiter looks at the
-//!          state under the signal's lock, so no change between its look and its sleep is missed.
+//! Order:   a thread that changes something calls [`Signal::notify`] afterwards. A waiter looks at
+//!          the state under the signal's lock, so no change between its look and its sleep is
+//!          missed.
 //! Locks:   `is_over` runs under the signal's lock. It may take locks that are never held during a
 //!          `notify`.
 //! Threads: any.

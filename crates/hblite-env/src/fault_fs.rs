@@ -1,4 +1,4 @@
-//! A file system that fails when it is told to.
+//! A file system that fails on demand.
 //!
 //! [`FaultFileSystem`] passes everything on to another file system, counts the operations by kind,
 //! and lets chosen ones fail: the nth sync, every write to a path from now on, any write once the

@@ -1,7 +1,7 @@
 //! The one place that maps a file into memory.
 //!
-//! Why unsafe: a mapped file that somebody truncates raises SIGBUS where it is read, and one that
-//! somebody writes to changes under a shared slice. Reading blocks out of a mapping instead of
+//! Why unsafe: a mapped file that is truncated raises SIGBUS where it is read, and one that is
+//! written changes under a shared slice. Reading blocks out of a mapping instead of
 //! copying them is what the read figures in docs/performance.md rest on.
 //!
 //! Invariant: only files that the store has finished and renamed into place are mapped, and the

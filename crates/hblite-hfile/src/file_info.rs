@@ -4,7 +4,7 @@
 //! "PBUF" | varint length | FileInfoProto { repeated { 1 key, 2 value } = 1 }
 //! ```
 //!
-//! Written sorted by key, read in any order; keys that nobody knows are kept and ignored. The
+//! Written sorted by key, read in any order; unknown keys are kept and ignored. The
 //! names and layouts of all values are in this file. Source: `HFileInfo`, `HStoreFile`.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Numbers as HFiles store them, and a reader over bytes that nobody vouches for.
+//! Numbers as HFiles store them, and a reader over untrusted bytes.
 //!
 //! ```text
 //! fixed    big-endian

@@ -136,7 +136,7 @@ impl HFileReader {
         self
     }
 
-    /// Reads data blocks from the first on, as far as the memory for them goes, so that later reads
+    /// Reads data blocks from the first on, while there is memory for them, so that later reads
     /// find them there: decoded in the cache, or checked, with the places of their cells known.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! A connection waits at first: until its client has said who it is, or between two requests. When
 //! all places are taken, one more connection ends the one that has waited longest. So clients that
-//! hold places and say nothing, or say it byte by byte, keep nobody else out.
+//! hold places and say nothing, or say it byte by byte, keep no other client out.
 //!
 //! Threads: any.
 

@@ -1,4 +1,4 @@
-//! Regions by table and row range, as far as the client knows them.
+//! The regions that the client knows, by table and row range.
 //!
 //! Invariant: the ranges of a table do not overlap; what is learned later replaces what it
 //! overlaps.

@@ -21,7 +21,7 @@ pub(super) struct RegionCall<'c, F> {
 }
 
 impl<F> RegionCall<'_, F> {
-    /// Makes the call until it succeeds or fails for good. `read` takes the answer, which may be
+    /// Makes the call until it succeeds or fails finally. `read` takes the answer, which may be
     /// an error of its own.
     pub(super) async fn run<Q, M, T>(
         &self,

@@ -1,6 +1,6 @@
 //! A crash of single regions: what a cluster does when one of its servers is killed.
 //!
-//! 1. the regions stop: writers that are in them get through, nobody comes in, memory is forgotten
+//! 1. the regions stop: writers that are in them finish, no other enters, memory is forgotten
 //! 2. the log is ended: what the regions have in it stands in files that get no more records
 //! 3. the regions are opened from their directories
 //! 4. they get back from these files what no file of theirs has

@@ -1,7 +1,7 @@
 //! Creating, altering and dropping namespaces.
 //!
 //! 1. check
-//! 2. create: make the directory; after a crash it is there, and in nobody's way
+//! 2. create: make the directory; after a crash it is there, and does no harm
 //! 3. commit: the row in hbase:namespace
 //! 4. publish
 //! 5. drop: remove the directory if it is empty; one that stays is taken over by the next namespace

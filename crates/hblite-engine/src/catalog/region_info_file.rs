@@ -77,7 +77,7 @@ pub(crate) fn file_content(info: &RegionInfo) -> Vec<u8> {
     content
 }
 
-/// Makes the region's directory and its `.regioninfo`, as far as they are not there.
+/// Makes the region's directory and its `.regioninfo`, unless they exist.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` if the file names another region.

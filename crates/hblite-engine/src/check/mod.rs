@@ -1,4 +1,4 @@
-//! Looks at every file of a store that nobody has open, and tells what is wrong with it.
+//! Reads every file of a closed store, and reports what is wrong with it.
 //!
 //! ```text
 //! the root's three files       are there, whole, and of one store                     here
@@ -62,7 +62,7 @@ fn is_unfinished(layout: &Layout, fs: &dyn FileSystem) -> Result<bool> {
     Ok(false)
 }
 
-/// Checks the store in `dir`. `progress` is called now and then.
+/// Checks the store in `dir`. `progress` is called at intervals.
 ///
 /// # Errors
 /// `NotFound` if there is no store; `Io` if another process has it open (the message names it) or
@@ -183,7 +183,7 @@ impl Inspection<'_> {
     }
 }
 
-/// Bytes of all files below a directory, as far as they can be seen: for the progress only.
+/// Bytes of all files below a directory that can be listed: for the progress only.
 fn size_below(fs: &dyn FileSystem, dir: &Path) -> u64 {
     let entries = fs.list_dir(dir).unwrap_or_default();
     let sizes = entries.iter().map(|entry| {

@@ -7,7 +7,7 @@
 //! A third thread verifies store files again (`scrubber`).
 //!
 //! An error of a chore is kept for the store's status and the chore is tried again after a pause:
-//! nothing is lost by waiting, and writers that need memory are told when it takes too long.
+//! nothing is lost by waiting, and writers that need memory get an error when it takes too long.
 
 mod scrubber;
 

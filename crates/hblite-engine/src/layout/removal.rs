@@ -1,4 +1,4 @@
-//! Directories that leave their place: to the archive, to the trash, or for good.
+//! Directories that leave their place: to the archive, to the trash, or permanently.
 //!
 //! What is on its way out of the store, or into it, has a name that only this store gives:
 //! `hblite-<store id>-<name>`. An open removes what has such a name, and nothing beside it.

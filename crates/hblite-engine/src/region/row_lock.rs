@@ -1,8 +1,8 @@
 //! Locks on rows: shared by plain writes, exclusive for read-modify-write.
 //!
 //! Rows share a fixed number of locks by hash, so locking allocates nothing per row and memory
-//! does not grow with rows. Two rows that share a lock wait for one another now and then, never
-//! for ever: a caller takes all its locks at once, in ascending order.
+//! does not grow with rows. Two rows that share a lock sometimes wait for one another, but never
+//! deadlock: a caller takes all its locks at once, in ascending order.
 //!
 //! Threads: any.
 

@@ -1,4 +1,4 @@
-//! A file that somebody else wrote and that is to become a store file.
+//! A file that another program wrote and that is to become a store file.
 //!
 //! Threads: one owner.
 

@@ -161,7 +161,7 @@ impl Opening<'_> {
 }
 
 /// Puts files that others replaced into the order in which they are to go. One that itself replaced
-/// some of them goes after those: until their names are gone for good, it explains them.
+/// some of them goes after those: until their names are durably gone, it explains them.
 fn in_order_of_removal(mut gone: Vec<PathBuf>, files: &[Arc<StoreFile>]) -> Leftovers {
     let mut batches = Leftovers::new();
     while !gone.is_empty() {

@@ -301,7 +301,7 @@ pub(crate) struct CompactionScanner<'s, S> {
     visible_to_all: Option<u64>,
     /// Where to go from the cell that was returned last.
     pending: Option<MatchCode>,
-    /// Asked now and then whether to give up.
+    /// Asked at intervals whether to give up.
     is_stopped: Option<&'s dyn Fn() -> bool>,
 }
 

@@ -1,4 +1,4 @@
-//! The thread for what nobody waits for: ASYNC_WAL writes and early syncs of a segment.
+//! The thread for work in the background: ASYNC_WAL writes and early syncs of a segment.
 //!
 //! It is started by the first ring, so a store that never needs it has none. Between a ring and
 //! the write it pauses for [`PAUSE`], so that one write serves many appends. What could not be

@@ -64,7 +64,7 @@ pub(super) struct Chain {
     pub(super) segments: Vec<SegmentFile>,
     /// Numbers of files that are no longer part of the log.
     pub(super) left_over: Vec<u64>,
-    /// Numbers of files that never were one, as far as can be seen; a salvage skips them.
+    /// Numbers of files that apparently never were one; a salvage skips them.
     pub(super) strays: Vec<u64>,
     pub(super) highest_number: u64,
     /// What the head says; nothing if there is none.

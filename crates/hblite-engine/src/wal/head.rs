@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A segment names its predecessor, so each but the newest one is vouched for. The head vouches for
-//! the newest: without it nobody could tell that the end of a log is missing, or was replaced.
+//! the newest: without it, a missing or replaced end of the log could not be detected.
 //!
 //! Invariants:
 //! 1. The head names a segment before its first record is written, durably; so a segment that is

@@ -1,4 +1,4 @@
-//! Holding on to the log while somebody makes a copy of it.
+//! Keeps the log while a copy of it is made.
 //!
 //! While a [`SegmentHold`] lives no segment is removed. What it gives are segments that get no more
 //! records: they can be copied or linked at leisure, and are the log up to one moment.

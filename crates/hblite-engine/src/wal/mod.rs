@@ -337,7 +337,7 @@ impl Wal {
         self.syncer.check_place()
     }
 
-    /// As [`Wal::check`], for a write that is not logged: looks only now and then.
+    /// As [`Wal::check`], for a write that is not logged: looks only at intervals.
     ///
     /// # Errors
     /// As [`Wal::check`].

@@ -126,7 +126,7 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// Whether some sector reads as zeros, as far as it lies in `range`.
+/// Whether the part of some sector that lies in `range` reads as zeros.
 ///
 /// Of the first sector only the rest counts: what stands before may have been durable earlier.
 fn has_lost_sector(bytes: &[u8], range: std::ops::Range<usize>) -> bool {

@@ -139,8 +139,8 @@ impl SegmentHeader {
     }
 }
 
-/// Whether a file with this content is a segment whose creation did not get as far as its header:
-/// a part of one, or zeros that a power cut left in its place.
+/// Whether a file with this content is a segment whose creation ended before its header was
+/// written: a part of one, or zeros that a power cut left in its place.
 pub(super) fn is_unfinished(file: &[u8]) -> bool {
     let magic = &file[..file.len().min(MAGIC.len())];
     file.len() <= HEADER_SIZE

@@ -1,9 +1,9 @@
 //! Group commit: one thread writes and syncs for all that wait.
 //!
 //! A thread that needs its record written or synced becomes the leader if there is none, takes all
-//! that was appended meanwhile, writes it with one call (and syncs it if somebody needs that), and
+//! that was appended meanwhile, writes it with one call (and syncs it if a writer needs that), and
 //! wakes the others. There is no thread for it: an uncontended write costs no switch of threads.
-//! Only writes that nobody waits for, and early syncs of a segment that grows, are left to a
+//! Only writes that no thread waits for, and early syncs of a segment that grows, are left to a
 //! background thread, which starts when it is first needed.
 //!
 //! Order: a segment is synced before its successor is created, so only the newest one can have
@@ -11,9 +11,9 @@
 //!        background thread syncs a segment each time that it has grown by some megabytes.
 //! Failure: records whose write failed are taken back if the file is as it was before (see
 //!        [`super::output`]), and who waits for them gets an error: they are not in the log and
-//!        never will be. Those that nobody waits for (ASYNC_WAL) were acknowledged; they stay in
+//!        never will be. Those that no thread waits for (ASYNC_WAL) were acknowledged; they stay in
 //!        the tail and are written when that is possible again. Until then the log is stalled: it
-//!        takes no records that could add to them. After a failed sync nobody knows what is on the
+//!        takes no records that could add to them. After a failed sync it is unknown what is on the
 //!        disk, so all that follows is refused until the log is read again.
 //! Locks: `progress` is held for moments; `io` by the leader while it writes; the tail's lock and
 //!        the accounting's may be taken under `io`, never the other way round.

@@ -2,7 +2,8 @@
 //!
 //! [`Tail`] stands behind the log's lock. It decides offsets, sequence ids and where a new segment
 //! begins; files are not touched under that lock. A new segment is a note of where in the buffer
-//! it starts, and whoever writes the buffer out creates the file there (see [`super::syncer`]).
+//! it starts, and the thread that writes the buffer out creates the file there (see
+//! [`super::syncer`]).
 //!
 //! Invariant: the order of the records is the order in which `assign` was called.
 

@@ -4,7 +4,7 @@
 //! together at the end of the file). A leaf is read when it is first needed and then kept.
 //!
 //! What is known about a data block (that its checksums were verified, where its cells begin) hangs
-//! on its index entry. Threads: shared; whoever comes first fills a slot.
+//! on its index entry. Threads: shared; the first reader fills a slot.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

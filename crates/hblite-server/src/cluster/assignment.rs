@@ -176,7 +176,7 @@ impl Assignments {
     }
 
     /// Forgets regions that are no more, once they are many: those that are not among `present`.
-    /// All are kept if that cannot be told now.
+    /// All are kept if that is unknown now.
     pub(crate) fn tidy(&self, present: impl FnOnce() -> Option<HashSet<String>>) {
         let known: HashSet<String> = {
             let mut places = self.places.lock();

@@ -1,5 +1,5 @@
-//! The master's switches. They are kept and told; the store itself has no balancer, normalizer,
-//! janitor or cleaner that they could stop.
+//! The master's switches. They are stored and reported; the store itself has no balancer,
+//! normalizer, janitor or cleaner that they could stop.
 //!
 //! Threads: any.
 

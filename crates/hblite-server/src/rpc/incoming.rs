@@ -118,7 +118,7 @@ impl Incoming {
         Some(Frame { bytes: self.input.split_to(length).freeze(), charge: None })
     }
 
-    /// Moves what has come of a large frame to its memory, as far as there is some.
+    /// Moves what has come of a large frame to the memory that it has.
     fn fill_large(&mut self) {
         let Some(large) = &mut self.large else { return };
         let count = self.input.len().min(large.length - large.bytes.len());

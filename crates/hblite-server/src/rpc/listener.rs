@@ -1,7 +1,7 @@
 //! Accepts connections on one port.
 //!
-//! A [`Port`] can be closed and opened again: closed, it refuses connections as one that nobody
-//! listens on, and nobody else gets it meanwhile.
+//! A [`Port`] can be closed and opened again: closed, it refuses connections like an unused
+//! port, and no other process gets it meanwhile.
 
 use std::io;
 use std::net::SocketAddr;

@@ -157,7 +157,7 @@ fn is_linked_to(fs: &dyn FileSystem, path: &Path) -> Result<bool> {
     Ok(!orphans::list(fs, &links)?.is_empty())
 }
 
-/// Removes a directory of the archive and those above it, as far as nothing is in them.
+/// Removes a directory of the archive and those above it, up to one that is not empty.
 fn remove_empty(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Result<()> {
     let archive = layout.archive_dir();
     for dir in dir.ancestors().take_while(|dir| *dir != archive) {

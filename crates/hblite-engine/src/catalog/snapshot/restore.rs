@@ -1,6 +1,6 @@
 //! Makes a table of a snapshot: a new one (clone), or what the disabled table was (restore).
 //!
-//! Both give the table new regions, whose directories nobody looks at until hbase:meta names them.
+//! Both give the table new regions, whose directories are not read until hbase:meta names them.
 //! A file of the snapshot gets a second name there; of a reference, its half is written anew, since
 //! the parent is no region of the new table.
 //!

@@ -24,7 +24,7 @@ pub(crate) struct StoredDescription {
 }
 
 impl StoredDescription {
-    /// Whether its time is over, as far as that is certain.
+    /// Whether its time is certainly over.
     pub(crate) fn has_expired(&self, now_ms: i64) -> bool {
         self.seal == Seal::Verified && self.description.has_expired(now_ms)
     }

@@ -165,7 +165,7 @@ fn one_family_is_flushed_and_compacted_alone() {
     assert_eq!(files_of(&engine), [1, 1]);
 }
 
-/// Old segments of the log go when nobody needs them; the family that was not flushed does.
+/// Old segments of the log go when no region needs them; the family that was not flushed does.
 #[test]
 fn a_flush_of_one_family_lets_no_segment_of_the_others_go() {
     let disk: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -382,7 +382,7 @@ fn after_a_commit_of_unknown_outcome_nothing_is_compacted() {
     }
 }
 
-/// A close that fails gives the directory free all the same, so nobody may write any more.
+/// A close that fails releases the directory all the same, so nothing may be written any more.
 #[test]
 fn after_a_close_that_failed_nobody_writes() {
     let (disk, fs, engine) = with_faults();

@@ -102,7 +102,7 @@ fn the_largest_store_that_can_be_split_gives_the_row() {
     assert_eq!(starts(&engine, "t").len(), 2);
 }
 
-/// Files that nobody touched for a week become one, and cells that have outlived their family's
+/// Files that did not change for a week become one, and cells that have outlived their family's
 /// time leave it.
 #[test]
 fn stores_are_compacted_when_their_time_has_come() {

@@ -152,7 +152,7 @@ fn an_empty_store_leaves_no_store_files() {
 }
 
 /// Directories that no table has: what hblite made and has no cells goes, all else is kept and
-/// reported. Files are nobody's and stay.
+/// reported. Files belong to no table and stay.
 #[test]
 fn orphans_are_taken_away() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -354,7 +354,7 @@ fn a_flush_in_the_middle_of_a_recovery_claims_only_what_came_back() {
     }
 }
 
-/// A store whose log has segments that nobody needs after a flush.
+/// A store whose log has segments that no region needs after a flush.
 fn with_segments_to_free(fs: &Arc<dyn FileSystem>) -> Arc<Engine> {
     let engine = open(fs).unwrap();
     engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();

@@ -1,4 +1,4 @@
-//! Each kind of damage, told by its name and place, and nothing else.
+//! Each kind of damage is reported with its name and place, and nothing else is.
 
 use super::*;
 use hblite_hfile::HFileReader;
@@ -51,7 +51,7 @@ fn a_flipped_byte_in_a_data_block() {
     assert!(defect.to_string().contains(" at offset 0: store-file: "), "{defect}");
 }
 
-/// The first and the last damaged block of a file are told, and other files' too.
+/// The first and the last damaged block of a file are reported, and other files' too.
 #[test]
 fn every_damaged_file_is_told() {
     let store = stored();
@@ -387,7 +387,7 @@ fn a_segment_of_the_log_that_is_gone() {
     assert!(defect.what.contains("missing"), "{defect}");
 }
 
-/// Store files are read although nobody knows whose they are.
+/// Store files are read even if no region is known to own them.
 #[test]
 fn hbase_meta_itself() {
     let store = stored();

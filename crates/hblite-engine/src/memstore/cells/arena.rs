@@ -17,7 +17,7 @@
 //! Invariants:
 //! 1. A chunk neither moves nor is freed or used again before its arena is dropped.
 //! 2. A range of a chunk is reserved by one `fetch_add`, so it belongs to one writer, and is
-//!    written before the pointer to it is handed out. Afterwards nobody writes to it.
+//!    written before the pointer to it is handed out. Afterwards it is never written.
 //! 3. A [`CellPointer`] is used only while its arena, or the buffer of its search key, is alive.
 //!    Only the siblings of this file see pointers; `super` says how they keep the promise.
 //!

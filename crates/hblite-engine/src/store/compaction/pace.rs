@@ -1,6 +1,6 @@
 //! How fast a compaction writes.
 //!
-//! A compaction that nobody waits for would otherwise take the disk and the processor's caches for
+//! A background compaction would otherwise take the disk and the processor's caches for
 //! itself, and the reads and writes of the moment wait for it.
 //!
 //! Source: HBase's `PressureAwareCompactionThroughputController`.

@@ -14,7 +14,7 @@ pub(crate) struct ScanInfo {
     pub(crate) versions_max: u32,
     /// MIN_VERSIONS.
     pub(crate) versions_min: u32,
-    /// TTL in milliseconds, `i64::MAX` for forever.
+    /// TTL in milliseconds, `i64::MAX` for no limit.
     pub(crate) time_to_live_ms: i64,
     /// KEEP_DELETED_CELLS.
     pub(crate) keep_deleted_cells: KeepDeletedCells,

@@ -135,7 +135,7 @@ fn zeros_after_the_last_record_are_a_torn_tail() {
     }
 }
 
-/// Neither a kill nor a power cut appends bytes that nobody wrote.
+/// Neither a kill nor a power cut appends bytes that were never written.
 #[test]
 fn foreign_bytes_after_the_last_record_are_damage() {
     let log = OneSegment::new(5, 5);

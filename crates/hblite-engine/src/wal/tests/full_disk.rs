@@ -180,7 +180,7 @@ fn while_the_disk_is_full_little_is_held_in_memory() {
     assert_eq!(replay_all(&env).0, [kept, writes[1_999..].to_vec()].concat());
 }
 
-/// The background thread does it; nobody else writes.
+/// The background thread does it; no other thread writes.
 #[test]
 fn what_was_acknowledged_is_written_when_there_is_space_without_another_write() {
     let (fs, env) = faulty();

@@ -59,7 +59,7 @@ fn segments_stay_while_they_are_held_and_go_afterwards() {
     assert!(segment_names(&env).is_empty());
 }
 
-/// What was removed before the hold is told not to be missing.
+/// What was removed before the hold is not reported as missing.
 #[test]
 fn a_held_log_need_not_begin_at_its_beginning() {
     let (fs, env) = crash_env();

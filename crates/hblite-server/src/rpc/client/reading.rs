@@ -12,7 +12,7 @@ use crate::rpc::call::Call;
 ///
 /// # Errors
 /// Those of files and filters; `CallQueueTooBig` if there is no memory for a row that a filter
-/// judges; an exception that nobody sees if nobody waits for the answer.
+/// judges; an exception that is not sent if the client no longer waits.
 pub(super) fn next_row(
     call: &Call<'_>,
     scan: &mut RegionScan,

@@ -253,7 +253,7 @@ fn time_limit(cluster: &Cluster, call: &Call<'_>) -> Instant {
     now + limit / 2
 }
 
-/// What a client is told whose scanner failed on the way: to open another one behind the last row
+/// The answer to a client whose scanner failed on the way: to open another one behind the last row
 /// that it has, unless that would fail again.
 fn reset(call: &Call<'_>, exception: RemoteException) -> RemoteException {
     if exception.is_do_not_retry()
