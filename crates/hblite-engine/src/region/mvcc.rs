@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hblite_env::sync::{Condvar, Mutex};
+use hblite_env::sync::{Condvar, Mutex, spin_until};
 
 use crate::invariants::ARE_CHECKED;
 
@@ -80,6 +80,15 @@ impl Mvcc {
                 self.advanced.notify_all();
             }
         }
+        if self.read_point() >= id {
+            return;
+        }
+        drop(writes);
+        // The writes before are about to end, too.
+        if spin_until(|| self.read_point() >= id) {
+            return;
+        }
+        let mut writes = self.writes.lock();
         while self.read_point() < id {
             self.advanced.wait(&mut writes);
         }

@@ -21,10 +21,10 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use hblite_env::Env;
-use hblite_env::sync::{Condvar, Mutex, MutexGuard};
+use hblite_env::sync::{Condvar, Mutex, MutexGuard, spin_until};
 use hblite_env::thread;
 use hblite_env::time::{Duration, Instant};
 use hblite_model::{Error, Exception, Result};
@@ -77,6 +77,8 @@ pub(super) struct Syncer {
     state: AtomicU8,
     /// How many times a thread came to wait for a sync.
     sync_requests: AtomicU64,
+    /// Whether there is a leader; written under the lock of `progress`.
+    is_led: AtomicBool,
     progress: Mutex<Progress>,
     changed: Condvar,
     io: Mutex<Io>,
@@ -84,7 +86,6 @@ pub(super) struct Syncer {
 
 #[derive(Debug, Default)]
 struct Progress {
-    has_leader: bool,
     waiting_for_write: usize,
     waiting_for_sync: usize,
     failure: Option<String>,
@@ -165,6 +166,7 @@ impl Syncer {
             dropped_end: AtomicU64::new(0),
             state: AtomicU8::new(WORKS),
             sync_requests: AtomicU64::new(0),
+            is_led: AtomicBool::new(false),
             progress: Mutex::default(),
             changed: Condvar::new(),
             io: Mutex::default(),
@@ -254,6 +256,9 @@ impl Syncer {
         if goal == Goal::Synced {
             self.sync_requests.fetch_add(1, Ordering::Relaxed);
         }
+        if goal == Goal::Written && self.is_written_soon(position) {
+            return Ok(());
+        }
         let mut progress = self.progress.lock();
         loop {
             if let Some(error) = progress.dropped(position) {
@@ -265,7 +270,7 @@ impl Syncer {
             if progress.failure.is_some() {
                 return Err(Self::failed(&progress));
             }
-            if !progress.has_leader {
+            if !self.is_led.load(Ordering::Relaxed) {
                 self.lead(&mut progress, goal);
                 continue;
             }
@@ -281,11 +286,19 @@ impl Syncer {
         }
     }
 
+    /// Waits for a leader who is about to be done, most likely with an earlier record. A write
+    /// takes about a microsecond, and waking a thread several.
+    fn is_written_soon(&self, position: u64) -> bool {
+        let is_written = || self.has_reached(position, Goal::Written);
+        spin_until(|| !self.is_led.load(Ordering::Acquire) || is_written());
+        is_written()
+    }
+
     /// Writes all that was appended so far, and syncs it if that is the goal.
     fn lead(&self, progress: &mut MutexGuard<'_, Progress>, goal: Goal) {
-        progress.has_leader = true;
+        self.is_led.store(true, Ordering::Relaxed);
         let outcome = MutexGuard::unlocked(progress, || self.write_out(goal));
-        progress.has_leader = false;
+        self.is_led.store(false, Ordering::Release);
         match outcome {
             Ok(position) if goal == Goal::Synced => {
                 assert!(position <= self.written.load(Ordering::Acquire), "written, then synced");
