@@ -32,7 +32,7 @@ use crate::layout::StoreId;
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
-use crate::region::Region;
+use crate::region::{Region, Replay};
 use crate::signal::Signal;
 use crate::store::CompactionTrigger;
 use crate::table::{RegionHandle, TableHandle};
@@ -221,19 +221,11 @@ fn replay_into(
     if recovery.entries == 0 {
         return Ok(());
     }
-    let mut last: Option<Arc<Region>> = None;
-    let mut replay = |entry: WalEntry<'_>| {
-        let is_same = last.as_ref().is_some_and(|r| r.info().encoded_name() == entry.region);
-        if !is_same {
-            match find(entry.region) {
-                Some(region) => last = Some(region),
-                None => return Ok(()),
-            }
-        }
-        last.as_ref().map_or(Ok(()), |region| region.replay(&entry))
-    };
+    let mut replay = Replay::default();
     let options = context.replay_options();
-    wal::replay(&context.env, &context.layout.wal_dir(), options, &mut replay).map(drop)
+    let mut add = |entry: WalEntry<'_>| replay.add(&entry, &find);
+    wal::replay(&context.env, &context.layout.wal_dir(), options, &mut add)?;
+    replay.finish()
 }
 
 /// Makes the log durable that was found: a killed process may have left it to the operating system.

@@ -3,7 +3,6 @@
 //! Searching and stepping never fail, for [`DataBlock::new`] has looked at every length. Scanners
 //! and caches share a block by `Arc`, one per block: a count per file would be fought for.
 
-use hblite_model::cell::key;
 use hblite_model::{CellComparator, CellRef};
 
 use crate::block::Payload;
@@ -40,9 +39,9 @@ impl DataBlock {
         comparator: CellComparator,
     ) -> Parsed<Self> {
         let offsets = CellOffsets::of(&cells, layout)?;
-        let row = |cell| key::row(CellLayout::key(&cells, offsets.get(cell)));
+        let key = |cell| CellLayout::key(&cells, offsets.get(cell));
         let marks = match comparator {
-            CellComparator::Default => RowMarks::of(offsets.len(), row)?,
+            CellComparator::Default => RowMarks::of(offsets.len(), key)?,
             CellComparator::Meta => RowMarks::default(),
         };
         assert!(offsets.len() > 0, "a data block has a cell");
@@ -70,7 +69,7 @@ impl DataBlock {
     /// The first cell whose key is not below `key`; the number of cells if there is none.
     #[inline]
     pub(crate) fn lower_bound(&self, comparator: CellComparator, key: &[u8]) -> usize {
-        let marked = self.marks.narrow(self.len(), key::row(self.key(0)), key::row(key));
+        let marked = self.marks.narrow(self.len(), key, |cell| self.key(cell));
         let range = marked.unwrap_or(0..self.len());
         self.lower_bound_in(comparator, key, range.start, range.end)
     }

@@ -67,6 +67,7 @@ mod inspect;
 mod invariants;
 mod open;
 mod options;
+mod point;
 mod reader;
 mod row_marks;
 mod statistics;

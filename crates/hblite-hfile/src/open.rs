@@ -34,6 +34,9 @@ pub(crate) struct Opened {
     pub(crate) time_range: (i64, i64),
     pub(crate) earliest_put: i64,
     pub(crate) delete_family_count: Option<u64>,
+    /// Those of the file info: they are compared with the row of every get.
+    pub(crate) last_key: Option<Box<[u8]>>,
+    pub(crate) last_bloom_key: Option<Box<[u8]>>,
     /// Absent in a file without cells.
     pub(crate) index: Option<DataIndex>,
     /// Offset and payload.
@@ -163,6 +166,8 @@ fn describe(
             .unwrap_or_default(),
         time_range: info.time_range()?.unwrap_or((0, i64::MAX)),
         earliest_put: info.i64(file_info::EARLIEST_PUT)?.unwrap_or(i64::MAX),
+        last_key: last_key.map(Box::from),
+        last_bloom_key: info.get(file_info::LAST_BLOOM_KEY).map(Box::from),
         delete_family_count: info.i64(file_info::DELETE_FAMILY_COUNT)?.and_then(unsigned),
         index,
         meta_index,

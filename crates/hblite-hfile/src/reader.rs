@@ -227,7 +227,7 @@ impl HFileReader {
 
     /// Flat key of the last cell, `None` in an empty file.
     pub fn last_key(&self) -> Option<&[u8]> {
-        self.opened.index.as_ref().and_then(|_| self.file_info(file_info::LAST_KEY))
+        self.opened.index.as_ref().and(self.opened.last_key.as_deref())
     }
 
     /// Index key of the block in the middle, where HBase splits; `None` in an empty file.
@@ -337,7 +337,7 @@ impl HFileReader {
     }
 
     fn is_behind_last_bloom_key(&self, bloom: &BloomReader, key: &[u8]) -> bool {
-        let last = self.file_info(file_info::LAST_BLOOM_KEY);
+        let last = self.opened.last_bloom_key.as_deref();
         last.is_some_and(|last| bloom.compare(key, last).is_gt())
     }
 

@@ -15,7 +15,7 @@ use hblite_model::{RegionInfo, Result};
 
 use super::Procedures;
 use super::table::TableEntry;
-use crate::region::Region;
+use crate::region::{Region, Replay};
 use crate::status::CrashReport;
 use crate::wal::WalEntry;
 
@@ -79,13 +79,14 @@ impl Procedures<'_> {
             }
         }
         let mut report = CrashReport { regions: regions.len(), ..CrashReport::default() };
-        let mut replay = |entry: WalEntry<'_>| {
-            let Some(region) = regions.get(entry.region) else { return Ok(()) };
-            report.log_entries += 1;
-            region.replay(&entry)
+        let mut replay = Replay::default();
+        let mut add = |entry: WalEntry<'_>| {
+            report.log_entries += u64::from(regions.contains_key(entry.region));
+            replay.add(&entry, |name| regions.get(name).cloned())
         };
         let options = context.replay_options();
-        hold.replay(&sealed, &context.env, options, &mut replay)?;
+        hold.replay(&sealed, &context.env, options, &mut add)?;
+        replay.finish()?;
         Ok((report, regions))
     }
 }

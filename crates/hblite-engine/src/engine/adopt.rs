@@ -25,7 +25,7 @@ use crate::catalog::{Catalog, hbase_root};
 use crate::context::EngineContext;
 use crate::layout::{self, Layout, Tolerance};
 use crate::options::EngineOptions;
-use crate::region::Region;
+use crate::region::{Region, Replay};
 use crate::wal::hbase::HBaseLogs;
 
 impl EngineOptions {
@@ -88,11 +88,16 @@ pub(super) fn check(logs: &HBaseLogs, survey: &CatalogSurvey, layout: &Layout) -
 ///
 /// # Errors
 /// `Io`, `CorruptWal`.
-pub(super) fn replay_meta(context: &EngineContext, logs: &HBaseLogs, meta: &Region) -> Result<()> {
-    let fs = context.env.fs.as_ref();
+pub(super) fn replay_meta(
+    context: &EngineContext,
+    logs: &HBaseLogs,
+    meta: &Arc<Region>,
+) -> Result<()> {
+    let (fs, mut replay) = (context.env.fs.as_ref(), Replay::default());
     logs.replay(fs, &|region| region == META_ENCODED_NAME, &mut |entry| {
-        meta.replay(&entry.as_entry())
-    })
+        replay.add(&entry.as_entry(), |_| Some(Arc::clone(meta)))
+    })?;
+    replay.finish()
 }
 
 /// Gives all other regions back what the logs have of them.
@@ -104,15 +109,13 @@ pub(super) fn replay_regions(
     logs: &HBaseLogs,
     catalog: &Catalog,
 ) -> Result<()> {
-    let mut last: Option<Arc<Region>> = None;
+    let mut replay = Replay::default();
     let is_wanted = |region: &str| region != META_ENCODED_NAME;
     logs.replay(context.env.fs.as_ref(), &is_wanted, &mut |entry| {
-        if last.as_ref().is_none_or(|region| region.info().encoded_name() != entry.region) {
-            last = catalog.region(&entry.region);
-        }
         // One out of service was closed: see `hbase_root::check_logs`.
-        last.as_ref().map_or(Ok(()), |region| region.replay(&entry.as_entry()))
-    })
+        replay.add(&entry.as_entry(), |name| catalog.region(name))
+    })?;
+    replay.finish()
 }
 
 /// Writes what was replayed to store files, and puts the logs out of the way.

@@ -90,7 +90,7 @@ impl MutableSegment {
 
     pub(super) fn scanner(&self, read_point: u64) -> SegmentScanner {
         let cursor = CellCursor::over_list(Arc::clone(&self.cells));
-        SegmentScanner::new(cursor, read_point, self.statistics.timestamps())
+        SegmentScanner::new(cursor, read_point, &self.statistics)
     }
 
     /// The same cells as a frozen segment. No add may be in flight, and none may follow.
@@ -138,7 +138,7 @@ impl FrozenSegment {
             FrozenCells::List(list) => CellCursor::over_list(Arc::clone(list)),
             FrozenCells::Array(array) => CellCursor::over_array(Arc::clone(array)),
         };
-        SegmentScanner::new(cursor, read_point, self.statistics.timestamps())
+        SegmentScanner::new(cursor, read_point, &self.statistics)
     }
 
     /// What the cells cost; the heap size falls when the segment is flattened.
@@ -190,11 +190,12 @@ fn data_size(cell: &CellRef<'_>) -> usize {
 }
 
 /// What a segment knows about its cells as a whole.
-struct Statistics {
+pub(super) struct Statistics {
     data_size: AtomicUsize,
     timestamp_min: AtomicI64,
     timestamp_max: AtomicI64,
     has_tags: AtomicBool,
+    has_family_markers: AtomicBool,
 }
 
 impl Default for Statistics {
@@ -204,6 +205,7 @@ impl Default for Statistics {
             timestamp_min: AtomicI64::new(i64::MAX),
             timestamp_max: AtomicI64::new(i64::MIN),
             has_tags: AtomicBool::new(false),
+            has_family_markers: AtomicBool::new(false),
         }
     }
 }
@@ -226,9 +228,18 @@ impl Statistics {
         if !cell.tags().is_empty() && !self.has_tags.load(Ordering::Relaxed) {
             self.has_tags.store(true, Ordering::Relaxed);
         }
+        let family_marker = [CellType::DeleteFamily, CellType::DeleteFamilyVersion];
+        if family_marker.iter().any(|marker| marker.code() == cell.type_code()) {
+            self.has_family_markers.store(true, Ordering::Relaxed);
+        }
     }
 
-    fn timestamps(&self) -> Option<(i64, i64)> {
+    /// Whether a marker of a whole family was recorded.
+    pub(super) fn has_family_markers(&self) -> bool {
+        self.has_family_markers.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn timestamps(&self) -> Option<(i64, i64)> {
         let min = self.timestamp_min.load(Ordering::Relaxed);
         let max = self.timestamp_max.load(Ordering::Relaxed);
         (min <= max).then_some((min, max))

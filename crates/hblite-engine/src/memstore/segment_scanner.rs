@@ -9,6 +9,7 @@ use hblite_model::Result;
 use hblite_model::cell::CellRef;
 
 use super::cells::CellCursor;
+use super::segment::Statistics;
 
 /// Moves over the visible cells of a segment in both directions (HBase's `SegmentScanner`).
 ///
@@ -18,11 +19,14 @@ pub struct SegmentScanner {
     cursor: CellCursor,
     read_point: u64,
     timestamps: Option<(i64, i64)>,
+    has_family_markers: bool,
 }
 
 impl SegmentScanner {
-    pub(super) fn new(cursor: CellCursor, read_point: u64, timestamps: Option<(i64, i64)>) -> Self {
-        Self { cursor, read_point, timestamps }
+    pub(super) fn new(cursor: CellCursor, read_point: u64, statistics: &Statistics) -> Self {
+        let (timestamps, has_family_markers) =
+            (statistics.timestamps(), statistics.has_family_markers());
+        Self { cursor, read_point, timestamps, has_family_markers }
     }
 
     /// Least and greatest timestamp of the segment when the scanner was opened, `None` if it was
@@ -30,6 +34,11 @@ impl SegmentScanner {
     /// time range have to see them.
     pub fn timestamps(&self) -> Option<(i64, i64)> {
         self.timestamps
+    }
+
+    /// Whether the segment had a marker of a whole family when the scanner was opened.
+    pub fn has_family_markers(&self) -> bool {
+        self.has_family_markers
     }
 
     /// The cell at the scanner.

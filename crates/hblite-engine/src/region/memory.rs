@@ -20,8 +20,10 @@ impl Region {
         self.stores.iter().map(|store| store.memstore().size().heap_size).sum()
     }
 
+    /// What the cells were charged for that are in no snapshot. Every write asks, so no lock of the
+    /// memstores is taken.
     fn active_size_bytes(&self) -> usize {
-        self.stores.iter().map(|store| store.memstore().active_size().heap_size).sum()
+        self.stores.iter().map(|store| store.charged_active_bytes()).sum()
     }
 
     /// Asks for a flush if the region, or all regions together, are large enough.
@@ -68,8 +70,8 @@ impl Region {
     }
 
     fn is_memory_full(&self) -> bool {
-        self.memstore_size_bytes() > self.settings.blocking_size_bytes
-            || self.context.is_memory_full()
+        let charged = self.stores.iter().map(|store| store.charged_bytes());
+        charged.sum::<usize>() > self.settings.blocking_size_bytes || self.context.is_memory_full()
     }
 
     fn too_busy(&self) -> Error {

@@ -15,12 +15,14 @@ mod mutate;
 mod mvcc;
 mod read_modify_write;
 pub(crate) mod region_scanner;
+mod replay;
 mod row_lock;
 mod settings;
 pub(crate) mod split;
 pub(crate) mod split_policy;
 
 pub(crate) use bulk_load::{FileGate, transfer_file};
+pub(crate) use replay::Replay;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -34,8 +36,9 @@ use hblite_model::{
 
 use crate::context::EngineContext;
 use crate::store::Store;
+use crate::store::column_get::{ColumnGet, ColumnRead};
 use crate::store::region_files::RegionFiles;
-use crate::wal::{WalEntry, WalRegion};
+use crate::wal::WalRegion;
 
 use self::flush::FlushState;
 use self::load::RegionLoadCounters;
@@ -118,30 +121,6 @@ impl Region {
             log_skipped_to: AtomicU64::new(0),
             load: RegionLoadCounters::default(),
         }))
-    }
-
-    /// Takes back one entry of the log: cells that no file has yet. Before the region serves.
-    pub(crate) fn replay(&self, entry: &WalEntry<'_>) -> Result<()> {
-        let sequence_id = entry.sequence_id;
-        if let Some(nonce) = entry.nonce {
-            self.context.nonces.note(nonce, sequence_id, entry.write_time);
-        }
-        if sequence_id <= self.log_skipped_to.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        for cell in entry.cells() {
-            // A family that was deleted since then takes its cells along.
-            if let Some(store) = self.store_of(cell.family())
-                && sequence_id > store.sequence_id_max()
-            {
-                store.add_to_memstore(std::iter::once(cell.with_sequence_id(sequence_id)));
-            }
-        }
-        self.mvcc.advance_to(sequence_id);
-        if self.memstore_size_bytes() > self.settings.flush_size_bytes {
-            self.flush_replayed(sequence_id)?;
-        }
-        Ok(())
     }
 
     /// Declares the log's entries up to this sequence id to be of no use, and begins with higher
@@ -247,7 +226,37 @@ impl Region {
 
     /// Reads one row, for a get or for a write that depends on it.
     pub(crate) fn read_row(&self, get: &Get) -> Result<CellBuffer> {
-        self.read_row_from(self.scanner(get.as_scan())?)
+        match self.read_column(get.as_scan())? {
+            Some(cells) => Ok(cells),
+            None => self.read_row_from(self.scanner(get.as_scan())?),
+        }
+    }
+
+    /// Reads one column of a row the short way; `None` if that is not possible. A single store has
+    /// one view at a time, so the gate for files of several stores is not passed.
+    fn read_column(&self, scan: &Scan) -> Result<Option<CellBuffer>> {
+        let mut families = scan.columns().families();
+        let (Some((family, _)), None) = (families.next(), families.next()) else {
+            return Ok(None);
+        };
+        let Some(get) = self.store_of(family).and_then(|store| ColumnGet::of(store, scan)) else {
+            return Ok(None);
+        };
+        if self.is_closing() {
+            return Err(self.not_serving());
+        }
+        let mut cells = CellBuffer::new();
+        loop {
+            let clock = self.context.env.clock.as_ref();
+            match get.read(self.mvcc.read_point(), clock, &mut cells)? {
+                ColumnRead::Outdated => {}
+                ColumnRead::Unclear => return Ok(None),
+                ColumnRead::Done { cells_examined } => {
+                    self.count_cells_read(cells_examined, cells.len(), cells.size_bytes());
+                    return Ok(Some(cells));
+                }
+            }
+        }
     }
 
     /// As [`Region::read_row`], as the row was right after the write of this sequence id, if all
@@ -267,10 +276,14 @@ impl Region {
 
     /// Adds what a scanner did to the region's counters.
     pub(crate) fn count_read(&self, scanner: &RegionScanner, cells: usize, size_bytes: usize) {
+        self.count_cells_read(scanner.stats().cells_examined, cells, size_bytes);
+    }
+
+    fn count_cells_read(&self, cells_examined: u64, cells: usize, size_bytes: usize) {
         self.load.read_requests(1);
         self.load.cells_read(cells as u64);
         self.load.bytes_read(size_bytes as u64);
-        self.load.cells_examined(scanner.stats().cells_examined);
+        self.load.cells_examined(cells_examined);
     }
 
     pub(crate) fn is_closing(&self) -> bool {

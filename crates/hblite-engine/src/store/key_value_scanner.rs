@@ -21,7 +21,7 @@ mod store_file_scanner;
 #[cfg(test)]
 pub(crate) mod vec_scanner;
 
-pub(crate) use select::{is_get, select_sources};
+pub(crate) use select::{Needs, is_get, select_sources};
 pub(crate) use store_file_scanner::StoreFileScanner;
 
 use std::cmp::Ordering;

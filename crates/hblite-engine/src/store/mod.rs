@@ -7,6 +7,7 @@
 //! Invariant: a list of files is sorted by age, the oldest first, and names each file once.
 //! Threads:   any. A flush, a compaction and a bulk load replace `files` when they commit.
 
+pub(crate) mod column_get;
 mod compaction;
 mod flusher;
 pub(crate) mod foreign_file;
@@ -155,6 +156,18 @@ impl Store {
         self.context.memory.add(added.heap_size);
         self.charged_active.fetch_add(added.heap_size, Ordering::Relaxed);
         added.data_size
+    }
+
+    /// What the cells of the active segment were charged for.
+    #[inline]
+    pub(crate) fn charged_active_bytes(&self) -> usize {
+        self.charged_active.load(Ordering::Relaxed)
+    }
+
+    /// What all cells in memory were charged for.
+    #[inline]
+    pub(crate) fn charged_bytes(&self) -> usize {
+        self.charged_active_bytes() + self.charged_snapshot.load(Ordering::Relaxed)
     }
 
     /// Gives back what cells were charged for: those of the snapshot that is in a file now.

@@ -50,7 +50,7 @@ pub(crate) fn select_sources(
 }
 
 /// What a scan wants of a family.
-struct Needs<'a> {
+pub(crate) struct Needs<'a> {
     scan: &'a Scan,
     comparator: CellComparator,
     time_range: TimeRange,
@@ -61,7 +61,8 @@ struct Needs<'a> {
 }
 
 impl<'a> Needs<'a> {
-    fn new(scan: &'a Scan, info: &ScanInfo, now: i64) -> Self {
+    /// What `scan` wants at `now`.
+    pub(crate) fn new(scan: &'a Scan, info: &ScanInfo, now: i64) -> Self {
         let oldest_unexpired = match (info.versions_min, scan.is_raw()) {
             (0, false) => info.oldest_unexpired(now),
             (0, true) => 0,
@@ -86,7 +87,11 @@ impl<'a> Needs<'a> {
         min < self.time_range.max() && max >= self.time_range.min() && max >= self.oldest_unexpired
     }
 
-    fn may_want_file(&self, file: &StoreFile) -> Result<bool> {
+    /// Whether the file may have something for the scan.
+    ///
+    /// # Errors
+    /// `Corrupt` if a Bloom filter cannot be read.
+    pub(crate) fn may_want_file(&self, file: &StoreFile) -> Result<bool> {
         let reader = file.reader();
         let may_want = self.may_want_timestamps(reader.time_range()) && self.may_want_rows(reader);
         Ok(may_want && self.may_find_in_bloom(reader)?)

@@ -1,0 +1,446 @@
+//! Throughput of single operations and small batches, with one and with two threads.
+//!
+//! 1,000,000 cells of 134 bytes (rows of 16 hex digits, values of 100 bytes) in blocks of 64 KiB.
+//! Each line is one workload: its name, and operations per second of wall clock. Arguments select
+//! workloads by the beginning of their names; the set-up that they need runs with them.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use hblite::{
+    ColumnFamilyDescriptor, Connection, EngineOptions, Get, Options, Put, Scan, Table,
+    TableDescriptor, TableName,
+};
+
+const FAMILY: &str = "f";
+const QUALIFIER: &str = "field000";
+const CELLS: u64 = 1_000_000;
+const BATCH: usize = 100;
+/// They fit into a memstore.
+const LOGGED_CELLS: u64 = 250_000;
+const SINGLE_PUTS: u64 = 200_000;
+const GETS: u64 = 300_000;
+const SHORT_SCANS: u64 = 20_000;
+const WIDE_ROWS: u64 = 200;
+const WIDE_COLUMNS: u64 = 1_000;
+const VERSIONS: u64 = 10;
+/// What a family keeps.
+const ALL_VERSIONS: u32 = i32::MAX as u32;
+const VERSION_ROWS: u64 = 20_000;
+
+fn main() {
+    let run = Run::from_arguments();
+    run.loads();
+    run.single_puts();
+    if run.wants_any(&["get", "ycsb", "scan"]) {
+        run.reads();
+    }
+    if run.wants_any(&["create", "open", "recover", "flush", "settle"]) {
+        run.fixed_costs();
+    }
+    if run.wants_any(&["wide"]) {
+        run.wide_rows();
+    }
+    if run.wants_any(&["versions"]) {
+        run.versions();
+    }
+    if run.wants_any(&["markers"]) {
+        run.markers();
+    }
+}
+
+/// Which workloads run, and where.
+struct Run {
+    selected: Vec<String>,
+    dir: PathBuf,
+}
+
+impl Run {
+    fn from_arguments() -> Self {
+        let selected = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+        let dir = std::env::temp_dir().join(format!("hblite-rows-{}", std::process::id()));
+        Self { selected: selected.collect(), dir }
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.selected.is_empty() || self.selected.iter().any(|start| name.starts_with(&**start))
+    }
+
+    fn wants_any(&self, groups: &[&str]) -> bool {
+        self.selected.is_empty()
+            || self.selected.iter().any(|start| groups.iter().any(|group| start.starts_with(group)))
+    }
+
+    /// Runs `work`, which is `count` operations in all, on so many threads.
+    fn measure(&self, name: &str, threads: u64, count: u64, work: impl Fn(u64) + Sync) {
+        if !self.wants(name) {
+            return;
+        }
+        let began = Instant::now();
+        if threads == 1 {
+            work(0);
+        } else {
+            std::thread::scope(|scope| {
+                for thread in 0..threads {
+                    let work = &work;
+                    scope.spawn(move || work(thread));
+                }
+            });
+        }
+        let seconds = began.elapsed().as_secs_f64();
+        println!("{name:<28} {:>12.0} /s", count as f64 / seconds);
+    }
+
+    fn store(&self) -> Store {
+        Store::new(self.dir.clone())
+    }
+
+    fn loads(&self) {
+        if self.wants("load_sorted") {
+            let store = self.store();
+            let mut numbers: Vec<u64> = (0..CELLS).map(mix).collect();
+            numbers.sort_unstable();
+            self.measure("load_sorted", 1, CELLS, |_| store.load(numbers.iter().copied()));
+        }
+        if self.wants("load_random") {
+            let store = self.store();
+            self.measure("load_random", 1, CELLS, |_| store.load((0..CELLS).map(mix)));
+        }
+    }
+
+    /// Operations that are done once: the median of their times.
+    fn fixed_costs(&self) {
+        if self.wants("create") {
+            self.time("create", 7, || {
+                let began = Instant::now();
+                let store = self.store();
+                let elapsed = began.elapsed();
+                drop(store);
+                elapsed
+            });
+        }
+        if self.wants("recover") {
+            let store = self.store();
+            store.load((0..LOGGED_CELLS).map(mix));
+            // The files as a kill of the process would leave them.
+            let copy = self.dir.with_extension("copy");
+            self.time("recover", 5, || {
+                copy_dir(&self.dir, &copy);
+                let began = Instant::now();
+                let connection = open(&copy);
+                let elapsed = began.elapsed();
+                drop(connection);
+                std::fs::remove_dir_all(&copy).expect("a directory that goes");
+                elapsed
+            });
+        }
+    }
+
+    fn time(&self, name: &str, count: usize, once: impl Fn() -> Duration) {
+        let mut times: Vec<Duration> = (0..count).map(|_| once()).collect();
+        times.sort_unstable();
+        println!("{name:<28} {:>12.2} ms", times[count / 2].as_secs_f64() * 1000.0);
+    }
+
+    fn single_puts(&self) {
+        for threads in [1, 2] {
+            let name = format!("put_{threads}_threads");
+            if !self.wants(&name) {
+                continue;
+            }
+            let store = self.store();
+            let each = SINGLE_PUTS / threads;
+            self.measure(&name, threads, SINGLE_PUTS, |thread| {
+                for turn in thread * each..(thread + 1) * each {
+                    store.table.put(&put_of(mix(turn))).expect("a put");
+                }
+            });
+        }
+    }
+
+    fn reads(&self) {
+        let store = self.store();
+        store.load((0..CELLS).map(mix));
+        store.settle();
+        for threads in [1, 2] {
+            self.gets(&store, threads);
+            self.short_scans(&store, threads);
+        }
+        self.full_scans(&store);
+        for threads in [1, 2] {
+            self.ycsb(&store, threads, "ycsb_b", 20);
+            self.ycsb(&store, threads, "ycsb_a", 2);
+        }
+    }
+
+    fn gets(&self, store: &Store, threads: u64) {
+        let each = GETS / threads;
+        let picks = |thread: u64, is_zipfian: bool| {
+            (0..each).map(move |turn| {
+                let random = mix(turn ^ ((thread + 1) << 40));
+                if is_zipfian { zipfian(random) } else { random % CELLS }
+            })
+        };
+        let uniform = move |thread: u64| picks(thread, false);
+        self.measure(&format!("get_random_{threads}"), threads, GETS, |thread| {
+            for number in uniform(thread) {
+                assert_eq!(store.get(mix(number)), 1);
+            }
+        });
+        let zipfian = move |thread: u64| picks(thread, true);
+        self.measure(&format!("get_zipfian_{threads}"), threads, GETS, |thread| {
+            for number in zipfian(thread) {
+                assert_eq!(store.get(mix(number)), 1);
+            }
+        });
+        self.measure(&format!("get_missing_{threads}"), threads, GETS, |thread| {
+            for number in uniform(thread) {
+                assert_eq!(store.get(mix(number + CELLS)), 0);
+            }
+        });
+    }
+
+    /// Gets of rows by Zipf's law, of which one in `writes_every` is a put instead.
+    fn ycsb(&self, store: &Store, threads: u64, name: &str, writes_every: u64) {
+        let each = GETS / threads;
+        self.measure(&format!("{name}_{threads}"), threads, GETS, |thread| {
+            for turn in 0..each {
+                let random = mix(turn ^ ((thread + 7) << 40));
+                let row = mix(zipfian(random));
+                if random.rotate_left(17) % writes_every == 0 {
+                    store.table.put(&put_of(row)).expect("a put");
+                } else {
+                    assert_eq!(store.get(row), 1);
+                }
+            }
+        });
+    }
+
+    fn short_scans(&self, store: &Store, threads: u64) {
+        for is_reversed in [false, true] {
+            let name = if is_reversed { "scan_100_reverse" } else { "scan_100" };
+            let each = SHORT_SCANS / threads;
+            self.measure(&format!("{name}_{threads}"), threads, SHORT_SCANS, |thread| {
+                for turn in 0..each {
+                    let row = row_of(mix(mix(turn ^ (thread << 40)) % CELLS));
+                    let scan = Scan::new().with_start_row(row).with_limit(100);
+                    store.scan(&scan.with_reversed(is_reversed));
+                }
+            });
+        }
+    }
+
+    fn full_scans(&self, store: &Store) {
+        for (name, is_reversed) in [("scan_full", false), ("scan_full_reverse", true)] {
+            self.measure(name, 1, CELLS, |_| {
+                let cells = store.scan(&Scan::new().with_reversed(is_reversed));
+                assert_eq!(cells, CELLS);
+            });
+        }
+    }
+
+    fn wide_rows(&self) {
+        let store = self.store();
+        for number in 0..WIDE_ROWS {
+            let mut put = Put::new(row_of(mix(number)));
+            for column in 0..WIDE_COLUMNS {
+                put = put.add(FAMILY, qualifier_of(column), value_of(number ^ column));
+            }
+            store.table.put(&put).expect("a put");
+        }
+        store.settle();
+        self.measure("wide_column", 1, GETS, |_| {
+            for turn in 0..GETS {
+                let random = mix(turn);
+                let row = row_of(mix(random % WIDE_ROWS));
+                let qualifier = qualifier_of((random >> 32) % WIDE_COLUMNS);
+                let get = Get::new(row).with_column(FAMILY, qualifier);
+                assert_eq!(store.table.get(&get).expect("an answer").len(), 1);
+            }
+        });
+        self.measure("wide_row", 1, 10 * WIDE_ROWS * WIDE_COLUMNS, |_| {
+            for turn in 0..10 * WIDE_ROWS {
+                let get = Get::new(row_of(mix(turn % WIDE_ROWS)));
+                let found = store.table.get(&get).expect("an answer");
+                assert_eq!(found.len() as u64, WIDE_COLUMNS);
+            }
+        });
+    }
+
+    fn versions(&self) {
+        let store = self.store();
+        for version in 0..VERSIONS {
+            let puts: Vec<Put> = (0..VERSION_ROWS)
+                .map(|row| {
+                    let timestamp = i64::try_from(1 + version).expect("small");
+                    Put::new(row_of(mix(row))).add_at(FAMILY, QUALIFIER, timestamp, value_of(row))
+                })
+                .collect();
+            for batch in puts.chunks(BATCH) {
+                store.table.put_all(batch).expect("a batch of puts");
+            }
+        }
+        store.settle();
+        for (name, versions) in [("versions_newest", 1), ("versions_all", VERSIONS)] {
+            self.measure(name, 1, GETS, |_| {
+                for turn in 0..GETS {
+                    let get = Get::new(row_of(mix(mix(turn) % VERSION_ROWS)));
+                    let get = get.with_column(FAMILY, QUALIFIER);
+                    let get = get.with_versions(i32::try_from(versions).expect("small"));
+                    let found = store.table.get(&get).expect("an answer");
+                    assert_eq!(found.len() as u64, versions);
+                }
+            });
+        }
+    }
+
+    /// A scan over rows of which nine in ten are deleted.
+    fn markers(&self) {
+        let store = self.store();
+        store.load((0..CELLS).map(mix));
+        store.settle();
+        let doomed: Vec<u64> = (0..CELLS).filter(|number| number % 10 != 0).collect();
+        for batch in doomed.chunks(BATCH) {
+            let deletes = batch
+                .iter()
+                .map(|number| hblite::Delete::new(row_of(mix(*number))).columns(FAMILY, QUALIFIER));
+            let deletes: Vec<_> = deletes.collect();
+            store.table.delete_all(&deletes).expect("a batch of deletes");
+        }
+        self.measure("markers_memory", 1, CELLS, |_| {
+            assert_eq!(store.scan(&Scan::new()), CELLS / 10);
+        });
+        store.connection.admin().flush_table(store.table.name()).expect("a flush");
+        self.measure("markers_flushed", 1, CELLS, |_| {
+            assert_eq!(store.scan(&Scan::new()), CELLS / 10);
+        });
+    }
+}
+
+/// A store on disk with one table. The directory goes when it is dropped.
+struct Store {
+    table: Table,
+    connection: Connection,
+    dir: PathBuf,
+}
+
+impl Store {
+    fn new(dir: PathBuf) -> Self {
+        let connection = open(&dir);
+        let name: TableName = "cells".parse().expect("the name of a table");
+        let family = ColumnFamilyDescriptor::new(FAMILY).with_versions(ALL_VERSIONS);
+        let descriptor = TableDescriptor::new(name.clone()).with_family(family);
+        connection.admin().create_table(&descriptor).expect("a new table");
+        let table = connection.table(&name).expect("the table");
+        Self { table, connection, dir }
+    }
+
+    fn load(&self, mut numbers: impl Iterator<Item = u64>) {
+        loop {
+            let puts: Vec<Put> = numbers.by_ref().take(BATCH).map(put_of).collect();
+            if puts.is_empty() {
+                return;
+            }
+            self.table.put_all(&puts).expect("a batch of puts");
+        }
+    }
+
+    fn settle(&self) {
+        let admin = self.connection.admin();
+        admin.flush_table(self.table.name()).expect("a flush");
+        admin.major_compact_table(self.table.name()).expect("a compaction");
+    }
+
+    fn get(&self, row: u64) -> usize {
+        let get = Get::new(row_of(row)).with_column(FAMILY, QUALIFIER);
+        self.table.get(&get).expect("an answer").len()
+    }
+
+    fn scan(&self, scan: &Scan) -> u64 {
+        let (mut cells, mut bytes) = (0, 0);
+        let mut scanner = self.table.scan(scan).expect("a scanner");
+        scanner
+            .for_each_cell(|cell| {
+                cells += 1;
+                bytes += cell.row().len() + cell.value().len();
+            })
+            .expect("a scan");
+        std::hint::black_box(bytes);
+        cells
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.connection.clone().close().expect("a store that closes");
+        std::fs::remove_dir_all(&self.dir).expect("a directory that goes");
+    }
+}
+
+fn open(dir: &Path) -> Connection {
+    let options = EngineOptions::default()
+        .with_memstore_flush_size_bytes(64 << 20)
+        .with_memstore_total_size_bytes(256 << 20);
+    Options::new().engine(options).open(dir).expect("a store")
+}
+
+fn copy_dir(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a directory");
+    for entry in std::fs::read_dir(from).expect("a directory") {
+        let entry = entry.expect("an entry");
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy_dir(&path, &target),
+            false => drop(std::fs::copy(&path, &target).expect("a copy")),
+        }
+    }
+}
+
+/// The put of a row, with a timestamp of its own.
+fn put_of(number: u64) -> Put {
+    static TIMESTAMP: AtomicU64 = AtomicU64::new(1);
+    let timestamp = TIMESTAMP.load(Ordering::Relaxed) as i64;
+    Put::new(row_of(number)).add_at(FAMILY, QUALIFIER, timestamp, value_of(number))
+}
+
+fn value_of(number: u64) -> [u8; 100] {
+    let mut value = [b'x'; 100];
+    for (index, chunk) in value[..48].chunks_exact_mut(8).enumerate() {
+        chunk.copy_from_slice(&mix(number ^ ((index as u64 + 1) << 56)).to_le_bytes());
+    }
+    value
+}
+
+fn row_of(number: u64) -> [u8; 16] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut row = [0; 16];
+    for (pair, byte) in row.chunks_exact_mut(2).zip(number.to_be_bytes()) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
+    }
+    row
+}
+
+fn qualifier_of(column: u64) -> [u8; 8] {
+    let mut qualifier = *b"field000";
+    for (place, digit) in qualifier[5..].iter_mut().zip([100, 10, 1]) {
+        *place = b'0' + u8::try_from(column / digit % 10).expect("a digit");
+    }
+    qualifier
+}
+
+/// A number of a row by Zipf's law with exponent 0.99, nearly (`u` to the power of 100).
+fn zipfian(random: u64) -> u64 {
+    let share = (random >> 11) as f64 / (1_u64 << 53) as f64;
+    let place = (CELLS as f64).powf(share);
+    mix(place as u64) % CELLS
+}
+
+/// A bijection of the 64-bit numbers that leaves no order (the finalizer of splitmix64).
+fn mix(counter: u64) -> u64 {
+    let mut mixed = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}

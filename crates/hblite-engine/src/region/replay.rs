@@ -1,0 +1,109 @@
+//! Giving a region back what the log has of it, before it serves.
+//!
+//! The log has cells in the order of their writes. A search of the memstore for the place of each
+//! would wait for memory all along, so cells are collected and inserted in the order of their rows:
+//! neighbours are found where the last search ended, in the processor's caches.
+//!
+//! Invariant: a flush claims sequence ids only of cells that are in the memstore.
+//! Threads:   one.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hblite_model::{CellBuffer, CellRef, Result};
+
+use super::Region;
+use crate::wal::WalEntry;
+
+/// Bytes of cells that are collected. Smaller memstores collect a part of what they may hold.
+const BATCH_BYTES_MAX: usize = 4 << 20;
+/// The part of a memstore.
+const MEMSTORE_DIVISOR: usize = 8;
+/// Bytes of a row that decide its place in a batch.
+const RANK_SIZE: usize = size_of::<u128>();
+
+/// Entries of the log on their way back into regions.
+#[derive(Default)]
+pub(crate) struct Replay {
+    region: Option<Arc<Region>>,
+    /// With sequence ids, in the order of the log.
+    cells: CellBuffer,
+    /// The sequence id of the last entry.
+    last_id: u64,
+}
+
+impl Replay {
+    /// Takes back an entry of the region that `find` gives for its name; drops one without region.
+    /// It is in the region's memstore after [`Replay::finish`].
+    ///
+    /// # Errors
+    /// Those of a flush, which large logs make necessary.
+    pub(crate) fn add(
+        &mut self,
+        entry: &WalEntry<'_>,
+        find: impl FnOnce(&str) -> Option<Arc<Region>>,
+    ) -> Result<()> {
+        let is_same =
+            self.region.as_ref().is_some_and(|region| region.info.encoded_name() == entry.region);
+        if !is_same {
+            self.finish()?;
+            self.region = find(entry.region);
+        }
+        let Some(region) = &self.region else { return Ok(()) };
+        let sequence_id = entry.sequence_id;
+        if let Some(nonce) = entry.nonce {
+            region.context.nonces.note(nonce, sequence_id, entry.write_time);
+        }
+        if sequence_id <= region.log_skipped_to.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        for cell in entry.cells() {
+            self.cells.push(&cell.with_sequence_id(sequence_id));
+        }
+        self.last_id = self.last_id.max(sequence_id);
+        let share = region.settings.flush_size_bytes / MEMSTORE_DIVISOR;
+        if self.cells.size_bytes() >= share.min(BATCH_BYTES_MAX) { self.insert() } else { Ok(()) }
+    }
+
+    /// Ends the replay of the present region.
+    ///
+    /// # Errors
+    /// As [`Replay::add`].
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.insert()?;
+        self.region = None;
+        Ok(())
+    }
+
+    /// Inserts what was collected.
+    fn insert(&mut self) -> Result<()> {
+        let last_id = std::mem::take(&mut self.last_id);
+        let Some(region) = self.region.as_ref().filter(|_| last_id > 0) else { return Ok(()) };
+        // The place in the log stays the last resort: of equal cells the later one sorts first.
+        let mut order: Vec<(u128, usize)> =
+            self.cells.iter().map(|cell| rank(cell.row())).zip(0..).collect();
+        order.sort_unstable();
+        for store in &region.stores {
+            // A family that was deleted since then takes its cells along.
+            let (family, in_files) = (store.family().name(), store.sequence_id_max());
+            let is_wanted =
+                |cell: &CellRef<'_>| cell.family() == family && cell.sequence_id() > in_files;
+            let cells = order.iter().filter_map(|(_, at)| self.cells.get(*at)).filter(is_wanted);
+            store.add_to_memstore(cells);
+        }
+        self.cells.clear();
+        region.mvcc.advance_to(last_id);
+        if region.memstore_size_bytes() > region.settings.flush_size_bytes {
+            region.flush_replayed(last_id)?;
+        }
+        Ok(())
+    }
+}
+
+/// The first bytes of a row as a number, zeros behind shorter ones.
+fn rank(row: &[u8]) -> u128 {
+    let mut bytes = [0; RANK_SIZE];
+    let length = row.len().min(RANK_SIZE);
+    bytes[..length].copy_from_slice(&row[..length]);
+    u128::from_be_bytes(bytes)
+}

@@ -1,0 +1,244 @@
+//! The short way to one column of one row.
+//!
+//! Most gets name a column and want its newest version. A source's first cell of a column is its
+//! newest: if that is a put in every source, no marker of the column can hide the newest of them,
+//! for a marker sorts before what it hides. So each source is searched once, for the column itself,
+//! and nothing is merged. [`ColumnGet::read`] gives up wherever this is not certain, and the caller
+//! goes the long way, through a scanner:
+//!
+//! - a source may have a marker of the whole family in this row, or the column begins with a marker;
+//! - a cell has tags (a time to live of its own) or has outlived the family's;
+//! - several versions are wanted, and they are in several sources.
+//!
+//! Threads: a read belongs to one thread and sees one read point.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use hblite_env::Clock;
+use hblite_model::cell::{CellComparator, CellRef, CellType, key};
+use hblite_model::{CellBuffer, Direction, Qualifiers, Result, Scan};
+
+use super::Store;
+use super::key_value_scanner::{Needs, is_get};
+use super::store_file::StoreFile;
+use crate::memstore::SegmentScanner;
+
+thread_local! {
+    /// Where seek keys are built.
+    static KEY: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A get of one column.
+pub(crate) struct ColumnGet<'a> {
+    store: &'a Store,
+    scan: &'a Scan,
+    qualifier: &'a [u8],
+    versions: i32,
+}
+
+/// How [`ColumnGet::read`] ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ColumnRead {
+    /// The answer is complete. So many cells were looked at.
+    Done {
+        /// Cells that were looked at.
+        cells_examined: u64,
+    },
+    /// Only a scanner can tell.
+    Unclear,
+    /// A file was committed after the read point was taken; a later one is needed.
+    Outdated,
+}
+
+impl<'a> ColumnGet<'a> {
+    /// What `scan` reads of `store`, if it is a get that may go the short way.
+    pub(crate) fn of(store: &'a Store, scan: &'a Scan) -> Option<Self> {
+        let info = store.scan_info();
+        let Some(Qualifiers::Some(qualifiers)) = scan.columns().get(&info.family) else {
+            return None;
+        };
+        let qualifier = qualifiers.first().filter(|first| {
+            // Markers of the family stand under the empty qualifier.
+            qualifiers.len() == 1 && !first.is_empty()
+        })?;
+        let family_max = i32::try_from(info.versions_max).unwrap_or(i32::MAX);
+        let versions = scan.versions().min(family_max);
+        let has_plain_settings = info.comparator == CellComparator::Default
+            && !info.new_version_behavior
+            && info.is_block_cache_enabled;
+        let is_plain = is_get(scan)
+            && scan.filter().is_none()
+            && !scan.is_raw()
+            && scan.direction() == Direction::Forward
+            && scan.batch().is_none()
+            && scan.family_limit().is_none()
+            && scan.family_offset() == 0
+            && !scan.allows_partial_results()
+            && scan.caches_blocks()
+            && scan.time_range().is_all()
+            && scan.family_time_ranges().len() == 0;
+        (has_plain_settings && is_plain && versions > 0).then_some(Self {
+            store,
+            scan,
+            qualifier,
+            versions,
+        })
+    }
+
+    /// Pushes what is visible at `read_point` to `cells`, which are empty, and stay so unless the
+    /// read is done.
+    ///
+    /// # Errors
+    /// Those of the files.
+    pub(crate) fn read(
+        &self,
+        read_point: u64,
+        clock: &dyn Clock,
+        cells: &mut CellBuffer,
+    ) -> Result<ColumnRead> {
+        let (segments, files) = self.store.view_of_row(read_point, self.scan.start_row());
+        if files.iter().any(|file| file.sequence_id_max() > read_point) {
+            return Ok(ColumnRead::Outdated);
+        }
+        let info = self.store.scan_info();
+        // Nothing expires in most families, and the clock takes as long as a memory access.
+        let now = if info.time_to_live_ms == i64::MAX { 0 } else { clock.now_millis() };
+        let mut key = KEY.take();
+        key.clear();
+        let (row, maximum) = (self.scan.start_row(), CellType::MAXIMUM);
+        key::write(&mut key, row, &info.family, self.qualifier, i64::MAX, maximum);
+        let mut found = Found {
+            key: &key,
+            versions: self.versions,
+            oldest_unexpired: info.oldest_unexpired(now),
+            read_point,
+            cells,
+            from_earlier: 0,
+            cells_examined: 0,
+            is_unclear: false,
+        };
+        let outcome = self.search(segments, &files, now, &mut found);
+        let Found { is_unclear, cells_examined, .. } = found;
+        KEY.set(key);
+        outcome?;
+        if is_unclear {
+            cells.clear();
+            return Ok(ColumnRead::Unclear);
+        }
+        Ok(ColumnRead::Done { cells_examined })
+    }
+
+    /// Searches the sources, the newest first.
+    fn search(
+        &self,
+        segments: Vec<SegmentScanner>,
+        files: &[Arc<StoreFile>],
+        now: i64,
+        found: &mut Found<'_>,
+    ) -> Result<()> {
+        for mut segment in segments {
+            if segment.timestamps().is_some_and(|(_, max)| found.may_be_changed_by(max)) {
+                found.is_unclear |= segment.has_family_markers();
+                found.enter_source();
+                let mut is_at_cell = segment.seek(found.key)?;
+                while is_at_cell && segment.current().is_some_and(|cell| found.look(&cell)) {
+                    is_at_cell = segment.next()?;
+                }
+            }
+        }
+        let needs = Needs::new(self.scan, self.store.scan_info(), now);
+        for file in files.iter().rev() {
+            if found.is_unclear {
+                break;
+            }
+            let reader = file.reader();
+            if !found.may_be_changed_by(reader.time_range().1) || !needs.may_want_file(file)? {
+                continue;
+            }
+            found.is_unclear = file.is_reference()
+                || (reader.delete_family_count() != Some(0)
+                    && reader.may_contain_delete_family(self.scan.start_row())?);
+            found.enter_source();
+            match file.loaded_id() {
+                None => reader.visit_from(found.key, |cell| found.look(cell))?,
+                Some(id) => {
+                    reader.visit_from(found.key, |cell| found.look(&cell.with_sequence_id(id)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What was found so far.
+struct Found<'a> {
+    /// Before all cells of the column.
+    key: &'a [u8],
+    versions: i32,
+    oldest_unexpired: i64,
+    read_point: u64,
+    cells: &'a mut CellBuffer,
+    /// How many of the cells are from sources before the present one.
+    from_earlier: usize,
+    cells_examined: u64,
+    is_unclear: bool,
+}
+
+impl Found<'_> {
+    /// Whether a source whose greatest timestamp is `timestamp_max` matters: older versions do not
+    /// where the newest is wanted, and markers hide nothing that is newer.
+    fn may_be_changed_by(&self, timestamp_max: i64) -> bool {
+        let newest = self.cells.get(0).filter(|_| self.versions == 1);
+        newest.is_none_or(|newest| timestamp_max >= newest.timestamp())
+    }
+
+    fn enter_source(&mut self) {
+        self.from_earlier = self.cells.len();
+    }
+
+    /// Looks at the next cell of a source; false if the source has nothing more to say.
+    #[inline]
+    fn look(&mut self, cell: &CellRef<'_>) -> bool {
+        if self.is_unclear || key::without_version(cell.key()) != key::without_version(self.key) {
+            return false;
+        }
+        self.cells_examined += 1;
+        if cell.sequence_id() > self.read_point {
+            return true;
+        }
+        let timestamp = cell.timestamp();
+        let is_plain_put = cell.type_code() == CellType::Put.code()
+            && timestamp >= self.oldest_unexpired
+            && cell.tags().is_empty();
+        if !is_plain_put {
+            self.is_unclear = true;
+            return false;
+        }
+        if self.versions > 1 {
+            return self.look_at_version(cell);
+        }
+        let is_newer = self.cells.get(0).is_none_or(|newest| {
+            (timestamp, cell.sequence_id()) > (newest.timestamp(), newest.sequence_id())
+        });
+        if is_newer {
+            self.cells.clear();
+            self.cells.push(cell);
+        }
+        false
+    }
+
+    /// One of several versions; all must be in one source.
+    fn look_at_version(&mut self, cell: &CellRef<'_>) -> bool {
+        if self.from_earlier > 0 {
+            self.is_unclear = true;
+            return false;
+        }
+        let is_repeated =
+            self.cells.last().is_some_and(|last| last.timestamp() == cell.timestamp());
+        if !is_repeated {
+            self.cells.push(cell);
+        }
+        self.cells.len() < self.versions as usize
+    }
+}
