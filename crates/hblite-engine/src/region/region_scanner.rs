@@ -363,6 +363,41 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         }
     }
 
+    /// Gives the cells of up to `rows_max` rows to `sink`, without the bookkeeping between rows that
+    /// only limits and filters need, and returns how many rows these were; `None` if the scan has
+    /// limits or a filter. Fewer rows than `rows_max` are the last ones.
+    ///
+    /// # Errors
+    /// As [`RegionScanner::next_row`].
+    pub(crate) fn visit_rows<C: CellSink>(
+        &mut self,
+        rows_max: u64,
+        sink: &mut C,
+    ) -> Result<Option<u64>> {
+        let is_plain = self.filter.is_none()
+            && self.stores.len() == 1
+            && self.joined.is_empty()
+            && self.piece.is_unlimited()
+            && self.piece.work_left() > u64::MAX / 2
+            && self.paused.is_none()
+            && self.ahead.is_none()
+            && !self.is_done;
+        if !is_plain {
+            return Ok(None);
+        }
+        let mut rows = 0;
+        while rows < rows_max && !self.is_plain_end() {
+            let mut budget = RowBudget::UNLIMITED;
+            let returned = self.stores[0].next_row(&mut self.filter, &mut budget, sink);
+            let returned = returned.inspect_err(|_| self.is_done = true)?;
+            self.cells_returned += returned as u64;
+            self.rows.count(returned > 0, false);
+            rows += u64::from(returned > 0);
+        }
+        self.fetched += rows;
+        Ok(Some(rows))
+    }
+
     /// Whether a plain scan has come to the end of its rows.
     #[inline]
     fn is_plain_end(&mut self) -> bool {

@@ -157,7 +157,26 @@ impl TableScanner {
             return Ok(());
         }
         let mut sink = Visitor { visit: &mut visit, cells: 0, size_bytes: 0 };
-        while self.next_into(&mut sink, || false)? != RegionStep::End {}
+        loop {
+            self.visit_region(&mut sink)?;
+            if self.next_into(&mut sink, || false)? == RegionStep::End {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Visits what is left of the present region, or of the limit, if nothing has to be decided
+    /// between rows.
+    fn visit_region<S: CellSink + Measured>(&mut self, sink: &mut S) -> Result<()> {
+        let (Some(current), None) = (&mut self.region, &self.open_row) else { return Ok(()) };
+        let before = sink.measure();
+        let rows_max = self.rows_left.unwrap_or(u64::MAX);
+        let Some(rows) = current.scanner.visit_rows(rows_max, sink)? else { return Ok(()) };
+        let (cells, size_bytes) = sink.measure();
+        current.has_rows |= rows > 0;
+        current.cells_read += cells - before.0;
+        current.size_bytes += size_bytes - before.1;
+        self.rows_left = self.rows_left.map(|left| left - rows);
         Ok(())
     }
 

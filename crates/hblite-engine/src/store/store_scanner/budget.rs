@@ -104,7 +104,7 @@ impl RowBudget {
 
     /// Whether no row can be cut.
     #[inline]
-    pub(super) fn is_unlimited(&self) -> bool {
+    pub(crate) fn is_unlimited(&self) -> bool {
         self.cells_left == usize::MAX && self.bytes_left == u64::MAX
     }
 
