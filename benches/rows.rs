@@ -208,7 +208,7 @@ impl Run {
             for turn in 0..each {
                 let random = mix(turn ^ ((thread + 7) << 40));
                 let row = mix(zipfian(random));
-                if random.rotate_left(17) % writes_every == 0 {
+                if random.rotate_left(17).is_multiple_of(writes_every) {
                     store.table.put(&put_of(row)).expect("a put");
                 } else {
                     assert_eq!(store.get(row), 1);
