@@ -32,7 +32,7 @@ const LOOKS_MAX: u32 = 400;
 /// Waits some microseconds for `is_met` without giving up the processor, and returns whether it was
 /// met. For a wait on another thread that is nearly done: sleeping would cost both threads more.
 ///
-/// On a single processor, and in a simulation, it looks once: the other thread cannot run meanwhile.
+/// On a single processor, and in a simulation, it looks once: no other thread can run meanwhile.
 #[cfg(not(feature = "simulation"))]
 #[inline]
 pub fn spin_until(is_met: impl Fn() -> bool) -> bool {

@@ -79,8 +79,8 @@ impl RowMarks {
         if end - start > REFINED_MAX {
             return Some(start..end);
         }
-        // The cells are cold memory. Their marks do not depend on each other, so the processor waits
-        // for all of them at once; a binary search would wait for one after the other.
+        // The cells are cold memory. Their marks do not depend on each other, so the processor
+        // waits for all of them at once; a binary search would wait for one after the other.
         let (mut below, mut not_above) = (0, 0);
         for cell in start..end {
             let mark = self.mark_of(key_of(cell));

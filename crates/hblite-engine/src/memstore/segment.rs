@@ -90,7 +90,7 @@ impl MutableSegment {
 
     pub(super) fn scanner(&self, read_point: u64) -> SegmentScanner {
         let cursor = CellCursor::over_list(Arc::clone(&self.cells));
-        SegmentScanner::new(cursor, read_point, &self.statistics)
+        self.statistics.scanner(cursor, read_point)
     }
 
     /// The same cells as a frozen segment. No add may be in flight, and none may follow.
@@ -138,7 +138,7 @@ impl FrozenSegment {
             FrozenCells::List(list) => CellCursor::over_list(Arc::clone(list)),
             FrozenCells::Array(array) => CellCursor::over_array(Arc::clone(array)),
         };
-        SegmentScanner::new(cursor, read_point, &self.statistics)
+        self.statistics.scanner(cursor, read_point)
     }
 
     /// What the cells cost; the heap size falls when the segment is flattened.
@@ -190,7 +190,7 @@ fn data_size(cell: &CellRef<'_>) -> usize {
 }
 
 /// What a segment knows about its cells as a whole.
-pub(super) struct Statistics {
+struct Statistics {
     data_size: AtomicUsize,
     timestamp_min: AtomicI64,
     timestamp_max: AtomicI64,
@@ -234,12 +234,12 @@ impl Statistics {
         }
     }
 
-    /// Whether a marker of a whole family was recorded.
-    pub(super) fn has_family_markers(&self) -> bool {
-        self.has_family_markers.load(Ordering::Relaxed)
+    fn scanner(&self, cursor: CellCursor, read_point: u64) -> SegmentScanner {
+        let has_family_markers = self.has_family_markers.load(Ordering::Relaxed);
+        SegmentScanner::new(cursor, read_point, self.timestamps(), has_family_markers)
     }
 
-    pub(super) fn timestamps(&self) -> Option<(i64, i64)> {
+    fn timestamps(&self) -> Option<(i64, i64)> {
         let min = self.timestamp_min.load(Ordering::Relaxed);
         let max = self.timestamp_max.load(Ordering::Relaxed);
         (min <= max).then_some((min, max))

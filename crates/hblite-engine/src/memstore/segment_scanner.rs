@@ -9,7 +9,6 @@ use hblite_model::Result;
 use hblite_model::cell::CellRef;
 
 use super::cells::CellCursor;
-use super::segment::Statistics;
 
 /// Moves over the visible cells of a segment in both directions (HBase's `SegmentScanner`).
 ///
@@ -23,9 +22,12 @@ pub struct SegmentScanner {
 }
 
 impl SegmentScanner {
-    pub(super) fn new(cursor: CellCursor, read_point: u64, statistics: &Statistics) -> Self {
-        let (timestamps, has_family_markers) =
-            (statistics.timestamps(), statistics.has_family_markers());
+    pub(super) fn new(
+        cursor: CellCursor,
+        read_point: u64,
+        timestamps: Option<(i64, i64)>,
+        has_family_markers: bool,
+    ) -> Self {
         Self { cursor, read_point, timestamps, has_family_markers }
     }
 

@@ -363,9 +363,9 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         }
     }
 
-    /// Gives the cells of up to `rows_max` rows to `sink`, without the bookkeeping between rows that
-    /// only limits and filters need, and returns how many rows these were; `None` if the scan has
-    /// limits or a filter. Fewer rows than `rows_max` are the last ones.
+    /// Gives the cells of up to `rows_max` rows to `sink` without what only limits and filters need
+    /// between rows. Returns how many rows these were; `None` if the scan has limits or a filter.
+    /// Fewer rows than `rows_max` are the last ones.
     ///
     /// # Errors
     /// As [`RegionScanner::next_row`].

@@ -6,7 +6,8 @@
 //! and nothing is merged. [`ColumnGet::read`] gives up wherever this is not certain, and the caller
 //! goes the long way, through a scanner:
 //!
-//! - a source may have a marker of the whole family in this row, or the column begins with a marker;
+//! - a source may have a marker of the whole family in this row, or the column begins with one of
+//!   its own;
 //! - a cell has tags (a time to live of its own) or has outlived the family's;
 //! - several versions are wanted, and they are in several sources.
 //!
