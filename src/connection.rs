@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use hblite_engine::{
     CheckProgress, CheckReport, Cleaned, Engine, EngineOptions, FileNote, OpenReport, ReplayReport,
+    Timeline,
 };
 use hblite_env::Env;
 use hblite_model::{BackupReport, Result};
@@ -269,8 +270,7 @@ impl Options {
             Some(clock) => env.with_clock(clock),
             None => env,
         };
-        let engine = Engine::open(env, dir, self.engine)?;
-        Ok(Connection::to_backend(Arc::new(Embedded { engine, dir: dir.to_path_buf() })))
+        Ok(Connection::to_timeline(Timeline::open(env, dir, self.engine)?))
     }
 }
 
@@ -287,6 +287,17 @@ impl Connection {
     /// A connection to any other engine.
     pub fn to_backend(backend: Arc<dyn Backend>) -> Self {
         Self { backend }
+    }
+
+    /// A connection to a store of this process.
+    pub(crate) fn to_timeline(timeline: Arc<Timeline>) -> Self {
+        Self::to_backend(Arc::new(Embedded(timeline)))
+    }
+
+    /// The store, if it is one of this process.
+    pub(crate) fn timeline(&self) -> Option<&Arc<Timeline>> {
+        let backend: &dyn Any = self.backend.as_ref();
+        backend.downcast_ref::<Embedded>().map(|embedded| &embedded.0)
     }
 
     /// A table, which is looked up when it is used.
@@ -345,7 +356,13 @@ impl Connection {
 /// The engine behind a connection, if this process has the store open. The server needs it: its
 /// clients address regions, not tables. Not part of the API.
 #[doc(hidden)]
-pub fn embedded_engine(connection: &Connection) -> Option<&Arc<Engine>> {
-    let backend: &dyn Any = connection.backend.as_ref();
-    backend.downcast_ref::<Embedded>().map(|embedded| &embedded.engine)
+pub fn embedded_engine(connection: &Connection) -> Option<Arc<Engine>> {
+    connection.timeline().map(|timeline| timeline.engine())
+}
+
+/// As [`embedded_engine`], for a server that follows the store through rewinds. Not part of the
+/// API.
+#[doc(hidden)]
+pub fn embedded_timeline(connection: &Connection) -> Option<&Arc<Timeline>> {
+    connection.timeline()
 }

@@ -54,6 +54,7 @@ mod admin;
 pub mod backend;
 mod buffered_mutator;
 mod bulk_load;
+mod checkpoints;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod connection;
@@ -69,14 +70,14 @@ pub use buffered_mutator::{BufferedMutator, FailedMutation, FailedMutations};
 pub use cluster::{ClusterOptions, connect};
 pub use connection::{
     Connection, Options, backup, check, check_with_progress, clean, embedded_engine,
-    export_snapshot, import_snapshot, open, open_in_memory,
+    embedded_timeline, export_snapshot, import_snapshot, open, open_in_memory,
 };
 pub use hblite_engine::{
     CatalogRebuild, CheckProgress, CheckReport, Cleaned, EngineOptions, FileNote, Finding,
     FindingKind, Moved, OpenReport, ReplayReport, Salvaged, StoreId, TornTail, UnclosedLog,
     WalOptions,
 };
-pub use hblite_env::{Clock, Env, ManualClock, SystemClock};
+pub use hblite_env::{Clock, ClockMode, Env, ManualClock, SystemClock};
 pub use hblite_model::{
     Action, Append, BackupReport, BloomType, BulkLoadOptions, BulkLoadReport, Cell, CellBuffer,
     CellRef, CellType, CheckAndMutate, CheckAndMutateResult, ColumnFamilyDescriptor,

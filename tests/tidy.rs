@@ -33,6 +33,7 @@ const FENCED: &[&str] = &[
 /// Modules of the engine from the top to the bottom: `use crate::` may only point downwards.
 /// What is not named (options, context, status) belongs to all.
 const ENGINE_LAYERS: &[&[&str]] = &[
+    &["timeline"],
     &["engine"],
     &["check", "chore"],
     &["table"],

@@ -28,7 +28,7 @@ const FOLDER: &str = "/hfiles";
 const FAMILIES: [&str; 2] = ["a", "b"];
 
 /// The engine of a connection: it loads files of another file system, too.
-fn engine(connection: &Connection) -> &Arc<Engine> {
+fn engine(connection: &Connection) -> Arc<Engine> {
     hblite::embedded_engine(connection).expect("an embedded store")
 }
 

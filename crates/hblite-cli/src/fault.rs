@@ -1,27 +1,17 @@
 //! `hblite fault`: what goes wrong in a running `hblite serve`, by its admin endpoint.
 
-use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use crate::output::{FAILURE, fail, print};
-
-/// How long the server may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+use crate::endpoint::{Endpoint, Method};
 
 /// Which server, and what.
 #[derive(Debug, Args)]
 pub(crate) struct FaultArguments {
-    /// Host and port of the server's admin endpoint.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:16010", global = true)]
-    http: String,
-    /// The server's port file, instead of --http.
-    #[arg(long, value_name = "FILE", global = true)]
-    port_file: Option<PathBuf>,
+    #[command(flatten)]
+    endpoint: Endpoint,
     #[command(subcommand)]
     command: FaultCommand,
 }
@@ -136,58 +126,8 @@ fn delay(text: &str) -> Result<(u64, u64), String> {
 }
 
 pub(crate) fn run(arguments: &FaultArguments) -> ExitCode {
-    match call(arguments) {
-        Ok(answer) => {
-            print(&format!("{answer}\n"));
-            ExitCode::SUCCESS
-        }
-        Err(message) => fail(&message, FAILURE),
-    }
-}
-
-/// Asks the server, and gives what it answers.
-fn call(arguments: &FaultArguments) -> Result<String, String> {
-    let address = address(arguments)?;
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_global(Some(TIMEOUT))
-        .http_status_as_error(false)
-        .proxy(None)
-        .build()
-        .into();
     let (method, path, body) = request(&arguments.command);
-    let url = format!("http://{address}{path}");
-    let sent = match method {
-        Method::Get => agent.get(&url).call(),
-        Method::Delete => agent.delete(&url).call(),
-        Method::Post => agent.post(&url).send_json(body),
-    };
-    let mut response =
-        sent.map_err(|error| format!("no answer from hblite serve at {address}: {error}"))?;
-    let answer = response.body_mut().read_json::<Value>();
-    let answer = answer.map_err(|error| format!("{address} does not answer as hblite: {error}"))?;
-    if response.status().is_success() {
-        return Ok(format!("{answer:#}"));
-    }
-    Err(answer["error"].as_str().unwrap_or("the server refused").to_owned())
-}
-
-fn address(arguments: &FaultArguments) -> Result<String, String> {
-    let Some(file) = &arguments.port_file else {
-        return Ok(arguments.http.clone());
-    };
-    let failed = |what: &str| format!("{}: {what}", file.display());
-    let text = fs::read_to_string(file).map_err(|error| failed(&error.to_string()))?;
-    let ports: Value = serde_json::from_str(&text).map_err(|error| failed(&error.to_string()))?;
-    match ports["http_port"].as_u64() {
-        Some(port) => Ok(format!("127.0.0.1:{port}")),
-        None => Err(failed("the server has no admin endpoint")),
-    }
-}
-
-enum Method {
-    Get,
-    Post,
-    Delete,
+    arguments.endpoint.print_answer(method, &path, &body)
 }
 
 fn request(command: &FaultCommand) -> (Method, String, Value) {

@@ -6,6 +6,7 @@ mod backup;
 mod casestudy;
 mod check;
 mod ending;
+mod endpoint;
 mod fault;
 mod from_hbase;
 mod gateways;
@@ -19,6 +20,7 @@ mod serve;
 mod settings;
 mod shell;
 mod snapshot;
+mod state;
 mod store_files;
 mod terminal;
 mod to_hbase;
@@ -47,6 +49,14 @@ enum Command {
     Serve(serve::ServeArguments),
     /// Injects faults into calls, regions and servers of a running `hblite serve`.
     Fault(fault::FaultArguments),
+    /// Names the present state of a running `hblite serve`, to return to or to fork.
+    Checkpoint(state::CheckpointArguments),
+    /// Returns a running `hblite serve` to a checkpoint.
+    Rewind(state::RewindArguments),
+    /// Starts an independent server on a checkpoint, in the process of a running `hblite serve`.
+    Fork(state::ForkArguments),
+    /// Shows, sets and advances the clock of a running `hblite serve`.
+    Clock(state::ClockArguments),
     /// Reads every file of a closed store and reports all damage.
     Check(check::CheckArguments),
     /// Loads a folder of HFiles into a table.
@@ -86,6 +96,10 @@ fn main() -> ExitCode {
         Command::HFile(command) => hfile::run(command),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Fault(arguments) => fault::run(&arguments),
+        Command::Checkpoint(arguments) => state::checkpoint(&arguments),
+        Command::Rewind(arguments) => state::rewind(&arguments),
+        Command::Fork(arguments) => state::fork(&arguments),
+        Command::Clock(arguments) => state::clock(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::LoadHfiles(arguments) => load_hfiles::run(&arguments),
         Command::Backup(arguments) => backup::run(&arguments),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use hblite::{Connection, Options};
+use hblite::{ClockMode, Connection, Options};
 use hblite_server::{Log, LogLevel, Server, ServerOptions, ServerPorts};
 use serde_json::json;
 
@@ -56,6 +56,10 @@ pub(crate) struct ServeArguments {
     /// The host name given to clients, instead of the address that they connected to.
     #[arg(long, value_name = "HOST")]
     advertise: Option<String>,
+    /// What the store's clock shows: the system's time; the system's time plus an offset, which
+    /// `hblite clock` sets; or a time that moves only when `hblite clock` moves it.
+    #[arg(long, value_name = "MODE", default_value = "real")]
+    clock: ClockKind,
     /// Logs the calls answered with an exception, or all calls, to standard error.
     #[arg(long, value_name = "WHICH")]
     log: Option<Which>,
@@ -78,6 +82,14 @@ pub(crate) struct ServeArguments {
 enum Which {
     Errors,
     Calls,
+}
+
+/// What the clock shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ClockKind {
+    Real,
+    Offset,
+    Manual,
 }
 
 /// Lines about calls, on standard error.
@@ -117,6 +129,12 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     }
     .map_err(text)?;
     report_open(&connection);
+    match arguments.clock {
+        ClockKind::Real => Ok(()),
+        ClockKind::Offset => connection.set_clock(ClockMode::Offset(0)),
+        ClockKind::Manual => connection.set_clock(ClockMode::Manual(connection.now_millis())),
+    }
+    .map_err(text)?;
     let server = Server::start(&connection, settings.server).map_err(text)?;
     let advertise = arguments.advertise.as_deref();
     let gateways =

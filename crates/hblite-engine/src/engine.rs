@@ -23,12 +23,13 @@ use hblite_model::{
 };
 
 use self::look::Found;
+pub(crate) use self::read_only::image_of;
 use crate::catalog::{Catalog, Procedures, master_data};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, FileNote, MemoryUse};
 use crate::files::sync_dir;
-use crate::layout::StoreId;
+use crate::layout::{Layout, StoreId};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
@@ -148,12 +149,25 @@ impl Engine {
     /// # Errors
     /// `Io` if a flush fails: nothing is lost, the log still has it.
     pub fn close(&self) -> Result<()> {
+        self.end(self.context.options.is_flushed_on_close)
+    }
+
+    /// As [`Engine::close`], but memory is not flushed: what is in the directory is not needed any
+    /// more.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn end_without_flush(&self) -> Result<()> {
+        self.end(false)
+    }
+
+    fn end(&self, is_flushed: bool) -> Result<()> {
         let Some(mut running) = self.running.lock().take() else {
             return Ok(());
         };
         self.context.is_closed.store(true, Ordering::Release);
         running.chores.stop();
-        let flushed = match self.context.options.is_flushed_on_close {
+        let flushed = match is_flushed {
             true => self.catalog.close(),
             false => Ok(()),
         };
@@ -203,6 +217,27 @@ impl Engine {
     /// The time that cells are stamped with.
     pub fn now_millis(&self) -> i64 {
         self.context.env.clock.now_millis()
+    }
+
+    /// Refuses work if the store is closed.
+    ///
+    /// # Errors
+    /// `RegionServerStopped`.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        self.context.check_open()
+    }
+
+    /// Where everything lies.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.context.layout
+    }
+
+    /// Has the background look for what time has made due: major compactions, expired snapshots,
+    /// parents of splits.
+    pub(crate) fn look_for_due_work(&self) {
+        for region in self.catalog.all_regions() {
+            self.context.chores.compact(region.info().encoded_name());
+        }
     }
 
     /// A table, looked up when it is used.

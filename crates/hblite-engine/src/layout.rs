@@ -18,6 +18,7 @@
 //! <root>/WALs/<server>/                                      empty; see `catalog::master_data`
 //! <root>/MasterData/                                         HBase's; see `catalog::master_data`
 //! <root>/.tmp/hblite-<store id>-<name>/                      being removed; gone after an open
+//! <root>/.checkpoints/, <root>/hblite-<store id>-rewind/      see `rewind`
 //! ```
 //!
 //! A region's directory is its encoded name. A family's directory is its name; a name that is no
@@ -32,6 +33,7 @@ mod marker;
 mod own;
 mod recognition;
 mod removal;
+mod rewind;
 mod root;
 mod store_id;
 #[cfg(test)]

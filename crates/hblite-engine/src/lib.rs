@@ -1,11 +1,13 @@
 //! The storage engine of hblite: one directory, one process.
 //!
 //! ```text
-//! engine > check, chore > table > catalog > region > store > backup, memstore, wal > layout
+//! timeline > engine > check, chore > table > catalog > region > store
+//!   > backup, memstore, wal > layout
 //! ```
 //!
 //! A module uses only modules to its right. Settings belong to all.
 //!
+//! - `timeline` returns an open store to an earlier state, and forks it
 //! - `engine` opens, recovers and closes a directory
 //! - `check` looks at a closed directory, file by file
 //! - `chore` flushes and compacts in the background
@@ -43,6 +45,7 @@ mod snapshot;
 mod status;
 mod store;
 mod table;
+mod timeline;
 
 pub use backup::backup;
 pub use bulk_load::BulkLoadRequest;
@@ -55,4 +58,5 @@ pub use layout::StoreId;
 pub use options::EngineOptions;
 pub use status::CrashReport;
 pub use table::{RegionHandle, RegionScan, RegionStep, StoreFiles, TableHandle, TableScanner};
+pub use timeline::Timeline;
 pub use wal::{ReplayReport, Salvaged, TornTail, UnclosedLog, WalOptions};

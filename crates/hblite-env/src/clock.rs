@@ -1,7 +1,8 @@
 //! Time: the wall clock that stamps cells, real or set by a test.
 
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 /// Tells the time. TTLs, timestamps and time-outs of a store all follow its clock.
 pub trait Clock: Send + Sync + Debug {
@@ -47,5 +48,113 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now_millis(&self) -> i64 {
         self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// What an [`AdjustableClock`] shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockMode {
+    /// The time of the clock below it.
+    Real,
+    /// The time of the clock below it plus this many milliseconds.
+    Offset(i64),
+    /// Exactly this time, in milliseconds since 1970-01-01 UTC, until it is set or advanced.
+    Manual(i64),
+}
+
+/// A clock that can be set while a store uses it.
+///
+/// It starts out as the clock below it. Threads: any; a reader sees the time before a change or
+/// after it.
+#[derive(Debug)]
+pub struct AdjustableClock {
+    base: Arc<dyn Clock>,
+    offset: AtomicI64,
+    /// Whether it is one with an offset, which may be 0.
+    has_offset: AtomicBool,
+    /// The time of a manual clock; [`NOT_MANUAL`] for the others.
+    manual: AtomicI64,
+}
+
+/// No time: `i64::MIN` milliseconds lie 292 million years in the past.
+const NOT_MANUAL: i64 = i64::MIN;
+
+impl AdjustableClock {
+    /// A clock that shows the time of `base`.
+    pub fn new(base: Arc<dyn Clock>) -> Self {
+        let (offset, has_offset) = (AtomicI64::new(0), AtomicBool::new(false));
+        Self { base, offset, has_offset, manual: AtomicI64::new(NOT_MANUAL) }
+    }
+
+    /// What it shows.
+    pub fn mode(&self) -> ClockMode {
+        match self.manual.load(Ordering::SeqCst) {
+            NOT_MANUAL if self.has_offset.load(Ordering::SeqCst) => {
+                ClockMode::Offset(self.offset.load(Ordering::SeqCst))
+            }
+            NOT_MANUAL => ClockMode::Real,
+            millis => ClockMode::Manual(millis),
+        }
+    }
+
+    /// Shows this from now on. A manual time of `i64::MIN` counts as the millisecond after it.
+    pub fn set_mode(&self, mode: ClockMode) {
+        // A manual time hides the offset, so it comes first and goes last.
+        match mode {
+            ClockMode::Manual(millis) => {
+                self.manual.store(millis.max(NOT_MANUAL + 1), Ordering::SeqCst);
+            }
+            ClockMode::Real => self.set_offset(false, 0),
+            ClockMode::Offset(offset) => self.set_offset(true, offset),
+        }
+    }
+
+    fn set_offset(&self, has_offset: bool, offset: i64) {
+        self.has_offset.store(has_offset, Ordering::SeqCst);
+        self.offset.store(offset, Ordering::SeqCst);
+        self.manual.store(NOT_MANUAL, Ordering::SeqCst);
+    }
+
+    /// The time of the clock below it.
+    pub fn base_millis(&self) -> i64 {
+        self.base.now_millis()
+    }
+}
+
+impl Clock for AdjustableClock {
+    fn now_millis(&self) -> i64 {
+        match self.manual.load(Ordering::SeqCst) {
+            NOT_MANUAL => {
+                let offset = self.offset.load(Ordering::SeqCst);
+                self.base.now_millis().saturating_add(offset)
+            }
+            millis => millis,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_adjustable_clock_shows_what_it_was_set_to() {
+        let base = Arc::new(ManualClock::new(1_000));
+        let clock = AdjustableClock::new(base.clone());
+        assert_eq!((clock.mode(), clock.now_millis()), (ClockMode::Real, 1_000));
+        clock.set_mode(ClockMode::Offset(-300));
+        base.advance(50);
+        assert_eq!(clock.now_millis(), 750);
+        clock.set_mode(ClockMode::Manual(5));
+        base.advance(50);
+        assert_eq!((clock.mode(), clock.now_millis()), (ClockMode::Manual(5), 5));
+        clock.set_mode(ClockMode::Manual(i64::MIN));
+        assert_eq!(clock.now_millis(), i64::MIN + 1);
+        clock.set_mode(ClockMode::Real);
+        assert_eq!((clock.mode(), clock.now_millis()), (ClockMode::Real, 1_100));
+        clock.set_mode(ClockMode::Offset(0));
+        assert_eq!(clock.mode(), ClockMode::Offset(0));
+        clock.set_mode(ClockMode::Offset(i64::MAX));
+        assert_eq!(clock.now_millis(), i64::MAX);
     }
 }

@@ -97,6 +97,12 @@ pub trait FileSystem: Send + Sync + Debug {
     /// As [`FileSystem::lock`].
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>>;
 
+    /// A copy of everything in it at one moment, which is independent from then on and costs
+    /// little. `None` if it is not in memory. Of files that grow meanwhile the copy has a prefix.
+    fn fork(&self) -> Option<Arc<dyn FileSystem>> {
+        None
+    }
+
     /// Makes a durable copy of a file; one that is there is an error. The name is not durable yet.
     fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
         copy_between(self, from, self, to)

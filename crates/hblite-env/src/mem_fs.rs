@@ -208,6 +208,17 @@ impl FileSystem for MemFileSystem {
         Ok(())
     }
 
+    fn fork(&self) -> Option<Arc<dyn FileSystem>> {
+        let tree = self.tree.lock();
+        // No name changes while the tree is locked. Contents are shared until one side writes.
+        let copy = |(path, content): (&PathBuf, &FileContent)| {
+            (path.clone(), Arc::new(RwLock::new(content.read().clone())))
+        };
+        let files = tree.files.iter().map(copy).collect();
+        let forked = Tree { files, dirs: tree.dirs.clone(), locked: BTreeSet::new() };
+        Some(Arc::new(Self { tree: Arc::new(Mutex::new(forked)) }))
+    }
+
     fn sync_file(&self, path: &Path) -> io::Result<()> {
         self.open(path).map(drop)
     }

@@ -96,6 +96,8 @@ exceptions! {
     IllegalArgument = "java.lang.IllegalArgumentException", InvalidArgument;
     /// A number out of range.
     ArrayIndexOutOfBounds = "java.lang.ArrayIndexOutOfBoundsException", InvalidArgument;
+    /// Something cannot be done in the present state.
+    IllegalState = "java.lang.IllegalStateException", WrongState;
     /// An argument that must not be null.
     NullPointer = "java.lang.NullPointerException", InvalidArgument;
     /// A request that cannot succeed on retry.

@@ -9,7 +9,7 @@ use hblite_model::{Error, Exception, RegionInfo, Result};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
-use crate::cluster::{Cluster, Role};
+use crate::cluster::{CurrentCluster, Role};
 use crate::faults::{FaultRule, FaultServer, FaultStatus};
 use crate::rpc::Port;
 
@@ -28,7 +28,7 @@ use crate::rpc::Port;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Faults {
-    cluster: Arc<Cluster>,
+    cluster: CurrentCluster,
     runtime: Handle,
     /// The region servers' ports.
     ports: Arc<Mutex<Vec<Port>>>,
@@ -44,7 +44,7 @@ pub struct ServerCrash {
 }
 
 impl Faults {
-    pub(crate) fn new(cluster: Arc<Cluster>, runtime: Handle, ports: Vec<Port>) -> Self {
+    pub(crate) fn new(cluster: CurrentCluster, runtime: Handle, ports: Vec<Port>) -> Self {
         Self { cluster, runtime, ports: Arc::new(Mutex::new(ports)) }
     }
 }
@@ -61,22 +61,22 @@ impl Faults {
                 self.check_server(*number)?;
             }
         }
-        self.cluster.faults.add(rule)
+        self.cluster.get().faults.add(rule)
     }
 
     /// Ends a fault; false if there is none with this number.
     pub fn clear(&self, id: u64) -> bool {
-        self.cluster.faults.remove(id)
+        self.cluster.get().faults.remove(id)
     }
 
     /// Ends all faults of calls.
     pub fn clear_all(&self) {
-        self.cluster.faults.clear();
+        self.cluster.get().faults.clear();
     }
 
     /// The faults that are set, and how often each happened.
     pub fn list(&self) -> Vec<FaultStatus> {
-        self.cluster.faults.list()
+        self.cluster.get().faults.list()
     }
 }
 
@@ -84,6 +84,7 @@ impl Faults {
 impl Faults {
     fn region(&self, name: &str) -> Result<RegionInfo> {
         self.cluster
+            .get()
             .find_region(name.as_bytes())?
             .ok_or_else(|| Error::new(Exception::UnknownRegion, name.to_owned()))
     }
@@ -95,11 +96,11 @@ impl Faults {
     pub fn move_region(&self, name: &str, server: usize) -> Result<()> {
         let region = self.region(name)?;
         self.check_server(server)?;
-        if !self.cluster.region_servers.is_alive(server) {
+        if !self.cluster.get().region_servers.is_alive(server) {
             return Err(Error::illegal_argument(format!("region server {server} is dead")));
         }
-        self.cluster.assignments.move_to(region.encoded_name(), server);
-        self.cluster.note_change();
+        self.cluster.get().assignments.move_to(region.encoded_name(), server);
+        self.cluster.get().note_change();
         Ok(())
     }
 
@@ -108,8 +109,8 @@ impl Faults {
     /// # Errors
     /// Those of the store's split.
     pub fn split_region(&self, name: &str, row: Option<&[u8]>) -> Result<()> {
-        self.cluster.split(&self.region(name)?, row)?;
-        self.cluster.note_change();
+        self.cluster.get().split(&self.region(name)?, row)?;
+        self.cluster.get().note_change();
         Ok(())
     }
 
@@ -131,8 +132,8 @@ impl Faults {
 
     fn set_closed(&self, name: &str, is_closed: bool) -> Result<()> {
         let region = self.region(name)?;
-        self.cluster.assignments.set_closed(region.encoded_name(), is_closed);
-        self.cluster.note_change();
+        self.cluster.get().assignments.set_closed(region.encoded_name(), is_closed);
+        self.cluster.get().note_change();
         Ok(())
     }
 }
@@ -140,7 +141,7 @@ impl Faults {
 /// Servers.
 impl Faults {
     fn check_server(&self, server: usize) -> Result<()> {
-        let count = self.cluster.region_servers.len();
+        let count = self.cluster.get().region_servers.len();
         if server < count {
             return Ok(());
         }
@@ -159,20 +160,21 @@ impl Faults {
     pub fn crash(&self, server: usize, reassign_after: Option<Duration>) -> Result<ServerCrash> {
         self.check_server(server)?;
         let mut ports = self.ports.lock();
-        let Some(crash) = self.cluster.region_servers.crash(server) else {
+        let Some(crash) = self.cluster.get().region_servers.crash(server) else {
             return Err(Error::illegal_argument(format!("region server {server} is dead")));
         };
         let closed = ports.get_mut(server).map_or(Ok(()), Port::close);
         drop(ports);
-        let lost = self.cluster.assignments.lose(server);
-        self.cluster.scanners.drop_of(Role::RegionServer(server));
+        let lost = self.cluster.get().assignments.lose(server);
+        self.cluster.get().scanners.drop_of(Role::RegionServer(server));
         let names: Vec<&str> = lost.iter().map(String::as_str).collect();
-        let report = self.cluster.engine.procedures().crash_regions(&names);
-        self.cluster.note_change();
+        let report = self.cluster.get().engine.procedures().crash_regions(&names);
+        self.cluster.get().note_change();
         if let Some(time) = reassign_after {
-            let cluster = Arc::clone(&self.cluster);
+            let cluster = self.cluster.clone();
             self.runtime.spawn(async move {
                 tokio::time::sleep(time).await;
+                let cluster = cluster.get();
                 if cluster.region_servers.is_dead_since(server, crash) {
                     cluster.assignments.deal_out_lost(server);
                     cluster.note_change();
@@ -192,22 +194,22 @@ impl Faults {
     pub fn restart(&self, server: usize) -> Result<()> {
         self.check_server(server)?;
         let mut ports = self.ports.lock();
-        if self.cluster.region_servers.is_alive(server) {
+        if self.cluster.get().region_servers.is_alive(server) {
             return Err(Error::illegal_argument(format!("region server {server} lives")));
         }
         if let Some(port) = ports.get_mut(server) {
             port.reopen(&self.runtime)
                 .map_err(|error| Error::io_of("cannot open the port again", error))?;
         }
-        self.cluster.region_servers.restart(server, self.cluster.engine.now_millis());
-        self.cluster.assignments.regain(server);
-        self.cluster.note_change();
+        self.cluster.get().region_servers.restart(server, self.cluster.get().engine.now_millis());
+        self.cluster.get().assignments.regain(server);
+        self.cluster.get().note_change();
         Ok(())
     }
 
     /// The region servers that are dead.
     pub fn dead_servers(&self) -> Vec<usize> {
-        self.cluster.region_servers.dead()
+        self.cluster.get().region_servers.dead()
     }
 
     /// The region server that has, or had, a region.
@@ -215,6 +217,6 @@ impl Faults {
     /// # Errors
     /// `UnknownRegion`.
     pub fn server_of(&self, name: &str) -> Result<usize> {
-        Ok(self.cluster.place_of(&self.region(name)?).server)
+        Ok(self.cluster.get().place_of(&self.region(name)?).server)
     }
 }

@@ -6,7 +6,8 @@
 //! - `server` opens ports and starts threads
 //! - `cluster` is what clients believe in: servers, and which regions are on them
 //! - `rpc` is connections, calls and services
-//! - `faults` is what goes wrong on demand, `http` the admin endpoint
+//! - `faults` is what goes wrong on demand, `state_control` returns to earlier states, forks and
+//!   sets the clock, `http` is the admin endpoint
 //! - `places` are how many connections there may be, `machine` is what memory there is
 //! - [`zookeeper`] is what clients look up first
 
@@ -22,14 +23,18 @@ mod log;
 mod machine;
 mod options;
 mod places;
+mod ports;
 mod role;
 mod rpc;
 mod server;
+mod state_control;
 mod test_server;
 
 pub use fault_control::{Faults, ServerCrash};
 pub use faults::{FaultAction, FaultRule, FaultServer, FaultStatus};
 pub use log::{Log, LogLevel};
 pub use options::{Limits, ServerOptions};
-pub use server::{Server, ServerPorts};
+pub use ports::ServerPorts;
+pub use server::Server;
+pub use state_control::{ForkStatus, StateControl};
 pub use test_server::TestServer;

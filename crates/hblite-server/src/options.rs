@@ -48,6 +48,9 @@ pub struct ServerOptions {
     /// The host name in the addresses that clients receive. Default: the address by which the
     /// client reached this server.
     pub advertise: Option<String>,
+    /// Threads that read from connections and answer quick calls; `None`, the default, for one for
+    /// each processor.
+    pub worker_threads: Option<usize>,
     /// Where calls are logged; `None`, the default, logs none.
     pub log: Option<Log>,
     /// What clients may do.
@@ -64,6 +67,7 @@ impl Default for ServerOptions {
             zookeeper_port: Some(2181),
             http_port: Some(16010),
             advertise: None,
+            worker_threads: None,
             log: None,
             limits: Limits::default(),
         }
@@ -91,6 +95,7 @@ setters! { ServerOptions:
     with_zookeeper_port sets zookeeper_port: impl Into<Option<u16>>;
     with_http_port sets http_port: impl Into<Option<u16>>;
     with_advertise sets advertise: impl Into<Option<String>>;
+    with_worker_threads sets worker_threads: impl Into<Option<usize>>;
     with_log sets log: impl Into<Option<Log>>;
     with_limits sets limits: Limits;
 }

@@ -6,17 +6,19 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hblite::Connection;
+use hblite::{Clock, Connection, Env};
 use hblite_model::{Error, RegionInfo, Result};
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
-use crate::cluster::{Cluster, Role, ZooKeeperView};
+use crate::cluster::{Cluster, CurrentCluster, Role, ZooKeeperView};
 use crate::fault_control::Faults;
 use crate::http::{self, Admin};
 use crate::log::Log;
 use crate::options::ServerOptions;
+use crate::ports::ServerPorts;
 use crate::rpc::{Dispatcher, Listener, Port};
+use crate::state_control::{KeptServer, StateControl};
 use crate::zookeeper::Shim;
 
 /// Most region servers that one process shows.
@@ -25,19 +27,6 @@ const REGION_SERVERS_MAX: usize = 100;
 const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
 /// How long calls under way may take when the server is stopped.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The ports that a server has open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerPorts {
-    /// The ZooKeeper shim's, if there is one.
-    pub zookeeper: Option<u16>,
-    /// The master's.
-    pub master: u16,
-    /// The region servers'.
-    pub region_servers: Vec<u16>,
-    /// The admin endpoint's, if there is one.
-    pub http: Option<u16>,
-}
 
 /// Answers HBase's clients over the network, for a store of this process.
 ///
@@ -53,8 +42,9 @@ pub struct ServerPorts {
 pub struct Server {
     runtime: Option<Runtime>,
     ports: ServerPorts,
-    cluster: Arc<Cluster>,
+    cluster: CurrentCluster,
     faults: Faults,
+    state: StateControl,
     /// Open as long as the server is there.
     _master: Mutex<Port>,
 }
@@ -74,7 +64,11 @@ impl Server {
             )));
         }
         options.limits.check()?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        if let Some(threads) = options.worker_threads {
+            runtime.worker_threads(threads.max(1));
+        }
+        let runtime = runtime
             .thread_name("hblite-rpc")
             .max_blocking_threads(options.limits.handlers)
             .enable_io()
@@ -95,17 +89,17 @@ impl Server {
             region_servers: region_servers.iter().map(|(_, port)| *port).collect(),
             http: http.as_ref().map(|(_, port)| *port),
         };
-        let engine = hblite::embedded_engine(connection).ok_or_else(|| {
+        let timeline = hblite::embedded_timeline(connection).ok_or_else(|| {
             Error::illegal_argument("a server needs a store that this process has open")
         })?;
-        let engine = Arc::clone(engine);
         let log = options.log.clone();
-        let cluster = Cluster::new(engine, options, ports.master, &ports.region_servers)?;
-        let cluster = Arc::new(cluster);
-        let dispatcher = Arc::new(Dispatcher::new(Arc::clone(&cluster)));
+        let cluster = Cluster::new(timeline, options, ports.master, &ports.region_servers)?;
+        let cluster = CurrentCluster::new(Arc::clone(timeline), cluster);
+        let dispatcher = Arc::new(Dispatcher::new(cluster.clone()));
         if let Some((listener, _)) = zookeeper {
-            let shim = Shim::new(ZooKeeperView(Arc::clone(&cluster)), cluster.engine.env().clone());
-            runtime.spawn(shim.serve(listener.into_inner(), Arc::clone(&cluster.memory)));
+            let env = Env::in_memory().with_clock(Arc::clone(timeline) as Arc<dyn Clock>);
+            let shim = Shim::new(ZooKeeperView(cluster.clone()), env);
+            runtime.spawn(shim.serve(listener.into_inner(), Arc::clone(&cluster.shared().memory)));
         }
         let open = |listener, role| {
             Port::open(runtime.handle(), listener, &dispatcher, role)
@@ -116,15 +110,17 @@ impl Server {
         for (index, (listener, _)) in region_servers.into_iter().enumerate() {
             open_ports.push(open(listener, Role::RegionServer(index))?);
         }
-        let faults = Faults::new(Arc::clone(&cluster), runtime.handle().clone(), open_ports);
+        let faults = Faults::new(cluster.clone(), runtime.handle().clone(), open_ports);
+        let state = StateControl::new(cluster.clone(), connection, start_fork);
         if let Some((listener, _)) = http {
-            let (cluster, faults) = (Arc::clone(&cluster), faults.clone());
-            let admin = Admin { cluster, dispatcher, faults };
+            let (cluster, faults, state) = (cluster.clone(), faults.clone(), state.clone());
+            let admin = Admin { cluster, dispatcher, faults, state };
             runtime.spawn(http::serve(listener.into_inner(), admin));
         }
-        runtime.spawn(tidy(Arc::clone(&cluster), log));
+        runtime.spawn(tidy(cluster.clone(), log));
         drop(guard);
-        Ok(Self { runtime: Some(runtime), ports, cluster, faults, _master: Mutex::new(master) })
+        let _master = Mutex::new(master);
+        Ok(Self { runtime: Some(runtime), ports, cluster, faults, state, _master })
     }
 
     /// The ports that are open.
@@ -134,12 +130,12 @@ impl Server {
 
     /// The id by which clients know the cluster.
     pub fn cluster_id(&self) -> &str {
-        &self.cluster.id
+        &self.cluster.shared().id
     }
 
     /// Gives host and port of the region server that clients find a region on.
     pub fn locator(&self) -> impl Fn(&RegionInfo) -> (String, u16) + Send + Sync + use<> {
-        let cluster = Arc::clone(&self.cluster);
+        let cluster = Arc::clone(self.cluster.shared());
         move |region: &RegionInfo| {
             let place = cluster.assignments.place_of(region.encoded_name());
             let port = cluster.identity(Role::RegionServer(place.server)).port;
@@ -150,17 +146,22 @@ impl Server {
 
     /// How many scanners clients have open.
     pub fn open_scanners(&self) -> usize {
-        self.cluster.scanners.len()
+        self.cluster.get().scanners.len()
     }
 
     /// Bytes of the memory for calls that are in use: by requests, answers and open scanners.
     pub fn memory_used_bytes(&self) -> usize {
-        self.cluster.memory.used_bytes()
+        self.cluster.shared().memory.used_bytes()
     }
 
     /// What goes wrong in it on demand.
     pub fn faults(&self) -> &Faults {
         &self.faults
+    }
+
+    /// Its checkpoints, its forks and its clock.
+    pub fn state(&self) -> &StateControl {
+        &self.state
     }
 
     /// Closes the ports and waits some seconds for calls under way.
@@ -169,6 +170,7 @@ impl Server {
     }
 
     fn end(&mut self) {
+        self.state.close_forks();
         if let Some(runtime) = self.runtime.take() {
             // On a thread of its own: a runtime must not be waited for in another one's task, and
             // tests are such.
@@ -182,6 +184,12 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Starts a server that its parent keeps.
+fn start_fork(store: &Connection, options: ServerOptions) -> Result<KeptServer> {
+    let server = Server::start(store, options)?;
+    Ok(KeptServer { ports: server.ports().clone(), _server: Box::new(server) })
 }
 
 fn port_of(options: &ServerOptions, index: usize) -> Result<u16> {
@@ -202,11 +210,12 @@ fn bind(options: &ServerOptions, port: u16) -> Result<(Listener, u16)> {
     Ok((listener, port))
 }
 
-async fn tidy(cluster: Arc<Cluster>, log: Option<Log>) {
+async fn tidy(current: CurrentCluster, log: Option<Log>) {
     let mut period = tokio::time::interval(EXPIRE_PERIOD);
     let mut reported = BTreeSet::new();
     loop {
         period.tick().await;
+        let cluster = current.get();
         cluster.scanners.expire(cluster.engine.now_millis());
         cluster.tidy_assignments();
         if let Some(log) = &log {

@@ -5,7 +5,9 @@ use hblite_model::Result;
 
 use crate::fault_control::Faults;
 use crate::options::ServerOptions;
-use crate::server::{Server, ServerPorts};
+use crate::ports::ServerPorts;
+use crate::server::Server;
+use crate::state_control::StateControl;
 
 /// A cluster for one test.
 ///
@@ -37,7 +39,11 @@ impl TestServer {
     /// # Errors
     /// As [`Server::start`].
     pub fn start_with(store: Options, options: ServerOptions) -> Result<Self> {
-        let connection = store.open_in_memory()?;
+        Self::over(store.open_in_memory()?, options)
+    }
+
+    /// A server of this store.
+    fn over(connection: Connection, options: ServerOptions) -> Result<Self> {
         let server = Server::start(&connection, options)?;
         Ok(Self { server, connection })
     }
@@ -55,6 +61,29 @@ impl TestServer {
     /// What goes wrong on demand.
     pub fn faults(&self) -> &Faults {
         self.server.faults()
+    }
+
+    /// Its checkpoints, its forks and its clock.
+    pub fn state(&self) -> &StateControl {
+        self.server.state()
+    }
+
+    /// Starts a server of its own, on free ports, on a copy-on-write view of a checkpoint. It ends
+    /// when it is dropped.
+    ///
+    /// ```
+    /// let server = hblite_server::TestServer::start()?;
+    /// server.state().checkpoint("empty")?;
+    /// let fork = server.fork("empty")?;
+    /// assert_ne!(fork.ports().master, server.ports().master);
+    /// # Ok::<(), hblite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `NotFound` if there is no checkpoint of this name; `Io` if no port can be opened.
+    pub fn fork(&self, checkpoint: &str) -> Result<Self> {
+        let (store, options) = self.state().fork_store(checkpoint)?;
+        Self::over(store, options)
     }
 
     /// The server.

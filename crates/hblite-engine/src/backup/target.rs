@@ -62,8 +62,16 @@ impl Target {
     /// # Errors
     /// `IllegalArgument`, `Io`: nothing was changed.
     pub(crate) fn begin(env: &Env, source: &Path, to: &Path) -> Result<Self> {
-        let began = Instant::now();
         check_place(source, to)?;
+        Self::begin_anywhere(env, source, to)
+    }
+
+    /// As [`Target::begin`], also in the directory of the store's checkpoints.
+    ///
+    /// # Errors
+    /// `Io`: nothing was changed.
+    pub(crate) fn begin_anywhere(env: &Env, source: &Path, to: &Path) -> Result<Self> {
+        let began = Instant::now();
         let partial = Layout::new(&partial_path(to)?);
         check_free(env, to)?;
         unfinished::check_own(env.fs.as_ref(), &partial)?;

@@ -13,10 +13,10 @@
 //! store as it was at that end: as if the process had been killed there. Writers and readers wait
 //! for nothing; flushes and compactions at most for the links of a region.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_model::{BackupReport, RegionInfo, Result};
+use hblite_model::{BackupReport, Error, RegionInfo, Result};
 
 use super::Procedures;
 use super::table::TableEntry;
@@ -36,7 +36,27 @@ impl Procedures<'_> {
         let context = &self.context;
         context.check_open()?;
         context.check_not_read_only()?;
-        let target = Target::begin(&context.env, context.layout.root(), to)?;
+        self.copy_to(Target::begin(&context.env, context.layout.root(), to)?)
+    }
+
+    /// Makes a copy of the store in the directory of its checkpoints, and returns where.
+    ///
+    /// # Errors
+    /// As [`Procedures::backup`].
+    pub(crate) fn copy_to_checkpoint(&self) -> Result<PathBuf> {
+        let context = &self.context;
+        context.check_open()?;
+        context.check_not_read_only()?;
+        let (fs, dir) = (context.env.fs.as_ref(), context.layout.checkpoints_dir());
+        fs.create_dir_all(&dir)
+            .map_err(|error| Error::io("cannot create directory", &dir, error))?;
+        let to = context.layout.checkpoint_dir(&context.random_name());
+        self.copy_to(Target::begin_anywhere(&context.env, context.layout.root(), &to)?)?;
+        Ok(to)
+    }
+
+    fn copy_to(&self, target: Target) -> Result<BackupReport> {
+        let context = &self.context;
         parallel::for_each(&self.all_regions(), |region| region.flush().map(drop))?;
         let procedure = self.begin_procedure()?;
         let hold = context.wal.hold_segments();

@@ -20,6 +20,7 @@
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations that are
 //! under way in the regions it closes; so nothing that a region waits for may wait for a procedure.
 
+mod at_rest;
 mod backup;
 mod bulk_load;
 mod classes;

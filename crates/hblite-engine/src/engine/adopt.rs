@@ -31,7 +31,7 @@ use crate::wal::hbase::HBaseLogs;
 impl EngineOptions {
     /// What of a directory an open with these settings can deal with.
     pub(super) fn tolerance(&self) -> Tolerance {
-        Tolerance { salvage: self.salvage, hbase: self.adopts_hbase }
+        Tolerance { salvage: self.salvage, hbase: self.adopts_hbase, rewind: true }
     }
 }
 

@@ -44,7 +44,9 @@ impl Engine {
         }
         // Known before anything else is read: other files name the store that they belong to.
         let store_id = place.store_id(env.random.as_ref());
-        Ok((layout.with_store_id(store_id), place, Arc::from(lock)))
+        let layout = layout.with_store_id(store_id);
+        layout.finish_rewind(fs)?;
+        Ok((layout, place, Arc::from(lock)))
     }
 
     /// Reads the log, and hbase:meta as files and log have it: whether rows of it are lost, and

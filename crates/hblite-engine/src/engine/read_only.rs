@@ -11,7 +11,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_env::{Env, ImagePart, LargeFiles};
+use hblite_env::{Env, FileSystem, ImagePart, LargeFiles};
 use hblite_model::{Error, Result};
 
 #[cfg(doc)]
@@ -30,14 +30,8 @@ pub(super) fn open_image(
 ) -> Result<(Env, EngineOptions)> {
     let layout = Layout::new(dir);
     layout::recognize(env.fs.as_ref(), &layout, options.tolerance())?.require_store(dir)?;
-    let large = match options.are_files_mapped {
-        true => LargeFiles::Mapped,
-        false => LargeFiles::Open,
-    };
-    let part = |path: &Path| layout.image_part(path, options.adopts_hbase);
-    let image = hblite_env::image(env.fs.as_ref(), dir, &part, large)
-        .map_err(|error| Error::io("cannot read", dir, error))?;
-    let env = env.clone().with_fs(Arc::new(image));
+    let image = image_of(env, dir, &options)?;
+    let env = env.clone().with_fs(image);
     let options = EngineOptions {
         create_if_missing: false,
         is_flushed_on_close: false,
@@ -46,6 +40,26 @@ pub(super) fn open_image(
         ..options
     };
     Ok((env, options))
+}
+
+/// The files of the store in `dir` as they are at this moment, in a file system in memory.
+///
+/// # Errors
+/// `Io` if they cannot be read, or change too quickly.
+pub(crate) fn image_of(
+    env: &Env,
+    dir: &Path,
+    options: &EngineOptions,
+) -> Result<Arc<dyn FileSystem>> {
+    let layout = Layout::new(dir);
+    let large = match options.are_files_mapped {
+        true => LargeFiles::Mapped,
+        false => LargeFiles::Open,
+    };
+    let part = |path: &Path| layout.image_part(path, options.adopts_hbase);
+    let image = hblite_env::image(env.fs.as_ref(), dir, &part, large)
+        .map_err(|error| Error::io("cannot read", dir, error))?;
+    Ok(Arc::new(image))
 }
 
 impl Layout {
@@ -68,7 +82,10 @@ impl Layout {
     /// Whether an open does not read it: the lock, and what is out of service.
     fn is_passing(&self, path: &Path) -> bool {
         let is_moved = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
-        is_moved || path == self.lock_file() || path.parent() == Some(&self.old_wal_dir())
+        is_moved
+            || path == self.checkpoints_dir()
+            || path == self.lock_file()
+            || path.parent() == Some(&self.old_wal_dir())
     }
 }
 

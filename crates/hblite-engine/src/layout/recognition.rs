@@ -92,6 +92,8 @@ pub(crate) struct Tolerance {
     pub(crate) salvage: bool,
     /// A root directory of Apache HBase is a store, and may have HBase's logs.
     pub(crate) hbase: bool,
+    /// The caller finishes a rewind that was interrupted.
+    pub(crate) rewind: bool,
 }
 
 /// Finds out what the directory of `layout` is. Changes nothing.
@@ -126,6 +128,15 @@ pub(crate) fn recognize(
     }?;
     if !tolerance.hbase {
         look.check_log_dir()?;
+    }
+    if let (Place::Store(marker), false) = (place, tolerance.rewind)
+        && layout.is_rewinding(fs, marker.store_id)?
+    {
+        let message = format!(
+            "{}: a rewind was interrupted. Opening the store, as `hblite shell` does, finishes it",
+            root.display()
+        );
+        return Err(Error::new(Exception::Io, message));
     }
     Ok(place)
 }

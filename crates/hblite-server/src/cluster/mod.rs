@@ -7,6 +7,7 @@
 
 mod assignment;
 mod compactor;
+mod current;
 pub(crate) mod meta_view;
 mod procedures;
 mod recent_writes;
@@ -18,9 +19,10 @@ mod zookeeper_view;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use hblite_engine::{Engine, RegionHandle};
+use hblite_engine::{Engine, RegionHandle, Timeline};
 use hblite_model::bytes::to_string_binary;
 use hblite_model::{FlushRequest, META_ENCODED_NAME, RegionInfo, Result, SystemTables, TableName};
 use hblite_wire::RemoteException;
@@ -33,6 +35,7 @@ use self::assignment::Assignments;
 pub(crate) use self::assignment::Place;
 use self::compactor::Compactor;
 pub(crate) use self::compactor::{Job, Pending};
+pub(crate) use self::current::CurrentCluster;
 pub(crate) use self::procedures::Procedures;
 use self::recent_writes::RecentWrites;
 use self::scanners::Scanners;
@@ -66,10 +69,22 @@ impl ServerIdentity {
     }
 }
 
-/// Everything that the services share.
+/// The store as it is since the last rewind, and what there is of it.
+///
+/// A call takes one of these and keeps it to its end, so that it never sees two states.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     pub(crate) engine: Arc<Engine>,
+    /// The timeline's when `engine` began to serve.
+    generation: u64,
+    pub(crate) scanners: Scanners,
+    pub(crate) compactor: Compactor,
+    shared: Arc<Shared>,
+}
+
+/// What outlasts a rewind.
+#[derive(Debug)]
+pub(crate) struct Shared {
     pub(crate) id: String,
     pub(crate) options: ServerOptions,
     pub(crate) started_at_ms: i64,
@@ -78,14 +93,20 @@ pub(crate) struct Cluster {
     pub(crate) assignments: Assignments,
     pub(crate) procedures: Procedures,
     pub(crate) switches: Switches,
-    pub(crate) scanners: Scanners,
     /// What calls and scanners may use.
     pub(crate) memory: Arc<MemoryBudget>,
     pub(crate) faults: ActiveFaults,
-    pub(crate) compactor: Compactor,
     pub(crate) recent_writes: RecentWrites,
     /// Counts changes of tables, namespaces, places and switches.
     pub(crate) changes: watch::Sender<u64>,
+}
+
+impl Deref for Cluster {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
 }
 
 impl Cluster {
@@ -94,34 +115,44 @@ impl Cluster {
     /// # Errors
     /// `Io` if the store's id cannot be read.
     pub(crate) fn new(
-        engine: Arc<Engine>,
+        timeline: &Timeline,
         options: ServerOptions,
         master_port: u16,
         region_server_ports: &[u16],
     ) -> Result<Self> {
+        let (generation, engine) = timeline.present();
         let started_at_ms = engine.now_millis();
         let start_code = u64::try_from(started_at_ms).unwrap_or(0);
         let identity = |port| ServerIdentity { port, start_code };
         let memory = Arc::new(MemoryBudget::new(options.limits.memory_max_bytes));
-        Ok(Self {
+        let shared = Shared {
             id: engine.store_id().to_string(),
-            engine,
             started_at_ms,
             master: identity(master_port),
             region_servers: RegionServers::new(region_server_ports.iter().copied().map(identity)),
             assignments: Assignments::new(region_server_ports.len()),
             procedures: Procedures::default(),
             switches: Switches::default(),
-            scanners: Scanners::new(&options.limits, &memory),
-            memory,
+            memory: Arc::clone(&memory),
             faults: ActiveFaults::default(),
-            compactor: Compactor::default(),
             recent_writes: RecentWrites::default(),
             changes: watch::Sender::new(0),
             options,
-        })
+        };
+        let shared = Arc::new(shared);
+        let scanners = Scanners::new(&shared.options.limits, &memory);
+        Ok(Self { engine, generation, scanners, compactor: Compactor::default(), shared })
     }
 
+    /// The same cluster over the store after a rewind: without the scanners of before.
+    fn after_rewind(&self, timeline: &Timeline) -> Self {
+        let (generation, engine) = timeline.present();
+        let (scanners, compactor) = (self.scanners.after_rewind(), Compactor::default());
+        Self { engine, generation, scanners, compactor, shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl Shared {
     /// Something changed that clients may look up.
     pub(crate) fn note_change(&self) {
         self.changes.send_modify(|number| *number += 1);
@@ -141,7 +172,10 @@ impl Cluster {
             Role::RegionServer(index) => self.region_servers.identity(index).unwrap_or(self.master),
         }
     }
+}
 
+/// Servers and regions.
+impl Cluster {
     /// The server that comes after this one, of those that live.
     pub(crate) fn next_server_after(&self, server: ServerIndex) -> ServerIndex {
         let alive = self.region_servers.alive();

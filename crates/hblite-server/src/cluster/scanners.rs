@@ -57,7 +57,8 @@ enum Slot {
 #[derive(Debug)]
 pub(crate) struct Scanners {
     known: Mutex<Known>,
-    last_id: AtomicU64,
+    /// Shared with those of before a rewind, whose ids nobody else may get.
+    last_id: Arc<AtomicU64>,
     lease_ms: i64,
     scanners_max: usize,
     memory: Arc<MemoryAccount>,
@@ -83,10 +84,21 @@ impl Scanners {
         let lease_ms = i64::try_from(limits.scanner_lease.as_millis()).unwrap_or(i64::MAX);
         Self {
             known: Mutex::default(),
-            last_id: AtomicU64::new(0),
+            last_id: Arc::default(),
             lease_ms,
             scanners_max: limits.scanners_max,
             memory: memory.account(limits.memory_max_bytes / 2),
+        }
+    }
+
+    /// None, with the same limits: for the store after a rewind. Those of before are unknown.
+    pub(crate) fn after_rewind(&self) -> Self {
+        Self {
+            known: Mutex::default(),
+            last_id: Arc::clone(&self.last_id),
+            lease_ms: self.lease_ms,
+            scanners_max: self.scanners_max,
+            memory: Arc::clone(&self.memory),
         }
     }
 

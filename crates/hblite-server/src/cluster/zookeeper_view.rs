@@ -2,20 +2,19 @@
 
 use hblite_model::SystemTables;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::{Cluster, Role, ServerIdentity};
+use super::{CurrentCluster, Role, ServerIdentity};
 use crate::zookeeper::{self, ClusterState, ServerName, TableState};
 
 /// Shows a cluster to the shim.
 #[derive(Debug)]
-pub(crate) struct ZooKeeperView(pub(crate) Arc<Cluster>);
+pub(crate) struct ZooKeeperView(pub(crate) CurrentCluster);
 
 impl zookeeper::Cluster for ZooKeeperView {
     fn state(&self, reached: SocketAddr) -> ClusterState {
-        let cluster = &self.0;
+        let cluster = self.0.get();
         let host = cluster.host_for(reached);
         let name = |identity: ServerIdentity| ServerName {
             host: host.clone(),
@@ -49,7 +48,7 @@ impl zookeeper::Cluster for ZooKeeperView {
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
-        self.0.changes.subscribe()
+        self.0.shared().changes.subscribe()
     }
 }
 

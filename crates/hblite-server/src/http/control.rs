@@ -14,10 +14,10 @@ use super::{Admin, Refused};
 use crate::fault_control::Faults;
 use crate::faults::{FaultRule, FaultStatus};
 
-type Answer = Result<Json<Value>, Refused>;
+pub(super) type Answer = Result<Json<Value>, Refused>;
 
 /// A body that must be JSON.
-fn body<T>(body: Result<Json<T>, JsonRejection>) -> Result<T, Refused> {
+pub(super) fn body<T>(body: Result<Json<T>, JsonRejection>) -> Result<T, Refused> {
     body.map(|Json(body)| body).map_err(|error| Refused::new(error.status(), error.body_text()))
 }
 
@@ -111,7 +111,7 @@ pub(super) async fn server(
     .await
 }
 
-fn bad(message: &str) -> Refused {
+pub(super) fn bad(message: &str) -> Refused {
     Refused::new(StatusCode::BAD_REQUEST, message)
 }
 
@@ -120,7 +120,14 @@ async fn in_background(
     admin: Admin,
     work: impl FnOnce(&Faults) -> Result<Value, Refused> + Send + 'static,
 ) -> Answer {
-    let done = tokio::task::spawn_blocking(move || work(&admin.faults)).await;
+    on_thread(move || work(&admin.faults)).await
+}
+
+/// Does `work` on a thread that may wait.
+pub(super) async fn on_thread(
+    work: impl FnOnce() -> Result<Value, Refused> + Send + 'static,
+) -> Answer {
+    let done = tokio::task::spawn_blocking(work).await;
     let failed = |_| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "it failed in the server");
     done.map_err(failed)?.map(Json)
 }

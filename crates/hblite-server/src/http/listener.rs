@@ -70,9 +70,9 @@ struct Shared {
 }
 
 async fn connection(stream: TcpStream, router: Router, admin: Admin, place: Place) {
-    let limits = &admin.cluster.options.limits;
+    let limits = &admin.cluster.shared().options.limits;
     let (head_timeout, idle_timeout) = (limits.hello_timeout, limits.stall_timeout);
-    let mut charge = admin.cluster.memory.account(limits.memory_max_bytes / 8).charge();
+    let mut charge = admin.cluster.shared().memory.account(limits.memory_max_bytes / 8).charge();
     if !charge.try_resize(CONNECTION_BYTES) {
         return;
     }
@@ -99,7 +99,7 @@ async fn connection(stream: TcpStream, router: Router, admin: Admin, place: Plac
 /// Reads a request to its end and has it answered.
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response, Infallible> {
     shared.began.send_replace(Instant::now());
-    let limits = &shared.admin.cluster.options.limits;
+    let limits = &shared.admin.cluster.shared().options.limits;
     let (head, body) = request.into_parts();
     let body = match timeout(limits.hello_timeout, read_body(body)).await {
         Ok(Ok(body)) => body,
@@ -109,7 +109,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
             return Ok(refused.into_response());
         }
     };
-    let regions = shared.admin.cluster.engine.online_regions().len();
+    let regions = shared.admin.cluster.get().engine.online_regions().len();
     if !shared.charge.lock().try_resize(CONNECTION_BYTES + regions * REGION_BYTES) {
         let message = "not enough memory for an answer; try again";
         return Ok(Refused::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response());

@@ -14,7 +14,7 @@ use super::status::Files;
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
-    let cluster = &admin.cluster;
+    let cluster = &*admin.cluster.get();
     let mut text = Text::default();
     let connections = admin.dispatcher.connections().taken();
     text.single("hblite_connections", "Open connections.", connections);

@@ -10,6 +10,10 @@
 //! | `POST /faults`, `DELETE /faults/7`, `DELETE /faults` | one more, one less, none |
 //! | `POST /regions/<name>/{move,split,assign,unassign}` | regions, by their encoded names |
 //! | `POST /servers/<number>/{crash,restart}` | region servers |
+//! | `GET /checkpoints`, `POST /checkpoints`, `DELETE /checkpoints/<name>` | earlier states |
+//! | `POST /checkpoints/<name>/rewind` | returns to one |
+//! | `GET /forks`, `POST /forks`, `DELETE /forks/7`, `DELETE /forks` | servers of their own |
+//! | `GET /clock`, `POST /clock` | the store's clock |
 //!
 //! `listener` keeps connections few and short. What is posted is JSON and says so in its content
 //! type. That keeps web pages from posting, as does the rule that the host name of a request must
@@ -18,6 +22,7 @@
 mod control;
 mod listener;
 mod metrics;
+mod state;
 mod status;
 
 use std::net::IpAddr;
@@ -33,16 +38,18 @@ use hblite_model::{Error, ErrorKind, Exception};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::cluster::Cluster;
+use crate::cluster::CurrentCluster;
 use crate::fault_control::Faults;
 use crate::rpc::Dispatcher;
+use crate::state_control::StateControl;
 
 /// What the routes work on.
 #[derive(Clone)]
 pub(crate) struct Admin {
-    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) cluster: CurrentCluster,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) faults: Faults,
+    pub(crate) state: StateControl,
 }
 
 /// Serves until the task is dropped.
@@ -56,6 +63,12 @@ pub(crate) async fn serve(listener: TcpListener, admin: Admin) {
         .route("/faults/{id}", delete(control::clear))
         .route("/regions/{name}/{action}", post(control::region))
         .route("/servers/{server}/{action}", post(control::server))
+        .route("/checkpoints", get(state::checkpoints).post(state::checkpoint))
+        .route("/checkpoints/{name}", delete(state::delete_checkpoint))
+        .route("/checkpoints/{name}/rewind", post(state::rewind))
+        .route("/forks", get(state::forks).post(state::fork).delete(state::close_forks))
+        .route("/forks/{id}", delete(state::close_fork))
+        .route("/clock", get(state::clock).post(state::set_clock))
         .fallback(async || Refused::new(StatusCode::NOT_FOUND, "no such path; see /"))
         .layer(middleware::from_fn_with_state(admin.clone(), check_host))
         .with_state(admin.clone());
@@ -63,16 +76,17 @@ pub(crate) async fn serve(listener: TcpListener, admin: Admin) {
 }
 
 async fn help() -> &'static str {
-    "hblite: GET /health, /status, /metrics, /faults; POST /faults, \
-     /regions/NAME/{move,split,assign,unassign}, /servers/NUMBER/{crash,restart}; DELETE /faults, \
-     /faults/ID\n"
+    "hblite: GET /health, /status, /metrics, /faults, /checkpoints, /forks, /clock; POST /faults, \
+     /regions/NAME/{move,split,assign,unassign}, /servers/NUMBER/{crash,restart}, /checkpoints, \
+     /checkpoints/NAME/rewind, /forks, /clock; DELETE /faults, /faults/ID, /checkpoints/NAME, \
+     /forks, /forks/ID\n"
 }
 
 /// Refuses requests for a host of another name: a web page that got its own name to mean this
 /// machine.
 async fn check_host(State(admin): State<Admin>, request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    if host.is_none_or(|host| is_ours(host, admin.cluster.options.advertise.as_deref())) {
+    if host.is_none_or(|host| is_ours(host, admin.cluster.shared().options.advertise.as_deref())) {
         return next.run(request).await;
     }
     let message = "this host name is not the server's; use its address or --advertise";
@@ -103,7 +117,8 @@ impl Refused {
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         let status = match error.exception() {
-            Exception::UnknownRegion => StatusCode::NOT_FOUND,
+            Exception::UnknownRegion | Exception::SnapshotDoesNotExist => StatusCode::NOT_FOUND,
+            _ if error.kind() == ErrorKind::WrongState => StatusCode::CONFLICT,
             _ if error.kind() == ErrorKind::Io => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };

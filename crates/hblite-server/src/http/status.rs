@@ -10,7 +10,7 @@ use super::{Admin, control};
 use crate::cluster::{Cluster, Role};
 
 pub(super) async fn status(State(admin): State<Admin>) -> Json<Value> {
-    let cluster = &admin.cluster;
+    let cluster = &*admin.cluster.get();
     let regions = cluster.engine.online_regions();
     let faults = admin.faults.list();
     Json(json!({

@@ -52,7 +52,7 @@ pub(super) async fn serve(
     let limits = dispatcher.limits();
     let memory = dispatcher.memory().account(limits.connection_memory_bytes());
     let mut charge = memory.charge();
-    let hello = shake_hands(&mut stream, dispatcher.cluster(), role, &mut charge);
+    let hello = shake_hands(&mut stream, dispatcher.shared(), role, &mut charge);
     let client = tokio::select! {
         said = tokio::time::timeout(limits.hello_timeout, hello) => match said {
             Ok(Ok(Some(client))) => client,

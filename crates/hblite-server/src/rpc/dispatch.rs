@@ -19,7 +19,7 @@ use super::outgoing::Reply;
 use super::peer::Service;
 use super::work::{Ending, Handlers, Held, Waiting, Work, attempt, finish, too_many_calls};
 use super::{admin, client, master, no_such_method, registry};
-use crate::cluster::{Cluster, Role};
+use crate::cluster::{Cluster, CurrentCluster, Shared};
 use crate::faults::{Outcome, Verdict};
 use crate::options::Limits;
 use crate::places::Places;
@@ -58,13 +58,18 @@ impl Turn {
 }
 
 impl Dispatcher {
-    pub(crate) fn new(cluster: Arc<Cluster>) -> Self {
-        let connections = Places::new(cluster.options.limits.connections_max);
+    pub(crate) fn new(cluster: CurrentCluster) -> Self {
+        let connections = Places::new(cluster.shared().options.limits.connections_max);
         Self { handlers: Arc::new(Handlers::new(cluster)), connections }
     }
 
-    pub(super) fn cluster(&self) -> &Cluster {
+    pub(super) fn cluster(&self) -> Arc<Cluster> {
         self.handlers.cluster()
+    }
+
+    /// What of it outlasts a rewind.
+    pub(super) fn shared(&self) -> &Shared {
+        self.handlers.shared()
     }
 
     pub(super) fn limits(&self) -> &Limits {
@@ -73,7 +78,7 @@ impl Dispatcher {
 
     /// The budget that calls are charged to.
     pub(crate) fn memory(&self) -> &Arc<MemoryBudget> {
-        &self.cluster().memory
+        &self.shared().memory
     }
 
     /// The connections that there are.
@@ -100,30 +105,27 @@ impl Dispatcher {
             Err((id, error)) => return Some(Reply::of_exception(id, &error.into())),
         };
         let deadline = deadline_of(&request);
-        let role = link.client.role;
-        if let Some(verdict) = self.fault_of(role, &request) {
+        let (role, cluster) = (link.client.role, self.cluster());
+        let targets = || cluster.targets(&request);
+        if let Some(verdict) = cluster.faults.verdict(role, &request, targets) {
             return self.dispatch_faulty(link, request, charge, deadline, verdict);
         }
         if charge.is_some() || !client::is_quick(&link.client, &request) {
             turn.note(0);
             let rest = whole(&link.client.service, &request);
-            return self.hand_over(link, request, charge, deadline, rest);
+            return self.hand_over(link, request, charge, deadline, rest, cluster);
         }
         let call = Call::new(link, &request, deadline, Pace::Quick, None);
         let begin = Instant::now();
-        let attempt = attempt(&request, || client::answer(self.cluster(), &call));
+        let attempt = attempt(&request, || client::answer(&cluster, &call));
         turn.note(QUICK_WORK - call.work_left());
         match attempt {
-            Attempt::Done(answer) => Some(finish(self.cluster(), &call, begin, answer)),
+            Attempt::Done(answer) => Some(finish(&cluster, &call, begin, answer)),
             Attempt::Unfinished(unfinished) => {
                 drop(call);
-                self.hand_over(link, request, charge, deadline, unfinished)
+                self.hand_over(link, request, charge, deadline, unfinished, cluster)
             }
         }
-    }
-
-    fn fault_of(&self, role: Role, request: &Request) -> Option<Verdict> {
-        self.cluster().faults.verdict(role, request, || self.cluster().targets(request))
     }
 
     /// Does a call that a fault happens to.
@@ -143,9 +145,10 @@ impl Dispatcher {
         let (dispatcher, waiting_for) = (Arc::clone(self), Arc::clone(link));
         let go_on = move || {
             let rest = whole(&waiting_for.client.service, &held.request);
+            let cluster = dispatcher.cluster();
             match verdict.outcome {
                 Outcome::CarriedOut => {
-                    dispatcher.queue(&waiting_for, held, deadline, rest, Ending::Answered)
+                    dispatcher.queue(&waiting_for, held, deadline, rest, Ending::Answered, cluster)
                 }
                 Outcome::Refused(exception) => Some(Reply::of_exception(id, &exception)),
                 Outcome::DroppedBefore => {
@@ -153,7 +156,7 @@ impl Dispatcher {
                     None
                 }
                 Outcome::DroppedAfter => {
-                    dispatcher.queue(&waiting_for, held, deadline, rest, Ending::Cut)
+                    dispatcher.queue(&waiting_for, held, deadline, rest, Ending::Cut, cluster)
                 }
             }
         };
@@ -176,10 +179,11 @@ impl Dispatcher {
         charge: Option<MemoryCharge>,
         deadline: Option<Instant>,
         unfinished: Unfinished,
+        cluster: Arc<Cluster>,
     ) -> Option<Reply> {
         let id = request.call_id();
         match Held::new(link, request, charge) {
-            Ok(held) => self.queue(link, held, deadline, unfinished, Ending::Answered),
+            Ok(held) => self.queue(link, held, deadline, unfinished, Ending::Answered, cluster),
             Err(exception) => Some(Reply::of_exception(id, &exception)),
         }
     }
@@ -192,6 +196,7 @@ impl Dispatcher {
         deadline: Option<Instant>,
         unfinished: Unfinished,
         ending: Ending,
+        cluster: Arc<Cluster>,
     ) -> Option<Reply> {
         let Unfinished { rest, pace, must_end } = unfinished;
         let waiting = Waiting::new(&self.handlers);
@@ -201,7 +206,9 @@ impl Dispatcher {
         }
         link.begin();
         let (handlers, link) = (Arc::clone(&self.handlers), Arc::clone(link));
-        Work { handlers, link, held, rest, pace, must_end, deadline, ending, waiting }.submit();
+        let work =
+            Work { handlers, cluster, link, held, rest, pace, must_end, deadline, ending, waiting };
+        work.submit();
         None
     }
 }

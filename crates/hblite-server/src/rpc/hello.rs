@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::peer::{Client, Service};
-use crate::cluster::{Cluster, Role};
+use crate::cluster::{Role, Shared};
 
 /// Longest connection header.
 const HEADER_SIZE_MAX: usize = 1024 * 1024;
@@ -23,7 +23,7 @@ const CONNECTION_BYTES: usize = 4 * 1024;
 /// Those of the socket.
 pub(super) async fn shake_hands(
     stream: &mut TcpStream,
-    cluster: &Cluster,
+    cluster: &Shared,
     role: Role,
     charge: &mut MemoryCharge,
 ) -> std::io::Result<Option<Client>> {
@@ -98,7 +98,7 @@ async fn read_block(
 /// the connection then without a word.
 fn client_of(
     header: &pb::ConnectionHeader,
-    cluster: &Cluster,
+    cluster: &Shared,
     role: Role,
     stream: &TcpStream,
 ) -> Option<Client> {

@@ -20,30 +20,36 @@ use tokio::sync::Semaphore;
 use super::call::{Answer, Attempt, Call, Pace, Rest, Unfinished, WORKING_BYTES};
 use super::link::{Link, Parked};
 use super::outgoing::Reply;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, CurrentCluster, Shared};
 use crate::options::Limits;
 
 /// What the threads share: the store, and how many calls wait for one of them.
 #[derive(Debug)]
 pub(super) struct Handlers {
-    cluster: Arc<Cluster>,
+    cluster: CurrentCluster,
     queued_calls: AtomicUsize,
     /// How many calls that read much go on at once.
     long_calls: Arc<Semaphore>,
 }
 
 impl Handlers {
-    pub(super) fn new(cluster: Arc<Cluster>) -> Self {
-        let long_calls = Arc::new(Semaphore::new(cluster.options.limits.long_calls()));
+    pub(super) fn new(cluster: CurrentCluster) -> Self {
+        let long_calls = Arc::new(Semaphore::new(cluster.shared().options.limits.long_calls()));
         Self { cluster, queued_calls: AtomicUsize::new(0), long_calls }
     }
 
-    pub(super) fn cluster(&self) -> &Cluster {
-        &self.cluster
+    /// The cluster over the store as it is now.
+    pub(super) fn cluster(&self) -> Arc<Cluster> {
+        self.cluster.get()
+    }
+
+    /// What of it outlasts a rewind.
+    pub(super) fn shared(&self) -> &Shared {
+        self.cluster.shared()
     }
 
     pub(super) fn limits(&self) -> &Limits {
-        &self.cluster.options.limits
+        &self.cluster.shared().options.limits
     }
 
     /// How many calls wait for a thread.
@@ -94,6 +100,8 @@ impl Held {
 /// What a thread is to do of a call.
 pub(super) struct Work {
     pub(super) handlers: Arc<Handlers>,
+    /// As it was when the call began: it ends in the state in which it began.
+    pub(super) cluster: Arc<Cluster>,
     pub(super) link: Arc<Link>,
     pub(super) held: Held,
     pub(super) rest: Rest,
@@ -146,19 +154,19 @@ impl Work {
     }
 
     fn run_now(self) {
-        let Self { handlers, link, held, rest, pace, must_end, deadline, ending, .. } = self;
+        let Self { handlers, cluster, link, held, rest, pace, must_end, deadline, ending, .. } =
+            self;
         let mut working = link.memory.charge();
         let has_room = working.try_resize(WORKING_BYTES);
         let call = Call::new(&link, &held.request, deadline, pace, Some(working));
         let begin = Instant::now();
-        let cluster = handlers.cluster();
         let attempt = match has_room || must_end {
-            true => attempt(&held.request, || rest(cluster, &call)),
+            true => attempt(&held.request, || rest(&cluster, &call)),
             false => Attempt::Done(Err(link.out_of_memory())),
         };
         match (attempt, ending) {
             (Attempt::Done(answer), Ending::Answered) => {
-                let reply = finish(cluster, &call, begin, answer);
+                let reply = finish(&cluster, &call, begin, answer);
                 drop(call);
                 drop(held);
                 link.end(Some(reply));
@@ -170,8 +178,19 @@ impl Work {
             (Attempt::Unfinished(Unfinished { rest, pace, must_end }), ending) => {
                 drop(call);
                 let waiting = None;
-                Self { handlers, link, held, rest, pace, must_end, deadline, ending, waiting }
-                    .submit();
+                let work = Self {
+                    handlers,
+                    cluster,
+                    link,
+                    held,
+                    rest,
+                    pace,
+                    must_end,
+                    deadline,
+                    ending,
+                    waiting,
+                };
+                work.submit();
             }
         }
     }

@@ -1,0 +1,90 @@
+//! `hblite checkpoint`, `rewind`, `fork` and `clock` against a running `hblite serve`.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn hblite(port_file: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hblite"));
+    command.args(arguments).arg("--port-file").arg(port_file).output().unwrap()
+}
+
+fn answer(port_file: &Path, arguments: &[&str]) -> Value {
+    let output = hblite(port_file, arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn complaint(port_file: &Path, arguments: &[&str]) -> String {
+    let output = hblite(port_file, arguments);
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn is_open(port: &Value) -> bool {
+    let port = u16::try_from(port.as_u64().unwrap()).unwrap();
+    TcpStream::connect(("127.0.0.1", port)).is_ok()
+}
+
+#[test]
+fn state_is_controlled_from_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let ports = dir.path().join("ports");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hblite"))
+        .args(["serve", "--memory", "--rpc-port", "0", "--zookeeper-port", "0"])
+        .args(["--clock", "manual", "--port-file"])
+        .arg(&ports)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let server = Server(child);
+
+    assert_eq!(answer(&ports, &["checkpoint", "base"])["name"], "base");
+    assert_eq!(answer(&ports, &["checkpoint"])["checkpoints"][0], "base");
+    assert_eq!(answer(&ports, &["rewind", "base"])["name"], "base");
+    let unknown = complaint(&ports, &["rewind", "no"]);
+    assert!(unknown.contains("there is no checkpoint \"no\""), "{unknown}");
+    let unknown = complaint(&ports, &["fork", "no"]);
+    assert!(unknown.contains("there is no checkpoint \"no\""), "{unknown}");
+
+    let fork = answer(&ports, &["fork", "base"]);
+    assert!(is_open(&fork["rpc_port"]) && is_open(&fork["zookeeper_port"]));
+    let id = fork["id"].to_string();
+    assert_eq!(answer(&ports, &["fork"])["forks"][0], fork);
+    answer(&ports, &["fork", "--close", &id]);
+    assert!(!is_open(&fork["rpc_port"]));
+    let other = answer(&ports, &["fork", "base"]);
+
+    let before = answer(&ports, &["clock"]);
+    assert_eq!(before["mode"], "manual");
+    let after = answer(&ports, &["clock", "advance", "1d"]);
+    assert_eq!(
+        after["now_ms"].as_i64().unwrap(),
+        before["now_ms"].as_i64().unwrap() + 24 * 60 * 60 * 1000
+    );
+    assert_eq!(answer(&ports, &["clock", "set", "1000"])["now_ms"], 1000);
+    assert_eq!(answer(&ports, &["clock", "real"])["mode"], "real");
+    assert!(complaint(&ports, &["clock", "set", "1000"]).contains("serve --clock manual"));
+    assert!(complaint(&ports, &["clock", "advance", "soon"]).contains("is not a duration"));
+
+    answer(&ports, &["checkpoint", "base", "--delete"]);
+    // The forks go with the process.
+    drop(server);
+    assert!(!is_open(&other["rpc_port"]));
+}

@@ -1,0 +1,86 @@
+//! A checkpoint: the files of a store at one moment.
+//!
+//! Of a store in memory it is a copy-on-write copy of the file system. Of a store in a directory it
+//! is a copy made of hard links, within that directory, and an image of the copy for forks. The
+//! copy goes with the checkpoint.
+//!
+//! Invariant: neither is ever written to; engines open forks of the image. Threads: any.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hblite_env::{Env, FileSystem};
+use hblite_model::{Error, Result};
+
+use super::World;
+use crate::engine::{Engine, image_of};
+use crate::options::EngineOptions;
+
+/// The state of a store at one moment.
+#[derive(Debug)]
+pub(super) struct Checkpoint {
+    /// With the image as its file system.
+    env: Env,
+    /// The store's place in the image.
+    dir: PathBuf,
+    options: EngineOptions,
+    /// The file system with the copy, if there is one; that is at `dir`, too.
+    disk: Option<Arc<dyn FileSystem>>,
+}
+
+impl Checkpoint {
+    /// Flushes what is in memory, and keeps the files.
+    pub(super) fn take(
+        engine: &Engine,
+        env: &Env,
+        dir: &Path,
+        options: &EngineOptions,
+    ) -> Result<Self> {
+        let fs = &engine.env().fs;
+        let options = EngineOptions {
+            create_if_missing: false,
+            salvage: false,
+            adopts_hbase: false,
+            is_flushed_on_close: false,
+            scrub_period_ms: None,
+            ..options.clone()
+        };
+        let memory = engine.procedures().at_rest(|| Ok(fs.fork()))?;
+        if let Some(image) = memory {
+            let (env, dir) = (env.clone().with_fs(image), dir.to_path_buf());
+            return Ok(Self { env, dir, options, disk: None });
+        }
+        let dir = engine.procedures().copy_to_checkpoint()?;
+        // From here on it is removed with the checkpoint.
+        let mut checkpoint = Self { env: env.clone(), dir, options, disk: Some(Arc::clone(fs)) };
+        let image = image_of(engine.env(), &checkpoint.dir, &checkpoint.options)?;
+        checkpoint.env = env.clone().with_fs(image);
+        Ok(checkpoint)
+    }
+
+    /// The copy, of a store that is not in memory.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.disk.is_some().then_some(&self.dir)
+    }
+
+    /// Where a fork's store is in its file system.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Opens a store that begins like this.
+    pub(super) fn open(&self) -> Result<World> {
+        let fs: Option<Arc<dyn FileSystem>> = self.env.fs.fork();
+        let fs = fs.ok_or_else(|| Error::do_not_retry("a checkpoint's image is in memory"))?;
+        World::open(&self.env.clone().with_fs(fs), &self.dir, self.options.clone())
+    }
+}
+
+impl Drop for Checkpoint {
+    fn drop(&mut self) {
+        if let Some(fs) = &self.disk {
+            // What cannot be removed now is removed by the next open.
+            let _ = fs.remove_dir_all(&self.dir);
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! An open store that can return to an earlier state.
+//!
+//! A [`Timeline`] holds the engine that serves the store now, and its checkpoints. A checkpoint is
+//! an image of the store's files at one moment; everything that is only in memory is flushed
+//! first. Files are immutable, so images share them.
+//!
+//! - `rewind` opens an engine on a copy-on-write view of the image and puts it in the place of the
+//!   present one. Names, regions, data and sequence ids are those of the checkpoint. Of a store in
+//!   a directory it replaces the files first, in one step (`layout::rewind`).
+//! - `fork` opens such an engine as a timeline of its own.
+//! - `standby` opens that engine ahead of time, which is what makes both quick.
+//!
+//! Every operation takes one engine and keeps it to its end. An operation that is under way during
+//! a rewind therefore happens entirely before it, and its writes are gone.
+//!
+//! Invariant: the generation changes whenever the engine does, and an engine that was replaced
+//! never returns. Threads: any; checkpoints and rewinds are made one at a time.
+
+mod checkpoint;
+mod standby;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hblite_env::sync::{Mutex, RwLock};
+use hblite_env::{AdjustableClock, Clock, ClockMode, Env};
+use hblite_model::{Error, Exception, Result};
+
+use self::checkpoint::Checkpoint;
+use self::standby::Standby;
+use crate::catalog::OpenReport;
+use crate::engine::Engine;
+use crate::options::EngineOptions;
+use crate::wal::ReplayReport;
+
+/// Longest name of a checkpoint, in bytes.
+const NAME_MAX: usize = 255;
+
+/// An engine and the clock that it follows.
+#[derive(Debug)]
+struct World {
+    engine: Arc<Engine>,
+    clock: Arc<AdjustableClock>,
+}
+
+impl World {
+    fn open(env: &Env, dir: &Path, options: EngineOptions) -> Result<Self> {
+        let clock = Arc::new(AdjustableClock::new(Arc::clone(&env.clock)));
+        let env = env.clone().with_clock(Arc::clone(&clock) as Arc<dyn Clock>);
+        Ok(Self { engine: Engine::open(env, dir, options)?, clock })
+    }
+}
+
+/// A store with its checkpoints.
+pub struct Timeline {
+    env: Env,
+    dir: PathBuf,
+    options: EngineOptions,
+    world: RwLock<World>,
+    generation: AtomicU64,
+    checkpoints: Mutex<BTreeMap<String, Arc<Checkpoint>>>,
+    standby: Standby,
+    /// Held by the checkpoint, rewind or fork under way.
+    change: Mutex<()>,
+    recovery: ReplayReport,
+    open_report: OpenReport,
+}
+
+/// Opening and closing.
+impl Timeline {
+    /// Opens the store in a directory, or makes one there. Its clock is that of `env` until it is
+    /// set.
+    ///
+    /// # Errors
+    /// As [`Engine::open`].
+    pub fn open(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
+        let world = World::open(&env, dir, options.clone())?;
+        if !options.is_read_only {
+            world.engine.layout().remove_checkpoints(env.fs.as_ref())?;
+        }
+        Ok(Arc::new(Self::new(env, dir, options, world)))
+    }
+
+    fn new(env: Env, dir: &Path, options: EngineOptions, world: World) -> Self {
+        Self {
+            env,
+            dir: dir.to_path_buf(),
+            options,
+            recovery: world.engine.recovery().clone(),
+            open_report: world.engine.catalog().open_report().clone(),
+            world: RwLock::new(world),
+            generation: AtomicU64::new(0),
+            checkpoints: Mutex::default(),
+            standby: Standby::default(),
+            change: Mutex::new(()),
+        }
+    }
+
+    /// Closes the engine. See [`Engine::close`].
+    ///
+    /// # Errors
+    /// As [`Engine::close`].
+    pub fn close(&self) -> Result<()> {
+        let _change = self.change.lock();
+        self.forget_checkpoints();
+        self.engine().close()
+    }
+
+    /// What was read back from the log when the store was opened.
+    pub fn recovery(&self) -> &ReplayReport {
+        &self.recovery
+    }
+
+    /// What the open changed beyond what belongs to the store.
+    pub fn open_report(&self) -> &OpenReport {
+        &self.open_report
+    }
+}
+
+/// The present.
+impl Timeline {
+    /// The directory; of a store in memory its name there.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The engine that serves the store now. Waits while a rewind replaces it.
+    pub fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.world.read().engine)
+    }
+
+    /// A number that is another one after each rewind.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// The engine that serves the store now, and its generation.
+    pub fn present(&self) -> (u64, Arc<Engine>) {
+        let world = self.world.read();
+        (self.generation(), Arc::clone(&world.engine))
+    }
+
+    /// What the clock shows.
+    pub fn clock_mode(&self) -> ClockMode {
+        self.world.read().clock.mode()
+    }
+
+    /// The time of the clock that the store was opened with, whatever its own shows.
+    pub fn base_millis(&self) -> i64 {
+        self.env.clock.now_millis()
+    }
+
+    /// Sets the clock. What has become due is looked for at once: expired snapshots, and files
+    /// that are old enough for a major compaction. A rewind leaves the clock as it is.
+    pub fn set_clock(&self, mode: ClockMode) {
+        let world = self.world.read();
+        world.clock.set_mode(mode);
+        world.engine.look_for_due_work();
+    }
+}
+
+/// Checkpoints.
+impl Timeline {
+    /// Names the present state, so that the store can return to it. It includes every write that
+    /// was acknowledged before the call. A checkpoint of the same name is replaced.
+    ///
+    /// # Errors
+    /// `IllegalArgument` for a name that is empty, longer than 255 bytes, or has characters other
+    /// than letters, digits and `_-.`; `Io` if memory cannot be flushed; `DoNotRetryIo` if the
+    /// store is read-only; `RegionServerStopped` if it is closed.
+    pub fn checkpoint(&self, name: &str) -> Result<()> {
+        check_name(name)?;
+        let _change = self.change.lock();
+        let engine = self.engine();
+        let checkpoint = Arc::new(Checkpoint::take(&engine, &self.env, &self.dir, &self.options)?);
+        self.standby.prepare(&checkpoint);
+        self.checkpoints.lock().insert(name.to_owned(), checkpoint);
+        Ok(())
+    }
+
+    /// Returns to a checkpoint, as often as wanted.
+    ///
+    /// # Errors
+    /// `SnapshotDoesNotExist` if there is no checkpoint of this name, `RegionServerStopped` if the
+    /// store is closed, `DoNotRetryIo` if files of others are in the way: the store is as it was
+    /// then. `Io` of a store in a directory: it is as it was, or closed; the next open finds it
+    /// before the rewind or after it.
+    pub fn rewind(&self, name: &str) -> Result<()> {
+        let _change = self.change.lock();
+        self.engine().check_open()?;
+        let checkpoint = self.find(name)?;
+        if let Some(dir) = checkpoint.directory() {
+            return self.rewind_directory(dir);
+        }
+        let new = self.standby.take(&checkpoint)?;
+        let mut world = self.world.write();
+        new.clock.set_mode(world.clock.mode());
+        let old = std::mem::replace(&mut *world, new);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        drop(world);
+        self.standby.prepare_after(&checkpoint, old);
+        Ok(())
+    }
+
+    /// The engine ends, its files are replaced, and another one opens them. Operations wait
+    /// meanwhile; those that are under way fail with `RegionServerStopped`.
+    fn rewind_directory(&self, checkpoint: &Path) -> Result<()> {
+        let fs = self.env.fs.as_ref();
+        self.engine().layout().stage_rewind(fs, checkpoint)?;
+        let mut world = self.world.write();
+        // From here on nobody finds the old engine.
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        let ended = world.engine.end_without_flush();
+        let committed = ended.and_then(|()| world.engine.layout().commit_rewind(fs));
+        // Whether the commit failed or not: the open finds out what the store is.
+        let new = World::open(&self.env, &self.dir, self.options.clone())?;
+        new.clock.set_mode(world.clock.mode());
+        *world = new;
+        committed
+    }
+
+    /// An independent store that begins as the checkpoint, in memory. Its clock shows what this
+    /// one's shows now, and is set on its own.
+    ///
+    /// # Errors
+    /// `SnapshotDoesNotExist` if there is no checkpoint of this name, `RegionServerStopped` if the
+    /// store is closed.
+    pub fn fork(&self, name: &str) -> Result<Arc<Self>> {
+        let change = self.change.lock();
+        self.engine().check_open()?;
+        let checkpoint = self.find(name)?;
+        let world = self.standby.take(&checkpoint)?;
+        drop(change);
+        world.clock.set_mode(self.clock_mode());
+        self.standby.prepare(&checkpoint);
+        let env = self.env.clone().with_fs(Arc::clone(&world.engine.env().fs));
+        let options = world.engine.options().clone();
+        Ok(Arc::new(Self::new(env, checkpoint.dir(), options, world)))
+    }
+
+    fn forget_checkpoints(&self) {
+        self.standby.end();
+        let forgotten = std::mem::take(&mut *self.checkpoints.lock());
+        drop(forgotten);
+    }
+
+    /// Forgets a checkpoint. Forks of it go on. False if there is none of this name.
+    pub fn delete_checkpoint(&self, name: &str) -> bool {
+        let removed = self.checkpoints.lock().remove(name);
+        if let Some(checkpoint) = &removed {
+            self.standby.forget(checkpoint);
+        }
+        removed.is_some()
+    }
+
+    /// Names of the checkpoints, sorted.
+    pub fn checkpoints(&self) -> Vec<String> {
+        self.checkpoints.lock().keys().cloned().collect()
+    }
+
+    fn find(&self, name: &str) -> Result<Arc<Checkpoint>> {
+        self.checkpoints.lock().get(name).cloned().ok_or_else(|| {
+            let message = format!("there is no checkpoint {name:?}; take it first");
+            Error::new(Exception::SnapshotDoesNotExist, message)
+        })
+    }
+}
+
+/// The clock of the store, through rewinds.
+impl Clock for Timeline {
+    fn now_millis(&self) -> i64 {
+        self.world.read().clock.now_millis()
+    }
+}
+
+impl Drop for Timeline {
+    fn drop(&mut self) {
+        self.forget_checkpoints();
+    }
+}
+
+impl std::fmt::Debug for Timeline {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Timeline({})", self.dir.display())
+    }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    if !name.is_empty() && name.len() <= NAME_MAX && name.bytes().all(is_allowed) {
+        return Ok(());
+    }
+    Err(Error::illegal_argument(format!(
+        "{name:?} cannot name a checkpoint: it takes 1 to {NAME_MAX} letters, digits and _-."
+    )))
+}

@@ -1,0 +1,263 @@
+//! Checkpoints, rewinds and forks below the API.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use hblite_model::{ColumnFamilyDescriptor, ErrorKind, Get, Put, Scan, TableDescriptor, TableName};
+
+use hblite_env::FileSystem as _;
+
+use super::*;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+fn open() -> Arc<Timeline> {
+    let options = EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() };
+    Timeline::open(Env::in_memory(), Path::new("/memory"), options).unwrap()
+}
+
+fn create(timeline: &Timeline, name: &str, family: ColumnFamilyDescriptor) {
+    let table = TableDescriptor::new(name.parse().unwrap()).with_family(family);
+    timeline.engine().procedures().create_table(&table, &[]).unwrap();
+}
+
+fn put(timeline: &Timeline, row: &str, value: &str) {
+    let put = Put::new(row).add("f", "q", value);
+    timeline.engine().table("t".parse().unwrap()).mutate(&put.into()).unwrap();
+}
+
+fn value(timeline: &Timeline, row: &str) -> Option<String> {
+    let row = timeline.engine().table("t".parse().unwrap()).get(&Get::new(row)).unwrap();
+    row.value("f", "q").map(|value| String::from_utf8_lossy(value).into_owned())
+}
+
+#[test]
+fn a_rewind_restores_data_tables_and_sequence_ids() {
+    let timeline = open();
+    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+    put(&timeline, "a", "1");
+    timeline.checkpoint("one").unwrap();
+    let ids = |timeline: &Timeline| -> Vec<(Vec<u8>, u64)> {
+        let regions = timeline.engine().online_regions();
+        regions.iter().map(|r| (r.info().region_name().to_vec(), r.last_sequence_id())).collect()
+    };
+    let before = ids(&timeline);
+    for round in 0..3 {
+        put(&timeline, "a", "2");
+        put(&timeline, "b", "3");
+        create(&timeline, "u", ColumnFamilyDescriptor::new("f"));
+        if round == 1 {
+            timeline.engine().flush("t".parse::<TableName>().unwrap()).unwrap();
+        }
+        let generation = timeline.generation();
+        timeline.rewind("one").unwrap();
+        assert_ne!(timeline.generation(), generation);
+        assert_eq!(value(&timeline, "a").as_deref(), Some("1"));
+        assert_eq!(value(&timeline, "b"), None);
+        assert!(!timeline.engine().catalog().table_exists(&"u".parse().unwrap()));
+        assert_eq!(ids(&timeline), before);
+    }
+}
+
+#[test]
+fn a_fork_is_independent_and_can_be_rewound_itself() {
+    let timeline = open();
+    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+    put(&timeline, "a", "1");
+    timeline.checkpoint("one").unwrap();
+    put(&timeline, "a", "2");
+    let fork = timeline.fork("one").unwrap();
+    let other = timeline.fork("one").unwrap();
+    assert_eq!(value(&fork, "a").as_deref(), Some("1"));
+    put(&fork, "a", "3");
+    fork.checkpoint("own").unwrap();
+    put(&fork, "a", "4");
+    fork.rewind("own").unwrap();
+    assert_eq!(value(&fork, "a").as_deref(), Some("3"));
+    assert_eq!(value(&other, "a").as_deref(), Some("1"));
+    assert_eq!(value(&timeline, "a").as_deref(), Some("2"));
+    assert_eq!(timeline.rewind("own").unwrap_err().kind(), ErrorKind::NotFound);
+    // It outlives what it was made of.
+    timeline.close().unwrap();
+    drop(timeline);
+    put(&fork, "a", "5");
+    assert_eq!(value(&fork, "a").as_deref(), Some("5"));
+}
+
+#[test]
+fn errors_name_the_checkpoint() {
+    let timeline = open();
+    for name in ["", "a b", "../x", &"x".repeat(256)] {
+        assert_eq!(timeline.checkpoint(name).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    }
+    for error in [timeline.rewind("no").unwrap_err(), timeline.fork("no").map(drop).unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.message().contains("\"no\""), "{error}");
+    }
+    timeline.checkpoint("yes").unwrap();
+    timeline.checkpoint("too").unwrap();
+    assert_eq!(timeline.checkpoints(), ["too", "yes"]);
+    assert!(timeline.delete_checkpoint("too"));
+    assert!(!timeline.delete_checkpoint("too"));
+    timeline.close().unwrap();
+    assert_eq!(timeline.rewind("yes").unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(timeline.fork("yes").map(drop).unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(timeline.checkpoint("yes").unwrap_err().kind(), ErrorKind::Closed);
+    assert!(!timeline.delete_checkpoint("yes"));
+}
+
+#[test]
+fn cells_expire_by_the_clock_of_their_store() {
+    let timeline = open();
+    let day = ColumnFamilyDescriptor::new("f").with_time_to_live(24 * 60 * 60);
+    create(&timeline, "t", day);
+    timeline.set_clock(ClockMode::Manual(5 * DAY_MS));
+    put(&timeline, "a", "1");
+    timeline.checkpoint("one").unwrap();
+    let fork = timeline.fork("one").unwrap();
+    timeline.set_clock(ClockMode::Manual(6 * DAY_MS + 1));
+    assert_eq!(value(&timeline, "a"), None);
+    assert_eq!(value(&fork, "a").as_deref(), Some("1"));
+    assert_eq!(fork.clock_mode(), ClockMode::Manual(5 * DAY_MS));
+    // The clock is not a part of the state.
+    timeline.rewind("one").unwrap();
+    assert_eq!(timeline.clock_mode(), ClockMode::Manual(6 * DAY_MS + 1));
+    assert_eq!(value(&timeline, "a"), None);
+}
+
+#[test]
+fn writers_during_a_checkpoint_lose_nothing_that_was_acknowledged_before_it() {
+    let timeline = open();
+    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+    let written = AtomicU64::new(0);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    hblite_env::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0.. {
+                if is_over.load(Ordering::Acquire) {
+                    break;
+                }
+                put(&timeline, &format!("{number:08}"), "x");
+                written.store(number + 1, Ordering::Release);
+            }
+        });
+        for round in 0..5 {
+            let before = written.load(Ordering::Acquire);
+            timeline.checkpoint("now").unwrap();
+            let after = written.load(Ordering::Acquire);
+            let fork = timeline.fork("now").unwrap();
+            let mut rows = 0;
+            let mut scanner = fork.engine().table("t".parse().unwrap()).scan(&Scan::new()).unwrap();
+            let mut row = hblite_model::RowResult::default();
+            while scanner.next_row(&mut row).unwrap() {
+                // Without a gap: a writer's later write is there only with its earlier ones.
+                assert_eq!(row.row(), format!("{rows:08}").as_bytes());
+                rows += 1;
+            }
+            // One more may have been written and not counted yet.
+            assert!((before..=after + 1).contains(&rows), "{round}: {before} {rows} {after}");
+        }
+        is_over.store(true, Ordering::Release);
+    });
+}
+
+/// A store on a disk that may lose power, with a table, a checkpoint and changes since then.
+fn on_disk(fs: &hblite_env::CrashFileSystem) -> Arc<Timeline> {
+    let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
+    let options = EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() };
+    Timeline::open(env, Path::new("/store"), options).unwrap()
+}
+
+fn state(timeline: &Timeline) -> (Option<String>, Option<String>, bool) {
+    let has_more = timeline.engine().catalog().table_exists(&"u".parse().unwrap());
+    (value(timeline, "a"), value(timeline, "b"), has_more)
+}
+
+fn change(timeline: &Timeline) {
+    put(timeline, "a", "2");
+    put(timeline, "b", "3");
+    create(timeline, "u", ColumnFamilyDescriptor::new("f"));
+}
+
+#[test]
+fn a_store_in_a_directory_is_rewound_and_opened_again() {
+    let fs = hblite_env::CrashFileSystem::new();
+    let timeline = on_disk(&fs);
+    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+    put(&timeline, "a", "1");
+    timeline.checkpoint("one").unwrap();
+    let before = state(&timeline);
+    for _ in 0..2 {
+        change(&timeline);
+        timeline.rewind("one").unwrap();
+        assert_eq!(state(&timeline), before);
+    }
+    let fork = timeline.fork("one").unwrap();
+    put(&fork, "b", "4");
+    assert_eq!(state(&timeline), before);
+    put(&timeline, "b", "5");
+    let present = state(&timeline);
+    timeline.close().unwrap();
+    drop(timeline);
+    // The checkpoint's files are gone, the fork's are not.
+    assert!(
+        !fs.exists(Path::new("/store/.checkpoints")).unwrap_or(true) || {
+            fs.list_dir(Path::new("/store/.checkpoints")).unwrap().is_empty()
+        }
+    );
+    assert_eq!(value(&fork, "b").as_deref(), Some("4"));
+    assert_eq!(state(&on_disk(&fs)), present);
+}
+
+#[test]
+fn a_rewind_that_is_cut_off_is_done_or_not() {
+    let mut outcomes = [0, 0];
+    for operations in 0.. {
+        let fs = hblite_env::CrashFileSystem::new();
+        let timeline = on_disk(&fs);
+        create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+        put(&timeline, "a", "1");
+        timeline.checkpoint("one").unwrap();
+        let before = state(&timeline);
+        change(&timeline);
+        // A durable write makes all that is before it in the log durable too.
+        create(&timeline, "v", ColumnFamilyDescriptor::new("f"));
+        let after = state(&timeline);
+        let start = fs.operation_count();
+        fs.power_off_after(operations);
+        let is_done = timeline.rewind("one").is_ok();
+        let has_power = is_done && fs.operation_count() - start < operations;
+        let left = std::iter::once(fs.after_kill()).chain((0..2).map(|s| fs.after_power_cut(s)));
+        for (index, left) in left.enumerate() {
+            let place = format!("cut after {operations} operations, remains {index}");
+            let opened = on_disk(&left);
+            let now = state(&opened);
+            let is_rewound = now == before;
+            assert!(is_rewound || now == after, "{place}: {now:?}");
+            assert!(is_rewound || !is_done, "{place}: done, and forgotten");
+            outcomes[usize::from(is_rewound)] += 1;
+            let names = left.list_dir(Path::new("/store")).unwrap();
+            assert!(names.iter().all(|entry| !entry.name.contains("-rewind")), "{place}");
+        }
+        if has_power {
+            break;
+        }
+    }
+    assert!(outcomes.iter().all(|count| *count > 10), "{outcomes:?}");
+}
+
+#[test]
+fn a_file_of_someone_else_keeps_a_store_from_being_rewound() {
+    let fs = hblite_env::CrashFileSystem::new();
+    let timeline = on_disk(&fs);
+    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+    timeline.checkpoint("one").unwrap();
+    put(&timeline, "a", "1");
+    let foreign = Path::new("/store/data/default/t/notes.txt");
+    fs.create(foreign).unwrap().write_all(b"mine").unwrap();
+    let error = timeline.rewind("one").unwrap_err();
+    assert!(error.message().contains("notes.txt"), "{error}");
+    assert_eq!(value(&timeline, "a").as_deref(), Some("1"));
+    fs.remove_file(foreign).unwrap();
+    timeline.rewind("one").unwrap();
+    assert_eq!(value(&timeline, "a"), None);
+}

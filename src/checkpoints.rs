@@ -1,0 +1,108 @@
+//! Returning to an earlier state, independent copies of it, and the clock.
+
+use std::sync::Arc;
+
+use hblite_engine::Timeline;
+use hblite_env::ClockMode;
+use hblite_model::Result;
+
+use crate::backend::unsupported;
+use crate::connection::Connection;
+
+/// Checkpoints, forks and the clock of a store that this process has open.
+///
+/// # Errors
+/// All give `Unsupported` on a connection to a cluster.
+impl Connection {
+    /// Names the present state: tables, namespaces, data, snapshots, sequence ids. It includes
+    /// every write that was acknowledged before the call. A checkpoint of the same name is
+    /// replaced. Checkpoints end with the process.
+    ///
+    /// ```
+    /// # use hblite::*;
+    /// # let connection = open_in_memory()?;
+    /// # let family = ColumnFamilyDescriptor::new("f");
+    /// # connection.admin().create_table(&TableDescriptor::new("t".parse()?).with_family(family))?;
+    /// let table = connection.table("t")?;
+    /// connection.checkpoint("empty")?;
+    /// table.put(&Put::new("row").add("f", "q", "v"))?;
+    /// connection.rewind("empty")?;
+    /// assert!(table.get(&Get::new("row"))?.is_empty());
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `IllegalArgument` for a name that is empty, longer than 255 bytes, or has characters other
+    /// than letters, digits and `_-.`; `Io` if memory cannot be flushed; an error that says so if
+    /// the store is read-only or closed.
+    pub fn checkpoint(&self, name: &str) -> Result<()> {
+        self.state_of("checkpoint")?.checkpoint(name)
+    }
+
+    /// Returns to the state of a checkpoint, as often as wanted. Handles stay valid and see it
+    /// from their next operation on. An operation that is under way belongs to the time before; a
+    /// scan that is open goes on with what it saw.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no checkpoint of this name. `DoNotRetryIo` if someone else has put a
+    /// file into the store's directory, which the rewind would remove; the message names it. The
+    /// store is as it was then. `Io` of a store in a directory: it is closed, and the next open
+    /// finds the state before the rewind or after it.
+    pub fn rewind(&self, name: &str) -> Result<()> {
+        self.state_of("rewind")?.rewind(name)
+    }
+
+    /// An independent store in memory that begins as the checkpoint. The two share what neither
+    /// changes. Its clock shows this store's time, and is set on its own.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no checkpoint of this name.
+    pub fn fork(&self, name: &str) -> Result<Self> {
+        Ok(Self::to_timeline(self.state_of("fork")?.fork(name)?))
+    }
+
+    /// Forgets a checkpoint; false if there is none of this name. Forks of it go on.
+    ///
+    /// # Errors
+    /// See above.
+    pub fn delete_checkpoint(&self, name: &str) -> Result<bool> {
+        Ok(self.state_of("checkpoint")?.delete_checkpoint(name))
+    }
+
+    /// Names of the checkpoints, sorted.
+    ///
+    /// # Errors
+    /// See above.
+    pub fn checkpoints(&self) -> Result<Vec<String>> {
+        Ok(self.state_of("checkpoint")?.checkpoints())
+    }
+
+    /// What the store's clock shows.
+    ///
+    /// # Errors
+    /// See above.
+    pub fn clock(&self) -> Result<ClockMode> {
+        Ok(self.state_of("clock")?.clock_mode())
+    }
+
+    /// Sets the store's clock. Timestamps, times to live, snapshots and compactions follow it.
+    ///
+    /// ```
+    /// use hblite::ClockMode;
+    /// let connection = hblite::open_in_memory()?;
+    /// connection.set_clock(ClockMode::Manual(1_000))?;
+    /// assert_eq!(connection.now_millis(), 1_000);
+    /// # Ok::<(), hblite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See above.
+    pub fn set_clock(&self, mode: ClockMode) -> Result<()> {
+        self.state_of("clock")?.set_clock(mode);
+        Ok(())
+    }
+
+    fn state_of(&self, operation: &str) -> Result<&Arc<Timeline>> {
+        self.timeline().ok_or_else(|| unsupported(operation, "a connection to a cluster"))
+    }
+}
