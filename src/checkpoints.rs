@@ -1,9 +1,10 @@
 //! Returning to an earlier state, independent copies of it, and the clock.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use hblite_engine::Timeline;
-use hblite_env::ClockMode;
+use hblite_env::{ClockMode, Env};
 use hblite_model::Result;
 
 use crate::backend::unsupported;
@@ -75,6 +76,16 @@ impl Connection {
     /// See above.
     pub fn checkpoints(&self) -> Result<Vec<String>> {
         Ok(self.state_of("checkpoint")?.checkpoints())
+    }
+
+    /// Writes a copy of the store, in memory or in a directory, to the directory `to`, which must
+    /// be empty or missing: completely and durably, or not at all.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if `to` is neither; `Io` if it cannot be written.
+    pub fn export(&self, to: impl AsRef<Path>) -> Result<()> {
+        let disk = Env::system().fs;
+        self.state_of("export")?.export(disk.as_ref(), to.as_ref())
     }
 
     /// What the store's clock shows.

@@ -260,17 +260,32 @@ impl Options {
         self.open_env(env, Path::new("/memory"))
     }
 
+    /// Opens a copy of the store in `dir`, in memory. The directory is only read: nothing in it is
+    /// changed, and another process may have it open.
+    ///
+    /// # Errors
+    /// As [`open`]; `Io` if there is no store.
+    pub fn open_copy(mut self, dir: impl AsRef<Path>) -> Result<Connection> {
+        let env = self.prepare(self.env.clone().unwrap_or_else(Env::system));
+        Ok(Connection::to_timeline(Timeline::open_copy(env, dir.as_ref(), self.engine)?))
+    }
+
     fn open_env(mut self, env: Env, dir: &Path) -> Result<Connection> {
+        let env = self.prepare(env);
+        Ok(Connection::to_timeline(Timeline::open(env, dir, self.engine)?))
+    }
+
+    /// Puts the settings together; gives the environment with the clock.
+    fn prepare(&mut self, env: Env) -> Env {
         let engine = &mut self.engine;
         engine.create_if_missing = self.create_if_missing.unwrap_or(engine.create_if_missing);
         engine.salvage = self.salvage.unwrap_or(engine.salvage);
         engine.adopts_hbase = self.adopt_hbase.unwrap_or(engine.adopts_hbase);
         engine.is_read_only = self.read_only.unwrap_or(engine.is_read_only);
-        let env = match self.clock {
+        match self.clock.take() {
             Some(clock) => env.with_clock(clock),
             None => env,
-        };
-        Ok(Connection::to_timeline(Timeline::open(env, dir, self.engine)?))
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod interrupt;
 mod load_hfiles;
 mod output;
 mod rowkey;
+mod seed;
 mod serve;
 mod settings;
 mod shell;

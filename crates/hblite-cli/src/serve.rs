@@ -18,6 +18,7 @@ use serde_json::json;
 use crate::ending::Ending;
 use crate::gateways::{GatewayArguments, Gateways};
 use crate::output::{FAILURE, fail};
+use crate::seed::SeedArguments;
 use crate::settings::Settings;
 use crate::shell::report_open;
 
@@ -63,6 +64,8 @@ pub(crate) struct ServeArguments {
     /// Logs the calls answered with an exception, or all calls, to standard error.
     #[arg(long, value_name = "WHICH")]
     log: Option<Which>,
+    #[command(flatten)]
+    seed: SeedArguments,
     /// A setting by its name in hbase-site.xml; may be repeated. docs/server.md lists them.
     #[arg(short = 'D', value_name = "NAME=VALUE")]
     settings: Vec<String>,
@@ -123,11 +126,8 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
         settings.apply(setting)?;
     }
     let store = Options::new().engine(settings.engine);
-    let connection = match arguments.memory {
-        true => store.open_in_memory(),
-        false => store.open(&arguments.dir),
-    }
-    .map_err(text)?;
+    let dir = (!arguments.memory).then_some(arguments.dir.as_path());
+    let connection = arguments.seed.open(dir, store)?;
     report_open(&connection);
     match arguments.clock {
         ClockKind::Real => Ok(()),
@@ -143,7 +143,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     announce(arguments, &ready_line(server.ports(), &gateways))?;
     ending.wait();
     gateways.stop();
-    end(server, connection).map_err(text)
+    end(arguments, server, connection)
 }
 
 fn options(arguments: &ServeArguments) -> ServerOptions {
@@ -212,7 +212,9 @@ fn write_whole(file: &Path, line: &str) -> Result<(), String> {
         .map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
-fn end(server: Server, connection: Connection) -> hblite::Result<()> {
+fn end(arguments: &ServeArguments, server: Server, connection: Connection) -> Result<(), String> {
     server.stop();
-    connection.close()
+    let exported = arguments.seed.export(&connection);
+    let closed = connection.close().map_err(|error| error.message().to_owned());
+    exported.and(closed)
 }

@@ -88,3 +88,82 @@ fn state_is_controlled_from_the_command_line() {
     drop(server);
     assert!(!is_open(&other["rpc_port"]));
 }
+
+fn run(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_hblite")).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Serves with these arguments until the server is ready, ends it as a signal does, and gives what
+/// it said on standard error.
+fn serve_once(arguments: &[&str]) -> (bool, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hblite"))
+        .args(["serve", "--rpc-port", "0", "--zookeeper-port", "0"])
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let process = child.id().to_string();
+    Command::new("kill").args(["-TERM", &process]).output().unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_server_begins_with_a_seed_and_leaves_an_export() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (store, snapshots) = (path("store"), path("snapshots"));
+    let make = "create 's', 'f'; put 's', 'r', 'f:q', 'of the store'; snapshot 's', 'snap'";
+    for command in make.split("; ") {
+        run(&["shell", "--dir", &store, "-c", command]);
+    }
+    run(&["snapshot", "export", "snap", &snapshots, "--dir", &store]);
+    let (script, lines) = (path("more.hbase"), path("users.jsonl"));
+    std::fs::write(&script, "create 'x', 'f'\nput 'x', 'r', 'f:q', 'of the script'\n").unwrap();
+    let row = r#"{"row":"u1","cells":[{"column":"info:name","timestamp":7,"value":"Ada"}]}"#;
+    std::fs::write(&lines, format!("{row}\n")).unwrap();
+
+    let scans = |store: &str, tables: &[&str]| -> String {
+        let scan = |table: &&str| {
+            run(&["shell", "--dir", store, "--read-only", "-c", &format!("scan '{table}'")])
+        };
+        tables.iter().map(scan).collect()
+    };
+    let all = path("all");
+    let seeds = ["--memory", "--seed", &store, "--seed", &script, "--seed", &lines];
+    let (ended, said) = serve_once(&[&seeds[..], &["--export-on-exit", &all]].concat());
+    assert!(ended, "{said}");
+    let text = scans(&all, &["s", "x", "users"]);
+    for value in ["of the store", "of the script", "Ada"] {
+        assert!(text.contains(value), "{text}");
+    }
+    assert!(!scans(&store, &["s"]).contains("of the script"));
+
+    for kind in ["--memory", "--dir"] {
+        let (served, copy) = (path(&format!("served{kind}")), path(&format!("copy{kind}")));
+        let place = if kind == "--dir" { vec!["--dir", &served] } else { vec!["--memory"] };
+        let more = ["--seed", &snapshots, "--export-on-exit", &copy];
+        let (ended, said) = serve_once(&[&place[..], &more].concat());
+        assert!(ended, "{said}");
+        assert!(scans(&copy, &["s"]).contains("of the store"));
+    }
+
+    // What cannot be done is said before the ports are open.
+    let (ended, said) = serve_once(&["--memory", "--seed", &path("nothing")]);
+    assert!(!ended && said.contains("nothing"), "{said}");
+    let (ended, said) = serve_once(&["--memory", "--seed", dir.path().to_str().unwrap()]);
+    assert!(!ended && said.contains("neither a store nor exported snapshots"), "{said}");
+    let (ended, said) = serve_once(&["--memory", "--export-on-exit", &all]);
+    assert!(!ended && said.contains("is not an empty directory"), "{said}");
+    std::fs::write(&script, "create 'x', 'f'\nput 'no', 'r', 'f:q', 'v'\n").unwrap();
+    let (ended, said) = serve_once(&["--memory", "--seed", &script]);
+    assert!(!ended && said.contains("line 2"), "{said}");
+    // A store that is there is not seeded again.
+    let (ended, said) = serve_once(&["--dir", &store, "--seed", &lines]);
+    assert!(ended && said.contains("--seed is ignored"), "{said}");
+}

@@ -1,9 +1,9 @@
 //! What checkpoints, rewinds and forks cost.
 //!
 //! `cargo run --release -p hblite-server --example state_cost -- [--dir DIR] [--tables N]
-//! [--megabytes N] [--forks N]` fills a store in memory, or in a new directory, with tables and
-//! data, and prints the medians of 30 rewinds, back to back and with a pause between them as tests
-//! make it, and what forks take of time, memory and threads.
+//! [--megabytes N] [--forks N] [--pause-ms N]` fills a store in memory, or in a new directory, with
+//! tables and data, and prints the medians of 30 rewinds, back to back and with a pause between
+//! them as tests make it, and what forks take of time, memory and threads.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,8 +12,6 @@ use hblite::{ColumnFamilyDescriptor, Connection, Get, Options, Put, TableDescrip
 use hblite_server::{Server, ServerOptions};
 
 const ROUNDS: usize = 30;
-/// Between two rewinds: a quick test.
-const PAUSE: Duration = Duration::from_millis(50);
 const VALUE_BYTES: usize = 1000;
 
 struct Arguments {
@@ -21,10 +19,13 @@ struct Arguments {
     tables: usize,
     megabytes: usize,
     forks: usize,
+    /// Between two rewinds: a test.
+    pause_ms: usize,
 }
 
 fn arguments() -> Arguments {
-    let mut arguments = Arguments { dir: None, tables: 100, megabytes: 1, forks: 100 };
+    let mut arguments =
+        Arguments { dir: None, tables: 100, megabytes: 1, forks: 100, pause_ms: 50 };
     let mut given = std::env::args().skip(1);
     while let (Some(name), Some(value)) = (given.next(), given.next()) {
         let number = || value.parse().expect("a number");
@@ -33,6 +34,7 @@ fn arguments() -> Arguments {
             "--tables" => arguments.tables = number(),
             "--megabytes" => arguments.megabytes = number(),
             "--forks" => arguments.forks = number(),
+            "--pause-ms" => arguments.pause_ms = number(),
             _ => panic!("{name} is not an option"),
         }
     }
@@ -86,7 +88,8 @@ fn main() -> hblite::Result<()> {
     println!("checkpoint, nothing to flush: {:.2?}", began.elapsed());
 
     let table = connection.table("t0")?;
-    for (what, pause) in [("rewind after a pause", PAUSE), ("rewinds in a row", Duration::ZERO)] {
+    let pause = Duration::from_millis(arguments.pause_ms as u64);
+    for (what, pause) in [("rewind after a pause", pause), ("rewinds in a row", Duration::ZERO)] {
         let mut times = Vec::new();
         for _ in 0..ROUNDS {
             table.put(&Put::new("new").add("f", "q", "v"))?;

@@ -17,6 +17,7 @@
 //! never returns. Threads: any; checkpoints and rewinds are made one at a time.
 
 mod checkpoint;
+mod export;
 mod standby;
 #[cfg(test)]
 mod tests;
@@ -27,13 +28,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite_env::sync::{Mutex, RwLock};
-use hblite_env::{AdjustableClock, Clock, ClockMode, Env};
+use hblite_env::{AdjustableClock, Clock, ClockMode, Env, FileSystem};
 use hblite_model::{Error, Exception, Result};
 
 use self::checkpoint::Checkpoint;
 use self::standby::Standby;
 use crate::catalog::OpenReport;
-use crate::engine::Engine;
+use crate::engine::{Engine, image_of};
 use crate::options::EngineOptions;
 use crate::wal::ReplayReport;
 
@@ -85,6 +86,22 @@ impl Timeline {
         Ok(Arc::new(Self::new(env, dir, options, world)))
     }
 
+    /// Opens a copy of the store in `dir`, in memory. The directory is only read: nothing in it is
+    /// changed, and another process may have it open.
+    ///
+    /// # Errors
+    /// As [`Engine::open`]; `NotFound` if there is no store.
+    pub fn open_copy(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
+        let image = image_of(&env, dir, &options)?;
+        let options = EngineOptions {
+            create_if_missing: false,
+            is_flushed_on_close: false,
+            scrub_period_ms: None,
+            ..options
+        };
+        Self::open(env.with_fs(image), dir, options)
+    }
+
     fn new(env: Env, dir: &Path, options: EngineOptions, world: World) -> Self {
         Self {
             env,
@@ -118,6 +135,23 @@ impl Timeline {
     /// What the open changed beyond what belongs to the store.
     pub fn open_report(&self) -> &OpenReport {
         &self.open_report
+    }
+}
+
+/// Copies.
+impl Timeline {
+    /// Writes a copy of the store to the directory `to` of `disk`, which must be empty or missing:
+    /// completely and durably, or not at all. Of a store in a directory it is a backup.
+    ///
+    /// # Errors
+    /// As [`crate::Procedures::backup`].
+    pub fn export(&self, disk: &dyn FileSystem, to: &Path) -> Result<()> {
+        let engine = self.engine();
+        let procedures = engine.procedures();
+        match procedures.at_rest(|| Ok(engine.env().fs.fork()))? {
+            Some(files) => export::write(files.as_ref(), engine.layout(), disk, to),
+            None => procedures.backup(to).map(drop),
+        }
     }
 }
 

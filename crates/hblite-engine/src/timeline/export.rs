@@ -1,0 +1,66 @@
+//! Writes a store in memory to a directory.
+//!
+//! It is written beside the target, as `<target>.partial`, made durable, and takes the target's
+//! name in one step. What an interruption leaves there is in the way of the next export, which
+//! names it. Threads: one.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use hblite_env::{FileSystem, copy_between};
+use hblite_model::{Error, ErrorKind as Kind, Exception, Result};
+
+use crate::files::sync_dir;
+use crate::layout::Layout;
+
+/// Copies the files of the store to `to`.
+pub(super) fn write(
+    files: &dyn FileSystem,
+    store: &Layout,
+    disk: &dyn FileSystem,
+    to: &Path,
+) -> Result<()> {
+    let mut partial = to.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    for dir in [to, &partial] {
+        check_free(disk, dir)?;
+    }
+    copy_dir(files, store.root(), store, disk, &partial)?;
+    disk.rename(&partial, to).map_err(|error| Error::io("cannot make", to, error))?;
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync_dir(disk, parent.unwrap_or(Path::new(".")))
+}
+
+fn check_free(disk: &dyn FileSystem, dir: &Path) -> Result<()> {
+    match disk.list_dir(dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Ok(entries) if entries.is_empty() => Ok(()),
+        Err(error) => Err(Error::io("cannot use", dir, error)),
+        Ok(_) => {
+            let message = format!("{} is there already and not empty", dir.display());
+            Err(Error::new(Exception::Io, message).with_kind(Kind::AlreadyExists))
+        }
+    }
+}
+
+fn copy_dir(
+    files: &dyn FileSystem,
+    from: &Path,
+    store: &Layout,
+    disk: &dyn FileSystem,
+    to: &Path,
+) -> Result<()> {
+    disk.create_dir_all(to).map_err(|error| Error::io("cannot create directory", to, error))?;
+    let entries = files.list_dir(from).map_err(|error| Error::io("cannot list", from, error))?;
+    for entry in entries {
+        let (from, to) = (from.join(&entry.name), to.join(&entry.name));
+        if entry.is_dir {
+            copy_dir(files, &from, store, disk, &to)?;
+        } else if from != store.lock_file() {
+            copy_between(files, &from, disk, &to)
+                .map_err(|error| Error::io("cannot write", &to, error))?;
+        }
+    }
+    sync_dir(disk, to)
+}

@@ -1,0 +1,174 @@
+//! Goal: after any writes and procedures, a rewind restores exactly the state at the checkpoint,
+//! and a fork begins with it. Method: random operations through the public API on a store in memory
+//! and on one in a directory; a picture of everything that can be read is taken at each checkpoint
+//! and compared after each rewind and in each fork.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use hblite::{
+    ColumnFamilyDescriptor, Connection, Delete, EngineOptions, Increment, NamespaceDescriptor,
+    Options, Put, Result, Scan, SnapshotOptions, SplitPoints, SystemTables, TableDescriptor,
+    TableName,
+};
+use hblite_env::{Random as _, SeededRandom};
+
+const TABLES: [&str; 4] = ["a", "b", "n:c", "n:d"];
+const CHECKPOINTS: [&str; 3] = ["one", "two", "three"];
+
+/// Everything that can be read: tables, regions, cells of every version, namespaces, snapshots.
+fn picture(connection: &Connection) -> Result<String> {
+    let (admin, mut text) = (connection.admin(), String::new());
+    for namespace in admin.list_namespaces()? {
+        let _ = writeln!(text, "namespace {namespace:?}");
+    }
+    for snapshot in admin.list_snapshots()? {
+        let _ = writeln!(text, "snapshot {}", snapshot.name);
+    }
+    for descriptor in admin.list_tables(SystemTables::Exclude)? {
+        let name = descriptor.name().clone();
+        let _ = writeln!(text, "table {descriptor} {:?}", admin.table_state(&name)?);
+        let table = connection.table(name)?;
+        for region in table.regions()? {
+            let _ = writeln!(text, "region {}", region.region_name_as_string());
+        }
+        if !admin.is_table_enabled(descriptor.name())? {
+            continue;
+        }
+        for row in table.scan(&Scan::new().with_raw(true).with_all_versions())? {
+            for cell in row?.cells() {
+                let _ = writeln!(text, "{cell:?} {:?}", cell.value());
+            }
+        }
+    }
+    // Counters of requests and memory differ; ids of the latest writes do not.
+    let engine = hblite::embedded_engine(connection).expect("an embedded store");
+    let mut ids: Vec<String> = Vec::new();
+    for region in engine.online_regions() {
+        if !region.info().table().is_system() {
+            let id = region.last_sequence_id();
+            ids.push(format!("{} {id}", region.info().region_name_as_string()));
+        }
+    }
+    ids.sort();
+    let _ = writeln!(text, "{}", ids.join("\n"));
+    Ok(text)
+}
+
+struct World {
+    random: SeededRandom,
+    steps: u64,
+}
+
+impl World {
+    fn below(&self, limit: usize) -> usize {
+        usize::try_from(self.random.next_u64() % limit as u64).expect("below a usize")
+    }
+
+    fn name(&self) -> TableName {
+        TABLES[self.below(TABLES.len())].parse().expect("a name")
+    }
+
+    /// One random operation. What the present state does not allow is refused, and counts for
+    /// nothing.
+    fn step(&mut self, connection: &Connection) -> Result<()> {
+        self.steps += 1;
+        let (admin, name) = (connection.admin(), self.name());
+        let table = connection.table(name.clone())?;
+        let row = format!("row-{:02}", self.below(40));
+        match self.below(20) {
+            0 => {
+                let family = ColumnFamilyDescriptor::new("f").with_versions(3);
+                admin.create_table(&TableDescriptor::new(name).with_family(family))
+            }
+            1 => admin.create_namespace(&NamespaceDescriptor::new("n")),
+            2 if self.below(3) == 0 => {
+                admin.disable_table(&name)?;
+                admin.drop_table(&name)
+            }
+            3 => admin.split_table(&name, Some(row.as_bytes())),
+            4 => admin.flush_table(&name),
+            5 => admin.major_compact_table(&name),
+            6 if self.below(2) == 0 => {
+                admin.disable_table(&name)?;
+                admin.truncate_table(&name, SplitPoints::Preserve)
+            }
+            7 => admin.snapshot(&format!("s{}", self.below(3)), &name, &SnapshotOptions::default()),
+            8 => table.delete(&Delete::new(row)),
+            9 => table.increment(&Increment::new(row).add("f", "n", 1)).map(drop),
+            _ => {
+                let value = format!("{}-{}", self.steps, "x".repeat(self.below(200)));
+                table.put(&Put::new(row).add("f", "q", value))
+            }
+        }
+    }
+
+    fn run(&mut self, connection: &Connection, steps: usize) {
+        for _ in 0..steps {
+            let _refused = self.step(connection);
+        }
+    }
+}
+
+/// Nothing is compacted unless a step says so: a raw scan shows it.
+fn options() -> Options {
+    Options::new().engine(EngineOptions::default().with_compaction_enabled(false))
+}
+
+fn run(connection: &Connection, seed: u64, rounds: usize) -> Result<()> {
+    let mut world = World { random: SeededRandom::new(seed), steps: 0 };
+    let mut pictures = BTreeMap::new();
+    let (mut rewinds, mut changed) = (0, 0);
+    world.run(connection, 40);
+    for round in 0..rounds {
+        let name = CHECKPOINTS[world.below(CHECKPOINTS.len())];
+        let steps = world.below(30);
+        world.run(connection, steps);
+        let place = format!("seed {seed}, round {round}, checkpoint {name}");
+        match pictures.get(name) {
+            Some(expected) if world.below(3) > 0 => {
+                changed += usize::from(picture(connection)? != *expected);
+                connection.rewind(name)?;
+                assert_eq!(picture(connection)?, *expected, "{place}");
+                rewinds += 1;
+            }
+            Some(expected) => {
+                let fork = connection.fork(name)?;
+                assert_eq!(picture(&fork)?, *expected, "{place}: fork");
+                let before = picture(connection)?;
+                world.run(&fork, 10);
+                assert_eq!(picture(connection)?, before, "{place}: its parent");
+            }
+            None => {
+                // A checkpoint flushes, and changes nothing else that can be read.
+                connection.checkpoint(name)?;
+                pictures.insert(name, picture(connection)?);
+            }
+        }
+    }
+    assert!(rewinds > 3 && changed > 2, "seed {seed}: {rewinds} rewinds, {changed} changes");
+    Ok(())
+}
+
+#[test]
+fn a_store_in_memory_returns_to_each_checkpoint() -> Result<()> {
+    for seed in 0..4 {
+        run(&options().open_in_memory()?, seed, 30)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_store_in_a_directory_returns_to_each_checkpoint() -> Result<()> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("store");
+    let connection = options().open(&path)?;
+    run(&connection, 9, 16)?;
+    let before = picture(&connection)?;
+    connection.close()?;
+    // The directory says the same, and nothing of the checkpoints is left.
+    let report = hblite::check(&path)?;
+    assert!(report.defects.is_empty(), "{:?}", report.defects);
+    assert_eq!(picture(&options().open(&path)?)?, before);
+    Ok(())
+}
