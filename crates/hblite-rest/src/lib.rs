@@ -28,6 +28,8 @@ mod media;
 mod model;
 mod options;
 mod packing;
+#[doc(hidden)]
+pub mod parsers;
 mod request;
 mod resource;
 mod response;

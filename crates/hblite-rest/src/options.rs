@@ -64,7 +64,8 @@ pub struct RestLimits {
     pub connections_max: usize,
     /// Requests at work at once. Default 100 (`hbase.rest.threads.max`).
     pub threads_max: usize,
-    /// Longest head of a request, in bytes. Default 64 KiB, as in HBase.
+    /// Longest head of a request, in bytes; one that arrives in few pieces may have twice as many.
+    /// Default 64 KiB, as in HBase.
     pub head_size_max_bytes: usize,
     /// Longest body of a request, in bytes, as it is sent and unpacked. Default 64 MiB.
     pub body_size_max_bytes: usize,
