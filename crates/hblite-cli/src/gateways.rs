@@ -18,6 +18,9 @@ pub(crate) struct GatewayArguments {
     /// Port of the REST gateway, as of HBase's `rest` server; 0 for any free port.
     #[arg(long, value_name = "PORT")]
     rest_port: Option<u16>,
+    /// Port of the Thrift 2 gateway, as of HBase's `thrift2` server; 0 for any free port.
+    #[arg(long, value_name = "PORT")]
+    thrift2_port: Option<u16>,
 }
 
 /// The gateways that are open.
@@ -42,6 +45,7 @@ impl Gateways {
         let thrift = ThriftOptions {
             bind,
             thrift_port: arguments.thrift_port,
+            thrift2_port: arguments.thrift2_port,
             cluster_id: server.cluster_id().to_owned(),
             locate: Some(Locate(Arc::new(server.locator()))),
             ..ThriftOptions::default()

@@ -198,6 +198,7 @@ fn ready_line(ports: &ServerPorts, gateways: &Gateways) -> String {
         "http_port": ports.http,
         "thrift_port": thrift.thrift,
         "rest_port": gateways.rest_port(),
+        "thrift2_port": thrift.thrift2,
         "pid": std::process::id(),
     })
     .to_string()

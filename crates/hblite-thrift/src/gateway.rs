@@ -18,9 +18,10 @@ use hblite_model::{Error, Result};
 use parking_lot::{Condvar, Mutex};
 
 use crate::options::{ThriftLimits, ThriftOptions};
+use crate::service::Service;
 use crate::store::Store;
 use crate::transport;
-use crate::v1;
+use crate::{v1, v2};
 
 /// How long calls under way may take when the gateways are stopped.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -34,6 +35,29 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 pub struct ThriftPorts {
     /// Of Thrift 1, if it is served.
     pub thrift: Option<u16>,
+    /// Of Thrift 2, if it is served.
+    pub thrift2: Option<u16>,
+}
+
+/// Which of HBase's two services a port has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThriftVersion {
+    /// Thrift 1.
+    One,
+    /// Thrift 2.
+    Two,
+}
+
+/// Answers the calls in `bytes` as a connection does that sends them and then ends: for tests and
+/// fuzzers.
+pub fn answer_bytes(connection: &Connection, version: ThriftVersion, bytes: &[u8]) -> Vec<u8> {
+    let options = ThriftOptions::default();
+    let limits = options.limits.clone();
+    let service = new_service(Arc::new(Store::new(connection.clone(), options)), 0, version);
+    let (input, mut output) = (io::Cursor::new(bytes.to_vec()), Vec::new());
+    // What ends a connection ends the answers.
+    let _ = transport::serve_messages(Box::new(input), &mut output, service.as_ref(), &limits);
+    output
 }
 
 /// Answers Thrift clients of HBase from a store or a cluster, until it is dropped.
@@ -60,7 +84,9 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     limits: ThriftLimits,
+    /// Each service has scanners of its own.
     one: Arc<Store>,
+    two: Arc<Store>,
 }
 
 #[derive(Debug, Default)]
@@ -80,24 +106,32 @@ impl ThriftGateway {
     /// range.
     pub fn start(connection: &Connection, options: ThriftOptions) -> Result<Self> {
         options.limits.check()?;
+        let wanted =
+            [(options.thrift_port, ThriftVersion::One), (options.thrift2_port, ThriftVersion::Two)];
         let mut listeners = Vec::new();
         let mut ports = ThriftPorts::default();
-        if let Some(port) = options.thrift_port {
+        for (port, version) in wanted {
+            let Some(port) = port else { continue };
             let (listener, address) = bind(SocketAddr::new(options.bind, port))?;
-            ports.thrift = Some(address.port());
-            listeners.push((listener, address));
+            match version {
+                ThriftVersion::One => ports.thrift = Some(address.port()),
+                ThriftVersion::Two => ports.thrift2 = Some(address.port()),
+            }
+            listeners.push((listener, address, version));
         }
+        let store = || Arc::new(Store::new(connection.clone(), options.clone()));
         let shared = Arc::new(Shared {
             state: Mutex::default(),
             changed: Condvar::new(),
             limits: options.limits.clone(),
-            one: Arc::new(Store::new(connection.clone(), options)),
+            one: store(),
+            two: store(),
         });
         let mut gateway = Self { shared, ports, addresses: Vec::new(), threads: Vec::new() };
-        for (listener, address) in listeners {
+        for (listener, address, version) in listeners {
             gateway.addresses.push(address);
             let shared = Arc::clone(&gateway.shared);
-            gateway.spawn(move || accept(&shared, &listener))?;
+            gateway.spawn(move || accept(&shared, &listener, version))?;
         }
         let shared = Arc::clone(&gateway.shared);
         gateway.spawn(move || expire_scanners(&shared))?;
@@ -123,7 +157,7 @@ impl ThriftGateway {
 
     /// How many scanners clients have open.
     pub fn open_scanners(&self) -> usize {
-        self.shared.one.scanners.len()
+        self.shared.one.scanners.len() + self.shared.two.scanners.len()
     }
 
     /// Closes the ports and connections, and waits some seconds for calls under way.
@@ -177,14 +211,14 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 }
 
 /// Accepts connections until the gateway is stopped.
-fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
+fn accept(shared: &Arc<Shared>, listener: &TcpListener, version: ThriftVersion) {
     loop {
         let accepted = listener.accept();
         if shared.state.lock().is_stopped {
             return;
         }
         match accepted {
-            Ok((stream, _)) => start_connection(shared, stream),
+            Ok((stream, _)) => start_connection(shared, stream, version),
             // Out of file descriptors, or a client that left: the next one may have more luck.
             Err(_) => wait(shared, ACCEPT_PAUSE),
         }
@@ -202,12 +236,13 @@ fn wait(shared: &Shared, time: Duration) {
 fn expire_scanners(shared: &Shared) {
     while !shared.state.lock().is_stopped {
         shared.one.scanners.expire();
+        shared.two.scanners.expire();
         wait(shared, EXPIRE_PERIOD);
     }
 }
 
 /// Serves a connection in a thread of its own, or closes it if there are too many.
-fn start_connection(shared: &Arc<Shared>, stream: TcpStream) {
+fn start_connection(shared: &Arc<Shared>, stream: TcpStream, version: ThriftVersion) {
     let Ok(registered) = stream.try_clone() else { return };
     let mut state = shared.state.lock();
     if state.is_stopped || state.connections.len() >= shared.limits.connections_max {
@@ -219,11 +254,22 @@ fn start_connection(shared: &Arc<Shared>, stream: TcpStream) {
     drop(state);
     let entry = Entry { shared: Arc::clone(shared), number };
     let run = move || {
-        let service = v1::Handler::new(Arc::clone(&entry.shared.one), entry.number);
-        transport::serve(&stream, &service, &entry.shared.limits);
+        let store = match version {
+            ThriftVersion::One => &entry.shared.one,
+            ThriftVersion::Two => &entry.shared.two,
+        };
+        let service = new_service(Arc::clone(store), entry.number, version);
+        transport::serve(&stream, service.as_ref(), &entry.shared.limits);
     };
     // If no thread can be started, the closure is dropped, and with it the connection.
     let _ = thread::Builder::new().name("hblite-thrift".to_owned()).spawn(run);
+}
+
+fn new_service(store: Arc<Store>, connection: u64, version: ThriftVersion) -> Box<dyn Service> {
+    match version {
+        ThriftVersion::One => Box::new(v1::Handler::new(store, connection)),
+        ThriftVersion::Two => Box::new(v2::Handler::new(store, connection)),
+    }
 }
 
 /// Keeps a connection registered until its thread ends, also by a panic.

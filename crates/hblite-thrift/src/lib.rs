@@ -5,7 +5,7 @@
 //! transport.rs  one connection: frames, detection of the protocol, one call after the other
 //! protocol/     the binary and the compact protocol
 //! service.rs    methods as tables; answers and exceptions as messages
-//! v1/           Thrift 1: Hbase.thrift
+//! v1/, v2/      Thrift 1: Hbase.thrift; Thrift 2: hbase.thrift
 //! store.rs, scanners.rs, fault.rs: what the services share
 //! ```
 //!
@@ -26,6 +26,7 @@ mod service;
 mod store;
 mod transport;
 mod v1;
+mod v2;
 
-pub use gateway::{ThriftGateway, ThriftPorts};
+pub use gateway::{ThriftGateway, ThriftPorts, ThriftVersion, answer_bytes};
 pub use options::{Locate, Locator, ThriftLimits, ThriftOptions};

@@ -17,6 +17,8 @@ pub struct ThriftOptions {
     /// Port of Thrift 1 (`hbase.regionserver.thrift.port`); 0 for any free port, `None`, the
     /// default, for no such gateway.
     pub thrift_port: Option<u16>,
+    /// Port of Thrift 2; as [`ThriftOptions::thrift_port`].
+    pub thrift2_port: Option<u16>,
     /// The id of the cluster, as clients read it.
     pub cluster_id: String,
     /// Which server a region is on. Default: the one that [`hblite::Admin::locate_region`] names.
@@ -43,6 +45,7 @@ impl Default for ThriftOptions {
         Self {
             bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
             thrift_port: None,
+            thrift2_port: None,
             cluster_id: String::new(),
             locate: None,
             limits: ThriftLimits::default(),

@@ -15,6 +15,7 @@ use hblite::{Connection, ResultScanner, Table};
 use hblite_model::{Error, Exception, Result, RowResult, Scan};
 use parking_lot::Mutex;
 
+use crate::fault::{Answer, Fault};
 use crate::options::ThriftLimits;
 
 /// Every open scanner.
@@ -60,14 +61,15 @@ impl Scanner {
         Self { rows: Mutex::new(Rows::NotStarted(table, Box::new(scan))), sorts_columns }
     }
 
-    /// Up to `count` rows, none if it is negative; fewer at the end, or if they are larger than
+    /// Up to `count` rows; fewer at the end, or if they are larger than
     /// `size_max_bytes`.
-    pub(crate) fn next(&self, count: i32, size_max_bytes: usize) -> Result<Vec<RowResult>> {
+    pub(crate) fn next(&self, count: i32, size_max_bytes: usize) -> Answer<Vec<RowResult>> {
+        let count = usize::try_from(count).map_err(|_| Fault::Internal)?;
         let mut rows = self.rows.lock();
         let mut results = Vec::new();
         let mut size = 0;
-        while results.len() < usize::try_from(count).unwrap_or(0) && size < size_max_bytes {
-            let Some(row) = rows.next()? else { break };
+        while results.len() < count && size < size_max_bytes {
+            let Some(row) = rows.next().map_err(Fault::of_region_server)? else { break };
             size += row.cells().map(|cell| cell.serialized_size()).sum::<usize>();
             results.push(row);
         }
@@ -76,11 +78,13 @@ impl Scanner {
 }
 
 impl Rows {
+    /// The next row. A scan that cannot start is tried again by the next call.
     fn next(&mut self) -> Result<Option<RowResult>> {
         if let Self::NotStarted(table, scan) = self {
-            let scanner = table.scan(scan);
-            *self = Self::Ended;
-            *self = Self::Started(Box::new(scanner?));
+            let mut scanner = table.scan(scan)?;
+            let first = scanner.next_row()?.cloned();
+            *self = Self::Started(Box::new(scanner));
+            return Ok(first);
         }
         let Self::Started(scanner) = self else { return Ok(None) };
         match scanner.next_row() {
@@ -94,6 +98,15 @@ impl Rows {
                 Err(error)
             }
         }
+    }
+}
+
+/// Checks what HBase's client checks when it makes a scan. Whether batches and the filter agree is
+/// for the region server to say.
+pub(crate) fn check_scan(scan: &Scan) -> Result<()> {
+    match scan.check() {
+        Err(error) if error.exception() == Exception::IncompatibleFilter => Ok(()),
+        result => result,
     }
 }
 

@@ -1,13 +1,13 @@
 //! A service as a table of methods, and how one message is answered.
 //!
 //! ```text
-//! thrift_service! { Handler {
+//! thrift_service! { Handler stack_trace {
 //!     "getRow" => get_row(1 table: Vec<u8>, 2 row: Vec<u8>) -> List<TRowResult>;
 //! } }
 //! ```
 //!
 
-use crate::fault::{Answer, ApplicationException, Fault, IoError, PlainError, kind};
+use crate::fault::{Answer, ApplicationException, Fault, IoError, IoFailure, PlainError, kind};
 use crate::protocol::error::Result;
 use crate::protocol::reader::Reader;
 use crate::protocol::wire::Wire;
@@ -43,6 +43,9 @@ pub(crate) trait Service {
     /// Reads the arguments of a method, calls it, and returns its answer; `None` if there is no
     /// such method, and nothing was read.
     fn call(&self, method: &str, reader: &mut Reader<'_>) -> Result<Option<Reply>>;
+
+    /// The message of an `IOException`.
+    fn io_message(&self, failure: &IoFailure) -> String;
 }
 
 /// Answers one message; nothing is written for a one-way call.
@@ -56,7 +59,7 @@ pub(crate) fn answer(
         reader.skip(crate::protocol::types::STRUCT)?;
         let message = "This should not have happened!?".to_owned();
         let refusal = ApplicationException { message, kind: kind::INVALID_MESSAGE_TYPE };
-        write_reply(writer, &mut head, Reply::Refused(refusal));
+        write_reply(service, writer, &mut head, Reply::Refused(refusal));
         return Ok(());
     }
     let is_one_way = head.kind == MessageType::OneWay;
@@ -69,17 +72,21 @@ pub(crate) fn answer(
         }
     };
     if !is_one_way {
-        write_reply(writer, &mut head, reply);
+        write_reply(service, writer, &mut head, reply);
     }
     Ok(())
 }
 
-fn write_reply(writer: &mut Writer, head: &mut MessageHead, reply: Reply) {
+fn write_reply(service: &dyn Service, writer: &mut Writer, head: &mut MessageHead, reply: Reply) {
     let refusal = match &reply {
         Reply::Refused(refusal) => Some(refusal.clone()),
         Reply::Fault(Fault::Internal) => {
             let message = format!("Internal error processing {}", head.name);
             Some(ApplicationException { message, kind: kind::INTERNAL_ERROR })
+        }
+        Reply::Fault(Fault::Missing(field)) => {
+            let message = format!("Required field '{field}' was not present!");
+            Some(ApplicationException { message, kind: kind::PROTOCOL_ERROR })
         }
         _ => None,
     };
@@ -92,7 +99,7 @@ fn write_reply(writer: &mut Writer, head: &mut MessageHead, reply: Reply) {
     writer.struct_begin();
     match reply {
         Reply::Value(write) => write(writer),
-        Reply::Fault(fault) => write_fault(writer, fault),
+        Reply::Fault(fault) => write_fault(service, writer, fault),
         Reply::Refused(_) => {}
     }
     writer.struct_end();
@@ -100,22 +107,29 @@ fn write_reply(writer: &mut Writer, head: &mut MessageHead, reply: Reply) {
 
 /// Both services have their exceptions in the same fields: `IOError` in 1, `IllegalArgument` in 2
 /// and, where a method declares it, `AlreadyExists` in 3.
-fn write_fault(writer: &mut Writer, fault: Fault) {
+fn write_fault(service: &dyn Service, writer: &mut Writer, fault: Fault) {
     match fault {
-        Fault::Io { message, can_retry } => IoError { message, can_retry }.write_field(writer, 1),
+        Fault::Io(failure) => {
+            let message = service.io_message(&failure);
+            IoError { message, can_retry: failure.can_retry }.write_field(writer, 1);
+        }
         Fault::IllegalArgument(message) => PlainError { message }.write_field(writer, 2),
         Fault::AlreadyExists(message) => PlainError { message }.write_field(writer, 3),
-        Fault::Internal => {}
+        Fault::Internal | Fault::Missing(_) => {}
     }
 }
 
 /// Defines how the methods of a service are called; see the head of this file.
 macro_rules! thrift_service {
-    ($handler:ident {$(
+    ($handler:ident $io_message:ident {$(
         $name:literal => $method:ident($($id:literal $([$need:ident])? $field:ident: $type:ty),*)
             -> $result:ty;
     )*}) => {
         impl $crate::service::Service for $handler {
+            fn io_message(&self, failure: &$crate::fault::IoFailure) -> String {
+                failure.$io_message()
+            }
+
             fn call(
                 &self,
                 method: &str,

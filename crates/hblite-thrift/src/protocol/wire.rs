@@ -142,37 +142,48 @@ impl<T: Wire> Wire for Box<T> {
     }
 }
 
-/// A list.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct List<T>(pub(crate) Vec<T>);
+macro_rules! wire_sequence {
+    ($($(#[$doc:meta])* $name:ident = $number:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub(crate) struct $name<T>(pub(crate) Vec<T>);
 
-impl<T> Default for List<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
+        impl<T> Default for $name<T> {
+            fn default() -> Self {
+                Self(Vec::new())
+            }
+        }
+
+        impl<T: Wire> Wire for $name<T> {
+            const TYPE: u8 = types::$number;
+
+            fn read(reader: &mut Reader<'_>) -> Result<Self> {
+                let (kind, count) = reader.list_begin()?;
+                check_element(kind, T::TYPE, count)?;
+                let mut list = Vec::new();
+                for _ in 0..count {
+                    reader.charge(1, size_of::<T>())?;
+                    list.push(T::read(reader)?);
+                }
+                reader.container_end();
+                Ok(Self(list))
+            }
+
+            fn write(&self, writer: &mut Writer) {
+                writer.list_begin(T::TYPE, self.0.len());
+                for value in &self.0 {
+                    value.write(writer);
+                }
+            }
+        }
+    )*};
 }
 
-impl<T: Wire> Wire for List<T> {
-    const TYPE: u8 = types::LIST;
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        let (kind, count) = reader.list_begin()?;
-        check_element(kind, T::TYPE, count)?;
-        let mut list = Vec::new();
-        for _ in 0..count {
-            reader.charge(1, size_of::<T>())?;
-            list.push(T::read(reader)?);
-        }
-        reader.container_end();
-        Ok(Self(list))
-    }
-
-    fn write(&self, writer: &mut Writer) {
-        writer.list_begin(T::TYPE, self.0.len());
-        for value in &self.0 {
-            value.write(writer);
-        }
-    }
+wire_sequence! {
+    /// A list.
+    List = LIST;
+    /// A set, in the order in which it is sent.
+    Set = SET;
 }
 
 /// A map: pairs in the order in which they are sent.

@@ -47,7 +47,7 @@ impl Handler {
     }
 }
 
-thrift_service! { Handler {
+thrift_service! { Handler stack_trace {
     "enableTable" => enable_table(1 table: Text) -> ();
     "disableTable" => disable_table(1 table: Text) -> ();
     "isTableEnabled" => is_table_enabled(1 table: Text) -> bool;

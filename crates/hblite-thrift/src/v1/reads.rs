@@ -1,6 +1,6 @@
 //! Reads of rows.
 
-use hblite_model::{Get, LATEST_TIMESTAMP, Result, TimeRange};
+use hblite_model::{Get, LATEST_TIMESTAMP, TimeRange};
 
 use super::types::{Attributes, Cells, Rows, Texts};
 use super::{Handler, Text};
@@ -118,18 +118,14 @@ impl Handler {
         columns: Option<Texts>,
         timestamp: i64,
     ) -> Answer<Rows> {
-        let table = self.store.table(table)?;
         let columns = columns.unwrap_or_default();
         let range = TimeRange::new(0, timestamp)?;
         let get = |row: &Text| {
             let get = columns.0.iter().fold(Get::new(row), |get, column| with_column(get, column));
             get.with_time_range(range)
         };
-        let rows: Result<Vec<_>> = match rows {
-            [row] => table.get(&get(row)).map(|row| vec![row]),
-            rows => table.get_all(&rows.iter().map(get).collect::<Vec<_>>()),
-        };
-        Ok(Rows::new(rows?))
+        let gets: Vec<_> = rows.iter().map(get).collect();
+        Ok(Rows::new(self.store.get_all(table, &gets)?))
     }
 }
 

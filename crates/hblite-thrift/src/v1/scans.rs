@@ -6,7 +6,7 @@ use hblite_model::{Scan, TimeRange};
 use super::types::{Attributes, Rows, TScan, Texts};
 use super::{Handler, Text};
 use crate::fault::{Answer, Fault};
-use crate::scanners::Scanner;
+use crate::scanners::{Scanner, check_scan};
 use crate::store::parse_column;
 
 impl Handler {
@@ -114,7 +114,7 @@ impl Handler {
 
     fn open(&self, table: &[u8], scan: Scan, sorts_columns: bool) -> Answer<i32> {
         let table = self.store.table(table)?;
-        scan.check()?;
+        check_scan(&scan)?;
         let scanner = Scanner::new(table, scan, sorts_columns);
         Ok(self.store.scanners.open(scanner, self.connection)?)
     }

@@ -19,11 +19,11 @@ const REGION_INFO_QUALIFIER: &[u8] = b"regioninfo";
 
 impl Handler {
     pub(super) fn enable_table(&self, table: Text) -> Answer<()> {
-        Ok(self.store.admin().enable_table(table_name(&table)?)?)
+        self.store.admin().enable_table(table_name(&table)?).map_err(Fault::of_master)
     }
 
     pub(super) fn disable_table(&self, table: Text) -> Answer<()> {
-        Ok(self.store.admin().disable_table(table_name(&table)?)?)
+        self.store.admin().disable_table(table_name(&table)?).map_err(Fault::of_master)
     }
 
     pub(super) fn is_table_enabled(&self, table: Text) -> Answer<bool> {
@@ -126,7 +126,7 @@ impl Handler {
         }
         admin.create_table(&table).map_err(|error| match error.exception() {
             Exception::IllegalArgument => Fault::illegal_argument(&error),
-            _ => error.into(),
+            _ => Fault::of_master(error),
         })
     }
 
@@ -136,7 +136,7 @@ impl Handler {
         if !admin.table_exists(&name)? {
             return Err(Fault::io("table does not exist"));
         }
-        Ok(admin.drop_table(&name)?)
+        admin.drop_table(&name).map_err(Fault::of_master)
     }
 }
 
@@ -152,7 +152,7 @@ fn family_descriptor(family: &ColumnDescriptor) -> Answer<ColumnFamilyDescriptor
         let name = family.compression.to_lowercase();
         return Err(illegal(format!("Unsupported compression algorithm name: {name}")));
     }
-    if BloomType::from_name(&family.bloom_filter_type).is_none() {
+    if !BloomType::NAMES.contains(&family.bloom_filter_type.as_str()) {
         let class = "org.apache.hadoop.hbase.regionserver.BloomType";
         return Err(illegal(format!("No enum constant {class}.{}", family.bloom_filter_type)));
     }

@@ -1,11 +1,14 @@
 //! Writes of rows.
 
+use std::thread;
+use std::time::Duration;
+
 use hblite_model::{
-    Append, CheckAndMutate, Delete, Durability, Error, Exception, Increment, LATEST_TIMESTAMP, Put,
-    Result,
+    Append, CheckAndMutate, Delete, Durability, Error, Exception, Increment, LATEST_TIMESTAMP,
+    Mutation, Put, Result,
 };
 
-use super::types::{Attributes, BatchMutation, Cells, Mutation, TAppend, TIncrement};
+use super::types::{Attributes, BatchMutation, Cells, Mutation as TMutation, TAppend, TIncrement};
 use super::{Handler, Text};
 use crate::fault::{Answer, Fault, is_runtime};
 use crate::protocol::wire::List;
@@ -16,7 +19,7 @@ impl Handler {
         &self,
         table: Text,
         row: Text,
-        mutations: List<Mutation>,
+        mutations: List<TMutation>,
         attributes: Attributes,
     ) -> Answer<()> {
         self.mutate_row_at(table, row, mutations, LATEST_TIMESTAMP, attributes)
@@ -26,15 +29,20 @@ impl Handler {
         &self,
         table: Text,
         row: Text,
-        mutations: List<Mutation>,
+        mutations: List<TMutation>,
         timestamp: i64,
         _: Attributes,
     ) -> Answer<()> {
         let run = || {
             let table = self.store.table(&table)?;
-            let changes = RowChanges::new(&row, &mutations, timestamp);
+            let changes = RowChanges::new(&row, &mutations, timestamp)?;
             if let Some(delete) = &changes.delete {
                 table.delete(delete)?;
+                if changes.put.is_some() && timestamp == LATEST_TIMESTAMP {
+                    // A delete hides puts of its millisecond. With HBase the put comes later: a
+                    // request lies between the two.
+                    thread::sleep(Duration::from_millis(1));
+                }
             }
             if let Some(put) = &changes.put {
                 table.put(put)?;
@@ -67,24 +75,21 @@ impl Handler {
         let (mut puts, mut deletes) = (Vec::new(), Vec::new());
         for batch in &batches.0 {
             check_row(&batch.row, timestamp)?;
-            let changes = RowChanges::new(&batch.row, &batch.mutations, timestamp);
+            let changes = RowChanges::new(&batch.row, &batch.mutations, timestamp)?;
             if changes.has_put_of_family {
                 return Err(Fault::Internal);
             }
-            puts.extend(changes.put);
-            deletes.extend(changes.delete);
+            puts.extend(changes.put.map(Mutation::from));
+            deletes.extend(changes.delete.map(Mutation::from));
         }
-        let run = || {
-            let table = self.store.table(&table)?;
-            if !puts.is_empty() {
-                table.put_all(&puts)?;
-            }
-            if !deletes.is_empty() {
-                table.delete_all(&deletes)?;
-            }
-            Ok(())
-        };
-        run().map_err(declared)
+        self.store.table(&table).map_err(declared)?;
+        if !puts.is_empty() {
+            self.store.write_all(&table, puts)?;
+        }
+        if !deletes.is_empty() {
+            self.store.write_all(&table, deletes)?;
+        }
+        Ok(())
     }
 
     pub(super) fn atomic_increment(
@@ -96,6 +101,10 @@ impl Handler {
     ) -> Answer<i64> {
         let (family, qualifier) = parse_column(&column);
         let qualifier = qualifier.unwrap_or_default();
+        if row.is_empty() {
+            let error = Error::illegal_argument("Row length is 0");
+            return Err(Fault::of_region_server(error));
+        }
         Ok(self.store.table(&table)?.increment_column(row, family, qualifier, amount)?)
     }
 
@@ -171,7 +180,7 @@ impl Handler {
         row: Text,
         column: Text,
         value: Option<Text>,
-        put: Mutation,
+        put: TMutation,
         _: Attributes,
     ) -> Answer<bool> {
         let (family, Some(qualifier)) = parse_column(&put.column) else {
@@ -203,7 +212,9 @@ struct RowChanges {
 }
 
 impl RowChanges {
-    fn new(row: &[u8], mutations: &List<Mutation>, timestamp: i64) -> Self {
+    /// # Errors
+    /// `IllegalArgument` for a put without a family.
+    fn new(row: &[u8], mutations: &List<TMutation>, timestamp: i64) -> Result<Self> {
         let mut changes = Self { put: None, delete: None, has_put_of_family: false };
         for mutation in &mutations.0 {
             let durability = durability(mutation.write_to_wal);
@@ -214,6 +225,9 @@ impl RowChanges {
                     let delete = with_delete(delete, &mutation.column, timestamp);
                     changes.delete = Some(delete.with_durability(durability));
                 }
+                (false, Some(_)) if family.is_empty() => {
+                    return Err(Error::illegal_argument("Family cannot be null"));
+                }
                 (false, Some(qualifier)) => {
                     let put = changes.put.take().unwrap_or_else(|| Put::at(row, timestamp));
                     let value = mutation.value.as_deref().unwrap_or_default();
@@ -223,7 +237,7 @@ impl RowChanges {
                 (false, None) => changes.has_put_of_family = true,
             }
         }
-        changes
+        Ok(changes)
     }
 }
 
