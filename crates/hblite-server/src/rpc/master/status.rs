@@ -158,7 +158,8 @@ fn table_regions(cluster: &Cluster) -> Result<Vec<pb::TableRegionStatesCount>> {
         let regions = cluster.engine.catalog().region_infos(table.name());
         let is_enabled = cluster.engine.catalog().table_state(table.name())? == TableState::Enabled;
         let closed = |region: &&RegionInfo| !is_enabled || cluster.place_of(region).is_closed;
-        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let replicas = usize::from(table.region_replication());
+        let count = |regions: usize| u32::try_from(regions * replicas).unwrap_or(u32::MAX);
         let closed = regions.iter().filter(closed).count();
         counts.push(pb::TableRegionStatesCount {
             table_name: convert::table_name(table.name()),
