@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_engine::{
-    CheckProgress, CheckReport, Cleaned, Engine, EngineOptions, FileNote, OpenReport, ReplayReport,
-    Timeline,
+    CheckProgress, CheckReport, Cleaned, Engine, EngineOptions, FileNote, KeySamples, OpenReport,
+    ReplayReport, Timeline,
 };
 use hblite_env::Env;
 use hblite_model::{BackupReport, Result};
@@ -349,6 +349,24 @@ impl Connection {
     /// [`Options::salvage`].
     pub fn file_notes(&self) -> Vec<FileNote> {
         self.backend.file_notes()
+    }
+
+    /// A sample of the rows that are read and written, which is off until it is given a rate.
+    /// `None` for a store that another process serves.
+    ///
+    /// ```
+    /// # use hblite::*;
+    /// # let connection = open_in_memory()?;
+    /// # connection.admin().create_table(&TableDescriptor::new("t".parse()?)
+    /// #     .with_family(ColumnFamilyDescriptor::new("f")))?;
+    /// let samples = connection.key_samples().expect("the store is in this process");
+    /// samples.set_every(1);
+    /// connection.table("t")?.put(&Put::new("row").add("f", "q", "v"))?;
+    /// assert!(samples.take().iter().any(|sample| *sample.row == *b"row" && sample.is_write));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn key_samples(&self) -> Option<Arc<KeySamples>> {
+        embedded_engine(self).map(|engine| engine.key_samples())
     }
 
     /// The store's clock, in milliseconds since 1970-01-01 UTC.

@@ -74,8 +74,8 @@ pub use connection::{
 };
 pub use hblite_engine::{
     CatalogRebuild, CheckProgress, CheckReport, Cleaned, EngineOptions, FileNote, Finding,
-    FindingKind, Moved, OpenReport, ReplayReport, Salvaged, StoreId, TornTail, UnclosedLog,
-    WalOptions,
+    FindingKind, KeySample, KeySamples, Moved, OpenReport, ReplayReport, Salvaged, StoreId,
+    TornTail, UnclosedLog, WalOptions,
 };
 pub use hblite_env::{Clock, ClockMode, Env, ManualClock, SystemClock};
 pub use hblite_model::{

@@ -26,6 +26,7 @@ const CRATE_LAYERS: &[&str] = &[
     "hblite-thrift",
     "hblite-server",
     "hblite-rest",
+    "hblite-console",
     "hblite-cli",
     "hblite-bench-compare",
 ];

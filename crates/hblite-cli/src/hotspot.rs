@@ -3,6 +3,7 @@
 mod advise;
 mod own_data;
 mod run;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,6 +27,8 @@ pub(crate) enum HotspotCommand {
     Report(ReportArguments),
     /// Compares the figures of results.
     Compare(CompareArguments),
+    /// Watches a running cluster, or reads a recording of one, and names what is hot.
+    Watch(Box<watch::WatchArguments>),
     /// Proposes a key and regions for a sample of keys and the expected queries.
     Advise(advise::AdviseArguments),
 }
@@ -71,6 +74,7 @@ pub(crate) fn run(command: HotspotCommand) -> ExitCode {
         HotspotCommand::Run(arguments) => run::run(&arguments),
         HotspotCommand::Report(arguments) => make_report(&arguments),
         HotspotCommand::Compare(arguments) => compare(&arguments),
+        HotspotCommand::Watch(arguments) => watch::run(&arguments),
         HotspotCommand::Advise(arguments) => advise::run(&arguments),
     }
 }

@@ -5,6 +5,7 @@
 mod backup;
 mod casestudy;
 mod check;
+mod console;
 mod ending;
 mod endpoint;
 mod fault;
@@ -48,6 +49,8 @@ enum Command {
     HFile(hfile::HFileCommand),
     /// Runs a server in place of an HBase cluster, for unmodified HBase clients.
     Serve(serve::ServeArguments),
+    /// Shows a store or a cluster in the browser.
+    Console(console::ConsoleArguments),
     /// Injects faults into calls, regions and servers of a running `hblite serve`.
     Fault(fault::FaultArguments),
     /// Names the present state of a running `hblite serve`, to return to or to fork.
@@ -96,6 +99,7 @@ fn main() -> ExitCode {
         Command::Shell(arguments) => shell::run(arguments),
         Command::HFile(command) => hfile::run(command),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Console(arguments) => console::run(&arguments),
         Command::Fault(arguments) => fault::run(&arguments),
         Command::Checkpoint(arguments) => state::checkpoint(&arguments),
         Command::Rewind(arguments) => state::rewind(&arguments),

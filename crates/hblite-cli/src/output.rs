@@ -1,6 +1,8 @@
 //! What all subcommands say alike: failures, sizes, and how far something long has come.
 
+use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,6 +15,25 @@ pub(crate) fn fail(message: &str, status: u8) -> ExitCode {
     // Standard error may be closed; there is nothing to be done about that.
     let _ = writeln!(io::stderr(), "hblite: {message}");
     ExitCode::from(status)
+}
+
+/// Writes the line of a server that is ready. A process that waits for the file never sees a part
+/// of it. Only the user may read it: it has the console's token.
+pub(crate) fn write_port_file(file: &Path, line: &str) -> Result<(), String> {
+    let mut unfinished = file.as_os_str().to_owned();
+    unfinished.push(".tmp");
+    let write = || {
+        // One that an earlier run left may have other permissions.
+        let _ = fs::remove_file(&unfinished);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut output = options.open(&unfinished)?;
+        output.write_all(format!("{line}\n").as_bytes())?;
+        fs::rename(&unfinished, file)
+    };
+    write().map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
 /// Prints a text. Who reads it may have seen enough.

@@ -1,23 +1,25 @@
 //! `hblite serve`: a store behind the ports of an HBase cluster.
 //!
 //! One line of JSON on stdout says that the ports are open and which they are; the port file, if
-//! one is wanted, has the same. SIGTERM and SIGINT end the server, and on request the end of its
-//! standard input: memory is flushed, exit code 0.
+//! one is wanted, has the same. With them is the token without which the console changes nothing.
+//! SIGTERM and SIGINT end the server, and on request the end of its standard input: memory is
+//! flushed, exit code 0.
 
-use std::fs;
 use std::io::Write as _;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use hblite::{ClockMode, Connection, Options};
+use hblite_console::Target;
 use hblite_server::{Log, LogLevel, Server, ServerOptions, ServerPorts};
 use serde_json::json;
 
+use crate::console::{self, Access};
 use crate::ending::Ending;
 use crate::gateways::{GatewayArguments, Gateways};
-use crate::output::{FAILURE, fail};
+use crate::output::{FAILURE, fail, write_port_file};
 use crate::seed::SeedArguments;
 use crate::settings::Settings;
 use crate::shell::report_open;
@@ -47,8 +49,8 @@ pub(crate) struct ServeArguments {
     /// Number of region servers that clients see.
     #[arg(long, value_name = "N", default_value_t = 1)]
     region_servers: usize,
-    /// Port of the admin endpoint (HTTP: state, counters, faults). 0 for any free port, which is
-    /// also the default if --rpc-port is 0.
+    /// Port of the admin endpoint (HTTP: console, state, counters, faults). 0 for any free port,
+    /// which is also the default if --rpc-port is 0.
     #[arg(long, value_name = "PORT", conflicts_with = "no_http")]
     http_port: Option<u16>,
     /// Opens no admin endpoint.
@@ -140,10 +142,21 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let gateways =
         Gateways::start(&arguments.gateways, arguments.bind, advertise, &connection, &server);
     let gateways = gateways.map_err(text)?;
-    announce(arguments, &ready_line(server.ports(), &gateways))?;
+    let access = attach_console(&connection, &server).map_err(text)?;
+    announce(arguments, &ready_line(server.ports(), &gateways, access.as_ref()))?;
     ending.wait();
     gateways.stop();
     end(arguments, server, connection)
+}
+
+/// Serves the console on the HTTP port, if there is one.
+fn attach_console(connection: &Connection, server: &Server) -> hblite::Result<Option<Access>> {
+    let Some(port) = server.ports().http else { return Ok(None) };
+    let target = Target::Server(server.view().clone());
+    let host = server.view().advertised_host();
+    let (pages, access) = console::pages(connection, target, host)?;
+    server.attach_pages(pages);
+    Ok(Some(access.on(port)))
 }
 
 fn options(arguments: &ServeArguments) -> ServerOptions {
@@ -180,7 +193,7 @@ fn announce(arguments: &ServeArguments, line: &str) -> Result<(), String> {
         let _ = writeln!(std::io::stderr(), "{warning}");
     }
     if let Some(file) = &arguments.port_file {
-        write_whole(file, line)?;
+        write_port_file(file, line)?;
     }
     let mut stdout = std::io::stdout().lock();
     // Whoever started the server may have closed its end; the server serves anyhow.
@@ -188,9 +201,9 @@ fn announce(arguments: &ServeArguments, line: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn ready_line(ports: &ServerPorts, gateways: &Gateways) -> String {
+fn ready_line(ports: &ServerPorts, gateways: &Gateways, access: Option<&Access>) -> String {
     let thrift = gateways.thrift_ports();
-    json!({
+    let mut line = json!({
         "ready": true,
         "zookeeper_port": ports.zookeeper,
         "rpc_port": ports.master,
@@ -200,17 +213,11 @@ fn ready_line(ports: &ServerPorts, gateways: &Gateways) -> String {
         "rest_port": gateways.rest_port(),
         "thrift2_port": thrift.thrift2,
         "pid": std::process::id(),
-    })
-    .to_string()
-}
-
-/// A process that waits for the file never sees a part of it.
-fn write_whole(file: &Path, line: &str) -> Result<(), String> {
-    let mut unfinished = file.as_os_str().to_owned();
-    unfinished.push(".tmp");
-    fs::write(&unfinished, format!("{line}\n"))
-        .and_then(|()| fs::rename(&unfinished, file))
-        .map_err(|error| format!("cannot write {}: {error}", file.display()))
+    });
+    if let Some(access) = access {
+        access.add_to(&mut line);
+    }
+    line.to_string()
 }
 
 fn end(arguments: &ServeArguments, server: Server, connection: Connection) -> Result<(), String> {

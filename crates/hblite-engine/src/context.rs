@@ -10,6 +10,7 @@ use hblite_hfile::BlockCache;
 use hblite_model::{Error, Exception, Result};
 
 use crate::chore_queue::ChoreSender;
+use crate::key_samples::KeySamples;
 use crate::layout::Layout;
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
@@ -26,6 +27,7 @@ pub(crate) struct EngineContext {
     pub(crate) block_cache: Option<Arc<BlockCache>>,
     pub(crate) chores: ChoreSender,
     pub(crate) nonces: Nonces,
+    pub(crate) key_samples: Arc<KeySamples>,
     pub(crate) memory: MemoryUse,
     /// Notified when regions come into service, or will not any more.
     pub(crate) region_changes: Signal,

@@ -29,6 +29,7 @@ use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, FileNote, MemoryUse};
 use crate::files::sync_dir;
+use crate::key_samples::KeySamples;
 use crate::layout::{Layout, StoreId};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
@@ -95,6 +96,7 @@ impl Engine {
             block_cache: (cache_size > 0).then(|| Arc::new(BlockCache::new(cache_size))),
             chores: sender,
             nonces: Nonces::default(),
+            key_samples: Arc::default(),
             memory: MemoryUse::default(),
             region_changes: Signal::default(),
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
@@ -319,6 +321,11 @@ impl Engine {
     /// The id of the store, which HBase calls the cluster id: a UUID that it keeps.
     pub fn store_id(&self) -> StoreId {
         self.context.layout.store_id()
+    }
+
+    /// A sample of the rows that are read and written.
+    pub fn key_samples(&self) -> Arc<KeySamples> {
+        Arc::clone(&self.context.key_samples)
     }
 
     /// Regions, requests, memory and files.

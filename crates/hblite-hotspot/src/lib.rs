@@ -10,6 +10,7 @@
 //! - [`run`]: runs a candidate on a store and counts
 //! - [`simulate`]: the stream of requests on a number of region servers
 //! - [`study`]: workloads with candidate keys and queries
+//! - [`watch`]: the same figures from the counters of a running cluster
 
 #![forbid(unsafe_code)]
 
@@ -24,3 +25,4 @@ pub mod result;
 pub mod run;
 pub mod simulate;
 pub mod study;
+pub mod watch;

@@ -4,6 +4,7 @@
 //! `HBLITE_CHROMEDRIVER` does not name a chromedriver. Screenshots go to the directory that
 //! `HBLITE_SCREENSHOTS` names.
 
+#[allow(dead_code, reason = "the test of the console uses the rest")]
 mod driver;
 
 use std::error::Error;

@@ -9,6 +9,8 @@
 //! - `faults` is what goes wrong on demand, `state_control` returns to earlier states, forks and
 //!   sets the clock, `http` is the admin endpoint
 //! - `places` are how many connections there may be, `machine` is what memory there is
+//! - `statistics` counts calls and keeps the last slow ones
+//! - `view` is what the server tells of itself to pages that show it
 //! - [`zookeeper`] is what clients look up first
 
 #![forbid(unsafe_code)]
@@ -28,13 +30,18 @@ mod role;
 mod rpc;
 mod server;
 mod state_control;
+mod statistics;
 mod test_server;
+mod view;
 
 pub use fault_control::{Faults, ServerCrash};
 pub use faults::{FaultAction, FaultRule, FaultServer, FaultStatus};
+pub use http::{PAGE_SIZE_MAX_BYTES, PageServer, Pages};
 pub use log::{Log, LogLevel};
 pub use options::{Limits, ServerOptions};
 pub use ports::ServerPorts;
 pub use server::Server;
 pub use state_control::{ForkStatus, StateControl};
+pub use statistics::{MethodCalls, SlowCall};
 pub use test_server::TestServer;
+pub use view::{RegionServerState, ServerFigures, ServerView};

@@ -13,12 +13,13 @@ use tokio::runtime::Runtime;
 
 use crate::cluster::{Cluster, CurrentCluster, Role, ZooKeeperView};
 use crate::fault_control::Faults;
-use crate::http::{self, Admin};
+use crate::http::{self, Admin, Attached, Pages};
 use crate::log::Log;
 use crate::options::ServerOptions;
 use crate::ports::ServerPorts;
 use crate::rpc::{Dispatcher, Listener, Port};
 use crate::state_control::{KeptServer, StateControl};
+use crate::view::ServerView;
 use crate::zookeeper::Shim;
 
 /// Most region servers that one process shows.
@@ -45,6 +46,8 @@ pub struct Server {
     cluster: CurrentCluster,
     faults: Faults,
     state: StateControl,
+    view: ServerView,
+    pages: Attached,
     /// Open as long as the server is there.
     _master: Mutex<Port>,
 }
@@ -112,15 +115,17 @@ impl Server {
         }
         let faults = Faults::new(cluster.clone(), runtime.handle().clone(), open_ports);
         let state = StateControl::new(cluster.clone(), connection, start_fork);
+        let view = ServerView::new(cluster.clone(), Arc::clone(&dispatcher));
+        let pages = Attached::default();
         if let Some((listener, _)) = http {
             let (cluster, faults, state) = (cluster.clone(), faults.clone(), state.clone());
-            let admin = Admin { cluster, dispatcher, faults, state };
+            let admin = Admin { cluster, dispatcher, faults, state, pages: Arc::clone(&pages) };
             runtime.spawn(http::serve(listener.into_inner(), admin));
         }
         runtime.spawn(tidy(cluster.clone(), log));
         drop(guard);
-        let _master = Mutex::new(master);
-        Ok(Self { runtime: Some(runtime), ports, cluster, faults, state, _master })
+        let (runtime, _master) = (Some(runtime), Mutex::new(master));
+        Ok(Self { runtime, ports, cluster, faults, state, view, pages, _master })
     }
 
     /// The ports that are open.
@@ -152,6 +157,17 @@ impl Server {
     /// Bytes of the memory for calls that are in use: by requests, answers and open scanners.
     pub fn memory_used_bytes(&self) -> usize {
         self.cluster.shared().memory.used_bytes()
+    }
+
+    /// A look into the server, for pages that show it.
+    pub fn view(&self) -> &ServerView {
+        &self.view
+    }
+
+    /// Serves pages below `/console` of the HTTP port, from now on. Only the first call counts.
+    pub fn attach_pages(&self, pages: Arc<dyn Pages>) {
+        // Pages that are attached stay.
+        let _ = self.pages.set(pages);
     }
 
     /// What goes wrong in it on demand.

@@ -235,7 +235,7 @@ fn run_one(
 }
 
 /// What the terminal can show.
-fn colours() -> Colours {
+pub(super) fn colours() -> Colours {
     if !std::io::stdout().is_terminal() || !color_is_wanted() {
         return Colours::Plain;
     }

@@ -203,10 +203,19 @@ impl Region {
         if self.is_closing() {
             return Err(self.not_serving());
         }
+        self.context.key_samples.note(&self.info, [self.first_row(scan)], false);
         let env = &self.context.env;
         let (now, seed) = (env.clock.now_millis(), env.random.next_u64());
         let sources = ScanSources { stores: &self.stores, gate: &self.file_gate };
         RegionScanner::open(sources, scan, self.comparator, read_point, now, seed)
+    }
+
+    /// The row at which a scan of this region begins, or the region does.
+    fn first_row<'r>(&'r self, scan: &'r Scan) -> &'r [u8] {
+        match scan.start_row() {
+            row if !row.is_empty() && self.info.contains_row(row) => row,
+            _ => self.info.start_key(),
+        }
     }
 
     /// Begins a scan as a server does: at `read_point` if everything that was visible there still

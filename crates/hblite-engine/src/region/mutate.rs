@@ -82,6 +82,7 @@ impl Region {
         self.write_edit(&mut edit, durability, None)?;
         keep_edit(edit);
         self.load.write_requests(mutations().count() as u64);
+        self.context.key_samples.note(&self.info, rows(), true);
         Ok(())
     }
 

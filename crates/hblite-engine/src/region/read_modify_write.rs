@@ -207,6 +207,8 @@ impl Region {
         }
         keep_edit(edit);
         self.load.write_requests(mutations.len() as u64);
+        let rows = mutations.iter().map(Mutation::row);
+        self.context.key_samples.note(&self.info, rows, true);
         Ok(Written { result: RowResult::new(results), sequence_id })
     }
 

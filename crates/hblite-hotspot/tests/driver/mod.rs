@@ -41,7 +41,8 @@ impl Browser {
         };
         let options = json!({"args": [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,1000",
-            "--hide-scrollbars", "--disable-dev-shm-usage",
+            "--hide-scrollbars", "--disable-dev-shm-usage", "--disable-background-networking",
+            "--disable-component-update", "--disable-sync", "--no-first-run",
         ]});
         let capabilities = json!({"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"},
@@ -80,6 +81,19 @@ impl Browser {
     pub(crate) fn open(&self, file: &Path) -> Done {
         self.command("url", &json!({"url": format!("file://{}", file.display())}))?;
         self.wait_for("document.documentElement.dataset.firstMs !== undefined")
+    }
+
+    /// Opens any page.
+    pub(crate) fn visit(&self, url: &str) -> Done {
+        self.command("url", &json!({ "url": url })).map(drop)
+    }
+
+    /// Gives the page this many pixels.
+    pub(crate) fn resize(&self, width: u32, height: u32) -> Done {
+        let size = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
+        });
+        self.chromium("Emulation.setDeviceMetricsOverride", &size).map(drop)
     }
 
     /// What a script returns.

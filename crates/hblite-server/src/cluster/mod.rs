@@ -45,6 +45,7 @@ pub(crate) use self::zookeeper_view::ZooKeeperView;
 use crate::faults::ActiveFaults;
 use crate::options::ServerOptions;
 pub(crate) use crate::role::{Role, ServerIndex};
+use crate::statistics::CallStatistics;
 
 /// A server as it is known, host apart: that one depends on who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +98,7 @@ pub(crate) struct Shared {
     pub(crate) memory: Arc<MemoryBudget>,
     pub(crate) faults: ActiveFaults,
     pub(crate) recent_writes: RecentWrites,
+    pub(crate) calls: CallStatistics,
     /// Counts changes of tables, namespaces, places and switches.
     pub(crate) changes: watch::Sender<u64>,
 }
@@ -136,6 +138,7 @@ impl Cluster {
             memory: Arc::clone(&memory),
             faults: ActiveFaults::default(),
             recent_writes: RecentWrites::default(),
+            calls: CallStatistics::default(),
             changes: watch::Sender::new(0),
             options,
         };

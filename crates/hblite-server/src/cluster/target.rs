@@ -10,6 +10,9 @@ use prost::Message;
 use super::Cluster;
 use crate::faults::Target;
 
+/// Regions of a call that are named to people.
+const NAMED_MAX: usize = 10;
+
 /// Methods whose message begins with the region (field 1).
 const OF_ONE_REGION: &[&str] = &[
     "Get",
@@ -50,6 +53,12 @@ struct ActionsOfRegion {
 }
 
 impl Cluster {
+    /// Table and encoded name of the regions that the call names, at most ten.
+    pub(crate) fn named_regions(&self, request: &Request) -> Vec<(String, String)> {
+        let named = self.targets(request).into_iter().take(NAMED_MAX);
+        named.map(|target| (target.table, target.encoded_name)).collect()
+    }
+
     /// The regions that the call names; empty for a call that names none, and for methods whose
     /// messages are not examined.
     pub(crate) fn targets(&self, request: &Request) -> BTreeSet<Target> {

@@ -12,7 +12,7 @@ use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use hblite_wire::memory::MemoryCharge;
+use hblite_wire::memory::{MemoryBudget, MemoryCharge};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 use tower_service::Service as _;
 
-use super::{Admin, Refused};
+use super::Refused;
 use crate::places::{Place, Places};
 
 /// Connections at once.
@@ -35,13 +35,26 @@ const BODY_SIZE_MAX: usize = 64 * 1024;
 const HEAD_SIZE_MAX: usize = 16 * 1024;
 /// What a connection takes beside an answer: its head and its body, as bytes and as what they say.
 const CONNECTION_BYTES: usize = 2 * (BODY_SIZE_MAX + HEAD_SIZE_MAX);
-/// What an answer takes for each region that it may speak of, while it is made and sent.
-const REGION_BYTES: usize = 4 * 1024;
 /// What `accept` waits after it failed, as it does without file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// What connections may take.
+#[derive(Clone)]
+pub(super) struct Terms {
+    /// In which a request must be there as a whole.
+    pub(super) hello_timeout: Duration,
+    /// After which a connection without a request ends.
+    pub(super) stall_timeout: Duration,
+    /// The budget that requests and answers are charged to.
+    pub(super) memory: Arc<MemoryBudget>,
+    /// How much of it one connection may use.
+    pub(super) memory_share_bytes: usize,
+    /// What an answer for this path takes while it is made and sent.
+    pub(super) answer_bytes: Arc<dyn Fn(&str) -> usize + Send + Sync>,
+}
+
 /// Serves until the task is dropped, and its connections with it.
-pub(super) async fn serve(listener: TcpListener, router: Router, admin: Admin) {
+pub(super) async fn serve(listener: TcpListener, router: Router, terms: Terms) {
     let places = Places::new(CONNECTIONS_MAX);
     let mut connections = JoinSet::new();
     loop {
@@ -49,7 +62,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, admin: Admin) {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let Some(place) = places.enter() else { continue };
-                connections.spawn(connection(stream, router.clone(), admin.clone(), place));
+                connections.spawn(connection(stream, router.clone(), terms.clone(), place));
             }
             Err(_) => {
                 places.evict();
@@ -62,23 +75,22 @@ pub(super) async fn serve(listener: TcpListener, router: Router, admin: Admin) {
 /// What the requests of one connection share.
 struct Shared {
     router: Router,
-    admin: Admin,
+    terms: Terms,
     place: Place,
     charge: Mutex<MemoryCharge>,
     /// When the last request began, or the connection.
     began: watch::Sender<Instant>,
 }
 
-async fn connection(stream: TcpStream, router: Router, admin: Admin, place: Place) {
-    let limits = &admin.cluster.shared().options.limits;
-    let (head_timeout, idle_timeout) = (limits.hello_timeout, limits.stall_timeout);
-    let mut charge = admin.cluster.shared().memory.account(limits.memory_max_bytes / 8).charge();
+async fn connection(stream: TcpStream, router: Router, terms: Terms, place: Place) {
+    let (head_timeout, idle_timeout) = (terms.hello_timeout, terms.stall_timeout);
+    let mut charge = terms.memory.account(terms.memory_share_bytes).charge();
     if !charge.try_resize(CONNECTION_BYTES) {
         return;
     }
     let (began, mut begins) = watch::channel(Instant::now());
     let charge = Mutex::new(charge);
-    let shared = Arc::new(Shared { router, admin, place, charge, began });
+    let shared = Arc::new(Shared { router, terms, place, charge, began });
     let service = service_fn(|request| answer(Arc::clone(&shared), request));
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(head_timeout);
@@ -99,9 +111,9 @@ async fn connection(stream: TcpStream, router: Router, admin: Admin, place: Plac
 /// Reads a request to its end and has it answered.
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response, Infallible> {
     shared.began.send_replace(Instant::now());
-    let limits = &shared.admin.cluster.shared().options.limits;
+    let terms = &shared.terms;
     let (head, body) = request.into_parts();
-    let body = match timeout(limits.hello_timeout, read_body(body)).await {
+    let body = match timeout(terms.hello_timeout, read_body(body)).await {
         Ok(Ok(body)) => body,
         Ok(Err(refused)) => return Ok(refused.into_response()),
         Err(_) => {
@@ -109,8 +121,8 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
             return Ok(refused.into_response());
         }
     };
-    let regions = shared.admin.cluster.get().engine.online_regions().len();
-    if !shared.charge.lock().try_resize(CONNECTION_BYTES + regions * REGION_BYTES) {
+    let answer_bytes = (terms.answer_bytes)(head.uri.path());
+    if !shared.charge.lock().try_resize(CONNECTION_BYTES + answer_bytes) {
         let message = "not enough memory for an answer; try again";
         return Ok(Refused::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response());
     }

@@ -14,6 +14,7 @@
 //! | `POST /checkpoints/<name>/rewind` | returns to one |
 //! | `GET /forks`, `POST /forks`, `DELETE /forks/7`, `DELETE /forks` | servers of their own |
 //! | `GET /clock`, `POST /clock` | the store's clock |
+//! | `/console/…` | the pages that were attached ([`Pages`]) |
 //!
 //! `listener` keeps connections few and short. What is posted is JSON and says so in its content
 //! type. That keeps web pages from posting, as does the rule that the host name of a request must
@@ -22,6 +23,8 @@
 mod control;
 mod listener;
 mod metrics;
+mod page_server;
+mod pages;
 mod state;
 mod status;
 
@@ -29,7 +32,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
@@ -42,6 +45,10 @@ use crate::cluster::CurrentCluster;
 use crate::fault_control::Faults;
 use crate::rpc::Dispatcher;
 use crate::state_control::StateControl;
+use listener::Terms;
+pub use page_server::PageServer;
+pub(crate) use pages::Attached;
+pub use pages::{PAGE_SIZE_MAX_BYTES, Pages};
 
 /// What the routes work on.
 #[derive(Clone)]
@@ -50,6 +57,27 @@ pub(crate) struct Admin {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) faults: Faults,
     pub(crate) state: StateControl,
+    pub(crate) pages: Attached,
+}
+
+/// What an answer takes for each region that it may name, while it is made and sent.
+const REGION_BYTES: usize = 4 * 1024;
+
+/// The limits of the port, which are a part of the server's.
+fn terms(admin: &Admin) -> Terms {
+    let limits = &admin.cluster.shared().options.limits;
+    let cluster = admin.cluster.clone();
+    let answer_bytes = move |path: &str| match pages::has(path) {
+        true => 2 * PAGE_SIZE_MAX_BYTES,
+        false => cluster.get().engine.online_regions().len() * REGION_BYTES,
+    };
+    Terms {
+        hello_timeout: limits.hello_timeout,
+        stall_timeout: limits.stall_timeout,
+        memory: Arc::clone(&admin.cluster.shared().memory),
+        memory_share_bytes: limits.memory_max_bytes / 8,
+        answer_bytes: Arc::new(answer_bytes),
+    }
 }
 
 /// Serves until the task is dropped.
@@ -69,17 +97,22 @@ pub(crate) async fn serve(listener: TcpListener, admin: Admin) {
         .route("/forks", get(state::forks).post(state::fork).delete(state::close_forks))
         .route("/forks/{id}", delete(state::close_fork))
         .route("/clock", get(state::clock).post(state::set_clock))
-        .fallback(async || Refused::new(StatusCode::NOT_FOUND, "no such path; see /"))
+        .fallback(pages::fallback)
         .layer(middleware::from_fn_with_state(admin.clone(), check_host))
         .with_state(admin.clone());
-    self::listener::serve(listener, router, admin).await;
+    self::listener::serve(listener, router, terms(&admin)).await;
 }
 
-async fn help() -> &'static str {
-    "hblite: GET /health, /status, /metrics, /faults, /checkpoints, /forks, /clock; POST /faults, \
-     /regions/NAME/{move,split,assign,unassign}, /servers/NUMBER/{crash,restart}, /checkpoints, \
+async fn help(State(admin): State<Admin>, headers: HeaderMap) -> Response {
+    if pages::wants_html(&headers) && admin.pages.get().is_some() {
+        return (StatusCode::SEE_OTHER, [(header::LOCATION, "/console/")]).into_response();
+    }
+    "hblite: GET /health, /status, /metrics, /faults, /console/, /checkpoints, /forks, /clock; \
+     POST /faults, /regions/NAME/{move,split,assign,unassign}, \
+     /servers/NUMBER/{crash,restart}, /checkpoints, \
      /checkpoints/NAME/rewind, /forks, /clock; DELETE /faults, /faults/ID, /checkpoints/NAME, \
      /forks, /forks/ID\n"
+        .into_response()
 }
 
 /// Refuses requests for a host of another name: a web page that got its own name to mean this

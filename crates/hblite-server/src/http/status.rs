@@ -75,6 +75,8 @@ fn region_json(cluster: &Cluster, region: &RegionHandle) -> Value {
         "is_in_service": !place.is_closed,
         "read_requests": load.read_requests,
         "write_requests": load.write_requests,
+        "bytes_read": load.bytes_read,
+        "bytes_written": load.bytes_written,
         "memstore_bytes": region.memstore_size_bytes(),
         "store_files": files.count,
         "store_file_bytes": files.size_bytes,

@@ -22,6 +22,7 @@ use super::link::{Link, Parked};
 use super::outgoing::Reply;
 use crate::cluster::{Cluster, CurrentCluster, Shared};
 use crate::options::Limits;
+use crate::statistics::SlowCall;
 
 /// What the threads share: the store, and how many calls wait for one of them.
 #[derive(Debug)]
@@ -70,6 +71,8 @@ pub(super) enum Ending {
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) request: Request,
+    /// When it was handed over.
+    since: Instant,
     _charge: MemoryCharge,
 }
 
@@ -85,7 +88,7 @@ impl Held {
         charge: Option<MemoryCharge>,
     ) -> Result<Self, RemoteException> {
         if let Some(charge) = charge {
-            return Ok(Self { request, _charge: charge });
+            return Ok(Self { request, since: Instant::now(), _charge: charge });
         }
         let mut charge = link.memory.charge();
         // Decoded, a header takes some hundred bytes more.
@@ -93,7 +96,7 @@ impl Held {
         {
             return Err(link.out_of_memory());
         }
-        Ok(Self { request: request.detached(), _charge: charge })
+        Ok(Self { request: request.detached(), since: Instant::now(), _charge: charge })
     }
 }
 
@@ -159,14 +162,13 @@ impl Work {
         let mut working = link.memory.charge();
         let has_room = working.try_resize(WORKING_BYTES);
         let call = Call::new(&link, &held.request, deadline, pace, Some(working));
-        let begin = Instant::now();
         let attempt = match has_room || must_end {
             true => attempt(&held.request, || rest(&cluster, &call)),
             false => Attempt::Done(Err(link.out_of_memory())),
         };
         match (attempt, ending) {
             (Attempt::Done(answer), Ending::Answered) => {
-                let reply = finish(&cluster, &call, begin, answer);
+                let reply = finish(&cluster, &call, held.since, answer);
                 drop(call);
                 drop(held);
                 link.end(Some(reply));
@@ -234,11 +236,20 @@ pub(super) fn attempt(request: &Request, work: impl FnOnce() -> Attempt) -> Atte
     })
 }
 
-/// The answer as it is sent, logged if that is wanted.
+/// The answer as it is sent. The call is counted, and logged if that is wanted.
 pub(super) fn finish(cluster: &Cluster, call: &Call<'_>, begin: Instant, answer: Answer) -> Reply {
+    let took = begin.elapsed();
+    let method = call.request.method();
+    cluster.calls.note(method, took, answer.is_err(), |micros| SlowCall {
+        at_ms: cluster.engine.now_millis(),
+        method: format!("{:?}.{method}", call.client.service),
+        micros,
+        regions: cluster.named_regions(call.request),
+        exception: answer.as_ref().err().map(|exception| exception.class_name.to_owned()),
+    });
     if let Some(log) = &cluster.options.log {
         let exception = answer.as_ref().err().map(|exception| exception as &dyn Display);
-        log.tell(&call.client.service, call.request.method(), begin.elapsed(), exception);
+        log.tell(&call.client.service, method, took, exception);
     }
     let id = call.request.call_id();
     answer.unwrap_or_else(|exception| Reply::of_exception(id, &exception))

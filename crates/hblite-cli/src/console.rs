@@ -1,0 +1,131 @@
+//! `hblite console`: a store or a cluster in the browser.
+//!
+//! One line of JSON on stdout has the address and the token, as that of `hblite serve` does.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use hblite::Connection;
+use hblite_console::{Console, ConsoleOptions, Target};
+use hblite_server::{PageServer, Pages};
+use serde_json::{Value, json};
+
+use crate::ending::Ending;
+use crate::output::{FAILURE, fail, write_port_file};
+use crate::shell::report_open;
+use crate::store_files;
+
+/// Which store, and where the page is.
+#[derive(Debug, Args)]
+pub(crate) struct ConsoleArguments {
+    /// Directory of a store, or the URL of a cluster: hbase://zookeeper-host:2181/hbase or
+    /// hbase+rpc://host:16000
+    #[arg(value_name = "DIR|URL", default_value = "hblite-data")]
+    target: String,
+    /// Only reads the store, as it is at the start; also while another process has it open
+    #[arg(long)]
+    read_only: bool,
+    /// The address to listen on. Reading needs no password, changes need the token.
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    bind: IpAddr,
+    /// HTTP port; 0 for any free port.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+    /// A file for the line with address and token, written when the port is open.
+    #[arg(long, value_name = "FILE")]
+    port_file: Option<PathBuf>,
+}
+
+/// How the console is reached, and the secret that changes need.
+#[derive(Debug, Clone)]
+pub(crate) struct Access {
+    token: String,
+    port: u16,
+}
+
+impl Access {
+    /// The same on a port.
+    pub(crate) fn on(self, port: u16) -> Self {
+        Self { port, ..self }
+    }
+
+    /// The address, with the token in the part that browsers do not send.
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/console/#token={}", self.port, self.token)
+    }
+
+    /// Adds both to a ready line.
+    pub(crate) fn add_to(&self, line: &mut Value) {
+        line["console_token"] = json!(self.token);
+        line["console_url"] = json!(self.url());
+    }
+}
+
+/// The console of a connection.
+pub(crate) fn pages(
+    connection: &Connection,
+    target: Target,
+    host: Option<&str>,
+) -> hblite::Result<(Arc<dyn Pages>, Access)> {
+    let options = ConsoleOptions { host: host.map(str::to_owned), ..ConsoleOptions::new()? };
+    let access = Access { token: options.token.text().to_owned(), port: 0 };
+    Ok((Arc::new(Console::new(connection.clone(), target, options)?), access))
+}
+
+pub(crate) fn run(arguments: &ConsoleArguments) -> ExitCode {
+    match show(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => fail(&message, FAILURE),
+    }
+}
+
+fn show(arguments: &ConsoleArguments) -> Result<(), String> {
+    let ending = Ending::catch().map_err(|error| error.to_string())?;
+    let text = |error: hblite::Error| error.message().to_owned();
+    let name = arguments.target.clone();
+    let is_cluster = name.contains("://");
+    let (connection, target) = match is_cluster {
+        true => (hblite::connect(&name).map_err(text)?, Target::Cluster(name)),
+        false => {
+            let options = store_files::options();
+            let options = options.create_if_missing(false).read_only(arguments.read_only);
+            let connection = options.open(&name).map_err(text)?;
+            report_open(&connection);
+            (connection, Target::Store(name))
+        }
+    };
+    let (pages, access) = pages(&connection, target, None).map_err(text)?;
+    let server = PageServer::start(arguments.bind, arguments.port, pages).map_err(text)?;
+    announce(arguments, &access.on(server.port()))?;
+    ending.wait();
+    drop(server);
+    connection.close().map_err(text)
+}
+
+/// Says that the page is there.
+fn announce(arguments: &ConsoleArguments, access: &Access) -> Result<(), String> {
+    let mut stderr = std::io::stderr();
+    // Either stream may be closed; the page is served anyhow.
+    if !arguments.bind.is_loopback() {
+        let _ = writeln!(
+            stderr,
+            "warning: {} is reachable from other machines, and reading needs no password",
+            arguments.bind
+        );
+    }
+    let mut line = json!({ "ready": true, "http_port": access.port, "pid": std::process::id() });
+    access.add_to(&mut line);
+    if let Some(file) = &arguments.port_file {
+        write_port_file(file, &line.to_string())?;
+    }
+    let mut stdout = std::io::stdout();
+    if stdout.is_terminal() {
+        let _ = writeln!(stderr, "Open this page, and press Ctrl-C to end: {}", access.url());
+    }
+    let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! `hblite hotspot watch`: where the load of a running cluster goes.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use hblite::Clock as _;
+use hblite_hotspot::report::{greatest, terminal_heat_map};
+use hblite_hotspot::result::{self, Metric, RunResult};
+use hblite_hotspot::watch::{Reading, tables, verdict, watched};
+use serde_json::Value;
+
+use super::{FailIf, judge};
+use crate::output::{FAILURE, fail, print, tell};
+use crate::terminal::width;
+
+/// Longest line of a recording, and longest document of a server.
+const DOCUMENT_MAX: u64 = 64 << 20;
+/// Tables that are shown unless one is named.
+const TABLES_MAX: usize = 5;
+/// Readings of a recording.
+const READINGS_MAX: usize = 100_000;
+
+/// What to watch, and how long.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct WatchArguments {
+    /// URLs of servers, or a file with a recording
+    #[arg(value_name = "URL|FILE", required = true)]
+    sources: Vec<String>,
+    /// Table to show; may be given several times [default: the busiest five]
+    #[arg(long, value_name = "TABLE")]
+    table: Vec<String>,
+    /// Seconds between two readings
+    #[arg(long, value_name = "SECONDS", default_value_t = 5,
+        value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    every: u64,
+    /// Windows to watch
+    #[arg(long, value_name = "N", default_value_t = 12,
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    windows: u32,
+    /// What the heat map shows
+    #[arg(long, value_enum, default_value_t = Shown::Writes)]
+    metric: Shown,
+    /// File for the readings, one per line
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Directory for results, a page and pictures, as those of 'hblite hotspot run'
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    fail_if: FailIf,
+}
+
+/// What the heat map shows.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Shown {
+    Writes,
+    Reads,
+    Bytes,
+}
+
+impl Shown {
+    fn metric(self) -> Metric {
+        match self {
+            Self::Writes => Metric::Writes,
+            Self::Reads => Metric::Reads,
+            Self::Bytes => Metric::Bytes,
+        }
+    }
+}
+
+const AFTER_HELP: &str = "\
+Sources:
+  hbase://zookeeper-host:2181/hbase    a cluster, asked as its clients do
+  hbase+rpc://host:16000               the same, without ZooKeeper
+  http://regionserver:16030/jmx        metrics of a region server; give one URL for each server
+  http://rest-host:8080/status/cluster HBase's REST server
+  http://127.0.0.1:16010/status        hblite serve
+  FILE                                 a recording: --record writes one. A line may also be
+                                       {\"time_ms\": ..., \"documents\": [...]} with answers of
+                                       the URLs above
+JMX does not contain the keys of regions: they are shown by their encoded names.";
+
+pub(crate) fn run(arguments: &WatchArguments) -> ExitCode {
+    match watch(arguments) {
+        Ok(results) => judge(&results, &arguments.fail_if),
+        Err(reason) => fail(&reason, FAILURE),
+    }
+}
+
+fn watch(arguments: &WatchArguments) -> Result<Vec<RunResult>, String> {
+    let (first, others) = arguments.sources.split_first().ok_or("a source is missing")?;
+    let is_url = first.contains("://");
+    if !others.is_empty() && !arguments.sources.iter().all(|source| source.starts_with("http://")) {
+        return Err("only http:// URLs can be given together".to_owned());
+    }
+    let readings = match is_url {
+        true => live(arguments)?,
+        false => recorded(Path::new(first))?,
+    };
+    if let Some(path) = &arguments.record {
+        record(path, &readings)?;
+    }
+    let mut names = arguments.table.clone();
+    if names.is_empty() {
+        names = tables(&readings);
+        names.retain(|name| !name.starts_with("hbase:"));
+        names.truncate(TABLES_MAX);
+    }
+    if names.is_empty() {
+        return Err("no table had requests while it was watched".to_owned());
+    }
+    let servers = if is_url { arguments.sources.len() } else { 1 };
+    let results = names.iter().map(|name| watched(&readings, name, servers));
+    let results: Vec<RunResult> = results.collect::<Result<_, _>>()?;
+    show(arguments, &results)?;
+    Ok(results)
+}
+
+fn show(arguments: &WatchArguments, results: &[RunResult]) -> Result<(), String> {
+    let metric = arguments.metric.metric();
+    let max = greatest(results, metric);
+    for result in results {
+        let columns = width().unwrap_or(100);
+        let colours = super::run::colours();
+        print(&terminal_heat_map(result, (metric, max), columns, 16, colours));
+        for line in verdict(result) {
+            print(&format!("  {line}\n"));
+        }
+        print("\n");
+    }
+    let Some(dir) = &arguments.out else { return Ok(()) };
+    let text = |error: result::ResultError| error.to_string();
+    for result in results {
+        result::write(dir, result).map_err(text)?;
+    }
+    let files = hblite_hotspot::report::write(dir, results).map_err(text)?;
+    for file in files {
+        print(&format!("{}\n", file.display()));
+    }
+    Ok(())
+}
+
+/// Reads counters for as long as the arguments say.
+fn live(arguments: &WatchArguments) -> Result<Vec<Reading>, String> {
+    let first = &arguments.sources[0];
+    let connection = match first.starts_with("http://") {
+        true => None,
+        false => Some(hblite::connect(first).map_err(|error| error.message().to_owned())?),
+    };
+    let read = || -> Result<Reading, String> {
+        let time_ms = hblite::SystemClock.now_millis();
+        if let Some(connection) = &connection {
+            let status = connection.admin().status();
+            let status = status.map_err(|error| error.message().to_owned())?;
+            return Ok(Reading::of_status(time_ms, &status));
+        }
+        let documents = arguments.sources.iter().map(|url| document(url));
+        let documents: Vec<Value> = documents.collect::<Result<_, _>>()?;
+        Reading::of_documents(time_ms, &documents).map_err(|reason| format!("{first}: {reason}"))
+    };
+    let mut readings = vec![read()?];
+    tell(&format!(
+        "watching for {} seconds; Ctrl-C ends without a result\n",
+        u64::from(arguments.windows) * arguments.every
+    ));
+    for _ in 0..arguments.windows {
+        std::thread::sleep(Duration::from_secs(arguments.every));
+        readings.push(read()?);
+    }
+    Ok(readings)
+}
+
+/// The JSON at a URL.
+fn document(url: &str) -> Result<Value, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{url}: {error}");
+    let request = ureq::get(url).header("Accept", "application/json");
+    let mut response = request.call().map_err(|error| wrong(&error))?;
+    let body = response.body_mut().with_config().limit(DOCUMENT_MAX);
+    body.read_json().map_err(|error| wrong(&error))
+}
+
+fn recorded(path: &Path) -> Result<Vec<Reading>, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let mut input = BufReader::new(File::open(path).map_err(|error| wrong(&error))?);
+    let mut readings = Vec::new();
+    loop {
+        let mut line = Vec::new();
+        let size = input.by_ref().take(DOCUMENT_MAX).read_until(b'\n', &mut line);
+        if size.map_err(|error| wrong(&error))? == 0 {
+            return Ok(readings);
+        }
+        let number = readings.len() + 1;
+        let wrong = |reason: &str| format!("{}, line {number}: {reason}", path.display());
+        if number > READINGS_MAX {
+            return Err(wrong(&format!("a recording has at most {READINGS_MAX} readings")));
+        }
+        let line = std::str::from_utf8(&line).map_err(|error| wrong(&error.to_string()))?;
+        readings.push(Reading::parse(line).map_err(|reason| wrong(&reason))?);
+    }
+}
+
+fn record(path: &Path, readings: &[Reading]) -> Result<(), String> {
+    let write = || {
+        let mut output = BufWriter::new(File::create(path)?);
+        for reading in readings {
+            writeln!(output, "{}", reading.to_line())?;
+        }
+        output.flush()
+    };
+    write().map_err(|error| format!("{}: {error}", path.display()))
+}

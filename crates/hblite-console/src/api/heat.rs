@@ -1,0 +1,148 @@
+//! The heat map of a table with its findings, and the adviser's answer for its sampled keys.
+
+use std::sync::Arc;
+
+use hblite::bytes::{from_string_binary, to_string_binary};
+use hblite::{RegionInfo, TableName};
+use hblite_hotspot::advise::{AdviceOptions, Sample, Wanted, advise};
+use serde_json::{Value, json};
+
+use super::{Answer, Failure, Query};
+use crate::findings::{Finding, findings};
+use crate::heat::{Frame, HeatMap, Metric, heat_map};
+use crate::state::State;
+
+/// Rows of a map.
+const ROWS_DEFAULT: usize = 120;
+const ROWS_MAX: usize = 400;
+/// Numbers of a map: windows times rows. With more, there are fewer rows.
+const CELLS_MAX: usize = 200_000;
+/// Sampled keys that the adviser is given, and the least.
+const ADVISED_KEYS_MAX: usize = 4_000;
+/// Longest design and queries.
+const TEXT_MAX: usize = 4 * 1024;
+
+pub(super) fn heat(state: &State, query: &Query) -> Answer {
+    let table = query.required("table")?;
+    let name = query.text("metric").unwrap_or("requests");
+    let metric = Metric::of_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Metric::ALL.iter().map(|(name, _)| *name).collect();
+        Failure::bad(format!("metric is one of {}", names.join(", ")))
+    })?;
+    let rows_max = query.number("rows", ROWS_DEFAULT, (1, ROWS_MAX))?;
+    let key = |name| query.text(name).map(from_string_binary).unwrap_or_default();
+    let regions = regions(state, table)?;
+    let history = state.recorder.history();
+    let rows_max = rows_max.min(CELLS_MAX / history.windows().len().max(1));
+    let frame = Frame { metric, from: key("from"), to: key("to"), rows_max };
+    let map = heat_map(&history, &regions, &frame);
+    let found = findings(&history, &regions);
+    drop(history);
+    let servers = state.source.servers();
+    Ok(json!({
+        "table": table,
+        "metric": name,
+        "regions": regions.len(),
+        "has_samples": state.source.connection.key_samples().is_some(),
+        "servers": servers.iter().map(|server| &server.name).collect::<Vec<_>>(),
+        "ranges": ranges_json(state, &map, &regions),
+        "windows": map.windows,
+        "counts": map.counts.iter().map(|column| rounded(column)).collect::<Value>(),
+        "findings": found.iter().map(finding_json).collect::<Value>(),
+    }))
+}
+
+/// The regions of a table in key order.
+fn regions(state: &State, table: &str) -> Result<Vec<Arc<RegionInfo>>, Failure> {
+    let table: TableName = table.parse()?;
+    let admin = state.source.connection.admin();
+    if !table.is_meta() && !admin.table_exists(&table)? {
+        return Err(Failure::new(
+            http::StatusCode::NOT_FOUND,
+            format!("no table is called {table}"),
+        ));
+    }
+    Ok(admin.regions(&table)?.into_iter().map(Arc::new).collect())
+}
+
+fn ranges_json(state: &State, map: &HeatMap, regions: &[Arc<RegionInfo>]) -> Value {
+    let json = |range: &crate::heat::Range| {
+        let region = &regions[range.region];
+        json!({
+            "start": to_string_binary(&range.start),
+            "end": to_string_binary(&range.end),
+            "region": range.region,
+            "name": region.encoded_name(),
+            "server": state.source.server_of(region),
+        })
+    };
+    map.ranges.iter().map(json).collect()
+}
+
+/// Counts with three digits after the point; most are whole.
+fn rounded(column: &[f64]) -> Value {
+    let number = |count: &f64| {
+        let rounded = (count * 1000.0).round() / 1000.0;
+        if rounded.fract() == 0.0 { json!(rounded as u64) } else { json!(rounded) }
+    };
+    column.iter().map(number).collect()
+}
+
+fn finding_json(finding: &Finding) -> Value {
+    let keys = finding.keys.as_ref().map(
+        |(start, end)| json!({ "start": to_string_binary(start), "end": to_string_binary(end) }),
+    );
+    json!({
+        "kind": finding.kind,
+        "text": finding.text,
+        "help": finding.help,
+        "keys": keys,
+    })
+}
+
+/// What the adviser proposes for the rows that were sampled.
+pub(super) fn advice(state: &State, query: &Query) -> Answer {
+    let table = query.required("table")?;
+    let regions = regions(state, table)?.len();
+    let keys = sampled(state, table);
+    let design = query.text("design").unwrap_or("row:bytes");
+    let queries = query.text("queries").unwrap_or("row = ?");
+    if design.len() > TEXT_MAX || queries.len() > TEXT_MAX {
+        return Err(Failure::bad("the design or the queries are too long"));
+    }
+    // It computes for a while: one at a time.
+    let Some(_turn) = state.advice.try_lock() else {
+        let message = "another request for advice runs; wait for it";
+        return Err(Failure::new(http::StatusCode::TOO_MANY_REQUESTS, message));
+    };
+    let bad = |error: hblite_hotspot::advise::NoAdvice| Failure::bad(error.to_string());
+    let count = keys.len();
+    let design = hblite_hotspot::advise::design(design).map_err(bad)?;
+    let sample = Sample::new(design, keys).map_err(bad)?;
+    let wanted = Wanted::parse(queries).map_err(|error| Failure::bad(error.to_string()))?;
+    let options =
+        AdviceOptions { regions: regions.max(8), table: table.to_owned(), ..Default::default() };
+    let advice = advise(&sample, &wanted, &options).map_err(bad)?;
+    Ok(json!({
+        "keys": count,
+        "design": advice.best().design.to_string(),
+        "command": advice.create_command(),
+        "text": advice.to_string(),
+    }))
+}
+
+/// Rows of a table that were written, in the order of their windows; those that were read if there
+/// are few.
+fn sampled(state: &State, table: &str) -> Vec<Vec<u8>> {
+    let history = state.recorder.history();
+    let of_kind = |is_write: bool| -> Vec<Vec<u8>> {
+        let keys = history.windows().flat_map(|window| &window.keys);
+        let mine =
+            keys.filter(|key| key.is_write == is_write && key.region.table().to_string() == table);
+        mine.map(|key| key.row.to_vec()).collect()
+    };
+    let (written, read) = (of_kind(true), of_kind(false));
+    let keys = if written.len() * 4 >= read.len() { written } else { read };
+    let step = keys.len().div_ceil(ADVISED_KEYS_MAX).max(1);
+    keys.into_iter().step_by(step).collect()
+}

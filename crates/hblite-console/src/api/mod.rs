@@ -1,0 +1,122 @@
+//! What the page asks for, as JSON.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET overview` | servers, memory, files, rates, calls |
+//! | `GET tables` | all tables with sizes and rates |
+//! | `GET table?name=t` | families, attributes, regions |
+//! | `GET rows?table=t&…` | a page of rows |
+//! | `GET heat?table=t&metric=writes&…` | the heat map of a table, and what is hot |
+//! | `GET advice?table=t&…` | what the adviser proposes for the sampled rows |
+//! | `GET commands` | the commands of the prompt |
+//! | `POST run`, `POST stop` | runs commands; stops them; with the token |
+//!
+//! Row keys are text as `Bytes.toStringBinary` prints them; values are base64.
+
+mod heat;
+mod overview;
+pub(crate) mod prompt;
+mod rows;
+mod tables;
+
+use std::str::FromStr;
+
+use http::StatusCode;
+use serde_json::Value;
+
+use crate::state::State;
+
+/// An answer.
+pub(crate) type Reply = Value;
+pub(crate) type Answer = Result<Reply, Failure>;
+
+/// A request that is not answered, and why.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) status: StatusCode,
+    pub(crate) message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+
+    pub(crate) fn bad(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+}
+
+impl From<hblite::Error> for Failure {
+    fn from(error: hblite::Error) -> Self {
+        Self::bad(error.to_string())
+    }
+}
+
+/// The parameters of a request.
+#[derive(Debug)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    pub(crate) fn parse(text: &str) -> Self {
+        Self(form_urlencoded::parse(text.as_bytes()).into_owned().collect())
+    }
+
+    /// A parameter that is there and not empty.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    pub(crate) fn required(&self, name: &str) -> Result<&str, Failure> {
+        self.text(name).ok_or_else(|| Failure::bad(format!("the parameter {name} is missing")))
+    }
+
+    /// A number within bounds.
+    pub(crate) fn number<N: FromStr + PartialOrd + Copy + std::fmt::Display>(
+        &self,
+        name: &str,
+        default: N,
+        (least, most): (N, N),
+    ) -> Result<N, Failure> {
+        let Some(text) = self.text(name) else { return Ok(default) };
+        let number = text.parse::<N>().ok().filter(|number| *number >= least && *number <= most);
+        number.ok_or_else(|| Failure::bad(format!("{name} is a number from {least} to {most}")))
+    }
+
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.text(name) == Some("1")
+    }
+}
+
+/// Answers what changes nothing.
+pub(crate) fn read(state: &State, call: &str, query: &Query) -> Answer {
+    match call {
+        "overview" => overview::overview(state),
+        "tables" => tables::tables(state),
+        "table" => tables::table(state, query),
+        "rows" => rows::rows(state, query),
+        "heat" => heat::heat(state, query),
+        "advice" => heat::advice(state, query),
+        "commands" => prompt::commands(),
+        _ => Err(no_such_call()),
+    }
+}
+
+/// Does what may change something. The token was checked.
+pub(crate) fn change(state: &State, call: &str, body: &[u8]) -> Answer {
+    match call {
+        "run" => prompt::run(state, body),
+        "stop" => prompt::stop(state, body),
+        _ => Err(no_such_call()),
+    }
+}
+
+fn no_such_call() -> Failure {
+    Failure::new(StatusCode::NOT_FOUND, "there is no such call")
+}
+
+/// What a body says.
+fn body<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(bytes).map_err(|error| Failure::bad(format!("the body: {error}")))
+}

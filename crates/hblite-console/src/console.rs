@@ -1,0 +1,118 @@
+//! From a request to its answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hblite::Connection;
+use hblite_server::{PAGE_SIZE_MAX_BYTES, Pages};
+use http::{Method, Request, Response, StatusCode};
+use parking_lot::Mutex;
+
+use crate::api::{self, Failure, Query, Reply};
+use crate::recorder::{PERIOD, Recorder};
+use crate::source::{Source, Target};
+use crate::state::{Prompts, State};
+use crate::token::Token;
+use crate::{assets, guard};
+
+/// How a console behaves.
+#[derive(Debug, Clone)]
+pub struct ConsoleOptions {
+    /// The token that changes need.
+    pub token: Token,
+    /// A host name that requests may be for, besides `localhost` and addresses.
+    pub host: Option<String>,
+    /// How often counters are read. Default 5 seconds.
+    pub period: Duration,
+}
+
+impl ConsoleOptions {
+    /// The defaults, with a new token.
+    ///
+    /// # Errors
+    /// `Io` if the system has no randomness.
+    pub fn new() -> hblite::Result<Self> {
+        Ok(Self { token: Token::random()?, host: None, period: PERIOD })
+    }
+}
+
+/// The console of a store or cluster.
+#[derive(Debug)]
+pub struct Console {
+    options: ConsoleOptions,
+    state: State,
+}
+
+impl Console {
+    /// A console that records from now on. It keeps `connection` open until it is dropped.
+    ///
+    /// # Errors
+    /// `Io` if no thread can be started.
+    pub fn new(
+        connection: Connection,
+        target: Target,
+        options: ConsoleOptions,
+    ) -> hblite::Result<Self> {
+        let source = Arc::new(Source::new(connection, target));
+        let recorder = Recorder::start(Arc::clone(&source), options.period)?;
+        let state =
+            State { source, recorder, prompts: Prompts::default(), advice: Mutex::default() };
+        Ok(Self { options, state })
+    }
+
+    /// Reads the counters now, besides every period: a window ends here.
+    pub fn record(&self) {
+        self.state.recorder.note();
+    }
+
+    fn route(&self, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+        guard::check(request, self.options.host.as_deref())?;
+        let path = request.uri().path();
+        let not_found = || Failure::new(StatusCode::NOT_FOUND, "there is no such page");
+        let Some(name) = path.strip_prefix("/console/") else {
+            return Ok(redirect());
+        };
+        let Some(call) = name.strip_prefix("api/") else {
+            return match *request.method() {
+                Method::GET => assets::find(name).ok_or_else(not_found),
+                _ => Err(Failure::new(StatusCode::METHOD_NOT_ALLOWED, "use GET")),
+            };
+        };
+        let query = Query::parse(request.uri().query().unwrap_or_default());
+        let reply = match *request.method() {
+            Method::GET => api::read(&self.state, call, &query)?,
+            Method::POST => {
+                guard::check_change(request, &self.options.token)?;
+                api::change(&self.state, call, request.body())?
+            }
+            _ => return Err(Failure::new(StatusCode::METHOD_NOT_ALLOWED, "use GET or POST")),
+        };
+        json(StatusCode::OK, &reply)
+    }
+}
+
+impl Pages for Console {
+    fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
+        self.route(request).unwrap_or_else(|failure| {
+            let text = serde_json::json!({ "error": failure.message }).to_string();
+            assets::response(failure.status, "application/json", Bytes::from(text))
+        })
+    }
+}
+
+fn redirect() -> Response<Bytes> {
+    let mut response = assets::response(StatusCode::SEE_OTHER, "text/plain", Bytes::new());
+    let to = http::HeaderValue::from_static("/console/");
+    response.headers_mut().insert(http::header::LOCATION, to);
+    response
+}
+
+fn json(status: StatusCode, reply: &Reply) -> Result<Response<Bytes>, Failure> {
+    let text = reply.to_string();
+    if text.len() > PAGE_SIZE_MAX_BYTES {
+        let message = "the answer is too large; ask for less";
+        return Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+    }
+    Ok(assets::response(status, "application/json", Bytes::from(text)))
+}

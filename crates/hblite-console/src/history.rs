@@ -1,0 +1,269 @@
+//! The last hour of requests: per region and window of time, how much was read and written.
+//!
+//! Bounded: at most [`WINDOWS_MAX`] windows and [`LOADS_MAX`] loads in all of them; the oldest
+//! windows go first. A window has only regions that had requests, and at most [`KEYS_MAX`] sampled
+//! keys.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use hblite::{RegionInfo, RegionLoad, RegionStatus};
+
+/// Windows that are kept: an hour of five seconds each.
+pub(crate) const WINDOWS_MAX: usize = 720;
+/// Loads that are kept in all windows together.
+pub(crate) const LOADS_MAX: usize = 400_000;
+
+/// Sampled keys of a window.
+pub(crate) const KEYS_MAX: usize = 200;
+
+/// A sampled key.
+#[derive(Debug, Clone)]
+pub(crate) struct KeyInWindow {
+    pub(crate) region: Arc<RegionInfo>,
+    pub(crate) row: Box<[u8]>,
+    pub(crate) is_write: bool,
+}
+
+/// What a region did in a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Load {
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+    pub(crate) bytes_read: u64,
+    pub(crate) bytes_written: u64,
+}
+
+impl Load {
+    fn between(before: &RegionLoad, now: &RegionLoad) -> Self {
+        // A counter that fell is that of a region that was opened again.
+        let since = |before: u64, now: u64| if now >= before { now - before } else { now };
+        Self {
+            reads: since(before.read_requests, now.read_requests),
+            writes: since(before.write_requests, now.write_requests),
+            bytes_read: since(before.bytes_read, now.bytes_read),
+            bytes_written: since(before.bytes_written, now.bytes_written),
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.bytes_read += other.bytes_read;
+        self.bytes_written += other.bytes_written;
+    }
+}
+
+/// A window of time.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    /// Begin and end, in milliseconds since 1970-01-01 UTC.
+    pub(crate) start_ms: i64,
+    pub(crate) end_ms: i64,
+    /// Regions with requests.
+    pub(crate) loads: Vec<(Arc<RegionInfo>, Load)>,
+    /// A sample of the rows of these requests.
+    pub(crate) keys: Vec<KeyInWindow>,
+    /// Calls that a server answered, if there is one.
+    pub(crate) calls: Option<u64>,
+}
+
+impl Window {
+    pub(crate) fn seconds(&self) -> f64 {
+        (self.end_ms - self.start_ms).max(1) as f64 / 1000.0
+    }
+
+    pub(crate) fn total(&self) -> Load {
+        let mut total = Load::default();
+        for (_, load) in &self.loads {
+            total.add(load);
+        }
+        total
+    }
+}
+
+/// Counters as they were last read.
+#[derive(Debug)]
+struct Last {
+    info: Arc<RegionInfo>,
+    load: RegionLoad,
+    round: u64,
+}
+
+/// The windows.
+#[derive(Debug)]
+pub(crate) struct History {
+    windows_max: usize,
+    loads_max: usize,
+    windows: VecDeque<Window>,
+    loads: usize,
+    last: HashMap<String, Last>,
+    last_calls: Option<u64>,
+    /// When the counters were last read; `None` before the first time.
+    read_at_ms: Option<i64>,
+    round: u64,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self::with_limits(WINDOWS_MAX, LOADS_MAX)
+    }
+}
+
+impl History {
+    fn with_limits(windows_max: usize, loads_max: usize) -> Self {
+        Self {
+            windows_max,
+            loads_max,
+            windows: VecDeque::new(),
+            loads: 0,
+            last: HashMap::new(),
+            last_calls: None,
+            read_at_ms: None,
+            round: 0,
+        }
+    }
+
+    /// Takes the counters of all regions; what they grew since the last time is a window. The first
+    /// time only begins.
+    pub(crate) fn note(
+        &mut self,
+        now_ms: i64,
+        regions: &[RegionStatus],
+        calls: Option<u64>,
+        keys: Vec<KeyInWindow>,
+    ) {
+        self.round += 1;
+        let is_first = self.read_at_ms.is_none();
+        let mut loads = Vec::new();
+        for status in regions {
+            let name = status.region.encoded_name();
+            let (info, before) = match self.last.get_mut(name) {
+                Some(last) => {
+                    let before = std::mem::replace(&mut last.load, status.load);
+                    last.round = self.round;
+                    (Arc::clone(&last.info), before)
+                }
+                None => {
+                    let info = Arc::new(status.region.clone());
+                    let (load, round) = (status.load, self.round);
+                    let last = Last { info: Arc::clone(&info), load, round };
+                    self.last.insert(name.to_owned(), last);
+                    // Everything that a new region has done happened in this window.
+                    (info, RegionLoad::default())
+                }
+            };
+            let load = Load::between(&before, &status.load);
+            if !load.is_nothing() {
+                loads.push((info, load));
+            }
+        }
+        let round = self.round;
+        self.last.retain(|_, last| last.round == round);
+        let new_calls = calls.map(|calls| calls.saturating_sub(self.last_calls.unwrap_or(calls)));
+        self.last_calls = calls;
+        let start_ms = self.read_at_ms.replace(now_ms);
+        if let (false, Some(start_ms)) = (is_first, start_ms)
+            && now_ms > start_ms
+        {
+            self.loads += loads.len();
+            let step = keys.len().div_ceil(KEYS_MAX).max(1);
+            let keys = keys.into_iter().step_by(step).collect();
+            let (end_ms, calls) = (now_ms, new_calls);
+            self.windows.push_back(Window { start_ms, end_ms, loads, keys, calls });
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        while self.windows.len() > self.windows_max
+            || (self.loads > self.loads_max && self.windows.len() > 1)
+        {
+            let gone = self.windows.pop_front();
+            self.loads -= gone.map_or(0, |window| window.loads.len());
+        }
+    }
+
+    /// The region with this encoded name, if its counters were read.
+    pub(crate) fn region(&self, encoded_name: &str) -> Option<Arc<RegionInfo>> {
+        self.last.get(encoded_name).map(|last| Arc::clone(&last.info))
+    }
+
+    /// The windows, the oldest first.
+    pub(crate) fn windows(&self) -> impl DoubleEndedIterator<Item = &Window> + ExactSizeIterator {
+        self.windows.iter()
+    }
+
+    /// Requests per second by encoded name of the region, over the last windows of this many
+    /// milliseconds, and how many seconds these were.
+    pub(crate) fn recent(&self, span_ms: i64) -> (HashMap<&str, Load>, f64) {
+        let end_ms = self.windows.back().map_or(0, |window| window.end_ms);
+        let recent = self.windows.iter().rev();
+        let recent = recent.take_while(|window| window.end_ms > end_ms - span_ms);
+        let (mut sums, mut seconds) = (HashMap::<&str, Load>::new(), 0.0);
+        for window in recent {
+            seconds += window.seconds();
+            for (info, load) in &window.loads {
+                sums.entry(info.encoded_name()).or_default().add(load);
+            }
+        }
+        (sums, seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hblite::TableName;
+
+    use super::*;
+
+    fn status(table: &str, writes: u64) -> RegionStatus {
+        let name: TableName = table.parse().unwrap();
+        RegionStatus {
+            region: RegionInfo::new(name, b"", b"", 1),
+            load: RegionLoad { write_requests: writes, ..RegionLoad::default() },
+            store_count: 1,
+            store_file_count: 0,
+            store_file_size_bytes: 0,
+            memstore_size_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn windows_have_what_counters_grew() {
+        let mut history = History::default();
+        history.note(1_000, &[status("a", 100)], Some(7), vec![]);
+        assert_eq!(history.windows().len(), 0, "what was before is no window");
+        history.note(6_000, &[status("a", 160), status("b", 5)], Some(9), vec![]);
+        history.note(11_000, &[status("a", 160), status("b", 5)], Some(9), vec![]);
+        // The region was opened again.
+        history.note(16_000, &[status("a", 20)], None, vec![]);
+        let writes: Vec<u64> = history.windows().map(|window| window.total().writes).collect();
+        assert_eq!(writes, [65, 0, 20]);
+        let calls: Vec<Option<u64>> = history.windows().map(|window| window.calls).collect();
+        assert_eq!(calls, [Some(2), Some(0), None]);
+        let (recent, seconds) = history.recent(10_000);
+        assert_eq!((recent.len(), seconds), (1, 10.0));
+        let name = status("a", 0).region.encoded_name().to_owned();
+        assert_eq!(recent[name.as_str()].writes, 20);
+    }
+
+    #[test]
+    fn the_oldest_windows_are_forgotten() {
+        let mut history = History::with_limits(20, 1_000);
+        for round in 0..50 {
+            history.note(round as i64 * 5_000, &[status("a", round)], None, vec![]);
+        }
+        assert_eq!((history.windows().len(), history.loads), (20, 20));
+        let names: Vec<String> = (0..100).map(|number| format!("t{number}")).collect();
+        for round in 1..30 {
+            let regions: Vec<_> = names.iter().map(|name| status(name, round)).collect();
+            history.note(1_000_000 + round as i64 * 5_000, &regions, None, vec![]);
+        }
+        assert_eq!((history.windows().len(), history.loads), (10, 1_000));
+    }
+}

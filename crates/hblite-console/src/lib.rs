@@ -1,0 +1,32 @@
+//! The console: a store or a cluster in the browser.
+//!
+//! One page of plain JavaScript modules and CSS, embedded in the program, and a small JSON API for
+//! it. Nothing is loaded from the network. [`Console`] answers requests and opens no port:
+//! `hblite_server` has one for it.
+//!
+//! - `console` routes requests; `guard` says which are answered, `assets` has the page's files
+//! - `api` is what the page asks: overview, tables, rows, heat map, advice, commands
+//! - `state` is what requests share
+//! - `recorder` keeps the last hour of requests per region and sampled keys (`history`)
+//! - `heat` makes a heat map of them, `findings` names what is hot
+//! - `source` is the store, the server or the cluster that all of this is about
+//!
+//! Threads: requests come from any, several at once. The recorder has a thread of its own.
+
+#![forbid(unsafe_code)]
+
+mod api;
+mod assets;
+mod console;
+mod findings;
+mod guard;
+mod heat;
+mod history;
+mod recorder;
+mod source;
+mod state;
+mod token;
+
+pub use console::{Console, ConsoleOptions};
+pub use source::Target;
+pub use token::Token;

@@ -1,0 +1,307 @@
+//! The console in a real browser: Chromium, driven through chromedriver.
+//!
+//! `tools/console-browser/run` installs what is missing and runs this. It says that it skips where
+//! `HBLITE_CHROMEDRIVER` does not name a chromedriver. Screenshots go to the directory that
+//! `HBLITE_SCREENSHOTS` names.
+
+#[allow(dead_code, reason = "the test of the heat map's page uses the rest")]
+#[path = "../../hblite-hotspot/tests/driver/mod.rs"]
+mod driver;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use driver::Browser;
+use hblite::{ColumnFamilyDescriptor, Get, ManualClock, Options, Put, TableDescriptor};
+use hblite_console::{Console, ConsoleOptions, Target};
+use hblite_server::{ServerOptions, TestServer};
+use serde_json::{Value, json};
+
+type Done<T = ()> = Result<T, Box<dyn Error>>;
+
+const MARKUP: &str = "<script>alert(1)</script><img src=x onerror=alert(2)><b>bold</b>";
+const WIDTHS: [(u32, &str); 2] = [(1400, "wide"), (400, "narrow")];
+const ENTER: &str = "\u{E007}";
+const TAB: &str = "\u{E004}";
+const ESCAPE: &str = "\u{E00C}";
+const DOWN: &str = "\u{E015}";
+const UP: &str = "\u{E013}";
+/// 2026-01-01 00:00 UTC.
+const START_MS: i64 = 1_767_225_600_000;
+
+fn main() -> Done {
+    let Some(driver) = std::env::var_os("HBLITE_CHROMEDRIVER") else {
+        println!("SKIPPED: HBLITE_CHROMEDRIVER names no chromedriver (tools/console-browser/run)");
+        return Ok(());
+    };
+    let screenshots = std::env::var_os("HBLITE_SCREENSHOTS").map(PathBuf::from);
+    let shown = Shown::start()?;
+    let browser = Browser::start(Path::new(&driver))?;
+    every_page_fits_and_complains_of_nothing(&browser, &shown, screenshots.as_deref())?;
+    markup_is_shown_and_not_interpreted(&browser, &shown)?;
+    tables_are_sorted_by_keys(&browser, &shown)?;
+    rows_are_found_by_the_form(&browser, &shown)?;
+    the_map_is_walked_through_and_zoomed_by_keys(&browser, &shown)?;
+    commands_run_with_the_token_only(&browser, &shown)?;
+    println!("the console was looked at in a browser: all as expected");
+    Ok(())
+}
+
+/// A server with tables and an hour of load.
+struct Shown {
+    server: TestServer,
+    console: Arc<Console>,
+    url: String,
+    token: String,
+}
+
+impl Shown {
+    fn start() -> Done<Self> {
+        let clock = Arc::new(ManualClock::new(START_MS));
+        let options = ServerOptions::on_free_ports().with_region_servers(3);
+        let server = TestServer::start_with(Options::new().clock(clock.clone()), options)?;
+        let period = Duration::from_secs(24 * 3600);
+        let options = ConsoleOptions { period, ..ConsoleOptions::new()? };
+        let token = options.token.text().to_owned();
+        let target = Target::Server(server.server().view().clone());
+        let console = Arc::new(Console::new(server.connection().clone(), target, options)?);
+        server.server().attach_pages(Arc::clone(&console) as _);
+        let port = server.ports().http.ok_or("there is no HTTP port")?;
+        let url = format!("http://127.0.0.1:{port}/console/");
+        let shown = Self { server, console, url, token };
+        shown.create_tables()?;
+        shown.load(&clock)?;
+        Ok(shown)
+    }
+
+    fn create_tables(&self) -> Done {
+        let admin = self.server.connection().admin();
+        let splits = |keys: &[&str]| keys.iter().map(|key| key.as_bytes().to_vec()).collect();
+        let users = TableDescriptor::new("users".parse()?)
+            .with_family(ColumnFamilyDescriptor::new("info").with_versions(3))
+            .with_family(ColumnFamilyDescriptor::new("log").with_time_to_live(86_400));
+        let keys: Vec<Vec<u8>> = splits(&["g", "n", "t"]);
+        admin.create_table_with_splits(&users, &keys)?;
+        let events =
+            TableDescriptor::new("events".parse()?).with_family(ColumnFamilyDescriptor::new("e"));
+        let keys: Vec<Vec<u8>> = splits(&["host3", "host6"]);
+        admin.create_table_with_splits(&events, &keys)?;
+        let empty = TableDescriptor::new("empty".parse()?);
+        admin.create_table(&empty.with_family(ColumnFamilyDescriptor::new("f")))?;
+        let table = self.server.connection().table("users")?;
+        for (index, name) in NAMES.iter().enumerate() {
+            let profile = format!("{{\"age\": {}, \"langs\": [\"en\", \"de\"]}}", 20 + index);
+            let visits = (index as i64 * 97).to_be_bytes();
+            let put = Put::new(name).add("info", "name", format!("{name} Example"));
+            table.put(&put.add("info", "profile", profile).add("log", "visits", visits))?;
+        }
+        table.put(&Put::new(MARKUP).add("info", MARKUP, MARKUP))?;
+        Ok(())
+    }
+
+    /// Events of hosts, of which one is hot for a time, and reads of a popular user.
+    fn load(&self, clock: &ManualClock) -> Done {
+        let connection = self.server.connection();
+        let (events, users) = (connection.table("events")?, connection.table("users")?);
+        for window in 0..120u32 {
+            let puts = (0..40u32).map(|event| {
+                let is_hot = window > 70 && event % 4 != 0;
+                let host = if is_hot { 7 } else { (window + event * 7) % 9 };
+                Put::new(format!("host{host}-{:05}", window * 40 + event)).add("e", "v", "x")
+            });
+            events.put_all(&puts.collect::<Vec<_>>())?;
+            for read in 0..(10 + window % 20) {
+                let name = if read % 2 == 0 { "mona" } else { NAMES[read as usize % NAMES.len()] };
+                users.get(&Get::new(name))?;
+            }
+            clock.advance(5_000);
+            self.console.record();
+        }
+        Ok(())
+    }
+
+    fn open(&self, browser: &Browser, page: &str, hash: &str) -> Done {
+        browser.visit("about:blank")?;
+        browser.visit(&format!("{}{hash}", self.url))?;
+        browser.wait_for(&format!("document.documentElement.dataset.page === '{page}'"))
+    }
+}
+
+const NAMES: [&str; 16] = [
+    "ada", "bob", "carla", "dmitri", "elif", "frank", "grace", "hana", "ivan", "jun", "kofi",
+    "lena", "mona", "nils", "olga", "pedro",
+];
+
+fn every_page_fits_and_complains_of_nothing(
+    browser: &Browser,
+    shown: &Shown,
+    screenshots: Option<&Path>,
+) -> Done {
+    shown.open(browser, "overview", &format!("#token={}", shown.token))?;
+    let hash = browser.ask("return location.hash")?;
+    expect(hash == json!("#/overview"), &format!("the token stays in the address: {hash}"))?;
+    let pages = [
+        ("overview", "overview", "#/overview"),
+        ("tables", "tables", "#/tables"),
+        ("table", "table", "#/table?name=users"),
+        ("rows", "rows", "#/rows?table=users"),
+        ("no-rows", "rows", "#/rows?table=empty"),
+        ("wrong-filter", "rows", "#/rows?table=users&versions=2&filter=PrefixFilter('c')"),
+        ("heat", "heat", "#/heat?table=events"),
+        ("heat-reads", "heat", "#/heat?table=users"),
+        ("prompt", "prompt", "#/prompt"),
+    ];
+    for (width, size) in WIDTHS {
+        browser.resize(width, 1000)?;
+        for theme in ["light", "dark"] {
+            browser.ask(&format!("localStorage.setItem('hblite-theme', '{theme}')"))?;
+            for (name, page, hash) in pages {
+                shown.open(browser, page, hash)?;
+                if page == "heat" {
+                    browser.wait_for("document.documentElement.dataset.drawn !== undefined")?;
+                }
+                let wide = browser.ask("return document.documentElement.scrollWidth")?;
+                let fits = wide.as_u64() <= Some(u64::from(width));
+                expect(fits, &format!("{name} at {width} px is {wide} px wide"))?;
+                complains_of_nothing(browser, name)?;
+                if let Some(dir) = screenshots {
+                    std::fs::create_dir_all(dir)?;
+                    let file = dir.join(format!("{name}-{size}-{theme}.png"));
+                    std::fs::write(file, browser.screenshot()?)?;
+                }
+            }
+        }
+    }
+    browser.resize(1400, 1000)
+}
+
+fn complains_of_nothing(browser: &Browser, name: &str) -> Done {
+    let problems = browser.problems()?;
+    expect(problems.is_empty(), &format!("{name}: the browser complains: {problems:?}"))
+}
+
+fn markup_is_shown_and_not_interpreted(browser: &Browser, shown: &Shown) -> Done {
+    for (page, hash) in [
+        ("rows", "#/rows?table=users&limit=3".to_owned()),
+        ("rows", format!("#/rows?table=users&decode=text&prefix={}", "%3Cscript")),
+        ("rows", format!("#/rows?table={}", "%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")),
+        ("heat", format!("#/heat?table=users&from={}", "%3Cimg%20src%3Dx%3E")),
+    ] {
+        shown.open(browser, page, &hash)?;
+        let count = "return document.querySelectorAll('main img, main script, main b b').length";
+        expect(browser.ask(count)? == json!(0), &format!("{hash}: markup became elements"))?;
+    }
+    shown.open(browser, "rows", "#/rows?table=users&limit=3")?;
+    let text = browser.ask("return document.querySelector('main').textContent")?;
+    let text = text.as_str().unwrap_or_default();
+    expect(text.matches(MARKUP).count() == 3, &format!("row, column and value are shown: {text}"))?;
+    // A wrong table was asked for, which the browser reports.
+    browser.problems().map(drop)
+}
+
+fn tables_are_sorted_by_keys(browser: &Browser, shown: &Shown) -> Done {
+    shown.open(browser, "tables", "#/tables")?;
+    let first = "return document.querySelector('tbody a').textContent";
+    let before = browser.ask(first)?;
+    browser.ask("document.querySelector('[data-key=tables-0]').focus()")?;
+    browser.key(ENTER)?;
+    browser.key(ENTER)?;
+    let after = browser.ask(first)?;
+    let is_sorted = (before, after) == (json!("empty"), json!("users"));
+    expect(is_sorted, "a header sorts, and keeps the focus")?;
+    let sorted = browser.ask("return document.querySelector('th').getAttribute('aria-sort')")?;
+    expect(sorted == json!("descending"), &format!("the order is said: {sorted}"))?;
+    // From the beginning of the page, the first key leads to its content.
+    shown.open(browser, "tables", "#/tables")?;
+    browser.key(TAB)?;
+    let focused = browser.ask("return document.activeElement.textContent")?;
+    expect(focused == json!("Skip to content"), &format!("the first stop is {focused}"))
+}
+
+fn rows_are_found_by_the_form(browser: &Browser, shown: &Shown) -> Done {
+    shown.open(browser, "rows", "#/rows?table=users")?;
+    browser.ask(
+        "const form = document.querySelector('form');
+         form.elements.filter.value = \"PrefixFilter('mona')\"; form.elements.filter.focus()",
+    )?;
+    browser.key(ENTER)?;
+    browser.wait_for("document.querySelectorAll('tbody tr').length === 1")?;
+    let row = browser.ask("return document.querySelector('tbody .key').textContent")?;
+    expect(row == json!("mona"), &format!("the row is {row}"))?;
+    let number = browser.ask("return document.querySelector('tbody').textContent")?;
+    expect(number.to_string().contains("1164"), &format!("a number is decoded: {number}"))?;
+    complains_of_nothing(browser, "rows")
+}
+
+fn the_map_is_walked_through_and_zoomed_by_keys(browser: &Browser, shown: &Shown) -> Done {
+    shown.open(browser, "heat", "#/heat?table=events")?;
+    browser.wait_for("document.documentElement.dataset.drawn === 'events requests'")?;
+    let findings = browser.ask("return document.querySelector('.findings').textContent")?;
+    let findings = findings.as_str().unwrap_or_default();
+    let names = findings.contains("host7") && findings.contains("of the writes");
+    expect(names, &format!("the hot host is named: {findings}"))?;
+    browser.ask("document.querySelector('.map canvas').focus()")?;
+    for key in [DOWN, DOWN, DOWN, UP] {
+        browser.key(key)?;
+    }
+    let spoken =
+        |browser: &Browser| browser.ask("return document.getElementById('spoken').textContent");
+    let text = spoken(browser)?;
+    expect(text.to_string().contains("/s requests"), &format!("the cell is spoken: {text}"))?;
+    browser.key(ENTER)?;
+    browser.wait_for("location.hash.includes('from=')")?;
+    browser.wait_for("!document.querySelector('[data-key=whole]').disabled")?;
+    browser.ask("document.querySelector('.map canvas').focus()")?;
+    browser.key(ESCAPE)?;
+    browser.wait_for("!location.hash.includes('from=')")?;
+    // The pointer over the map names key, time and server.
+    let place = browser.ask(
+        "const box = document.querySelector('.map canvas').getBoundingClientRect();
+         return [Math.round(box.left + box.width / 2), Math.round(box.top + 200)]",
+    )?;
+    browser.actions(
+        &json!([{ "type": "pointerMove", "duration": 0, "x": place[0], "y": place[1] }]),
+    )?;
+    let tip = browser.ask("return document.querySelector('.tip').innerText")?;
+    expect(tip.to_string().contains("region"), &format!("the tip says: {tip}"))?;
+    browser.ask("document.querySelector('[data-key=advise]').click()")?;
+    browser.wait_for("document.querySelector('pre.advice, main .error') !== null")?;
+    let advice = browser.ask("return document.querySelector('pre.advice')?.textContent ?? ''")?;
+    expect(advice.to_string().contains("Proposed key"), &format!("the advice is: {advice}"))?;
+    complains_of_nothing(browser, "heat")
+}
+
+fn commands_run_with_the_token_only(browser: &Browser, shown: &Shown) -> Done {
+    shown.open(browser, "prompt", "#/prompt")?;
+    run(browser, "put 'empty', 'r', 'f:q', '<b>x</b>'")?;
+    run(browser, "get 'empty', 'r'")?;
+    let text = browser.ask("return document.querySelector('.terminal').textContent")?;
+    expect(text.to_string().contains("value=<b>x</b>"), &format!("the output is {text}"))?;
+    browser.key(UP)?;
+    let recalled = browser.ask("return document.querySelector('textarea').value")?;
+    expect(recalled == json!("get 'empty', 'r'"), &format!("{recalled} was recalled"))?;
+    complains_of_nothing(browser, "prompt")?;
+    browser.ask("sessionStorage.removeItem('token')")?;
+    shown.open(browser, "prompt", "#/prompt")?;
+    run(browser, "disable 'empty'")?;
+    browser.wait_for("document.querySelector('.terminal').textContent.includes('token')")?;
+    let is_there = shown.server.connection().admin().is_table_enabled("empty")?;
+    expect(is_there, "nothing is changed without the token")
+}
+
+/// Types a command and runs it.
+fn run(browser: &Browser, command: &str) -> Done {
+    let command = Value::from(command);
+    browser.ask(&format!(
+        "const line = document.querySelector('textarea'); line.value = {command}; line.focus()"
+    ))?;
+    browser.key(ENTER)?;
+    browser.wait_for("document.querySelector('.terminal pre:last-child') !== null")?;
+    browser.wait_for("!document.querySelector('.entry .main').disabled")
+}
+
+fn expect(holds: bool, otherwise: &str) -> Done {
+    if holds { Ok(()) } else { Err(otherwise.to_owned().into()) }
+}

@@ -1,0 +1,299 @@
+//! Where the load of a running cluster goes: figures and heat maps from its regions' counters.
+//!
+//! A [`Reading`] has the counters of one moment. What they grew between two readings is a window of
+//! the same [`Counts`] that a run of a study has, so figures, pages and pictures are the same.
+//! Servers count requests per region and not per key: which key is hot within a region, only hblite
+//! itself can say.
+
+mod reading;
+
+use std::collections::{BTreeMap, HashMap};
+
+pub use reading::{Reading, RegionReading};
+
+use hblite::bytes::from_string_binary;
+
+use crate::condition::short;
+use crate::figures::Figures;
+use crate::result::{
+    Counts, Imbalances, Metric, Region, RunResult, Settings, Spread, Storage, VERSION,
+    WindowCounts, Writing,
+};
+
+/// A region is hot with so many times the mean load.
+const HOT: f64 = 2.0;
+/// Share of the windows in which the same must be true to be called the rule.
+const MOST: f64 = 0.6;
+
+/// The tables in readings, the one with the most requests between the first and the last first.
+pub fn tables(readings: &[Reading]) -> Vec<String> {
+    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+    for pair in readings.windows(2) {
+        let before = counters(&pair[0], None);
+        for region in &pair[1].regions {
+            let (reads, writes, _) = grown(before.get(region.name.as_str()).copied(), region);
+            *sums.entry(&region.table).or_default() += reads + writes;
+        }
+    }
+    let mut tables: Vec<(&str, u64)> = sums.into_iter().filter(|(_, sum)| *sum > 0).collect();
+    tables.sort_by_key(|(_, sum)| std::cmp::Reverse(*sum));
+    tables.into_iter().map(|(table, _)| table.to_owned()).collect()
+}
+
+fn counters<'r>(reading: &'r Reading, table: Option<&str>) -> HashMap<&'r str, &'r RegionReading> {
+    let own = reading.regions.iter();
+    let own = own.filter(|region| table.is_none_or(|table| region.table == table));
+    own.map(|region| (region.name.as_str(), region)).collect()
+}
+
+/// Reads, writes and bytes since an earlier reading. A counter that fell began again.
+fn grown(before: Option<&RegionReading>, now: &RegionReading) -> (u64, u64, u64) {
+    let Some(before) = before else { return (now.reads, now.writes, now.bytes) };
+    let since = |before: u64, now: u64| if now >= before { now - before } else { now };
+    let bytes = since(before.bytes, now.bytes);
+    (since(before.reads, now.reads), since(before.writes, now.writes), bytes)
+}
+
+/// The windows of a table between readings, as a result like that of a run.
+///
+/// # Errors
+/// The reason why there are none: fewer than two readings, or none with the table.
+pub fn watched(readings: &[Reading], table: &str, servers: usize) -> Result<RunResult, String> {
+    let mut counts = Counts::default();
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let mut starts: Vec<(Vec<u8>, u32)> = Vec::new();
+    let first_ms = readings.first().map_or(0, |reading| reading.time_ms);
+    for pair in readings.windows(2) {
+        let before = counters(&pair[0], Some(table));
+        let mut regions: Vec<&RegionReading> =
+            counters(&pair[1], Some(table)).into_values().collect();
+        regions.sort_by_key(|region| place_of(region));
+        if regions.is_empty() || pair[1].time_ms <= pair[0].time_ms {
+            continue;
+        }
+        enter_layout(&mut counts, &mut numbers, &mut starts, &regions);
+        let ns = |ms: i64| u64::try_from(ms - first_ms).unwrap_or(0).saturating_mul(1_000_000);
+        let mut window = WindowCounts {
+            start_ns: ns(pair[0].time_ms),
+            end_ns: ns(pair[1].time_ms),
+            layout: counts.layouts.len() - 1,
+            ..WindowCounts::default()
+        };
+        for region in regions {
+            let (reads, writes, bytes) = grown(before.get(region.name.as_str()).copied(), region);
+            window.reads.push(reads);
+            window.writes.push(writes);
+            window.bytes.push(bytes);
+        }
+        counts.windows.push(window);
+    }
+    counts.check().map_err(|reason| format!("nothing was seen of the table {table}: {reason}"))?;
+    Ok(result_of(counts, table, servers))
+}
+
+/// Regions without known keys are in the order of their names.
+fn place_of(region: &RegionReading) -> (Option<Vec<u8>>, String) {
+    (region.start.as_deref().map(from_string_binary), region.name.clone())
+}
+
+/// Numbers new regions, and starts a new layout if the regions are others than before.
+fn enter_layout(
+    counts: &mut Counts,
+    numbers: &mut HashMap<String, u32>,
+    starts: &mut Vec<(Vec<u8>, u32)>,
+    regions: &[&RegionReading],
+) {
+    let mut layout = Vec::with_capacity(regions.len());
+    let mut next = Vec::with_capacity(regions.len());
+    for region in regions {
+        let start = region.start.as_deref().map(from_string_binary);
+        let known = numbers.get(&region.name).copied();
+        let number = known.unwrap_or_else(|| {
+            let number = counts.regions.len() as u32;
+            let holder = |start: &Vec<u8>| {
+                let index = starts.partition_point(|(other, _)| other <= start);
+                index.checked_sub(1).map(|index| starts[index].1)
+            };
+            counts.regions.push(Region {
+                start: region.start.clone().unwrap_or_else(|| region.name.clone()),
+                end: region.end.clone().unwrap_or_default(),
+                parent: start.as_ref().and_then(holder),
+            });
+            numbers.insert(region.name.clone(), number);
+            number
+        });
+        layout.push(number);
+        if let Some(start) = start {
+            next.push((start, number));
+        }
+    }
+    if counts.layouts.last() != Some(&layout) {
+        counts.layouts.push(layout);
+        *starts = next;
+    }
+}
+
+fn result_of(counts: Counts, table: &str, servers: usize) -> RunResult {
+    let regions = counts.final_regions().len();
+    let seconds = counts.windows.last().map_or(0, |window| window.end_ns) as f64 / 1e9;
+    let writes = counts.sum(Metric::Writes);
+    let spread = Spread::of(&counts);
+    let imbalance = Imbalances::of(&counts, servers);
+    let settings = Settings {
+        records: writes,
+        entities: 0,
+        regions,
+        splits: "as found".to_owned(),
+        servers,
+        handlers: 1,
+        clients: 0,
+        utilization: 0.5,
+        service: "measured".to_owned(),
+        rate: if seconds > 0.0 { writes as f64 / seconds } else { 0.0 },
+        distribution: "observed".to_owned(),
+        reads: counts.sum(Metric::Reads),
+        windows: counts.windows.len(),
+        value_bytes: 0,
+        seed: 0,
+    };
+    RunResult {
+        version: VERSION,
+        study: "watch".to_owned(),
+        design: table.to_owned(),
+        key: String::new(),
+        settings,
+        counts,
+        spread,
+        imbalance,
+        storage: Storage::default(),
+        writing: Writing::default(),
+        queries: Vec::new(),
+        simulations: Vec::new(),
+    }
+}
+
+/// What is hot in a watched table, in sentences, and what a better design would change.
+pub fn verdict(result: &RunResult) -> Vec<String> {
+    let mut lines = Vec::new();
+    for metric in [Metric::Writes, Metric::Reads] {
+        let totals = result.counts.totals(metric);
+        let (Some(figures), Some(spread)) = (Figures::of(&totals), result.spread.get(metric))
+        else {
+            continue;
+        };
+        let what = metric.text();
+        let regions = totals.len();
+        let windowed = spread.windowed.mean.max_over_mean;
+        lines.push(format!(
+            "{} {what} in {regions} regions: in a window, the hottest has {} times the mean; over \
+             the whole time, {} times.",
+            totals.iter().sum::<u64>(),
+            short(windowed),
+            short(figures.max_over_mean)
+        ));
+        if regions == 1 {
+            lines.push("The table has one region: split it before its load grows.".to_owned());
+        } else if windowed >= HOT {
+            lines.extend(hot(result, metric, &totals));
+        }
+    }
+    lines
+}
+
+/// The hottest region, whether it stays the same, and what that means.
+fn hot(result: &RunResult, metric: Metric, totals: &[u64]) -> Vec<String> {
+    let counts = &result.counts;
+    let total: u64 = totals.iter().sum();
+    let most = (0..totals.len()).max_by_key(|index| totals[*index]).unwrap_or(0);
+    let region = &counts.regions[counts.final_regions()[most] as usize];
+    let (what, share) = (metric.text(), totals[most] as f64 / total.max(1) as f64 * 100.0);
+    let range = match (region.start.as_str(), region.end.as_str()) {
+        ("", "") => "all keys".to_owned(),
+        ("", end) => format!("the first key to \"{end}\""),
+        (start, "") => format!("\"{start}\" to the last key"),
+        (start, end) => format!("\"{start}\" to \"{end}\""),
+    };
+    let mut lines =
+        vec![format!("Hottest for {what}: the region from {range}, with {share:.0} % of them.")];
+    // The hottest place of each window with load.
+    let hottest = counts.windows.iter().filter_map(|window| {
+        let loads = window.of(metric);
+        let place = (0..loads.len()).max_by_key(|place| loads[*place])?;
+        (loads[place] > 0).then_some((place, loads.len()))
+    });
+    let hottest: Vec<(usize, usize)> = hottest.collect();
+    let share_of = |count: usize| count as f64 / hottest.len().max(1) as f64;
+    let moved = hottest.windows(2).filter(|pair| pair[0].0 != pair[1].0).count();
+    let forward = hottest.windows(2).filter(|pair| pair[1].0 > pair[0].0).count();
+    let last = hottest.iter().filter(|(place, regions)| place + 1 == *regions).count();
+    let advice = if metric == Metric::Writes && share_of(last) >= MOST {
+        "Most of the time it is the last region: keys probably begin with a time or a sequence \
+         number. A salt or hash in front of the key spreads them, and a range is then read by one \
+         scan per salt; another field in front does so too."
+    } else if moved >= 2 && forward * 2 > moved {
+        "The hot region moves forward: what is written or read at one time lies together. Put \
+         something in front of the key that does not grow, such as a salt, a hash or another field."
+    } else {
+        "It stays the same region: if its load is spread over many keys, split it; if one entity \
+         has most of it, put a salt or a time bucket behind the entity."
+    };
+    lines.push(advice.to_owned());
+    lines
+        .push("hblite hotspot advise compares designs on a sample of the table's keys.".to_owned());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(name: &str, start: &str, end: &str, writes: u64) -> RegionReading {
+        let (start, end) = (Some(start.to_owned()), Some(end.to_owned()));
+        let (table, name) = ("t".to_owned(), name.to_owned());
+        RegionReading { table, name, start, end, reads: 0, writes, bytes: 0 }
+    }
+
+    /// Two regions, of which the last is written to and split on the way.
+    fn readings() -> Vec<Reading> {
+        let of = |time_ms, regions| Reading { time_ms, regions };
+        vec![
+            of(1_000, vec![region("b", "m", "", 100), region("a", "", "m", 50)]),
+            of(2_000, vec![region("a", "", "m", 51), region("b", "m", "", 109)]),
+            of(
+                3_000,
+                vec![region("a", "", "m", 52), region("c", "m", "t", 2), region("d", "t", "", 7)],
+            ),
+            of(
+                4_000,
+                vec![region("a", "", "m", 53), region("c", "m", "t", 2), region("d", "t", "", 16)],
+            ),
+        ]
+    }
+
+    #[test]
+    fn windows_are_differences_and_splits_are_followed() {
+        let readings = readings();
+        assert_eq!(tables(&readings), ["t"]);
+        let result = watched(&readings, "t", 2).unwrap();
+        let writes: Vec<&[u64]> =
+            result.counts.windows.iter().map(|window| &window.writes[..]).collect();
+        assert_eq!(writes, [&[1, 9][..], &[1, 2, 7], &[1, 0, 9]]);
+        assert_eq!(result.counts.extents(), [(0, 1), (1, 3), (1, 2), (2, 3)]);
+        // 1.8, 2.1 and 2.7 times the mean of a window, each with ten requests.
+        let windowed = result.spread.writes.unwrap().windowed.mean.max_over_mean;
+        assert!((windowed - (1.8 + 2.1 + 2.7) / 3.0).abs() < 1e-9, "{windowed}");
+        assert!(watched(&readings[..1], "t", 2).is_err());
+        assert!(watched(&readings, "other", 2).unwrap_err().contains("the table other"));
+    }
+
+    #[test]
+    fn the_verdict_names_the_region_and_the_reason() {
+        let text = verdict(&watched(&readings(), "t", 2).unwrap()).join("\n");
+        assert!(text.contains("30 writes in 3 regions"), "{text}");
+        assert!(
+            text.contains("the region from \"t\" to the last key, with 70 % of them"),
+            "{text}"
+        );
+        assert!(text.contains("it is the last region"), "{text}");
+    }
+}

@@ -1,0 +1,82 @@
+//! A port with nothing but pages: the console of a store or a cluster that this process does not
+//! serve.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use hblite_model::{Error, Result};
+use hblite_wire::memory::MemoryBudget;
+use tokio::runtime::Runtime;
+
+use super::Refused;
+use super::listener::{self, Terms};
+use super::pages::{self, PAGE_SIZE_MAX_BYTES, Pages};
+use crate::options::Limits;
+
+/// Threads that answer.
+const THREADS: usize = 8;
+/// Memory for requests and answers.
+const MEMORY_BYTES: usize = 128 * 1024 * 1024;
+
+/// Answers requests for pages until it is dropped.
+#[derive(Debug)]
+pub struct PageServer {
+    runtime: Option<Runtime>,
+    port: u16,
+}
+
+impl PageServer {
+    /// Opens a port, 0 for any free one, and serves `pages` on it.
+    ///
+    /// # Errors
+    /// `Io` if the port cannot be opened; the message names it.
+    pub fn start(bind: IpAddr, port: u16, pages: Arc<dyn Pages>) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .thread_name("hblite-pages")
+            .worker_threads(1)
+            .max_blocking_threads(THREADS)
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(|error| Error::io_of("cannot start threads", error))?;
+        let address = SocketAddr::new(bind, port);
+        let failed = |error: io::Error| Error::io_of(&format!("cannot listen on {address}"), error);
+        let listener = runtime.block_on(tokio::net::TcpListener::bind(address)).map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        let router = Router::new().fallback(async move |request: Request| -> Response {
+            match request.uri().path() {
+                "/" => (StatusCode::SEE_OTHER, [(header::LOCATION, "/console/")]).into_response(),
+                path if pages::has(path) => pages::answer(Arc::clone(&pages), request).await,
+                _ => Refused::new(StatusCode::NOT_FOUND, "no such path; see /").into_response(),
+            }
+        });
+        let limits = Limits::default();
+        let terms = Terms {
+            hello_timeout: limits.hello_timeout,
+            stall_timeout: limits.stall_timeout,
+            memory: Arc::new(MemoryBudget::new(MEMORY_BYTES)),
+            memory_share_bytes: MEMORY_BYTES,
+            answer_bytes: Arc::new(|_| 2 * PAGE_SIZE_MAX_BYTES),
+        };
+        runtime.spawn(listener::serve(listener, router, terms));
+        Ok(Self { runtime: Some(runtime), port })
+    }
+
+    /// The port that is open.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+impl Drop for PageServer {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
