@@ -3,22 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod command;
+
 use std::fs;
-use std::io::Write as _;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use hblite_server::{ServerOptions, TestServer};
 
 fn hblite(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hblite"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
+    command::hblite(arguments.iter().copied(), input)
 }
 
 /// Standard output and the exit status.
