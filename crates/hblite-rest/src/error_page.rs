@@ -12,7 +12,7 @@ use crate::response::Response;
 const FORMS: &[&str] =
     &["text/html", "application/xhtml+xml", "text/plain", "application/json", "text/json"];
 
-/// The caching of pages, by which they can be told from answers of resources.
+/// The `Cache-Control` header of pages, which distinguishes them from answers of resources.
 const PAGE_CACHING: &str = "must-revalidate,no-cache,no-store";
 
 /// Whether a response is a page.

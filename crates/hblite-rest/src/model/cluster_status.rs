@@ -29,7 +29,7 @@ pub(crate) struct Server {
     pub(crate) regions: Vec<RegionStatus>,
 }
 
-/// Names, values and order of what is told of a region, as in the JSON after its name.
+/// The figures of a region: names, values and order as in its JSON, after the name.
 fn figures(region: &RegionStatus) -> [(&'static str, u64); 12] {
     let count = |count: usize| count as u64;
     [
