@@ -10,8 +10,8 @@
 //! [`Compression`], which has its name and its number on disk. A codec that is missing from the
 //! registry does not compile.
 //!
-//! The feature `zstd` (on by default) is the only one with C code. Without it, [`check`] and
-//! [`codec`] refuse ZSTD with an error that names the codec and the feature.
+//! The feature `zstd` (on by default) is the only one with C code. Without it,
+//! [`ensure_available`] and [`codec`] refuse ZSTD with an error that names the codec and the feature.
 //!
 //! Memory: output grows with what really comes out of the codec and never beyond the limit that
 //! the caller sets, so a damaged size cannot allocate. Callers may count it, see [`Memory`].

@@ -6,8 +6,8 @@
 //!
 //! All numbers are big-endian. This is the key part of HBase's `KeyValue`, the key of HFile indexes
 //! and the order of every store. Functions that take a key require it to be well-formed (see
-//! [`check`]). Given a malformed key they panic or return nonsense, so bytes from outside are
-//! checked once on entry.
+//! [`is_well_formed`]). Given a malformed key they panic or return nonsense, so bytes from outside
+//! are checked once on entry.
 
 use super::{CellType, LATEST_TIMESTAMP};
 
