@@ -11,7 +11,8 @@
 //! registry does not compile.
 //!
 //! The feature `zstd` (on by default) is the only one with C code. Without it,
-//! [`ensure_available`] and [`codec`] refuse ZSTD with an error that names the codec and the feature.
+//! [`ensure_available`] and [`codec`] refuse ZSTD with an error that names the codec and the
+//! feature.
 //!
 //! Memory: output grows with what really comes out of the codec and never beyond the limit that
 //! the caller sets, so a damaged size cannot allocate. Callers may count it, see [`Memory`].
