@@ -183,6 +183,43 @@ fn a_store_whose_first_open_failed_survives_a_power_cut() {
     verify(&connection, &told, "power cut after a failed first open");
 }
 
+/// An open makes directories above the store's own and is killed, or fails, before their names are
+/// durable. The next one finds them, and must not take any of their names for granted. A backup
+/// makes its directory in the same way.
+#[test]
+fn directories_of_an_open_or_backup_that_failed_survive_a_power_cut() {
+    for failing in 1..4 {
+        let disk = CrashFileSystem::new();
+        let fs = FaultFileSystem::new(Arc::new(disk.clone()));
+        let env = |fs: &dyn Fn() -> Arc<dyn FileSystem>| Env::in_memory().with_fs(fs());
+        let deep = Path::new("/a/b/store");
+        fs.inject(Fault::on(Operation::SyncDir).nth(failing));
+        let options = Options::new().engine(testkit::by_hand());
+        let faulty = || -> Arc<dyn FileSystem> { Arc::new(fs.clone()) };
+        // The store may also have become complete before the failure.
+        let _ = options.clone().env(env(&faulty)).open(deep);
+        fs.heal();
+        let connection = options.clone().env(env(&faulty)).open(deep).expect("the disk is well");
+        let mut told = Acknowledged::default();
+        create_table(&connection, &mut told).expect("the table is new");
+        write(&connection, "row", &mut told).expect("nothing fails");
+        fs.inject(Fault::on(Operation::SyncDir).nth(failing));
+        let _ = connection.admin().backup("/c/d/first");
+        fs.heal();
+        connection.admin().backup("/c/d/second").expect("the disk is well");
+
+        let after = disk.after_power_cut(0);
+        for dir in ["/a/b/store", "/c/d/second"] {
+            let context = format!("{dir}, sync {failing} of a directory failed");
+            let copy = after.fork();
+            let left = || -> Arc<dyn FileSystem> { Arc::new(copy.clone()) };
+            let found = options.clone().env(env(&left)).create_if_missing(false).open(dir);
+            let found = found.unwrap_or_else(|error| panic!("{context}: {error}"));
+            verify(&found, &told, &context);
+        }
+    }
+}
+
 /// A row is written, flushed, deleted and compacted away. The power goes in that compaction, again
 /// in the next one, and a third time when the store was just opened. Each compaction's file tells
 /// which files it replaces, and the first file must not outlive the one that tells of it: the row

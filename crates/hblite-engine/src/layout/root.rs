@@ -1,6 +1,6 @@
 //! The root of a store: its lock, and the files by which a store is known.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use hblite_env::{Env, FileLock, FileSystem};
@@ -107,6 +107,12 @@ fn read<T>(
     }
 }
 
+/// Whether the error of a sync shows that no open of this store made a name in the directory: it
+/// cannot even be listed, or nothing in it can be written.
+fn has_no_new_names(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
 impl Layout {
     /// Makes the store's own directory, durably, if it is not there.
     ///
@@ -114,26 +120,17 @@ impl Layout {
     /// `Io`.
     pub(crate) fn create_root(&self, fs: &dyn FileSystem) -> Result<()> {
         let io = |error| Error::io("cannot create directory", &self.root, error);
-        let mut parents = Vec::new();
-        // Without a version, nobody may have got as far as to make the directory's name durable.
-        if !fs.exists(&self.version_file()).map_err(io)? {
-            parents.extend(self.root.parent());
-        }
-        for dir in self.root.ancestors().skip(1) {
-            if dir.as_os_str().is_empty() || fs.exists(dir).map_err(io)? {
-                break;
-            }
-            parents.extend(dir.parent());
-        }
-        if parents.is_empty() {
+        // Without a version, nobody may have got as far as to make the names durable: those of the
+        // directory and of the ones above it, which a killed or failed open may have made as well.
+        if fs.exists(&self.version_file()).map_err(io)? {
             return Ok(());
         }
         fs.create_dir_all(&self.root).map_err(io)?;
-        for parent in parents.into_iter().rev() {
-            let is_here = parent.as_os_str().is_empty();
-            match fs.sync_dir(if is_here { Path::new(".") } else { parent }) {
-                // Whoever may not even list a directory did not make a name in it.
-                Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}
+        let above: Vec<&Path> = self.root.ancestors().skip(1).collect();
+        for dir in above.into_iter().rev() {
+            let is_here = dir.as_os_str().is_empty();
+            match fs.sync_dir(if is_here { Path::new(".") } else { dir }) {
+                Err(error) if has_no_new_names(&error) => {}
                 synced => synced.map_err(io)?,
             }
         }
