@@ -15,12 +15,12 @@ pub(crate) struct GatewayArguments {
     /// Port of the Thrift 1 gateway, as of HBase's `thrift` server; 0 for any free port.
     #[arg(long, value_name = "PORT")]
     thrift_port: Option<u16>,
-    /// Port of the REST gateway, as of HBase's `rest` server; 0 for any free port.
-    #[arg(long, value_name = "PORT")]
-    rest_port: Option<u16>,
     /// Port of the Thrift 2 gateway, as of HBase's `thrift2` server; 0 for any free port.
     #[arg(long, value_name = "PORT")]
     thrift2_port: Option<u16>,
+    /// Port of the REST gateway, as of HBase's `rest` server; 0 for any free port.
+    #[arg(long, value_name = "PORT")]
+    rest_port: Option<u16>,
 }
 
 /// The gateways that are open.

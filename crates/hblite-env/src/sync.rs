@@ -29,8 +29,8 @@ pub mod mpsc {
 #[cfg(not(feature = "simulation"))]
 const LOOKS_MAX: u32 = 400;
 
-/// Waits some microseconds for `is_met` without giving up the processor, and returns whether it was
-/// met. For a wait on another thread that is nearly done: sleeping would cost both threads more.
+/// Polls `is_met` for a few microseconds without yielding the processor. Returns whether it became
+/// true. Use it to wait for a thread that is nearly done: sleeping would cost both threads more.
 ///
 /// On a single processor, and in a simulation, it looks once: no other thread can run meanwhile.
 #[cfg(not(feature = "simulation"))]

@@ -125,6 +125,8 @@ fn copy_table(
         .with_view(view)
         .with_threads(arguments.threads.into())
         .with_bytes_per_second_max(arguments.rate.map(|rate| rate << 20));
+    // A file that cannot be written is reported before the copy, not after it.
+    state.save(&progress)?;
     let begun = Instant::now();
     let progress = Mutex::new(progress);
     let reporter = Mutex::new(Reporter { state, bar: row_spinner(), failure: None });

@@ -33,7 +33,7 @@ use hblite_model::{BackupReport, Result};
 use crate::layout::{self, Layout, Tolerance};
 use crate::wal;
 
-pub(crate) use self::target::Target;
+pub(crate) use self::target::{Target, check_free};
 
 /// Makes a copy of the closed store in `dir` as a new directory `to`.
 ///

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hblite_env::sync::Mutex;
 use hblite_env::time::Instant;
-use hblite_env::{Env, FileLock};
+use hblite_env::{Env, FileLock, FileSystem};
 use hblite_hfile::HFileReader;
 use hblite_model::{BackupReport, Error, Exception, Result};
 
@@ -73,7 +73,7 @@ impl Target {
     pub(crate) fn begin_anywhere(env: &Env, source: &Path, to: &Path) -> Result<Self> {
         let began = Instant::now();
         let partial = Layout::new(&partial_path(to)?);
-        check_free(env, to)?;
+        check_free(env.fs.as_ref(), to)?;
         unfinished::check_own(env.fs.as_ref(), &partial)?;
         partial.create_root(env.fs.as_ref())?;
         let lock = partial.lock(env)?;
@@ -299,8 +299,8 @@ fn partial_path(to: &Path) -> Result<PathBuf> {
 }
 
 /// Refuses a target that is there, unless it is an empty directory.
-fn check_free(env: &Env, to: &Path) -> Result<()> {
-    match env.fs.list_dir(to) {
+pub(crate) fn check_free(fs: &dyn FileSystem, to: &Path) -> Result<()> {
+    match fs.list_dir(to) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Ok(entries) if entries.is_empty() => Ok(()),
         Ok(_) => {

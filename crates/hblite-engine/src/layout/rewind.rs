@@ -24,7 +24,7 @@ use hblite_env::{DirEntry, FileSystem};
 use hblite_model::{Error, Result};
 
 use super::own::{Shape, foreign_entry};
-use super::{Layout, StoreId};
+use super::{Layout, StoreId, TEMPORARY_DIR};
 use crate::files::{link_or_copy, sync_dir};
 use crate::parallel;
 
@@ -167,26 +167,40 @@ impl Layout {
         Ok(())
     }
 
+    /// Tables, archived tables and snapshots must have nothing but what hblite writes there.
     fn refuse_foreign(&self, fs: &dyn FileSystem) -> Result<()> {
-        let data = self.data_dir();
-        for namespace in list(fs, &data)? {
-            let dir = data.join(&namespace.name);
-            for table in list(fs, &dir)? {
-                let table = dir.join(&table.name);
-                let foreign = foreign_entry(fs, &table, Shape::Table);
-                let foreign = foreign.map_err(|error| Error::io("cannot list", &table, error))?;
-                if let Some(path) = foreign {
-                    let message = format!(
-                        "the store cannot be rewound: hblite did not write {}, and the rewind \
-                         would remove it. Move it away first",
-                        path.display()
-                    );
-                    return Err(Error::do_not_retry(message));
-                }
+        for data in [self.data_dir(), self.root.join("archive/data")] {
+            for namespace in list(fs, &data)? {
+                refuse_foreign_below(fs, &data.join(&namespace.name), Shape::Table)?;
             }
         }
-        Ok(())
+        refuse_foreign_below(fs, &self.snapshots_dir(), Shape::Snapshot)
     }
+}
+
+/// Refuses a directory with an entry in which something foreign is; entries have this shape.
+fn refuse_foreign_below(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result<()> {
+    for entry in list(fs, dir)? {
+        let path = dir.join(&entry.name);
+        if entry.is_dir && entry.name == TEMPORARY_DIR && shape == Shape::Snapshot {
+            refuse_foreign_below(fs, &path, shape)?;
+            continue;
+        }
+        let foreign = match entry.is_dir {
+            true => foreign_entry(fs, &path, shape),
+            false => Ok(Some(path.clone())),
+        };
+        let foreign = foreign.map_err(|error| Error::io("cannot list", &path, error))?;
+        if let Some(path) = foreign {
+            let message = format!(
+                "the store cannot be rewound: hblite did not write {}, and the rewind would \
+                 remove it. Move it away first",
+                path.display()
+            );
+            return Err(Error::do_not_retry(message));
+        }
+    }
+    Ok(())
 }
 
 fn absent(path: &Path) -> PathBuf {

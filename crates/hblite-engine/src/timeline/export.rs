@@ -4,12 +4,12 @@
 //! name in one step. What an interruption leaves there is in the way of the next export, which
 //! names it. Threads: one.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use hblite_env::{FileSystem, copy_between};
-use hblite_model::{Error, ErrorKind as Kind, Exception, Result};
+use hblite_model::{Error, Result};
 
+use crate::backup::check_free;
 use crate::files::sync_dir;
 use crate::layout::Layout;
 
@@ -26,22 +26,12 @@ pub(super) fn write(
     for dir in [to, &partial] {
         check_free(disk, dir)?;
     }
+    // With the names of directories that are made above it.
+    Layout::new(&partial).create_root(disk)?;
     copy_dir(files, store.root(), store, disk, &partial)?;
     disk.rename(&partial, to).map_err(|error| Error::io("cannot make", to, error))?;
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
     sync_dir(disk, parent.unwrap_or(Path::new(".")))
-}
-
-fn check_free(disk: &dyn FileSystem, dir: &Path) -> Result<()> {
-    match disk.list_dir(dir) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Ok(entries) if entries.is_empty() => Ok(()),
-        Err(error) => Err(Error::io("cannot use", dir, error)),
-        Ok(_) => {
-            let message = format!("{} is there already and not empty", dir.display());
-            Err(Error::new(Exception::Io, message).with_kind(Kind::AlreadyExists))
-        }
-    }
 }
 
 fn copy_dir(

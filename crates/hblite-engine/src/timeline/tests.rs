@@ -252,12 +252,17 @@ fn a_file_of_someone_else_keeps_a_store_from_being_rewound() {
     create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
     timeline.checkpoint("one").unwrap();
     put(&timeline, "a", "1");
-    let foreign = Path::new("/store/data/default/t/notes.txt");
-    fs.create(foreign).unwrap().write_all(b"mine").unwrap();
-    let error = timeline.rewind("one").unwrap_err();
-    assert!(error.message().contains("notes.txt"), "{error}");
-    assert_eq!(value(&timeline, "a").as_deref(), Some("1"));
-    fs.remove_file(foreign).unwrap();
+    for dir in ["data/default/t", "data/default", ".hbase-snapshot/mine", "archive/data/default/t"]
+    {
+        let foreign = Path::new("/store").join(dir).join("notes.txt");
+        fs.create_dir_all(foreign.parent().unwrap()).unwrap();
+        fs.create(&foreign).unwrap().write_all(b"mine").unwrap();
+        let error = timeline.rewind("one").unwrap_err();
+        assert!(error.message().contains("notes.txt"), "{error}");
+        assert_eq!(value(&timeline, "a").as_deref(), Some("1"));
+        assert_eq!(fs.read(&foreign).unwrap(), b"mine");
+        fs.remove_file(&foreign).unwrap();
+    }
     timeline.rewind("one").unwrap();
     assert_eq!(value(&timeline, "a"), None);
 }
