@@ -20,6 +20,8 @@ pub enum Error {
         /// What is missing or wrong.
         what: String,
     },
+    /// A cluster already has a table that a run would create and drop.
+    Taken(hblite::TableName),
     /// The study, design or question does not exist.
     Unknown {
         /// The requested name.
@@ -41,6 +43,10 @@ impl fmt::Display for Error {
             Self::Store(error) => write!(f, "{error}"),
             Self::Key(error) => write!(f, "{error}"),
             Self::Row { row, what } => write!(f, "row {row}: {what}"),
+            Self::Taken(table) => write!(
+                f,
+                "the cluster already has a table {table}: a run creates its tables and drops them"
+            ),
             Self::Unknown { what, known } => write!(f, "no {what}; known: {known}"),
         }
     }
@@ -51,7 +57,7 @@ impl std::error::Error for Error {
         match self {
             Self::Store(error) => Some(error),
             Self::Key(error) => Some(error),
-            Self::Row { .. } | Self::Unknown { .. } => None,
+            Self::Row { .. } | Self::Taken(_) | Self::Unknown { .. } => None,
         }
     }
 }

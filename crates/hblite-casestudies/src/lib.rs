@@ -37,6 +37,7 @@ mod random;
 mod run;
 pub mod studies;
 mod study;
+mod temporary;
 mod trace;
 
 use hblite::{ColumnFamilyDescriptor, TableDescriptor, TableName};
@@ -45,9 +46,12 @@ pub use error::{Error, Result};
 pub use ids::IdTable;
 pub use keyed::{KeyedDesign, Kind, Record};
 pub use merged::{MergedRows, merged};
-pub use run::{CaseStudyOptions, Comparison, DesignReport, QuestionReport, run_design};
+pub use run::{
+    CaseStudyOptions, Comparison, DesignReport, QuestionReport, run_design, run_design_on_cluster,
+};
 pub use studies::{studies, study};
 pub use study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Skew, Write};
+pub use temporary::TemporaryTables;
 pub use trace::{Cost, Row, Step, TableReader, Trace, TracedRead, TracedScan};
 
 /// A table with families of the default settings.

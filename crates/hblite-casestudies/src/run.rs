@@ -1,4 +1,5 @@
-//! Runs a study: each design in a store of its own, the same questions for all of them.
+//! Runs a study: each design in a store of its own or in tables of its own on a cluster, the same
+//! questions for all of them.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use hblite_rowkey::{Order, quantile_splits};
 
 use crate::error::Result;
 use crate::study::{CaseStudy, DataSet, Question, SchemaDesign, Session};
+use crate::temporary::TemporaryTables;
 use crate::trace::{Cost, Trace};
 
 /// How a study is run.
@@ -79,6 +81,18 @@ pub fn run_design(
 ) -> Result<DesignReport> {
     let (splits, key_bytes) = sample(design, data, options.regions)?;
     design.create(connection, &splits)?;
+    ask_all(study, design, data, connection, (splits.len() + 1, key_bytes), options)
+}
+
+/// Fills and queries the tables of a design. `shape`: regions, and bytes of a key.
+fn ask_all(
+    study: &dyn CaseStudy,
+    design: &dyn SchemaDesign,
+    data: &DataSet,
+    connection: &Connection,
+    (regions, key_bytes): (usize, f64),
+    options: CaseStudyOptions,
+) -> Result<DesignReport> {
     let session = design.open(connection)?;
     let start = Instant::now();
     let puts = session.load(data)?;
@@ -97,11 +111,34 @@ pub fn run_design(
         why: design.why(),
         puts,
         load_time,
-        regions: splits.len() + 1,
+        regions,
         key_bytes,
         after_load: session.after_load(data)?,
         questions,
     })
+}
+
+/// As [`run_design`], on a cluster: `cluster` is from `hblite::connect`. The tables of the design
+/// must not exist there. They are dropped at the end, also after an error.
+///
+/// # Errors
+/// As [`run_design`]; [`Error::Taken`](crate::Error::Taken) if one of the tables exists.
+pub fn run_design_on_cluster(
+    study: &dyn CaseStudy,
+    design: &dyn SchemaDesign,
+    data: &DataSet,
+    cluster: &Connection,
+    options: CaseStudyOptions,
+) -> Result<DesignReport> {
+    let mut tables = TemporaryTables::claim(cluster, &design.tables())?;
+    let (splits, key_bytes) = sample(design, data, options.regions)?;
+    design.create(cluster, &splits)?;
+    for table in design.tables() {
+        tables.add(table.name().clone());
+    }
+    let report = ask_all(study, design, data, cluster, (splits.len() + 1, key_bytes), options)?;
+    tables.remove()?;
+    Ok(report)
 }
 
 /// Split keys, and how long keys are.

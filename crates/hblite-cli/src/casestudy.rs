@@ -7,10 +7,11 @@ use clap::{Args, Subcommand};
 use hblite::Connection;
 use hblite_casestudies::{
     CaseStudy, CaseStudyOptions, Comparison, DesignReport, Result, SchemaDesign, run_design,
-    studies, study,
+    run_design_on_cluster, studies, study,
 };
 
 use crate::output::{FAILURE, fail, print};
+use crate::transfer::place::connect;
 
 /// What to do with the studies.
 #[derive(Debug, Subcommand)]
@@ -42,6 +43,10 @@ pub(crate) struct RunArguments {
     /// Keeps the stores, one for each design, as DIR/STUDY/DESIGN; otherwise they are in memory
     #[arg(long)]
     dir: Option<PathBuf>,
+    /// Runs on this cluster instead: hbase://zookeeper-host:2181/hbase or hbase+rpc://host:16000.
+    /// The tables of a study must not exist; they are dropped after each design
+    #[arg(long, value_name = "URL", conflicts_with = "dir")]
+    connect: Option<String>,
     /// Compares every answer with that of a plain loop over the records
     #[arg(long)]
     check: bool,
@@ -97,14 +102,19 @@ fn run_studies(arguments: &RunArguments) -> std::result::Result<bool, String> {
         "all" => studies(),
         name => vec![study(name).map_err(|error| error.to_string())?],
     };
+    let cluster = arguments.connect.as_deref().map(connect).transpose()?;
     let mut is_right = true;
     for study in studies {
-        is_right &= run_study(study.as_ref(), arguments)?;
+        is_right &= run_study(study.as_ref(), arguments, cluster.as_ref())?;
     }
     Ok(is_right)
 }
 
-fn run_study(study: &dyn CaseStudy, arguments: &RunArguments) -> std::result::Result<bool, String> {
+fn run_study(
+    study: &dyn CaseStudy,
+    arguments: &RunArguments,
+    cluster: Option<&Connection>,
+) -> std::result::Result<bool, String> {
     let data = study.data(arguments.records, arguments.seed);
     print(&format!(
         "== {}: {}\n   {}\n   {} records of {} entities, seed {}\n\n",
@@ -121,7 +131,7 @@ fn run_study(study: &dyn CaseStudy, arguments: &RunArguments) -> std::result::Re
     };
     let mut reports: Vec<DesignReport> = Vec::new();
     for design in designs {
-        let report = in_store(study, design.as_ref(), arguments)
+        let report = run_one(study, design.as_ref(), arguments, cluster)
             .map_err(|error| format!("{} {}: {error}", study.name(), design.name()))?;
         if !arguments.brief {
             print(&format!("{report}\n"));
@@ -133,15 +143,19 @@ fn run_study(study: &dyn CaseStudy, arguments: &RunArguments) -> std::result::Re
     Ok(questions.all(|question| question.is_right != Some(false)))
 }
 
-/// Runs a design in a store of its own.
-fn in_store(
+/// Runs a design in a store of its own, or on a cluster.
+fn run_one(
     study: &dyn CaseStudy,
     design: &dyn SchemaDesign,
     arguments: &RunArguments,
+    cluster: Option<&Connection>,
 ) -> Result<DesignReport> {
-    let connection = open(study, design, arguments.dir.as_deref())?;
     let data = study.data(arguments.records, arguments.seed);
     let options = CaseStudyOptions { regions: arguments.regions, is_checked: arguments.check };
+    if let Some(cluster) = cluster {
+        return run_design_on_cluster(study, design, &data, cluster, options);
+    }
+    let connection = open(study, design, arguments.dir.as_deref())?;
     let report = run_design(study, design, &data, &connection, options)?;
     connection.close()?;
     Ok(report)

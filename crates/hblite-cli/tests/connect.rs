@@ -84,3 +84,139 @@ fn a_cluster_that_is_not_there_is_named() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && errors.contains("127.0.0.1:1"), "{errors}");
 }
+
+/// The lines of a table that follow its title.
+fn table(shown: &str, title: &str) -> Vec<String> {
+    let lines = shown.lines().skip_while(|line| !line.starts_with(title)).skip(2);
+    lines.take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+/// Where the writes went and how many scans, regions and rows a query took, as on a store.
+#[test]
+fn designs_are_compared_on_a_cluster() {
+    let (_server, url) = cluster();
+    let dir = tempfile::TempDir::new().unwrap();
+    let run = |out: &str, place: &[&str]| {
+        let out = dir.path().join(out);
+        let study = ["hotspot", "run", "--study", "salting", "--design", "sequential,salted"];
+        let size = ["--records", "3000", "--regions", "4", "--windows", "6", "--reads", "6"];
+        let arguments = [&study[..], &size, &["--out", out.to_str().unwrap()], place].concat();
+        shown(&hblite(&arguments, ""))
+    };
+    let (local, remote) = (run("local", &[]), run("remote", &["--connect", &url]));
+    let even = "How evenly writes are spread";
+    assert_eq!(table(&local, even), table(&remote, even), "{remote}");
+    assert_eq!(table(&local, even).len(), 2, "{local}");
+    let costs = |shown: &str| -> Vec<Vec<String>> {
+        let lines = table(shown, "What reading back costs");
+        // The name of query and design, scans, regions and rows; cells are not counted there.
+        let words = |line: &String| line.split_whitespace().take(6).map(str::to_owned).collect();
+        lines.iter().map(words).collect()
+    };
+    assert_eq!(costs(&local), costs(&remote), "{remote}");
+    assert_eq!(
+        shown(&hblite(&["shell", "--connect", &url, "-c", "list"], "")).matches("salting").count(),
+        0
+    );
+
+    let create = "create 'salting_salted', 'f'\nput 'salting_salted', 'mine', 'f:q', 'v'\n";
+    shown(&hblite(&["shell", "--connect", &url], create));
+    let study = ["hotspot", "run", "--study", "salting", "--design", "salted", "--records", "100"];
+    let out = dir.path().join("refused");
+    let place = ["--regions", "2", "--out", out.to_str().unwrap(), "--connect", &url];
+    let output = hblite(&[&study[..], &place].concat(), "");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("already has a table salting_salted"), "{errors}");
+    let kept = shown(&hblite(&["shell", "--connect", &url, "-c", "scan 'salting_salted'"], ""));
+    assert!(kept.contains("mine"), "{kept}");
+}
+
+#[test]
+fn a_case_study_gives_the_same_answers_on_a_cluster() {
+    let (_server, url) = cluster();
+    let run = |place: &[&str]| {
+        let study = ["casestudy", "run", "contacts", "--records", "2000", "--check", "--brief"];
+        shown(&hblite(&[&study[..], place].concat(), ""))
+    };
+    // The last column is a time.
+    let counts = |shown: &str| -> Vec<Vec<String>> {
+        let words = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let counted = words.len().saturating_sub(usize::from(words.len() == 8));
+            words[..counted].iter().map(|word| (*word).to_owned()).collect()
+        };
+        shown.lines().map(words).collect()
+    };
+    assert_eq!(counts(&run(&[])), counts(&run(&["--connect", &url])));
+    let tables = shown(&hblite(&["shell", "--connect", &url, "-c", "list"], ""));
+    assert!(tables.contains("0 row(s)"), "{tables}");
+}
+
+/// Keys and times of cells are a workload, wherever the table is.
+#[test]
+fn the_keys_of_a_table_are_run_and_advised_on() {
+    let (_server, url) = cluster();
+    let dir = tempfile::TempDir::new().unwrap();
+    let place = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let mut script = "create 'log', 'd'\n".to_owned();
+    for index in 0..400 {
+        let time = 1_700_000_000_000_u64 + index * 10;
+        let host = index * 7919 % 40;
+        script += &format!("put 'log', \"host{host:02}\\x00{index:05}\", 'd:v', 'x', {time}\n");
+    }
+    shown(&hblite(&["shell", "--connect", &url], &script));
+    shown(&hblite(&["shell", "--dir", &place("store")], &script));
+    let run = |from: &[&str], out: &str| {
+        let out = place(out);
+        let data = ["hotspot", "run", "--table", "log", "--key", "host:str|n:str", "--out", &out];
+        let designs = ["--design", "written:timestamp|host:str|n:str, host:str|n:str"];
+        let size = ["--regions", "4", "--windows", "5", "--reads", "0"];
+        shown(&hblite(&[&data[..], &designs, &size, from].concat(), ""))
+    };
+    let local = run(&["--store", &place("store")], "a");
+    let even = "How evenly writes are spread";
+    assert_eq!(table(&local, even).len(), 2, "{local}");
+    // The first is split by time, so each window has its region.
+    assert!(table(&local, even)[0].contains("written:timestamp"), "{local}");
+    let remote = run(&["--store", &url], "b");
+    assert_eq!(table(&local, even), table(&remote, even));
+    // Read from the cluster and run there.
+    let both = run(&["--connect", &url], "c");
+    assert_eq!(table(&local, even), table(&both, even));
+    let part = run(&["--store", &url, "--sample", "0.5"], "d");
+    assert!(part.contains("host:str|n:str: writes per region over time"), "{part}");
+
+    std::fs::write(place("queries.txt"), "host = ?\n").unwrap();
+    let queries = place("queries.txt");
+    let advise = ["hotspot", "advise", "--table", "log", "--key", "host:str|n:str"];
+    let about = ["--queries", &queries, "--regions", "4", "--connect", &url];
+    let advice = shown(&hblite(&[&advise[..], &about].concat(), ""));
+    assert!(advice.contains("Proposed key: "), "{advice}");
+}
+
+#[test]
+fn standard_input_is_a_workload() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let mut lines = String::new();
+    for index in 0..300 {
+        lines += &format!(
+            "{{\"at\":{},\"id\":\"u{:02}\"}}\n",
+            1_700_000_000_000_u64 + index,
+            index % 30
+        );
+    }
+    let out = dir.path().join("r").to_str().unwrap().to_owned();
+    let data = ["hotspot", "run", "--keys", "-", "--format", "jsonl", "--out", &out];
+    let designs = ["--design", "id:str|at:timestamp", "--regions", "3", "--windows", "3"];
+    let local = shown(&hblite(&[&data[..], &designs].concat(), &lines));
+    assert!(local.contains("id:str|at:timestamp: writes per region over time"), "{local}");
+    let result = std::fs::read_dir(&out).unwrap().next().unwrap().unwrap().path();
+    let result: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(result).unwrap()).unwrap();
+    assert_eq!(result["study"], "stdin");
+    assert_eq!(result["settings"]["records"], 300);
+    let output =
+        hblite(&["hotspot", "run", "--keys", "-", "--design", "id:str", "--out", &out], "");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("name the form of the data with --format"), "{errors}");
+}

@@ -11,6 +11,7 @@ use hblite_hotspot::data::{Format, Table};
 use hblite_rowkey::Design;
 
 use crate::output::{FAILURE, fail, print};
+use crate::transfer::place::{self, Missing};
 
 /// Which keys, which queries.
 #[derive(Debug, Args)]
@@ -24,12 +25,17 @@ pub(crate) struct AdviseArguments {
     /// recorded data: .csv or .tsv with a line of names, .jsonl
     #[arg(long, value_name = "FILE", required_unless_present = "table")]
     keys: Option<PathBuf>,
-    /// Table to read the keys from, in the store of --dir
+    /// Table to read the keys from, in the store or cluster of --dir
     #[arg(long, value_name = "TABLE", conflicts_with = "keys")]
     table: Option<String>,
-    /// Directory of the store with the table
-    #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
-    dir: PathBuf,
+    /// Directory of the store with the table, or URL of its cluster
+    #[arg(
+        long,
+        visible_alias = "connect",
+        value_name = "DIR|URL",
+        default_value = "./hblite-data"
+    )]
+    dir: String,
     /// File with the expected queries, one per line
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
@@ -92,9 +98,8 @@ fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
         },
         (None, table) => {
             let key = key.ok_or("--table needs the design of its keys: --key")?;
-            let store = crate::store_files::options().create_if_missing(false);
             let connection =
-                store.open(&arguments.dir).map_err(|error| error.message().to_owned())?;
+                place::open(&arguments.dir, Missing::Refuse).map_err(|error| error.to_string())?;
             let table = table.as_deref().unwrap_or_default();
             Sample::of_table(key, &connection, table).map_err(text)?
         }

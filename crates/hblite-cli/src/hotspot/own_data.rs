@@ -12,6 +12,8 @@ use hblite_hotspot::run::Target;
 use hblite_hotspot::study::{Candidate, OwnData, split_designs};
 use hblite_rowkey::Design;
 
+use crate::transfer::place::{self, Missing};
+
 /// Which data.
 #[derive(Debug, Args)]
 pub(super) struct OwnDataArguments {
@@ -26,12 +28,16 @@ pub(super) struct OwnDataArguments {
     /// Design of the recorded keys
     #[arg(long, value_name = "DESIGN")]
     key: Option<String>,
-    /// Table of the store in --store to read keys and times of cells from
+    /// Table to read keys and times of cells from
     #[arg(long, value_name = "TABLE", requires_all = ["design", "key"])]
     pub(super) table: Option<String>,
-    /// Directory of that store
-    #[arg(long, value_name = "DIR", default_value = "./hblite-data")]
-    store: PathBuf,
+    /// Directory of the store with that table, or URL of its cluster, which is only read [default:
+    /// the cluster of --connect, or else ./hblite-data]
+    #[arg(long, value_name = "DIR|URL", requires = "table")]
+    store: Option<String>,
+    /// Share of the table's rows to read, chosen at random by the server
+    #[arg(long, value_name = "0-1", requires = "table", value_parser = share)]
+    sample: Option<f32>,
     /// Field with the time of a record [default: the first field that is a time]
     #[arg(long, value_name = "FIELD")]
     time: Option<String>,
@@ -53,8 +59,9 @@ impl OwnDataArguments {
         self.keys.is_some() || self.table.is_some()
     }
 
-    /// Reads the data, and makes a target of each design.
-    pub(super) fn load(&self, designs: &str) -> Result<Loaded, String> {
+    /// Reads the data, and makes a target of each design. `cluster` is where the designs will run,
+    /// if on one.
+    pub(super) fn load(&self, designs: &str, cluster: Option<&str>) -> Result<Loaded, String> {
         let designs: Vec<Design> =
             split_designs(designs).iter().map(|text| parsed(text)).collect::<Result<_, _>>()?;
         let key = self.key.as_deref().map(parsed).transpose()?;
@@ -62,11 +69,9 @@ impl OwnDataArguments {
             (Some(path), _) => (name_of(path), self.read(path, key.as_ref())?),
             (None, table) => {
                 let table = table.as_deref().unwrap_or_default();
-                let store = crate::store_files::options().create_if_missing(false);
-                let store = store.open(&self.store).map_err(|error| error.message().to_owned())?;
                 let key = key.ok_or("--table needs the design of its keys: --key DESIGN")?;
-                let read = Table::of_store(&store, table, &key);
-                (table.to_owned(), read.map_err(|error| error.to_string())?)
+                let from = self.store.as_deref().or(cluster).unwrap_or("./hblite-data");
+                (table.to_owned(), read_table(from, table, &key, self.sample)?)
             }
         };
         let records = table.typed(&designs, self.time.as_deref());
@@ -104,6 +109,22 @@ impl OwnDataArguments {
         };
         read.map_err(|error| format!("{shown}: {error}"))
     }
+}
+
+/// The keys of a table of a store or a cluster.
+pub(super) fn read_table(
+    from: &str,
+    table: &str,
+    key: &Design,
+    share: Option<f32>,
+) -> Result<Table, String> {
+    let connection = place::open(from, Missing::Refuse).map_err(|error| error.to_string())?;
+    Table::of_table(&connection, table, key, share).map_err(|error| format!("{from}: {error}"))
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    let share = text.parse().ok().filter(|share| *share > 0.0 && *share <= 1.0);
+    share.ok_or_else(|| "a share is more than 0, and 1 at most".to_owned())
 }
 
 fn parsed(text: &str) -> Result<Design, String> {

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use hblite::Connection;
 use hblite_hotspot::generate::Distribution;
 use hblite_hotspot::report::{Colours, greatest, terminal_heat_map};
 use hblite_hotspot::result::{self, Metric, RunResult};
 use hblite_hotspot::run::{
-    RunOptions, ServiceLaw, Splits, Stream, Target, export_keys, run as run_design, settings,
-    targets,
+    Progress, RunOptions, ServiceLaw, Splits, Stream, Target, export_keys, run as run_design,
+    run_on_cluster, settings, targets,
 };
 use hblite_hotspot::study::split_designs;
 
@@ -19,6 +20,7 @@ use super::own_data::OwnDataArguments;
 use super::{FailIf, judge, print_tables};
 use crate::output::{FAILURE, fail, print, record_bar};
 use crate::terminal::{color_is_wanted, width};
+use crate::transfer::place::connect;
 
 /// Which study and designs, how much of it, on what.
 #[derive(Debug, Args)]
@@ -104,6 +106,11 @@ pub(crate) struct RunArguments {
     /// Keeps the tables in a store in this directory instead of in memory
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Writes and reads on this cluster instead, and takes the counts from its region servers:
+    /// hbase://zookeeper-host:2181/hbase or hbase+rpc://host:16000. The tables must not exist;
+    /// they are dropped at the end
+    #[arg(long, value_name = "URL", conflicts_with = "dir")]
+    connect: Option<String>,
     /// Writes the split keys and the keys of the records to a file, to write them to another
     /// HBase; for a single design
     #[arg(long, value_name = "FILE")]
@@ -182,7 +189,9 @@ fn run_all(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
 
 /// Runs designs over recorded data.
 fn run_own(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
-    let loaded = arguments.own.load(arguments.design.as_deref().unwrap_or_default())?;
+    let loaded = arguments
+        .own
+        .load(arguments.design.as_deref().unwrap_or_default(), arguments.connect.as_deref())?;
     let mut options = arguments.options();
     options.records = loaded.records;
     options.windows = options.windows.min(usize::try_from(loaded.records).unwrap_or(usize::MAX));
@@ -203,9 +212,10 @@ fn run_designs(
     }
     result::check_same_run(&arguments.out, first.study(), &settings(stream, options))
         .map_err(|error| error.to_string())?;
+    let cluster = arguments.connect.as_deref().map(connect).transpose()?;
     let mut results = Vec::new();
     for design in designs {
-        let result = run_one(arguments, &**design, stream, options)
+        let result = run_one(arguments, cluster.as_ref(), &**design, stream, options)
             .map_err(|reason| format!("{}: {reason}", design.name()))?;
         results.push(result);
     }
@@ -214,15 +224,20 @@ fn run_designs(
 
 fn run_one(
     arguments: &RunArguments,
+    cluster: Option<&Connection>,
     design: &dyn Target,
     stream: &Stream,
     options: &RunOptions,
 ) -> Result<RunResult, String> {
     let bar = record_bar();
-    let result = run_design(design, stream, options, |progress| {
+    let progress = |progress: Progress| {
         bar.set_length(progress.records_total);
         bar.set_position(progress.records);
-    });
+    };
+    let result = match cluster {
+        Some(cluster) => run_on_cluster(cluster, design, stream, options, progress),
+        None => run_design(design, stream, options, progress),
+    };
     bar.finish_and_clear();
     let result = result.map_err(|error| error.to_string())?;
     result::write(&arguments.out, &result).map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@ pub(crate) mod import;
 
 mod copy_state;
 mod output_file;
-mod place;
+pub(crate) mod place;
 mod select;
 
 use std::io;

@@ -1,4 +1,5 @@
-//! Where tables are: the directory of a store, or the address of a cluster.
+//! Where tables are: the directory of a store, or the address of a cluster. All subcommands that
+//! take either open it here.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use crate::store_files;
 
 /// What happens if the directory of a store does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(crate) enum Missing {
     /// A store is made there.
     Create,
     /// That is an error.
@@ -18,12 +19,12 @@ pub(super) enum Missing {
 }
 
 /// Whether a place is the address of a cluster.
-pub(super) fn is_cluster(place: &str) -> bool {
+pub(crate) fn is_cluster(place: &str) -> bool {
     place.contains("://")
 }
 
 /// Opens a directory or connects to a cluster.
-pub(super) fn open(place: &str, missing: Missing) -> Result<Connection, TransferError> {
+pub(crate) fn open(place: &str, missing: Missing) -> Result<Connection, TransferError> {
     let connection = if is_cluster(place) {
         hblite::connect(place)
     } else {
@@ -35,6 +36,11 @@ pub(super) fn open(place: &str, missing: Missing) -> Result<Connection, Transfer
     Ok(connection)
 }
 
+/// Connects to a cluster.
+pub(crate) fn connect(url: &str) -> Result<Connection, String> {
+    hblite::connect(url).map_err(|error| at(url, error).to_string())
+}
+
 /// An error with the place that it is about, unless it names it.
 fn at(place: &str, error: hblite::Error) -> TransferError {
     if error.message().contains(place) {
@@ -44,7 +50,7 @@ fn at(place: &str, error: hblite::Error) -> TransferError {
 }
 
 /// The tables with these names, or all that are not the system's.
-pub(super) fn tables(
+pub(crate) fn tables(
     place: &str,
     connection: &Connection,
     names: &[String],

@@ -1,19 +1,31 @@
-//! The state of the cluster, from what its servers report to the master.
+//! The state of the cluster. The master knows which servers there are; each server is asked for
+//! its own regions, because what servers report to the master is some seconds old. A server that
+//! does not answer is represented by its last report.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use hblite_model::{RegionInfo, RegionLoad, RegionStatus, Result, Scan, StoreStatus};
 use hblite_wire::pb;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::Admin;
+use crate::rpc::{Limit, Method, Service};
+use crate::url::ServerAddress;
 
 /// `Option.LIVE_SERVERS`.
 const LIVE_SERVERS: i32 = 2;
 const MIB: u64 = 1 << 20;
+const REGION_LOAD: Method = Method::new(Service::Admin, "GetRegionLoad");
+/// Servers that are asked at the same time.
+const ASKED_AT_ONCE: usize = 16;
+/// How long one may take.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 impl Admin {
-    /// Regions in service, their requests, memory and files, as their servers last reported.
-    /// Sizes are multiples of a mebibyte; counters that servers do not report are 0.
+    /// Regions in service, their requests, memory and files. Requests are counted up to this
+    /// moment. Sizes are multiples of a mebibyte; counters that servers do not report are 0.
     pub async fn status(&self) -> Result<StoreStatus> {
         let request = pb::GetClusterStatusRequest { options: vec![LIVE_SERVERS] };
         let answer: pb::GetClusterStatusResponse = self.call("GetClusterStatus", &request).await?;
@@ -23,10 +35,13 @@ impl Admin {
         let meta = RegionInfo::meta();
         known.insert(meta.region_name(), meta);
         let mut status = StoreStatus::default();
-        for server in answer.cluster_status.live_servers {
+        let servers = answer.cluster_status.live_servers;
+        for server in &servers {
             let started = server.server.start_code.unwrap_or(0);
             status.opened_at_ms = status.opened_at_ms.max(i64::try_from(started).unwrap_or(0));
-            for load in server.server_load.region_loads {
+        }
+        for loads in self.current_loads(servers).await {
+            for load in loads {
                 let memory = u64::from(load.mem_store_size_mb.unwrap_or(0)) * MIB;
                 status.memstore_size_bytes += memory as usize;
                 if let Some(region) = known.remove(load.region_specifier.value.as_ref()) {
@@ -38,6 +53,38 @@ impl Admin {
             |one: &RegionStatus| (one.region.table().clone(), one.region.start_key().to_vec());
         status.regions.sort_by_key(key);
         Ok(status)
+    }
+
+    /// The regions of each server, as the server itself says.
+    async fn current_loads(&self, servers: Vec<pb::LiveServerInfo>) -> Vec<Vec<pb::RegionLoad>> {
+        let mut loads = Vec::with_capacity(servers.len());
+        let mut asked = JoinSet::new();
+        for server in servers {
+            if asked.len() >= ASKED_AT_ONCE {
+                loads.extend(asked.join_next().await.and_then(std::result::Result::ok));
+            }
+            let this = self.clone();
+            asked.spawn(async move {
+                let current = this.current_load(&server.server).await;
+                current.unwrap_or(server.server_load.region_loads)
+            });
+        }
+        while let Some(load) = asked.join_next().await {
+            loads.extend(load.ok());
+        }
+        loads
+    }
+
+    /// One attempt; `None` if the server does not answer.
+    async fn current_load(&self, server: &pb::ServerName) -> Option<Vec<pb::RegionLoad>> {
+        let port = u16::try_from(server.port?).ok()?;
+        let address = ServerAddress { host: server.host_name.clone(), port };
+        let rpc = self.shared.settings.rpc_timeout.min(ANSWER_WITHIN);
+        let limit = Limit { rpc, deadline: Instant::now() + rpc, server: None };
+        let request = pb::GetRegionLoadRequest::default();
+        let answer = self.shared.rpc.call(&address, REGION_LOAD, &request, b"", limit).await;
+        let answer: pb::GetRegionLoadResponse = answer.ok()?.message;
+        Some(answer.region_loads)
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::str::FromStr;
 
+use hblite::filter::{Filter, ListOperator};
 use hblite_rowkey::{Design, Value};
 use serde_json::Value as Json;
 
@@ -113,22 +114,24 @@ impl Table {
 }
 
 impl Table {
-    /// Reads the keys of a table of a store, and the times of their newest cells as the field
-    /// `written`.
+    /// Reads the keys of a table of a store or a cluster, and the times of their newest cells as the
+    /// field `written`. With a share from 0 to 1, servers choose so many of the rows at random. Of
+    /// cells only keys are sent, and they do not enter the servers' caches.
     ///
     /// # Errors
     /// [`ReadError`] if a row is no key of the design, and those of the store.
-    pub fn of_store(
+    pub fn of_table(
         connection: &hblite::Connection,
         table: &str,
         design: &Design,
+        share: Option<f32>,
     ) -> Result<Self, ReadError> {
         let store = |error: hblite::Error| BadRecords(error.message().to_owned());
         let table = connection.table(table).map_err(store)?;
         let mut fields = vec![WRITTEN.to_owned()];
         fields.extend(design.fields().iter().map(|field| field.name.clone()));
         let mut rows = Vec::new();
-        let mut scanner = table.scan(&hblite::Scan::new()).map_err(store)?;
+        let mut scanner = table.scan(&keys_of(share)).map_err(store)?;
         while let Some(row) = scanner.next_row().map_err(store)? {
             let newest = row.cells().map(|cell| cell.timestamp()).max().unwrap_or(0);
             let values = design.decode(row.row()).map_err(|error| {
@@ -141,6 +144,18 @@ impl Table {
         }
         Ok(Self::new(fields, rows)?)
     }
+}
+
+/// A scan for keys, or for a share of them.
+fn keys_of(share: Option<f32>) -> hblite::Scan {
+    let keys = Filter::key_only(false);
+    let filter = match share {
+        Some(share) => {
+            Filter::list(ListOperator::MustPassAll, vec![Filter::random_row(share), keys])
+        }
+        None => keys,
+    };
+    hblite::Scan::new().with_filter(filter).with_cache_blocks(false)
 }
 
 /// The field with the time of a row's newest cell.

@@ -175,7 +175,7 @@ fn reading(results: &[RunResult]) -> Table {
                 short(query.scans),
                 short(query.regions),
                 number(query.rows_read),
-                number(query.cells_examined),
+                if query.is_counted() { number(query.cells_examined) } else { NONE.to_owned() },
                 number(query.rows_returned),
                 duration(query.latency.mean_ns),
                 duration(query.latency.p99_ns as f64),
@@ -184,6 +184,14 @@ fn reading(results: &[RunResult]) -> Table {
         }
     }
     table
+}
+
+/// In place of what the servers of a cluster do not count.
+const NONE: &str = "–";
+
+/// Bytes of a record: clusters do not count those of cells, and files only in mebibytes.
+fn bytes(value: f64) -> String {
+    if value > 0.0 { short(value) } else { NONE.to_owned() }
 }
 
 fn storage(results: &[RunResult]) -> Table {
@@ -196,8 +204,8 @@ fn storage(results: &[RunResult]) -> Table {
         table.rows.push(vec![
             result.design.clone(),
             short(result.storage.key_bytes as f64 / rows),
-            short(result.storage.cell_bytes as f64 / rows),
-            short(result.storage.stored_bytes as f64 / rows),
+            bytes(result.storage.cell_bytes as f64 / rows),
+            bytes(result.storage.stored_bytes as f64 / rows),
             number(result.writing.puts_per_second),
         ]);
     }

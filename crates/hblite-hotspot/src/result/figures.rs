@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, Metric};
-use super::{Imbalances, RunResult};
+use super::{Imbalances, QueryCost, RunResult};
 use crate::condition::NamedFigures;
 use crate::figures::balancer::Imbalance;
 use crate::figures::{Figures, Windowed};
@@ -121,8 +121,12 @@ impl RunResult {
         let rows = self.storage.rows.max(1) as f64;
         named.insert("puts per second".to_owned(), self.writing.puts_per_second);
         named.insert("key bytes".to_owned(), self.storage.key_bytes as f64 / rows);
-        named.insert("cell bytes".to_owned(), self.storage.cell_bytes as f64 / rows);
-        named.insert("stored bytes".to_owned(), self.storage.stored_bytes as f64 / rows);
+        // What was not counted has no name, so that a condition on it is an error.
+        let counted =
+            [("cell bytes", self.storage.cell_bytes), ("stored bytes", self.storage.stored_bytes)];
+        for (name, bytes) in counted.into_iter().filter(|(_, bytes)| *bytes > 0) {
+            named.insert(name.to_owned(), bytes as f64 / rows);
+        }
         named.insert("regions".to_owned(), self.counts.final_regions().len() as f64);
     }
 
@@ -135,7 +139,8 @@ impl RunResult {
                 ("cells read", query.cells_examined),
                 ("latency", query.latency.mean_ns / 1e9),
             ];
-            for (what, value) in values {
+            let is_counted = |what| what != "cells read" || query.is_counted();
+            for (what, value) in values.into_iter().filter(|(what, _)| is_counted(*what)) {
                 named.insert(format!("{} {what}", query.name), value);
             }
         }
@@ -143,7 +148,9 @@ impl RunResult {
         named.insert("scans per query".to_owned(), cost.scans);
         named.insert("regions per query".to_owned(), cost.regions);
         named.insert("rows per query".to_owned(), cost.rows_read);
-        named.insert("cells per query".to_owned(), cost.cells_examined);
+        if self.queries.iter().all(QueryCost::is_counted) {
+            named.insert("cells per query".to_owned(), cost.cells_examined);
+        }
         named.insert("latency per query".to_owned(), cost.latency_s);
     }
 

@@ -155,12 +155,19 @@ pub struct QueryCost {
     pub regions: f64,
     /// Rows that were read.
     pub rows_read: f64,
-    /// Cells that regions examined.
+    /// Cells that regions examined; 0 if they were on a cluster, whose servers do not count them.
     pub cells_examined: f64,
     /// Rows in the answer.
     pub rows_returned: f64,
     /// Duration of a run, measured.
     pub latency: Latency,
+}
+
+impl QueryCost {
+    /// Whether cells were counted.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.cells_examined > 0.0 || self.rows_read == 0.0
+    }
 }
 
 /// The writes of the stream on region servers under one balancer.

@@ -6,6 +6,9 @@
 //! Only a growing table waits for real time, for its splits; on other tables the counts depend on
 //! the settings alone.
 //!
+//! On a cluster the same happens through its client, and the counters are those of its region
+//! servers. A run creates its tables there and drops them, and touches no others.
+//!
 //! Steps: `stream` decides when which entity comes; `splits` splits the table; `write` and `read`
 //! do the work; `sample` turns counters into counts; `simulation` puts the stream on region
 //! servers.
@@ -13,6 +16,7 @@
 mod error;
 mod export;
 mod options;
+mod place;
 mod read;
 mod sample;
 mod simulation;
@@ -25,7 +29,7 @@ mod write;
 
 use std::time::{Duration, Instant};
 
-use hblite::{Connection, EngineOptions, Options, RegionStatus, TableName};
+use hblite::{Connection, RegionStatus, TableName};
 
 pub use error::RunError;
 pub use export::export_keys;
@@ -33,8 +37,8 @@ pub use options::{RunOptions, ServiceLaw, Splits};
 pub use stream::Stream;
 pub use target::{About, Asked, CaseStudyDesign, Opened, Target, targets};
 
-use crate::result::file_name;
 use crate::result::{Imbalances, RunResult, Settings, Spread, Storage, VERSION, Writing};
+use place::{Place, Tables};
 use read::Reader;
 use sample::Sampler;
 use write::Writer;
@@ -75,13 +79,45 @@ pub fn run(
     target: &dyn Target,
     stream: &Stream,
     options: &RunOptions,
-    mut progress: impl FnMut(Progress),
+    progress: impl FnMut(Progress),
 ) -> Result<RunResult, RunError> {
     options.check()?;
-    let connection = open(target, options)?;
-    let table_name = create_tables(&connection, target, stream, options)?;
-    let opened = target.open(&connection)?;
-    let mut sampler = Sampler::new(&connection, &table_name)?;
+    run_in(&Place::own(target, options)?, target, stream, options, progress)
+}
+
+/// As [`run`], on a cluster: `cluster` is from `hblite::connect`. The tables of the design must
+/// not exist there. They are dropped at the end, also after an error.
+///
+/// # Errors
+/// As [`run`]; [`RunError::Settings`] if the tables are to grow, [`RunError::Design`] if one exists.
+pub fn run_on_cluster(
+    cluster: &Connection,
+    target: &dyn Target,
+    stream: &Stream,
+    options: &RunOptions,
+    progress: impl FnMut(Progress),
+) -> Result<RunResult, RunError> {
+    options.check()?;
+    if options.splits == Splits::Growing {
+        let message = "tables grow only in a store of the run's own: use other --splits";
+        return Err(RunError::Settings(message.to_owned()));
+    }
+    run_in(&Place::cluster(cluster), target, stream, options, progress)
+}
+
+fn run_in(
+    place: &Place,
+    target: &dyn Target,
+    stream: &Stream,
+    options: &RunOptions,
+    mut progress: impl FnMut(Progress),
+) -> Result<RunResult, RunError> {
+    let connection = place.connection();
+    let splits = splits::split_keys(target, stream, options)?;
+    let tables = Tables::create(place, &target.tables()?, &splits)?;
+    let table_name = tables.first(target.name())?.clone();
+    let opened = target.open(connection)?;
+    let mut sampler = Sampler::new(connection, &table_name)?;
     let mut writer = Writer::new(&*opened, options);
     let mut reader = Reader::new(&*opened, stream, options);
     let mut traffic = simulation::TrafficBuilder::new(&*opened, stream);
@@ -89,9 +125,9 @@ pub fn run(
     for (index, window) in stream.windows().iter().enumerate() {
         writer.write(stream, window)?;
         if options.splits == Splits::Growing {
-            grow(&connection, &table_name, options)?;
+            grow(connection, &table_name, options)?;
         }
-        reader.ask(&connection, index)?;
+        reader.ask(place, index)?;
         sampler.sample(window)?;
         let sent = traffic.window(window, sampler.layout())?;
         sampler.settle(&sent);
@@ -100,7 +136,8 @@ pub fn run(
             records_total: stream.len() as u64,
         });
     }
-    let storage = finish_storage(&connection, &table_name, &writer, &sampler)?;
+    let storage = finish_storage(connection, &table_name, &writer, &sampler)?;
+    tables.remove()?;
     let (counts, writes_of_split_regions) = sampler.finish();
     let service = simulation::service(options, writer.single_ns());
     let simulations = traffic.simulate(&counts, &service, options)?;
@@ -117,24 +154,6 @@ pub fn run(
         writing: Writing { writes_of_split_regions, ..writer.writing() },
         queries: reader.finish(),
         simulations,
-    })
-}
-
-/// The store of a design; each has its own.
-fn open(target: &dyn Target, options: &RunOptions) -> Result<Connection, RunError> {
-    let mut engine = EngineOptions::default();
-    if options.splits == Splits::Growing {
-        let split_bytes = split_bytes(options);
-        engine.region_size_max_bytes = split_bytes;
-        engine.region_split_first_size_bytes = Some(split_bytes);
-        engine.memstore_flush_size_bytes = (split_bytes as usize / 2).clamp(64 << 10, 32 << 20);
-    } else {
-        engine.is_split_enabled = false;
-    }
-    let store = Options::new().engine(engine);
-    Ok(match &options.dir {
-        Some(dir) => store.open(dir.join(file_name(target.name())))?,
-        None => store.open_in_memory()?,
     })
 }
 
@@ -157,29 +176,6 @@ fn grow(connection: &Connection, table: &TableName, options: &RunOptions) -> Res
         std::thread::sleep(Duration::from_millis(1));
     }
     Ok(())
-}
-
-/// The tables of a design, empty; tables of an earlier run are replaced. Returns the first one.
-fn create_tables(
-    connection: &Connection,
-    target: &dyn Target,
-    stream: &Stream,
-    options: &RunOptions,
-) -> Result<TableName, RunError> {
-    let splits = splits::split_keys(target, stream, options)?;
-    let tables = target.tables()?;
-    let admin = connection.admin();
-    for (index, table) in tables.iter().enumerate() {
-        if admin.table_exists(table.name())? {
-            if !admin.is_table_disabled(table.name())? {
-                admin.disable_table(table.name())?;
-            }
-            admin.drop_table(table.name())?;
-        }
-        admin.create_table_with_splits(table, if index == 0 { &splits } else { &[] })?;
-    }
-    let first = tables.first().map(|table| table.name().clone());
-    first.ok_or_else(|| RunError::Design(format!("{} has no tables", target.name())))
 }
 
 fn finish_storage(

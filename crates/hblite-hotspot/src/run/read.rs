@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use hblite::{Connection, TableName};
+use hblite::TableName;
 
 use super::error::RunError;
 use super::options::RunOptions;
+use super::place::Place;
 use super::stream::Stream;
 use super::target::{About, Asked, Opened};
 use crate::mix::mixed;
@@ -51,7 +52,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Runs a window's share of queries, about records already written.
-    pub(super) fn ask(&mut self, connection: &Connection, window: usize) -> Result<(), RunError> {
+    pub(super) fn ask(&mut self, place: &Place, window: usize) -> Result<(), RunError> {
         let written = self.stream.windows()[window].records.end;
         if written == 0 || self.options.reads == 0 {
             return Ok(());
@@ -67,7 +68,7 @@ impl<'r> Reader<'r> {
                 let about = self.about(0, &start_keys);
                 self.questions[index].is_full_scan = self.opened.ask(index, &about)?.is_full_scan;
             }
-            let cells_before = cells_examined(connection, &names)?;
+            let cells_before = cells_examined(place, &names)?;
             for run in self.runs(index, window) {
                 let random = mixed(self.options.seed ^ mixed(run << 8 | index as u64));
                 let about = self.about((random % written as u64) as usize, &start_keys);
@@ -75,7 +76,7 @@ impl<'r> Reader<'r> {
                 let asked = self.opened.ask(index, &about)?;
                 self.questions[index].add(&asked, started.elapsed());
             }
-            let cells = cells_examined(connection, &names)?;
+            let cells = cells_examined(place, &names)?;
             self.questions[index].cells_examined += cells.saturating_sub(cells_before);
         }
         Ok(())
@@ -132,9 +133,12 @@ impl Sums {
     }
 }
 
-/// Cells examined so far by regions of these tables.
-fn cells_examined(connection: &Connection, tables: &[&TableName]) -> Result<u64, RunError> {
-    let status = connection.admin().status()?;
+/// Cells examined so far by regions of these tables; 0 where they are not counted.
+fn cells_examined(place: &Place, tables: &[&TableName]) -> Result<u64, RunError> {
+    if !place.counts_cells() {
+        return Ok(0);
+    }
+    let status = place.connection().admin().status()?;
     let own = status.regions.iter().filter(|status| tables.contains(&status.region.table()));
     Ok(own.map(|status| status.load.cells_examined).sum())
 }

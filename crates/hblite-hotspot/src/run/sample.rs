@@ -1,8 +1,8 @@
 //! From the counters of regions to counts per window.
 //!
 //! Counters start when a region is opened, so a window's count is a difference. A region that was
-//! split since the last sample has taken its counter with it; its halves are assigned what the
-//! writers sent to their keys.
+//! split since the last sample has taken its counter with it, and one that a cluster moved to
+//! another server starts again: they are assigned what the writers sent to their keys.
 
 use std::collections::HashMap;
 
@@ -67,9 +67,15 @@ impl<'s> Sampler<'s> {
             layout: self.counts.layouts.len() - 1,
             ..WindowCounts::default()
         };
-        for status in &regions {
+        for (position, status) in regions.iter().enumerate() {
             let before = self.last.get(status.region.encoded_name()).copied().unwrap_or_default();
             let load = status.load;
+            let has_restarted = load.write_requests < before.write_requests
+                || load.read_requests < before.read_requests;
+            let before = if has_restarted { RegionLoad::default() } else { before };
+            if has_restarted {
+                self.fresh.push(position);
+            }
             let written = load.bytes_written - before.bytes_written;
             self.bytes_written += written;
             counts.writes.push(load.write_requests - before.write_requests);
@@ -81,7 +87,7 @@ impl<'s> Sampler<'s> {
         Ok(())
     }
 
-    /// Numbers new regions, and starts a new layout if there are any.
+    /// Numbers new regions, and starts a new layout if the regions are others than before.
     fn enter_layout(&mut self, regions: &[RegionStatus]) {
         self.fresh.clear();
         let mut layout = Vec::with_capacity(regions.len());
@@ -100,7 +106,7 @@ impl<'s> Sampler<'s> {
             });
             layout.push(number);
         }
-        if !self.fresh.is_empty() {
+        if self.counts.layouts.last() != Some(&layout) {
             self.counts.layouts.push(layout);
             self.start_keys =
                 regions.iter().map(|status| status.region.start_key().to_vec()).collect();
