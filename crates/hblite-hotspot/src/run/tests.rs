@@ -80,10 +80,14 @@ fn answers_are_those_of_a_filter() {
         for (design, ..) in study.designs {
             let candidate = Candidate::new(study, design, options.regions).expect(design);
             let stream = Stream::new(&candidate, &options).expect("good settings");
-            let connection = open(&candidate, &options).expect("in memory");
-            let name = create_tables(&connection, &candidate, &stream, &options).expect("a table");
+            let place = Place::own(&candidate, &options).expect("in memory");
+            let splits = splits::split_keys(&candidate, &stream, &options).expect("splits");
+            let descriptors = Target::tables(&candidate).expect("a table");
+            let tables = Tables::create(&place, &descriptors, &splits).expect("a table");
+            let connection = place.connection();
+            let name = tables.first("").expect("a table").clone();
             let table = connection.table(&name).expect("a table");
-            let opened = candidate.open(&connection).expect("a table");
+            let opened = candidate.open(connection).expect("a table");
             let mut writer = Writer::new(&*opened, &options);
             for window in stream.windows() {
                 writer.write(&stream, window).expect("written");
