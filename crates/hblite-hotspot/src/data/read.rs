@@ -114,9 +114,9 @@ impl Table {
 }
 
 impl Table {
-    /// Reads the keys of a table of a store or a cluster, and the times of their newest cells as the
-    /// field `written`. With a share from 0 to 1, servers choose so many of the rows at random. Of
-    /// cells only keys are sent, and they do not enter the servers' caches.
+    /// Reads the keys of a table of a store or a cluster, and the times of their newest cells as
+    /// the field `written`. With a share from 0 to 1, servers choose so many of the rows at random.
+    /// Of cells only keys are sent, and they do not enter the servers' caches.
     ///
     /// # Errors
     /// [`ReadError`] if a row is no key of the design, and those of the store.

@@ -89,7 +89,8 @@ pub fn run(
 /// not exist there. They are dropped at the end, also after an error.
 ///
 /// # Errors
-/// As [`run`]; [`RunError::Settings`] if the tables are to grow, [`RunError::Design`] if one exists.
+/// As [`run`]; [`RunError::Settings`] if the tables are to grow, [`RunError::Design`] if one of
+/// them exists.
 pub fn run_on_cluster(
     cluster: &Connection,
     target: &dyn Target,
