@@ -85,10 +85,11 @@ pub use hblite_model::{
     DataBlockEncoding, Delete, Direction, Durability, Error, ErrorKind, Exception,
     FailSafeSnapshot, FileTransfer, FlushRequest, FromValue, Get, Increment, IntoValue,
     KeepDeletedCells, LATEST_TIMESTAMP, MergeKind, Mutation, MutationKind, NamespaceDescriptor,
-    Nonce, Put, Qualifiers, RegionInfo, RegionLoad, RegionLocation, RegionStatus, RequestTarget,
-    Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus, SnapshotDescription,
-    SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, SystemTables, TableDescriptor,
-    TableName, TableState, TimeRange, bytes, descriptor, filter, region_split, row_bound,
+    Nonce, Put, Qualifiers, RegionInfo, RegionLoad, RegionLocation, RegionLocator, RegionStatus,
+    RequestTarget, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
+    SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, SystemTables,
+    TableDescriptor, TableName, TableState, TimeRange, bytes, descriptor, filter, region_split,
+    row_bound,
 };
 pub use result_scanner::ResultScanner;
 pub use table::{Once, Table};

@@ -18,7 +18,7 @@ use hblite::{
 };
 use hblite_env::{CrashFileSystem, FileSystem};
 
-use testkit::{durable_put, name};
+use testkit::{cuts, durable_put, name};
 
 const FAMILIES: [&str; 2] = ["a", "b"];
 
@@ -152,22 +152,24 @@ fn crash_at_every_step(is_major: bool) {
         false => connection.admin().compact_table(name("t")),
     };
     let table_dir = Path::new("/store/data/default/t");
-    let (fs, connection, expected) = prepare();
-    let (before, files_before) = (fs.operation_count(), file_count(&fs, table_dir));
-    compact(&connection).expect("nothing fails");
-    let operations = fs.operation_count() - before;
-    let left = file_count(&fs, table_dir);
-    assert_eq!(left, if is_major { 2 } else { 4 }, "of {files_before} files");
-    check(&connection, &expected, "no crash");
-    drop(connection);
-
     let mut steps = BTreeSet::new();
-    for cut in 0..=operations {
+    let prepare = || {
         let (fs, connection, expected) = prepare();
-        fs.power_off_after(cut);
+        (fs, (connection, expected))
+    };
+    let work = |(connection, expected)| {
         let outcome = compact(&connection);
-        drop(connection);
+        if outcome.is_ok() {
+            check(&connection, &expected, "not cut off");
+        }
+        (outcome, expected)
+    };
+    cuts::at_every_operation(1, prepare, work, |fs, (outcome, expected), cut| {
         let killed = fs.after_kill();
+        if outcome.is_ok() {
+            let left = file_count(&killed, table_dir);
+            assert_eq!(left, if is_major { 2 } else { 4 });
+        }
         // Of the family that the cut fell into, at least the new file has come by then.
         let has_removed = {
             let gone = |family: &str| {
@@ -186,13 +188,13 @@ fn crash_at_every_step(is_major: bool) {
             Ok(()) => "after the end".to_owned(),
             Err(error) => step_of(error.message(), has_removed),
         };
-        let context = format!("cut {cut} of {operations}: {step}");
+        let context = format!("{cut}: {step}");
         steps.insert(step);
         for seed in 0..=8_u64 {
             let rest = match seed {
                 8 => killed.after_kill(),
                 0 => fs.after_power_cut(0),
-                seed => fs.after_power_cut(100 * cut + seed),
+                seed => fs.after_power_cut(100 * cut.after + seed),
             };
             let context = format!("{context}, seed {seed}");
             let connection =
@@ -206,7 +208,7 @@ fn crash_at_every_step(is_major: bool) {
             connection.admin().major_compact_table(name("t")).expect("nothing fails");
             check(&connection, &expected, &format!("{context}, opened again"));
         }
-    }
+    });
     let missed: Vec<&&str> = STEPS.iter().filter(|step| !steps.contains(**step)).collect();
     assert!(missed.is_empty(), "no cut fell into {missed:?}, only into {steps:#?}");
     assert!(steps.contains("after the end"));

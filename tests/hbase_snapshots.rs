@@ -13,9 +13,9 @@ use hblite::{
     Connection, Durability, EngineOptions, Env, FailSafeSnapshot, FindingKind, ManualClock,
     NamespaceDescriptor, Options, Put, Result, Scan, SnapshotKind, SnapshotOptions,
 };
-use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem};
+use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem, StdFileSystem};
 
-use testkit::{STORE, name};
+use testkit::{STORE, cuts, files_below, name, text, write_file};
 
 const HALVES: [&str; 6] = ["c a 1", "c b 1", "d a 4", "h a 2", "h b 2", "x a 3"];
 const LINKS: [&str; 7] = ["c a 1", "c b 1", "d a 4", "e b 5", "h a 2", "h b 2", "x a 3"];
@@ -33,43 +33,15 @@ fn assert_sound(fs: &(impl FileSystem + Clone + 'static), context: &str) {
     assert!(report.defects.is_empty(), "{context}: {:?}", report.defects);
 }
 
-/// Everything below a directory.
-fn files_below(fs: &dyn FileSystem, dir: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs.list_dir(dir).unwrap_or_default() {
-        let path = dir.join(&entry.name);
-        if entry.is_dir { files.extend(files_below(fs, &path)) } else { files.push(path) }
-    }
-    files
-}
-
 fn archived(fs: &dyn FileSystem) -> BTreeSet<PathBuf> {
     files_below(fs, &Path::new(STORE).join("archive/data")).into_iter().collect()
-}
-
-fn write(fs: &dyn FileSystem, path: &Path, content: &[u8]) {
-    fs.create_dir_all(path.parent().expect("a file")).expect("room");
-    let mut file = fs.create(path).expect("room");
-    file.write_all(content).and_then(|()| file.sync()).expect("room");
-    for dir in path.ancestors().skip(1).take_while(|dir| dir.starts_with(STORE)) {
-        fs.sync_dir(dir).expect("it is there");
-    }
 }
 
 /// Copies a part of what HBase wrote into the store.
 fn copy(fs: &dyn FileSystem, part: &str, to: &str) {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hbase-snapshots");
-    let mut pending = vec![fixture.join(part)];
-    while let Some(path) = pending.pop() {
-        if path.is_dir() {
-            let entries = std::fs::read_dir(&path).expect("it is there");
-            pending.extend(entries.map(|entry| entry.expect("readable").path()));
-            continue;
-        }
-        let below = path.strip_prefix(fixture.join(part)).expect("it is below");
-        let content = std::fs::read(&path).expect("readable");
-        write(fs, &Path::new(STORE).join(to).join(below), &content);
-    }
+    let from = fixture.join(part);
+    testkit::copy_files((&StdFileSystem, &from), (fs, &Path::new(STORE).join(to)));
 }
 
 /// Where HBase left the files.
@@ -93,7 +65,6 @@ fn add_snapshots(fs: &(impl FileSystem + Clone + 'static), files: Files) {
 /// Row, family and value of each cell.
 fn cells(connection: &Connection, table: &str) -> Vec<String> {
     let scanner = connection.table(table).and_then(|table| table.scan(&Scan::new()));
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut cells = Vec::new();
     for row in scanner.unwrap_or_else(|error| panic!("{table}: {error}")) {
         for cell in row.expect("nothing is damaged").cells() {
@@ -171,35 +142,28 @@ fn a_snapshot_of_hbases_that_lacks_a_file_says_which() {
     assert_eq!(cells(&connection, "new"), HALVES);
 }
 
-/// The open that takes HBase's snapshots over is cut off at each of its operations.
+/// The open that takes HBase's snapshots over is cut off at every seventh of its operations.
 #[test]
 fn a_crash_loses_no_snapshot_of_hbases() {
-    let count = |cut: Option<u64>| {
+    let prepare = || {
         let fs = CrashFileSystem::new();
         add_snapshots(&fs, Files::InRegions);
-        let begun = fs.operation_count();
-        if let Some(cut) = cut {
-            fs.power_off_after(cut);
-        }
-        drop(open(&fs));
-        (fs.operation_count() - begun, fs)
+        (fs.clone(), fs)
     };
-    let (operations, _) = count(None);
-    assert!(operations > 50, "{operations}");
-    for cut in (0..=operations).step_by(7) {
-        let (_, fs) = count(Some(cut));
-        for rest in [fs.after_kill(), fs.after_power_cut(cut)] {
-            let context = format!("cut after {cut} of {operations}");
-            let connection = open(&rest).unwrap_or_else(|error| panic!("{context}: {error}"));
+    let take_over = |fs: CrashFileSystem| drop(open(&fs));
+    cuts::at_every_operation(7, prepare, take_over, |fs, (), cut| {
+        assert!(cut.of > 50, "{cut}");
+        for rest in [fs.after_kill(), fs.after_power_cut(cut.after)] {
+            let connection = open(&rest).unwrap_or_else(|error| panic!("{cut}: {error}"));
             for (snapshot, expected) in [("halves", &HALVES[..]), ("links", &LINKS)] {
                 let cloned = connection.admin().clone_snapshot(snapshot, name(snapshot));
-                cloned.unwrap_or_else(|error| panic!("{context}: {error}"));
-                assert_eq!(cells(&connection, snapshot), expected, "{context}");
+                cloned.unwrap_or_else(|error| panic!("{cut}: {error}"));
+                assert_eq!(cells(&connection, snapshot), expected, "{cut}");
             }
-            connection.close().unwrap_or_else(|error| panic!("{context}: {error}"));
-            assert_sound(&rest, &context);
+            connection.close().unwrap_or_else(|error| panic!("{cut}: {error}"));
+            assert_sound(&rest, &cut.to_string());
         }
-    }
+    });
 }
 
 fn create(connection: &Connection, table: &str) -> Result<()> {
@@ -245,7 +209,7 @@ fn files_of_snapshots_are_in_the_archive_as_long_as_one_lists_them() {
     let file = first.first().expect("one");
     let link = format!(".links-{}", file.file_name().expect("a name").to_string_lossy());
     let link = file.with_file_name(link).join("0123456789abcdef0123456789abcdef.u");
-    write(&fs, &link, b"");
+    write_file(&fs, &link, b"");
     admin.delete_snapshot("first").expect("it is there");
     assert!(archived(&fs).is_superset(&first), "it is linked to");
     connection.close().expect("nothing fails");

@@ -18,7 +18,7 @@ use hblite::{
 };
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, Operation};
 
-use testkit::name;
+use testkit::{cuts, name};
 
 const COLUMNS: [(&str, &str); 3] = [("a", "x"), ("b", "y"), ("b", "z")];
 const STEP_DEFAULT: usize = 3;
@@ -79,6 +79,20 @@ fn workload(connection: &Connection, told: &mut Acknowledged) -> Result<()> {
     admin.major_compact_table(name("t"))
 }
 
+fn empty() -> (CrashFileSystem, CrashFileSystem) {
+    let fs = CrashFileSystem::new();
+    (fs.clone(), fs)
+}
+
+/// Opens the store and runs the workload until something fails.
+fn work(fs: CrashFileSystem) -> Acknowledged {
+    let mut told = Acknowledged::default();
+    if let Ok(connection) = open(fs) {
+        let _ = workload(&connection, &mut told);
+    }
+    told
+}
+
 fn verify(connection: &Connection, told: &Acknowledged, context: &str) {
     if !told.is_created {
         return;
@@ -108,22 +122,10 @@ fn acknowledged_rows_survive_a_power_cut_at_any_moment() {
         .ok()
         .and_then(|step| step.parse().ok())
         .unwrap_or(STEP_DEFAULT);
-    let fs = CrashFileSystem::new();
-    let connection = open(fs.clone()).expect("an empty disk opens");
-    workload(&connection, &mut Acknowledged::default()).expect("the workload runs through");
-    drop(connection);
-    let operations = fs.operation_count();
-    assert!(operations > 100, "the workload does something");
-
-    for cut in (0..operations).step_by(step) {
-        let fs = CrashFileSystem::new();
-        fs.power_off_after(cut);
-        let mut told = Acknowledged::default();
-        if let Ok(connection) = open(fs.clone()) {
-            let _ = workload(&connection, &mut told);
-        }
-        for seed in [0, cut + 1] {
-            let context = format!("power off after {cut} operations, seed {seed}");
+    cuts::at_every_operation(step, empty, work, |fs, told, cut| {
+        assert!(cut.of > 100, "{cut}");
+        for seed in [0, cut.after + 1] {
+            let context = format!("power {cut}, seed {seed}");
             let rest = fs.after_power_cut(seed);
             let connection =
                 open(rest.clone()).unwrap_or_else(|error| panic!("{context}: {error}"));
@@ -134,7 +136,7 @@ fn acknowledged_rows_survive_a_power_cut_at_any_moment() {
                 open(rest.after_kill()).unwrap_or_else(|error| panic!("{context}: {error}"));
             verify(&connection, &told, &format!("{context}, opened again"));
         }
-    }
+    });
 }
 
 /// The process is killed after each operation in turn, the store is opened on what the operating
@@ -142,29 +144,19 @@ fn acknowledged_rows_survive_a_power_cut_at_any_moment() {
 /// then: it removes the log and the files that others replaced.
 #[test]
 fn acknowledged_rows_survive_a_kill_an_open_and_a_power_cut() {
-    let fs = CrashFileSystem::new();
-    let connection = open(fs.clone()).expect("an empty disk opens");
-    workload(&connection, &mut Acknowledged::default()).expect("the workload runs through");
-    drop(connection);
-    for cut in 0..fs.operation_count() {
-        let fs = CrashFileSystem::new();
-        fs.power_off_after(cut);
-        let mut told = Acknowledged::default();
-        if let Ok(connection) = open(fs.clone()) {
-            let _ = workload(&connection, &mut told);
-        }
+    cuts::at_every_operation(1, empty, work, |fs, told, cut| {
         let killed = fs.after_kill();
         let engine = EngineOptions::default().with_compaction_enabled(false);
         let env = Env::in_memory().with_fs(Arc::new(killed.clone()));
         let opened = Options::new().engine(engine).env(env).open(Path::new("/store"));
-        let connection = opened.unwrap_or_else(|error| panic!("killed after {cut}: {error}"));
-        connection.close().unwrap_or_else(|error| panic!("killed after {cut}: {error}"));
+        let connection = opened.unwrap_or_else(|error| panic!("killed, {cut}: {error}"));
+        connection.close().unwrap_or_else(|error| panic!("killed, {cut}: {error}"));
         // Seed 0 takes everything that may go.
-        let context = format!("killed after {cut} operations, opened, power cut");
+        let context = format!("killed, {cut}, opened, power cut");
         let connection = open(killed.after_power_cut(0));
         let connection = connection.unwrap_or_else(|error| panic!("{context}: {error}"));
         verify(&connection, &told, &context);
-    }
+    });
 }
 
 /// The first open makes the store's directory and fails to make its name durable. The second one

@@ -13,40 +13,42 @@
 //! HBLITE_WRITE_FIXTURE=1 cargo test --test store_fixtures
 //! ```
 
+mod testkit;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite::{
-    ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding, Delete, EngineOptions, Env,
+    ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding, Delete, EngineOptions,
     ManualClock, NamespaceDescriptor, Options, Put, Result, Scan, SnapshotOptions, SystemTables,
-    TableDescriptor, TableName,
+    TableDescriptor,
 };
-use hblite_env::{CrashFileSystem, FileSystem, SeededRandom};
+use hblite_env::{CrashFileSystem, FileSystem};
+
+use testkit::{STORE, copy_files, files_below, name, text};
 
 /// All of them; the last is what this version writes.
 const FIXTURES: [&str; 1] = ["store-0.1"];
 const WRITE: &str = FIXTURES[FIXTURES.len() - 1];
 const NOW_MS: i64 = 1_700_000_000_000;
-const STORE: &str = "/store";
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-fn options(fs: Arc<dyn FileSystem>) -> Options {
+fn open(fs: CrashFileSystem) -> Result<Connection> {
     let mut engine = EngineOptions::default().with_compaction_enabled(false);
     engine.wal.roll_size_bytes = 1 << 10;
-    let clock = Arc::new(ManualClock::new(NOW_MS));
-    Options::new().engine(engine).env(Env { fs, clock, random: Arc::new(SeededRandom::new(1)) })
+    let env = testkit::env(fs).with_clock(Arc::new(ManualClock::new(NOW_MS)));
+    Options::new().engine(engine).env(env).open(STORE)
 }
 
-fn family(name: &str, compression: Compression, encoding: DataBlockEncoding) -> TableDescriptor {
-    let name: TableName = name.parse().expect("a name");
+fn family(table: &str, compression: Compression, encoding: DataBlockEncoding) -> TableDescriptor {
     let family = ColumnFamilyDescriptor::new("f").with_versions(3);
     let family = family.with_compression(compression).with_data_block_encoding(encoding);
-    TableDescriptor::new(name).with_family(family)
+    TableDescriptor::new(name(table)).with_family(family)
 }
 
 fn put(connection: &Connection, table: &str, value: &str) -> Result<()> {
@@ -90,7 +92,6 @@ fn cells(connection: &Connection) -> Result<String> {
     for table in admin.list_tables(SystemTables::Exclude)? {
         for row in connection.table(table.name().clone())?.scan(&Scan::new().with_versions(10))? {
             for cell in row?.cells() {
-                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 let (row, value) = (text(cell.row()), text(cell.value()));
                 let column = format!("{}:{}", text(cell.family()), text(cell.qualifier()));
                 let (table, time) = (table.name(), cell.timestamp());
@@ -101,34 +102,10 @@ fn cells(connection: &Connection) -> Result<String> {
     Ok(lines)
 }
 
-fn files_below(fs: &dyn FileSystem, dir: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs.list_dir(dir).expect("a directory") {
-        let path = dir.join(entry.name);
-        if entry.is_dir {
-            files_below(fs, &path, files);
-        } else {
-            files.push(path);
-        }
-    }
-}
-
-/// Copies a directory from one file system to another. Empty directories are left out, as git
-/// leaves them out.
-fn copy(from: &dyn FileSystem, dir: &Path, to: &dyn FileSystem, target: &Path) {
-    let mut files = Vec::new();
-    files_below(from, dir, &mut files);
-    for path in files {
-        let copy = target.join(path.strip_prefix(dir).expect("below it"));
-        to.create_dir_all(copy.parent().expect("a directory")).expect("room");
-        let content = from.read(&path).expect("a file");
-        to.create(&copy).and_then(|mut file| file.write_all(&content)).expect("room");
-    }
-}
-
 /// What this version writes: as a kill leaves it, and closed.
 fn written() -> [(&'static str, CrashFileSystem); 2] {
     let fs = CrashFileSystem::new();
-    let connection = options(Arc::new(fs.clone())).open(STORE).expect("an empty store");
+    let connection = open(fs.clone()).expect("an empty store");
     fill(&connection).expect("nothing fails");
     let killed = fs.after_kill();
     connection.close().expect("nothing fails");
@@ -137,8 +114,6 @@ fn written() -> [(&'static str, CrashFileSystem); 2] {
 
 /// Kind and version of each versioned file of a store.
 fn versions(fs: &dyn FileSystem, dir: &Path) -> BTreeSet<String> {
-    let mut files = Vec::new();
-    files_below(fs, dir, &mut files);
     let version = |path: PathBuf| {
         let content = fs.read(&path).expect("a file");
         let name = path.file_name()?.to_str()?;
@@ -157,7 +132,7 @@ fn versions(fs: &dyn FileSystem, dir: &Path) -> BTreeSet<String> {
             _ => None,
         }
     };
-    files
+    files_below(fs, dir)
         .into_iter()
         .filter_map(version)
         .map(|(name, version)| format!("{name} {version:?}"))
@@ -169,8 +144,8 @@ fn write() {
     assert!(!dir.exists(), "{}: a fixture is never changed", dir.display());
     let to = hblite_env::StdFileSystem;
     for (name, fs) in written() {
-        copy(&fs, Path::new(STORE), &to, &dir.join(name));
-        let connection = options(Arc::new(fs)).open(STORE).expect("a store");
+        copy_files((&fs, Path::new(STORE)), (&to, &dir.join(name)));
+        let connection = open(fs).expect("a store");
         fs::write(dir.join("cells.txt"), cells(&connection).expect("sound")).expect("room");
     }
 }
@@ -187,7 +162,7 @@ fn stores_of_earlier_versions_have_all_of_their_data() {
         let temporary = tempfile::tempdir().expect("a directory");
         let dir = temporary.path().join(name);
         let disk = hblite_env::StdFileSystem;
-        copy(&disk, &source.join(name), &disk, &dir);
+        copy_files((&disk, &source.join(name)), (&disk, &dir));
         let report = hblite::check(&dir).expect("a store");
         assert!(report.is_clean(), "{fixture} {name}: {report:?}");
         let connection = hblite::open(&dir).expect("every later version opens it");

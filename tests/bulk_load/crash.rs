@@ -8,6 +8,7 @@ use hblite_env::{
     CrashFileSystem, Fault, FaultFileSystem, FileSystem as _, MemFileSystem, Operation,
 };
 
+use super::testkit::cuts;
 use super::{FAMILIES, check, create, in_folder, load, name, open, put_cell, write_file};
 
 /// Prepares a table of two regions with two families and a row in each, and a folder for all.
@@ -50,21 +51,14 @@ fn has_load(connection: &Connection, rows: [&str; 3], context: &str) -> bool {
 
 #[test]
 fn a_crash_at_any_operation_leaves_a_regions_load_whole_or_away() {
-    let (fs, connection) = prepared();
-    let before = fs.operation_count();
-    load(&connection).expect("nothing fails");
-    let operations = fs.operation_count() - before;
-    drop(connection);
-    assert!(operations > 30, "a load does something: {operations}");
     let (mut whole, mut away) = (0, 0);
-    for cut in 0..=operations {
-        let (fs, connection) = prepared();
-        fs.power_off_after(cut);
-        let is_acknowledged = load(&connection).is_ok();
-        drop(connection);
-        for seed in [0, 2 * cut + 1, 2 * cut + 2] {
-            let is_kill = seed == 2 * cut + 2;
-            let context = format!("cut after {cut} of {operations}, seed {seed}, kill {is_kill}");
+    let work = |connection: Connection| load(&connection).is_ok();
+    cuts::at_every_operation(1, prepared, work, |fs, is_acknowledged, cut| {
+        assert!(cut.of > 30, "{cut}");
+        let last = 2 * cut.after + 2;
+        for seed in [0, last - 1, last] {
+            let is_kill = seed == last;
+            let context = format!("{cut}, seed {seed}, kill {is_kill}");
             let rest = if is_kill { fs.after_kill() } else { fs.after_power_cut(seed) };
             let connection = open(rest.clone()).unwrap_or_else(|e| panic!("{context}: {e}"));
             let low = has_load(&connection, ["c", "d", "e"], &context);
@@ -82,30 +76,22 @@ fn a_crash_at_any_operation_leaves_a_regions_load_whole_or_away() {
             let report = check(&rest.after_kill());
             assert!(report.defects.is_empty(), "{context}: {:?}", report.defects);
         }
-    }
+    });
     assert!(whole > 0 && away > 0, "both happen: {whole}, {away}");
 }
 
 /// The directory of a committed load is removed with what the load wrote, and nothing else.
 #[test]
 fn what_others_put_into_a_load_is_kept_when_an_open_finishes_it() {
-    let (fs, connection) = prepared();
-    let before = fs.operation_count();
-    load(&connection).expect("nothing fails");
-    let operations = fs.operation_count() - before;
-    drop(connection);
     let mut found = 0;
-    for cut in 0..=operations {
-        let (fs, connection) = prepared();
-        fs.power_off_after(cut);
-        let _ = load(&connection);
-        drop(connection);
+    let work = |connection: Connection| drop(load(&connection));
+    cuts::at_every_operation(1, prepared, work, |fs, (), cut| {
         let rest = fs.after_kill();
         let mut loads = Vec::new();
         for region in dirs_in(&rest, Path::new("/store/data/default/t")) {
             loads.extend(dirs_in(&rest, &region.join(".bulk")));
         }
-        let Some(dir) = loads.first() else { continue };
+        let Some(dir) = loads.first() else { return };
         found += 1;
         let files = [dir.join("notes.txt"), dir.join("a/mine"), dir.join("photos/a.jpg")];
         for file in &files {
@@ -126,7 +112,7 @@ fn what_others_put_into_a_load_is_kept_when_an_open_finishes_it() {
         connection.close().expect("nothing fails");
         let report = check(&rest.after_kill());
         assert!(report.defects.is_empty(), "{cut}: {:?}", report.defects);
-    }
+    });
     assert!(found > 3, "cuts behind a commit: {found}");
 }
 
@@ -197,21 +183,13 @@ fn a_failure_at_any_operation_leaves_a_regions_load_whole_or_away() {
 /// A check of what a crash left names no defect, whatever an open would still finish.
 #[test]
 fn what_a_crash_leaves_of_a_load_is_no_defect() {
-    let (fs, connection) = prepared();
-    let before = fs.operation_count();
-    load(&connection).expect("nothing fails");
-    let operations = fs.operation_count() - before;
-    drop(connection);
     let mut unfinished = 0;
-    for cut in 0..=operations {
-        let (fs, connection) = prepared();
-        fs.power_off_after(cut);
-        let _ = load(&connection);
-        drop(connection);
+    let work = |connection: Connection| drop(load(&connection));
+    cuts::at_every_operation(1, prepared, work, |fs, (), cut| {
         let report = check(&fs.after_kill());
-        assert!(report.defects.is_empty(), "cut after {cut}: {:?}", report.defects);
+        assert!(report.defects.is_empty(), "{cut}: {:?}", report.defects);
         let is_load = |note: &hblite::Finding| note.to_string().contains("an open finishes");
         unfinished += usize::from(report.notes.iter().any(is_load));
-    }
+    });
     assert!(unfinished > 0, "some cuts fall between commit and end");
 }

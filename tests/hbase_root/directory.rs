@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite::{Connection, EngineOptions, Env, ManualClock, Options, Result, Scan};
-use hblite_env::{FileSystem, MemFileSystem};
+use hblite_env::{FileSystem, MemFileSystem, StdFileSystem};
+
+use crate::testkit;
 
 pub(crate) const ROOT: &str = "/hbase";
 /// Later than all that the fixtures hold.
@@ -22,16 +24,7 @@ pub(crate) fn fixture(name: &str) -> MemFileSystem {
 
 pub(crate) fn copy_fixture(fs: &dyn FileSystem, name: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hbase-root").join(name);
-    let mut pending = vec![root.clone()];
-    while let Some(path) = pending.pop() {
-        if path.is_dir() {
-            let entries = std::fs::read_dir(&path).expect("it is there");
-            pending.extend(entries.map(|entry| entry.expect("readable").path()));
-            continue;
-        }
-        let below = path.strip_prefix(&root).expect("it is below");
-        write(fs, below, &std::fs::read(&path).expect("readable"));
-    }
+    testkit::copy_files((&StdFileSystem, &root), (fs, Path::new(ROOT)));
     for dir in EMPTY {
         fs.create_dir_all(&Path::new(ROOT).join(dir)).expect("room");
     }
@@ -40,16 +33,10 @@ pub(crate) fn copy_fixture(fs: &dyn FileSystem, name: &str) {
 /// Puts a file below the root, in the place of one that is there.
 pub(crate) fn write(fs: &dyn FileSystem, below: impl AsRef<Path>, content: &[u8]) {
     let path = Path::new(ROOT).join(below);
-    fs.create_dir_all(path.parent().expect("a file")).expect("room");
     if fs.exists(&path).expect("memory") {
         fs.remove_file(&path).expect("memory");
     }
-    let mut file = fs.create(&path).expect("room");
-    file.write_all(content).and_then(|()| file.sync()).expect("room");
-    drop(file);
-    for dir in path.ancestors().skip(1).take_while(|dir| dir.starts_with(ROOT)) {
-        fs.sync_dir(dir).expect("it is there");
-    }
+    testkit::write_file(fs, &path, content);
 }
 
 /// Everything below the root: directories without content, files with theirs.

@@ -5,6 +5,8 @@
 
 mod directory;
 mod refused;
+#[path = "../testkit/mod.rs"]
+mod testkit;
 
 use std::path::Path;
 
@@ -14,6 +16,7 @@ use hblite_env::{CrashFileSystem, FileSystem};
 use directory::{
     ROOT, adopt, assert_sound, cells, contents, copy_fixture, expected, find, fixture, options,
 };
+use testkit::cuts;
 
 const FIXTURES: [&str; 3] = ["stopped", "killed", "compressed"];
 
@@ -106,29 +109,26 @@ fn a_read_only_open_reads_logs_and_changes_nothing() {
 
 #[test]
 fn an_adoption_that_is_cut_off_goes_on_where_it_was() {
-    let count = |cut: Option<u64>| {
+    let prepare = || {
         let fs = CrashFileSystem::new();
         copy_fixture(&fs, "killed");
         fs.sync_everything();
-        let begun = fs.operation_count();
-        if let Some(cut) = cut {
-            fs.power_off_after(cut);
-        }
-        drop(adopt(&fs));
-        (fs.operation_count() - begun, fs)
+        (fs.clone(), fs)
     };
-    let (operations, _) = count(None);
-    assert!(operations > 50, "{operations}");
-    for cut in (0..=operations).step_by(7) {
-        let (_, fs) = count(Some(cut));
-        for rest in [fs.after_kill(), fs.after_power_cut(cut)] {
-            let context = format!("cut after {cut} of {operations}");
-            let connection = adopt(&rest).unwrap_or_else(|error| panic!("{context}: {error}"));
-            assert_eq!(cells(&connection), expected(), "{context}");
-            connection.close().unwrap_or_else(|error| panic!("{context}: {error}"));
-            assert_sound(&rest, &context);
-        }
-    }
+    cuts::at_every_operation(
+        7,
+        prepare,
+        |fs| drop(adopt(&fs)),
+        |fs, (), cut| {
+            assert!(cut.of > 50, "{cut}");
+            for rest in [fs.after_kill(), fs.after_power_cut(cut.after)] {
+                let connection = adopt(&rest).unwrap_or_else(|error| panic!("{cut}: {error}"));
+                assert_eq!(cells(&connection), expected(), "{cut}");
+                connection.close().unwrap_or_else(|error| panic!("{cut}: {error}"));
+                assert_sound(&rest, &cut.to_string());
+            }
+        },
+    );
 }
 
 #[test]

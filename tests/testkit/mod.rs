@@ -4,6 +4,8 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub(crate) mod cuts;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,6 +59,38 @@ pub(crate) fn durable_put(row: &str, families: &[&str], value: &str) -> Put {
 /// What a check of the store on these files reports.
 pub(crate) fn check(fs: &(impl FileSystem + Clone + 'static)) -> CheckReport {
     hblite_engine::check(&env(fs.clone()), Path::new(STORE), &mut |_| {}).expect("a store")
+}
+
+/// Every file below a directory, none if there is no such directory.
+pub(crate) fn files_below(fs: &dyn FileSystem, dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs.list_dir(dir).unwrap_or_default() {
+        let path = dir.join(&entry.name);
+        if entry.is_dir { files.extend(files_below(fs, &path)) } else { files.push(path) }
+    }
+    files
+}
+
+/// Copies the files below `from` to the same paths below `to`, and makes them durable.
+pub(crate) fn copy_files(
+    (from_fs, from): (&dyn FileSystem, &Path),
+    (to_fs, to): (&dyn FileSystem, &Path),
+) {
+    for path in files_below(from_fs, from) {
+        let content = from_fs.read(&path).expect("it was listed");
+        write_file(to_fs, &to.join(path.strip_prefix(from).expect("it is below")), &content);
+    }
+}
+
+/// Writes a file that is not there yet, and makes it and the directories above it durable.
+pub(crate) fn write_file(fs: &dyn FileSystem, path: &Path, content: &[u8]) {
+    fs.create_dir_all(path.parent().expect("a file is in a directory")).expect("room");
+    let mut file = fs.create(path).expect("room");
+    file.write_all(content).and_then(|()| file.sync()).expect("room");
+    let above = path.ancestors().skip(1);
+    for dir in above.take_while(|dir| dir.parent().is_some()) {
+        fs.sync_dir(dir).expect("it is there");
+    }
 }
 
 /// The bytes as text.

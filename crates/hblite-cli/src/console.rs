@@ -71,7 +71,7 @@ pub(crate) fn pages(
     target: Target,
     host: Option<&str>,
 ) -> hblite::Result<(Arc<dyn Pages>, Access)> {
-    let options = ConsoleOptions { host: host.map(str::to_owned), ..ConsoleOptions::new()? };
+    let options = ConsoleOptions::new()?.with_host(host.map(str::to_owned));
     let access = Access { token: options.token.text().to_owned(), port: 0 };
     Ok((Arc::new(Console::new(connection.clone(), target, options)?), access))
 }

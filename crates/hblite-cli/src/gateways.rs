@@ -1,13 +1,12 @@
 //! The gateways of `hblite serve`: which ports are wanted, and their start.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use clap::Args;
 use hblite::Connection;
-use hblite_rest::{Locate as LocateForRest, RestOptions, RestServer};
+use hblite_rest::{RestOptions, RestServer};
 use hblite_server::Server;
-use hblite_thrift::{Locate, ThriftGateway, ThriftOptions, ThriftPorts};
+use hblite_thrift::{ThriftGateway, ThriftOptions, ThriftPorts};
 
 /// The ports of gateways; without a port there is no such gateway.
 #[derive(Debug, Args)]
@@ -42,22 +41,18 @@ impl Gateways {
         connection: &Connection,
         server: &Server,
     ) -> hblite::Result<Self> {
-        let thrift = ThriftOptions {
-            bind,
-            thrift_port: arguments.thrift_port,
-            thrift2_port: arguments.thrift2_port,
-            cluster_id: server.cluster_id().to_owned(),
-            locate: Some(Locate(Arc::new(server.locator()))),
-            ..ThriftOptions::default()
-        };
+        let thrift = ThriftOptions::default()
+            .with_bind(bind)
+            .with_thrift_port(arguments.thrift_port)
+            .with_thrift2_port(arguments.thrift2_port)
+            .with_cluster_id(server.cluster_id())
+            .with_locate(server.locator());
         let rest = arguments.rest_port.map(|port| {
-            let options = RestOptions {
-                bind,
-                port,
-                advertise: advertise.map(str::to_owned),
-                locate: Some(LocateForRest(Arc::new(server.locator()))),
-                ..RestOptions::default()
-            };
+            let options = RestOptions::default()
+                .with_bind(bind)
+                .with_port(port)
+                .with_advertise(advertise.map(str::to_owned))
+                .with_locate(server.locator());
             RestServer::start(connection, options)
         });
         let rest = rest.transpose()?;

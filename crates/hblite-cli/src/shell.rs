@@ -92,7 +92,8 @@ pub(crate) fn run(arguments: ShellArguments) -> ExitCode {
         Err(error) => return fail(error.message(), FAILURE),
     };
     let noted = connection.file_notes().len();
-    let script = ScriptOptions { keep_going: arguments.keep_going, echo: arguments.echo };
+    let script =
+        ScriptOptions::default().with_keep_going(arguments.keep_going).with_echo(arguments.echo);
     let result = run_on(&connection, source, script);
     report_files(&connection.file_notes()[noted..]);
     let closed = connection.close();

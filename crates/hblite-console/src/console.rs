@@ -18,6 +18,7 @@ use crate::{assets, guard};
 
 /// How a console behaves.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ConsoleOptions {
     /// The token that changes need.
     pub token: Token,
@@ -34,6 +35,27 @@ impl ConsoleOptions {
     /// `Io` if the system has no randomness.
     pub fn new() -> hblite::Result<Self> {
         Ok(Self { token: Token::random()?, host: None, period: PERIOD })
+    }
+
+    /// Sets [`token`](ConsoleOptions::token).
+    #[must_use]
+    pub fn with_token(mut self, token: Token) -> Self {
+        self.token = token;
+        self
+    }
+
+    /// Sets [`host`](ConsoleOptions::host).
+    #[must_use]
+    pub fn with_host(mut self, host: impl Into<Option<String>>) -> Self {
+        self.host = host.into();
+        self
+    }
+
+    /// Sets [`period`](ConsoleOptions::period).
+    #[must_use]
+    pub fn with_period(mut self, period: Duration) -> Self {
+        self.period = period;
+        self
     }
 }
 

@@ -63,7 +63,7 @@ impl Shown {
         let options = ServerOptions::on_free_ports().with_region_servers(3);
         let server = TestServer::start_with(Options::new().clock(clock.clone()), options)?;
         let period = Duration::from_secs(24 * 3600);
-        let options = ConsoleOptions { period, ..ConsoleOptions::new()? };
+        let options = ConsoleOptions::new()?.with_period(period);
         let token = options.token.text().to_owned();
         let target = Target::Server(server.server().view().clone());
         let console = Arc::new(Console::new(server.connection().clone(), target, options)?);

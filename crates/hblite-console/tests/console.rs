@@ -32,7 +32,7 @@ impl Asked {
         connection.admin().create_table_with_splits(&descriptor, &splits).unwrap();
         // Windows end when the test says so.
         let period = Duration::from_secs(3600);
-        let options = ConsoleOptions { period, ..ConsoleOptions::new().unwrap() };
+        let options = ConsoleOptions::new().unwrap().with_period(period);
         let token = options.token.text().to_owned();
         let target = Target::Store("memory".to_owned());
         let console = Arc::new(Console::new(connection.clone(), target, options).unwrap());

@@ -24,8 +24,8 @@ mod setters;
 pub use admin::{
     BackupReport, BulkLoadOptions, BulkLoadReport, CompactRequest, CompactionKind, DamagedFile,
     FailSafeSnapshot, FileTransfer, FlushRequest, MergeKind, RegionLoad, RegionLocation,
-    RegionStatus, RequestTarget, ScrubStatus, SnapshotDescription, SnapshotKind, SnapshotOptions,
-    SplitPoints, StoreStatus, SystemTables, TableState,
+    RegionLocator, RegionStatus, RequestTarget, ScrubStatus, SnapshotDescription, SnapshotKind,
+    SnapshotOptions, SplitPoints, StoreStatus, SystemTables, TableState,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

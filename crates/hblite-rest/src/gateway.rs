@@ -35,7 +35,7 @@ impl Gateway {
     /// `host:port` of the server of a region.
     pub(crate) fn location_of(&self, region: &RegionInfo) -> hblite::Result<String> {
         if let Some(locate) = &self.options.locate {
-            let (host, port) = (locate.0)(region);
+            let (host, port) = locate.server_of(region);
             return Ok(format!("{host}:{port}"));
         }
         Ok(self.admin().locate_region(region.table(), region.start_key())?.server)

@@ -39,5 +39,5 @@ mod scanners;
 mod server;
 mod xml;
 
-pub use options::{Locate, Locator, RestLimits, RestOptions};
+pub use options::{RestLimits, RestOptions};
 pub use server::RestServer;

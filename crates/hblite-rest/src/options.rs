@@ -1,31 +1,17 @@
 //! Every setting of the REST gateway, with its default and HBase's name for it.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
 use std::time::Duration;
 
-use hblite::{Error, RegionInfo, Result};
+use hblite_model::{Error, RegionLocator, Result, setters};
 
 const MIB: usize = 1024 * 1024;
 /// More threads than this are a mistake.
 const THREADS_MAX: usize = 10_000;
 
-/// Gives host and port of the server of a region.
-pub type Locator = dyn Fn(&RegionInfo) -> (String, u16) + Send + Sync;
-
-/// Which server a region is on.
-#[derive(Clone)]
-pub struct Locate(pub Arc<Locator>);
-
-impl fmt::Debug for Locate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Locate")
-    }
-}
-
 /// Where the gateway listens and what it lets clients do.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RestOptions {
     /// The address of the port. Default 127.0.0.1: clients are not asked for a password
     /// (`hbase.rest.host`).
@@ -36,8 +22,8 @@ pub struct RestOptions {
     /// listens on a loopback address. Requests for other names are refused: they come from web
     /// pages that had their name point to this machine.
     pub advertise: Option<String>,
-    /// Which server a region is on. By default what the store says.
-    pub locate: Option<Locate>,
+    /// Which server a region is on. Default: the one that [`hblite::Admin::locate_region`] names.
+    pub locate: Option<RegionLocator>,
     /// Whether clients may only read. Default false (`hbase.rest.readonly`).
     pub is_read_only: bool,
     /// What one client may take.
@@ -59,6 +45,7 @@ impl Default for RestOptions {
 
 /// Limits that keep one client from taking what others need.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RestLimits {
     /// Connections at once; more are closed at once. Default 1,000.
     pub connections_max: usize,
@@ -132,4 +119,26 @@ impl Default for RestLimits {
             idle_timeout: Duration::from_secs(60),
         }
     }
+}
+
+setters! { RestOptions:
+    with_bind sets bind: impl Into<IpAddr>;
+    with_port sets port: u16;
+    with_advertise sets advertise: impl Into<Option<String>>;
+    with_locate sets locate: impl Into<Option<RegionLocator>>;
+    with_read_only sets is_read_only: bool;
+    with_limits sets limits: RestLimits;
+}
+
+setters! { RestLimits:
+    with_connections_max sets connections_max: usize;
+    with_threads_max sets threads_max: usize;
+    with_head_size_max_bytes sets head_size_max_bytes: usize;
+    with_body_size_max_bytes sets body_size_max_bytes: usize;
+    with_bodies_size_max_bytes sets bodies_size_max_bytes: usize;
+    with_answer_size_max_bytes sets answer_size_max_bytes: usize;
+    with_scanners_max sets scanners_max: usize;
+    with_scanner_expiry sets scanner_expiry: Duration;
+    with_request_timeout sets request_timeout: Duration;
+    with_idle_timeout sets idle_timeout: Duration;
 }

@@ -22,7 +22,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// ```
 /// use hblite_rest::{RestOptions, RestServer};
 /// let connection = hblite::open_in_memory()?;
-/// let options = RestOptions { port: 0, ..RestOptions::default() };
+/// let options = RestOptions::default().with_port(0);
 /// let server = RestServer::start(&connection, options)?;
 /// println!("http://localhost:{}/version", server.port());
 /// server.stop();

@@ -9,10 +9,10 @@ mod http;
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::Arc;
 
 use flate2::read::GzDecoder;
-use hblite_rest::{Locate, RestOptions, RestServer};
+use hblite::RegionLocator;
+use hblite_rest::{RestOptions, RestServer};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
@@ -121,8 +121,8 @@ fn normal_text(mut text: String, is_text: bool) -> String {
 #[test]
 fn answers_are_those_of_hbase() {
     let connection = hblite::open_in_memory().expect("a store");
-    let locate = Some(Locate(Arc::new(|_| ("127.0.0.1".to_owned(), 16020))));
-    let options = RestOptions { port: 0, locate, ..RestOptions::default() };
+    let locate = RegionLocator::new(|_| ("127.0.0.1".to_owned(), 16020));
+    let options = RestOptions::default().with_port(0).with_locate(locate);
     let server = RestServer::start(&connection, options).expect("a gateway");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/answers.jsonl");
     let lines = std::fs::read_to_string(file).expect("the recorded answers");

@@ -24,7 +24,7 @@ fn start(connection: &Connection, limits: RestLimits) -> RestServer {
     let family = ColumnFamilyDescriptor::new("f");
     let table = TableDescriptor::new("t".parse().expect("a name")).with_family(family);
     connection.admin().create_table(&table).expect("a table");
-    let options = RestOptions { port: 0, limits, ..RestOptions::default() };
+    let options = RestOptions::default().with_port(0).with_limits(limits);
     RestServer::start(connection, options).expect("a gateway")
 }
 
@@ -41,7 +41,7 @@ fn put(connection: &Connection, rows: usize, value: &[u8]) {
 
 #[test]
 fn bodies_are_limited_packed_and_unpacked() {
-    let limits = RestLimits { body_size_max_bytes: 10_000, ..RestLimits::default() };
+    let limits = RestLimits::default().with_body_size_max_bytes(10_000);
     let server = start(&memory(), limits);
     let play = |headers: &[(&str, &str)], body: &[u8]| {
         let headers = [&[("Content-Type", "application/octet-stream")], headers].concat();
@@ -95,11 +95,8 @@ fn hosts_of_other_names_are_refused() {
 
 #[test]
 fn idle_connections_are_closed_and_make_room() {
-    let limits = RestLimits {
-        connections_max: 2,
-        idle_timeout: Duration::from_millis(50),
-        ..RestLimits::default()
-    };
+    let limits =
+        RestLimits::default().with_connections_max(2).with_idle_timeout(Duration::from_millis(50));
     let server = start(&memory(), limits);
     let connect = || TcpStream::connect(("127.0.0.1", server.port())).expect("it listens");
     let mut idle = [connect(), connect()];
@@ -117,7 +114,7 @@ fn idle_connections_are_closed_and_make_room() {
 #[test]
 fn ranges_are_limited_and_scans_are_not() {
     let connection = memory();
-    let limits = RestLimits { answer_size_max_bytes: 50_000, ..RestLimits::default() };
+    let limits = RestLimits::default().with_answer_size_max_bytes(50_000);
     let server = start(&connection, limits);
     put(&connection, 300, &[b'v'; 1_000]);
     let accept = [("Accept", JSON)];
@@ -158,7 +155,7 @@ fn scanners_expire_and_make_room() {
     let clock = Arc::new(ManualClock::new(1_000_000));
     let connection = Options::new().clock(Arc::clone(&clock) as _).open_in_memory();
     let connection = connection.expect("a store");
-    let limits = RestLimits { scanners_max: 3, ..RestLimits::default() };
+    let limits = RestLimits::default().with_scanners_max(3);
     let server = start(&connection, limits);
     put(&connection, 3, b"v");
     let create = || {

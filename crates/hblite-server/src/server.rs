@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite::{Clock, Connection, Env};
-use hblite_model::{Error, RegionInfo, Result};
+use hblite_model::{Error, RegionLocator, Result};
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
@@ -139,14 +139,14 @@ impl Server {
     }
 
     /// Gives host and port of the region server that clients find a region on.
-    pub fn locator(&self) -> impl Fn(&RegionInfo) -> (String, u16) + Send + Sync + use<> {
+    pub fn locator(&self) -> RegionLocator {
         let cluster = Arc::clone(self.cluster.shared());
-        move |region: &RegionInfo| {
+        RegionLocator::new(move |region| {
             let place = cluster.assignments.place_of(region.encoded_name());
             let port = cluster.identity(Role::RegionServer(place.server)).port;
             let reached = SocketAddr::new(cluster.options.bind, port);
             (cluster.host_for(reached), port)
-        }
+        })
     }
 
     /// How many scanners clients have open.

@@ -14,11 +14,28 @@ const STATEMENT_SIZE_MAX: usize = 1 << 20;
 
 /// How a script is run.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct ScriptOptions {
     /// Whether the script goes on after an error.
     pub keep_going: bool,
     /// Whether each line is printed before what it gives.
     pub echo: bool,
+}
+
+impl ScriptOptions {
+    /// Sets [`keep_going`](ScriptOptions::keep_going).
+    #[must_use]
+    pub fn with_keep_going(mut self, keep_going: bool) -> Self {
+        self.keep_going = keep_going;
+        self
+    }
+
+    /// Sets [`echo`](ScriptOptions::echo).
+    #[must_use]
+    pub fn with_echo(mut self, echo: bool) -> Self {
+        self.echo = echo;
+        self
+    }
 }
 
 /// How a script that was not stopped by an error ended.

@@ -238,7 +238,7 @@ fn coprocessors_medium_objects_and_replicas() {
 fn a_script_stops_at_its_first_error() {
     let mut session = Session::new(START_MS, STEP_MS);
     let script = golden("06_errors_n.in");
-    let options = ScriptOptions { echo: true, ..ScriptOptions::default() };
+    let options = ScriptOptions::default().with_echo(true);
     let mut lines = ReadLines::new(script.as_bytes());
     let error = session.shell.run_script(&mut lines, options).unwrap_err();
     let line = script.lines().position(|line| line.starts_with("get 'nosuch'")).unwrap() + 1;

@@ -44,7 +44,7 @@ fn a_backslash_joins_lines() {
 #[test]
 fn a_wrong_line_does_not_swallow_the_next_one() {
     let script = "create 't', 'f'\nscan 't', LIMIT => 1, {COLUMNS => 'f'}\nputs 'next'\n";
-    let (result, printed) = run(script, ScriptOptions { keep_going: true, echo: false });
+    let (result, printed) = run(script, ScriptOptions::default().with_keep_going(true));
     assert_eq!(result.unwrap().failures, 1);
     assert!(printed.ends_with("next\n"), "{printed}");
 }
@@ -64,7 +64,7 @@ fn errors_of_the_language_have_one_line_number() {
     assert_eq!(line, 3);
     let expected = format!("SyntaxError: syntax error, unexpected tSTRING_BEG\n{picture}");
     assert_eq!(message.replace("        ^", "      ^"), expected);
-    let (_, printed) = run(script, ScriptOptions { keep_going: true, echo: false });
+    let (_, printed) = run(script, ScriptOptions::default().with_keep_going(true));
     assert!(printed.contains("SyntaxError ((hbase):4: syntax error"), "{printed}");
 }
 
@@ -164,7 +164,7 @@ fn an_interrupt_ends_the_command_that_runs() {
 fn an_interrupt_ends_a_script_even_one_that_goes_on_after_errors() {
     let (mut shell, _, transcript) = trapped("row2");
     let mut lines = ReadLines::new(&b"puts 'begun'\n\nscan 't'\nputs 'not reached'\n"[..]);
-    let options = ScriptOptions { keep_going: true, echo: false };
+    let options = ScriptOptions::default().with_keep_going(true);
     let error = shell.run_script(&mut lines, options).unwrap_err();
     assert_eq!((error.line, error.message.as_str()), (3, "interrupted"));
     assert!(!transcript.take().contains("not reached"));

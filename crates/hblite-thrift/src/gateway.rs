@@ -65,7 +65,7 @@ pub fn answer_bytes(connection: &Connection, version: ThriftVersion, bytes: &[u8
 /// ```no_run
 /// use hblite_thrift::{ThriftGateway, ThriftOptions};
 /// let connection = hblite::open_in_memory()?;
-/// let options = ThriftOptions { thrift_port: Some(9090), ..ThriftOptions::default() };
+/// let options = ThriftOptions::default().with_thrift_port(9090);
 /// let gateway = ThriftGateway::start(&connection, options)?;
 /// gateway.stop();
 /// # Ok::<(), hblite::Error>(())

@@ -29,4 +29,4 @@ mod v1;
 mod v2;
 
 pub use gateway::{ThriftGateway, ThriftPorts, ThriftVersion, answer_bytes};
-pub use options::{Locate, Locator, ThriftLimits, ThriftOptions};
+pub use options::{ThriftLimits, ThriftOptions};

@@ -1,16 +1,15 @@
 //! Settings of the gateways.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
 use std::time::Duration;
 
-use hblite_model::{Error, RegionInfo, Result};
+use hblite_model::{Error, RegionLocator, Result, setters};
 
 const MIB: usize = 1024 * 1024;
 
 /// Where the gateways listen, and what clients may do.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ThriftOptions {
     /// The address to listen on. Default 127.0.0.1: there is no authentication.
     pub bind: IpAddr,
@@ -22,22 +21,9 @@ pub struct ThriftOptions {
     /// The id of the cluster, as clients read it.
     pub cluster_id: String,
     /// Which server a region is on. Default: the one that [`hblite::Admin::locate_region`] names.
-    pub locate: Option<Locate>,
+    pub locate: Option<RegionLocator>,
     /// What clients may do.
     pub limits: ThriftLimits,
-}
-
-/// Gives host and port of the server of a region.
-pub type Locator = dyn Fn(&RegionInfo) -> (String, u16) + Send + Sync;
-
-/// Which server a region is on.
-#[derive(Clone)]
-pub struct Locate(pub Arc<Locator>);
-
-impl fmt::Debug for Locate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Locate")
-    }
 }
 
 impl Default for ThriftOptions {
@@ -55,6 +41,7 @@ impl Default for ThriftOptions {
 
 /// Limits that keep one client from taking what others need. Each gateway has its own.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ThriftLimits {
     /// Connections at once; each has a thread. More are closed at once. Default 1,000
     /// (`hbase.thrift.maxWorkerThreads`).
@@ -117,4 +104,24 @@ impl ThriftLimits {
             None => Ok(()),
         }
     }
+}
+
+setters! { ThriftOptions:
+    with_bind sets bind: impl Into<IpAddr>;
+    with_thrift_port sets thrift_port: impl Into<Option<u16>>;
+    with_thrift2_port sets thrift2_port: impl Into<Option<u16>>;
+    with_cluster_id sets cluster_id: impl Into<String>;
+    with_locate sets locate: impl Into<Option<RegionLocator>>;
+    with_limits sets limits: ThriftLimits;
+}
+
+setters! { ThriftLimits:
+    with_connections_max sets connections_max: usize;
+    with_message_size_max_bytes sets message_size_max_bytes: usize;
+    with_result_size_max_bytes sets result_size_max_bytes: usize;
+    with_connection_scanners_max sets connection_scanners_max: usize;
+    with_scanners_max sets scanners_max: usize;
+    with_scanner_lease sets scanner_lease: Duration;
+    with_idle_timeout sets idle_timeout: Duration;
+    with_message_timeout sets message_timeout: Duration;
 }

@@ -141,7 +141,7 @@ impl Store {
     /// Host and port of the server of a region.
     pub(crate) fn server_of(&self, region: &RegionInfo) -> Result<(String, u16)> {
         if let Some(locate) = &self.options.locate {
-            return Ok(locate.0(region));
+            return Ok(locate.server_of(region));
         }
         let location = self.admin().locate_region(region.table(), region.start_key())?;
         let (host, port) = location.server.split_once([':', ',']).unwrap_or((&location.server, ""));

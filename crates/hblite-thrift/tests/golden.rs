@@ -17,10 +17,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use hblite_thrift::{Locate, ThriftGateway, ThriftOptions};
+use hblite::RegionLocator;
+use hblite_thrift::{ThriftGateway, ThriftOptions};
 use support::{Notation, Value, ask};
 
 /// Timestamps from here on are times of now.
@@ -93,13 +93,11 @@ fn run(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     let script = fs::read_to_string(&path).unwrap();
     let at = std::env::var("HBLITE_THRIFT_AT").ok();
-    let options = ThriftOptions {
-        thrift_port: Some(0),
-        thrift2_port: Some(0),
-        cluster_id: "01234567-0123-0123-0123-0123456789ab".to_owned(),
-        locate: Some(Locate(Arc::new(|_| ("127.0.0.1".to_owned(), 16020)))),
-        ..ThriftOptions::default()
-    };
+    let options = ThriftOptions::default()
+        .with_thrift_port(0)
+        .with_thrift2_port(0)
+        .with_cluster_id("01234567-0123-0123-0123-0123456789ab")
+        .with_locate(RegionLocator::new(|_| ("127.0.0.1".to_owned(), 16020)));
     let gateway = ThriftGateway::start(&hblite::open_in_memory().unwrap(), options).unwrap();
     let ports = gateway.ports();
     let port = if name.starts_with("one") { ports.thrift } else { ports.thrift2 };

@@ -30,7 +30,7 @@ fn store() -> Connection {
 }
 
 fn gateway(limits: ThriftLimits) -> (ThriftGateway, u16) {
-    let options = ThriftOptions { thrift_port: Some(0), limits, ..ThriftOptions::default() };
+    let options = ThriftOptions::default().with_thrift_port(0).with_limits(limits);
     let gateway = ThriftGateway::start(&store(), options).unwrap();
     let port = gateway.ports().thrift.unwrap();
     (gateway, port)
@@ -62,7 +62,7 @@ fn assert_serves(port: u16) {
 
 #[test]
 fn sizes_beyond_the_limits_end_the_connection() {
-    let limits = ThriftLimits { message_size_max_bytes: 100_000, ..ThriftLimits::default() };
+    let limits = ThriftLimits::default().with_message_size_max_bytes(100_000);
     let (_gateway, port) = gateway(limits);
     let messages: [&[u8]; 7] = [
         b"\x7f\xff\xff\xff\x80\x01\0\x01",
@@ -100,11 +100,9 @@ fn deep_nesting_ends_the_connection() {
 
 #[test]
 fn a_message_that_does_not_end_is_given_up() {
-    let limits = ThriftLimits {
-        idle_timeout: Duration::from_millis(300),
-        message_timeout: Duration::from_millis(300),
-        ..ThriftLimits::default()
-    };
+    let limits = ThriftLimits::default()
+        .with_idle_timeout(Duration::from_millis(300))
+        .with_message_timeout(Duration::from_millis(300));
     let (gateway, port) = gateway(limits);
     let mut stalled = connect(port);
     stalled.write_all(b"\x80\x01\0").unwrap();
@@ -127,11 +125,9 @@ fn a_message_that_does_not_end_is_given_up() {
 
 #[test]
 fn an_answer_that_is_not_taken_ends_the_connection() {
-    let limits = ThriftLimits {
-        idle_timeout: Duration::from_millis(300),
-        message_timeout: Duration::from_millis(300),
-        ..ThriftLimits::default()
-    };
+    let limits = ThriftLimits::default()
+        .with_idle_timeout(Duration::from_millis(300))
+        .with_message_timeout(Duration::from_millis(300));
     let (gateway, port) = gateway(limits);
     let mut stream = connect(port);
     let rows = "a b c d ".repeat(100).trim_end().replace(' ', "\" \"");
@@ -147,12 +143,10 @@ fn an_answer_that_is_not_taken_ends_the_connection() {
 
 #[test]
 fn connections_and_scanners_are_limited() {
-    let limits = ThriftLimits {
-        connections_max: 2,
-        connection_scanners_max: 2,
-        result_size_max_bytes: 150_000,
-        ..ThriftLimits::default()
-    };
+    let limits = ThriftLimits::default()
+        .with_connections_max(2)
+        .with_connection_scanners_max(2)
+        .with_result_size_max_bytes(150_000);
     let (gateway, port) = gateway(limits);
     let (mut first, mut second) = (connect(port), connect(port));
     assert_eq!(ask_text(&mut first, "getThriftServerType", ""), (2, "{0:1}".to_owned()));

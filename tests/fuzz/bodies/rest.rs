@@ -9,7 +9,7 @@ use hblite_rest::{RestOptions, RestServer, parsers};
 
 static SERVER: LazyLock<RestServer> = LazyLock::new(|| {
     let connection = hblite::open_in_memory().expect("a store in memory");
-    let options = RestOptions { port: 0, ..RestOptions::default() };
+    let options = RestOptions::default().with_port(0);
     RestServer::start(&connection, options).expect("a gateway")
 });
 

@@ -6,6 +6,7 @@
 mod backup;
 mod bulk_load;
 mod choice;
+mod region_locator;
 mod request;
 mod snapshot;
 mod status;
@@ -14,6 +15,7 @@ mod table_state;
 pub use backup::BackupReport;
 pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 pub use choice::{FailSafeSnapshot, MergeKind, SplitPoints, SystemTables};
+pub use region_locator::RegionLocator;
 pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 pub use status::{DamagedFile, RegionLoad, RegionLocation, RegionStatus, ScrubStatus, StoreStatus};

@@ -1,9 +1,12 @@
-//! Snapshots: what they hold, what they refuse, that crashes leave them whole or away, and that a
-//! restore happens as a whole or not at all.
+//! Snapshots: what they hold and refuse, and how a table is restored or cloned. `crash` cuts each
+//! procedure off or lets it fail, `files` damages snapshots and puts foreign files into them.
 
+mod crash;
+mod files;
+#[path = "../testkit/mod.rs"]
 mod testkit;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,11 +15,10 @@ use hblite::{
     Finding, FindingKind, Get, ManualClock, Options, Put, Result, Scan, SnapshotKind,
     SnapshotOptions, TableDescriptor,
 };
-use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
+use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem};
 
-use testkit::{durable_put, name, text};
+use testkit::{STORE, durable_put, name, text};
 
-const STORE: &str = "/store";
 const FAMILIES: [&str; 2] = ["a", "b"];
 
 fn open_at(fs: impl FileSystem + 'static, clock: Arc<ManualClock>) -> Result<Connection> {
@@ -255,270 +257,6 @@ fn a_snapshot_goes_when_its_time_is_over() {
     assert!(!fs.exists(Path::new("/store/.hbase-snapshot/short")).expect("an answer"));
 }
 
-/// Whatever removes a snapshot, a file that somebody put into it is kept, and reported.
-#[test]
-fn a_snapshot_with_foreign_files_goes_to_the_archive() {
-    let below = |region: &str| {
-        ["notes.txt", "photos/a.jpg", &format!("{region}/notes.txt"), &format!("{region}/a/mine")]
-            .map(str::to_owned)
-    };
-    for is_expired in [false, true] {
-        for number in 0..4 {
-            let (fs, clock) = (MemFileSystem::new(), clock());
-            let connection = open_at(fs.clone(), clock.clone()).expect("an empty store");
-            create(&connection, "t").expect("a new table");
-            put(&connection, "t", "c", "1").expect("it takes it");
-            let options = SnapshotOptions::default().with_time_to_live_s(60);
-            let admin = connection.admin();
-            admin.snapshot("s", name("t"), &options).expect("a snapshot");
-            let dir = Path::new("/store/.hbase-snapshot/s");
-            let region = admin.regions(name("t")).expect("a table").remove(0);
-            let mine = below(region.encoded_name()).into_iter().nth(number).expect("four");
-            let path = dir.join(&mine);
-            fs.create_dir_all(path.parent().expect("a directory")).expect("room");
-            fs.create(&path).and_then(|mut file| file.write_all(b"mine")).expect("room");
-            if is_expired {
-                clock.advance(60_001);
-            } else {
-                admin.delete_snapshot("s").expect("it is there");
-            }
-            assert_eq!(names(&connection), Vec::<String>::new());
-            assert!(!fs.exists(dir).expect("an answer"));
-            let archive = Path::new("/store/archive");
-            let kept: Vec<_> = files_below(&fs, archive)
-                .into_iter()
-                .filter(|file| file.ends_with(Path::new(".hbase-snapshot/s").join(&mine)))
-                .collect();
-            assert_eq!(kept.len(), 1, "{mine}: {:?}", files_below(&fs, archive));
-            assert_eq!(fs.read(&kept[0]).expect("it is there"), b"mine");
-            let notes = connection.file_notes();
-            assert_eq!(notes.len(), 1, "{notes:?}");
-            assert_eq!(notes[0].path, dir);
-            let expected = format!("because hblite did not write {}", dir.join(&mine).display());
-            let directory = expected.replace("/a.jpg", "");
-            assert!(notes[0].what.ends_with(&expected) || notes[0].what.ends_with(&directory));
-            snapshot(&connection, "s", "t").expect("the name is free");
-            admin.delete_snapshot("s").expect("it is there");
-            assert_eq!(connection.file_notes().len(), 1);
-            connection.close().expect("nothing fails");
-            check(&fs, &mine);
-        }
-    }
-}
-
-/// Prepares a table with a snapshot, then changes rows and settings.
-fn prepared() -> (CrashFileSystem, Connection) {
-    let fs = CrashFileSystem::new();
-    let connection = open(fs.clone()).expect("an empty disk opens");
-    create(&connection, "t").expect("a new table");
-    for row in ["c", "x"] {
-        put(&connection, "t", row, "old").expect("it takes it");
-    }
-    (fs, connection)
-}
-
-/// Cuts `step`, which follows `before`, at each of its operations, by kill and by power; `check`
-/// gets the store that is left, whether the step was acknowledged, and where it was cut.
-fn cut_everywhere(
-    before: impl Fn(&Connection) -> Result<()>,
-    step: impl Fn(&Connection) -> Result<()>,
-    look: impl Fn(&Connection, bool, &str) -> bool,
-) {
-    let (fs, connection) = prepared();
-    before(&connection).expect("nothing fails");
-    let begun = fs.operation_count();
-    step(&connection).expect("nothing fails");
-    let operations = fs.operation_count() - begun;
-    drop(connection);
-    let (mut done, mut undone) = (0, 0);
-    for cut in 0..=operations {
-        let (fs, connection) = prepared();
-        before(&connection).expect("nothing fails");
-        fs.power_off_after(cut);
-        let is_acknowledged = step(&connection).is_ok();
-        drop(connection);
-        for seed in 0..4_u64 {
-            let rest = if seed == 3 { fs.after_kill() } else { fs.after_power_cut(seed * cut) };
-            let context = format!("cut after {cut} of {operations}, seed {seed}");
-            if seed == 3 {
-                check(&rest, &context);
-            }
-            let connection = open(rest.clone()).unwrap_or_else(|e| panic!("{context}: {e}"));
-            let is_done = look(&connection, is_acknowledged, &context);
-            assert!(is_done || !is_acknowledged, "{context}: it was acknowledged");
-            (done, undone) = (done + u64::from(is_done), undone + u64::from(!is_done));
-            connection.close().unwrap_or_else(|error| panic!("{context}: {error}"));
-            check(&rest, &format!("{context}, closed"));
-        }
-    }
-    assert!(done > 0 && undone > 0, "both happen: {done}, {undone}");
-}
-
-#[test]
-fn a_crash_leaves_a_snapshot_whole_or_away() {
-    let expected = pairs(&[("c", "old"), ("x", "old")]);
-    cut_everywhere(
-        |_| Ok(()),
-        |connection| snapshot(connection, "s", "t"),
-        |connection, _, context| {
-            assert_eq!(rows(connection, "t"), expected, "{context}");
-            let is_there = names(connection) == ["s"];
-            if !is_there {
-                snapshot(connection, "s", "t").unwrap_or_else(|e| panic!("{context}: {e}"));
-            }
-            let cloned = connection.admin().clone_snapshot("s", name("copy"));
-            cloned.unwrap_or_else(|error| panic!("{context}: {error}"));
-            assert_eq!(rows(connection, "copy"), expected, "{context}");
-            is_there
-        },
-    );
-}
-
-fn change(connection: &Connection) -> Result<()> {
-    snapshot(connection, "s", "t")?;
-    connection.admin().delete_family(name("t"), b"b")?;
-    connection.admin().add_family(name("t"), &ColumnFamilyDescriptor::new("late"))?;
-    let put = Put::new("c").add("a", "q", "new").add("late", "q", "new");
-    connection.table("t")?.put(&put)?;
-    connection.admin().split_table(name("t"), Some(b"f"))?;
-    connection.admin().disable_table(name("t"))
-}
-
-#[test]
-fn a_crash_leaves_a_restore_done_or_undone() {
-    cut_everywhere(
-        change,
-        |connection| connection.admin().restore_snapshot("s", FailSafeSnapshot::Take),
-        |connection, _, context| {
-            let admin = connection.admin();
-            let table = admin.describe_table(name("t")).expect("a table");
-            let is_restored = table.has_family(b"b");
-            assert_ne!(is_restored, table.has_family(b"late"), "{context}: half of the settings");
-            admin.enable_table(name("t")).unwrap_or_else(|e| panic!("{context}: {e}"));
-            if is_restored {
-                let expected = pairs(&[("c", "old"), ("x", "old")]);
-                assert_eq!(rows(connection, "t"), expected, "{context}");
-                return true;
-            }
-            let row = connection.table("t").and_then(|t| t.get(&Get::new("c"))).expect("a row");
-            assert_eq!(row.value("late", "q"), Some(&b"new"[..]), "{context}");
-            assert_eq!(row.value("a", "q"), Some(&b"new"[..]), "{context}");
-            admin.disable_table(name("t")).expect("enabled");
-            for left in names(connection).iter().filter(|name| name.starts_with("hbase-failsafe")) {
-                admin.delete_snapshot(left).unwrap_or_else(|e| panic!("{context}: {e}"));
-            }
-            admin
-                .restore_snapshot("s", FailSafeSnapshot::Take)
-                .unwrap_or_else(|e| panic!("{context}: {e}"));
-            false
-        },
-    );
-}
-
-#[test]
-fn a_crash_leaves_a_clone_whole_or_away() {
-    let expected = pairs(&[("c", "old"), ("x", "old")]);
-    cut_everywhere(
-        |connection| snapshot(connection, "s", "t"),
-        |connection| connection.admin().clone_snapshot("s", name("copy")),
-        |connection, _, context| {
-            let is_there = connection.admin().table_exists(name("copy")).expect("an answer");
-            if !is_there {
-                let cloned = connection.admin().clone_snapshot("s", name("copy"));
-                cloned.unwrap_or_else(|error| panic!("{context}: {error}"));
-            }
-            assert_eq!(rows(connection, "copy"), expected, "{context}");
-            assert_eq!(rows(connection, "t"), expected, "{context}");
-            is_there
-        },
-    );
-}
-
-#[test]
-fn a_crash_leaves_a_snapshot_there_or_deletes_it() {
-    cut_everywhere(
-        |connection| snapshot(connection, "s", "t"),
-        |connection| connection.admin().delete_snapshot("s"),
-        |connection, _, context| {
-            let left = names(connection);
-            if left == ["s"] {
-                let cloned = connection.admin().clone_snapshot("s", name("copy"));
-                cloned.unwrap_or_else(|error| panic!("{context}: {error}"));
-            }
-            left.is_empty()
-        },
-    );
-}
-
-/// Each operation of a snapshot, a clone and a restore fails once, and the process lives on: it can
-/// be done again, or the store must be opened again first.
-#[test]
-fn what_failed_half_way_can_be_done_again() {
-    let expected = pairs(&[("c", "old"), ("x", "old")]);
-    let steps: [fn(&Connection) -> Result<()>; 3] = [
-        |connection| snapshot(connection, "s", "t"),
-        |connection| connection.admin().clone_snapshot("kept", name("copy")),
-        |connection| connection.admin().restore_snapshot("kept", FailSafeSnapshot::Take),
-    ];
-    let operations = [
-        Operation::Create,
-        Operation::Write,
-        Operation::Sync,
-        Operation::SyncDir,
-        Operation::Rename,
-    ];
-    let mut refused = 0;
-    for (number, step) in steps.iter().enumerate() {
-        for operation in operations {
-            for nth in 0.. {
-                let context = format!("step {number}, {operation:?} {nth}");
-                let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
-                let clock = clock();
-                let connection = open_at(fs.clone(), clock.clone()).expect("an empty store");
-                create(&connection, "t").expect("a new table");
-                for row in ["c", "x"] {
-                    put(&connection, "t", row, "old").expect("it takes it");
-                }
-                snapshot(&connection, "kept", "t").expect("a snapshot");
-                let is_restore = number == 2;
-                if is_restore {
-                    put(&connection, "t", "c", "new").expect("it takes it");
-                    connection.admin().disable_table(name("t")).expect("enabled");
-                }
-                let before = fs.count(operation);
-                fs.inject(Fault::on(operation).nth(nth));
-                let outcome = step(&connection);
-                let is_over = fs.count(operation) - before <= nth && outcome.is_ok();
-                fs.heal();
-                refused += u64::from(outcome.is_err());
-                clock.advance(1);
-                let is_closed =
-                    outcome.as_ref().is_err_and(|e| e.kind() == hblite::ErrorKind::Closed);
-                let connection = if is_closed {
-                    drop(connection);
-                    open_at(fs, clock).unwrap_or_else(|error| panic!("{context}: {error}"))
-                } else {
-                    connection
-                };
-                let again = outcome.is_err().then(|| step(&connection)).transpose();
-                if let Err(error) = again {
-                    // What was of unknown end has happened.
-                    assert!(is_closed, "{context}: again: {error}");
-                }
-                if is_restore {
-                    connection.admin().enable_table(name("t")).expect("disabled");
-                }
-                let table = if number == 1 { "copy" } else { "t" };
-                assert_eq!(rows(&connection, table), expected, "{context}");
-                if is_over {
-                    break;
-                }
-            }
-        }
-    }
-    assert!(refused > 50, "{refused}");
-}
-
 /// A writer writes rows in order; a snapshot of the only region has all up to some row, each whole,
 /// at least up to the one that was acknowledged before.
 #[test]
@@ -562,46 +300,6 @@ fn a_snapshot_under_load_has_one_moment_of_a_region() {
         }
         is_over.store(true, Ordering::Relaxed);
     });
-}
-
-/// Everything below a directory.
-fn files_below(fs: &dyn FileSystem, dir: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs.list_dir(dir).expect("it is there") {
-        let path = dir.join(&entry.name);
-        if entry.is_dir { files.extend(files_below(fs, &path)) } else { files.push(path) }
-    }
-    files
-}
-
-#[test]
-fn a_check_names_what_a_snapshot_lacks() {
-    let fs = MemFileSystem::new();
-    let connection = open(fs.clone()).expect("an empty store");
-    create(&connection, "t").expect("a new table");
-    put(&connection, "t", "c", "1").expect("it takes it");
-    snapshot(&connection, "s", "t").expect("a snapshot");
-    connection.close().expect("nothing fails");
-    check(&fs, "a sound one");
-    let _env = Env::in_memory().with_fs(Arc::new(fs.clone()));
-    let dir = Path::new("/store/.hbase-snapshot/s");
-    for path in files_below(&fs, dir) {
-        let content = fs.read(&path).expect("it is there");
-        let is_store_file = !path.to_string_lossy().contains("/.");
-        let mut damaged = content.clone();
-        if is_store_file {
-            damaged[40] ^= 1;
-        } else {
-            damaged.clear();
-        }
-        fs.remove_file(&path).expect("it is there");
-        fs.create(&path).and_then(|mut file| file.write_all(&damaged)).expect("room");
-        let report = testkit::check(&fs);
-        assert_eq!(report.defects.len(), 1, "{}: {:?}", path.display(), report.defects);
-        fs.remove_file(&path).expect("it is there");
-        fs.create(&path).and_then(|mut file| file.write_all(&content)).expect("room");
-    }
-    check(&fs, "mended");
 }
 
 #[test]
