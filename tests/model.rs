@@ -2,7 +2,7 @@
 //!
 //! The model (`tests/model`) keeps cells in lists and goes through all of them for every answer. It
 //! says what HBase 2.6 answers: what flushes and compactions drop stands at the head of `store.rs`,
-//! what a read sees at that of `reader.rs`. Sequences mix reads and writes of every kind with
+//! what a read sees at that of `reader.rs` in `tests/reference`. Sequences mix reads and writes of every kind with
 //! flushes, compactions, splits, merges, reopened stores, kills and power cuts; every answer is
 //! compared, errors by class and message.
 //!
@@ -11,20 +11,12 @@
 
 #[path = "model/answer.rs"]
 mod answer;
-#[path = "model/cell.rs"]
-mod cell;
 #[path = "model/engine.rs"]
 mod engine;
-#[path = "model/filter.rs"]
-mod filter;
 #[path = "model/generator.rs"]
 mod generator;
-#[path = "model/new_versions.rs"]
-mod new_versions;
 #[path = "model/operation.rs"]
 mod operation;
-#[path = "model/reader.rs"]
-mod reader;
 #[path = "model/runner.rs"]
 mod runner;
 #[path = "model/sequence.rs"]

@@ -10,8 +10,9 @@ use hblite::{
 use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem, SeededRandom};
 
 use crate::answer::{Answer, AnsweredRow, Failure, cells};
-use crate::cell::Family;
-use crate::generator::World;
+use hblite_reference::cell::Family;
+
+use crate::generator::{FileSettings, World};
 use crate::operation::{
     Change, Operation, Read, Write, append, delete, increment, put, row_mutations,
 };
@@ -54,7 +55,11 @@ pub(crate) struct EngineSide {
 }
 
 impl EngineSide {
-    pub(crate) fn new(world: World, families: &[Family], seed: u64) -> Result<Self> {
+    pub(crate) fn new(
+        world: World,
+        families: &[(Family, FileSettings)],
+        seed: u64,
+    ) -> Result<Self> {
         let disk = match world {
             World::Closes { .. } => Disk::Plain(Arc::new(MemFileSystem::new())),
             World::IsKilled | World::LosesPower => Disk::Crashing(CrashFileSystem::new()),
@@ -65,8 +70,8 @@ impl EngineSide {
         let mut side = Self { world, disk, random, clock, connection: None, table };
         side.open()?;
         let mut descriptor = TableDescriptor::new(side.table.clone());
-        for family in families {
-            descriptor = descriptor.with_family(described(family)?);
+        for (family, files) in families {
+            descriptor = descriptor.with_family(described(family, files)?);
         }
         side.connection().admin().create_table(&descriptor)?;
         Ok(side)
@@ -255,14 +260,14 @@ impl EngineSide {
     }
 }
 
-fn described(family: &Family) -> Result<ColumnFamilyDescriptor> {
+fn described(family: &Family, files: &FileSettings) -> Result<ColumnFamilyDescriptor> {
     let mut descriptor = ColumnFamilyDescriptor::new(&family.name)
         .with_versions(family.versions as u32)
         .with_min_versions(family.min_versions as u32)
         .with_keep_deleted_cells(family.keep_deleted_cells)
-        .with_bloom(family.files.bloom)
-        .with_data_block_encoding(family.files.encoding)
-        .with_block_size(family.files.block_size_bytes);
+        .with_bloom(files.bloom)
+        .with_data_block_encoding(files.encoding)
+        .with_block_size(files.block_size_bytes);
     if let Some(time_to_live_ms) = family.time_to_live_ms {
         descriptor = descriptor.with_time_to_live((time_to_live_ms / 1000) as u32);
     }

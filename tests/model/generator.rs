@@ -7,11 +7,13 @@
 use hblite::filter::CompareOperator;
 use hblite::{BloomType, CellType, DataBlockEncoding, KeepDeletedCells};
 
-use crate::cell::{Family, FileSettings};
-use crate::filter::{FilterSpec, SingleColumn};
+use hblite_reference::cell::Family;
+use hblite_reference::filter::{FilterSpec, SingleColumn};
+use hblite_reference::read::Read;
+
 use crate::operation::{
-    BatchItem, Change, Check, CheckedWrites, DeletePart, Delta, Operation, PutCell, Read,
-    ReadModify, Write,
+    BatchItem, Change, Check, CheckedWrites, DeletePart, Delta, Operation, PutCell, ReadModify,
+    Write,
 };
 
 const ROWS: [&[u8]; 6] = [b"a", b"aa", b"b", b"c\0", b"d", b"e\xff"];
@@ -71,11 +73,19 @@ pub(crate) fn world(choices: &mut Choices<'_>, crashes: bool) -> World {
     }
 }
 
-pub(crate) fn families(choices: &mut Choices<'_>) -> Vec<Family> {
+/// How a family's files are written: nothing that an answer could depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileSettings {
+    pub(crate) bloom: BloomType,
+    pub(crate) encoding: DataBlockEncoding,
+    pub(crate) block_size_bytes: u32,
+}
+
+pub(crate) fn families(choices: &mut Choices<'_>) -> Vec<(Family, FileSettings)> {
     FAMILIES.iter().map(|name| family(choices, name)).collect()
 }
 
-fn family(choices: &mut Choices<'_>, name: &[u8]) -> Family {
+fn family(choices: &mut Choices<'_>, name: &[u8]) -> (Family, FileSettings) {
     let versions = choices.pick(&[1, 2, 3, 1, 5]);
     let mut family = Family {
         name: name.to_vec(),
@@ -84,12 +94,12 @@ fn family(choices: &mut Choices<'_>, name: &[u8]) -> Family {
         time_to_live_ms: None,
         keep_deleted_cells: KeepDeletedCells::False,
         new_version_behavior: false,
-        files: FileSettings {
-            // Filters take most of the time of a test build, so few families have one.
-            bloom: BloomType::None,
-            encoding: DataBlockEncoding::None,
-            block_size_bytes: 64 * 1024,
-        },
+    };
+    let mut files = FileSettings {
+        // Filters take most of the time of a test build, so few families have one.
+        bloom: BloomType::None,
+        encoding: DataBlockEncoding::None,
+        block_size_bytes: 64 * 1024,
     };
     if choices.once_in(3) {
         family.time_to_live_ms = Some(choices.pick(&[2000, 1000, 5000]));
@@ -104,7 +114,6 @@ fn family(choices: &mut Choices<'_>, name: &[u8]) -> Family {
         6 | 7 => family.new_version_behavior = true,
         _ => {}
     }
-    let files = &mut family.files;
     match choices.below(10) {
         8 => files.bloom = BloomType::Row,
         9 => files.bloom = BloomType::RowCol,
@@ -118,7 +127,7 @@ fn family(choices: &mut Choices<'_>, name: &[u8]) -> Family {
         DataBlockEncoding::RowIndexV1,
     ]);
     files.block_size_bytes = choices.pick(&[64 * 1024, 1024]);
-    family
+    (family, files)
 }
 
 /// What an operation may be about.

@@ -6,10 +6,13 @@
 //! write that is one answer for the table; flushes, compactions and their like are judged store by
 //! store.
 
+use hblite_reference::cell::Family;
+use hblite_reference::read::Read;
+
 use crate::answer::{Answer, Failure};
 use crate::engine::{CLOCK_START, EngineSide};
 use crate::generator::{Choices, Setting, World, families, pause_ms, world};
-use crate::operation::{Operation, Read};
+use crate::operation::Operation;
 use crate::store::File;
 use crate::table::{Region, Table};
 use crate::text::readable;
@@ -33,11 +36,12 @@ struct Run {
 pub(crate) fn run(settings: &[u8], operations: &[Vec<u8>], crashes: bool) -> Result<(), String> {
     let mut choices = Choices::new(settings);
     let world = world(&mut choices, crashes);
-    let families = families(&mut choices);
+    let described = families(&mut choices);
     let engine =
-        EngineSide::new(world, &families, choices.number()).map_err(|error| error.to_string())?;
+        EngineSide::new(world, &described, choices.number()).map_err(|error| error.to_string())?;
     let mut history = vec![format!("{world:?}")];
-    history.extend(families.iter().map(|family| format!("{family:?}")));
+    history.extend(described.iter().map(|family| format!("{family:?}")));
+    let families: Vec<Family> = described.into_iter().map(|(family, _)| family).collect();
     let mut run = Run { engine, model: Table::new(&families), world, history };
     let outcome = run.look().and_then(|()| {
         for bytes in operations {

@@ -18,8 +18,8 @@
 
 use hblite::{CellType, KeepDeletedCells};
 
-use crate::cell::{Family, StoredCell, sorted};
-use crate::new_versions::survivors;
+use hblite_reference::cell::{Family, StoredCell, sorted};
+use hblite_reference::new_versions::survivors;
 
 /// A file of a store.
 #[derive(Debug, Clone, Default)]

@@ -1,12 +1,12 @@
 //! A table: regions, the walks of gets and scans over them, and their splits and merges.
 
 use hblite::Exception;
+use hblite_reference::cell::{Family, StoredCell};
+use hblite_reference::filter::FilterRun;
+use hblite_reference::read::Read;
+use hblite_reference::reader::FamilyRead;
 
 use crate::answer::{AnsweredCell, AnsweredRow, Failure};
-use crate::cell::{Family, StoredCell};
-use crate::filter::FilterRun;
-use crate::operation::Read;
-use crate::reader::FamilyRead;
 use crate::store::Store;
 
 /// The rows from `start` to before `end`; empty ends are open.
@@ -177,14 +177,7 @@ fn rows_of<'s>(stores: impl Iterator<Item = &'s Store>, read: &Read) -> Vec<Vec<
     }
     rows.sort();
     rows.dedup();
-    let (low, is_low_inclusive, high, is_high_inclusive) = match read.is_reversed {
-        false => (&read.start, read.is_start_inclusive, &read.stop, read.is_stop_inclusive),
-        true => (&read.stop, read.is_stop_inclusive, &read.start, read.is_start_inclusive),
-    };
-    rows.retain(|row| {
-        (low.is_empty() || row > low || (is_low_inclusive && row == low))
-            && (high.is_empty() || row < high || (is_high_inclusive && row == high))
-    });
+    rows.retain(|row| read.wants_row(row));
     if read.is_reversed {
         rows.reverse();
     }
@@ -198,7 +191,7 @@ fn row_cells(
 ) -> Vec<AnsweredCell> {
     let mut cells = Vec::new();
     for (store, reader) in stores {
-        let found = reader.row(store, row, filter);
+        let found = reader.row(&store.row(row, reader.range()), filter);
         cells.extend(found.into_iter().map(|cell| answered(&store.family.name, cell)));
     }
     cells

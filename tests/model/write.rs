@@ -5,14 +5,15 @@
 
 use hblite::filter::CompareOperator;
 use hblite::{CellType, Exception};
+use hblite_reference::cell::{Family, StoredCell};
+use hblite_reference::filter::holds;
+use hblite_reference::read::Read;
+use hblite_reference::reader::FamilyRead;
 
 use crate::answer::{Answer, AnsweredCell, Failure};
-use crate::cell::{Family, StoredCell};
-use crate::filter::holds;
 use crate::operation::{
-    BatchItem, Change, Check, CheckedWrites, Delta, PutCell, Read, ReadModify, Write,
+    BatchItem, Change, Check, CheckedWrites, Delta, PutCell, ReadModify, Write,
 };
-use crate::reader::FamilyRead;
 use crate::table::{Region, Table, answered};
 
 /// A cell on its way, with its family. It has no sequence id yet.
@@ -300,7 +301,7 @@ impl Table {
         let read_store = |store: &crate::store::Store| {
             let settings: &Family = &store.family;
             FamilyRead::new(read, settings, now)
-                .map(|reader| reader.row(store, &read.start, &mut None))
+                .map(|reader| reader.row(&store.row(&read.start, reader.range()), &mut None))
         };
         stores.filter_map(read_store).flatten().collect()
     }

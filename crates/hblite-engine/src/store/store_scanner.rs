@@ -9,9 +9,9 @@
 
 mod budget;
 mod cursor;
-#[cfg(test)]
-pub(crate) mod naive;
 mod plain;
+#[cfg(test)]
+pub(crate) mod random_reads;
 #[cfg(test)]
 mod tests;
 

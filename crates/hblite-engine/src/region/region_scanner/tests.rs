@@ -10,7 +10,7 @@ use hblite_model::{CellRef, CellType, Exception, TimeRange};
 
 use super::*;
 use crate::store::key_value_scanner::vec_scanner::VecScanner;
-use crate::store::store_scanner::naive::{self, Dice, NOW, cell};
+use crate::store::store_scanner::random_reads::{self, Dice, NOW, cell};
 
 fn open(families: Vec<(ScanInfo, Vec<VecScanner>)>, scan: &Scan) -> Result<RegionScanner> {
     let families = families
@@ -88,10 +88,13 @@ fn random_scans_answer_what_plain_loops_answer() {
             .iter()
             .map(|name| {
                 let count = 1 + dice.roll(120);
-                (naive::random_info(&dice, name), naive::random_cells(&dice, name, count))
+                (
+                    random_reads::random_info(&dice, name),
+                    random_reads::random_cells(&dice, name, count),
+                )
             })
             .collect();
-        let mut scan = naive::random_scan(&dice, names);
+        let mut scan = random_reads::random_scan(&dice, names);
         let batch = dice.hit(4).then(|| 1 + dice.roll(4) as usize);
         if let Some(batch) = batch {
             scan = scan.with_batch(batch);
@@ -100,11 +103,11 @@ fn random_scans_answer_what_plain_loops_answer() {
             .iter()
             .map(|(info, cells)| {
                 let count = 1 + dice.roll(4);
-                (info.clone(), naive::random_sources(&dice, cells, count))
+                (info.clone(), random_reads::random_sources(&dice, cells, count))
             })
             .collect();
         let (rows, _) = read(open(sources, &scan).unwrap(), batch);
-        let expected = naive::answer(&families, &scan);
+        let expected = random_reads::answer(&families, &scan);
         let infos: Vec<_> = families.iter().map(|(info, _)| info).collect();
         assert_same(&rows, &expected, &format!("seed {seed}, {scan:?}, {infos:?}"));
     }
@@ -116,12 +119,15 @@ fn random_scans_that_pause_answer_the_same() {
     for seed in 0..2000 {
         let dice = Dice::new(seed);
         let names: &[&str] = if dice.hit(2) { &["f", "g"] } else { &["f"] };
-        let mut scan = naive::random_scan(&dice, names);
+        let mut scan = random_reads::random_scan(&dice, names);
         let families: Vec<(ScanInfo, Vec<Cell>)> = names
             .iter()
             .map(|name| {
                 let count = 1 + dice.roll(120);
-                (naive::random_info(&dice, name), naive::random_cells(&dice, name, count))
+                (
+                    random_reads::random_info(&dice, name),
+                    random_reads::random_cells(&dice, name, count),
+                )
             })
             .collect();
         if dice.hit(4) {
@@ -129,11 +135,11 @@ fn random_scans_that_pause_answer_the_same() {
         }
         let sources = families
             .iter()
-            .map(|(info, cells)| (info.clone(), naive::random_sources(&dice, cells, 2)))
+            .map(|(info, cells)| (info.clone(), random_reads::random_sources(&dice, cells, 2)))
             .collect();
         let work = dice.roll(6);
         let (rows, pauses) = read_with_pauses(open(sources, &scan).unwrap(), work);
-        let expected = naive::answer(&families, &scan);
+        let expected = random_reads::answer(&families, &scan);
         assert_same(&rows, &expected, &format!("seed {seed}, work {work}, {scan:?}"));
         pauses_of_all += pauses;
     }
@@ -151,7 +157,7 @@ fn a_row_of_any_size_is_left_when_the_work_is_done() {
         Scan::new().with_filter(Filter::single_column_value(judged)),
     ];
     for scan in scans {
-        let mut scanner = open(vec![(naive::info("f"), table(1, 50_000))], &scan).unwrap();
+        let mut scanner = open(vec![(random_reads::info("f"), table(1, 50_000))], &scan).unwrap();
         let mut before = 0;
         loop {
             scanner.allow_work(1000);
@@ -172,11 +178,12 @@ fn a_row_of_any_size_is_left_when_the_work_is_done() {
 fn cells_above_the_read_point_are_not_there_in_either_direction() {
     for seed in 0..500 {
         let dice = Dice::new(seed);
-        let cells = naive::random_cells(&dice, "f", 60);
+        let cells = random_reads::random_cells(&dice, "f", 60);
         let read_point = dice.roll(60);
         let visible = cells.iter().filter(|cell| cell.sequence_id() <= read_point).cloned();
-        let (info, scan) = (naive::random_info(&dice, "f"), naive::random_scan(&dice, &["f"]));
-        let expected = naive::answer(&[(info.clone(), visible.collect())], &scan);
+        let (info, scan) =
+            (random_reads::random_info(&dice, "f"), random_reads::random_scan(&dice, &["f"]));
+        let expected = random_reads::answer(&[(info.clone(), visible.collect())], &scan);
         let sources = vec![VecScanner::new(cells, read_point)];
         let (rows, _) = read(open(vec![(info, sources)], &scan).unwrap(), None);
         assert_same(&rows, &expected, &format!("seed {seed}, {scan:?}"));
@@ -187,11 +194,11 @@ fn cells_above_the_read_point_are_not_there_in_either_direction() {
 fn a_failing_source_ends_the_scan_with_its_error() {
     for seed in 0..200 {
         let dice = Dice::new(seed);
-        let cells = naive::random_cells(&dice, "f", 60);
-        let mut sources = naive::random_sources(&dice, &cells, 3);
+        let cells = random_reads::random_cells(&dice, "f", 60);
+        let mut sources = random_reads::random_sources(&dice, &cells, 3);
         sources[1].fails_after = Some(dice.roll(20));
         let Ok(mut scanner) =
-            open(vec![(naive::info("f"), sources)], &Scan::new().with_reversed(dice.hit(2)))
+            open(vec![(random_reads::info("f"), sources)], &Scan::new().with_reversed(dice.hit(2)))
         else {
             continue;
         };
@@ -211,7 +218,7 @@ fn table(rows: usize, columns: usize) -> Vec<VecScanner> {
 }
 
 fn read_table(rows: usize, columns: usize, scan: &Scan) -> (Vec<Vec<Cell>>, u64) {
-    read(open(vec![(naive::info("f"), table(rows, columns))], scan).unwrap(), None)
+    read(open(vec![(random_reads::info("f"), table(rows, columns))], scan).unwrap(), None)
 }
 
 #[test]
@@ -263,7 +270,7 @@ fn named_columns_and_single_versions_are_sought() {
     let versions = (1..=5000).map(|i| cell(("r", "f", "q"), i, CellType::Put, i as u64));
     let sources = vec![VecScanner::new(versions.collect(), u64::MAX)];
     let (rows, examined) =
-        read(open(vec![(naive::info("f"), sources)], &Scan::new()).unwrap(), None);
+        read(open(vec![(random_reads::info("f"), sources)], &Scan::new()).unwrap(), None);
     assert_eq!((rows.len(), rows[0][0].timestamp()), (1, 5000));
     assert!(examined < 30, "{examined} of 5,000 cells");
 }
@@ -271,7 +278,8 @@ fn named_columns_and_single_versions_are_sought() {
 #[test]
 fn raw_scans_with_columns_and_reverse_scans_on_demand_are_refused() {
     let refused = |scan: &Scan| {
-        let families = vec![(naive::info("f"), table(1, 1)), (naive::info("g"), Vec::new())];
+        let families =
+            vec![(random_reads::info("f"), table(1, 1)), (random_reads::info("g"), Vec::new())];
         open(families, scan).err().map(|error| (error.exception(), error.message().to_owned()))
     };
     let raw = "Cannot specify any column for a raw scan".to_owned();
@@ -297,7 +305,7 @@ fn families_are_loaded_on_demand_and_rows_come_sorted() {
     let family = |name: &str, qualifier: &str, ids: [u64; 3]| {
         let cells = ["a", "b", "c"].into_iter().zip(ids);
         let cells = cells.map(|(row, id)| cell((row, name, qualifier), 5, CellType::Put, id));
-        (naive::info(name), vec![VecScanner::new(cells.collect(), u64::MAX)])
+        (random_reads::info(name), vec![VecScanner::new(cells.collect(), u64::MAX)])
     };
     let families = || {
         vec![
@@ -324,7 +332,7 @@ fn joined_families_come_in_batches_without_loss() {
             let (row, qualifier) = (format!("r{}", i / 4), format!("q{}", i % 4));
             cell((&row, name, &qualifier), 5, CellType::Put, 1 + i)
         });
-        (naive::info(name), vec![VecScanner::new(cells.collect(), u64::MAX)])
+        (random_reads::info(name), vec![VecScanner::new(cells.collect(), u64::MAX)])
     };
     // Looks at one family only, judges cells and not rows: so batches are allowed.
     let filter =
@@ -344,7 +352,7 @@ fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
     // A cell counts for what HBase keeps it in, too.
     let size = cell(("r00000", "f", "q00000"), 5, CellType::Put, 1).as_ref().heap_size();
     let scan = Scan::new().with_size_max_bytes(2 * size as u64 + 1).with_partial_results(true);
-    let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
+    let mut scanner = open(vec![(random_reads::info("f"), table(2, 10))], &scan).unwrap();
     let mut pieces = Vec::new();
     loop {
         let mut cells = 0;
@@ -359,7 +367,7 @@ fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
     assert_eq!(pieces, [row, row].concat());
 
     let scan = scan.with_filter(Filter::page(1).unwrap());
-    let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
+    let mut scanner = open(vec![(random_reads::info("f"), table(2, 10))], &scan).unwrap();
     let mut buffer = CellBuffer::new();
     let row = RegionStep::Row(RowPart { may_have_more_cells: false });
     assert_eq!((scanner.next_row(&mut buffer).unwrap(), buffer.len()), (row, 10));
@@ -375,7 +383,7 @@ fn the_last_piece_of_a_region_has_no_more_cells_behind_it() {
     for is_reversed in [false, true] {
         let scan = Scan::new().with_batch(1).with_reversed(is_reversed);
         let sources = vec![VecScanner::new(cells.clone(), u64::MAX)];
-        let mut scanner = open(vec![(naive::info("f"), sources)], &scan).unwrap();
+        let mut scanner = open(vec![(random_reads::info("f"), sources)], &scan).unwrap();
         let mut buffer = CellBuffer::new();
         let rows = [(); 3].map(|()| scanner.next_row(&mut buffer).unwrap());
         let row = |may_have_more_cells| RegionStep::Row(RowPart { may_have_more_cells });
@@ -386,7 +394,7 @@ fn the_last_piece_of_a_region_has_no_more_cells_behind_it() {
 #[test]
 fn a_filter_that_judges_rows_does_not_go_with_a_batch() {
     let scan = Scan::new().with_filter(Filter::page(1).unwrap()).with_batch(2);
-    let mut scanner = open(vec![(naive::info("f"), table(2, 10))], &scan).unwrap();
+    let mut scanner = open(vec![(random_reads::info("f"), table(2, 10))], &scan).unwrap();
     let error = scanner.next_row(&mut CellBuffer::new()).unwrap_err();
     assert_eq!(error.exception(), Exception::IncompatibleFilter);
 }
@@ -394,7 +402,7 @@ fn a_filter_that_judges_rows_does_not_go_with_a_batch() {
 #[test]
 fn filters_are_asked_before_versions_are_counted() {
     let versions = (1..=3).map(|i| cell(("r", "f", "q"), i, CellType::Put, i as u64));
-    let info = ScanInfo { versions_max: 3, ..naive::info("f") };
+    let info = ScanInfo { versions_max: 3, ..random_reads::info("f") };
     let value = Comparator::binary(1u64.to_be_bytes());
     let scan = Scan::new().with_filter(Filter::value(CompareOperator::Equal, value));
     let sources = vec![VecScanner::new(versions.collect(), u64::MAX)];
@@ -416,8 +424,8 @@ fn a_raw_scan_over_markers_under_the_empty_qualifier_ends() {
         cell(("s", "f", "q"), 8, CellType::Put, 7),
     ];
     let scan = Scan::new().with_raw(true).with_time_range(TimeRange::new(7, 15).unwrap());
-    let sources = naive::random_sources(&Dice::new(1), &cells, 3);
-    let (rows, _) = read(open(vec![(naive::info("f"), sources)], &scan).unwrap(), None);
+    let sources = random_reads::random_sources(&Dice::new(1), &cells, 3);
+    let (rows, _) = read(open(vec![(random_reads::info("f"), sources)], &scan).unwrap(), None);
     let timestamps: Vec<Vec<i64>> =
         rows.iter().map(|row| row.iter().map(Cell::timestamp).collect()).collect();
     assert_eq!(timestamps, [vec![11, 9], vec![8]]);

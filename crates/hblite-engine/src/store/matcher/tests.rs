@@ -8,7 +8,7 @@ use super::MatchCode::{
     Include, IncludeAndSeekNextColumn, IncludeAndSeekNextRow, SeekNextColumn, SeekNextRow, Skip,
 };
 use super::*;
-use crate::store::store_scanner::naive::{self, NOW, cell, with_time_to_live};
+use crate::store::store_scanner::random_reads::{self, NOW, cell, with_time_to_live};
 
 const PUT: CellType = CellType::Put;
 
@@ -32,7 +32,7 @@ fn codes(scan: &Scan, info: &ScanInfo, cells: &[Cell]) -> Vec<MatchCode> {
 }
 
 fn info(versions_max: u32) -> ScanInfo {
-    ScanInfo { versions_max, ..naive::info("f") }
+    ScanInfo { versions_max, ..random_reads::info("f") }
 }
 
 #[test]

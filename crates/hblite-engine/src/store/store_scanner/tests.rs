@@ -4,7 +4,7 @@
 use hblite_model::cell::Cell;
 use hblite_model::{CellType, KeepDeletedCells};
 
-use super::naive::{self, Dice, NOW, answer, cell, with_time_to_live};
+use super::random_reads::{self, Dice, NOW, answer, cell, with_time_to_live};
 use super::*;
 use crate::store::key_value_scanner::vec_scanner::VecScanner;
 
@@ -36,16 +36,20 @@ fn compactions_do_not_change_what_scans_answer() {
         // Scans of named columns show one expired version too many until it is compacted away,
         // and kept deleted cells count as versions when a file is written.
         let keep_deleted_cells = KeepDeletedCells::False;
-        let info =
-            ScanInfo { versions_min: 0, keep_deleted_cells, ..naive::random_info(&dice, "f") };
+        let info = ScanInfo {
+            versions_min: 0,
+            keep_deleted_cells,
+            ..random_reads::random_info(&dice, "f")
+        };
         let count = 1 + dice.roll(100);
-        let cells = naive::random_cells(&dice, "f", count);
+        let cells = random_reads::random_cells(&dice, "f", count);
         // A time range or a raw scan may see what compactions remove.
-        let scan =
-            naive::random_scan(&dice, &["f"]).with_raw(false).with_time_range(Default::default());
+        let scan = random_reads::random_scan(&dice, &["f"])
+            .with_raw(false)
+            .with_time_range(Default::default());
         let before = answer(&[(info.clone(), cells.clone())], &scan);
         for scan_type in scan_types {
-            let sources = naive::random_sources(&dice, &cells, 1 + dice.roll(4));
+            let sources = random_reads::random_sources(&dice, &cells, 1 + dice.roll(4));
             let written = compact(sources, &info, scan_type);
             assert!(written.len() <= cells.len());
             let has_markers = written.iter().any(|cell| cell.as_ref().is_delete());
@@ -79,7 +83,7 @@ fn written(info: &ScanInfo, scan_type: ScanType) -> Vec<String> {
 
 #[test]
 fn a_flush_keeps_markers_and_drops_what_they_mask_and_old_versions() {
-    let info = ScanInfo { versions_max: 1, ..naive::info("f") };
+    let info = ScanInfo { versions_max: 1, ..random_reads::info("f") };
     let flushed = written(&info, ScanType::CompactRetainDeletes);
     // Behind the last version that counts the column ends, and its markers with it.
     assert_eq!(flushed, ["DeleteFamily@965", "Put@990"]);
@@ -92,7 +96,7 @@ fn a_flush_keeps_markers_and_drops_what_they_mask_and_old_versions() {
 #[test]
 fn keep_deleted_cells_keeps_markers_and_what_they_mask() {
     let keep = KeepDeletedCells::True;
-    let info = ScanInfo { versions_max: 5, keep_deleted_cells: keep, ..naive::info("f") };
+    let info = ScanInfo { versions_max: 5, keep_deleted_cells: keep, ..random_reads::info("f") };
     let all = ["DeleteFamily@965", "Put@990", "Put@980", "DeleteColumn@970", "Put@970", "Put@960"];
     assert_eq!(written(&info, ScanType::CompactDropDeletes), all);
     let info = ScanInfo { versions_max: 3, ..info };
@@ -112,7 +116,7 @@ fn keep_deleted_cells_keeps_markers_and_what_they_mask() {
 
 #[test]
 fn expired_cells_are_not_written_unless_min_versions_keeps_them() {
-    let info = ScanInfo { versions_max: 5, time_to_live_ms: 15, ..naive::info("f") };
+    let info = ScanInfo { versions_max: 5, time_to_live_ms: 15, ..random_reads::info("f") };
     for scan_type in [ScanType::CompactRetainDeletes, ScanType::CompactDropDeletes] {
         assert_eq!(written(&info, scan_type), ["Put@990"]);
         let info = ScanInfo { versions_min: 2, ..info.clone() };
@@ -136,7 +140,7 @@ fn cells_that_some_scanner_may_not_see_mask_nothing_and_count_as_no_version() {
         cell(name, 970, CellType::Put, 4),
     ];
     let sources = vec![VecScanner::new(cells, u64::MAX)];
-    let info = naive::info("f");
+    let info = random_reads::info("f");
     let scanner = CompactionScanner::new(sources, &info, ScanType::CompactDropDeletes, 7, NOW);
     let mut scanner = scanner.unwrap().clearing_sequence_ids(7);
     let mut written = Vec::new();
@@ -148,7 +152,7 @@ fn cells_that_some_scanner_may_not_see_mask_nothing_and_count_as_no_version() {
 
 #[test]
 fn with_new_version_behavior_only_major_compactions_judge() {
-    let info = ScanInfo { new_version_behavior: true, versions_max: 5, ..naive::info("f") };
+    let info = ScanInfo { new_version_behavior: true, versions_max: 5, ..random_reads::info("f") };
     assert_eq!(written(&info, ScanType::CompactRetainDeletes).len(), 6);
     // All puts were written before the markers.
     assert_eq!(written(&info, ScanType::CompactDropDeletes), ["Put@990", "Put@980"]);

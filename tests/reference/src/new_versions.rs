@@ -11,7 +11,7 @@ use crate::cell::StoredCell;
 
 /// Which of the puts of a column are still there, newest first. `markers` are those of the row
 /// that count, in order.
-pub(crate) fn survivors<'a>(
+pub fn survivors<'a>(
     puts: &[&'a StoredCell],
     markers: &[&StoredCell],
     versions_max: usize,

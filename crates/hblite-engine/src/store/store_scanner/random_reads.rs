@@ -1,10 +1,13 @@
-//! What a scan answers, by plain loops over all cells: the reference for tests.
+//! Random cells, families and scans for tests, and what the reference model answers to them.
 
 use std::collections::BTreeMap;
 
 use hblite_env::{Random, SeededRandom};
 use hblite_model::cell::{Cell, CellRef, CellType, TagIter, TagType, key, push_tag};
 use hblite_model::{CellComparator, KeepDeletedCells, Qualifiers, Scan, TimeRange};
+use hblite_reference::cell::{Family, StoredCell, sorted};
+use hblite_reference::read::Read;
+use hblite_reference::reader::FamilyRead;
 
 use crate::store::key_value_scanner::vec_scanner::VecScanner;
 use crate::store::matcher::ScanInfo;
@@ -146,143 +149,83 @@ pub(crate) fn random_scan(dice: &Dice, families: &[&str]) -> Scan {
     scan
 }
 
-/// The rows of the answer, each with its cells.
+/// The rows that the reference model answers, each with its cells.
 pub(crate) fn answer(families: &[(ScanInfo, Vec<Cell>)], scan: &Scan) -> Vec<Vec<Cell>> {
     let mut rows: BTreeMap<Vec<u8>, Vec<Cell>> = BTreeMap::new();
     for (info, cells) in families {
-        let Some(wanted) = scan.columns().get(&info.family) else {
-            continue;
-        };
-        let mut by_row: BTreeMap<Vec<u8>, Vec<Cell>> = BTreeMap::new();
-        for cell in cells {
-            by_row.entry(cell.row().to_vec()).or_default().push(cell.clone());
+        let (family, read) = (family_of(info), read_of(scan, &info.family));
+        let Some(reader) = FamilyRead::new(&read, &family, NOW) else { continue };
+        let mut stored: BTreeMap<Vec<u8>, Vec<(StoredCell, &Cell)>> = BTreeMap::new();
+        for cell in cells.iter().filter(|cell| read.wants_row(cell.row())) {
+            stored.entry(cell.row().to_vec()).or_default().push((stored_cell(cell), cell));
         }
-        for (row, cells) in by_row {
-            let kept = answer_of_row(info, cells, wanted, scan);
-            rows.entry(row).or_default().extend(kept);
+        for (row, cells) in stored {
+            let all = sorted(cells.iter().map(|(stored, _)| stored.clone()));
+            let kept = reader.row(&all, &mut None);
+            let original = |kept: StoredCell| {
+                let found = cells.iter().find(|(stored, _)| *stored == kept);
+                found.map(|(_, cell)| (*cell).clone()).expect("it is one of them")
+            };
+            rows.entry(row).or_default().extend(kept.into_iter().map(original));
         }
     }
-    let is_reversed = scan.direction().is_reverse();
-    let mut rows: Vec<_> = rows
-        .into_iter()
-        .filter(|(row, cells)| is_in_range(row, scan) && !cells.is_empty())
-        .map(|(_, cells)| cells)
-        .collect();
-    if is_reversed {
+    let mut rows: Vec<_> = rows.into_values().filter(|cells| !cells.is_empty()).collect();
+    if scan.direction().is_reverse() {
         rows.reverse();
     }
     rows
 }
 
-fn is_in_range(row: &[u8], scan: &Scan) -> bool {
-    let compare = |left: &[u8], right: &[u8]| scan.direction().apply(left.cmp(right));
-    let after_start = scan.start_row().is_empty()
-        || compare(row, scan.start_row()).is_gt()
-        || (scan.is_start_inclusive() && row == scan.start_row());
-    let before_stop = scan.stop_row().is_empty()
-        || compare(row, scan.stop_row()).is_lt()
-        || (scan.is_stop_inclusive() && row == scan.stop_row());
-    after_start && before_stop
+fn family_of(info: &ScanInfo) -> Family {
+    Family {
+        name: info.family.clone(),
+        versions: info.versions_max as i32,
+        min_versions: info.versions_min as i32,
+        time_to_live_ms: Some(info.time_to_live_ms).filter(|time| *time != i64::MAX),
+        keep_deleted_cells: info.keep_deleted_cells,
+        new_version_behavior: info.new_version_behavior,
+    }
 }
 
-fn answer_of_row(
-    info: &ScanInfo,
-    mut cells: Vec<Cell>,
-    wanted: &Qualifiers,
-    scan: &Scan,
-) -> Vec<Cell> {
-    cells.sort_by(|left, right| info.comparator.compare(&left.as_ref(), &right.as_ref()));
-    cells.retain(|cell| !is_expired_itself(cell));
-    // Of equal keys the one written last counts.
-    cells.dedup_by(|later, first| later.as_ref().key() == first.as_ref().key());
-    let range = scan.time_range_of(&info.family);
-    let markers: Vec<Cell> = cells
-        .iter()
-        .filter(|cell| cell.as_ref().is_delete() && is_marker_in_force(info, range, cell))
-        .cloned()
-        .collect();
-    let mut kept = Vec::new();
-    for column in cells.chunk_by(|left, right| left.qualifier() == right.qualifier()) {
-        let is_wanted = match wanted {
-            Qualifiers::All => true,
-            Qualifiers::Some(qualifiers) => qualifiers.contains(column[0].qualifier()),
-        };
-        if is_wanted {
-            let versions =
-                column.iter().filter(|cell| range.contains(cell.timestamp())).filter(|cell| {
-                    scan.is_raw()
-                        || !(cell.as_ref().is_delete()
-                            || markers.iter().any(|marker| masks(marker, cell)))
-                });
-            let is_explicit = matches!(wanted, Qualifiers::Some(_));
-            kept.extend(count_versions(info, versions, scan, is_explicit));
+/// What the scan asks of one family.
+fn read_of(scan: &Scan, family: &[u8]) -> Read {
+    let range = scan.time_range_of(family);
+    let columns = match scan.columns().get(family) {
+        // Of another family only, so nothing of this one.
+        None => vec![(Vec::new(), None)],
+        Some(Qualifiers::All) => Vec::new(),
+        Some(Qualifiers::Some(qualifiers)) => {
+            let named = |qualifier: &Vec<u8>| (family.to_vec(), Some(qualifier.clone()));
+            qualifiers.iter().map(named).collect()
         }
-    }
-    let limit = scan.family_limit();
-    let skip = scan.family_offset() as usize;
-    let take = limit.map_or(usize::MAX, |limit| limit.max(1) as usize);
-    kept.into_iter().skip(skip).take(take).collect()
-}
-
-fn count_versions<'a>(
-    info: &ScanInfo,
-    versions: impl Iterator<Item = &'a Cell>,
-    scan: &Scan,
-    is_explicit: bool,
-) -> Vec<Cell> {
-    let oldest = if scan.is_raw() { 0 } else { info.oldest_unexpired(NOW) };
-    let min = info.versions_min as i32;
-    let max =
-        if scan.is_raw() { scan.versions() } else { scan.versions().min(info.versions_max as i32) };
-    let (mut kept, mut count) = (Vec::new(), 0);
-    for cell in versions {
-        let is_expired = cell.timestamp() < oldest;
-        if is_expired && min == 0 {
-            break;
-        }
-        count += i32::from(!cell.as_ref().is_delete());
-        if is_explicit {
-            // The first expired version at or behind MIN_VERSIONS is still taken.
-            kept.push(cell.clone());
-            if count >= max || (count >= min && is_expired) {
-                break;
-            }
-        } else if count <= max && (count <= min || !is_expired) {
-            kept.push(cell.clone());
-        } else {
-            break;
-        }
-    }
-    kept
-}
-
-fn is_marker_in_force(info: &ScanInfo, range: TimeRange, marker: &Cell) -> bool {
-    let timestamp = marker.timestamp();
-    if info.versions_min == 0 && timestamp < info.oldest_unexpired(NOW) {
-        return false;
-    }
-    match info.keep_deleted_cells {
-        KeepDeletedCells::False => range.is_all() || timestamp >= range.min(),
-        _ => range.contains(timestamp),
+    };
+    Read {
+        start: scan.start_row().to_vec(),
+        is_start_inclusive: scan.is_start_inclusive(),
+        stop: scan.stop_row().to_vec(),
+        is_stop_inclusive: scan.is_stop_inclusive(),
+        is_reversed: scan.direction().is_reverse(),
+        is_raw: scan.is_raw(),
+        columns,
+        versions: scan.versions(),
+        range: Some((range.min(), range.max())),
+        family_limit: scan.family_limit().map_or(-1, |limit| limit as i32),
+        family_offset: scan.family_offset() as i32,
+        ..Read::all()
     }
 }
 
-fn is_expired_itself(cell: &Cell) -> bool {
+fn stored_cell(cell: &Cell) -> StoredCell {
     let cell = cell.as_ref();
     let ttl = TagIter::new(cell.tags()).find(|tag| tag.tag_type == TagType::TTL);
-    ttl.is_some_and(|ttl| {
-        let ttl = i64::from_be_bytes(ttl.value.try_into().expect("a TTL has eight bytes"));
-        cell.timestamp() + ttl < NOW
-    })
-}
-
-fn masks(marker: &Cell, put: &Cell) -> bool {
-    let is_same_column = marker.qualifier() == put.qualifier();
-    match marker.cell_type() {
-        Some(CellType::DeleteFamily) => put.timestamp() <= marker.timestamp(),
-        Some(CellType::DeleteFamilyVersion) => put.timestamp() == marker.timestamp(),
-        Some(CellType::DeleteColumn) => is_same_column && put.timestamp() <= marker.timestamp(),
-        Some(CellType::Delete) => is_same_column && put.timestamp() == marker.timestamp(),
-        _ => false,
+    let ttl = ttl.map(|ttl| i64::from_be_bytes(ttl.value.try_into().expect("eight bytes")));
+    StoredCell {
+        row: cell.row().to_vec(),
+        qualifier: cell.qualifier().to_vec(),
+        timestamp: cell.timestamp(),
+        cell_type: cell.cell_type().expect("tests write known types"),
+        sequence_id: cell.sequence_id(),
+        value: cell.value().to_vec(),
+        time_to_live_ms: ttl,
     }
 }

@@ -3,13 +3,13 @@
 //! Lists are made of what judges cells one by one, and at most one of the others at their end.
 //! Lists of which one must pass have none that name a later column.
 
-use hblite::filter::{Comparator, CompareOperator, Filter, ListOperator, SingleColumnTest};
+use hblite_model::filter::{Comparator, CompareOperator, Filter, ListOperator, SingleColumnTest};
 
 use crate::cell::StoredCell;
 
 /// A filter of an operation.
 #[derive(Debug, Clone)]
-pub(crate) enum FilterSpec {
+pub enum FilterSpec {
     Prefix(Vec<u8>),
     ColumnPrefix(Vec<u8>),
     Value(CompareOperator, Vec<u8>),
@@ -23,17 +23,17 @@ pub(crate) enum FilterSpec {
 
 /// A filter of rows by the value of one column.
 #[derive(Debug, Clone)]
-pub(crate) struct SingleColumn {
-    pub(crate) family: Vec<u8>,
-    pub(crate) qualifier: Vec<u8>,
-    pub(crate) operator: CompareOperator,
-    pub(crate) value: Vec<u8>,
-    pub(crate) filter_if_missing: bool,
-    pub(crate) latest_version_only: bool,
+pub struct SingleColumn {
+    pub family: Vec<u8>,
+    pub qualifier: Vec<u8>,
+    pub operator: CompareOperator,
+    pub value: Vec<u8>,
+    pub filter_if_missing: bool,
+    pub latest_version_only: bool,
 }
 
 impl FilterSpec {
-    pub(crate) fn to_filter(&self) -> Filter {
+    pub fn to_filter(&self) -> Filter {
         let list = |operator, specs: &[Self]| {
             Filter::list(operator, specs.iter().map(Self::to_filter).collect())
         };
@@ -64,7 +64,7 @@ impl FilterSpec {
     }
 
     /// Whether the filter has a say about rows as wholes: no batches then.
-    pub(crate) fn judges_rows(&self) -> bool {
+    pub fn judges_rows(&self) -> bool {
         match self {
             Self::SingleColumn(_) | Self::Page(_) => true,
             Self::All(specs) | Self::Any(specs) => specs.iter().any(Self::judges_rows),
@@ -74,7 +74,7 @@ impl FilterSpec {
 
     /// Whether cells of `family` must be there before the row can be judged. Only a test of one
     /// column that rejects rows without it can do with one family.
-    pub(crate) fn needs_family(&self, family: &[u8]) -> bool {
+    pub fn needs_family(&self, family: &[u8]) -> bool {
         match self {
             Self::SingleColumn(single) => !single.filter_if_missing || single.family == family,
             Self::All(specs) | Self::Any(specs) => {
@@ -87,7 +87,7 @@ impl FilterSpec {
 
 /// What becomes of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     Include,
     Skip,
     /// To the first column of the family that is not less; what lies between is not looked at.
@@ -97,7 +97,7 @@ pub(crate) enum Verdict {
 }
 
 /// A filter at work in one region.
-pub(crate) struct FilterRun<'s> {
+pub struct FilterRun<'s> {
     spec: &'s FilterSpec,
     parts: Vec<FilterRun<'s>>,
     rows_accepted: i64,
@@ -107,7 +107,7 @@ pub(crate) struct FilterRun<'s> {
 }
 
 impl<'s> FilterRun<'s> {
-    pub(crate) fn new(spec: &'s FilterSpec) -> Self {
+    pub fn new(spec: &'s FilterSpec) -> Self {
         let parts = match spec {
             FilterSpec::All(specs) | FilterSpec::Any(specs) => {
                 specs.iter().map(Self::new).collect()
@@ -125,7 +125,7 @@ impl<'s> FilterRun<'s> {
     }
 
     /// Whether no further row of the region can pass.
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         match self.spec {
             FilterSpec::Page(size) => self.rows_accepted >= *size,
             FilterSpec::All(_) => self.parts.iter().any(Self::is_over),
@@ -135,7 +135,7 @@ impl<'s> FilterRun<'s> {
     }
 
     /// Begins a row; `false` if its key is rejected.
-    pub(crate) fn begin_row(&mut self, row: &[u8]) -> bool {
+    pub fn begin_row(&mut self, row: &[u8]) -> bool {
         (self.has_found, self.has_matched) = (false, false);
         let accepted: Vec<bool> = self.parts.iter_mut().map(|part| part.begin_row(row)).collect();
         self.is_row_rejected = match self.spec {
@@ -147,7 +147,7 @@ impl<'s> FilterRun<'s> {
         !self.is_row_rejected
     }
 
-    pub(crate) fn judge(&mut self, family: &[u8], cell: &StoredCell) -> Verdict {
+    pub fn judge(&mut self, family: &[u8], cell: &StoredCell) -> Verdict {
         match self.spec {
             FilterSpec::Prefix(_) if self.is_row_rejected => Verdict::EndRow,
             FilterSpec::ColumnPrefix(prefix) if cell.qualifier.starts_with(prefix) => {
@@ -215,7 +215,7 @@ impl<'s> FilterRun<'s> {
     }
 
     /// What is returned of the value of a cell that passes.
-    pub(crate) fn value(&self, value: Vec<u8>) -> Vec<u8> {
+    pub fn value(&self, value: Vec<u8>) -> Vec<u8> {
         match self.spec {
             FilterSpec::KeyOnly { length_as_value: false } => Vec::new(),
             FilterSpec::KeyOnly { length_as_value: true } => {
@@ -226,7 +226,7 @@ impl<'s> FilterRun<'s> {
     }
 
     /// Whether a row of which cells have passed is rejected as a whole.
-    pub(crate) fn rejects_row(&mut self) -> bool {
+    pub fn rejects_row(&mut self) -> bool {
         match self.spec {
             FilterSpec::SingleColumn(_) if self.has_found => !self.has_matched,
             FilterSpec::SingleColumn(single) => single.filter_if_missing,
@@ -244,7 +244,7 @@ impl<'s> FilterRun<'s> {
 }
 
 /// *Stored operator given.*
-pub(crate) fn holds(operator: CompareOperator, left: &[u8], right: &[u8]) -> bool {
+pub fn holds(operator: CompareOperator, left: &[u8], right: &[u8]) -> bool {
     match operator {
         CompareOperator::Less => left < right,
         CompareOperator::LessOrEqual => left <= right,

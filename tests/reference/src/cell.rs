@@ -1,26 +1,26 @@
 //! Cells, their order and what markers mask, as the data model tells it.
 
-use hblite::{BloomType, CellType, DataBlockEncoding, KeepDeletedCells};
+use hblite_model::{CellType, KeepDeletedCells};
 
 /// A stored cell of one family.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StoredCell {
-    pub(crate) row: Vec<u8>,
+pub struct StoredCell {
+    pub row: Vec<u8>,
     /// Empty for markers of the family.
-    pub(crate) qualifier: Vec<u8>,
-    pub(crate) timestamp: i64,
-    pub(crate) cell_type: CellType,
-    pub(crate) sequence_id: u64,
-    pub(crate) value: Vec<u8>,
-    pub(crate) time_to_live_ms: Option<i64>,
+    pub qualifier: Vec<u8>,
+    pub timestamp: i64,
+    pub cell_type: CellType,
+    pub sequence_id: u64,
+    pub value: Vec<u8>,
+    pub time_to_live_ms: Option<i64>,
 }
 
 impl StoredCell {
-    pub(crate) fn is_marker(&self) -> bool {
+    pub fn is_marker(&self) -> bool {
         self.cell_type != CellType::Put
     }
 
-    pub(crate) fn is_of_family(&self) -> bool {
+    pub fn is_of_family(&self) -> bool {
         matches!(self.cell_type, CellType::DeleteFamily | CellType::DeleteFamilyVersion)
     }
 
@@ -30,18 +30,18 @@ impl StoredCell {
         (&self.row, &self.qualifier, newest_first, std::cmp::Reverse(self.sequence_id))
     }
 
-    pub(crate) fn has_key_of(&self, other: &Self) -> bool {
+    pub fn has_key_of(&self, other: &Self) -> bool {
         (&self.row, &self.qualifier, self.timestamp, self.cell_type)
             == (&other.row, &other.qualifier, other.timestamp, other.cell_type)
     }
 
     /// A cell's own time to live is over when timestamp and time to live lie before now.
-    pub(crate) fn is_expired_itself(&self, now: i64) -> bool {
+    pub fn is_expired_itself(&self, now: i64) -> bool {
         self.time_to_live_ms.is_some_and(|time_to_live| self.timestamp + time_to_live < now)
     }
 
     /// Whether this marker masks `put`, whenever that was written.
-    pub(crate) fn masks(&self, put: &Self) -> bool {
+    pub fn masks(&self, put: &Self) -> bool {
         let is_same_column = self.qualifier == put.qualifier;
         match self.cell_type {
             CellType::DeleteFamily => put.timestamp <= self.timestamp,
@@ -54,7 +54,7 @@ impl StoredCell {
 }
 
 /// Cells in their order.
-pub(crate) fn sorted(cells: impl IntoIterator<Item = StoredCell>) -> Vec<StoredCell> {
+pub fn sorted(cells: impl IntoIterator<Item = StoredCell>) -> Vec<StoredCell> {
     let mut cells: Vec<StoredCell> = cells.into_iter().collect();
     cells.sort_by(|left, right| left.order().cmp(&right.order()));
     cells
@@ -62,27 +62,18 @@ pub(crate) fn sorted(cells: impl IntoIterator<Item = StoredCell>) -> Vec<StoredC
 
 /// The settings of a family.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Family {
-    pub(crate) name: Vec<u8>,
-    pub(crate) versions: i32,
-    pub(crate) min_versions: i32,
-    pub(crate) time_to_live_ms: Option<i64>,
-    pub(crate) keep_deleted_cells: KeepDeletedCells,
-    pub(crate) new_version_behavior: bool,
-    pub(crate) files: FileSettings,
-}
-
-/// How a family's files are written: nothing that an answer could depend on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileSettings {
-    pub(crate) bloom: BloomType,
-    pub(crate) encoding: DataBlockEncoding,
-    pub(crate) block_size_bytes: u32,
+pub struct Family {
+    pub name: Vec<u8>,
+    pub versions: i32,
+    pub min_versions: i32,
+    pub time_to_live_ms: Option<i64>,
+    pub keep_deleted_cells: KeepDeletedCells,
+    pub new_version_behavior: bool,
 }
 
 impl Family {
     /// Cells with a lower timestamp are past the family's time to live.
-    pub(crate) fn oldest_unexpired(&self, now: i64) -> i64 {
+    pub fn oldest_unexpired(&self, now: i64) -> i64 {
         self.time_to_live_ms.map_or(i64::MIN, |time_to_live| now - time_to_live)
     }
 }

@@ -19,11 +19,10 @@
 use crate::cell::{Family, StoredCell};
 use crate::filter::{FilterRun, Verdict};
 use crate::new_versions::survivors;
-use crate::operation::Read;
-use crate::store::Store;
+use crate::read::Read;
 
 /// A read of one family.
-pub(crate) struct FamilyRead<'r> {
+pub struct FamilyRead<'r> {
     read: &'r Read,
     family: &'r Family,
     range: (i64, i64),
@@ -48,7 +47,7 @@ struct Progress {
 
 impl<'r> FamilyRead<'r> {
     /// `None` if nothing of the family is wanted.
-    pub(crate) fn new(read: &'r Read, family: &'r Family, now: i64) -> Option<Self> {
+    pub fn new(read: &'r Read, family: &'r Family, now: i64) -> Option<Self> {
         let columns = read.columns_of(&family.name)?;
         let result_max =
             if read.is_raw { read.versions } else { read.versions.min(family.versions) };
@@ -64,19 +63,19 @@ impl<'r> FamilyRead<'r> {
         Some(Self { read, family, range, columns, result_max, checked_max, oldest, now })
     }
 
-    pub(crate) fn row(
-        &self,
-        store: &Store,
-        row: &[u8],
-        filter: &mut Option<FilterRun<'_>>,
-    ) -> Vec<StoredCell> {
-        let cells = store.row(row, self.range);
+    /// The timestamps that are wanted, from the first to before the second.
+    pub fn range(&self) -> (i64, i64) {
+        self.range
+    }
+
+    /// What is returned of a row whose cells, in their order, are `cells`.
+    pub fn row(&self, cells: &[StoredCell], filter: &mut Option<FilterRun<'_>>) -> Vec<StoredCell> {
         let mut markers: Vec<&StoredCell> = Vec::new();
         let mut returned = Vec::new();
         let mut cells_of_family = 0;
         let mut skip_to: Option<Vec<u8>> = None;
         for column in cells.chunk_by(|left, right| left.qualifier == right.qualifier) {
-            let survivors = self.survivors(&cells, column);
+            let survivors = self.survivors(cells, column);
             let mut progress = Progress::default();
             for cell in column {
                 if skip_to.as_ref().is_some_and(|qualifier| cell.qualifier < *qualifier)
@@ -160,7 +159,7 @@ impl<'r> FamilyRead<'r> {
 
     fn is_in_force(&self, marker: &StoredCell) -> bool {
         let (min, max) = self.range;
-        let keeps = self.family.keep_deleted_cells != hblite::KeepDeletedCells::False;
+        let keeps = self.family.keep_deleted_cells != hblite_model::KeepDeletedCells::False;
         marker.timestamp >= min && (marker.timestamp < max || !keeps)
     }
 
