@@ -4,7 +4,7 @@
 //! reads go on. When there is space again, writes, flushes and compactions resume without a
 //! restart. Nothing that was acknowledged is lost, nothing that was refused appears, and no row is
 //! torn. A workload over two families runs while space runs out and comes back, on a file system
-//! that counts its bytes and on a real one of a few megabytes; a model keeps what was acknowledged.
+//! that counts its bytes and on a real one of a few megabytes; a map keeps what was acknowledged.
 
 mod testkit;
 
@@ -23,7 +23,7 @@ use hblite_env::{FaultFileSystem, MemFileSystem, Random as _, SeededRandom};
 use testkit::name;
 
 /// Rows with their value, which both families have.
-type Model = BTreeMap<String, Vec<u8>>;
+type Rows = BTreeMap<String, Vec<u8>>;
 
 /// Moves on by a millisecond at each look, so that no delete hides a put that comes after it.
 #[derive(Debug)]
@@ -62,14 +62,14 @@ struct Counts {
 
 struct Workload {
     random: SeededRandom,
-    model: Model,
+    acknowledged: Rows,
     counts: Counts,
 }
 
 impl Workload {
     fn new(seed: u64) -> Self {
-        let (model, counts) = (Model::new(), Counts::default());
-        Self { random: SeededRandom::new(seed), model, counts }
+        let (acknowledged, counts) = (Rows::new(), Counts::default());
+        Self { random: SeededRandom::new(seed), acknowledged, counts }
     }
 
     /// Writes or deletes a row. A refusal must be one for lack of space or memory.
@@ -88,8 +88,8 @@ impl Workload {
             table.put(&put.with_durability(durability))
         };
         match written {
-            Ok(()) if is_delete => drop(self.model.remove(&row)),
-            Ok(()) => drop(self.model.insert(row, value)),
+            Ok(()) if is_delete => drop(self.acknowledged.remove(&row)),
+            Ok(()) => drop(self.acknowledged.insert(row, value)),
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Busy, "{error}");
                 self.counts.refused += 1;
@@ -100,9 +100,9 @@ impl Workload {
         true
     }
 
-    /// Compares every row with the model.
+    /// Compares every row with what was acknowledged.
     fn verify(&self, table: &Table, when: &str) {
-        let mut found = Model::new();
+        let mut found = Rows::new();
         for row in table.scan(&Scan::new()).expect("reads go on") {
             let row = row.expect("reads go on");
             let values: Vec<&[u8]> = row.cells().map(|cell| cell.value()).collect();
@@ -110,10 +110,15 @@ impl Workload {
             assert_eq!(values[0], values[1], "{when}: a torn row");
             found.insert(String::from_utf8_lossy(row.row()).into_owned(), values[0].to_vec());
         }
-        let differ = found.iter().zip(&self.model).find(|(left, right)| left != right);
+        let differ = found.iter().zip(&self.acknowledged).find(|(left, right)| left != right);
         let differ = differ.map(|((row, _), (expected, _))| (row, expected));
-        assert!(found == self.model, "{when}: {} of {}, {differ:?}", found.len(), self.model.len());
-        if let Some((row, value)) = self.model.iter().next() {
+        assert!(
+            found == self.acknowledged,
+            "{when}: {} of {}, {differ:?}",
+            found.len(),
+            self.acknowledged.len()
+        );
+        if let Some((row, value)) = self.acknowledged.iter().next() {
             let got = table.get(&Get::new(row.as_str())).expect("reads go on");
             assert_eq!(got.cells().next().map(|cell| cell.value()), Some(&value[..]));
         }
@@ -151,7 +156,7 @@ impl Workload {
                 false
             }
         });
-        self.model.insert("last".to_owned(), b"v".to_vec());
+        self.acknowledged.insert("last".to_owned(), b"v".to_vec());
     }
 }
 

@@ -26,8 +26,8 @@ use hblite::{
 };
 use hblite_env::{Fault, FaultFileSystem, MemFileSystem, Operation, Random as _, SeededRandom};
 
+use history::atomic_row::{COLUMNS, FAMILIES};
 use history::client::Client;
-use history::model::{COLUMNS, FAMILIES};
 use history::recorder::{Event, Recorder, by_row};
 use history::report::assert_explained;
 use history::stirrer::{Work, stir};

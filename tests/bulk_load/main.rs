@@ -1,11 +1,11 @@
-//! Bulk loads: what they take and refuse, that they mean what the same puts mean (`model`), that
+//! Bulk loads: what they take and refuse, that they mean what the same puts mean (`equivalence`), that
 //! a crash leaves them whole or away (`crash`), that nobody beside them sees a half (`beside`), and
 //! that HBase's own files are taken (`hbase`).
 
 mod beside;
 mod crash;
+mod equivalence;
 mod hbase;
-mod model;
 #[path = "../testkit/mod.rs"]
 mod testkit;
 

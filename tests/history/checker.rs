@@ -1,7 +1,7 @@
 //! Whether some order of a row's operations explains everything that they answered.
 //!
 //! The algorithm of Wing and Gong with Lowe's memory: try operations one after the other on a row
-//! that only the model has, depth first. An operation may be next if none of those that are left
+//! that exists in memory only, depth first. An operation may be next if none of those that are left
 //! returned before it was called. Where the same operations led to the same row before, there is
 //! nothing new to find. Two short cuts keep sixteen threads on one row affordable:
 //!
@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::model::{Answer, Change, Column, Operation, Row, is_read, step};
+use super::atomic_row::{Answer, Change, Column, Operation, Row, is_read, step};
 use super::recorder::Event;
 
 /// Steps after which the search gives up. What can be explained takes a few for each event.

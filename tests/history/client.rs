@@ -5,7 +5,7 @@ use hblite::{
     RowResult, Scan, Table,
 };
 
-use super::model::{Answer, COLUMNS, Change, Column, Operation, Row};
+use super::atomic_row::{Answer, COLUMNS, Change, Column, Operation, Row};
 use super::recorder::Recorder;
 
 pub(crate) struct Client<'a> {

@@ -1,7 +1,7 @@
 //! Histories written by hand: what the checker must accept, and what it must not.
 
+use super::atomic_row::{Answer, COLUMNS, Change, Column, Operation, Row, step};
 use super::checker::{STEPS_MAX, Verdict, check};
-use super::model::{Answer, COLUMNS, Change, Column, Operation, Row, step};
 use super::recorder::{Event, NEVER};
 use super::report::Unexplained;
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite::{Error, ErrorKind, Result};
 
-use super::model::{Answer, Operation};
+use super::atomic_row::{Answer, Operation};
 
 /// The return of what never returned.
 pub(crate) const NEVER: u64 = u64::MAX;

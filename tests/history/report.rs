@@ -10,8 +10,8 @@
 
 use std::fmt::Write as _;
 
+use super::atomic_row::{Answer, COLUMNS, Change, Operation, Row, is_read, show};
 use super::checker::{Verdict, check};
-use super::model::{Answer, COLUMNS, Change, Operation, Row, is_read, show};
 use super::recorder::{Event, NEVER};
 
 /// Steps that one check of a smaller history may take.

@@ -11,7 +11,7 @@ use hblite_engine::BulkLoadRequest;
 use hblite_env::{FileSystem as _, MemFileSystem, Random as _, SeededRandom};
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
 
-use super::model::FAMILIES;
+use super::atomic_row::FAMILIES;
 
 /// How often each kind of work was done.
 pub(crate) type Work = BTreeMap<&'static str, usize>;

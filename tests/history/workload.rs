@@ -14,8 +14,8 @@
 
 use hblite_env::{Random as _, SeededRandom};
 
+use super::atomic_row::{COLUMNS, COUNTERS, Change, Column, FAMILIES, LOG, Operation, TEXTS};
 use super::client::Client;
-use super::model::{COLUMNS, COUNTERS, Change, Column, FAMILIES, LOG, Operation, TEXTS};
 
 /// Which rules hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

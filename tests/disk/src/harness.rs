@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hblite_env::{Env, SeededRandom};
 
 use crate::disk::{Disk, ROOT, below};
-use crate::model::{Found, Model};
+use crate::expectation::{Expectation, Found};
 use crate::mount::Mounted;
 use crate::report::{DONE, READY};
 
@@ -82,13 +82,20 @@ struct Life<'a> {
     disk: Option<Disk>,
     /// What was left by the last cut.
     left: Option<Disk>,
-    model: Model,
+    expectation: Expectation,
 }
 
 impl<'a> Life<'a> {
     fn new(seed: u64, at: &'a Path) -> Self {
         let random = SeededRandom::new(seed);
-        Self { seed, random, at, disk: Some(Disk::new()), left: None, model: Model::new(seed) }
+        Self {
+            seed,
+            random,
+            at,
+            disk: Some(Disk::new()),
+            left: None,
+            expectation: Expectation::new(seed),
+        }
     }
 
     /// Writes what was left by the last cut to a real directory, to look at it.
@@ -113,7 +120,7 @@ impl<'a> Life<'a> {
         counts.cuts += 1;
         counts.changes += disk.changes;
         counts.syncs += disk.syncs;
-        self.model.cut();
+        self.expectation.cut();
         let left = disk.after_cut(&self.random);
         self.left = Some(left.clone());
         self.disk = Some(left);
@@ -126,7 +133,7 @@ impl<'a> Life<'a> {
             let after = 1 + below(&self.random, 2_000);
             let end = mounted.with(|disk| disk.changes + after);
             self.work(round, &mounted, counts, |disk| disk.changes >= end)?;
-            self.model.kill();
+            self.expectation.kill();
             counts.kills += 1;
         }
         let limit = [60, 600, 6_000][below(&self.random, 3) as usize];
@@ -147,7 +154,7 @@ impl<'a> Life<'a> {
         }
         let mounted = self.mount()?;
         let found = self.report()?;
-        self.model.compare(&found)?;
+        self.expectation.compare(&found)?;
         let disk = mounted.unmount().map_err(|error| format!("it cannot be unmounted: {error}"))?;
         // The store is closed: nothing of it may need another sync.
         self.disk = Some(disk.after_cut(&self.random));
@@ -171,7 +178,7 @@ impl<'a> Life<'a> {
         is_over: impl Fn(&Disk) -> bool,
     ) -> Result<(), String> {
         let mut more = vec![round.to_string()];
-        more.extend(self.model.first().iter().map(u64::to_string));
+        more.extend(self.expectation.first().iter().map(u64::to_string));
         let mut child = self.start(&["work"], &more)?;
         let out = child.stdout.take().expect("it is piped");
         let lines = std::thread::spawn(move || {
@@ -199,14 +206,14 @@ impl<'a> Life<'a> {
         let mut lines = lines.iter().map(String::as_str);
         let before = lines.by_ref().take_while(|line| *line != READY).collect::<Vec<_>>();
         if was_ready {
-            self.model.compare(&rows(&before)?)?;
+            self.expectation.compare(&rows(&before)?)?;
         }
         for line in lines {
             let parsed = line
                 .split_once(' ')
                 .and_then(|(thread, number)| Some((thread.parse().ok()?, number.parse().ok()?)));
             let (thread, number) = parsed.ok_or_else(|| format!("not a line: {line}"))?;
-            self.model.acknowledge(thread, number);
+            self.expectation.acknowledge(thread, number);
             counts.acknowledged += 1;
         }
         Ok(())
@@ -217,7 +224,7 @@ impl<'a> Life<'a> {
         let (lines, error) = wait(&mut child)?;
         if lines.last().is_none_or(|line| line != DONE) {
             // The cut may have ended the creation, before anything could be in the store.
-            return if self.model.is_empty() && error.contains(NO_STORE) {
+            return if self.expectation.is_empty() && error.contains(NO_STORE) {
                 Ok(Found::new())
             } else {
                 Err(format!("the store cannot be read: {error}"))

@@ -16,7 +16,7 @@ use libfuzzer_sys::fuzz_target;
 static TABLE: LazyLock<(Connection, Table)> = LazyLock::new(|| {
     let connection = hblite::open_in_memory().expect("a store in memory");
     let descriptor = TableDescriptor::new("t".parse().expect("a name"))
-        .with_family(ColumnFamilyDescriptor::new("f").with_versions(i32::MAX));
+        .with_family(ColumnFamilyDescriptor::new("f").with_versions(i32::MAX.unsigned_abs()));
     connection.admin().create_table(&descriptor).expect("a table");
     let table = connection.table("t").expect("the table");
     (connection, table)

@@ -14,7 +14,7 @@ use hblite::{
 use hblite_env::{CrashFileSystem, Env, FileSystem as _};
 
 use crate::disk::{Plan, SimulatedDisk};
-use crate::history::model::{COLUMNS, Column, FAMILIES, Row};
+use crate::history::atomic_row::{COLUMNS, Column, FAMILIES, Row};
 use crate::history::recorder::NEVER;
 use crate::machine::{Machine, Outcome, STORE, table_name};
 use crate::oracle::{Found, Kept, explain, until};
@@ -265,7 +265,7 @@ fn same_or_error(before: &[(String, Row)], connection: &Connection) -> Outcome<(
     Ok(())
 }
 
-/// The row as the model sees it.
+/// The row as an atomic row has it.
 pub(crate) fn read_row(connection: &Connection, table: &str, row: &str) -> Result<Row> {
     connection.table(table)?.get(&Get::new(row)).map(|found| to_row(&found))
 }

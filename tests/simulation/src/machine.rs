@@ -21,7 +21,7 @@ use hblite_env::{CrashFileSystem, FileSystem, SeededRandom, simulation, thread};
 
 use crate::disk::{Plan, SimulatedDisk};
 use crate::history::client::Client;
-use crate::history::model::{FAMILIES, Row};
+use crate::history::atomic_row::{FAMILIES, Row};
 use crate::history::recorder::{Event, Recorder, by_row};
 use crate::history::workload::{Choice, Time, Worker};
 use crate::image::Image;

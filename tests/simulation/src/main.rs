@@ -1,4 +1,4 @@
-//! The whole engine under one seeded scheduler, with faults, against a model.
+//! The whole engine under one seeded scheduler, with faults, against recorded histories.
 //!
 //! Every seed is a machine of its own (`machine`): threads, clock, files and randomness are
 //! simulated (`hblite_env::simulation`), the disk fails and forgets (`disk`), clients and an

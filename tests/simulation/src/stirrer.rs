@@ -16,7 +16,7 @@ use hblite_engine::BulkLoadRequest;
 use hblite_env::{FileSystem as _, MemFileSystem, SeededRandom};
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
 
-use crate::history::model::FAMILIES;
+use crate::history::atomic_row::FAMILIES;
 use crate::rates::Rates;
 use crate::settings::{below, pick};
 

@@ -8,6 +8,7 @@ mod fjall;
 mod hblite;
 mod lmdb;
 mod redb;
+#[cfg(feature = "rocksdb")]
 mod rocksdb;
 
 use std::path::Path;
@@ -101,7 +102,9 @@ pub(crate) trait Store: Send + Sync {
 
 /// All stores, in the order of the report.
 pub(crate) const ENGINES: &[&dyn Engine] = &[
+    #[cfg(feature = "rocksdb")]
     &rocksdb::RocksDb { is_compressed: true },
+    #[cfg(feature = "rocksdb")]
     &rocksdb::RocksDb { is_compressed: false },
     &fjall::Fjall { is_compressed: true },
     &fjall::Fjall { is_compressed: false },

@@ -1,4 +1,4 @@
-//! Tests of the memstore as a whole, against a sorted map as model.
+//! Tests of the memstore as a whole, against a sorted map.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -173,10 +173,10 @@ fn what_adds_report_is_what_the_size_grows_by() {
     assert!(after.heap_size < before.heap_size);
 }
 
-/// What the model sorts by: (row, qualifier, timestamp and sequence id inverted).
-type ModelKey = (Vec<u8>, Vec<u8>, i64, u64);
+/// What the sorted map sorts by: (row, qualifier, timestamp and sequence id inverted).
+type MapKey = (Vec<u8>, Vec<u8>, i64, u64);
 
-fn model_key(cell: &CellRef<'_>) -> ModelKey {
+fn map_key(cell: &CellRef<'_>) -> MapKey {
     let order = (-cell.timestamp(), u64::MAX - cell.sequence_id());
     (cell.row().to_vec(), cell.qualifier().to_vec(), order.0, order.1)
 }
@@ -212,38 +212,38 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Moves `scanner` and a position in the model alike and compares after each step.
-fn check_steps(scanner: &mut SegmentScanner, model: &BTreeMap<ModelKey, Cell>, steps: &[Step]) {
-    let mut at: Option<ModelKey> = None;
-    let first = |mut range: std::collections::btree_map::Range<'_, ModelKey, Cell>| {
+/// Moves `scanner` and a position in the map alike and compares after each step.
+fn check_steps(scanner: &mut SegmentScanner, map: &BTreeMap<MapKey, Cell>, steps: &[Step]) {
+    let mut at: Option<MapKey> = None;
+    let first = |mut range: std::collections::btree_map::Range<'_, MapKey, Cell>| {
         range.next().map(|(key, _)| key.clone())
     };
-    let last = |mut range: std::collections::btree_map::Range<'_, ModelKey, Cell>| {
+    let last = |mut range: std::collections::btree_map::Range<'_, MapKey, Cell>| {
         range.next_back().map(|(key, _)| key.clone())
     };
     for step in steps {
         let start = |row: &Vec<u8>| (row.clone(), Vec::new(), i64::MIN, 0);
         let (found, expected) = match step {
             Step::Seek(row) => {
-                (scanner.seek(&key::first_on_row(row)), first(model.range(start(row)..)))
+                (scanner.seek(&key::first_on_row(row)), first(map.range(start(row)..)))
             }
             Step::SeekBefore(row) => {
-                (scanner.seek_before(&key::first_on_row(row)), last(model.range(..start(row))))
+                (scanner.seek_before(&key::first_on_row(row)), last(map.range(..start(row))))
             }
-            Step::SeekFirst => (scanner.seek_first(), first(model.range::<ModelKey, _>(..))),
-            Step::SeekLast => (scanner.seek_last(), last(model.range::<ModelKey, _>(..))),
+            Step::SeekFirst => (scanner.seek_first(), first(map.range::<MapKey, _>(..))),
+            Step::SeekLast => (scanner.seek_last(), last(map.range::<MapKey, _>(..))),
             Step::Next => {
                 let next = at.take().and_then(|key| {
-                    model.range(key.clone()..).map(|(key, _)| key.clone()).find(|next| *next > key)
+                    map.range(key.clone()..).map(|(key, _)| key.clone()).find(|next| *next > key)
                 });
                 (scanner.next(), next)
             }
-            Step::Prev => (scanner.prev(), at.take().and_then(|key| last(model.range(..key)))),
+            Step::Prev => (scanner.prev(), at.take().and_then(|key| last(map.range(..key)))),
         };
         assert_eq!(found.unwrap(), expected.is_some(), "{step:?}");
-        assert_eq!(scanner.current().map(|cell| model_key(&cell)), expected, "{step:?}");
+        assert_eq!(scanner.current().map(|cell| map_key(&cell)), expected, "{step:?}");
         if let (Some(cell), Some(key)) = (scanner.current(), &expected) {
-            assert_eq!(cell, model[key].as_ref());
+            assert_eq!(cell, map[key].as_ref());
         }
         at = expected;
     }
@@ -260,36 +260,36 @@ proptest! {
         shared in prop::sample::select(vec![&b""[..], b"user0000", b"a", b"\xff"]),
     ) {
         let memstore = MemStore::new(CellComparator::Default, shared, Arc::default());
-        let mut model = BTreeMap::new();
+        let mut map = BTreeMap::new();
         for (i, (row, qualifier, timestamp, sequence_id)) in cells.iter().enumerate() {
             let value = i.to_string();
             let (put, value) = (CellType::Put, value.as_bytes());
             let cell = Cell::new(row, b"f", &[*qualifier], *timestamp, put, value);
             let cell = cell.as_ref().with_sequence_id(*sequence_id).to_cell();
-            if model.contains_key(&model_key(&cell.as_ref())) {
+            if map.contains_key(&map_key(&cell.as_ref())) {
                 continue;
             }
             add(&memstore, std::slice::from_ref(&cell));
             if *sequence_id <= read_point {
-                model.insert(model_key(&cell.as_ref()), cell);
+                map.insert(map_key(&cell.as_ref()), cell);
             }
         }
         if memstore.is_empty() {
             return Ok(());
         }
         let mut scanner = only_scanner(&memstore, read_point);
-        let sorted: Vec<_> = model.values().cloned().collect();
+        let sorted: Vec<_> = map.values().cloned().collect();
         prop_assert_eq!(&forward(&mut scanner), &sorted);
         let reversed: Vec<_> = sorted.iter().rev().cloned().collect();
         prop_assert_eq!(&backward(&mut scanner), &reversed);
-        check_steps(&mut only_scanner(&memstore, read_point), &model, &steps);
+        check_steps(&mut only_scanner(&memstore, read_point), &map, &steps);
 
         let snapshot = memstore.snapshot().unwrap();
         snapshot.segment().flatten();
         let mut scanner = snapshot.segment().scanner(read_point);
         prop_assert_eq!(&forward(&mut scanner), &sorted);
         prop_assert_eq!(&backward(&mut scanner), &reversed);
-        check_steps(&mut snapshot.segment().scanner(read_point), &model, &steps);
+        check_steps(&mut snapshot.segment().scanner(read_point), &map, &steps);
     }
 }
 

@@ -1,4 +1,9 @@
-//! One row as if only one operation at a time could touch it: what the store must look like.
+//! One row as if only one operation at a time could touch it.
+//!
+//! It is what the checker of histories needs: a state that can be stepped, compared and undone
+//! quickly. Versions, markers, filters and time are left out on purpose: the workload writes
+//! without timestamps and reads the newest version. What HBase answers in general is the subject
+//! of the reference model in `tests/reference`.
 
 use std::collections::BTreeMap;
 

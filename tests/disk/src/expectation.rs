@@ -16,7 +16,7 @@ pub(crate) type Found = BTreeMap<Row, u64>;
 
 /// What is known of each thread.
 #[derive(Debug)]
-pub(crate) struct Model {
+pub(crate) struct Expectation {
     seed: u64,
     threads: Vec<Thread>,
 }
@@ -34,7 +34,7 @@ struct Thread {
     was_killed: bool,
 }
 
-impl Model {
+impl Expectation {
     pub(crate) fn new(seed: u64) -> Self {
         let thread = || Thread { first: 1, acknowledged: 1, durable: 1, ..Thread::default() };
         Self { seed, threads: (0..THREADS).map(|_| thread()).collect() }
