@@ -1,10 +1,10 @@
 //! Random sequences of operations, on the engine and on a model that is plain enough to be read.
 //!
-//! The model (`tests/model`) keeps cells in lists and goes through all of them for every answer. It
-//! says what HBase 2.6 answers: what flushes and compactions drop stands at the head of `store.rs`,
-//! what a read sees at that of `reader.rs` in `tests/reference`. Sequences mix reads and writes of every kind with
-//! flushes, compactions, splits, merges, reopened stores, kills and power cuts; every answer is
-//! compared, errors by class and message.
+//! The model keeps cells in lists and goes through all of them for every answer. It says what HBase
+//! 2.6 answers: the head of `store.rs` lists what flushes and compactions drop, that of `reader.rs`
+//! in `tests/reference` what a read sees. Sequences mix reads and writes of every kind with flushes,
+//! compactions, splits, merges, reopened stores, kills and power cuts. Every answer is compared,
+//! errors by class and message.
 //!
 //! `HBLITE_MODEL_SEQUENCES` sets how many sequences are run (default 2,000). One that fails is
 //! shrunk and kept in `tests/model/regressions`; what is there is run first.

@@ -1,6 +1,6 @@
-//! Bulk loads: what they take and refuse, that they mean what the same puts mean (`equivalence`), that
-//! a crash leaves them whole or away (`crash`), that nobody beside them sees a half (`beside`), and
-//! that HBase's own files are taken (`hbase`).
+//! Bulk loads: what they accept and refuse. A load equals the same puts (`equivalence`), a crash
+//! leaves it complete or absent (`crash`), concurrent readers never see half of it (`beside`), and
+//! HBase's own files are accepted (`hbase`).
 
 mod beside;
 mod crash;

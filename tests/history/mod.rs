@@ -1,9 +1,9 @@
 //! Histories of concurrent operations, recorded and checked.
 //!
-//! `atomic_row` is one row as an atomic thing; `recorder` writes down what was asked and answered, and
-//! when; `checker` looks for an order that explains a row's history; `report` makes the smallest
-//! unexplainable part of it a table. `client` does operations on a real store, `workload` chooses
-//! them, and `stirrer` makes the store work meanwhile.
+//! `atomic_row` is a row that one operation at a time changes; `recorder` writes down what was asked
+//! and answered, and when; `checker` looks for an order that explains a row's history; `report`
+//! prints the smallest part of it that no order explains. `workload` chooses operations, `client`
+//! sends them to a real store, and `stirrer` keeps that store busy.
 
 pub(crate) mod atomic_row;
 pub(crate) mod checker;

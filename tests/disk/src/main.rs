@@ -4,8 +4,8 @@
 //! makes. A process writes to a store on a disk in memory (`disk.rs`), mounted through FUSE
 //! (`mount.rs`). After a number of changes and syncs the power goes: the disk answers EIO, the
 //! process is killed, and what was not synced is lost, in whole or in part. Then `hblite check`
-//! must find no defect and the store must open and hold what `expectation.rs` says. The next round goes
-//! on with that disk; now and then the power also goes while the store is opened again.
+//! must find no defect and the store must open and hold what `expectation.rs` says. The next round
+//! goes on with that disk; now and then the power also goes while the store is opened again.
 //!
 //! ```text
 //! cargo run --release -p hblite-disk -- --cuts 1000
