@@ -2,7 +2,7 @@
 //!
 //! The model keeps cells in lists and goes through all of them for every answer. It says what HBase
 //! 2.6 answers: the head of `store.rs` lists what flushes and compactions drop, that of `reader.rs`
-//! in `tests/reference` what a read sees. Sequences mix reads and writes of every kind with flushes,
+//! in `tests/reference` what a read sees. Sequences mix reads and writes of all kinds with flushes,
 //! compactions, splits, merges, reopened stores, kills and power cuts. Every answer is compared,
 //! errors by class and message.
 //!

@@ -8,14 +8,12 @@ use hblite::{
     ManualClock, MergeKind, Options, RegionInfo, Result, RowResult, TableDescriptor, TableName,
 };
 use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem, SeededRandom};
+use hblite_reference::cell::Family;
+use hblite_reference::read::Read;
 
 use crate::answer::{Answer, AnsweredRow, Failure, cells};
-use hblite_reference::cell::Family;
-
 use crate::generator::{FileSettings, World};
-use crate::operation::{
-    Change, Operation, Read, Write, append, delete, increment, put, row_mutations,
-};
+use crate::operation::{Change, Operation, Write, append, delete, increment, put, row_mutations};
 use crate::store::Store;
 
 pub(crate) const CLOCK_START: i64 = 100_000;

@@ -6,7 +6,6 @@
 
 use hblite::filter::CompareOperator;
 use hblite::{BloomType, CellType, DataBlockEncoding, KeepDeletedCells};
-
 use hblite_reference::cell::Family;
 use hblite_reference::filter::{FilterSpec, SingleColumn};
 use hblite_reference::read::Read;

@@ -1,10 +1,11 @@
 //! The operations of a sequence, as plain values, and how they are said to the engine.
 
+use hblite::filter::CompareOperator;
 use hblite::{
-    Action, Append, CellType, CheckAndMutate, Delete, Durability, Get, Increment, Mutation, Put,
-    RowMutations, Scan, TimeRange,
+    Action, Append, CellType, CheckAndMutate, Delete, Durability, Increment, Mutation, Put,
+    RowMutations,
 };
-
+use hblite_reference::filter::FilterSpec;
 use hblite_reference::read::{Read, time_range};
 
 /// What a part of a delete says.

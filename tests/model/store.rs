@@ -17,7 +17,6 @@
 //! everything.
 
 use hblite::{CellType, KeepDeletedCells};
-
 use hblite_reference::cell::{Family, StoredCell, sorted};
 use hblite_reference::new_versions::survivors;
 

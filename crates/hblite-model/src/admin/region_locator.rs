@@ -9,7 +9,9 @@ use crate::RegionInfo;
 ///
 /// A gateway that runs beside a server names the servers that this one's clients see.
 #[derive(Clone)]
-pub struct RegionLocator(Arc<dyn Fn(&RegionInfo) -> (String, u16) + Send + Sync>);
+pub struct RegionLocator(Arc<Locate>);
+
+type Locate = dyn Fn(&RegionInfo) -> (String, u16) + Send + Sync;
 
 impl RegionLocator {
     /// A locator that calls this function, which returns host and port.
