@@ -32,7 +32,8 @@ pub fn tables(readings: &[Reading]) -> Vec<String> {
         let before = counters(&pair[0], None);
         for region in &pair[1].regions {
             let (reads, writes, _) = grown(before.get(region.name.as_str()).copied(), region);
-            *sums.entry(&region.table).or_default() += reads + writes;
+            let sum = sums.entry(&region.table).or_default();
+            *sum = sum.saturating_add(reads).saturating_add(writes);
         }
     }
     let mut tables: Vec<(&str, u64)> = sums.into_iter().filter(|(_, sum)| *sum > 0).collect();
@@ -72,7 +73,9 @@ pub fn watched(readings: &[Reading], table: &str, servers: usize) -> Result<RunR
             continue;
         }
         enter_layout(&mut counts, &mut numbers, &mut starts, &regions);
-        let ns = |ms: i64| u64::try_from(ms - first_ms).unwrap_or(0).saturating_mul(1_000_000);
+        let ns = |ms: i64| {
+            u64::try_from(ms.saturating_sub(first_ms)).unwrap_or(0).saturating_mul(1_000_000)
+        };
         let mut window = WindowCounts {
             start_ns: ns(pair[0].time_ms),
             end_ns: ns(pair[1].time_ms),
@@ -187,7 +190,7 @@ pub fn verdict(result: &RunResult) -> Vec<String> {
         lines.push(format!(
             "{} {what} in {regions} regions: in a window, the hottest has {} times the mean; over \
              the whole time, {} times.",
-            totals.iter().sum::<u64>(),
+            sum_of(&totals),
             short(windowed),
             short(figures.max_over_mean)
         ));
@@ -200,10 +203,15 @@ pub fn verdict(result: &RunResult) -> Vec<String> {
     lines
 }
 
+/// Counters come from other programs, so their sum may be larger than any number.
+fn sum_of(totals: &[u64]) -> u64 {
+    totals.iter().fold(0, |sum, count| sum.saturating_add(*count))
+}
+
 /// The hottest region, whether it stays the same, and what that means.
 fn hot(result: &RunResult, metric: Metric, totals: &[u64]) -> Vec<String> {
     let counts = &result.counts;
-    let total: u64 = totals.iter().sum();
+    let total = sum_of(totals);
     let most = (0..totals.len()).max_by_key(|index| totals[*index]).unwrap_or(0);
     let region = &counts.regions[counts.final_regions()[most] as usize];
     let (what, share) = (metric.text(), totals[most] as f64 / total.max(1) as f64 * 100.0);
@@ -284,6 +292,20 @@ mod tests {
         assert!((windowed - (1.8 + 2.1 + 2.7) / 3.0).abs() < 1e-9, "{windowed}");
         assert!(watched(&readings[..1], "t", 2).is_err());
         assert!(watched(&readings, "other", 2).unwrap_err().contains("the table other"));
+    }
+
+    #[test]
+    fn counters_and_times_without_sense_overflow_nothing() {
+        let of = |time_ms, count| {
+            let regions = vec![region("a", "", "m", count), region("b", "m", "", count)];
+            let regions =
+                regions.into_iter().map(|region| RegionReading { reads: count, ..region });
+            Reading { time_ms, regions: regions.collect() }
+        };
+        let readings = [of(i64::MIN, 0), of(0, u64::MAX), of(i64::MAX, 0), of(i64::MAX, u64::MAX)];
+        assert_eq!(tables(&readings), ["t"]);
+        let result = watched(&readings, "t", 2).unwrap();
+        assert!(verdict(&result)[0].starts_with("18446744073709551615 writes in 2 regions"));
     }
 
     #[test]
