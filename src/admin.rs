@@ -1,4 +1,4 @@
-//! Changing tables, regions and namespaces.
+//! Changes tables, regions and namespaces.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::table_name::IntoTableName;
 /// Changes tables, regions and namespaces.
 ///
 /// # Errors
-/// All methods answer with HBase's exception class and message: `TableNotFound`, `TableExists`,
+/// All methods return HBase's exception class and message: `TableNotFound`, `TableExists`,
 /// `TableNotDisabled`, `NamespaceNotFound`, `Constraint`, `IllegalArgument` and so on.
 #[derive(Debug, Clone)]
 pub struct Admin {
@@ -62,12 +62,12 @@ impl Admin {
         self.backend.disable_table(&table.into_table_name()?)
     }
 
-    /// Whether the table is there.
+    /// Whether the table exists.
     pub fn table_exists(&self, table: impl IntoTableName) -> Result<bool> {
         self.backend.table_exists(&table.into_table_name()?)
     }
 
-    /// Whether the table is in service, out of it, or on its way.
+    /// Whether the table is enabled, disabled, or changing from one to the other.
     pub fn table_state(&self, table: impl IntoTableName) -> Result<TableState> {
         self.backend.table_state(&table.into_table_name()?)
     }
@@ -123,7 +123,7 @@ impl Admin {
 
 /// Regions and files.
 impl Admin {
-    /// The regions of a table in order of their start keys; none if it is not there.
+    /// The regions of a table in order of their start keys; none if the table does not exist.
     pub fn regions(&self, table: impl IntoTableName) -> Result<Vec<RegionInfo>> {
         self.backend.regions(&table.into_table_name()?)
     }
@@ -133,9 +133,9 @@ impl Admin {
         self.backend.locate_region(&table.into_table_name()?, row)
     }
 
-    /// Splits the region that holds `split_key` there; without a key, every region of the table
-    /// at the middle of its largest file. A region whose files are too small to have a middle is
-    /// refused then: `DoNotRetryIo`.
+    /// Splits the region that holds `split_key` there; without a key, every region of the table at
+    /// the middle of its largest file. Without a key, a region whose files are too small to have a
+    /// middle is refused: `DoNotRetryIo`.
     pub fn split_table(&self, table: impl IntoTableName, split_key: Option<&[u8]>) -> Result<()> {
         self.backend.split_table(&table.into_table_name()?, split_key)
     }
@@ -203,11 +203,12 @@ impl Admin {
 /// Verification.
 impl Admin {
     /// Reads every store file of the tables in service and verifies every block, at full speed,
-    /// while reads and writes go on. The store does the same by itself at a limited pace:
+    /// while reads and writes go on. The store also does this automatically, at a limited rate:
     /// [`EngineOptions::scrub_period_ms`](crate::EngineOptions::scrub_period_ms).
     ///
     /// # Errors
-    /// `RegionServerStopped` if the store is closed. Damage is not an error: it is in the result.
+    /// `RegionServerStopped` if the store is closed. Damage is not an error: it is reported in the
+    /// result.
     pub fn scrub(&self) -> Result<ScrubStatus> {
         self.backend.scrub()
     }
@@ -215,17 +216,16 @@ impl Admin {
 
 /// Copies.
 impl Admin {
-    /// Makes a copy of the store as a new directory `to`, in the file system that the store is in,
-    /// while reads and writes go on. On return the copy is durable; if the call fails, it is not
-    /// there.
+    /// Copies the store to the new directory `to`, in the store's file system, while reads and
+    /// writes go on. On return the copy is durable; if the call fails, there is no copy.
     ///
-    /// The copy is the store at one moment of the call: every write that was acknowledged before
-    /// the call is in it, each row whole. Of writes during the call those without log may be
-    /// missing. Regions are flushed first; tables are not changed until all files are linked, or
+    /// The copy is the store at one moment during the call. It contains every write acknowledged
+    /// before the call, each row whole. Writes without the log that are made during the call may be
+    /// missing. Regions are flushed first. Changes to tables wait until all files are linked, or
     /// copied if `to` is on another file system.
     ///
     /// # Errors
-    /// `Io` if `to` is there and not an empty directory or the file system fails,
+    /// `Io` if `to` exists and is not an empty directory, or if the file system fails,
     /// `IllegalArgument` if `to` is within the store.
     pub fn backup(&self, to: impl AsRef<Path>) -> Result<BackupReport> {
         self.backend.backup(to.as_ref())

@@ -1,9 +1,10 @@
-//! The seam between the API and an engine.
+//! The interface between the API and an engine.
 //!
 //! [`Connection`](crate::Connection), [`Table`](crate::Table), [`Admin`](crate::Admin) and
-//! [`ResultScanner`](crate::ResultScanner) hold a backend and nothing of an engine, so a program
-//! runs unchanged on any of them. The embedded engine is one backend (`src/embedded.rs`); a client
-//! of a cluster is another. `tests/backend.rs` has a third, which plays back recorded answers.
+//! [`ResultScanner`](crate::ResultScanner) hold a backend and nothing that belongs to an engine, so
+//! a program runs unchanged on any of them. The embedded engine is one backend (`src/embedded.rs`);
+//! a client of a cluster is another. `tests/backend.rs` has a third, which plays back recorded
+//! answers.
 //!
 //! ```text
 //! Connection ── Backend ──────── tables, regions, namespaces, snapshots
@@ -11,8 +12,8 @@
 //!                       └─ Rows ──────── the rows of one scan
 //! ```
 //!
-//! No method has a default body: a backend that cannot do something says so with
-//! [`unsupported`], and a new operation does not compile until every backend answers it.
+//! No method has a default body: a backend that cannot do something returns [`unsupported`], and a
+//! new operation does not compile until every backend implements it.
 //!
 //! Threads: any for `Backend` and `TableBackend`; a `ScannerBackend` belongs to one at a time.
 
@@ -101,7 +102,7 @@ pub trait Backend: Any + Debug + Send + Sync {
 
 /// One table of an engine as a [`Table`](crate::Table) sees it.
 ///
-/// A `nonce` names a write, so that a repeat of it counts once.
+/// A `nonce` identifies a write, so that a retry of it has no further effect.
 #[allow(missing_docs, reason = "each method is the one of the same name in Table")]
 pub trait TableBackend: Debug + Send + Sync {
     fn name(&self) -> &TableName;

@@ -1,8 +1,8 @@
 //! Writes that are collected and sent in batches.
 //!
 //! Order:     writes to one row are done in the order they were given; see [`Table::batch`].
-//! Invariant: what is buffered was neither written nor reported; each write that fails is returned
-//!            once, with its error.
+//! Invariant: a buffered write is neither written nor reported yet; each write that fails is
+//!            returned once, with its error.
 //! Threads:   one at a time; each thread has its own buffer.
 
 use std::fmt;
@@ -11,17 +11,16 @@ use hblite_model::{Action, Error, ErrorKind, Exception, Mutation, Result};
 
 use crate::Table;
 
-/// How many writes are buffered, unless the caller says otherwise.
+/// Default for the maximum number of buffered writes.
 const COUNT_MAX: usize = 10_000;
-/// How many bytes of cells are buffered, unless the caller says otherwise
-/// (`hbase.client.write.buffer`).
+/// Default for the maximum bytes of buffered cells (`hbase.client.write.buffer`).
 const SIZE_MAX_BYTES: usize = 2 << 20;
 
 /// Collects writes to a table and sends them in batches, each as one log entry per region.
 ///
-/// A write that was accepted is not done yet: it is done by [`BufferedMutator::flush`], or when the
-/// buffer has reached its limits. [`BufferedMutator::close`] flushes and returns what failed.
-/// Dropping the buffer flushes, too, but discards the errors.
+/// A write that was accepted has not been sent yet: [`BufferedMutator::flush`] sends it, or the
+/// buffer does when it reaches its limits. [`BufferedMutator::close`] flushes and returns the
+/// writes that failed. Dropping the buffer flushes, too, but discards the errors.
 ///
 /// ```
 /// # let connection = hblite::open_in_memory()?;
@@ -91,7 +90,7 @@ impl BufferedMutator {
     /// Accepts a write, and sends the buffer if it is full.
     ///
     /// # Errors
-    /// Those of [`BufferedMutator::flush`]; this write may be among the failed ones.
+    /// Those of [`BufferedMutator::flush`]; this write may be among those that failed.
     pub fn mutate(
         &mut self,
         mutation: impl Into<Mutation>,
@@ -105,10 +104,10 @@ impl BufferedMutator {
         self.flush()
     }
 
-    /// Sends the buffer, which is empty afterwards.
+    /// Sends and empties the buffer.
     ///
     /// # Errors
-    /// The writes that failed, each with its error. All others were done.
+    /// The writes that failed, each with its error. All others succeeded.
     pub fn flush(&mut self) -> std::result::Result<(), FailedMutations> {
         let writes = std::mem::take(&mut self.writes);
         self.size_bytes = 0;
@@ -141,7 +140,7 @@ impl BufferedMutator {
     }
 
     /// One result per action. A batch is refused as a whole if one of its actions can never
-    /// succeed; the others must not suffer for that, so each is sent alone then.
+    /// succeed; each action is then sent alone, so that the others are not affected.
     fn send(&self, actions: &[Action]) -> Vec<Result<()>> {
         match self.table.batch(actions) {
             Ok(results) => results.into_iter().map(|result| result.map(drop)).collect(),
@@ -161,17 +160,17 @@ impl Drop for BufferedMutator {
     }
 }
 
-/// A write that was not done, and why.
+/// A write that failed, and why.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FailedMutation {
     /// The write.
     pub mutation: Mutation,
-    /// Why it was not done.
+    /// Why it failed.
     pub error: Error,
 }
 
-/// Writes of one buffer that were not done; the others were.
+/// Writes of one buffer that failed; the others succeeded.
 ///
 /// Converts into an [`Error`] of the first failure.
 #[derive(Debug)]
@@ -186,7 +185,7 @@ impl FailedMutations {
         &self.failed
     }
 
-    /// The writes, by value: to try them again, for example.
+    /// The writes, by value, for example to retry them.
     pub fn into_failed(self) -> Vec<FailedMutation> {
         self.failed
     }

@@ -1,4 +1,4 @@
-//! Loading HFiles that somebody else wrote.
+//! Loads HFiles that another program wrote.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,15 @@ use crate::table_name::IntoTableName;
 impl Admin {
     /// Loads a folder of HFiles, `folder/<family>/<file>`, into a table, while reads and writes go
     /// on: what HBase's `completebulkload` does with the output of a job, or with a region's
-    /// directory. Files with rows of several regions are cut at the borders.
+    /// directory. Files with rows of several regions are split at region boundaries.
     ///
     /// All files are checked before the first is loaded. Each region then gets its files in one
-    /// step, all families at once: a crash leaves them all or none there. Scans that have begun in
-    /// a region do not see them. If the call fails half-way, call it again: equal cells count once.
+    /// step, all families at once: a crash leaves all of them or none. Scans that have already
+    /// begun in a region do not see them. If the call fails halfway, call it again: equal cells
+    /// count once.
     ///
-    /// Passed over are names that begin with `_` or `.`; what else was, and why, is in the report.
+    /// Names that begin with `_` or `.` are ignored. The report lists what else was skipped, and
+    /// why.
     ///
     /// ```no_run
     /// use hblite::BulkLoadOptions;
@@ -33,8 +35,8 @@ impl Admin {
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`; `Io` for a folder with families that the table does not
     /// have, or with too many files for a region; `CorruptHFile`, `UnsupportedOperation` and
-    /// `DoNotRetryIo` for a file that cannot be loaded. Nothing was loaded then. `Io` or
-    /// `RegionServerStopped` if the disk fails: some regions may have their files.
+    /// `DoNotRetryIo` for a file that cannot be loaded. In these cases, nothing was loaded. `Io` or
+    /// `RegionServerStopped` if the disk fails: some regions may already have their files.
     pub fn bulk_load(
         &self,
         table: impl IntoTableName,
@@ -44,9 +46,9 @@ impl Admin {
         self.backend.bulk_load(&table.into_table_name()?, folder.as_ref(), options)
     }
 
-    /// Loads HFiles into one region, named by its full or encoded name, each into the family that
-    /// stands beside it: all of them or none. False, and nothing was loaded, if one of them has
-    /// rows of other regions. What a server does for a client that looks after the rest itself
+    /// Loads HFiles into one region, named by its full or encoded name, each into the family given
+    /// with it: all of them or none. Returns false, and loads nothing, if one of them has rows of
+    /// other regions. A server does this for a client that handles the rest itself
     /// (`HRegion.bulkLoadHFiles`).
     ///
     /// # Errors

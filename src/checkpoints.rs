@@ -1,4 +1,4 @@
-//! Returning to an earlier state, independent copies of it, and the clock.
+//! Checkpoints of a store, rewinds to them, forks of them, and the clock.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::connection::Connection;
 /// Checkpoints, forks and the clock of a store that this process has open.
 ///
 /// # Errors
-/// All give `Unsupported` on a connection to a cluster.
+/// All methods return `Unsupported` on a connection to a cluster.
 impl Connection {
-    /// Names the present state: tables, namespaces, data, snapshots, sequence ids. It includes
+    /// Names the current state: tables, namespaces, data, snapshots, sequence ids. It includes
     /// every write that was acknowledged before the call. A checkpoint of the same name is
     /// replaced. Checkpoints end with the process.
     ///
@@ -34,27 +34,27 @@ impl Connection {
     ///
     /// # Errors
     /// `IllegalArgument` for a name that is empty, longer than 255 bytes, or has characters other
-    /// than letters, digits and `_-.`; `Io` if memory cannot be flushed; an error that says so if
-    /// the store is read-only or closed.
+    /// than letters, digits and `_-.`; `Io` if memory cannot be flushed; an error if the store is
+    /// read-only or closed.
     pub fn checkpoint(&self, name: &str) -> Result<()> {
         self.state_of("checkpoint")?.checkpoint(name)
     }
 
-    /// Returns to the state of a checkpoint, as often as wanted. Handles stay valid and see it
-    /// from their next operation on. An operation that is under way belongs to the time before; a
-    /// scan that is open goes on with what it saw.
+    /// Returns to the state of a checkpoint, any number of times. Handles stay valid and see that
+    /// state from their next operation on. Operations in progress finish on the previous state; an
+    /// open scan continues with the data that it saw.
     ///
     /// # Errors
-    /// `NotFound` if there is no checkpoint of this name. `DoNotRetryIo` if someone else has put a
-    /// file into the store's directory, which the rewind would remove; the message names it. The
-    /// store is as it was then. `Io` of a store in a directory: it is closed, and the next open
-    /// finds the state before the rewind or after it.
+    /// `NotFound` if there is no checkpoint of this name. `DoNotRetryIo` if the rewind would remove
+    /// a file that hblite did not write; the message names it, and the store is unchanged. `Io` for
+    /// a store in a directory: the store is closed, and the next open finds the state before the
+    /// rewind or after it.
     pub fn rewind(&self, name: &str) -> Result<()> {
         self.state_of("rewind")?.rewind(name)
     }
 
-    /// An independent store in memory that begins as the checkpoint. The two share what neither
-    /// changes. Its clock shows this store's time, and is set on its own.
+    /// An independent store in memory that begins as a copy of the checkpoint. The two share the
+    /// files that neither changes. Its clock starts at this store's time, and is set separately.
     ///
     /// # Errors
     /// `NotFound` if there is no checkpoint of this name.
@@ -62,7 +62,7 @@ impl Connection {
         Ok(Self::to_timeline(self.state_of("fork")?.fork(name)?))
     }
 
-    /// Forgets a checkpoint; false if there is none of this name. Forks of it go on.
+    /// Removes a checkpoint; false if there is none of this name. Its forks are not affected.
     ///
     /// # Errors
     /// See above.
@@ -82,7 +82,7 @@ impl Connection {
     /// be empty or missing: completely and durably, or not at all.
     ///
     /// # Errors
-    /// `AlreadyExists` if `to` is neither; `Io` if it cannot be written.
+    /// `AlreadyExists` if `to` is neither empty nor missing; `Io` if it cannot be written.
     pub fn export(&self, to: impl AsRef<Path>) -> Result<()> {
         let disk = Env::system().fs;
         self.state_of("export")?.export(disk.as_ref(), to.as_ref())

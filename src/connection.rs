@@ -1,6 +1,6 @@
 //! Opens stores and their tables.
 //!
-//! A connection holds its backend and nothing else, so it works alike on every engine.
+//! A connection holds its backend and nothing else, so it works the same on every engine.
 
 use std::any::Any;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::embedded::Embedded;
 use crate::table::Table;
 use crate::table_name::IntoTableName;
 
-/// Opens the store in a directory, or makes one there.
+/// Opens the store in a directory, or creates one there.
 ///
 /// Short for [`Options::new`] and [`Options::open`].
 ///
@@ -29,14 +29,14 @@ use crate::table_name::IntoTableName;
 /// ```
 ///
 /// # Errors
-/// `Io` if the directory cannot be used, is neither empty nor a store (nothing in it is changed
-/// then), or is open in another process (the message names the holder); `Corrupt` with file and
+/// `Io` if the directory cannot be used, is neither empty nor a store (then nothing in it is
+/// changed), or is open in another process (the message names the process); `Corrupt` with file and
 /// offset if something in it is damaged.
 pub fn open(dir: impl AsRef<Path>) -> Result<Connection> {
     Options::new().open(dir)
 }
 
-/// Opens an empty store that lives in memory and ends with its last handle.
+/// Opens an empty store in memory, which is dropped with its last handle.
 ///
 /// # Errors
 /// None in practice; the signature is that of [`open`].
@@ -44,8 +44,8 @@ pub fn open_in_memory() -> Result<Connection> {
     Options::new().open_in_memory()
 }
 
-/// Reads every file of the closed store in a directory, and names what is wrong. Nothing is
-/// written: read-only media will do. The lock is held for reading meanwhile, if its file is there.
+/// Reads every file of the closed store in a directory, and reports all damage. Nothing is written,
+/// so read-only media will do. If there is a lock file, it is locked for reading meanwhile.
 ///
 /// ```no_run
 /// let report = hblite::check("./hblite-data")?;
@@ -57,12 +57,12 @@ pub fn open_in_memory() -> Result<Connection> {
 ///
 /// # Errors
 /// `NotFound` if there is no store. `Io` if another process has it open (the message names it):
-/// check a backup of it then. Damage is not an error here, it is in the report.
+/// check a backup of it instead. Damage is not an error: it is in the report.
 pub fn check(dir: impl AsRef<Path>) -> Result<CheckReport> {
     check_with_progress(dir, |_| {})
 }
 
-/// As [`check`], and calls `progress` now and then.
+/// Like [`check`], and calls `progress` from time to time.
 ///
 /// # Errors
 /// As [`check`].
@@ -77,16 +77,16 @@ pub fn check_with_progress(
 /// the way, and lists them. The store must be closed. Nothing else is deleted.
 ///
 /// # Errors
-/// `Io` if there is no store, it is open (the message names the holder), or a directory cannot be
-/// deleted.
+/// `Io` if there is no store, if it is open (the message names the process), or if a directory
+/// cannot be deleted.
 pub fn clean(dir: impl AsRef<Path>) -> Result<Vec<Cleaned>> {
     hblite_engine::clean(&Env::system(), dir.as_ref())
 }
 
-/// Makes a copy of the closed store in `dir` as a new directory `to`, which is there as a whole and
-/// durable, or not at all. The files are linked, or copied to another file system.
+/// Copies the closed store in `dir` to the new directory `to`, which appears complete and durable,
+/// or not at all. The files are linked, or copied if `to` is on another file system.
 ///
-/// [`Admin::backup`] makes one of a store that this process has open.
+/// [`Admin::backup`] copies a store that this process has open.
 ///
 /// ```no_run
 /// hblite::backup("./hblite-data", "/backups/monday")?;
@@ -102,20 +102,20 @@ pub fn backup(dir: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRepor
 }
 
 /// Copies the snapshot `name` from the directory `from`, to which HBase's `ExportSnapshot` or
-/// [`export_snapshot`] wrote it, into the closed store in `dir`. Gives the number of its store
-/// files, which are linked, or copied from another file system. [`Admin::clone_snapshot`] makes a
-/// table of it.
+/// [`export_snapshot`] wrote it, into the closed store in `dir`. Returns the number of its store
+/// files, which are linked, or copied from another file system. [`Admin::clone_snapshot`] creates a
+/// table from it.
 ///
 /// # Errors
 /// `Io` if there is no store or a process has it open; an error that names the snapshot or file if
-/// it is missing, damaged, there already, or cannot be read by hblite. The store has no such
-/// snapshot then.
+/// it is missing or damaged, exists already, or cannot be read by hblite. In these cases, the
+/// snapshot is not added.
 pub fn import_snapshot(dir: impl AsRef<Path>, from: impl AsRef<Path>, name: &str) -> Result<usize> {
     hblite_engine::import_snapshot(&Env::system(), dir.as_ref(), from.as_ref(), name)
 }
 
 /// Copies the snapshot `name` of the closed store in `dir` to the directory `to`, as HBase's
-/// `ExportSnapshot` does. Gives the number of its store files, which are linked, or copied to
+/// `ExportSnapshot` does. Returns the number of its store files, which are linked, or copied to
 /// another file system.
 ///
 /// # Errors
@@ -138,7 +138,7 @@ pub fn export_snapshot(dir: impl AsRef<Path>, name: &str, to: impl AsRef<Path>) 
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     engine: EngineOptions,
-    /// These four replace the engine's settings, whichever was given first.
+    /// These four override the engine's settings, whichever was given first.
     create_if_missing: Option<bool>,
     salvage: Option<bool>,
     read_only: Option<bool>,
@@ -173,7 +173,7 @@ impl Options {
         Self { clock: Some(clock), ..self }
     }
 
-    /// Whether a directory without a store gets one, which is the default, or is an error.
+    /// Whether to create a store in a directory without one (the default), or to fail.
     ///
     /// ```
     /// let dir = tempfile::tempdir()?;
@@ -187,9 +187,9 @@ impl Options {
         self
     }
 
-    /// Opens what is damaged, which is an error otherwise. Damaged records of the log are skipped:
-    /// [`Connection::recovery`] lists them. A lost hbase:meta is rebuilt from the files of the
-    /// tables: [`Connection::open_report`] says how.
+    /// Opens a damaged store, which is otherwise an error. Damaged records of the log are skipped
+    /// and listed by [`Connection::recovery`]. A lost hbase:meta is rebuilt from the files of the
+    /// tables, as [`Connection::open_report`] describes.
     #[must_use]
     pub fn salvage(mut self, salvage: bool) -> Self {
         self.salvage = Some(salvage);
@@ -198,11 +198,11 @@ impl Options {
 
     /// Opens the store only to read it, as it is at this moment: recovery after a kill happens in
     /// memory, nothing is written to the directory, and changes are refused with
-    /// `DoNotRetryIOException`. So it works on read-only media and without permission to write,
-    /// and while another process has the store open.
+    /// `DoNotRetryIOException`. This works on read-only media, without permission to write, and
+    /// while another process has the store open.
     ///
-    /// What others write later is not seen. [`Options::open`] fails with `Io` if the store changes
-    /// so quickly that no moment of it can be read.
+    /// Later writes of other processes are not visible. [`Options::open`] fails with `Io` if the
+    /// store changes so quickly that no consistent state can be read.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -226,14 +226,14 @@ impl Options {
         self
     }
 
-    /// Makes the root directory of an Apache HBase a store, if HBase has stopped or was killed:
-    /// its logs are replayed into store files, and its servers in hbase:meta are replaced by
-    /// hblite's. Without this, such a directory is refused. HBase must not run on it; hblite cannot
-    /// see whether it does.
+    /// Converts the root directory of an Apache HBase to a store, if HBase has stopped or was
+    /// killed: its logs are replayed into store files, and its servers in hbase:meta are replaced
+    /// by hblite's. Without this, such a directory is refused. HBase must not run on it; hblite
+    /// cannot see whether it does.
     ///
     /// Everything is tried in memory first. What hblite cannot read (an unfinished procedure of the
     /// master, an encrypted log, medium objects, …) is refused by name, and nothing is changed.
-    /// With [`Options::read_only`] nothing is changed at all, and the tables can be read.
+    /// With [`Options::read_only`], the directory is never changed, and the tables can be read.
     #[must_use]
     pub fn adopt_hbase(mut self, adopt: bool) -> Self {
         self.adopt_hbase = Some(adopt);
@@ -275,7 +275,7 @@ impl Options {
         Ok(Connection::to_timeline(Timeline::open(env, dir, self.engine)?))
     }
 
-    /// Puts the settings together; gives the environment with the clock.
+    /// Combines the settings; returns the environment with the clock.
     fn prepare(&mut self, env: Env) -> Env {
         let engine = &mut self.engine;
         engine.create_if_missing = self.create_if_missing.unwrap_or(engine.create_if_missing);
@@ -291,8 +291,8 @@ impl Options {
 
 /// An open store.
 ///
-/// Cheap to clone. The store is closed when the last handle (of it, its tables and scanners) goes,
-/// or by [`Connection::close`].
+/// Cheap to clone. The store is closed when the last handle (to it, its tables and scanners) is
+/// dropped, or by [`Connection::close`].
 #[derive(Debug, Clone)]
 pub struct Connection {
     backend: Arc<dyn Backend>,
@@ -309,13 +309,13 @@ impl Connection {
         Self::to_backend(Arc::new(Embedded(timeline)))
     }
 
-    /// The store, if it is one of this process.
+    /// The store, if this process has it open.
     pub(crate) fn timeline(&self) -> Option<&Arc<Timeline>> {
         let backend: &dyn Any = self.backend.as_ref();
         backend.downcast_ref::<Embedded>().map(|embedded| &embedded.0)
     }
 
-    /// A table, which is looked up when it is used.
+    /// A table. It is looked up on each use, not here.
     ///
     /// # Errors
     /// `IllegalArgument` if this cannot be the name of a table.
@@ -333,7 +333,7 @@ impl Connection {
         self.backend.dir()
     }
 
-    /// What was read back from the log when this process opened the store; `None` for a store that
+    /// What was replayed from the log when this process opened the store; `None` for a store that
     /// another process serves.
     pub fn recovery(&self) -> Option<&ReplayReport> {
         self.backend.recovery()
@@ -345,14 +345,14 @@ impl Connection {
         self.backend.open_report()
     }
 
-    /// Store files and manifests that were given up or taken in because the store was opened with
+    /// Store files and manifests that were dropped or accepted because the store was opened with
     /// [`Options::salvage`].
     pub fn file_notes(&self) -> Vec<FileNote> {
         self.backend.file_notes()
     }
 
-    /// A sample of the rows that are read and written, which is off until it is given a rate.
-    /// `None` for a store that another process serves.
+    /// A sample of the rows that are read and written, which is off until a rate is set. `None` for
+    /// a store that another process serves.
     ///
     /// ```
     /// # use hblite::*;
@@ -376,11 +376,11 @@ impl Connection {
 
     /// Ends all work, flushes memory to files and releases the directory.
     ///
-    /// Handles that are left answer reads, writes and changes of tables with `Closed` from then
-    /// on; a scan gives what is left of the region that it is in.
+    /// Remaining handles return `Closed` for reads, writes and changes to tables from then on; a
+    /// scan returns the rest of its current region.
     ///
     /// # Errors
-    /// `Io` if a flush fails; nothing is lost then, the log still has it.
+    /// `Io` if a flush fails; nothing is lost, since the log still has the writes.
     pub fn close(self) -> Result<()> {
         self.backend.close()
     }
@@ -393,7 +393,7 @@ pub fn embedded_engine(connection: &Connection) -> Option<Arc<Engine>> {
     connection.timeline().map(|timeline| timeline.engine())
 }
 
-/// As [`embedded_engine`], for a server that follows the store through rewinds. Not part of the
+/// Like [`embedded_engine`], for a server that follows the store through rewinds. Not part of the
 /// API.
 #[doc(hidden)]
 pub fn embedded_timeline(connection: &Connection) -> Option<&Arc<Timeline>> {

@@ -209,15 +209,16 @@ impl Backend for Embedded {
     }
 }
 
-/// A table of the store, whichever engine serves that.
+/// A table of the store, whichever engine serves the store.
 ///
-/// Invariant: an operation takes one engine. Until the first rewind, finding it costs a comparison.
+/// Invariant: an operation uses a single engine. Until the first rewind, finding it costs a
+/// comparison.
 #[derive(Debug)]
 struct EmbeddedTable {
     timeline: Arc<Timeline>,
     generation: u64,
     first: TableHandle,
-    /// After a rewind: the table of the latest generation that was asked for.
+    /// After a rewind: the table in the latest generation used so far.
     latest: RwLock<Option<(u64, TableHandle)>>,
 }
 
@@ -228,7 +229,7 @@ impl EmbeddedTable {
         Self { timeline, generation, first, latest: RwLock::default() }
     }
 
-    /// Does `work` on the table as it is now.
+    /// Runs `work` on the current table.
     #[inline]
     fn now<T>(&self, work: impl FnOnce(&TableHandle) -> T) -> T {
         if self.timeline.generation() == self.generation {

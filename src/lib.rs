@@ -1,9 +1,9 @@
 //! HBase's data model in one small process, or inside yours.
 //!
 //! hblite is a sorted, versioned key-value store with HBase's data model: tables with column
-//! families, rows in order of their keys, cells with versions, scans both ways, filters, counters
-//! and atomic checks. It keeps its data in a directory, as HBase keeps it, and answers as Apache
-//! HBase 2.6 answers.
+//! families, rows sorted by key, versioned cells, scans in both directions, filters, counters and
+//! atomic checks. It keeps its data in a directory in HBase's layout, and returns the same answers
+//! as Apache HBase 2.6.
 //!
 //! ```
 //! use hblite::{ColumnFamilyDescriptor, Get, Put, Scan, TableDescriptor};
@@ -29,24 +29,25 @@
 //! # }
 //! ```
 //!
-//! # Where things are
+//! # Overview
 //!
 //! [`Connection`] is an open store. [`Table`] reads and writes rows, [`Admin`] changes tables and
 //! namespaces. Operations ([`Put`], [`Get`], [`Scan`], …) are plain values from `hblite-model`.
 //! All three handles are cheap to clone and may be used from any thread.
 //!
-//! [`check`] reads every file of a closed store and names what is damaged; [`Admin::backup`] and
-//! [`backup`] make a copy of a store; [`Admin::bulk_load`] takes in HFiles. How to use them is in
-//! `docs/operations.md` of the repository.
+//! [`check`] reads every file of a closed store and reports all damage; [`Admin::backup`] and
+//! [`backup`] copy a store; [`Admin::bulk_load`] loads HFiles. `docs/operations.md` in the
+//! repository shows how to use them.
 //!
 //! # What a write promises
 //!
 //! An acknowledged write survives a kill of the process ([`Durability::SyncWal`], the default). To
-//! survive a power cut too, ask for [`Durability::FsyncWal`]; to write faster and promise less, for
-//! [`Durability::AsyncWal`] or [`Durability::SkipWal`]. A write to one row is there whole or not at
-//! all, except that after a crash one without log may be there in the flushed families only.
+//! survive a power cut too, use [`Durability::FsyncWal`]; to write faster with weaker guarantees,
+//! use [`Durability::AsyncWal`] or [`Durability::SkipWal`]. A write to one row is stored completely
+//! or not at all. The exception is a write without the log: after a crash, it may be present only
+//! in the families that were flushed.
 //!
-//! What is stored, and what reads find of it, is in `docs/data-model.md` of the repository.
+//! `docs/data-model.md` in the repository describes what is stored and what reads return.
 
 #![forbid(unsafe_code)]
 
@@ -95,7 +96,7 @@ pub use result_scanner::ResultScanner;
 pub use table::{Once, Table};
 pub use table_name::IntoTableName;
 
-/// Compiles the example of the README.
+/// Compiles the example in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -9,9 +9,9 @@ use crate::backend::Rows;
 
 /// The rows of a scan.
 ///
-/// Two ways to read it: [`ResultScanner::next_row`] lends a row until the next call and reuses
-/// its memory; the iterator gives rows to keep. For the last bit of speed
-/// [`ResultScanner::for_each_cell`] shows cells where they lie in the files.
+/// Two ways to read it: [`ResultScanner::next_row`] lends a row until the next call and reuses its
+/// memory; the iterator returns owned rows. [`ResultScanner::for_each_cell`] is fastest: it visits
+/// cells in place in the files.
 #[derive(Debug)]
 pub struct ResultScanner {
     rows: Rows,
@@ -27,17 +27,17 @@ impl ResultScanner {
     /// The next row, or `None` after the last one.
     ///
     /// # Errors
-    /// As [`crate::Table`]; the scan cannot go on after an error.
+    /// As for [`crate::Table`]; the scan cannot continue after an error.
     pub fn next_row(&mut self) -> Result<Option<&RowResult>> {
         let has_row = self.rows.next_row(&mut self.row)?;
         Ok(has_row.then_some(&self.row))
     }
 
-    /// As [`ResultScanner::next_row`], and looks for a row no longer than `limit` (by the store's
-    /// clock, to the millisecond): a scan whose filter rejects much can be shown to be alive, be
-    /// given up, or be taken up again later, from its cursor.
+    /// Like [`ResultScanner::next_row`], but searches for a row no longer than `limit` (by the
+    /// store's clock, to the millisecond). This way a scan whose filter rejects many rows can
+    /// report progress, be cancelled, or be continued later from its cursor.
     ///
-    /// Each call leads on by one row at least. As HBase's heartbeats do
+    /// Each call advances by at least one row, as HBase's heartbeats do
     /// (`Scan.setNeedCursorResult`).
     ///
     /// ```
@@ -76,7 +76,7 @@ impl ResultScanner {
         Ok(step.map_row(|()| &self.row))
     }
 
-    /// Calls `visit` with every cell that is left, without copying it.
+    /// Calls `visit` with every remaining cell, without copying it.
     ///
     /// Cells of one row follow one another; a new row begins where [`CellRef::row`] changes.
     ///
@@ -86,7 +86,7 @@ impl ResultScanner {
         self.rows.for_each_cell(visit)
     }
 
-    /// As [`ResultScanner::for_each_cell`], until `visit` breaks. The rest of the row in which it
+    /// Like [`ResultScanner::for_each_cell`], until `visit` breaks. The rest of the row in which it
     /// breaks is skipped; the scan can continue with the next row.
     ///
     /// ```
@@ -118,7 +118,7 @@ impl ResultScanner {
     }
 }
 
-/// Rows to keep. After an error the iteration ends.
+/// Owned rows. After an error the iteration ends.
 impl Iterator for ResultScanner {
     type Item = Result<RowResult>;
 

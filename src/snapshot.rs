@@ -6,8 +6,8 @@ use hblite_model::{SnapshotDescription, SnapshotOptions};
 use crate::admin::Admin;
 use crate::table_name::IntoTableName;
 
-/// Snapshots: what a table held at one moment, kept by links to its files, so that taking one costs
-/// neither time nor room; until the table's own files are replaced.
+/// Snapshots: the contents of a table at one moment, kept as hard links to its files. Taking one
+/// costs almost no time, and no space until the table's own files are replaced.
 ///
 /// ```
 /// use hblite::{ColumnFamilyDescriptor, FailSafeSnapshot, Put, SnapshotOptions, TableDescriptor};
@@ -32,15 +32,16 @@ use crate::table_name::IntoTableName;
 /// # }
 /// ```
 impl Admin {
-    /// Takes a snapshot of a table, while reads and writes go on. It is there as a whole and
-    /// durable on return, or not at all.
+    /// Takes a snapshot of a table, while reads and writes go on. On return it is complete and
+    /// durable; if the call fails, there is no snapshot.
     ///
-    /// Of each region it has one moment of the call: every write that was acknowledged before it,
-    /// each row whole. Memory is flushed first; with `skip_flush` what is there is left out.
+    /// It has each region at one moment during the call, with every write acknowledged before the
+    /// call, each row whole. Memory is flushed first; with `skip_flush`, cells in memory are left
+    /// out.
     ///
     /// # Errors
-    /// `IllegalArgument` for a name that is none and for tables of the store's own;
-    /// `SnapshotExists`; `SnapshotCreation` if there is no such table.
+    /// `IllegalArgument` for an invalid name and for system tables; `SnapshotExists`;
+    /// `SnapshotCreation` if there is no such table.
     pub fn snapshot(
         &self,
         name: &str,
@@ -50,35 +51,34 @@ impl Admin {
         self.backend.snapshot(name, &table.into_table_name()?, options)
     }
 
-    /// All snapshots, by name, without those whose time is over.
+    /// All snapshots, by name, without expired ones.
     pub fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
         self.backend.list_snapshots()
     }
 
-    /// Makes a new table of a snapshot, in service at once. Neither of the two changes when the
-    /// other does.
+    /// Creates a new, enabled table from a snapshot. Later changes to one do not affect the other.
     ///
     /// # Errors
-    /// `SnapshotDoesNotExist`, `SnapshotTtlExpired`, `TableExists`, `NamespaceNotFound`: there is
-    /// no such table then.
+    /// `SnapshotDoesNotExist`, `SnapshotTtlExpired`, `TableExists`, `NamespaceNotFound`. In these
+    /// cases, no table is created.
     pub fn clone_snapshot(&self, name: &str, table: impl IntoTableName) -> Result<()> {
         self.backend.clone_snapshot(name, &table.into_table_name()?)
     }
 
-    /// Makes a disabled table what it was when the snapshot was taken, settings included; it stays
-    /// disabled. A table that is gone is made again, and is in service.
+    /// Restores a disabled table to what it was when the snapshot was taken, settings included; it
+    /// stays disabled. A table that no longer exists is created again and enabled.
     ///
-    /// It happens as a whole or not at all. With [`FailSafeSnapshot::Take`] a
-    /// snapshot `hbase-failsafe-<name>-<time>` of the table as it was exists until then.
+    /// The restore is complete or has no effect. With [`FailSafeSnapshot::Take`], a snapshot
+    /// `hbase-failsafe-<name>-<time>` of the previous state exists until the restore is done.
     ///
     /// # Errors
-    /// `RestoreSnapshot` if there is no such snapshot, `SnapshotTtlExpired`, `TableNotDisabled`:
-    /// the table is as it was.
+    /// `RestoreSnapshot` if there is no such snapshot, `SnapshotTtlExpired`, `TableNotDisabled`. In
+    /// these cases, the table is unchanged.
     pub fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
         self.backend.restore_snapshot(name, fail_safe)
     }
 
-    /// Removes a snapshot. Tables that were made of it stay as they are.
+    /// Removes a snapshot. Tables created from it are not affected.
     ///
     /// # Errors
     /// `SnapshotDoesNotExist`.

@@ -1,4 +1,4 @@
-//! Reading and writing rows.
+//! Reads and writes rows.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::result_scanner::ResultScanner;
 /// A table.
 ///
 /// # Errors
-/// Every method that touches rows may answer `TableNotFound`, `TableNotEnabled`,
+/// Every method that touches rows may return `TableNotFound`, `TableNotEnabled`,
 /// `NoSuchColumnFamily`, `IllegalArgument` (what HBase's client refuses), `RegionTooBusy` (memory
-/// is full; try again) and `Closed`. They carry HBase's exception class and message.
+/// is full; try again) and `Closed`. The errors carry HBase's exception class and message.
 #[derive(Debug, Clone)]
 pub struct Table {
     handle: Arc<dyn TableBackend>,
@@ -42,7 +42,7 @@ impl Table {
         self.handle.regions()
     }
 
-    /// Reads one row. A row that is not there gives an empty result.
+    /// Reads one row. For a missing row, the result is empty.
     ///
     /// ```
     /// # use hblite::*;
@@ -81,58 +81,58 @@ impl Table {
         self.batch(&actions)?.into_iter().collect()
     }
 
-    /// Whether a get finds anything. Reads the first cell of it only, unless its filter judges
-    /// whole rows.
+    /// Whether a get finds anything. Reads only the first cell, unless its filter evaluates whole
+    /// rows.
     pub fn exists(&self, get: &Get) -> Result<bool> {
         self.handle.exists(get)
     }
 
     /// Reads rows in order.
     ///
-    /// The scanner sees each region as it was when the scan came to it.
+    /// The scanner sees each region as it was when the scan reached it.
     pub fn scan(&self, scan: &Scan) -> Result<ResultScanner> {
         Ok(ResultScanner::new(self.handle.scan(scan)?))
     }
 
-    /// Writes cells to one row, all or none.
+    /// Writes cells to one row: all or none.
     ///
-    /// On `Ok` every later read takes the cells into account, and they are as safe as the put's
-    /// durability says. Cells without timestamp get the store's clock. A cell is one more version,
-    /// or replaces that of the same timestamp; what reads find of it is up to newer versions,
-    /// delete markers and times to live.
+    /// After `Ok`, every later read sees the cells, and they are as durable as the put requests.
+    /// Cells without a timestamp get the store's time. A cell adds a version, or replaces the
+    /// version with the same timestamp. Newer versions, delete markers and times to live decide
+    /// whether reads return it.
     pub fn put(&self, put: &Put) -> Result<()> {
         self.handle.mutate(put.as_mutation())
     }
 
-    /// Writes many rows with one entry of the log per region. Each put is done whole or not at
-    /// all; on an error some may have been done.
+    /// Writes many rows with one log entry per region. Each put is applied completely or not at
+    /// all; after an error, some may have been applied.
     pub fn put_all(&self, puts: &[Put]) -> Result<()> {
         self.handle.mutate_all(&as_mutations(puts))
     }
 
-    /// Deletes versions, columns, families or the row: writes markers, which also hide what is put
-    /// later at a timestamp that they cover.
+    /// Deletes versions, columns, families or the row by writing markers. Markers also hide cells
+    /// that are put later with a timestamp that they cover.
     pub fn delete(&self, delete: &Delete) -> Result<()> {
         self.handle.mutate(delete.as_mutation())
     }
 
-    /// Deletes in many rows; as [`Table::put_all`].
+    /// Deletes from many rows, like [`Table::put_all`].
     pub fn delete_all(&self, deletes: &[Delete]) -> Result<()> {
         self.handle.mutate_all(&as_mutations(deletes))
     }
 
-    /// Writes of many rows in one go; as [`Table::put_all`]. Increments and appends among them are
-    /// done one by one after the puts and deletes.
+    /// Writes to many rows, like [`Table::put_all`]. Increments and appends are applied one by one,
+    /// after the puts and deletes.
     pub fn mutate_all(&self, mutations: &[Mutation]) -> Result<()> {
         self.handle.mutate_all(&as_mutations(mutations))
     }
 
-    /// Adds to counters of one row, all or none, and gives their new values.
+    /// Adds to counters of one row, all or none, and returns their new values.
     pub fn increment(&self, increment: &Increment) -> Result<RowResult> {
         self.handle.read_modify_write(increment.as_mutation(), None)
     }
 
-    /// Adds to one counter and gives its new value.
+    /// Adds to one counter and returns its new value.
     pub fn increment_column(
         &self,
         row: impl AsRef<[u8]>,
@@ -143,18 +143,18 @@ impl Table {
         self.handle.increment_column(row.as_ref(), family.as_ref(), qualifier.as_ref(), amount)
     }
 
-    /// Lengthens values of one row, all or none, and gives them.
+    /// Appends to values of one row, all or none, and returns the new values.
     pub fn append(&self, append: &Append) -> Result<RowResult> {
         self.handle.read_modify_write(append.as_mutation(), None)
     }
 
-    /// Several writes to one row, together or not at all; gives what increments and appends
-    /// among them returned.
+    /// Applies several writes to one row, all or none. Returns the results of the increments and
+    /// appends among them.
     pub fn mutate_row(&self, mutations: &RowMutations) -> Result<RowResult> {
         self.handle.mutate_row(mutations, None)
     }
 
-    /// Writes only if a condition on the row holds; both in one step.
+    /// Writes only if a condition on the row holds, in one atomic step.
     ///
     /// ```
     /// # use hblite::*;
@@ -173,8 +173,8 @@ impl Table {
         self.handle.check_and_mutate(check, None)
     }
 
-    /// Names the next write, so that a repeat of it under the same name counts once: for callers
-    /// who try again when they got no answer. What was done is remembered for half an hour (or a
+    /// Names the next write, so that a retry under the same name has no further effect. This is for
+    /// callers that retry when they got no answer. The outcome is remembered for half an hour (or a
     /// million later writes) and survives a crash as long as its cells are in the log.
     ///
     /// ```
@@ -195,13 +195,14 @@ impl Table {
         Once { table: self, nonce }
     }
 
-    /// Runs actions of many rows. Each succeeds or fails on its own, and sees what those before it
-    /// did to its row; the order among different rows is not specified. The puts and deletes of a
-    /// region share one log entry, unless another action on the same row comes between them.
+    /// Runs actions on many rows. Each succeeds or fails independently, and sees the effect of
+    /// earlier actions on its row; the order among different rows is not specified. The puts and
+    /// deletes of a region share one log entry, unless another action on the same row comes between
+    /// them.
     ///
     /// # Errors
-    /// The call itself fails, and nothing is done, if HBase's client would refuse one of the
-    /// actions; errors of the store are in the results.
+    /// The call itself fails, and no action is run, if HBase's client would refuse one of the
+    /// actions. Errors of the store are in the results.
     pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
         self.handle.batch(actions)
     }
@@ -219,17 +220,17 @@ fn as_mutations<M: AsRef<Mutation>>(writes: &[M]) -> Vec<&Mutation> {
     writes.iter().map(AsRef::as_ref).collect()
 }
 
-/// A table for one write that counts once; see [`Table::once`].
+/// A table for one write that takes effect once; see [`Table::once`].
 #[derive(Debug)]
 pub struct Once<'t> {
     table: &'t Table,
     nonce: Nonce,
 }
 
-/// Each does what its namesake in [`Table`] does, unless it was done before.
+/// Each method does what its namesake in [`Table`] does, unless that was already done.
 ///
 /// # Errors
-/// As in [`Table`]. A write that failed was not done, and a repeat tries it.
+/// As in [`Table`]. A write that failed had no effect, and a retry attempts it again.
 impl Once<'_> {
     /// Adds to counters.
     pub fn increment(&self, increment: &Increment) -> Result<RowResult> {
@@ -241,12 +242,12 @@ impl Once<'_> {
         self.table.handle.read_modify_write(append.as_mutation(), Some(self.nonce))
     }
 
-    /// Several writes to one row.
+    /// Applies several writes to one row.
     pub fn mutate_row(&self, mutations: &RowMutations) -> Result<RowResult> {
         self.table.handle.mutate_row(mutations, Some(self.nonce))
     }
 
-    /// Writes if a condition holds; one that did not hold is looked at again.
+    /// Writes if a condition holds; a condition that did not hold is evaluated again.
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
         self.table.handle.check_and_mutate(check, Some(self.nonce))
     }

@@ -1,4 +1,4 @@
-//! What the API takes for the name of a table.
+//! What the API accepts as the name of a table.
 
 use hblite_model::{Result, TableName};
 

@@ -2,8 +2,8 @@
 //!
 //! Each connection owns a small runtime. A call runs on it while the calling thread waits.
 //!
-//! What a cluster cannot do through its protocol returns [`unsupported`], which names the
-//! operation: docs/cluster.md has the list.
+//! Operations that HBase's protocol does not offer return [`unsupported`], which names the
+//! operation; docs/cluster.md lists them.
 
 mod runtime;
 mod table;
@@ -26,15 +26,15 @@ use self::table::ClusterTable;
 use crate::backend::{Backend, TableBackend, unsupported};
 use crate::connection::Connection;
 
-/// What errors call this backend.
+/// The name of this backend in errors.
 const NAME: &str = "a cluster";
 
 /// Connects to a cluster of Apache HBase.
 ///
 /// The URL is `hbase://zookeeper-host:2181/hbase` or `hbase+rpc://host:16000`, either with a list
-/// of hosts separated by commas, and with settings in its query: `?hbase.rpc.timeout=5000`. They
-/// have HBase's names. `hbase://` alone takes the address from `hbase-site.xml` in the directory
-/// that `HBASE_CONF_DIR` names; other settings of that file apply to every URL.
+/// of hosts separated by commas, and with settings in its query: `?hbase.rpc.timeout=5000`.
+/// Settings have HBase's names. `hbase://` alone takes the address from `hbase-site.xml` in the
+/// directory that `HBASE_CONF_DIR` names; other settings of that file apply to every URL.
 ///
 /// ```no_run
 /// let connection = hblite::connect("hbase://zk1,zk2:2181/hbase")?;
@@ -88,7 +88,7 @@ impl ClusterOptions {
     }
 }
 
-/// A cluster that answers.
+/// A connected cluster.
 #[derive(Debug)]
 struct Cluster {
     admin: Admin,

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hblite_model::{Error, Exception, Result};
 use tokio::runtime::{Builder, Handle};
 
-/// Threads that read and write sockets; the calling threads do the rest.
+/// Threads that read and write sockets; the calling threads do all other work.
 const THREADS: usize = 2;
 
 /// Runs futures while the calling thread waits.
 #[derive(Debug)]
 pub(super) struct Runtime {
-    /// Only gone while it is dropped.
+    /// `None` only while it is dropped.
     tokio: Option<tokio::runtime::Runtime>,
     is_closed: AtomicBool,
 }
@@ -31,8 +31,8 @@ impl Runtime {
     /// Runs a future to its end.
     ///
     /// # Errors
-    /// Its own; `Closed` after [`Runtime::close`]; `DoNotRetryIo` if the calling thread belongs to
-    /// an asynchronous runtime, which must not wait.
+    /// Those of the future; `Closed` after [`Runtime::close`]; `DoNotRetryIo` if the calling thread
+    /// belongs to an asynchronous runtime, which must not wait.
     pub(super) fn run<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         let Some(tokio) = self.tokio.as_ref().filter(|_| !self.is_closed.load(Ordering::Acquire))
         else {
@@ -48,7 +48,7 @@ impl Runtime {
         tokio.block_on(work)
     }
 
-    /// Refuses what comes later.
+    /// Refuses later calls.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }

@@ -100,13 +100,13 @@ impl TableBackend for ClusterTable {
 struct ClusterScanner {
     // Dropped before the runtime, on which it closes its scanner.
     scanner: ResultScanner,
-    /// A row of which the rest is not wanted.
+    /// A row whose remaining results are to be skipped.
     skipped: Option<Vec<u8>>,
     runtime: Arc<Runtime>,
 }
 
 impl ClusterScanner {
-    /// Whether a result is the rest of a row that is not wanted.
+    /// Whether a result belongs to the row that is being skipped.
     fn is_skipped(&mut self, result: &RowResult) -> bool {
         let is_skipped = self.skipped.as_deref() == Some(result.row());
         if !is_skipped {

@@ -1,4 +1,4 @@
-//! A bulk load as the engine takes it: the caller's options, and the file system of the files.
+//! A bulk load as the engine receives it: the caller's options, and the file system of the files.
 //!
 //! The work is done in `catalog::bulk_load` (a folder into a table) and `region::bulk_load` (files
 //! into one region).
@@ -13,8 +13,8 @@ use hblite_model::BulkLoadOptions;
 pub struct BulkLoadRequest {
     /// The caller's options.
     pub options: BulkLoadOptions,
-    /// The file system that the files are in; `None` for the store's own. Files of another one
-    /// are always copied.
+    /// The file system of the files; `None` for the store's own. Files of another file system are
+    /// always copied.
     pub source: Option<Arc<dyn FileSystem>>,
 }
 

@@ -1,4 +1,4 @@
-//! How the parts of the engine ask for work in the background: they ring and go on.
+//! How the parts of the engine request background work: they ring and continue.
 //!
 //! Regions ring with their encoded names; the workers of `chore` listen.
 //!
@@ -6,9 +6,9 @@
 
 use hblite_env::sync::mpsc::{Receiver, Sender, channel};
 
-/// What a worker is asked for.
+/// What a worker is asked to do.
 pub(crate) enum Request {
-    /// To look after the region of this encoded name.
+    /// To check the region with this encoded name.
     Region(String),
     /// To end.
     Stop,
@@ -21,7 +21,7 @@ pub(crate) struct ChoreSender {
     pub(crate) compactions: Sender<Request>,
 }
 
-/// The other ends, until the workers are started.
+/// The receiving ends, until the workers are started.
 pub(crate) struct ChoreReceiver {
     pub(crate) flushes: Receiver<Request>,
     pub(crate) compactions: Receiver<Request>,
@@ -36,13 +36,13 @@ pub(crate) fn chore_channel() -> (ChoreSender, ChoreReceiver) {
 }
 
 impl ChoreSender {
-    /// Asks for a flush of a region.
+    /// Requests a flush of a region.
     pub(crate) fn flush(&self, encoded_name: &str) {
-        // The workers end after everything else; nobody is left to miss this.
+        // The workers end after everything else, so a failed send no longer matters.
         let _ = self.flushes.send(Request::Region(encoded_name.to_owned()));
     }
 
-    /// Asks for a compaction of a region.
+    /// Requests a compaction of a region.
     pub(crate) fn compact(&self, encoded_name: &str) {
         let _ = self.compactions.send(Request::Region(encoded_name.to_owned()));
     }

@@ -1,4 +1,4 @@
-//! What the parts of one open store share.
+//! State that the parts of an open store share.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,21 +29,22 @@ pub(crate) struct EngineContext {
     pub(crate) nonces: Nonces,
     pub(crate) key_samples: Arc<KeySamples>,
     pub(crate) memory: MemoryUse,
-    /// Notified when regions come into service, or will not any more.
+    /// Notified when regions come into service, or when none will any more.
     pub(crate) region_changes: Signal,
-    /// Memory of memstores that were flushed, for those that fill up next.
+    /// Memory of flushed memstores, reused by those that fill up next.
     pub(crate) chunks: Arc<ChunkPool>,
-    /// Regions that stop serving do not come back: the store is closed or about to be, or what is
-    /// on its disk is unknown until it is opened again.
+    /// Regions that stop serving do not come back: the store is closed or closing, or the state on
+    /// disk is unknown until it is opened again.
     pub(crate) is_closed: AtomicBool,
-    /// Whether changes are refused. False while the store is being opened, which changes things.
+    /// Whether changes are refused. False while the store is being opened, since an open makes
+    /// changes.
     pub(crate) is_read_only: AtomicBool,
-    /// What salvage gave up or took in, and what is in the archive.
+    /// What salvage dropped or accepted, and what was moved to the archive.
     pub(crate) notes: Mutex<Vec<FileNote>>,
 }
 
-/// A file that was given up or taken in because the store was opened with salvage, or a directory
-/// that is in the archive because something in it was not written by hblite.
+/// A file that an open with salvage dropped or accepted, or a directory that was moved to the
+/// archive because hblite did not write everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileNote {
     /// The file.
@@ -53,7 +54,7 @@ pub struct FileNote {
 }
 
 impl EngineContext {
-    /// Refuses what comes after the store was closed.
+    /// Refuses work after the store was closed.
     ///
     /// # Errors
     /// `RegionServerStopped`.
@@ -64,7 +65,7 @@ impl EngineContext {
         Ok(())
     }
 
-    /// Refuses a change if the store was opened only to be read.
+    /// Refuses a change if the store was opened read-only.
     ///
     /// # Errors
     /// `DoNotRetryIo`.
@@ -80,12 +81,13 @@ impl EngineContext {
         self.is_read_only.load(Ordering::Acquire)
     }
 
-    /// Notes what salvage did.
+    /// Records what salvage did.
     pub(crate) fn note(&self, path: &Path, what: impl Into<String>) {
         self.notes.lock().push(FileNote { path: path.to_path_buf(), what: what.into() });
     }
 
-    /// Notes that `dir` is in the archive because of a thing in it that no store writes.
+    /// Records that `dir` was moved to the archive because it contains something that no store
+    /// writes.
     pub(crate) fn note_moved(&self, dir: &Path, to: Option<&Path>, foreign: &Path) {
         if let Some(to) = to {
             let (to, foreign) = (to.display(), foreign.display());
@@ -93,7 +95,7 @@ impl EngineContext {
         }
     }
 
-    /// Moves a file that may not be served to the archive, and notes it.
+    /// Moves a file that may not be served to the archive, and records that.
     ///
     /// # Errors
     /// `Io`.
@@ -104,7 +106,7 @@ impl EngineContext {
         Ok(())
     }
 
-    /// How the log is read: as that of this store.
+    /// How the log is read: as the log of this store.
     pub(crate) fn replay_options(&self) -> ReplayOptions {
         ReplayOptions { store: self.layout.store_id(), salvage: self.options.salvage }
     }
@@ -115,8 +117,8 @@ impl EngineContext {
         format!("{:016x}{:016x}", random.next_u64(), random.next_u64())
     }
 
-    /// Whether regions are to be flushed because all together hold much memory: from 95 % of the
-    /// limit on (`hbase.regionserver.global.memstore.size.lower.limit`).
+    /// Whether regions are to be flushed because their total memory is high: from 95 % of the limit
+    /// on (`hbase.regionserver.global.memstore.size.lower.limit`).
     pub(crate) fn is_memory_short(&self) -> bool {
         self.memory.bytes() > self.options.memstore_total_size_bytes / 20 * 19
     }
@@ -129,7 +131,7 @@ impl EngineContext {
 
 /// Bytes in the memstores of all regions.
 ///
-/// Invariant: no more is subtracted than was added.
+/// Invariant: never more is subtracted than was added.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryUse {
     bytes: AtomicUsize,

@@ -1,4 +1,4 @@
-//! An open directory: opening, recovery, closing, and the way to everything else.
+//! An open directory: opening, recovery, closing, and access to everything else.
 //!
 //! Opening:  lock the directory, check the log, open hbase:meta and give it back what the log has
 //!           of it, open the regions that it names and give them back theirs, start the workers.
@@ -49,7 +49,7 @@ pub struct Engine {
     running: Mutex<Option<Running>>,
 }
 
-/// What ends when the store is closed.
+/// The parts that end when the store is closed.
 struct Running {
     chores: Chores,
     lock: Arc<dyn FileLock>,
@@ -57,7 +57,7 @@ struct Running {
 
 /// Opening and closing.
 impl Engine {
-    /// Opens the directory, or makes a store there.
+    /// Opens the directory, or creates a store in it.
     ///
     /// # Errors
     /// `Io` if another process has it open (the message names it) or the file system fails,
@@ -76,13 +76,14 @@ impl Engine {
         let (layout, place, lock) = Self::enter(&env, dir, &options)?;
         let found = Self::look(&env, &layout, place, &options)?;
         let recovery = &found.recovery;
-        // All that is before this only reads.
+        // Everything before this only reads.
         layout.prepare(env.fs.as_ref(), place)?;
         let wal_dir = layout.wal_dir();
         let wal = Wal::open(&env, &wal_dir, options.wal.clone(), recovery)?;
         wal.watch(Arc::downgrade(&lock), layout.lock_file());
         if recovery.is_new() {
-            // Its segments will name the store: another id after a power cut would disown them.
+            // Its segments will name the store: if a power cut changed the id, they would no longer
+            // belong to it.
             wal.sync_first(layout.marker_file());
         }
         let (version_file, in_use) = layout.in_use_mark();
@@ -118,7 +119,7 @@ impl Engine {
     ) -> Result<Self> {
         let Found { recovery, rebuild, hbase_logs } = found;
         make_log_durable(&context, &recovery)?;
-        // A replay may flush, and the log then has segments that nobody needs but the replay.
+        // A replay may flush, and the log then has segments that only the replay still needs.
         let hold = context.wal.hold_segments();
         for (path, what) in rebuild.iter().flat_map(|plan| &plan.damaged) {
             context.put_aside(path, what)?;
@@ -137,7 +138,7 @@ impl Engine {
         catalog.load_namespaces()?;
         forget_flushed(&context, &recovery, &catalog)?;
         adopt::finish(&context, &hbase_logs, &catalog)?;
-        // Where a removal of segments may fail, the log may have failed with it.
+        // If removing segments fails, the log may have failed as well.
         context.wal.check()?;
         let chores = Chores::start(&context, &catalog, receiver)?;
         let opened_at_ms = context.env.clock.now_millis();
@@ -145,17 +146,16 @@ impl Engine {
         Ok(Self { context, catalog, recovery, opened_at_ms, running })
     }
 
-    /// Ends all work, flushes memory to files and gives the directory free. A second call does
+    /// Ends all work, flushes memory to files and releases the directory. A second call does
     /// nothing.
     ///
     /// # Errors
-    /// `Io` if a flush fails: nothing is lost, the log still has it.
+    /// `Io` if a flush fails: nothing is lost, since the log still has the writes.
     pub fn close(&self) -> Result<()> {
         self.end(self.context.options.is_flushed_on_close)
     }
 
-    /// As [`Engine::close`], but memory is not flushed: what is in the directory is not needed any
-    /// more.
+    /// Like [`Engine::close`], but without flushing memory: the directory is no longer needed.
     ///
     /// # Errors
     /// `Io`.
@@ -173,11 +173,11 @@ impl Engine {
             true => self.catalog.close(),
             false => Ok(()),
         };
-        // Whatever failed: nobody may write to the log when the directory is given free.
+        // Whatever failed: no thread may write to the log once the directory is released.
         self.catalog.stop_serving();
         self.context.region_changes.notify();
         let closed = match (flushed, self.context.wal.close()) {
-            // All of the store is in files that HBase reads as well.
+            // The whole store is in files that HBase can read.
             (Ok(()), Ok(true)) => master_data::hand_over(&self.context, running.lock.as_ref()),
             (flushed, closed) => flushed.and(closed.map(drop)),
         };
@@ -185,7 +185,7 @@ impl Engine {
         closed
     }
 
-    /// What was read back from the log when the store was opened.
+    /// What was replayed from the log when the store was opened.
     pub fn recovery(&self) -> &ReplayReport {
         &self.recovery
     }
@@ -200,8 +200,8 @@ impl Engine {
         self.catalog.procedures()
     }
 
-    /// Files that were given up or taken in because the store was opened with salvage, and
-    /// directories that were moved to the archive because of what others had put there.
+    /// Files that an open with salvage dropped or accepted, and directories that were moved to the
+    /// archive because they contained foreign files.
     pub fn file_notes(&self) -> Vec<FileNote> {
         self.context.notes.lock().clone()
     }
@@ -216,7 +216,7 @@ impl Engine {
         &self.context.env
     }
 
-    /// The time that cells are stamped with.
+    /// The time used as the timestamp of cells.
     pub fn now_millis(&self) -> i64 {
         self.context.env.clock.now_millis()
     }
@@ -229,13 +229,13 @@ impl Engine {
         self.context.check_open()
     }
 
-    /// Where everything lies.
+    /// The paths of the store.
     pub(crate) fn layout(&self) -> &Layout {
         &self.context.layout
     }
 
-    /// Has the background look for what time has made due: major compactions, expired snapshots,
-    /// parents of splits.
+    /// Wakes the background workers to look for what has become due: major compactions, expired
+    /// snapshots, parents of splits.
     pub(crate) fn look_for_due_work(&self) {
         for region in self.catalog.all_regions() {
             self.context.chores.compact(region.info().encoded_name());
@@ -249,7 +249,7 @@ impl Engine {
     }
 }
 
-/// Gives regions back what the log has of them.
+/// Replays the entries of the log into their regions.
 fn replay_into(
     context: &EngineContext,
     recovery: &ReplayReport,
@@ -265,8 +265,8 @@ fn replay_into(
     replay.finish()
 }
 
-/// Makes the log durable that was found: a killed process may have left it to the operating system.
-/// What it says is acted upon from here on, and files that it declares useless are removed.
+/// Makes the existing log durable, since a killed process may have left it to the operating system.
+/// From here on the open relies on it, and removes files that the log makes obsolete.
 fn make_log_durable(context: &EngineContext, recovery: &ReplayReport) -> Result<()> {
     if recovery.segments == 0 {
         return Ok(());
@@ -277,8 +277,8 @@ fn make_log_durable(context: &EngineContext, recovery: &ReplayReport) -> Result<
     context.layout.make_durable(fs, &dir)
 }
 
-/// Tells the log which of its entries are no longer needed. The files that hold them instead may
-/// have their names from a process that was killed before it made those durable.
+/// Marks the log entries that are no longer needed. The files that hold their cells may have been
+/// named by a process that was killed before it made the names durable.
 fn forget_flushed(
     context: &EngineContext,
     recovery: &ReplayReport,
@@ -296,7 +296,7 @@ fn forget_flushed(
             Some(region) if region.is_memory_empty() => {
                 context.wal.region_flushed(name, highest_id)?;
             }
-            // The damage that was passed over goes with its file.
+            // The damage that was skipped disappears with its file.
             Some(region) if !recovery.salvaged.is_empty() => {
                 region.flush()?;
             }
@@ -318,7 +318,7 @@ impl Engine {
         self.catalog.all_regions().into_iter().map(RegionHandle::new).collect()
     }
 
-    /// The id of the store, which HBase calls the cluster id: a UUID that it keeps.
+    /// The id of the store, which HBase calls the cluster id: a UUID that never changes.
     pub fn store_id(&self) -> StoreId {
         self.context.layout.store_id()
     }
@@ -362,7 +362,7 @@ impl Engine {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `UnknownRegion`, `NoSuchColumnFamily`; `Io` if a file
-    /// cannot be written: memory and the log keep what it would have held.
+    /// cannot be written: memory and the log still have its cells.
     pub fn flush(&self, request: impl Into<FlushRequest>) -> Result<()> {
         self.context.check_not_read_only()?;
         let request = request.into();
@@ -414,7 +414,7 @@ impl Engine {
 
 #[cfg(test)]
 impl Engine {
-    /// Ends the store as a kill does: what is in memory is lost.
+    /// Ends the store as a kill would: memory is lost.
     pub(crate) fn abandon(&self) {
         if let Some(mut running) = self.running.lock().take() {
             self.context.is_closed.store(true, Ordering::Release);
@@ -425,7 +425,8 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // Nobody is left to tell; what a failed flush leaves is in the log.
+        // There is no caller to return the error to; after a failed flush, the cells are still in
+        // the log.
         let _ = self.close();
     }
 }

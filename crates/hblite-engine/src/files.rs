@@ -1,4 +1,4 @@
-//! Small things that several parts do with files that are never written again.
+//! Shared helpers for files that are never modified once written.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use hblite_env::FileSystem;
 use hblite_hfile::HFileReader;
 use hblite_model::{Error, Result};
 
-/// Gives a file a second name, or copies it where no link can be made: another file system, too
-/// many links, no links at all. Its content is durable then, its new name not yet.
+/// Hard-links a file, or copies it if no link can be made (another file system, too many links, no
+/// links at all). On return, the content is durable; the new name is not.
 ///
 /// # Errors
 /// `Io`.
 pub(crate) fn link_or_copy(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
-    // As a rule it is durable, and nothing is to be done.
+    // Usually it is durable already, and this does nothing.
     fs.sync_file(from).map_err(|error| Error::io("cannot sync", from, error))?;
     if fs.hard_link(from, to).is_ok() {
         return Ok(());
@@ -20,18 +20,18 @@ pub(crate) fn link_or_copy(fs: &dyn FileSystem, from: &Path, to: &Path) -> Resul
     fs.copy(from, to).map_err(|error| Error::io("cannot copy", from, error))
 }
 
-/// As [`link_or_copy`] for an HFile of which nothing is open: what the new name stands for is read,
-/// and all checksums are verified.
+/// Like [`link_or_copy`], for an HFile that is not open: the file is read through its new name, and
+/// all checksums are verified.
 ///
 /// # Errors
-/// `Io`, `CorruptHFile` with the offset: the new name may be there.
+/// `Io`, `CorruptHFile` with the offset: the new name may exist.
 pub(crate) fn link_or_copy_hfile(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
     link_or_copy(fs, from, to)?;
     verify_copy(fs, from, to)
 }
 
-/// Verifies all checksums of `copy`, a second name or a copy of the HFile `original`, which is the
-/// name in errors.
+/// Verifies all checksums of `copy`, a hard link to or a copy of the HFile `original`. Errors name
+/// `original`.
 ///
 /// # Errors
 /// `Io`, `CorruptHFile` with the offset.

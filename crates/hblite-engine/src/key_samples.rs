@@ -1,13 +1,13 @@
-//! A sample of the rows that are read and written, for maps of where the load is.
+//! A sample of the rows that are read and written, for heat maps of the load.
 //!
-//! Off until somebody asks for it. Then about one request in `every` leaves its row: each thread
-//! counts down a gap of random length, so that a pattern in the requests does not fall in step with
-//! the sample. What a request pays is one load of an atomic while the sample is off, and a
-//! decrement in memory of its own thread while it is on.
+//! Off by default. When it is on, about one request in `every` records its row: each thread counts
+//! down a gap of random length, so that sampling does not fall into step with a pattern in the
+//! requests. A request costs one atomic load while sampling is off, and one decrement in
+//! thread-local memory while it is on.
 //!
 //! Bounded: [`STRIPES`] lists of [`STRIPE_SAMPLES_MAX`] rows of at most [`ROW_MAX`] bytes. A full
-//! list keeps an even selection of what it was given. Threads write to different lists; one that
-//! finds its list locked drops its sample and goes on. No request ever waits.
+//! list keeps a uniform selection of the samples it received. Threads write to different lists; a
+//! thread that finds its list locked drops its sample and continues. No request ever waits.
 //!
 //! Threads: any.
 
@@ -29,7 +29,7 @@ pub(crate) const ROW_MAX: usize = 64;
 pub struct KeySample {
     /// The encoded name of its region.
     pub region: Box<str>,
-    /// The row, or its first 64 bytes. For a scan the row where it begins.
+    /// The row, or its first 64 bytes. For a scan, its start row.
     pub row: Box<[u8]>,
     /// Whether it was written.
     pub is_write: bool,
@@ -46,11 +46,11 @@ pub struct KeySamples {
 #[derive(Debug, Default)]
 struct Stripe {
     samples: Vec<KeySample>,
-    /// Samples since the list was last taken, kept or not.
+    /// Samples since the list was last drained, kept or not.
     given: u64,
 }
 
-/// What a thread knows about its turn.
+/// The sampling state of a thread.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     /// Requests until the next sample.
@@ -63,16 +63,16 @@ thread_local! {
     static TURN: Cell<Turn> = const { Cell::new(Turn { left: 0, random: 0 }) };
 }
 
-/// Where the random numbers of the next thread begin.
+/// The random seed of the next thread.
 static SEED: AtomicU64 = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
 
 impl KeySamples {
-    /// Keeps the row of about one request in `every`; 0 for none.
+    /// Sets the rate: about one request in `every` records its row; 0 turns sampling off.
     pub fn set_every(&self, every: u32) {
         self.every.store(every, Ordering::Relaxed);
     }
 
-    /// Takes what was kept since the last time, in no order.
+    /// Takes the samples recorded since the last call, in no particular order.
     pub fn take(&self) -> Vec<KeySample> {
         let mut all = Vec::new();
         for stripe in &self.stripes {
@@ -83,7 +83,7 @@ impl KeySamples {
         all
     }
 
-    /// Notes requests for rows of a region.
+    /// Records requests for rows of a region.
     #[inline]
     pub(crate) fn note<'r>(
         &self,
@@ -104,7 +104,7 @@ impl KeySamples {
 
     #[cold]
     fn keep(&self, region: &RegionInfo, row: &[u8], is_write: bool, random: u64) {
-        // The seeds of threads differ, and so do the lists that they begin with.
+        // Threads have different seeds, and begin with different lists.
         let Some(mut stripe) = self.stripes[random as usize % STRIPES].try_lock() else { return };
         stripe.given += 1;
         let region = region.encoded_name().into();
@@ -121,7 +121,7 @@ impl KeySamples {
     }
 }
 
-/// Counts a request of this thread; a random number if it is one for the sample.
+/// Counts a request of this thread; returns a random number if it is to be sampled.
 fn is_turn(every: u32) -> Option<u64> {
     let mut turn = TURN.get();
     let is_first = turn.random == 0;
@@ -174,7 +174,8 @@ mod tests {
         assert_eq!(samples.take(), []);
     }
 
-    /// Rows that come in turn, as many as requests per sample, are all sampled alike.
+    /// Rows that are requested cyclically, with a period equal to the sampling rate, are all
+    /// sampled equally often.
     #[test]
     fn a_pattern_does_not_fall_in_step_with_the_sample() {
         const EVERY: u32 = 16;

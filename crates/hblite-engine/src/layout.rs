@@ -1,4 +1,4 @@
-//! Where everything lies on disk: HBase's own layout.
+//! Paths on disk, in HBase's own layout.
 //!
 //! ```text
 //! <root>/hbase.id                                            "PBUF" ClusterId { cluster_id = 1 }
@@ -21,12 +21,12 @@
 //! <root>/.checkpoints/, <root>/hblite-<store id>-rewind/      see `rewind`
 //! ```
 //!
-//! A region's directory is its encoded name. A family's directory is its name; a name that is no
-//! UTF-8, for which HBase has no directory of its own, is `\` and its bytes in hex: no legal family
-//! name has a backslash, so no two families share a directory.
+//! A region's directory is its encoded name. A family's directory is its name; a name that is not
+//! UTF-8, which HBase cannot represent as a directory, becomes `\` and its bytes in hex. Legal
+//! family names contain no backslash, so no two families share a directory.
 //!
 //! Durability: a file survives a power cut only if the names of all directories above it do.
-//! [`Layout::make_durable`] sees to that before anything relies on it, once per directory.
+//! [`Layout::make_durable`] ensures that before anything relies on it, once per directory.
 //! Threads: any; a `Layout` is shared by all of an open store.
 
 mod marker;
@@ -58,7 +58,7 @@ const ID_FILE: &str = "hbase.id";
 const VERSION_FILE: &str = "hbase.version";
 const MARKER_FILE: &str = "hblite.store";
 const LOCK_FILE: &str = "LOCK";
-/// Name of the directory of what HBase's master keeps for itself.
+/// Name of the directory of the HBase master's own data.
 const MASTER_DATA_DIR: &str = "MasterData";
 /// The only region of hbase:namespace has this id, and so the same name in every store.
 pub(crate) const NAMESPACE_REGION_ID: u64 = 1;
@@ -70,9 +70,10 @@ pub(crate) const MANIFEST_FILE: &str = ".manifest";
 pub(crate) const TABLE_DESCRIPTOR_DIR: &str = ".tabledesc";
 /// Name of directories for files that are being written or removed.
 pub(crate) const TEMPORARY_DIR: &str = ".tmp";
-/// Name of a region's directory for bulk loads that are committed and not finished.
+/// Name of a region's directory for bulk loads that are committed but not finished.
 pub(crate) const BULK_LOAD_DIR: &str = ".bulk";
-/// File of a region whose files are another region's or a snapshot's until hbase:meta names it.
+/// File that marks a region whose files belong to another region or a snapshot until hbase:meta
+/// names the region.
 pub(crate) const UNCLAIMED_FILE: &str = ".unclaimed";
 /// Name of the file with a snapshot's description, in its directory.
 pub(crate) const SNAPSHOT_INFO_FILE: &str = ".snapshotinfo";
@@ -80,7 +81,7 @@ pub(crate) const SNAPSHOT_INFO_FILE: &str = ".snapshotinfo";
 pub(crate) const DATA_MANIFEST_FILE: &str = "data.manifest";
 /// Name of the file with the part of HBase's list whose files hblite linked into the archive.
 pub(crate) const LINKED_MANIFEST_FILE: &str = ".linked.manifest";
-/// Name of a region's directory with what HBase keeps about its logs.
+/// Name of a region's directory with HBase's records about its logs.
 pub(crate) const RECOVERED_EDITS_DIR: &str = "recovered.edits";
 
 /// The paths of one store.
@@ -90,16 +91,16 @@ pub(crate) struct Layout {
     store_id: StoreId,
     /// Directories whose own names are known to be durable.
     durable: Mutex<HashSet<PathBuf>>,
-    /// What is known of the marker.
+    /// What is known about the marker.
     marker: Mutex<MarkerState>,
 }
 
-/// What this process knows of the marker.
+/// What this process knows about the marker.
 #[derive(Debug, Default)]
 struct MarkerState {
     is_durable: bool,
     catalog_has_files: bool,
-    /// Whether HBase is kept from starting on the directory.
+    /// Whether HBase is prevented from starting on the directory.
     is_in_use: bool,
 }
 
@@ -119,7 +120,7 @@ impl Layout {
         Self { store_id, ..self }
     }
 
-    /// The store's id; [`StoreId::NIL`] until it was read.
+    /// The store's id; [`StoreId::NIL`] until it has been read.
     pub(crate) fn store_id(&self) -> StoreId {
         self.store_id
     }
@@ -139,7 +140,7 @@ impl Layout {
         self.root.join(VERSION_FILE)
     }
 
-    /// The file by which hblite knows the store as its own.
+    /// The marker file by which hblite recognizes its stores.
     pub(crate) fn marker_file(&self) -> PathBuf {
         self.root.join(MARKER_FILE)
     }
@@ -154,12 +155,12 @@ impl Layout {
         self.root.join("WALs")
     }
 
-    /// The directory of the logs of HBase's servers that HBase needs no more.
+    /// The directory of the old logs of HBase's servers, which HBase no longer needs.
     pub(crate) fn old_wal_dir(&self) -> PathBuf {
         self.root.join("oldWALs")
     }
 
-    /// The directory of what HBase's master keeps for itself.
+    /// The directory of the HBase master's own data.
     pub(crate) fn master_data_dir(&self) -> PathBuf {
         self.root.join(MASTER_DATA_DIR)
     }
@@ -238,35 +239,35 @@ impl Layout {
         self.snapshots_dir().join(TEMPORARY_DIR)
     }
 
-    /// The directory of what was taken out of service.
+    /// The archive: files that are out of service.
     pub(crate) fn archive_dir(&self) -> PathBuf {
         self.root.join("archive")
     }
 
-    /// Where HBase looks for a store file that is not in its region's directory any more: the same
+    /// Where HBase looks for a store file that is no longer in its region's directory: the same
     /// path below the archive.
     pub(crate) fn archived_file(&self, file: &Path) -> PathBuf {
         self.archive_dir().join(file.strip_prefix(&self.root).unwrap_or(file))
     }
 
-    /// The directory of what an open, or a change of tables, moved out of its way: in it a
-    /// directory for each, named by a number, and in that the path below the root.
+    /// The directory for things that an open, or a change to tables, moved out of the way. Each has
+    /// a numbered subdirectory, which contains it under its path below the root.
     pub(crate) fn moved_dir(&self) -> PathBuf {
         self.archive_dir().join(self.own_name("moved"))
     }
 
-    /// The directory of what is being removed.
+    /// The trash: directories that are being removed.
     fn trash_dir(&self) -> PathBuf {
         self.root.join(TEMPORARY_DIR)
     }
 
-    /// A directory for files that are on their way into the store; gone after an open.
+    /// A directory for files that are on their way into the store; an open removes it.
     pub(crate) fn scratch_dir(&self, name: &str) -> PathBuf {
         self.trash_dir().join(self.own_name(name))
     }
 
     /// Makes the name of `dir` and of all directories above it, up to the store's own, survive a
-    /// power cut. What was done once in this process is not done again.
+    /// power cut. Each directory is synced only once per process.
     ///
     /// # Errors
     /// `Io`; nothing may rely on `dir` then.
@@ -287,7 +288,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Forgets that `dir` and everything in it are durable; for one that goes away or moves.
+    /// Forgets that `dir` and everything in it are durable; called when it is removed or moved.
     fn forget(&self, dir: &Path) {
         self.durable.lock().retain(|name| !name.starts_with(dir));
     }

@@ -5,20 +5,20 @@
 //!   > backup, memstore, wal > layout
 //! ```
 //!
-//! A module uses only modules to its right. Settings belong to all.
+//! A module uses only modules to its right. All modules use the settings.
 //!
 //! - `timeline` returns an open store to an earlier state, and forks it
 //! - `engine` opens, recovers and closes a directory
-//! - `check` looks at a closed directory, file by file
+//! - `check` reads a closed directory, file by file
 //! - `chore` flushes and compacts in the background
-//! - `table` spreads operations over regions
+//! - `table` distributes operations to regions
 //! - `catalog` knows tables, regions and namespaces, and keeps them in hbase:meta
 //! - `region` is a row range: the write page, flush, scans
 //! - `store` is one family of a region: memory and files, merged by scanners
 //! - `backup` makes a copy of a directory, complete or not at all
 //! - `memstore` and `wal` hold what is not in a file yet
 //!
-//! The engine is synchronous and knows no socket. Applications use the crate `hblite`.
+//! The engine is synchronous and uses no sockets. Applications use the crate `hblite`.
 
 pub mod memstore;
 pub mod wal;

@@ -1,11 +1,11 @@
-//! Which writes with a nonce were done, so that a repeat of one does nothing.
+//! Remembers which writes with a nonce were done, so that a retry has no effect.
 //!
-//! A write with a nonce begins by asking for its turn. The first one goes on; a repeat waits until
-//! the first is through, and learns the sequence id under which it was written. One that failed is
-//! forgotten, and its repeat is a first one again.
+//! A write with a nonce first registers. The first attempt proceeds; a retry waits until the first
+//! attempt ends, and gets the sequence id under which it was written. A failed attempt is
+//! forgotten, so its retry counts as a first attempt.
 //!
-//! What was done is remembered for half an hour, or until a million later ones were done. Nonces
-//! are in the log, too, so they survive a crash as long as their writes are not in files.
+//! A write is remembered for half an hour, or until a million later ones were done. Nonces are also
+//! in the log, so they survive a crash as long as their writes are not yet in files.
 //!
 //! Source: HBase's `ServerNonceManager`.
 //! Threads: any.
@@ -31,14 +31,14 @@ pub(crate) struct Nonces {
 #[derive(Debug, Default)]
 struct Known {
     writes: HashMap<Nonce, Progress>,
-    /// Those that are done, in the order of their times.
+    /// Completed writes, ordered by time.
     done: VecDeque<(i64, Nonce)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     UnderWay,
-    /// Under this sequence id, at this time.
+    /// Written with this sequence id, at this time.
     Done(u64, i64),
 }
 
@@ -53,20 +53,20 @@ impl Progress {
 
 /// What [`Nonces::begin`] found.
 pub(crate) enum Turn<'n> {
-    /// The write is to be done now.
+    /// The write must be done now.
     First(Attempt<'n>),
-    /// It was done, under this sequence id.
+    /// It was done, with this sequence id.
     Repeat(u64),
 }
 
-/// A write under way. Dropped without [`Attempt::succeeded`], it has failed.
+/// A write in progress. If it is dropped without [`Attempt::succeeded`], it has failed.
 pub(crate) struct Attempt<'n> {
     nonces: &'n Nonces,
     nonce: Nonce,
 }
 
 impl Nonces {
-    /// Asks for the turn of a write; waits while the same one is under way.
+    /// Registers a write; waits while the same write is in progress.
     pub(crate) fn begin(&self, nonce: Nonce) -> Turn<'_> {
         let mut known = self.known.lock();
         loop {
@@ -83,7 +83,7 @@ impl Nonces {
         }
     }
 
-    /// Notes a write that was done at `time`, by the store's clock.
+    /// Records a write that was done at `time`, by the store's clock.
     pub(crate) fn note(&self, nonce: Nonce, sequence_id: u64, time: i64) {
         let mut known = self.known.lock();
         known.writes.insert(nonce, Progress::Done(sequence_id, time));
@@ -92,7 +92,7 @@ impl Nonces {
             || known.done.front().is_some_and(|(then, _)| *then < time.saturating_sub(KEPT_MS))
         {
             let Some((then, nonce)) = known.done.pop_front() else { break };
-            // One that was done again since is remembered from then on.
+            // A write that was repeated since is remembered from the later time.
             if known.writes.get(&nonce).is_some_and(|done| done.time() == Some(then)) {
                 known.writes.remove(&nonce);
             }

@@ -1,8 +1,8 @@
 //! Every setting of the engine, with its default, range and HBase's name for it.
 //!
-//! Settings are plain data: given once when a store is opened, checked there, and handed down. A
-//! field is read by its name and set with `with_` and its name, so that a new setting breaks no
-//! caller.
+//! Settings are plain data: given once when a store is opened, checked there, and handed down. Each
+//! field is read under its name and set with a method `with_<name>`, so that a new setting breaks
+//! no caller.
 
 use hblite_model::{Error, Result, setters};
 
@@ -24,8 +24,8 @@ pub struct EngineOptions {
     /// Memory of a region at which it is flushed; a table's `MEMSTORE_FLUSHSIZE` takes precedence.
     /// Default 32 MiB, at least 64 KiB (`hbase.hregion.memstore.flush.size`).
     pub memstore_flush_size_bytes: usize,
-    /// A region that holds this many times its flush size takes no more writes until a flush is
-    /// through. Default 4, at least 2 (`hbase.hregion.memstore.block.multiplier`).
+    /// A region that holds this many times its flush size accepts no more writes until a flush is
+    /// done. Default 4, at least 2 (`hbase.hregion.memstore.block.multiplier`).
     pub memstore_block_multiplier: usize,
     /// Memory of all regions at which writes wait; from 95 % of it on the largest regions are
     /// flushed. Default 512 MiB (`hbase.regionserver.global.memstore.size`).
@@ -36,13 +36,13 @@ pub struct EngineOptions {
     /// Largest cell that a client may write; `None` for no limit. Default 10 MiB
     /// (`hbase.client.keyvalue.maxsize`).
     pub cell_size_max_bytes: Option<usize>,
-    /// Whether tables get only settings that make sense (`sanity`); a table's own
-    /// `hbase.table.sanity.checks` takes precedence. Default true (`hbase.table.sanity.checks`).
+    /// Whether settings of tables are checked (`sanity`); a table's own `hbase.table.sanity.checks`
+    /// takes precedence. Default true (`hbase.table.sanity.checks`).
     pub are_settings_checked: bool,
-    /// Files of a store that make a compaction worth while. Default 3, at least 2
+    /// Minimum number of files of a store for a compaction. Default 3, at least 2
     /// (`hbase.hstore.compaction.min`).
     pub compaction_files_min: usize,
-    /// Most files in one minor compaction. Default 10 (`hbase.hstore.compaction.max`).
+    /// Maximum number of files in one minor compaction. Default 10 (`hbase.hstore.compaction.max`).
     pub compaction_files_max: usize,
     /// A file joins a compaction if it is at most this many times the size of the others
     /// together. Default 1.2 (`hbase.hstore.compaction.ratio`).
@@ -50,15 +50,14 @@ pub struct EngineOptions {
     /// Files below this size join any compaction. Default 16 MiB
     /// (`hbase.hstore.compaction.min.size`).
     pub compaction_small_file_bytes: u64,
-    /// With this many files in a store a compaction takes the cheapest run of them although none
+    /// With this many files in a store, a compaction takes the cheapest run of files even if none
     /// satisfies the ratio. Default 16 (`hbase.hstore.blockingStoreFiles`).
     pub blocking_store_files: usize,
-    /// Size of a store at which its region is split, unless its table's `MAX_FILESIZE` says
-    /// otherwise. Default 10 GiB (`hbase.hregion.max.filesize`).
+    /// Size of a store at which its region is split, unless its table sets `MAX_FILESIZE`. Default
+    /// 10 GiB (`hbase.hregion.max.filesize`).
     pub region_size_max_bytes: u64,
-    /// The same for the only region of a table, where the split policy makes a difference. Default
-    /// twice the table's `MEMSTORE_FLUSHSIZE`, or 256 MiB
-    /// (`hbase.increasing.policy.initial.size`).
+    /// The same for the only region of a table, if the split policy distinguishes it. Default twice
+    /// the table's `MEMSTORE_FLUSHSIZE`, or 256 MiB (`hbase.increasing.policy.initial.size`).
     pub region_split_first_size_bytes: Option<u64>,
     /// Whether regions that have grown are split in the background. Default true (the switch of
     /// `splitormerge_switch`).
@@ -66,13 +65,13 @@ pub struct EngineOptions {
     /// All files of a store are compacted when the oldest is older than this, in milliseconds;
     /// `None` for never. Default seven days (`hbase.hregion.majorcompaction`).
     pub major_compaction_period_ms: Option<i64>,
-    /// How long hbase:meta keeps the parents of a split or merge at least, in milliseconds, even if
-    /// nothing reads from them any more. Default 0 (`hbase.catalogjanitor.interval`).
+    /// Minimum time for which hbase:meta keeps the parents of a split or merge, in milliseconds,
+    /// even if nothing reads from them any more. Default 0 (`hbase.catalogjanitor.interval`).
     pub parents_kept_ms: i64,
-    /// How long an expired snapshot is still listed at least, in milliseconds. Default 0
+    /// Minimum time for which an expired snapshot is still listed, in milliseconds. Default 0
     /// (`hbase.master.cleaner.snapshot.interval`).
     pub expired_snapshots_kept_ms: i64,
-    /// Most bytes per second that background compactions write, which leaves disk bandwidth for
+    /// Maximum bytes per second that background compactions write, which leaves disk bandwidth for
     /// other work; `None` for no limit. Default 100 MiB
     /// (`hbase.hstore.compaction.throughput.higher.bound`).
     pub compaction_bytes_per_second_max: Option<u64>,
@@ -83,34 +82,35 @@ pub struct EngineOptions {
     pub block_cache_size_bytes: usize,
     /// Whether store files are mapped into memory and plain blocks are used in place, or blocks are
     /// read into the block cache. Default true, which is faster when the data does not fit into the
-    /// block cache. If someone truncates a mapped file of an open store, reading the missing part
-    /// kills the process (SIGBUS); of a file that is not mapped it is a `Corrupt` error. Files that
-    /// are not mapped take a descriptor each.
+    /// block cache. If a mapped file of an open store is truncated, reading the missing part kills
+    /// the process (SIGBUS); if the file is not mapped, it is a `Corrupt` error. Each file that is
+    /// not mapped takes a descriptor.
     pub are_files_mapped: bool,
     /// How often the background thread reads and verifies every store file again, in milliseconds;
     /// `None` for never. Default seven days. Damage is listed in the store's status. The first
     /// round begins a minute after the store was opened.
     pub scrub_period_ms: Option<u64>,
-    /// Most bytes per second that the background verification reads, which leaves disk bandwidth
+    /// Maximum bytes per second that the background verification reads, which leaves disk bandwidth
     /// for other work; `None` for no limit. Default 8 MiB.
     pub scrub_bytes_per_second_max: Option<u64>,
     /// The log.
     pub wal: WalOptions,
-    /// Whether a directory without a store gets one, instead of being an error. Default true.
+    /// Whether to create a store in a directory without one, instead of failing. Default true.
     pub create_if_missing: bool,
     /// Whether to work around damage instead of returning an error: damaged records of the log are
     /// skipped, and a lost hbase:meta is rebuilt. Both are reported.
     pub salvage: bool,
-    /// Whether the root directory of an Apache HBase that has ended is made a store: its logs are
-    /// replayed, and what hblite cannot read is refused by name before anything is changed. HBase
-    /// must not run. A store is opened as without it. Default false: such a directory is refused.
+    /// Whether the root directory of an Apache HBase that has ended is converted to a store: its
+    /// logs are replayed, and what hblite cannot read is refused by name before anything is
+    /// changed. HBase must not be running. A store is opened as usual. Default false: such a
+    /// directory is refused.
     pub adopts_hbase: bool,
     /// Whether the store is opened as it is at this moment, and changes are refused with
     /// `DoNotRetryIOException`. Nothing is written to the directory, and another process may have
     /// the store open. Default false.
     pub is_read_only: bool,
-    /// Whether closing writes memory to files, which spares the next open the log. Default true;
-    /// a store in memory has no next open.
+    /// Whether closing writes memory to files, which spares the next open a replay of the log.
+    /// Default true; a store in memory has no next open.
     pub is_flushed_on_close: bool,
 }
 

@@ -1,24 +1,25 @@
-//! Work on many things by several threads.
+//! Runs work on many items with several threads.
 //!
-//! For work that waits for the disk: syncs that come together share a commit of the file system's
-//! journal and a flush of the device, so more threads than cores pay.
+//! For work that waits for the disk: concurrent syncs share a commit of the file system's journal
+//! and a flush of the device, so more threads than cores pay off.
 //!
-//! Threads: those of a call end before it returns.
+//! Threads: the threads of a call end before it returns.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hblite_env::sync::Mutex;
 use hblite_model::{Error, Result};
 
-/// Most threads of one call.
+/// Maximum number of threads of one call.
 const THREADS_MAX: usize = 16;
-/// Fewer things than this are not worth a thread.
+/// Fewer items than this are not worth a thread.
 const SHARE_MIN: usize = 8;
 
-/// Does `work` on every item, in no particular order if there are many.
+/// Runs `work` on every item, in no particular order if there are many.
 ///
 /// # Errors
-/// The first error that `work` gave. Work on other items may have been done; none is begun later.
+/// The first error that `work` returned. Other items may have been processed; none is started
+/// later.
 pub(crate) fn for_each<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
     let threads = (items.len() / SHARE_MIN).min(THREADS_MAX);
     if threads < 2 {

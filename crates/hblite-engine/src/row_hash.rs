@@ -1,4 +1,4 @@
-//! The hash of a row by which locks and Bloom filters in memory find their places.
+//! The hash of a row, for locks and for Bloom filters in memory.
 //!
 //! It never leaves the process, so it may change at any time. The Bloom filters of files have
 //! HBase's own hashes (`hblite_hfile`).

@@ -1,4 +1,4 @@
-//! Small protobuf files that carry a checksum which HBase ignores.
+//! Small protobuf files with a checksum that HBase ignores.
 //!
 //! ```text
 //! message = the fields of HBase | seal
@@ -6,12 +6,12 @@
 //! ```
 //!
 //! HBase keeps or skips fields that it does not know, so it reads a sealed message like any other.
-//! What stands before the message ("PBUF", a length) is up to the kind of file and not covered;
-//! the readers require it as it must be.
+//! The bytes before the message ("PBUF", a length) depend on the kind of file and are not covered;
+//! readers check them exactly.
 //!
 //! Files that HBase or an earlier version of hblite wrote have no seal. They are accepted, and
-//! their readers compare them with what else is known. A message without a seal has only fields
-//! that HBase has; others are what damage makes of a seal.
+//! their readers compare them with related data. A message without a seal has only fields that
+//! HBase has; any other field is a damaged seal.
 //!
 //! Threads: any.
 
@@ -20,7 +20,7 @@ use std::path::Path;
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Error, Exception};
 
-/// Number of the field with the checksum, beyond all that HBase uses.
+/// Number of the field with the checksum, above all numbers that HBase uses.
 const SEAL_FIELD: u32 = 104_729;
 /// The field's key as it is encoded: number and wire type 5.
 const SEAL_KEY: [u8; 3] = [0xcd, 0x91, 0x33];
@@ -39,7 +39,7 @@ const _: () = {
 /// Whether a message had a checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seal {
-    /// It had one, and it is right.
+    /// It had one, and it is correct.
     Verified,
     /// It had none: HBase or an earlier version of hblite wrote it.
     Absent,
@@ -59,7 +59,7 @@ pub(crate) fn seal_with_magic(message: MessageWriter) -> Vec<u8> {
     [protobuf::MAGIC.as_slice(), &seal(message)].concat()
 }
 
-/// The fields of a message that may have a seal. What is wrong with it, if something is.
+/// The fields of a message that may have a seal, or what is wrong with it.
 pub(crate) fn unseal(message: &[u8]) -> Result<(&[u8], Seal), &'static str> {
     if let Some((fields, checksum)) = split_seal(message) {
         return match crc32fast::hash(fields) == checksum {
@@ -79,7 +79,7 @@ pub(crate) fn unseal(message: &[u8]) -> Result<(&[u8], Seal), &'static str> {
     }
 }
 
-/// As [`unseal`], for a message that follows the magic "PBUF".
+/// Like [`unseal`], for a message that follows the magic "PBUF".
 pub(crate) fn unseal_with_magic(content: &[u8]) -> Result<(&[u8], Seal), &'static str> {
     let message = content.strip_prefix(protobuf::MAGIC.as_slice());
     unseal(message.ok_or("it does not begin with PBUF")?)

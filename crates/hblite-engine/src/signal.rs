@@ -1,4 +1,4 @@
-//! How threads of the engine wait for what other threads bring about.
+//! How threads of the engine wait for changes made by other threads.
 //!
 //! Order:   a thread that changes something calls [`Signal::notify`] afterwards. A waiter looks at
 //!          the state under the signal's lock, so no change between its look and its sleep is
@@ -18,14 +18,14 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    /// Wakes every waiter: it looks again.
+    /// Wakes every waiter, which then checks its condition again.
     pub(crate) fn notify(&self) {
         drop(self.lock.lock());
         self.changed.notify_all();
     }
 
-    /// Waits until `is_over`, which is asked at once and after each [`Signal::notify`]. False if
-    /// it is not over at the deadline.
+    /// Waits until `is_over` returns true. It is called immediately and after each
+    /// [`Signal::notify`]. Returns false if the deadline passes first.
     pub(crate) fn wait_until(&self, deadline: Instant, mut is_over: impl FnMut() -> bool) -> bool {
         let mut lock = self.lock.lock();
         loop {

@@ -5,8 +5,8 @@
 //!                                       8 ttl, 9 max_file_size } | seal
 //! ```
 //!
-//! A time to live counts only if the seal vouches for it (`sealed.rs`): a snapshot that another
-//! writer or damage gave one stays until someone deletes it.
+//! A time to live counts only if the seal confirms it (`sealed.rs`). If another writer, or damage,
+//! added one, the snapshot stays until it is deleted.
 //!
 //! The work is done in `catalog::snapshot`. Source: HBase's `Snapshot.proto`.
 
@@ -15,9 +15,9 @@ use hblite_model::{Result, SnapshotDescription, SnapshotKind};
 
 use crate::sealed::{self, Seal};
 
-/// What HBase writes as the version of its layout with a list of all files (`data.manifest`).
+/// The version that HBase writes for its layout with a list of all files (`data.manifest`).
 const VERSION: u64 = 2;
-/// Milliseconds of the unit that times to live are in.
+/// Milliseconds per unit of a time to live.
 const SECOND_MS: i64 = 1_000;
 
 /// The content of `.snapshotinfo`.
@@ -36,7 +36,7 @@ fn message(description: &SnapshotDescription) -> MessageWriter {
         .number(9, description.max_file_size.unwrap_or(0))
 }
 
-/// As [`encode`], with a checksum only if there was one before.
+/// Like [`encode`], with a checksum only if there was one before.
 pub(crate) fn encode_as(description: &SnapshotDescription, seal: Seal) -> Vec<u8> {
     match seal {
         Seal::Verified => encode(description),
@@ -44,8 +44,8 @@ pub(crate) fn encode_as(description: &SnapshotDescription, seal: Seal) -> Vec<u8
     }
 }
 
-/// What [`encode`] gave, and whether its seal vouches for it. What is
-/// wrong, for other bytes.
+/// Decodes the bytes of [`encode`], and says whether a seal confirms them. For other bytes, what is
+/// wrong.
 pub(crate) fn decode(
     content: &[u8],
 ) -> std::result::Result<(SnapshotDescription, Seal), &'static str> {

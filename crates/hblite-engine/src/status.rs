@@ -1,10 +1,10 @@
-//! What a crash of regions, made for a test, came to.
+//! The result of a crash of regions, injected for a test.
 
-/// What a crash of regions came to.
+/// The result of a crash of regions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CrashReport {
-    /// Regions that were lost and are in service again.
+    /// Regions that crashed and are in service again.
     pub regions: usize,
-    /// Entries that the log had of them, including those that are in files as well.
+    /// Their entries in the log, including those whose cells are already in files.
     pub log_entries: u64,
 }

@@ -1,4 +1,4 @@
-//! The directory that a backup is made in, until it takes its name.
+//! The directory in which a backup is made, until it is renamed to the target.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -17,7 +17,7 @@ use crate::layout::{Layout, RECOVERED_EDITS_DIR, TEMPORARY_DIR};
 use crate::parallel;
 use crate::wal::SealedLog;
 
-/// What the directory has behind the target's name until it is complete.
+/// The suffix of the directory's name until it is complete.
 const PARTIAL_SUFFIX: &str = ".partial";
 
 /// Components of the path of a family's directory: `data/<namespace>/<table>/<region>/<family>`.
@@ -25,7 +25,7 @@ const FAMILY_DEPTH: usize = 5;
 /// The same within snapshots: `.hbase-snapshot/<name>/<region>/<family>`.
 const SNAPSHOT_FAMILY_DEPTH: usize = 4;
 
-/// A backup being made. Dropped before its end, it leaves nothing.
+/// A backup in progress. If it is dropped before its end, it leaves nothing.
 pub(crate) struct Target {
     env: Env,
     /// The store that is copied.
@@ -35,11 +35,11 @@ pub(crate) struct Target {
     to: PathBuf,
     made: Mutex<Made>,
     began: Instant,
-    /// There until the end.
+    /// `None` after the end.
     lock: Option<Box<dyn FileLock>>,
 }
 
-/// What a backup has so far.
+/// What the backup contains so far.
 #[derive(Default)]
 struct Made {
     /// Directories.
@@ -52,7 +52,7 @@ struct Made {
 struct Unverified {
     original: PathBuf,
     copy: PathBuf,
-    /// Of a store that is open.
+    /// Set if the store is open.
     open: Option<Arc<HFileReader>>,
 }
 
@@ -66,7 +66,7 @@ impl Target {
         Self::begin_anywhere(env, source, to)
     }
 
-    /// As [`Target::begin`], also in the directory of the store's checkpoints.
+    /// Like [`Target::begin`], but also allowed in the directory of the store's checkpoints.
     ///
     /// # Errors
     /// `Io`: nothing was changed.
@@ -92,13 +92,13 @@ impl Target {
         Ok(target)
     }
 
-    /// Adds the files by which a store is known.
+    /// Adds the files that identify a store.
     ///
     /// # Errors
     /// As [`Target::add_file`].
     pub(crate) fn add_root_files(&self, layout: &Layout) -> Result<()> {
         for path in [layout.cluster_id_file(), layout.version_file(), layout.marker_file()] {
-            // A store from before the marker has none; an open of the copy makes one.
+            // A store from before the marker has none; opening the copy writes one.
             if self.exists(&path)? {
                 self.add_file(&path)?;
             }
@@ -106,8 +106,8 @@ impl Target {
         Ok(())
     }
 
-    /// Adds a directory of the store with everything below it but files that are being written. One
-    /// that is missing has nothing. Nobody may change it meanwhile.
+    /// Adds a directory of the store with everything below it, except files that are being written.
+    /// A missing directory counts as empty. It must not change meanwhile.
     ///
     /// # Errors
     /// As [`Target::add_file`].
@@ -135,7 +135,7 @@ impl Target {
         Ok(())
     }
 
-    /// Adds a directory of the store without what is in it.
+    /// Adds a directory of the store without its contents.
     ///
     /// # Errors
     /// `Io`.
@@ -144,7 +144,7 @@ impl Target {
         self.make_dir(&copy)
     }
 
-    /// Adds a file of the store that is never written again. If it is a store file, its copy is
+    /// Adds a file of the store that is never modified again. If it is a store file, its copy is
     /// verified at the end.
     ///
     /// # Errors
@@ -158,8 +158,8 @@ impl Target {
         Ok(())
     }
 
-    /// As [`Target::add_file`] for an HFile that is open: at the end it must be the file that is
-    /// open.
+    /// Like [`Target::add_file`], for an HFile that is open: at the end, the copy must still be the
+    /// open file.
     ///
     /// # Errors
     /// As [`Target::add_file`].
@@ -180,7 +180,7 @@ impl Target {
         })
     }
 
-    /// Whether the file of the store is an HFile: one in the directory of a family, and no
+    /// Whether the file of the store is an HFile: it is in the directory of a family, and is not a
     /// reference.
     fn is_hfile(&self, path: &Path) -> bool {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -202,7 +202,7 @@ impl Target {
             self.make_dir(parent)?;
         }
         let fs = self.env.fs.as_ref();
-        // Before it has two names: as a rule it is durable, and nothing is to be done.
+        // Before it has two names. Usually it is durable already, and this does nothing.
         fs.sync_file(path).map_err(|error| Error::io("cannot sync", path, error))?;
         let is_linked = match fs.hard_link(path, &copy) {
             Ok(()) => true,
@@ -224,7 +224,7 @@ impl Target {
         Ok(copy)
     }
 
-    /// Adds what tells which segments are the log.
+    /// Adds the file that says which segments belong to the log.
     ///
     /// # Errors
     /// `Io`.
@@ -258,7 +258,7 @@ impl Target {
     /// Verifies the store files and gives the directory its name. Durable on return.
     ///
     /// # Errors
-    /// `CorruptHFile` with the offset for a damaged store file; `Io`: the target is not there, or
+    /// `CorruptHFile` with the offset for a damaged store file; `Io`: the target does not exist, or
     /// is not known to be durable.
     pub(crate) fn finish(mut self) -> Result<BackupReport> {
         self.verify()?;
@@ -288,7 +288,7 @@ impl Drop for Target {
     }
 }
 
-/// Where the backup is made: beside the target, so that a rename is all that is left to do.
+/// Where the backup is made: next to the target, so that only a rename is left to do.
 fn partial_path(to: &Path) -> Result<PathBuf> {
     let mut name = to
         .file_name()
@@ -298,7 +298,7 @@ fn partial_path(to: &Path) -> Result<PathBuf> {
     Ok(to.with_file_name(name))
 }
 
-/// Refuses a target that is there, unless it is an empty directory.
+/// Refuses a target that exists, unless it is an empty directory.
 pub(crate) fn check_free(fs: &dyn FileSystem, to: &Path) -> Result<()> {
     match fs.list_dir(to) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

@@ -1,4 +1,4 @@
-//! Copies of closed and open stores: whole or not there, sound, and independent of the original.
+//! Copies of closed and open stores: complete or absent, sound, and independent of the original.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{Engine, EngineOptions, check};
 const DIR: &str = "/store";
 const TO: &str = "/backups/monday";
 
-/// Files, and names that do not come again when a store is opened again.
+/// Names of files, without those that differ each time a store is opened.
 struct World {
     fs: Arc<dyn FileSystem>,
     random: Arc<dyn Random>,
@@ -48,7 +48,7 @@ impl World {
         backup(&self.env(), Path::new(DIR), Path::new(TO))
     }
 
-    /// Opens a store and gives the rows of its table.
+    /// Opens a store and returns the rows of its table.
     fn rows(&self, dir: &str) -> Vec<String> {
         let report = check(&self.env(), Path::new(dir), &mut |_| {}).unwrap();
         assert_eq!(report.defects, []);
@@ -136,7 +136,7 @@ fn a_closed_store_is_linked() {
     assert_eq!(world.rows(DIR), FILLED);
 }
 
-/// One that was killed takes its log along.
+/// The copy of a killed store includes its log.
 #[test]
 fn a_killed_store_is_linked_with_its_log() {
     let world = World::in_memory();
@@ -155,7 +155,7 @@ fn an_open_store_is_copied_by_itself_only() {
     fill(&engine).unwrap();
     let error = world.backup().unwrap_err();
     assert!(error.message().contains("is open in another process or handle"), "{error}");
-    // What no log has is written to files first.
+    // Cells that are not in the log are flushed first.
     let unlogged = Put::new("y").add("f", "q", "y").add("g", "q", "y");
     let unlogged = unlogged.with_durability(Durability::SkipWal);
     engine.table(name()).mutate(unlogged.as_mutation()).unwrap();
@@ -211,12 +211,12 @@ fn what_is_there_is_not_replaced() {
     assert!(!world.fs.exists(Path::new("/nowhere")).unwrap());
     world.fs.remove_file(Path::new("/backups/monday/mine")).unwrap();
     engine.procedures().backup(Path::new(TO)).unwrap();
-    // In a directory that is not there.
+    // In a directory that does not exist.
     engine.procedures().backup(Path::new("/new/one")).unwrap();
     assert_eq!(world.rows("/new/one"), FILLED);
 }
 
-/// A directory that has the name of an unfinished backup is one only if a backup began it.
+/// A directory with the name of an unfinished backup counts as one only if a backup created it.
 #[test]
 fn only_what_an_interrupted_backup_left_is_cleared() {
     let world = World::in_memory();
@@ -249,7 +249,7 @@ fn only_what_an_interrupted_backup_left_is_cleared() {
         assert_eq!(world.fs.read(&partial.join(name)).unwrap(), content, "{name}");
         world.fs.remove_dir_all(partial).unwrap();
     }
-    // What a kill leaves at once, or later.
+    // What a kill leaves early, or later.
     let whole =
         b"Written by hblite backup. A directory TO.partial with this file is an unfinished \
         backup, which the next backup to TO deletes.\n";
@@ -271,7 +271,7 @@ fn only_what_an_interrupted_backup_left_is_cleared() {
     }
 }
 
-/// The copy is worked on, and so is the original: neither notices anything of the other.
+/// Both the copy and the original are changed: neither affects the other.
 #[test]
 fn the_copy_and_the_original_go_their_own_ways() {
     let world = World::in_memory();
@@ -328,7 +328,7 @@ fn where_no_link_can_be_made_files_are_copied() {
     faults.heal();
     assert_eq!(world.rows(TO), FILLED);
 
-    // Neither the one nor the other: nothing is left, and the store goes on.
+    // Neither works: nothing is left, and the store continues.
     faults.inject(Fault::on(Operation::Create).in_path("tuesday.partial/data").forever());
     assert!(engine.procedures().backup(Path::new("/backups/tuesday")).is_err());
     faults.heal();
@@ -341,7 +341,7 @@ fn where_no_link_can_be_made_files_are_copied() {
     assert_eq!(world.rows("/backups/tuesday").len(), FILLED.len() + 1);
 }
 
-/// What the log would have let go of during the backup goes after it.
+/// Segments that the log would have removed during the backup are removed after it.
 #[test]
 fn the_log_is_let_go_again() {
     let world = World::in_memory();
@@ -357,7 +357,8 @@ fn the_log_is_let_go_again() {
     assert!(left.iter().all(|entry| entry.is_dir), "{left:?}");
 }
 
-/// Cut off at every operation: the target is whole or not there, and the original as it was.
+/// Interrupted at every operation: the target is complete or does not exist, and the original is
+/// unchanged.
 fn cut_at_every_operation(is_online: bool) {
     for operations in 0.. {
         let fs = CrashFileSystem::new();
@@ -374,7 +375,7 @@ fn cut_at_every_operation(is_online: bool) {
             if is_online { engine.procedures().backup(Path::new(TO)) } else { world.backup() };
         let has_power = made.is_ok() && fs.operation_count() - start < operations;
         engine.abandon();
-        // All that may be lost is lost, or some of it.
+        // All unsynced data is lost, or some of it.
         let seed = if operations % 2 == 0 { 0 } else { operations };
         for left in [fs.after_kill(), fs.after_power_cut(seed)] {
             let left = World::new(left, 12 + operations);

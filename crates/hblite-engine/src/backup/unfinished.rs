@@ -1,11 +1,11 @@
 //! How hblite recognizes its own unfinished backup, and refuses a directory that it did not make.
 //!
 //! The directory of an unfinished backup has a marker, `hblite.backup`, made durable before
-//! anything else is written there. A directory with content and without the marker is left alone.
-//! The marker is removed once the directory has the backup's name; if a kill comes in between, it
-//! stays and means nothing.
+//! anything else is written there. A directory with content but without the marker is left alone.
+//! The marker is removed once the directory has the backup's name; if a kill comes in between, the
+//! marker stays and has no effect.
 //!
-//! Threads: the one that begins the backup.
+//! Threads: only the one that begins the backup.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ const MARKER: &[u8] =
     b"Written by hblite backup. A directory TO.partial with this file is an unfinished backup, \
     which the next backup to TO deletes.\n";
 
-/// What the lock of a store says, before the number of the process.
+/// The text in a store's lock file before the process id.
 const HOLDER_PREFIX: &[u8] = b"process ";
 
 fn marker_file(dir: &Path) -> PathBuf {
     dir.join(MARKER_FILE)
 }
 
-/// Refuses a directory that is there and that no backup began.
+/// Refuses an existing directory that no backup created.
 ///
 /// # Errors
 /// `Io`: nothing was changed.
@@ -45,7 +45,7 @@ pub(super) fn check_own(fs: &dyn FileSystem, partial: &Layout) -> Result<()> {
     if content == MARKER {
         return Ok(());
     }
-    // A kill or a power cut right at the beginning leaves a lock, and a part of the marker.
+    // A kill or a power cut at the very beginning leaves a lock, and a part of the marker.
     let holder = read(&partial.lock_file())?;
     let is_beginning = content.len() <= MARKER.len()
         && may_be_torn(&content, MARKER)
@@ -65,14 +65,13 @@ pub(super) fn check_own(fs: &dyn FileSystem, partial: &Layout) -> Result<()> {
     Err(Error::new(Exception::Io, message).with_kind(hblite_model::ErrorKind::AlreadyExists))
 }
 
-/// Whether `content` begins as `whole` does, as far as it goes, or with zeros in its place: what a
-/// power cut leaves of a file.
+/// Whether `content` is a prefix of `whole`, or zeros instead: what a power cut leaves of a file.
 fn may_be_torn(content: &[u8], whole: &[u8]) -> bool {
     content.iter().zip(whole).all(|(byte, expected)| byte == expected || *byte == 0)
 }
 
-/// Removes what an earlier backup left, all but the lock and the marker, and makes the marker
-/// durable. The caller holds the lock, and [`check_own`] passed.
+/// Removes everything that an earlier backup left, except the lock and the marker, and makes the
+/// marker durable. The caller holds the lock, and [`check_own`] has passed.
 ///
 /// # Errors
 /// `Io`.
@@ -104,6 +103,6 @@ pub(super) fn begin(fs: &dyn FileSystem, partial: &Layout) -> Result<()> {
 
 /// Removes the marker from the backup `to`, which is complete.
 pub(super) fn end(fs: &dyn FileSystem, to: &Path) {
-    // If it stays, it does no harm.
+    // If it stays, it is harmless.
     let _ = fs.remove_file(&marker_file(to)).and_then(|()| fs.sync_dir(to));
 }

@@ -1,20 +1,20 @@
-//! A moment at which the files say everything.
+//! Runs work at a moment when the files contain the whole store.
 //!
-//! Threads: any. Writers go on; what they write during the moment is in the log.
+//! Threads: any. Writers continue; what they write meanwhile is in the log.
 
 use hblite_model::Result;
 
 use super::Procedures;
 
 impl Procedures<'_> {
-    /// Does `work` while no procedure is under way, after everything that was in memory has been
-    /// flushed and the log of it is gone.
+    /// Runs `work` while no procedure is in progress, after all memory has been flushed and its log
+    /// has been removed.
     ///
     /// # Errors
     /// `Io` if a flush fails, `RegionServerStopped` if the store is closed, `DoNotRetryIo` if it is
     /// read-only; those of `work`.
     pub(crate) fn at_rest<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        // Most of the memory is flushed before procedures have to wait.
+        // Most memory is flushed before procedures have to wait.
         self.flush_all()?;
         let _procedure = self.begin_procedure()?;
         self.context.wal.roll()?;

@@ -1,17 +1,18 @@
-//! A copy of an open store, while it works.
+//! A copy of an open store, while it is in use.
 //!
-//! 1. every region is flushed: so the copy has what was written without the log, and little log
-//! 2. procedures wait from here on: which regions there are, and their directories, stays as it is
+//! 1. every region is flushed, so that the copy includes writes without the log, and little of the
+//!    log
+//! 2. procedures wait from here on: the regions and their directories do not change
 //! 3. the log keeps its segments
-//! 4. of each region the files of one moment are linked, as its manifest lists them; none of them
-//!    is removed meanwhile
-//! 5. the log is ended at one moment, after all of that; its segments are linked
-//! 6. procedures go on; every block of the linked files is verified
+//! 4. the files of each region at one moment are linked, as its manifest lists them; none is
+//!    removed meanwhile
+//! 5. after that, the current log segment is ended, and the segments are linked
+//! 6. procedures continue; every block of the linked files is verified
 //!
-//! Each region's files are of an earlier moment than the end of the log, and the log still had,
-//! when they were looked at, all that was not in them. So what an open of the copy finds is every
-//! store as it was at that end: as if the process had been killed there. Writers and readers wait
-//! for nothing; flushes and compactions at most for the links of a region.
+//! Each region's files were linked before the log was ended, and at that time the log still had
+//! everything that was not in them. So an open of the copy finds every store as it was at the end
+//! of the log, as if the process had been killed there. Writers and readers do not wait; flushes
+//! and compactions wait at most while a region is linked.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,11 +28,11 @@ use crate::region::Region;
 use crate::store::store_file::StoreFile;
 
 impl Procedures<'_> {
-    /// Makes a copy of the store as a new directory `to`.
+    /// Copies the store to the new directory `to`.
     ///
     /// # Errors
     /// `Io`, `IllegalArgument` for a target that cannot be used; `RegionServerStopped` if the store
-    /// is closed or its log has failed. There is no `to` then, or it is as it was.
+    /// is closed or its log has failed. In these cases, `to` does not exist, or is unchanged.
     pub fn backup(&self, to: &Path) -> Result<BackupReport> {
         let context = &self.context;
         context.check_open()?;
@@ -39,7 +40,7 @@ impl Procedures<'_> {
         self.copy_to(Target::begin(&context.env, context.layout.root(), to)?)
     }
 
-    /// Makes a copy of the store in the directory of its checkpoints, and returns where.
+    /// Copies the store into the directory of its checkpoints, and returns the path.
     ///
     /// # Errors
     /// As [`Procedures::backup`].
@@ -91,7 +92,7 @@ impl Procedures<'_> {
     fn add_region(&self, target: &Target, entry: &TableEntry, info: &RegionInfo) -> Result<()> {
         let layout = &self.context.layout;
         let Some(region) = entry.region(info.encoded_name()) else {
-            // Out of service: nobody changes anything there but procedures.
+            // Out of service: only procedures change anything there.
             return target.add_dir(&layout.region_dir(info));
         };
         target.add_empty_dir(&layout.region_dir(info))?;
@@ -99,14 +100,14 @@ impl Procedures<'_> {
         if target.exists(&info_file)? {
             target.add_file(&info_file)?;
         }
-        // Files that come between two stores would come for some families only.
+        // Files added between two stores would be included for some families only.
         let _whole = region.without_bulk_loads();
         region.files().with_saved(|manifest| {
             for (family, name) in manifest.files.keys() {
                 match open_file(region, family, name) {
                     Some(open) => target.add_open_file(open.reader())?,
-                    // A reference: what it refers to is added with the region that has it. Or a
-                    // file that a compaction has just replaced.
+                    // A reference, whose target is added with its own region; or a file that a
+                    // compaction has just replaced.
                     None => target.add_file(&layout.family_dir(info, family).join(name))?,
                 }
             }

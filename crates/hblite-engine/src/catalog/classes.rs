@@ -1,8 +1,8 @@
 //! Classes of HBase's servers that a table names: coprocessors, store engines, compaction policies.
 //!
-//! There is no JVM to load them. What hblite does itself is accepted; every other class is refused
-//! as HBase refuses one that is missing, so that a table never seems to have an observer, or an
-//! engine, that does not run.
+//! There is no JVM to load them. Classes whose work hblite does itself are accepted. Every other
+//! class is refused the way HBase refuses a missing one, so that no table seems to have an
+//! observer, or an engine, that does not run.
 
 use hblite_model::{ColumnFamilyDescriptor, Coprocessor, TableDescriptor};
 
@@ -35,8 +35,7 @@ fn coprocessor_problem(table: &TableDescriptor) -> Option<String> {
     Some(format!("Class {class} cannot be loaded"))
 }
 
-/// What is wrong with a compaction policy. It is the first in, first out policy's own check, which
-/// nothing bypasses.
+/// What is wrong with a compaction policy: the FIFO policy's own check, which no setting bypasses.
 pub(super) fn compaction_problem(table: &TableDescriptor) -> Option<String> {
     let has_policy = |family: &&ColumnFamilyDescriptor| {
         table.setting_of_family(family, COMPACTION_POLICY) == Some(FIFO_POLICY)

@@ -1,12 +1,13 @@
 //! A crash of single regions: what a cluster does when one of its servers is killed.
 //!
-//! 1. the regions stop: writers that are in them finish, no other enters, memory is forgotten
-//! 2. the log is ended: what the regions have in it stands in files that get no more records
+//! 1. the regions stop: writers in them finish, no other enters, memory is discarded
+//! 2. the current log segment is ended, so that the regions' entries are in segments that get no
+//!    more records
 //! 3. the regions are opened from their directories
-//! 4. they get back from these files what no file of theirs has
+//! 4. entries that are not in their files are replayed from these segments
 //! 5. they are in service again
 //!
-//! Other regions work on meanwhile; procedures wait.
+//! Other regions keep working meanwhile; procedures wait.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,11 +21,10 @@ use crate::status::CrashReport;
 use crate::wal::WalEntry;
 
 impl Procedures<'_> {
-    /// Loses what the regions with these encoded names hold in memory, as if the server that they
-    /// were on had been killed, and opens them again from their files and the log. Acknowledged
-    /// writes are there again, except those with `Durability::SkipWal`; a write that was under way
-    /// is there whole or not at all. Names of no region are ignored; hbase:meta and hbase:namespace
-    /// stay as they are.
+    /// Discards what the regions with these encoded names hold in memory, as if their server had
+    /// been killed, and opens them again from their files and the log. Acknowledged writes survive,
+    /// except those with `Durability::SkipWal`; a write in progress is there completely or not at
+    /// all. Unknown names are ignored; hbase:meta and hbase:namespace are not affected.
     ///
     /// # Errors
     /// `Io` and `Corrupt`: regions whose files or log could not be read are out of service until

@@ -1,9 +1,9 @@
-//! Creating a table.
+//! Creates a table.
 //!
 //! 1. check the name, the settings and the split keys
-//! 2. take away what an earlier table of the name left
+//! 2. remove what an earlier table of the same name left
 //! 3. write the descriptor file, durably
-//! 4. make the regions' directories, and open the regions
+//! 4. create the regions' directories, and open the regions
 //! 5. commit: hbase:meta names the regions and the table's state
 //! 6. publish the table
 //!
@@ -47,7 +47,7 @@ impl Procedures<'_> {
         let descriptor = Arc::new(table.clone());
         orphans::retire_table(self, &self.context.layout.table_dir(name))?;
         let regions = self.prepare_table(&descriptor, &rows).inspect_err(|_| {
-            // Left-overs are in nobody's way: they are retired before the name is used again.
+            // Leftovers do no harm: they are retired before the name is used again.
             let _ = orphans::retire_table(self, &self.context.layout.table_dir(name));
         })?;
         self.commit_new_regions(&descriptor, &[], &rows, timestamp)
@@ -57,7 +57,7 @@ impl Procedures<'_> {
         Ok(())
     }
 
-    /// Makes the files of a new table, and opens its regions.
+    /// Creates the files of a new table, and opens its regions.
     fn prepare_table(
         &self,
         descriptor: &Arc<TableDescriptor>,
@@ -67,13 +67,13 @@ impl Procedures<'_> {
         let dir = layout.table_descriptor_dir(descriptor.name());
         fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
         descriptor_file::write(fs, &dir, descriptor, Safety::Durable)?;
-        // Nothing but this file has the settings. What else the table has on disk can be made
-        // again, until a flush makes it durable.
+        // Only this file has the settings. Everything else that the table has on disk can be
+        // created again, until a flush makes it durable.
         layout.make_durable(fs, &dir)?;
         self.prepare_regions(descriptor, rows)
     }
 
-    /// Makes the directories of new regions, and opens them.
+    /// Creates the directories of new regions, and opens them.
     pub(super) fn prepare_regions(
         &self,
         descriptor: &Arc<TableDescriptor>,
@@ -84,7 +84,8 @@ impl Procedures<'_> {
             region_info_file::ensure(fs, &self.context.layout, &row.info)?;
         }
         if let Some(row) = rows.first() {
-            // Before hbase:meta names them: a region without a directory has lost its files.
+            // Before hbase:meta names them, because a missing directory means that a region has
+            // lost its files.
             let dir = self.context.layout.table_dir(row.info.table());
             self.context.layout.make_durable(fs, &dir)?;
             sync_dir(fs, &dir)?;
@@ -114,7 +115,7 @@ impl Procedures<'_> {
     }
 }
 
-/// Split keys in order; what the Java client refuses is refused.
+/// Sorted split keys; refuses what the Java client refuses.
 fn checked_split_keys(split_keys: &[Vec<u8>]) -> Result<Vec<&[u8]>> {
     let mut keys: Vec<&[u8]> = split_keys.iter().map(Vec::as_slice).collect();
     keys.sort_unstable();
@@ -131,7 +132,7 @@ fn checked_split_keys(split_keys: &[Vec<u8>]) -> Result<Vec<&[u8]>> {
     Ok(keys)
 }
 
-/// Regions of a table that is cut at these keys.
+/// Regions of a table that is split at these keys.
 pub(super) fn new_regions(table: &TableName, split_keys: &[&[u8]], id: i64) -> Vec<RegionRow> {
     let id = u64::try_from(id).unwrap_or(0);
     let starts = std::iter::once(&b""[..]).chain(split_keys.iter().copied());

@@ -13,9 +13,9 @@
 //!
 //! The number in the content shows that a file holds an older descriptor of the same length.
 //!
-//! The highest number holds. A new descriptor is a new file; the old ones are removed after it is
-//! durable. A file that is shorter or longer than its name says was never finished and does not
-//! count (`FSTableDescriptors`).
+//! The file with the highest number is in effect. A new descriptor is a new file; the old ones are
+//! removed after it is durable. A file whose length differs from the one in its name was never
+//! finished and does not count (`FSTableDescriptors`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,26 +31,26 @@ const NUMBER_DIGITS: usize = 10;
 /// What to do about a descriptor that is damaged.
 const REMEDY: &str = "restore the table's .tabledesc directory from a backup";
 
-/// The field with the number, which HBase skips as it skips a seal.
+/// The field with the number. HBase skips it, as it skips the seal.
 const NUMBER_FIELD: u32 = 104_730;
 
-/// The attribute that tells hbase:meta from other tables; every table has it on disk.
+/// The attribute that distinguishes hbase:meta from other tables; every table has it on disk.
 const IS_META: &str = "IS_META";
 
-/// How safe a new descriptor is when [`write`] returns.
+/// How durable a new descriptor is when [`write`] returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Safety {
     /// It survives a power cut, if the directory itself does.
     Durable,
-    /// It survives a kill. For tables whose descriptor is known without the file.
+    /// It survives a kill. For tables whose descriptor is built in.
     Written,
 }
 
-/// Writes `table` as the newest descriptor in `dir`, which is there, and removes older ones.
+/// Writes `table` as the newest descriptor in `dir`, which exists, and removes older ones.
 ///
 /// # Errors
-/// `Io`: the descriptor before holds. `RegionServerStopped` if that could not be seen to: which one
-/// holds shows at the next open.
+/// `Io`: the previous descriptor stays in effect. `RegionServerStopped` if that cannot be ensured:
+/// the next open decides which one is in effect.
 pub(super) fn write(
     fs: &dyn FileSystem,
     dir: &Path,
@@ -74,14 +74,14 @@ pub(super) fn write(
         });
     }
     for file in older {
-        // The newest holds whatever else is there; the next write tries again.
+        // The newest is in effect, whatever else is there; the next write tries again.
         let _ = fs.remove_file(&file.path);
     }
     Ok(())
 }
 
-/// Writes a file that is nobody's until this returns, since no other holds: under its own name at
-/// once, which file systems make durable together with its content.
+/// Writes a file that is not used until this returns, since no other descriptor is in effect. It
+/// gets its final name immediately, which file systems make durable together with its content.
 fn write_first(
     fs: &dyn FileSystem,
     dir: &Path,
@@ -95,7 +95,7 @@ fn write_first(
     fs.sync_dir(dir)
 }
 
-/// Sees to it that a file whose writing failed is not there.
+/// Makes sure that a file whose writing failed is removed.
 fn take_back(fs: &dyn FileSystem, dir: &Path, path: &Path) -> std::io::Result<()> {
     match fs.remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -105,14 +105,14 @@ fn take_back(fs: &dyn FileSystem, dir: &Path, path: &Path) -> std::io::Result<()
 
 fn unknown_outcome(path: &Path, error: &std::io::Error) -> Error {
     let path = path.display();
-    let message = format!("{path} may hold or not ({error}); open the store again to see");
+    let message = format!("{path} may be in effect or not ({error}); open the store again");
     Error::new(Exception::RegionServerStopped, message)
 }
 
-/// The newest descriptor in `dir`, which is that of `table`; nothing if there is none.
+/// The newest descriptor in `dir`, which is that of `table`; `None` if there is none.
 ///
 /// # Errors
-/// `Io`; `CorruptHFile` naming the file if the newest is whole and no descriptor of `table`.
+/// `Io`; `CorruptHFile` naming the file if the newest is complete but not a descriptor of `table`.
 pub(crate) fn read(
     fs: &dyn FileSystem,
     dir: &Path,
@@ -137,7 +137,7 @@ pub(crate) fn settings(table: &TableDescriptor) -> Vec<u8> {
     sealed::seal_with_magic(encode(table))
 }
 
-/// What [`settings`] gave for `table`, found in the file at `path`.
+/// Decodes what [`settings`] returned for `table`, from the file at `path`.
 ///
 /// # Errors
 /// `CorruptHFile` naming the file.
@@ -146,7 +146,7 @@ pub(crate) fn parse_settings(
     content: &[u8],
     table: &TableName,
 ) -> Result<TableDescriptor> {
-    // Only hblite writes such files. Cut off between two fields, one would lack families.
+    // Only hblite writes such files. One that was cut off between two fields would lack families.
     if let Ok((_, Seal::Absent)) = sealed::unseal_with_magic(content) {
         return Err(sealed::damaged(path, "its checksum is missing", REMEDY));
     }
@@ -172,8 +172,8 @@ fn parse(
     }
 }
 
-/// The settings of `table` in a `TableSchema` that HBase or [`encode`] wrote. What is wrong, for
-/// other bytes.
+/// The settings of `table` in a `TableSchema` that HBase or [`encode`] wrote; for other bytes, what
+/// is wrong.
 pub(super) fn decode_of(
     message: &[u8],
     table: &TableName,
@@ -182,7 +182,7 @@ pub(super) fn decode_of(
     misfit(&decoded.descriptor, table).map_or(Ok(decoded.descriptor), Err)
 }
 
-/// Why this cannot be the descriptor of `table`; nothing if it can.
+/// Why this cannot be the descriptor of `table`; `None` if it can.
 fn misfit(descriptor: &TableDescriptor, table: &TableName) -> Option<String> {
     if descriptor.name() != table {
         return Some(format!("it describes table {}", descriptor.name()));
@@ -357,7 +357,7 @@ mod tests {
         let encoded = encode(&table).finish_with_magic();
         assert_eq!(encoded, expected.concat());
         assert_eq!(decode(protobuf::strip_magic(&encoded)).unwrap().descriptor, table);
-        // As old files have it: the table's configuration beside its attributes.
+        // As in old files: the table's configuration next to its attributes.
         let old = [&encoded[4..], b"\x22\x06\x0a\x01X\x12\x01y"].concat();
         assert_eq!(
             decode(&old).unwrap().descriptor.attributes().get("X").map(String::as_str),
@@ -412,7 +412,7 @@ mod tests {
             damaged[bit / 8] ^= 1 << (bit % 8);
             replace(&damaged);
             match read(&fs, dir, &name()) {
-                // A seal that is none any more.
+                // A damaged seal.
                 Ok(found) => assert_eq!(found, Some(table()), "bit {bit}"),
                 Err(error) => assert_eq!(error.file(), Some(&*path), "bit {bit}"),
             }
@@ -460,7 +460,7 @@ mod tests {
         assert_eq!(read(&fs, Path::new(DIR), &name()).unwrap(), Some(table()));
     }
 
-    /// Cut off at every operation, the descriptor before or after the change is there.
+    /// Interrupted at every operation: the descriptor from before or after the change is there.
     #[test]
     fn a_power_cut_leaves_the_old_or_the_new() {
         let mut changed = table();

@@ -1,15 +1,15 @@
-//! Dropping and truncating a disabled table.
+//! Drops and truncates a disabled table.
 //!
 //! Drop:
 //! 1. commit: hbase:meta names neither the table nor its regions
 //! 2. publish
-//! 3. retire the table's directory; after a crash before that, the next open does
+//! 3. retire the table's directory; after a crash before that, the next open does this
 //!
 //! Truncate:
-//! 1. make and open new regions beside the old ones; after a crash, the next open retires them
+//! 1. create and open new regions next to the old ones; after a crash, the next open retires them
 //! 2. commit: hbase:meta names the new regions instead of the old ones, and the table is enabled
 //! 3. publish
-//! 4. remove the old regions' directories; after a crash before that, the next open does
+//! 4. remove the old regions' directories; after a crash before that, the next open does this
 
 use std::sync::Arc;
 
@@ -44,14 +44,14 @@ impl Procedures<'_> {
         self.meta.write(&mutations)?;
         self.publish(table, None);
         let layout = &self.context.layout;
-        // The table is gone; what cannot be removed now is retired by the next open.
+        // The table is dropped; the next open retires what cannot be removed now.
         let (fs, dir) = (self.context.env.fs.as_ref(), layout.table_dir(table));
         let _ = layout.retire_dir(fs, &dir, Shape::Table);
         Ok(())
     }
 
-    /// Empties a disabled table and enables it. Its regions keep their borders if wanted; else it
-    /// has one.
+    /// Empties a disabled table and enables it. Its regions keep their boundaries if requested;
+    /// otherwise it gets a single region.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`, `Io`: the table is as it was.

@@ -1,8 +1,8 @@
 //! Store file trackers: how HBase finds the files of a store.
 //!
-//! hblite finds them in one way, whatever the tracker. The settings are kept for HBase, which opens
-//! the same directories, and change only in the steps in which HBase changes them: from one tracker
-//! to `MIGRATION` with that one as the source, and from there to the destination.
+//! hblite always finds them in the same way, whatever the tracker. The settings are kept for HBase,
+//! which opens the same directories, and change only in HBase's steps: from one tracker to
+//! `MIGRATION` with that tracker as the source, and from there to the destination.
 //!
 //! Source: `StoreFileTrackerValidationUtils` and `ModifyStoreFileTrackerProcedure` of HBase 2.6.
 
@@ -43,7 +43,7 @@ impl Tracker {
         table.setting_of_family(family, TRACKER).map_or(Ok(Self::Default), Self::named)
     }
 
-    /// One end of a migration; none can be nested.
+    /// One end of a migration; migrations cannot be nested.
     fn of_migration(
         table: &TableDescriptor,
         family: &ColumnFamilyDescriptor,
@@ -135,7 +135,7 @@ fn check_family(before: FamilyOf<'_>, after: FamilyOf<'_>, state: TableState) ->
             Ok(())
         }
         (Tracker::Migration, new) => {
-            // The files are only known to both trackers once a region was open in between.
+            // Both trackers know the files only after the region has been open in between.
             if state != TableState::Enabled {
                 let message = format!(
                     "Should not change store file tracker implementation from MIGRATION while \
@@ -179,7 +179,7 @@ impl Procedures<'_> {
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`, `DoNotRetryIo` for a tracker that
     /// does not exist or that no store can keep; and as [`Procedures::modify_table`]: a migration
-    /// may have begun then, and the same call ends it.
+    /// may have begun; the same call completes it.
     pub fn modify_file_tracker(
         &self,
         name: &TableName,
@@ -203,10 +203,10 @@ impl Procedures<'_> {
     }
 }
 
-/// A setting with its new value; none removes it.
+/// A setting with its new value; `None` removes it.
 type Change<'c> = (&'static str, Option<&'c str>);
 
-/// The changes that come next on the way to a tracker; nothing at its end.
+/// The next changes on the way to a tracker; none when it is reached.
 fn next_step<'c>(
     table: &TableDescriptor,
     family: Option<&[u8]>,

@@ -1,13 +1,13 @@
-//! Tables of Apache HBase whose files hblite cannot find or read, as their settings say: with
+//! Tables of Apache HBase whose files hblite cannot find or read because of their settings: with
 //! another store file tracker, medium objects (MOB), or encryption.
 //!
 //! Threads: any; only reads.
 
 use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
 
-/// Where the settings of a table or family name what lists its files.
+/// The setting of a table or family that names its store file tracker.
 const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
-/// What to do if only HBase can read something.
+/// What to do about something that only HBase can read.
 pub(super) const USE_EXPORT: &str = "copy the table out of HBase with a client, or load its \
                                      HFiles with `hblite load-hfiles`";
 

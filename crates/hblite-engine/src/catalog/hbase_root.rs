@@ -1,17 +1,18 @@
-//! What is refused of a root directory that Apache HBase left, before anything in it changes.
+//! Refuses root directories of Apache HBase that hblite cannot read, before anything in them
+//! changes.
 //!
 //! | what is found | why it is refused |
 //! |---|---|
 //! | no `MasterData` | nothing says which procedures are unfinished |
-//! | `MasterProcWALs` | HBase before 2.3 has its procedures there |
+//! | `MasterProcWALs` | HBase before 2.3 keeps its procedures there |
 //! | no `WALs` | the logs, with cells that are in no file, are elsewhere (`hbase.wal.dir`) |
 //! | no hbase:meta | nothing names the tables |
-//! | hbase:meta with the family ns | HBase 3 has namespaces there |
-//! | `.<name>.crc` | Hadoop compares files with it, and hblite does not write it |
+//! | hbase:meta with the family ns | HBase 3 keeps namespaces there |
+//! | `.<name>.crc` | Hadoop checks files against it, and hblite does not write it |
 //! | another store file tracker, MOB | the files are not all in their places |
 //! | encryption | the files cannot be read |
-//! | `recovered.hfiles` | HBase split them off a log, and no region has taken them in yet |
-//! | entries of a region that hbase:meta has not in service | the logs are of another directory |
+//! | `recovered.hfiles` | HBase split them off a log, and no region has loaded them yet |
+//! | entries of a region not in service in hbase:meta | the logs belong to another directory |
 //! | an unfinished procedure | see `master_procedures` |
 //!
 //! Threads: one, before the store is open.
@@ -50,10 +51,10 @@ pub(crate) fn examine(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
     master_procedures::check(fs, layout)
 }
 
-/// Refuses logs that are not of the tables in hbase:meta.
+/// Refuses logs that do not belong to the tables in hbase:meta.
 ///
 /// # Errors
-/// `Io` that names a region and what the log has of it.
+/// `Io` that names a region and its entries in the log.
 pub(crate) fn check_logs(logs: &HBaseLogs, survey: &CatalogSurvey, layout: &Layout) -> Result<()> {
     let rows: Vec<_> = survey.rows.iter().map(meta::parse).collect::<Result<_>>()?;
     let tables = group_rows(rows);

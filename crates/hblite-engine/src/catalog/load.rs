@@ -1,8 +1,8 @@
-//! Opening and closing the catalog.
+//! Opens and closes the catalog.
 //!
-//! hbase:meta and hbase:namespace are known without being written down: their descriptors are
-//! built in and their regions have fixed names. So a fresh store writes their rows to memory only,
-//! and waits for no disk. If these rows are lost, the next open makes the same again.
+//! The descriptors of hbase:meta and hbase:namespace are built in, and their regions have fixed
+//! names. A fresh store therefore writes their rows to memory only, and does not wait for the disk.
+//! If these rows are lost, the next open writes them again.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -35,7 +35,7 @@ use crate::region::Region;
 use crate::store::hfile_link;
 
 impl Catalog {
-    /// Opens the region of hbase:meta. What the log has of it is for the caller to give back.
+    /// Opens the region of hbase:meta. The caller replays the log into it.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`.
@@ -44,8 +44,8 @@ impl Catalog {
         open_built_in(context, &row, meta::meta_descriptor())
     }
 
-    /// Opens every region that `meta_region` names, after the rows of `rebuild` are in it. What the
-    /// log has of them is for the caller to give back, before anything else is done with them.
+    /// Opens every region that `meta_region` names, after the rows of `rebuild` are in it. The
+    /// caller replays the log into them before it does anything else with them.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`: a row, descriptor or file that makes no sense.
@@ -94,7 +94,7 @@ impl Catalog {
             let entry = TableEntry::new(descriptor, TableState::Enabled, vec![row], vec![region]);
             catalog.publish(&name, Some(entry));
         }
-        // Before a region removes a file that a snapshot of HBase's needs.
+        // Before a region removes a file that one of HBase's snapshots needs.
         snapshot::settle_all(context)?;
         catalog.load_tables(tables)?;
         if !is_known {
@@ -130,7 +130,7 @@ impl Catalog {
                     opening.push((row.clone(), Arc::clone(&descriptor)));
                     continue;
                 }
-                // A link leads to a file that its own table may drop before this one is enabled.
+                // A link points to a file that its own table may drop before this one is enabled.
                 for family in descriptor.families() {
                     let dir = layout.family_dir(&row.info, family.name());
                     hfile_link::adopt_in(fs, layout, &dir)?;
@@ -149,8 +149,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// Lets hbase:meta name no server but the store's, after HBase had the directory. An HBase that
-    /// starts on it must not wait for a server that it does not know.
+    /// Makes hbase:meta name only the store's own server, after HBase had the directory. An HBase
+    /// that starts on it must not wait for a server that it does not know.
     fn rename_servers(&self, renames: &[meta::ServerRename]) -> Result<()> {
         if renames.is_empty() || self.context.options.is_read_only {
             return Ok(());
@@ -161,8 +161,9 @@ impl Catalog {
         self.meta.write(&rows)
     }
 
-    /// Whether a region has a directory. One without is refused, because that was durable before
-    /// hbase:meta named the region; but for one whose truncation was cut short.
+    /// Whether a region has a directory. A region without one is refused, because the directory was
+    /// durable before hbase:meta named the region. The exception is a region whose truncation was
+    /// interrupted.
     fn has_directory(&self, info: &RegionInfo) -> Result<bool> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let dir = layout.region_dir(info);
@@ -195,7 +196,7 @@ impl Catalog {
         self.write_to_memory(meta_region, &rows)
     }
 
-    /// For rows that the next open makes again if they are lost.
+    /// For rows that the next open writes again if they are lost.
     fn write_to_memory(&self, region: &Region, mutations: &[Mutation]) -> Result<()> {
         let is_empty = region.last_sequence_id() == 0;
         let mutations: Vec<&Mutation> = mutations.iter().collect();
@@ -208,8 +209,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// Reads the namespaces, once the log's cells are back in hbase:namespace, and makes those that
-    /// every store has.
+    /// Reads the namespaces, once the log's cells are back in hbase:namespace, and creates those
+    /// that every store has.
     ///
     /// # Errors
     /// `Io`.
@@ -241,7 +242,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Their rows may be lost as those of the tables were.
+    /// Their rows may be lost, like those of the tables.
     fn namespaces_of_rebuilt_tables(&self) -> Vec<String> {
         let tables = self.open_report.rebuilt.iter().flat_map(|rebuilt| &rebuilt.tables);
         let names = tables.map(|table| table.namespace().to_owned());
@@ -251,7 +252,7 @@ impl Catalog {
     /// Flushes and closes every region, hbase:meta last.
     ///
     /// # Errors
-    /// `Io` if a flush fails: the log still has what it would have written.
+    /// `Io` if a flush fails: the log still has its cells.
     pub(crate) fn close(&self) -> Result<()> {
         let _procedure = self.procedure.lock();
         let is_of_catalog = |region: &Arc<Region>| region.info().table().is_system();
@@ -261,7 +262,7 @@ impl Catalog {
         let dispensable = self.dispensable.lock();
         let dispensable = &*dispensable;
         let close = |region: &Arc<Region>| {
-            // What a fresh store has in memory alone is not worth files.
+            // The rows that a fresh store has only in memory are not worth files.
             let name = region.info().encoded_name();
             match dispensable.get(name) == Some(&region.last_sequence_id()) {
                 true => region.discard(),
@@ -272,7 +273,7 @@ impl Catalog {
         catalog.iter().try_for_each(close)
     }
 
-    /// Ends the service of every region, and leaves in memory what is there.
+    /// Takes every region out of service, without flushing memory.
     pub(crate) fn stop_serving(&self) {
         let _procedure = self.procedure.lock();
         self.all_regions().iter().for_each(|region| region.stop_serving());
@@ -301,20 +302,20 @@ fn open_built_in(
     let descriptor = match descriptor_file::read(fs, &dir, built_in.name()) {
         Ok(Some(descriptor)) if has_families_of(&descriptor, &built_in) => descriptor,
         Err(error) if error.kind() != ErrorKind::Corrupt => return Err(error),
-        // Nobody waited for the file to be safe: a power cut may have taken it, or its content.
+        // The file was never synced: a power cut may have removed it, or its content.
         Ok(_) | Err(_) => {
             fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
             descriptor_file::write(fs, &dir, &built_in, Safety::Written)?;
             built_in.clone()
         }
     };
-    // Nobody can alter hbase:meta, and the file has no checksum: a damaged one must not hide rows.
+    // hbase:meta cannot be altered, and the file has no checksum: a damaged one must not hide rows.
     let descriptor = if built_in.name().is_meta() { built_in } else { descriptor };
     region_info_file::ensure(fs, layout, &row.info)?;
     open_region(context, row, &Arc::new(descriptor))
 }
 
-/// Whether a table that the store cannot do without can be used with this descriptor.
+/// Whether a table that the store needs can be used with this descriptor.
 pub(crate) fn has_families_of(table: &TableDescriptor, built_in: &TableDescriptor) -> bool {
     table.name() == built_in.name()
         && built_in.families().all(|family| table.has_family(family.name()))

@@ -1,17 +1,17 @@
-//! Whether hbase:meta has lost rows, found out before an open changes anything.
+//! Detects whether hbase:meta has lost rows, before an open changes anything.
 //!
 //! | what is found | what was lost |
 //! |---|---|
-//! | a file of hbase:meta is damaged; only a salvage goes on to ask | its rows |
+//! | a file of hbase:meta is damaged (only a salvage gets this far) | its rows |
 //! | the marker says that hbase:meta has had files, and a family has none | its files |
-//! | hbase:meta names no table, a table that it never knew has cells | its rows |
+//! | hbase:meta names no table, but a table that it never knew has cells | its rows |
 //! | the log has entries of a region that hbase:meta never knew, which has a directory | its rows |
-//! | the same, of any region, and hbase:meta names no table | its rows |
+//! | the same for any region, and hbase:meta names no table | its rows |
 //!
 //! No kill and no power cut leaves any of these: a table's cells, and its entries in the log, come
 //! after the table's rows in hbase:meta are durable. What hbase:meta ever knew is read from deleted
-//! cells too, so what a dropped table left is no loss. A major compaction of hbase:meta drops those
-//! cells: after one, only the first row of the table tells anything.
+//! cells too, so leftovers of a dropped table are not a loss. A major compaction of hbase:meta
+//! drops those cells: after one, only the first row of the table is conclusive.
 
 use hblite_env::FileSystem;
 use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
@@ -21,7 +21,7 @@ use super::survey::CatalogSurvey;
 use crate::layout::Layout;
 use crate::wal::ReplayReport;
 
-/// What of hbase:meta is missing, in words, one for each sign of it; none in a sound store.
+/// Descriptions of what hbase:meta has lost, one for each sign of it; none in a sound store.
 ///
 /// # Errors
 /// `Io`.
@@ -82,7 +82,7 @@ pub(crate) fn refusal(layout: &Layout, losses: &[String]) -> Error {
     Error::corrupt(Exception::CorruptHFile, &layout.table_dir(&TableName::meta()), 0, what)
 }
 
-/// Every table that has a directory, but for the catalog's own.
+/// Every table that has a directory, except the catalog's own.
 ///
 /// # Errors
 /// `Io`.

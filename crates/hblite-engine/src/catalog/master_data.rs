@@ -1,4 +1,4 @@
-//! What Apache HBase needs to start on the directory of a store, beside the tables.
+//! What Apache HBase needs, besides the tables, to start on the directory of a store.
 //!
 //! ```text
 //! MasterData/data/master/store/.initialized/             the table master:store is whole
@@ -9,18 +9,18 @@
 //! WALs/localhost,16020,1/                                empty: that server has ended
 //! ```
 //!
-//! HBase's master keeps in the table master:store where hbase:meta is in service. Without it, the
-//! master takes the directory for one that was never in use. The row names the same server as every
-//! row of hbase:meta (see [`ServerName::of_store`]). The server's log directory without logs makes
-//! HBase take it for a server that ended and lost nothing, so it assigns the regions anew
+//! HBase's master keeps the location of hbase:meta in the table master:store. Without that table,
+//! the master takes the directory for a new one. The row names the same server as every row of
+//! hbase:meta (see [`ServerName::of_store`]). Because the server's log directory is empty, HBase
+//! considers it a server that has ended and lost nothing, and assigns the regions anew
 //! (`MasterRegion`, `AssignmentManager.start`, `RegionServerTracker.upgrade`).
 //!
-//! All of this is the same in every store. It is written when a store is closed that lacks it.
-//! After HBase had the directory, `MasterData` is HBase's own, and stays as it is: what it says of
-//! servers is about servers that have ended too.
+//! All of this is the same in every store. It is written when a store that lacks it is closed.
+//! After HBase has had the directory, `MasterData` is HBase's own and stays as it is: the servers
+//! that it names have ended too.
 //!
-//! `MasterData` is made under a name of its own and renamed, so that it is there whole or not at
-//! all. Threads: one, when the store is closed and still locked.
+//! `MasterData` is created under a temporary name and renamed, so that it is complete or does not
+//! exist. Threads: one, when the store is closed and still locked.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -38,13 +38,13 @@ use super::region_info_file;
 use crate::context::EngineContext;
 use crate::layout::{Layout, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR};
 
-/// The directory that says that master:store is whole.
+/// The directory that says that master:store is complete.
 const INITIALIZED_DIR: &str = ".initialized";
 /// The id of the only region of master:store (`MasterRegion.REGION_ID`).
 pub(super) const REGION_ID: u64 = 1;
 /// The only store file. Any name of this form will do, as long as it is always the same.
 const FILE_NAME: &str = "00000000000000000000000000000001";
-/// The log of the region of hbase:meta counts from here on.
+/// The first sequence id that counts in the log of hbase:meta's region.
 const META_OPEN_SEQUENCE_NUMBER: u64 = 1;
 /// The sequence id of the only file: a first flush has at least that.
 const FILE_SEQUENCE_ID: u64 = 1;
@@ -56,7 +56,7 @@ const FILE_SEQUENCE_ID: u64 = 1;
 /// `Io`: the store is as it was, and HBase refuses to start on it.
 pub(crate) fn hand_over(context: &EngineContext, lock: &dyn FileLock) -> Result<()> {
     let EngineContext { env, layout, .. } = context;
-    // Another directory may stand in the place of the store's.
+    // The store's directory may have been replaced by another one.
     let is_ours = lock.is_in_place().unwrap_or(true);
     if context.is_read_only.load(Ordering::Acquire) || !is_ours {
         return Ok(());
@@ -68,7 +68,7 @@ pub(crate) fn hand_over(context: &EngineContext, lock: &dyn FileLock) -> Result<
     layout.mark_free(env.fs.as_ref())
 }
 
-/// Writes what is missing of all this. `now` is the time in milliseconds.
+/// Writes the missing parts. `now` is the time in milliseconds.
 fn ensure(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
     let (root, place) = (layout.root(), layout.master_data_dir());
     let is_there =
@@ -92,8 +92,8 @@ fn ensure(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
     fs.sync_dir(root).map_err(|error| Error::io("cannot sync directory", root, error))
 }
 
-/// Writes all files below `root`, each of them durably. Gives the directories, whose names are not
-/// durable.
+/// Writes all files below `root`, each of them durably. Returns the directories, whose names are
+/// not durable yet.
 fn write(fs: &dyn FileSystem, root: &Path, now: i64) -> Result<Vec<PathBuf>> {
     let table = descriptor();
     let region = RegionInfo::new(table.name().clone(), b"", b"", REGION_ID);

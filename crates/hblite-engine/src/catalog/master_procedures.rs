@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A procedure changes hbase:meta and directories step by step, and only HBase knows the rest of
-//! its steps. A directory with an unfinished one is therefore refused, and the refusal names it.
-//! Those that only move regions between servers, or recover a server that has crashed, leave tables
-//! and files as they are: for a store that assigns its regions itself they are over.
+//! its steps. A directory with an unfinished procedure is therefore refused, and the error names
+//! it. Procedures that only move regions between servers, or recover a crashed server, do not
+//! change tables or files: a store that assigns its regions itself can ignore them.
 //!
 //! Nothing is changed here: HBase finds its procedures again. Source: HBase's
 //! `RegionProcedureStore`, `MasterRegion`, `Procedure.proto`. Threads: one, before the store is
@@ -32,9 +32,9 @@ use crate::wal::hbase::HBaseLogs;
 
 const FAMILY: &[u8] = b"proc";
 const QUALIFIER: &[u8] = b"d";
-/// States of a procedure that is over: ROLLEDBACK and SUCCESS.
+/// States of a finished procedure: ROLLEDBACK and SUCCESS.
 const FINISHED: [u64; 2] = [5, 6];
-/// Procedures that leave tables and files as they are.
+/// Procedures that do not change tables or files.
 const HARMLESS: [&str; 21] = [
     "AssignProcedure",
     "AssignReplicationQueuesProcedure",
@@ -84,7 +84,7 @@ pub(crate) fn check(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
         let has_parent = procedure.parent.is_some_and(|parent| unfinished(&parent).is_some());
         let name = procedure.class.rsplit('.').next().unwrap_or_default();
         if has_parent || HARMLESS.contains(&name) {
-            // It ends with its parent, which is looked at for itself.
+            // It ends with its parent, which is checked separately.
             continue;
         }
         let message = format!(
@@ -141,7 +141,7 @@ fn read_file(fs: &dyn FileSystem, path: &Path, rows: &mut BTreeMap<Vec<u8>, Late
     Ok(())
 }
 
-/// Keeps what a cell says of a procedure, if none that is newer was met.
+/// Keeps what a cell says about a procedure, unless a newer one was found.
 fn note(cell: &CellRef<'_>, rows: &mut BTreeMap<Vec<u8>, Latest>) -> Result<()> {
     if cell.family() != FAMILY {
         return Ok(());

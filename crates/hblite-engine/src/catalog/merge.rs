@@ -1,11 +1,11 @@
-//! Merging neighbouring regions (`MergeTableRegionsProcedure`).
+//! Merges adjacent regions (`MergeTableRegionsProcedure`).
 //!
 //! 1. check, and flush while the regions still serve
 //! 2. close the regions
-//! 3. make the merged region's directory, with references to their files, and open it
+//! 3. create the merged region's directory, with references to their files, and open it
 //! 4. make the references durable
 //! 5. commit: hbase:meta names the merged region, and its parents only there
-//! 6. publish the merged region, and ask for its compaction
+//! 6. publish the merged region, and request its compaction
 //!
 //! After a crash before step 5 the parents are opened again, and the next open retires the merged
 //! region's directory. After step 5 the merged region is opened; `parents` removes the parents once
@@ -25,8 +25,8 @@ use crate::region::{Region, split};
 impl Procedures<'_> {
     /// Merges regions, named by their full or encoded names in the order of their rows.
     ///
-    /// Regions that are no neighbours are refused even if the merge is forced: what lies between
-    /// them could not be reached any more.
+    /// Regions that are not adjacent are refused even if the merge is forced: rows between them
+    /// would become unreachable.
     ///
     /// # Errors
     /// `IllegalArgument`, `UnknownRegion`, `DoNotRetryIo`, `MergeRegion`, `Io`: the regions are as
@@ -47,7 +47,7 @@ impl Procedures<'_> {
             regions.push(check_mergeable(&entry, info, &infos)?);
         }
         regions.sort_by(|left, right| left.info().start_key().cmp(right.info().start_key()));
-        // Most of it while the regions still serve; a flush that fails has changed nothing.
+        // Most of it while the regions still serve; a failed flush has changed nothing.
         for region in &regions {
             region.flush()?;
         }
@@ -168,7 +168,7 @@ fn check_mergeable(
     Ok(Arc::clone(region))
 }
 
-/// As `RegionInfo.getShortNameToLog` of a list.
+/// Like `RegionInfo.getShortNameToLog` of a list.
 fn short_names(infos: &[RegionInfo]) -> String {
     let names: Vec<&str> = infos.iter().map(RegionInfo::encoded_name).collect();
     format!("[{}]", names.join(", "))

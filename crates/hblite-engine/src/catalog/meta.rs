@@ -1,4 +1,4 @@
-//! What the rows of hbase:meta and hbase:namespace say, as HBase 2.6 writes them.
+//! The rows of hbase:meta and hbase:namespace, as HBase 2.6 writes them.
 //!
 //! ```text
 //! hbase:meta
@@ -50,7 +50,7 @@ const META_VERSIONS: u32 = 3;
 const NAMESPACE_VERSIONS: u32 = 10;
 const META_BLOCK_SIZE: u32 = 8 * 1024;
 
-/// Where hbase:meta says that regions are: hblite's only server.
+/// The location of all regions in hbase:meta: hblite's only server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServerName {
     pub(super) host: String,
@@ -60,7 +60,7 @@ pub(super) struct ServerName {
 }
 
 impl ServerName {
-    /// The server that hbase:meta names on disk, the same in every store and after every open: to
+    /// The server that hbase:meta names on disk, the same in every store and after every open. For
     /// an HBase that starts on the directory, it is a server that has ended.
     pub(super) fn of_store() -> Self {
         Self { host: "localhost".to_owned(), port: 16020, start_code: 1 }
@@ -78,16 +78,16 @@ impl fmt::Display for ServerName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RegionRow {
     pub(crate) info: RegionInfo,
-    /// Entries of the log with lower sequence ids are of no use to the region.
+    /// Log entries with lower sequence ids do not matter to the region.
     pub(crate) open_sequence_number: u64,
-    /// Of a parent of a split: its daughters.
+    /// For a parent of a split: its daughters.
     pub(crate) daughters: Vec<RegionInfo>,
-    /// Of a merged region: the regions that it was made of and still reads from.
+    /// For a merged region: the regions that it was merged from and still reads.
     pub(crate) merge_parents: Vec<RegionInfo>,
 }
 
 impl RegionRow {
-    /// A region without relatives, whose log counts from this id on.
+    /// A region without parents or daughters, whose log counts from this id on.
     pub(crate) fn new(info: RegionInfo, open_sequence_number: u64) -> Self {
         Self { info, open_sequence_number, daughters: Vec::new(), merge_parents: Vec::new() }
     }
@@ -98,7 +98,7 @@ impl RegionRow {
 pub(crate) enum MetaRow {
     Region(RegionRow),
     Table(TableName, TableState),
-    /// Something that only HBase writes.
+    /// A row that only HBase writes.
     Other,
 }
 
@@ -158,7 +158,7 @@ fn open_region(
         .add(INFO, OPEN_SEQUENCE_NUMBER, open_sequence_number.to_be_bytes())
 }
 
-/// Lets a region's row name this server, if it names another one.
+/// Makes a region's row name this server, if it names another one.
 pub(super) fn rename_server(row: &RowResult, server: &ServerName) -> Option<ServerRename> {
     let name = server.to_string();
     let named = row.value(INFO, SERVER_NAME).is_some_and(|found| found != name.as_bytes());
@@ -169,7 +169,7 @@ pub(super) fn rename_server(row: &RowResult, server: &ServerName) -> Option<Serv
 /// A row of hbase:meta that names a server of HBase.
 pub(super) struct ServerRename {
     row: Vec<u8>,
-    /// Whether it says where clients find the server.
+    /// Whether it is the server's address for clients.
     is_located: bool,
 }
 
@@ -197,7 +197,8 @@ pub(super) fn put_closed_region(
         .into()
 }
 
-/// From when on the region's log counts, for a region that was flushed and is about to change.
+/// The sequence id from which the region's log counts, for a region that was flushed and is about
+/// to change.
 pub(super) fn put_open_sequence_number(
     info: &RegionInfo,
     open_sequence_number: u64,
@@ -208,7 +209,7 @@ pub(super) fn put_open_sequence_number(
         .into()
 }
 
-/// The parent of a split, which only its daughters read from any more.
+/// The parent of a split, which is now read only by its daughters.
 pub(super) fn put_split_parent(
     parent: &RegionInfo,
     daughters: [&RegionInfo; 2],
@@ -244,13 +245,13 @@ fn merge_qualifier(index: usize) -> String {
     format!("{MERGE_PREFIX}{index:04}")
 }
 
-/// Forgets what a merged region was made of.
+/// Removes the parents of a merged region.
 pub(super) fn delete_merge_parents(info: &RegionInfo, count: usize, timestamp: i64) -> Mutation {
     let delete = Delete::at(info.region_name(), timestamp);
     (0..count).fold(delete, |delete, index| delete.columns(INFO, merge_qualifier(index))).into()
 }
 
-/// Forgets a region.
+/// Removes a region.
 pub(super) fn delete_region(info: &RegionInfo, timestamp: i64) -> Mutation {
     Delete::at(info.region_name(), timestamp).family(INFO).into()
 }
@@ -261,7 +262,7 @@ pub(super) fn put_table_state(table: &TableName, state: TableState, timestamp: i
     Put::at(table.to_string(), timestamp).add(TABLE, STATE, message).into()
 }
 
-/// Forgets a table.
+/// Removes a table.
 pub(super) fn delete_table_state(table: &TableName, timestamp: i64) -> Mutation {
     Delete::at(table.to_string(), timestamp).columns(TABLE, STATE).into()
 }
@@ -275,7 +276,7 @@ pub(super) fn put_namespace(namespace: &NamespaceDescriptor, timestamp: i64) -> 
     Put::at(&namespace.name, timestamp).add(INFO, NAMESPACE_DESCRIPTOR, message.finish()).into()
 }
 
-/// Forgets a namespace, in hbase:namespace.
+/// Removes a namespace, in hbase:namespace.
 pub(super) fn delete_namespace(name: &str, timestamp: i64) -> Mutation {
     Delete::at(name, timestamp).family(INFO).into()
 }
@@ -286,7 +287,7 @@ pub(super) fn short_name(row: &[u8]) -> &[u8] {
     encoded.and_then(|row| row.rsplit(|byte| *byte == b'.').next()).unwrap_or(row)
 }
 
-/// The region that a cell of hbase:meta names as one that another was merged from.
+/// The region that a cell of hbase:meta names as a merge parent.
 pub(super) fn merge_parent(cell: &CellRef<'_>) -> Option<RegionInfo> {
     let is_parent =
         cell.family() == INFO.as_bytes() && cell.qualifier().starts_with(MERGE_PREFIX.as_bytes());
@@ -344,7 +345,7 @@ fn parse_region(row: &RowResult) -> Result<RegionRow> {
     Ok(RegionRow { info, open_sequence_number, daughters, merge_parents })
 }
 
-/// What a row of hbase:namespace says; nothing if it is no namespace.
+/// What a row of hbase:namespace says; `None` if it is not a namespace.
 ///
 /// # Errors
 /// `Io` if the descriptor makes no sense.

@@ -1,9 +1,9 @@
-//! The catalog's own tables as it uses them: read all, write durably, never go back in time.
+//! Access to the catalog's own tables: read everything, write durably, never go back in time.
 //!
-//! What a call writes to hbase:meta is one entry of the log: after a crash all of it is there or
-//! none. A procedure is done when its entry is durable.
+//! Each call writes one log entry to hbase:meta, so after a crash all of it is there or nothing. A
+//! procedure is committed when its entry is durable.
 //!
-//! Every write has a timestamp above all earlier ones, so that a table that is made again right
+//! Every write has a timestamp above all earlier ones, so that a table that is created again right
 //! after it was dropped is not hidden by its own delete marker, whatever the clock says.
 //!
 //! Threads: any.
@@ -27,7 +27,7 @@ pub(super) struct MetaTables {
     meta: Arc<Region>,
     namespace: Arc<Region>,
     clock: Arc<dyn Clock>,
-    /// The last timestamp that was given out; nothing until the first is asked for.
+    /// The last timestamp handed out; `None` before the first.
     last_timestamp: Mutex<Option<i64>>,
     /// Whether a write failed after it had begun.
     has_failed: AtomicBool,
@@ -47,7 +47,7 @@ impl MetaTables {
     /// Writes rows of hbase:meta, all or none; durable on return.
     ///
     /// # Errors
-    /// `RegionServerStopped` if the log failed: whether it happened shows at the next open.
+    /// `RegionServerStopped` if the log failed: the next open shows whether the write happened.
     pub(super) fn write(&self, mutations: &[Mutation]) -> Result<()> {
         self.commit(&self.meta, mutations)
     }
@@ -58,7 +58,7 @@ impl MetaTables {
         self.commit(&self.namespace, &[mutation])
     }
 
-    /// Forgets a namespace durably.
+    /// Removes a namespace durably.
     pub(super) fn delete_namespace(&self, name: &str) -> Result<()> {
         let mutation = meta::delete_namespace(name, self.next_timestamp()?);
         self.commit(&self.namespace, &[mutation])
@@ -67,7 +67,8 @@ impl MetaTables {
     fn commit(&self, region: &Region, mutations: &[Mutation]) -> Result<()> {
         let mutations: Vec<&Mutation> = mutations.iter().collect();
         region.mutate_rows(&mutations, Some(Durability::FsyncWal)).inspect_err(|error| {
-            // A region that is busy or closing has not begun; of everything else nobody knows.
+            // If the region was busy or closing, the write has not begun; after any other error,
+            // the outcome is unknown.
             if !matches!(error.kind(), ErrorKind::Busy | ErrorKind::NotServing) {
                 self.has_failed.store(true, Ordering::Release);
             }
@@ -88,7 +89,8 @@ impl MetaTables {
         Ok(())
     }
 
-    /// A time for writes and for the ids of new regions: now, but after every one before.
+    /// A timestamp for writes and for the ids of new regions: the current time, but later than all
+    /// before it.
     pub(super) fn next_timestamp(&self) -> Result<i64> {
         let mut last = self.last_timestamp.lock();
         let before = match *last {
@@ -101,7 +103,7 @@ impl MetaTables {
     }
 }
 
-/// The highest timestamp of all cells, delete markers and what they hide included.
+/// The highest timestamp of all cells, including delete markers and the cells that they hide.
 pub(super) fn highest_timestamp(region: &Region) -> Result<i64> {
     let mut highest = 0;
     for_each_row(region, &Scan::new().with_raw(true).with_versions(i32::MAX), |row| {

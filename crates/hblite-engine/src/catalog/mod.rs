@@ -1,24 +1,25 @@
-//! The catalog: which namespaces, tables and regions a store has.
+//! The catalog: the namespaces, tables and regions of a store.
 //!
-//! The truth is on disk, in hbase:meta, hbase:namespace and the tables' descriptor files. In memory
-//! is what it says, for lookups. [`Catalog`] is that state and its lookups; [`Procedures`] change
-//! it, one at a time.
+//! The catalog is stored in hbase:meta, hbase:namespace and the tables' descriptor files, and
+//! mirrored in memory for lookups. [`Catalog`] is that state with its lookups; [`Procedures`]
+//! change it, one at a time.
 //!
-//! - `layout` (beside this folder) says where things lie; `descriptor_file` and `region_info_file`
-//!   what the small files hold; `meta` what the rows say
+//! - `layout` (next to this folder) defines the paths; `descriptor_file` and `region_info_file` the
+//!   contents of the small files; `meta` the contents of the rows
 //! - `meta_table` reads and writes the rows, `table_rows` groups them; `table` and `router` find
 //!   regions
-//! - `survey` reads them without opening the store, `loss` finds out whether some are lost,
-//!   `rebuild` makes them anew
-//! - `load` opens, with `open_regions`; `open_report` says what that changed, `orphans` takes away
-//!   what interrupted procedures left; `master_data` leaves a closed store for HBase to start on;
-//!   `hbase_root` and `master_procedures` refuse what HBase left and hblite cannot read
-//! - `procedures` is what all procedures share; `create`, `drop`, `state`, `modify`, `split`,
+//! - `survey` reads the rows without opening the store, `loss` detects whether some are lost,
+//!   `rebuild` writes them anew
+//! - `load` opens, with `open_regions`; `open_report` says what that changed, `orphans` removes
+//!   what interrupted procedures left; `master_data` prepares a closed store so that HBase can
+//!   start on it; `hbase_root` and `master_procedures` refuse what HBase left and hblite cannot
+//!   read
+//! - `procedures` has what all procedures share; `create`, `drop`, `state`, `modify`, `split`,
 //!   `merge`, `truncate_region`, `namespace`, `snapshot`, `bulk_load`, `backup` and `crash` are the
-//!   procedures, `sanity` their rules about settings, `parents` tidies up after split and merge
+//!   procedures, `sanity` has their rules about settings, `parents` cleans up after split and merge
 //!
-//! Threads: any. Lookups never wait for a procedure. A procedure waits for operations that are
-//! under way in the regions it closes; so nothing that a region waits for may wait for a procedure.
+//! Threads: any. Lookups never wait for a procedure. A procedure waits for operations in progress
+//! in the regions that it closes, so nothing that a region waits for may wait for a procedure.
 
 mod at_rest;
 mod backup;
@@ -90,12 +91,12 @@ pub struct Catalog {
     context: Arc<EngineContext>,
     meta: MetaTables,
     server: ServerName,
-    /// Every name of a table, and every name whose slot is held.
+    /// Every name of a table, and every name whose slot is in use.
     tables: RwLock<BTreeMap<TableName, Arc<TableSlot>>>,
     /// Regions in service by encoded name.
     regions: RwLock<HashMap<String, Arc<Region>>>,
     namespaces: RwLock<BTreeMap<String, NamespaceDescriptor>>,
-    /// Held by the procedure that is under way.
+    /// Held by the running procedure.
     procedure: Mutex<()>,
     open_report: OpenReport,
     /// Regions by encoded name that need no file while this is their last sequence id.
@@ -104,13 +105,13 @@ pub struct Catalog {
 
 /// Finding regions.
 impl Catalog {
-    /// The place of a table's name, whether there is such a table or not.
+    /// The slot of a table's name, whether the table exists or not.
     pub(crate) fn slot(&self, name: &TableName) -> Arc<TableSlot> {
         if let Some(slot) = self.tables.read().get(name) {
             return Arc::clone(slot);
         }
         let mut tables = self.tables.write();
-        // Names that nobody asks for any more do not pile up.
+        // Unused names do not accumulate.
         tables.retain(|_, slot| slot.is_present() || Arc::strong_count(slot) > 1);
         let slot =
             tables.entry(name.clone()).or_insert_with(|| Arc::new(TableSlot::new(name.clone())));
@@ -159,12 +160,13 @@ impl Catalog {
             .ok_or_else(|| Error::new(Exception::UnknownRegion, name))
     }
 
-    /// The regions of a table that are in service, by start key; none if it is not there.
+    /// The regions of a table that are in service, by start key; none if the table does not exist.
     pub(crate) fn regions(&self, table: &TableName) -> Vec<Arc<Region>> {
         self.entry(table).map_or_else(|_| Vec::new(), |entry| entry.regions().to_vec())
     }
 
-    /// The regions of a table, by start key, whether in service or not; none if it is not there.
+    /// The regions of a table, by start key, whether in service or not; none if the table does not
+    /// exist.
     pub fn region_infos(&self, table: &TableName) -> Vec<RegionInfo> {
         self.entry(table)
             .map_or_else(|_| Vec::new(), |e| e.live_rows().map(|row| row.info.clone()).collect())
@@ -180,7 +182,7 @@ impl Catalog {
         Ok(RegionLocation { region, server: format!("{host}:{port}") })
     }
 
-    /// The regions of a table that must be enabled.
+    /// The regions of a table, which must be enabled.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`.
@@ -215,7 +217,7 @@ impl Catalog {
 
 /// Tables.
 impl Catalog {
-    /// Whether the table is there.
+    /// Whether the table exists.
     pub fn table_exists(&self, table: &TableName) -> bool {
         self.entry(table).is_ok()
     }
@@ -259,7 +261,7 @@ impl Catalog {
         Error::new(Exception::NotServingRegion, message)
     }
 
-    /// The ways to change this.
+    /// The procedures that change this.
     pub fn procedures(&self) -> Procedures<'_> {
         Procedures(self)
     }
@@ -269,12 +271,12 @@ impl Catalog {
         &self.context.env.clock
     }
 
-    /// Notified when regions come into service, or will not any more.
+    /// Notified when regions come into service, or when none will any more.
     pub(crate) fn region_changes(&self) -> &Signal {
         &self.context.region_changes
     }
 
-    /// What the open changed beyond what belongs to the store.
+    /// What the open changed in the directory besides the store's own files.
     pub fn open_report(&self) -> &OpenReport {
         &self.open_report
     }
@@ -308,9 +310,9 @@ impl Catalog {
     }
 }
 
-/// For procedures and the open.
+/// For procedures and for opening the store.
 impl Catalog {
-    /// Makes `entry` what everybody sees of a table.
+    /// Publishes `entry` as the state of a table.
     fn publish(&self, name: &TableName, entry: Option<TableEntry>) -> Option<Arc<TableEntry>> {
         let entry = entry.map(Arc::new);
         let slot = self.slot(name);

@@ -1,16 +1,16 @@
-//! Changing a table's settings and families.
+//! Changes a table's settings and families.
 //!
 //! 1. check the new settings
-//! 2. flush the regions, so that the log has nothing of a family that goes
-//! 3. for a family that comes: hbase:meta says from which id on the regions' logs count, and
-//!    directories that an earlier family of the name left are removed
+//! 2. flush the regions, so that the log has no cells of a removed family
+//! 3. for an added family: hbase:meta records the id from which the regions' logs count, and
+//!    directories left by an earlier family of the same name are removed
 //! 4. commit: the descriptor file, durably
 //! 5. publish the settings
 //! 6. close the regions and open them with the new settings, one after the other; the directories
-//!    of families that went are removed
+//!    of removed families are deleted
 //!
-//! After a crash before step 4 the old settings hold, after it the new ones; directories of
-//! families that went are removed by the next open or before a family of their name comes.
+//! After a crash before step 4 the old settings are in effect, after it the new ones. Directories
+//! of removed families are deleted by the next open, or before a family of the same name is added.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -43,7 +43,7 @@ impl Procedures<'_> {
     /// Adds a family.
     ///
     /// # Errors
-    /// As [`Procedures::modify_table`]; `InvalidFamilyOperation` if it is there.
+    /// As [`Procedures::modify_table`]; `InvalidFamilyOperation` if it exists.
     pub fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
         family.check_name()?;
         self.modify(table, |before| {
@@ -115,14 +115,14 @@ impl Procedures<'_> {
         self.prepare_new_families(&entry.descriptor, &after, &rows)?;
         if let Err(error) = self.write_descriptor(&after) {
             if error.exception() == Exception::RegionServerStopped {
-                // Either settings may hold after the next open: nothing may be written or removed
-                // that one of them does not know.
+                // Either settings may be in effect after the next open: nothing may be written or
+                // removed that one of them does not know.
                 self.context.is_closed.store(true, Ordering::Release);
                 entry.regions().iter().for_each(|region| region.stop_serving());
             }
             return Err(error);
         }
-        // From here on the new settings hold, whatever fails.
+        // From here on the new settings are in effect, whatever fails.
         let counts = (entry.descriptor.region_replication(), after.region_replication());
         let replicas_changed = self.change_replicas(&entry, counts.0, counts.1);
         let regions = entry.regions().to_vec();
@@ -131,7 +131,7 @@ impl Procedures<'_> {
         self.reopen_regions(&entry, &after).and(replicas_changed)
     }
 
-    /// Sees to it that families which come find nothing of earlier ones of their names.
+    /// Makes sure that added families find nothing left by earlier families of the same names.
     fn prepare_new_families(
         &self,
         before: &TableDescriptor,
@@ -152,7 +152,7 @@ impl Procedures<'_> {
         self.meta.write(&mutations)?;
         let fs = self.context.env.fs.as_ref();
         for row in rows {
-            // Cells that nobody asked to delete, if there are any, are kept.
+            // Cells that no request deleted, if there are any, are kept.
             self.remove_family_dirs(&row.info, before, after, Shape::Empty)?;
             // A power cut must not bring back what was removed, now or earlier.
             let dir = self.context.layout.region_dir(&row.info);
@@ -164,8 +164,8 @@ impl Procedures<'_> {
         Ok(())
     }
 
-    /// Removes a region's directories of families that `with` has and `without` has not. What is
-    /// not of this shape goes to the archive.
+    /// Removes a region's directories of families that are in `with` but not in `without`. Anything
+    /// that does not look like one goes to the archive.
     fn remove_family_dirs(
         &self,
         region: &RegionInfo,
@@ -185,13 +185,13 @@ impl Procedures<'_> {
         let layout = &self.context.layout;
         let dir = layout.table_descriptor_dir(table.name());
         let fs = self.context.env.fs.as_ref();
-        // First, so that nothing can fail once the descriptor is there.
+        // First, so that nothing can fail after the descriptor is written.
         layout.make_durable(fs, &dir)?;
         descriptor_file::write(fs, &dir, table, Safety::Durable)
     }
 
-    /// Takes the regions out of service and back, one after the other. One that fails does not
-    /// keep the others from it.
+    /// Takes the regions out of service and back, one after the other. A failure of one does not
+    /// affect the others.
     fn reopen_regions(&self, before: &TableEntry, after: &Arc<TableDescriptor>) -> Result<()> {
         let mut first_error = None;
         let mut left_open = Vec::new();
@@ -203,7 +203,7 @@ impl Procedures<'_> {
                 }
             }
         }
-        // Of regions out of service too, what is left of families that went.
+        // Also for regions out of service: the remains of removed families.
         for row in before.rows.iter().filter(|row| !left_open.contains(&&row.info)) {
             let _ = self.remove_family_dirs(&row.info, after, &before.descriptor, Shape::Family);
         }
@@ -217,7 +217,8 @@ impl Procedures<'_> {
         after: &Arc<TableDescriptor>,
     ) -> Result<()> {
         region.close()?;
-        // What cannot be removed now goes, at the latest, before a family of its name comes.
+        // What cannot be removed now is removed, at the latest, before a family of the same name is
+        // added.
         let _ = self.remove_family_dirs(region.info(), after, before, Shape::Family);
         let table = region.info().table();
         let entry = self.entry(table)?;
@@ -238,7 +239,7 @@ impl Procedures<'_> {
     }
 }
 
-/// Flushes every region. Gives the rows with the ids from which on the logs count.
+/// Flushes every region. Returns the rows with the ids from which the logs count.
 fn flush_all(entry: &TableEntry) -> Result<Vec<RegionRow>> {
     let mut rows = entry.rows.clone();
     for region in entry.regions() {

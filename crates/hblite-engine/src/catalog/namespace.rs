@@ -1,18 +1,18 @@
-//! Creating, altering and dropping namespaces.
+//! Creates, alters and drops namespaces.
 //!
 //! 1. check
-//! 2. create: make the directory; after a crash it is there, and does no harm
+//! 2. create: make the directory; if it is left after a crash, it is harmless
 //! 3. commit: the row in hbase:namespace
 //! 4. publish
-//! 5. drop: remove the directory if it is empty; one that stays is taken over by the next namespace
-//!    of the name
+//! 5. drop: remove the directory if it is empty; a directory that stays is reused by the next
+//!    namespace of the same name
 
 use hblite_model::name::{DEFAULT_NAMESPACE, SYSTEM_NAMESPACE, check_namespace_name};
 use hblite_model::{Error, Exception, NamespaceDescriptor, Result};
 
 use super::Procedures;
 
-/// Quotas must be above 0 although hblite does not count against them.
+/// Quotas must be above 0, although hblite does not enforce them.
 const QUOTAS: [(&str, &str); 2] =
     [("hbase.namespace.quota.maxregions", "region"), ("hbase.namespace.quota.maxtables", "tables")];
 
@@ -22,7 +22,8 @@ impl Procedures<'_> {
     /// # Errors
     /// `Io` with the rule that the name breaks, `NamespaceExist`, `Constraint`.
     pub fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        // The master finds a bad name, and the client gets what it says as a plain IOException.
+        // HBase's master detects a bad name, and the client gets its message as a plain
+        // IOException.
         check_namespace_name(&namespace.name)
             .map_err(|error| Error::invalid_argument(Exception::Io, error.message()))?;
         let _procedure = self.begin_procedure()?;
@@ -74,7 +75,7 @@ impl Procedures<'_> {
         self.meta.delete_namespace(name)?;
         self.namespaces.write().remove(name);
         let layout = &self.context.layout;
-        // Left behind, it is a directory that a namespace of its name takes over.
+        // If it stays, the next namespace of the same name reuses it.
         let _ = layout.remove_if_empty(self.context.env.fs.as_ref(), &layout.namespace_dir(name));
         Ok(())
     }

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 
 use hblite_model::TableName;
 
-/// What an open changed in the store's directory, beyond what belongs to the store.
+/// What an open changed in the store's directory, besides the store's own files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OpenReport {
-    /// Directories that were in the way and are in the archive now. `hblite check --clean` deletes
-    /// them.
+    /// Directories that were in the way and were moved to the archive. `hblite check --clean`
+    /// deletes them.
     pub moved: Vec<Moved>,
     /// Directories without cells that an interrupted procedure of hblite had left; deleted.
     pub removed: Vec<PathBuf>,
-    /// What was rebuilt of a lost hbase:meta, by an open with salvage.
+    /// What an open with salvage rebuilt of a lost hbase:meta.
     pub rebuilt: Option<CatalogRebuild>,
 }
 
 impl OpenReport {
-    /// What a user should know, a line each; nothing in most cases.
+    /// What a user should know, one line each; usually empty.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let rebuilt = self.rebuilt.iter().flat_map(CatalogRebuild::lines);
         rebuilt.chain(self.moved.iter().map(Moved::to_string))
@@ -51,9 +51,9 @@ pub struct CatalogRebuild {
     pub losses: Vec<String>,
     /// Tables that hbase:meta names again.
     pub tables: Vec<TableName>,
-    /// How many regions of them it names again.
+    /// How many of their regions it names again.
     pub regions: usize,
-    /// What could have been meant otherwise, or could not be used.
+    /// What was ambiguous, or could not be used.
     pub ambiguities: Vec<String>,
 }
 

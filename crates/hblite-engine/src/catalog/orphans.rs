@@ -1,10 +1,10 @@
-//! Directories of no known table or region, in the places where tables and regions are.
+//! Directories of unknown tables or regions, in the places of tables and regions.
 //!
-//! They are looked for when a store is opened. One that hblite wrote, all of it, and that has no
-//! store files of its own, is what a procedure that was cut off left behind: a region that never
-//! served, or daughters that only refer to their parent. It is removed. Any other is moved to the
-//! archive and reported: the rest of a table that was being dropped, or something that was put
-//! there by hand. Files are left alone: nothing of a store has their names.
+//! An open looks for them. A directory that only hblite wrote to, and that has no store files of
+//! its own, was left behind by an interrupted procedure: a region that never served, or daughters
+//! that only refer to their parent. It is removed. Any other directory is moved to the archive and
+//! reported: the rest of a table that was being dropped, or something that was put there by hand.
+//! Files are left alone, since no part of a store has their names.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::layout::{
     RECOVERED_EDITS_DIR, Retired, Shape, TABLE_DESCRIPTOR_DIR, UNCLAIMED_FILE, is_region_name,
 };
 
-/// Takes away what belongs to no table.
+/// Removes or archives what belongs to no table.
 pub(super) fn retire(catalog: &Catalog) -> Result<OpenReport> {
     let (fs, layout) = (catalog.context.env.fs.as_ref(), &catalog.context.layout);
     let mut report = OpenReport::default();
@@ -38,8 +38,8 @@ pub(super) fn retire(catalog: &Catalog) -> Result<OpenReport> {
     Ok(report)
 }
 
-/// Takes away a table's regions that are not known to it. Not while the outcome of a commit is
-/// unknown: they may be just what it committed.
+/// Removes or archives region directories that the table does not know. Not while the outcome of a
+/// commit is unknown, since it may have committed exactly these.
 pub(super) fn retire_regions(
     catalog: &Catalog,
     table_dir: &Path,
@@ -67,7 +67,7 @@ fn retire_dir(catalog: &Catalog, dir: &Path, shape: Shape, report: &mut OpenRepo
         Shape::Table => table_has_data(fs, dir)?,
         _ => region_has_data(fs, dir)?,
     };
-    // HBase's directories are not hblite's to remove.
+    // hblite does not remove HBase's directories.
     let is_kept = has_data || catalog.context.options.adopts_hbase;
     let retired = match is_kept || !is_made_by_procedure(fs, dir, shape)? {
         true => layout.archive_dir_of(fs, dir)?.map_or(Retired::Absent, Retired::Archived),
@@ -81,8 +81,8 @@ fn retire_dir(catalog: &Catalog, dir: &Path, shape: Shape, report: &mut OpenRepo
     Ok(())
 }
 
-/// Whether a procedure of hblite makes directories like this one: a region's has the region's name,
-/// a table's has settings.
+/// Whether a procedure of hblite creates directories like this one: a region's directory has the
+/// region's name, a table's has settings.
 fn is_made_by_procedure(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result<bool> {
     if shape == Shape::Region {
         let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -92,7 +92,7 @@ fn is_made_by_procedure(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result
     fs.exists(&settings).map_err(|error| Error::io("cannot look for", &settings, error))
 }
 
-/// Takes away one table's directory that belongs to nothing, before something else takes its name.
+/// Removes or archives the directory of an unknown table, before its name is used again.
 pub(super) fn retire_table(catalog: &Catalog, dir: &Path) -> Result<()> {
     let fs = catalog.context.env.fs.as_ref();
     if fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))? {
@@ -110,8 +110,8 @@ pub(crate) fn table_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether a family has a file that is no mere reference to another region's, and not a snapshot's
-/// as well.
+/// Whether a family has a file of its own: neither a reference to another region's file, nor a
+/// snapshot's file.
 pub(crate) fn region_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
     let unclaimed = dir.join(UNCLAIMED_FILE);
     if fs.exists(&unclaimed).map_err(|e| Error::io("cannot look for", &unclaimed, e))? {

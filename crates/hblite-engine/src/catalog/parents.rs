@@ -1,12 +1,12 @@
-//! Tidying up after splits and merges (`CatalogJanitor`).
+//! Cleans up after splits and merges (`CatalogJanitor`).
 //!
-//! Daughters and merged regions refer to their parents' files until a compaction gave them files of
-//! their own. A parent goes when nothing refers to it:
+//! Daughters and merged regions refer to their parents' files until a compaction gives them files
+//! of their own. A parent is removed when nothing refers to it:
 //!
-//! 1. make durable that the heirs need it no more
-//! 2. commit: hbase:meta names it no more
+//! 1. make durable that the heirs no longer need it
+//! 2. commit: hbase:meta no longer names it
 //! 3. publish
-//! 4. remove its directory; after a crash before that, the next open does
+//! 4. remove its directory; after a crash before that, the next open does this
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::layout::Shape;
 
 impl Procedures<'_> {
     /// Removes the parents that nothing refers to any more and that were kept long enough. Does
-    /// nothing while a procedure is under way: there is a next time.
+    /// nothing while a procedure is in progress; a later call will do it.
     ///
     /// # Errors
     /// `Io`, `RegionServerStopped`.
@@ -39,7 +39,7 @@ impl Procedures<'_> {
         };
         let kept_ms = self.context.options.parents_kept_ms;
         let latest = self.context.env.clock.now_millis().saturating_sub(kept_ms);
-        // The id of a region is the time when it was made.
+        // The id of a region is the time of its creation.
         let is_old =
             |heir: &RegionInfo| i64::try_from(heir.region_id()).is_ok_and(|id| id <= latest);
         for table in tables {
@@ -55,14 +55,14 @@ impl Procedures<'_> {
         })
     }
 
-    /// Removes parents that have an heir which `is_meant`.
+    /// Removes parents of which an heir satisfies `is_meant`.
     fn clean_parents_where(
         &self,
         table: &TableName,
         is_meant: impl Fn(&RegionInfo) -> bool,
     ) -> Result<()> {
         let entry = self.entry(table)?;
-        // Of a table out of service nobody knows what still refers to what.
+        // For a table out of service, it is not known which references are left.
         if entry.state != TableState::Enabled {
             return Ok(());
         }
@@ -103,8 +103,8 @@ impl Procedures<'_> {
         Ok(())
     }
 
-    /// Sees to it that no reference of these regions comes back after a power cut: what it refers
-    /// to will be gone.
+    /// Makes sure that no reference of these regions comes back after a power cut, since its target
+    /// will be removed.
     fn make_removals_durable<'r>(
         &self,
         entry: &TableEntry,
@@ -123,7 +123,7 @@ impl Procedures<'_> {
         Ok(())
     }
 
-    /// Removes the directories of regions that are no more. What fails is left for the next open.
+    /// Removes the directories of removed regions. What fails is left for the next open.
     pub(super) fn remove_region_dirs<'r>(&self, regions: impl IntoIterator<Item = &'r RegionInfo>) {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         for info in regions {
@@ -132,13 +132,13 @@ impl Procedures<'_> {
     }
 }
 
-/// Whether a region reads from no other. One that was split or merged itself did not either: such
-/// regions are refused.
+/// Whether a region reads from no other region. A region that was split or merged itself did not
+/// read from others either: a region with references cannot be split or merged.
 fn is_independent(entry: &TableEntry, info: &RegionInfo) -> bool {
     let is_live = entry.live_rows().any(|row| row.info.encoded_name() == info.encoded_name());
     match entry.region(info.encoded_name()) {
         Some(region) => !region.has_references(),
-        // A live one out of service could not be opened; it may need its parent's files.
+        // A live region out of service could not be opened; it may need its parent's files.
         None => !is_live,
     }
 }

@@ -7,12 +7,12 @@
 //! 4. publish in memory
 //! 5. remove files that nothing refers to any more
 //!
-//! A crash before the commit leaves the state of before, with files that the next open takes away
-//! (see `orphans`). A crash after it leaves the new state, with the old files for the next open to
-//! take away. An error before the commit is a procedure that did not happen. The head of each
-//! procedure's file lists its own steps.
+//! A crash before the commit leaves the old state, with files that the next open removes (see
+//! `orphans`). A crash after it leaves the new state, with old files that the next open removes. An
+//! error before the commit means that the procedure had no effect. The head of each procedure's
+//! file lists its own steps.
 //!
-//! Threads: any. The guard of [`Procedures::begin_procedure`] lets one work at a time.
+//! Threads: any. The guard of [`Procedures::begin_procedure`] lets one run at a time.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ use super::table::TableEntry;
 use super::{Catalog, open_regions};
 use crate::region::Region;
 
-/// The ways to change a store's tables, regions and namespaces.
+/// The procedures that change a store's tables, regions and namespaces.
 ///
 /// # Errors
 /// All may fail with `RegionServerStopped` if the store is closed or its catalog failed, and with
-/// `DoNotRetryIo` if it was opened only to be read.
+/// `DoNotRetryIo` if it was opened read-only.
 #[derive(Debug, Clone, Copy)]
 pub struct Procedures<'c>(pub(crate) &'c Catalog);
 
@@ -42,11 +42,11 @@ impl Deref for Procedures<'_> {
 }
 
 impl Procedures<'_> {
-    /// Waits until no other procedure is under way.
+    /// Waits until no other procedure is in progress.
     ///
     /// # Errors
-    /// `RegionServerStopped` if the store is closed, or a commit failed before. Whether that
-    /// happened is unknown, and so is which files are needed: nothing may be changed until the
+    /// `RegionServerStopped` if the store is closed, or an earlier commit failed. The outcome of
+    /// that commit is unknown, and so is which files are needed: nothing may be changed until the
     /// store is opened again. `Io`: nothing was done.
     pub(super) fn begin_procedure(&self) -> Result<MutexGuard<'_, ()>> {
         let guard = self.procedure.lock();
@@ -86,8 +86,8 @@ impl Procedures<'_> {
         Ok(regions)
     }
 
-    /// Flushes and closes all of these or none; those that were closed are opened again.
-    /// Returns their rows with the ids from which on their logs count.
+    /// Flushes and closes all of these or none; after a failure, those that were closed are opened
+    /// again. Returns their rows with the ids from which their logs count.
     pub(super) fn close_regions(
         &self,
         entry: &TableEntry,
@@ -135,7 +135,7 @@ impl Procedures<'_> {
 /// Takes regions out of service that hold nothing of value.
 pub(super) fn discard(regions: &[Arc<Region>]) {
     for region in regions {
-        // What fails is only the removal of old logs, which the next flush tries again.
+        // Only the removal of old logs can fail here; the next flush tries again.
         let _ = region.discard();
     }
 }

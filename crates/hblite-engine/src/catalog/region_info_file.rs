@@ -7,9 +7,9 @@
 //! info:regioninfo    "PBUF" RegionInfo
 //! ```
 //!
-//! hbase:meta is the truth about regions. The file is for tools that look at a directory alone, and
-//! tells whose directory it is: one that names another region is an error. It is written once,
-//! without waiting for the disk, and written again from hbase:meta when it is missing or damaged.
+//! hbase:meta is authoritative for regions. The file is for tools that look only at a directory,
+//! and says to which region it belongs: a file that names another region is an error. It is written
+//! once, without waiting for the disk, and rewritten from hbase:meta if it is missing or damaged.
 
 use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, MessageWriter};
@@ -21,9 +21,9 @@ use crate::sealed;
 
 /// What to do about a file that names another region.
 const REMEDY: &str = "if the directory is the region's, remove the file, and the next open writes \
-                      it as hbase:meta has it; otherwise restore the directory from a backup";
+                      it from hbase:meta; otherwise restore the directory from a backup";
 
-/// `RegionInfo` behind "PBUF", as in hbase:meta.
+/// `RegionInfo` after "PBUF", as in hbase:meta.
 pub(crate) fn encode(info: &RegionInfo) -> Vec<u8> {
     message(info).finish_with_magic()
 }
@@ -40,16 +40,16 @@ pub(super) fn message(info: &RegionInfo) -> MessageWriter {
         .number(7, 0)
 }
 
-/// What [`encode`] gave.
+/// Decodes the bytes of [`encode`].
 ///
 /// # Errors
-/// `Corrupt` if these bytes are no region.
+/// `Corrupt` if these bytes do not describe a region.
 pub(super) fn decode(bytes: &[u8]) -> Result<RegionInfo> {
     RegionInfo::from_bytes(bytes)
         .ok_or_else(|| Error::malformed("these bytes do not describe a region"))
 }
 
-/// The region that a `.regioninfo` names; nothing if it names none or its checksum is wrong.
+/// The region that a `.regioninfo` names; `None` if it names none or its checksum is wrong.
 pub(crate) fn decode_file(content: &[u8]) -> Option<RegionInfo> {
     let mut message = content.strip_prefix(protobuf::MAGIC.as_slice())?;
     let length = protobuf::read_varint(&mut message)?;
@@ -60,7 +60,7 @@ pub(crate) fn decode_file(content: &[u8]) -> Option<RegionInfo> {
     RegionInfo::from_bytes(fields)
 }
 
-/// Whether these are the same region: what else they say changes in its life.
+/// Whether these identify the same region; the other fields change over its lifetime.
 pub(crate) fn is_same_region(left: &RegionInfo, right: &RegionInfo) -> bool {
     let identity = |info: &RegionInfo| {
         (info.encoded_name().to_owned(), info.table().clone(), info.end_key().to_vec())
@@ -77,7 +77,7 @@ pub(crate) fn file_content(info: &RegionInfo) -> Vec<u8> {
     content
 }
 
-/// Makes the region's directory and its `.regioninfo`, unless they exist.
+/// Creates the region's directory and its `.regioninfo`, unless they exist.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` if the file names another region.
@@ -86,7 +86,7 @@ pub(super) fn ensure(fs: &dyn FileSystem, layout: &Layout, info: &RegionInfo) ->
     let io = |error| Error::io("cannot write", &path, error);
     let content = file_content(info);
     if fs.exists(&path).map_err(io)? {
-        // A power cut may have left a part of it, or zeros: nothing waited for it to be safe.
+        // A power cut may have left a part of it, or zeros, since it was never synced.
         match decode_file(&fs.read(&path).map_err(io)?) {
             Some(found) if is_same_region(&found, info) => return Ok(()),
             Some(found) => {

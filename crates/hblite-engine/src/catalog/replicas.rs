@@ -9,8 +9,8 @@
 //!                    info:seqnumDuringOpen_0001   i64
 //! ```
 //!
-//! Invariant: once the store is open, the rows of an enabled table have the columns of exactly the
-//! replicas that its descriptor asks for. A crash between the descriptor and the rows is repaired
+//! Invariant: once the store is open, the rows of an enabled table have columns for exactly the
+//! replicas that its descriptor requests. A crash between the descriptor and the rows is repaired
 //! by the next open.
 //!
 //! Threads: any; the catalog's procedures run one at a time.
@@ -87,7 +87,7 @@ pub(super) fn put_closed(info: &RegionInfo, ids: Range<u16>, timestamp: i64) -> 
     (!ids.is_empty()).then(|| ids.fold(put, add).into())
 }
 
-/// Forgets the replicas `ids` of a region.
+/// Removes the replicas `ids` of a region.
 fn delete(row: &[u8], ids: impl ExactSizeIterator<Item = u16>, timestamp: i64) -> Option<Mutation> {
     let delete = Delete::at(row, timestamp);
     let forget = |delete: Delete, id| {
@@ -98,7 +98,7 @@ fn delete(row: &[u8], ids: impl ExactSizeIterator<Item = u16>, timestamp: i64) -
 }
 
 impl Catalog {
-    /// Adds or forgets replicas of a table whose number of replicas was changed.
+    /// Adds or removes replicas of a table whose number of replicas was changed.
     pub(super) fn change_replicas(
         &self,
         entry: &TableEntry,
@@ -120,8 +120,8 @@ impl Catalog {
         self.meta.write(&mutations)
     }
 
-    /// Makes the rows of hbase:meta name the replicas that the descriptors ask for, on the store's
-    /// server: HBase had the directory, or a change was cut short.
+    /// Makes the rows of hbase:meta name the replicas that the descriptors request, on the store's
+    /// server. Needed if HBase had the directory, or if a change was interrupted.
     pub(super) fn settle_replicas(&self, named: &Named) -> Result<()> {
         if self.context.options.is_read_only {
             return Ok(());

@@ -1,8 +1,8 @@
-//! From a row to the region that holds it.
+//! Finds the region that holds a row.
 //!
 //! The regions of a table in order of their start keys, as one immutable value: a split or merge
-//! makes a new one. Start keys are searched by their first 8 bytes, side by side in memory; whole
-//! keys are compared only among those that begin alike. Nothing is allocated.
+//! creates a new one. Start keys are searched by their first 8 bytes, which are adjacent in memory;
+//! whole keys are compared only if those are equal. Nothing is allocated.
 //!
 //! Threads: any; immutable.
 
@@ -12,7 +12,7 @@ use hblite_model::cell::key;
 
 use crate::region::Region;
 
-/// What a router routes to.
+/// Something that a router routes to.
 pub(crate) trait KeyRange {
     /// The first row, empty for the first region.
     fn start_key(&self) -> &[u8];
@@ -36,7 +36,7 @@ impl KeyRange for Region {
 /// Regions by row.
 #[derive(Debug)]
 pub(crate) struct Router<R = Region> {
-    /// The first 8 bytes of each start key, zeros behind shorter ones, as a big-endian number.
+    /// The first 8 bytes of each start key, padded with zeros, as a big-endian number.
     prefixes: Box<[u64]>,
     regions: Box<[Arc<R>]>,
 }
@@ -54,7 +54,7 @@ impl<R: KeyRange> Router<R> {
         &self.regions
     }
 
-    /// The region that holds `row`; nothing if there is a hole.
+    /// The region that holds `row`; `None` if there is a hole.
     #[inline]
     pub(crate) fn find(&self, row: &[u8]) -> Option<&Arc<R>> {
         let region = self.regions.get(self.count_up_to(row).checked_sub(1)?)?;
@@ -77,7 +77,7 @@ impl<R: KeyRange> Router<R> {
             return 1;
         }
         let wanted = key::row_prefix(row);
-        // A smaller prefix is a smaller key; an equal one decides nothing.
+        // A smaller prefix means a smaller key; equal prefixes decide nothing.
         let smaller = self.prefixes.partition_point(|prefix| *prefix < wanted);
         let alike = self.prefixes[smaller..].partition_point(|prefix| *prefix == wanted);
         let alike = &self.regions[smaller..smaller + alike];
@@ -110,7 +110,7 @@ mod tests {
         Router::new(ranges.into_iter().rev().collect())
     }
 
-    /// Against a walk over all regions, with rows around every border.
+    /// Compared with a linear search, for rows around every boundary.
     #[test]
     fn finds_what_a_walk_finds() {
         let all: [&[&[u8]]; 5] = [

@@ -1,8 +1,8 @@
 //! What a table's settings must be: HBase's `TableDescriptorChecker`.
 //!
 //! Some rules are the Java client's and were checked when the descriptor was built; these are the
-//! server's. A table with `hbase.table.sanity.checks` = `false` passes them all, and so does one
-//! that says nothing of it in a store that does not check.
+//! server's. A table with `hbase.table.sanity.checks` = `false` passes them all; so does a table
+//! without that setting in a store that does not check.
 
 use hblite_model::descriptor::REGION_REPLICATION_MAX;
 use hblite_model::{BloomType, ColumnFamilyDescriptor, Error, Result, TableDescriptor};
@@ -21,11 +21,11 @@ const REPLICATION_SCOPES: std::ops::RangeInclusive<i64> = 0..=2;
 /// Refuses settings that HBase's master refuses.
 ///
 /// # Errors
-/// `DoNotRetryIo` with HBase's message; `IllegalArgument` for a value that is none.
+/// `DoNotRetryIo` with HBase's message; `IllegalArgument` for an invalid value.
 pub(super) fn check(table: &TableDescriptor, options: &EngineOptions) -> Result<()> {
     table.check_attributes()?;
     if let Some(problem) = classes::compaction_problem(table) {
-        // HBase checks it whatever the switch says, and after the problems with classes.
+        // HBase always checks it, whatever the switch says, after the classes.
         let first = table.flag(SWITCH, options.are_settings_checked).then(|| early_problem(table));
         return Err(refused(&first.flatten().unwrap_or(problem)));
     }
@@ -91,7 +91,7 @@ fn replication_problem(table: &TableDescriptor) -> Option<String> {
     }
 }
 
-/// As HBase without the native libraries for them.
+/// As HBase does without the native libraries for them.
 fn compression_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
     let missing = hblite_codec::ensure_available(family.compression()).err()?;
     let refused =
@@ -159,7 +159,7 @@ mod tests {
         Some(error.message().strip_suffix(BYPASS).expect("the way round").to_owned())
     }
 
-    /// `hbase.table.sanity.checks` is no way round types.
+    /// `hbase.table.sanity.checks` does not bypass the check of types.
     #[test]
     fn values_that_are_none_are_refused() {
         let keeps_none = ColumnFamilyDescriptor::new("f").with_versions(0);

@@ -1,12 +1,12 @@
-//! Splitting a region (`SplitTableRegionProcedure`).
+//! Splits a region (`SplitTableRegionProcedure`).
 //!
 //! 1. check, and flush while the region still serves
 //! 2. close the region
-//! 3. make the daughters' directories, with links and references to the parent's files, and open
+//! 3. create the daughters' directories, with links and references to the parent's files, and open
 //!    them
-//! 4. make the references durable: the parent's cells are reached through them only
+//! 4. make the references durable: the parent's cells are reachable only through them
 //! 5. commit: hbase:meta says that the parent is split, and names the daughters
-//! 6. publish the daughters, and ask for their compaction
+//! 6. publish the daughters, and request their compaction
 //!
 //! After a crash before step 5 the parent is opened again, and the next open retires the daughters'
 //! directories. After step 5 the daughters are opened; `parents` removes the parent once nothing
@@ -25,7 +25,7 @@ use crate::layout::UNCLAIMED_FILE;
 use crate::region::split_policy::SplitPolicy;
 use crate::region::{Region, split};
 
-/// With so many regions in service none is split by itself
+/// With this many regions in service, none is split automatically
 /// (`hbase.regionserver.regionSplitLimit`).
 const REGIONS_MAX: usize = 1000;
 
@@ -34,8 +34,8 @@ impl Procedures<'_> {
     /// its middle.
     ///
     /// # Errors
-    /// `TableNotFound`, and as [`Procedures::split_region`]; regions before the one that failed are
-    /// split then.
+    /// `TableNotFound`, and as for [`Procedures::split_region`]; regions before the one that failed
+    /// stay split.
     pub fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
         let entry = self.entry(table)?;
         for row in entry.live_rows() {
@@ -57,7 +57,7 @@ impl Procedures<'_> {
         self.split(&row.info, split_key)
     }
 
-    /// Splits the region if it has grown so large that its table's policy wants it split. Says
+    /// Splits the region if it has grown so large that its table's policy requires a split. Returns
     /// whether it did.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Procedures<'_> {
         Ok(is_due)
     }
 
-    /// Whether the region has grown so large, and may be split.
+    /// Whether the region has grown that large, and may be split.
     pub(crate) fn is_split_due(&self, region: &Region) -> bool {
         let table = region.info().table();
         self.context.options.is_split_enabled
@@ -100,10 +100,10 @@ impl Procedures<'_> {
             return Err(Error::do_not_retry(format!("{encoded} is not OPEN; state=CLOSED")));
         };
         self.clean_parents_of(table, std::slice::from_ref(parent))?;
-        // What is clean now is what everybody sees.
+        // From here on all readers see the new regions.
         let entry = self.entry(table)?;
         let split_key = check_splittable(region, split_key)?;
-        // Most of it while the region still serves; a flush that fails now has changed nothing.
+        // Most of it while the region still serves; a flush that fails here has changed nothing.
         region.flush()?;
         region.close()?;
         let result = self.split_closed(&entry, region, &split_key);
@@ -152,7 +152,7 @@ impl Procedures<'_> {
         Ok(())
     }
 
-    /// Makes the files of regions that take the place of closed ones durable, and opens them.
+    /// Makes the files of regions that replace closed ones durable, and opens them.
     pub(super) fn prepare_heirs(
         &self,
         entry: &TableEntry,
@@ -166,7 +166,7 @@ impl Procedures<'_> {
         {
             let dir = layout.family_dir(&row.info, family.name());
             let exists = fs.exists(&dir).map_err(|e| Error::io("cannot look for", &dir, e))?;
-            // The parents' cells are reached through these names only.
+            // The parents' cells are reachable only through these names.
             if exists && let Err(error) = layout.make_durable(fs, &dir) {
                 discard(&regions);
                 return Err(error);
@@ -175,7 +175,7 @@ impl Procedures<'_> {
         Ok(regions)
     }
 
-    /// Puts heirs in the place of the closed regions that they were made of.
+    /// Replaces closed regions with the heirs created from them.
     pub(super) fn publish_heirs(
         &self,
         entry: &TableEntry,
@@ -193,7 +193,7 @@ impl Procedures<'_> {
         let table = descriptor.name().clone();
         self.publish(&table, Some(TableEntry::new(descriptor, entry.state, rows, regions)));
         if self.context.options.is_compaction_enabled {
-            // Soon the heirs have files of their own, and the parents can go.
+            // Soon the heirs have files of their own, and the parents can be removed.
             for name in names {
                 self.context.chores.compact(&name);
             }
@@ -209,8 +209,8 @@ impl Procedures<'_> {
         }
     }
 
-    /// Takes away heirs whose making failed half-way; what cannot be taken away now goes with the
-    /// next open.
+    /// Removes heirs whose creation failed halfway; the next open removes what cannot be removed
+    /// now.
     pub(super) fn retire_half_made(&self, entry: &TableEntry) {
         let dir = self.context.layout.table_dir(entry.descriptor.name());
         let _ = orphans::retire_regions(self, &dir, entry, &mut OpenReport::default());
@@ -230,7 +230,7 @@ impl Procedures<'_> {
     }
 }
 
-/// Heirs hold the rows of the closed regions, without a hole or an overlap: both are sorted.
+/// Heirs hold the rows of the closed regions, without a hole or an overlap. Both lists are sorted.
 fn assert_same_rows(closed: &[Arc<Region>], heirs: &[Arc<Region>]) {
     let bounds = |regions: &[Arc<Region>]| {
         let meet = |pair: &[Arc<Region>]| pair[0].info().end_key() == pair[1].info().start_key();

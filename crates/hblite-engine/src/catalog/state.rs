@@ -1,9 +1,9 @@
-//! Enabling and disabling a table.
+//! Enables and disables a table.
 //!
 //! Disable:
 //! 1. flush and close the regions; after a crash they are opened again
-//! 2. commit: hbase:meta says that the table is disabled, and from which ids on the log of its
-//!    regions counts
+//! 2. commit: hbase:meta says that the table is disabled, and from which ids the log of its regions
+//!    counts
 //! 3. publish
 //!
 //! Enable:
@@ -20,11 +20,11 @@ use super::table::TableEntry;
 use super::{Procedures, replicas};
 
 impl Procedures<'_> {
-    /// Takes a table out of service; what it has in memory is flushed.
+    /// Takes a table out of service; its memory is flushed.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `Constraint` (the catalog's own tables), `Io`: the table
-    /// is in service as it was.
+    /// stays in service.
     pub fn disable_table(&self, table: &TableName) -> Result<()> {
         if table.is_meta() || *table == TableName::namespace_table() {
             return Err(Error::new(Exception::Constraint, format!("Cannot disable {table}")));

@@ -1,10 +1,10 @@
-//! hbase:meta as its files and the log have it, read without opening the store.
+//! Reads hbase:meta from its files and the log, without opening the store.
 //!
-//! Nothing is changed: for an open that has not decided yet, and for a check.
+//! Nothing is changed. It serves an open that has not decided yet, and a check.
 //!
 //! What hbase:meta *knew* is read from every cell, deleted or not: a region that was split, merged
 //! or dropped is known until a major compaction of hbase:meta drops its delete marker. So the
-//! directory of a removed region differs from one that hbase:meta never had.
+//! directory of a removed region can be distinguished from one that hbase:meta never had.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -45,19 +45,19 @@ impl MetaEntry {
     }
 }
 
-/// What hbase:meta says, and what it knew.
+/// What hbase:meta says, and what it once knew.
 #[derive(Default)]
 pub(crate) struct CatalogSurvey {
     /// Its rows, as an open would see them.
     pub(crate) rows: Vec<RowResult>,
-    /// Its files that a salvage has to do without, each with what is wrong.
+    /// Its files that a salvage cannot use, each with what is wrong.
     pub(crate) unreadable: Vec<(PathBuf, String)>,
     /// A family that has no store file, if there is one.
     pub(crate) family_without_files: Option<&'static str>,
-    /// Whether a major compaction may have dropped what hbase:meta knew: a region that it does
-    /// not know may then be one that was removed.
+    /// Whether a major compaction may have dropped what hbase:meta knew. If so, an unknown region
+    /// may be one that was removed.
     pub(crate) has_forgotten: bool,
-    /// Every row of which there is a cell, be it deleted, and every region that was merged.
+    /// Every row that has a cell, even a deleted one, and every region that was merged.
     known: HashSet<Vec<u8>>,
 }
 
@@ -97,19 +97,19 @@ impl CatalogSurvey {
         self.known.contains(name.as_bytes())
     }
 
-    /// Whether hbase:meta names a table beside the catalog's own.
+    /// Whether hbase:meta names a table other than the catalog's own.
     pub(super) fn names_tables(&self) -> bool {
         let own = [TableName::meta(), TableName::namespace_table()];
         self.rows.iter().any(|row| match meta::parse(row) {
             Ok(MetaRow::Region(row)) => !own.contains(row.info.table()),
             Ok(MetaRow::Table(table, _)) => !own.contains(&table),
             Ok(MetaRow::Other) => false,
-            // It names something; what, an open says.
+            // It names something; an open will show what.
             Err(_) => true,
         })
     }
 
-    /// Gives the number of files.
+    /// Returns the number of files.
     fn read_family(
         &mut self,
         env: &Env,
@@ -146,7 +146,7 @@ impl CatalogSurvey {
         Ok(file_count)
     }
 
-    /// Notes of what a cell speaks: a table by its name, a region by its encoded name.
+    /// Records what a cell is about: a table by its name, a region by its encoded name.
     fn note(&mut self, cell: &CellRef<'_>) {
         if let Some(parent) = meta::merge_parent(cell) {
             self.known.insert(parent.encoded_name().as_bytes().to_vec());

@@ -1,7 +1,8 @@
 //! A table as the catalog knows it: one immutable value, replaced when something changes.
 //!
-//! A [`TableSlot`] is the place of a table's name. Handles keep it, and find by it in a few tens of
-//! nanoseconds what is there now: one shared lock, a search, one count of the region.
+//! A [`TableSlot`] is the slot of a table's name. Handles keep it, and use it to find the current
+//! table in a few tens of nanoseconds: one shared lock, a search, one reference count of the
+//! region.
 //!
 //! Threads: any. Slots are written by catalog procedures only, of which one runs at a time.
 
@@ -20,7 +21,7 @@ use crate::region::Region;
 pub(crate) struct TableEntry {
     pub(super) descriptor: Arc<TableDescriptor>,
     pub(super) state: TableState,
-    /// Every region that hbase:meta has of the table, parents of splits included, by start key.
+    /// Every region of the table in hbase:meta, including parents of splits, by start key.
     pub(super) rows: Vec<RegionRow>,
     /// The regions in service: none if the table is disabled.
     pub(super) router: Router,
@@ -67,7 +68,7 @@ impl TableEntry {
     }
 }
 
-/// The place of a table's name.
+/// The slot of a table's name.
 #[derive(Debug)]
 pub(crate) struct TableSlot {
     name: TableName,
@@ -83,7 +84,7 @@ impl TableSlot {
         *self.entry.write() = entry;
     }
 
-    /// What is there now.
+    /// The current table.
     ///
     /// # Errors
     /// `TableNotFound`.

@@ -10,13 +10,13 @@ use crate::layout::NAMESPACE_REGION_ID;
 /// Tables as hbase:meta has them.
 pub(crate) type TableRows = BTreeMap<TableName, (TableState, Vec<RegionRow>)>;
 
-/// The row of hbase:meta for hbase:namespace, as every store begins with it.
+/// The row of hbase:meta for hbase:namespace, with which every store begins.
 pub(crate) fn namespace_row() -> RegionRow {
     let table = TableName::namespace_table();
     RegionRow::new(RegionInfo::new(table, b"", b"", NAMESPACE_REGION_ID), 1)
 }
 
-/// What the rows of hbase:meta say of each table.
+/// What the rows of hbase:meta say about each table.
 pub(crate) fn group_rows(rows: impl IntoIterator<Item = MetaRow>) -> TableRows {
     let mut states = BTreeMap::new();
     let mut regions: BTreeMap<TableName, Vec<RegionRow>> = BTreeMap::new();

@@ -1,10 +1,10 @@
-//! Emptying one region (`TruncateRegionProcedure`).
+//! Empties one region (`TruncateRegionProcedure`).
 //!
-//! The region keeps its name, so hbase:meta cannot tell its new files from the old ones. The commit
-//! is that its directory leaves its place:
+//! The region keeps its name, so hbase:meta cannot distinguish its new files from the old ones. The
+//! commit is the rename that moves its directory away:
 //!
-//! 1. flush and close: nothing of it is in the log alone
-//! 2. hbase:meta says from which id on its log counts, so that nothing comes back from the log
+//! 1. flush and close: none of its cells is only in the log
+//! 2. hbase:meta records the id from which its log counts, so that nothing is replayed from the log
 //! 3. its directory goes to the trash, durably; to the archive if hblite did not write all of it
 //! 4. it is opened without files
 //!
@@ -24,11 +24,12 @@ use crate::layout::{Shape, foreign_entry};
 use crate::region::Region;
 
 impl Procedures<'_> {
-    /// Removes all cells of a region, named by its full or encoded name. Name and borders stay.
+    /// Removes all cells of a region, named by its full or encoded name. Its name and boundaries
+    /// stay.
     ///
     /// # Errors
-    /// `UnknownRegion`, `TableNotEnabled`, `DoNotRetryIo` if it is not in service, `Io`: it is as
-    /// it was. `RegionServerStopped`: what it is shows when the store is opened again.
+    /// `UnknownRegion`, `TableNotEnabled`, `DoNotRetryIo` if it is not in service, `Io`: the region
+    /// is unchanged. `RegionServerStopped`: its state is known only when the store is opened again.
     pub fn truncate_region(&self, name: &str) -> Result<()> {
         let Some((table, row)) = self.find_row(name) else {
             let message = format!("No RegionState found for {}", encoded_part(name));
@@ -76,7 +77,7 @@ impl Procedures<'_> {
         let trash = match has_foreign {
             true => layout.archive_dir_of(fs, &dir)?,
             false => {
-                // It explains after a power cut why the region has no directory.
+                // After a power cut, it explains why the region has no directory.
                 layout.make_trash_durable(fs)?;
                 layout.move_to_trash(fs, &dir)?
             }
@@ -91,7 +92,7 @@ impl Procedures<'_> {
         let emptied = TableEntry::new(descriptor, entry.state, rows, regions);
         self.publish(info.table(), Some(emptied));
         if let Some(trash) = trash.filter(|_| !has_foreign) {
-            // What cannot be removed now goes with the next open.
+            // The next open removes what cannot be removed now.
             let _ = fs.remove_dir_all(&trash);
         }
         Ok(())
@@ -104,7 +105,7 @@ impl Procedures<'_> {
         trash: Option<&Path>,
     ) -> Result<Vec<Arc<Region>>> {
         let fs = self.context.env.fs.as_ref();
-        // The files must not come back beside those that the region gets from now on.
+        // The files must not come back next to those that the region gets from now on.
         if let Some(parent) = trash.and_then(Path::parent) {
             sync_dir(fs, parent)?;
         }
@@ -115,8 +116,8 @@ impl Procedures<'_> {
     /// Puts the directory of a region back from the trash, durably.
     ///
     /// # Errors
-    /// `RegionServerStopped`: whether it is there shows when the store is opened again, so nothing
-    /// is done with the store until then.
+    /// `RegionServerStopped`: only the next open shows whether it is there, so nothing is done with
+    /// the store until then.
     fn put_back(&self, info: &RegionInfo, trash: Option<&Path>) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let dir = layout.region_dir(info);

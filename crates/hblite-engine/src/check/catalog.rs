@@ -1,4 +1,4 @@
-//! hbase:meta: its rows as an open would see them, and the directories that they stand for.
+//! hbase:meta: its rows as an open would see them, and the directories that they describe.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// What an open refuses to do without.
+    /// What an open requires.
     fn check_losses(&mut self, survey: &CatalogSurvey, log: &ReplayReport) {
         let meta_dir = self.layout.table_dir(&TableName::meta());
         let losses = loss::find(self.fs(), &self.layout, self.had_catalog_files, survey, log);
@@ -71,7 +71,7 @@ impl Inspection<'_> {
         tables
     }
 
-    /// Tells directories of tables that hbase:meta does not have.
+    /// Reports directories of tables that hbase:meta does not have.
     fn check_directories(&mut self, tables: &TableRows) {
         let data_dir = self.layout.data_dir();
         for namespace in self.directories(&data_dir) {

@@ -1,14 +1,14 @@
-//! Whether the regions of a table take every row once.
+//! Whether each row of a table belongs to exactly one region.
 
 use std::fmt;
 
 use hblite_model::RegionInfo;
 use hblite_model::bytes::to_string_binary;
 
-/// What is wrong between regions.
+/// A defect between regions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Break<'a> {
-    /// No region takes rows from the first key on, up to the second; empty is without bound.
+    /// No region holds rows from the first key up to the second; empty means unbounded.
     Hole(&'a [u8], &'a [u8]),
     /// The second begins before the first ends.
     Overlap(&'a RegionInfo, &'a RegionInfo),
@@ -35,7 +35,7 @@ impl fmt::Display for Break<'_> {
     }
 }
 
-/// Holes and overlaps of the regions that are to take all rows.
+/// Holes and overlaps of the regions that should hold all rows.
 pub(super) fn breaks<'a>(regions: impl IntoIterator<Item = &'a RegionInfo>) -> Vec<Break<'a>> {
     let mut regions: Vec<&RegionInfo> = regions.into_iter().collect();
     regions.sort_by(|left, right| left.start_key().cmp(right.start_key()));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     proptest! {
-        /// Of small keys it can be counted how many regions take each.
+        /// For small keys, the regions that hold each can be counted.
         #[test]
         fn as_counting_says(borders in prop::collection::vec((0_u8..6, 0_u8..6), 0..6)) {
             let key = |at: u8| if at == 0 { String::new() } else { at.to_string() };

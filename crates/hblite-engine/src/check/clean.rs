@@ -1,6 +1,6 @@
-//! Deletes what opens of a store moved to its archive, and nothing else there.
+//! Deletes what opening a store moved to its archive, and nothing else there.
 //!
-//! Threads: the store's lock keeps everyone else out.
+//! Threads: the store's lock excludes all others.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::layout::{self, Layout, Tolerance};
 /// A directory that a clean deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cleaned {
-    /// Where it was in the archive; the end of the path says where in the store it was before.
+    /// Its path in the archive; the end of the path says where in the store it was before.
     pub path: PathBuf,
     /// Bytes of the files in it.
     pub bytes: u64,
@@ -24,8 +24,8 @@ pub struct Cleaned {
 /// store in `dir`, and lists them.
 ///
 /// # Errors
-/// `Io` if there is no store, it is open (the message names the holder), or a directory cannot be
-/// deleted: those before it are.
+/// `Io` if there is no store, if it is open (the message names the process), or if a directory
+/// cannot be deleted: those before it are deleted.
 pub fn clean(env: &Env, dir: &Path) -> Result<Vec<Cleaned>> {
     let (layout, fs) = (Layout::new(dir), env.fs.as_ref());
     let store_id = layout::recognize(fs, &layout, Tolerance::default())?.require_store(dir)?;

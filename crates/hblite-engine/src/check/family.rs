@@ -71,7 +71,7 @@ impl Inspection<'_> {
         self.check_missing(dir, owner, |name| names.contains(name) || replaced.contains(name));
     }
 
-    /// Reports the files of a family that are listed and not there.
+    /// Reports the files of a family that are listed but missing.
     pub(super) fn check_missing(
         &mut self,
         dir: &Path,
@@ -99,7 +99,7 @@ impl Inspection<'_> {
         is_replaced
     }
 
-    /// Checks a file that is in the archive alone.
+    /// Checks a file that is only in the archive.
     pub(super) fn check_archived_file(&mut self, path: &Path) {
         let file = StoreFile::open_with(self.fs(), &self.layout, None, path);
         let Some(file) = self.or_failure(FindingKind::StoreFile, path, file) else { return };
@@ -117,7 +117,7 @@ impl Inspection<'_> {
                 self.tell((reader.length() as f64 * share) as u64);
             }
         });
-        // What is wrong with its cells says more than that it is another file.
+        // A defect in its cells says more than the fact that it is another file.
         if findings.is_empty() {
             self.check_standing(file.path(), standing);
         }
@@ -151,7 +151,7 @@ impl Inspection<'_> {
                 return self.defect(FindingKind::Unreadable, &target, error.to_string());
             }
         }
-        // Its cells are checked where it stands; here only that it can be opened.
+        // Its cells are checked in its own directory; here only whether it can be opened.
         let file: Result<StoreFile, Error> =
             StoreFile::open_with(self.fs(), &self.layout, None, path);
         let Some(file) = self.or_failure(FindingKind::StoreFile, &target, file) else { return };

@@ -1,4 +1,4 @@
-//! The log: whether all of it can be read, and what it has of hbase:meta.
+//! The log: whether all of it can be read, and its entries for hbase:meta.
 
 use hblite_model::Error;
 
@@ -7,7 +7,7 @@ use crate::catalog::survey::MetaEntry;
 use crate::wal::{self, ReplayOptions, ReplayReport, Salvaged};
 
 impl Inspection<'_> {
-    /// Reads the log; gives what it has, and its entries for hbase:meta.
+    /// Reads the log; returns its contents, and its entries for hbase:meta.
     pub(super) fn check_log(&mut self) -> (ReplayReport, Vec<MetaEntry>) {
         let dir = self.layout.wal_dir();
         let (mut report, entries) = match self.replay(false) {
@@ -59,7 +59,7 @@ impl Inspection<'_> {
         Ok((report, entries))
     }
 
-    /// The error that a reading without salvage ends with must be among what is reported.
+    /// The error that ends a read without salvage must be among the reported ones.
     fn tell_first(&mut self, report: &mut ReplayReport, first: &Error) {
         let is_told = |damage: &Salvaged| {
             Some(&*damage.file) == first.file() && Some(damage.offset) == first.offset()

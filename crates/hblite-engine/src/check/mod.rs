@@ -12,17 +12,18 @@
 //!       store files            blocks, index, filters, order, key range, family       `store_file`
 //! ```
 //!
-//! Nothing is changed, and nothing is written: the lock is held for reading, if its file is there.
-//! Everything is looked at, whatever was found
-//! before: a damaged hbase:meta only means that directories cannot be compared with it.
+//! Nothing is changed or written: if there is a lock file, it is locked for reading. Everything is
+//! checked, whatever was found before: a damaged hbase:meta only means that directories cannot be
+//! compared with it.
 //!
-//! A *defect* is what an open refuses or what costs cells. A *note* is what an open tidies up or
-//! makes again by itself, as kills and power cuts leave it.
+//! A *defect* is something that an open refuses or that costs cells. A *note* is something that
+//! kills and power cuts leave behind, and that an open cleans up or recreates automatically.
 //!
-//! What no check can tell: that a region's directory is as old as its manifest, both from the same
-//! earlier moment, and what a table's settings were if they have no checksum, as HBase writes them.
+//! What no check can detect: that a region's directory and its manifest are both from the same
+//! earlier moment; and a changed value in a table's settings if they have no checksum, as HBase
+//! writes them.
 //!
-//! Threads: one check of a store at a time; the lock sees to it.
+//! Threads: one check of a store at a time, ensured by the lock.
 
 mod catalog;
 mod chain;
@@ -50,7 +51,7 @@ use crate::layout::{self, Layout, Place, RootFile, Tolerance};
 pub use self::clean::{Cleaned, clean};
 pub use self::report::{CheckProgress, CheckReport, Finding, FindingKind};
 
-/// Whether a creation was cut off before it wrote the files that every store has.
+/// Whether a creation was interrupted before it wrote the files that every store has.
 fn is_unfinished(layout: &Layout, fs: &dyn FileSystem) -> Result<bool> {
     let is_missing = |file: &Path| fs.exists(file).map(|is_there| !is_there);
     let files = [layout.cluster_id_file(), layout.version_file()];
@@ -66,7 +67,7 @@ fn is_unfinished(layout: &Layout, fs: &dyn FileSystem) -> Result<bool> {
 ///
 /// # Errors
 /// `NotFound` if there is no store; `Io` if another process has it open (the message names it) or
-/// its lock cannot be taken. What is wrong inside of the store is in the report.
+/// its lock cannot be taken. Damage inside the store is in the report.
 pub fn check(
     env: &Env,
     dir: &Path,
@@ -95,7 +96,7 @@ pub fn check(
     let mut inspection =
         Inspection { env, layout, had_catalog_files, survey, report, progress, bytes_total };
     if lock.is_none() {
-        let what = "is not there, so that the check keeps no process from opening the store";
+        let what = "is missing, so the check does not keep other processes from opening the store";
         inspection.note(FindingKind::Store, &inspection.layout.lock_file(), what);
     }
     inspection.check_root();
@@ -107,9 +108,9 @@ pub fn check(
     Ok(report)
 }
 
-/// The report on a directory whose files say that it was a store, and not which.
+/// The report on a directory whose files say that it was a store, but not which.
 fn unrecognizable(dir: &Path, error: &Error) -> CheckReport {
-    let what = "nothing else was checked: the store is not known by its files";
+    let what = "nothing else was checked: the files do not identify the store";
     CheckReport {
         defects: vec![Finding::of_error(FindingKind::Store, dir, error)],
         notes: vec![Finding::new(FindingKind::NotChecked, dir, None, what)],
@@ -117,7 +118,7 @@ fn unrecognizable(dir: &Path, error: &Error) -> CheckReport {
     }
 }
 
-/// One check under way.
+/// A check in progress.
 struct Inspection<'a> {
     env: &'a Env,
     layout: Layout,
@@ -143,18 +144,18 @@ impl Inspection<'_> {
         self.report.notes.push(Finding::new(kind, path, None, what));
     }
 
-    /// A defect that reading ran into; `path` is where, if the error does not say.
+    /// A defect found while reading; `path` is used if the error does not name a place.
     fn failure(&mut self, kind: FindingKind, path: &Path, error: &Error) {
         let kind = if error.kind() == ErrorKind::Io { FindingKind::Unreadable } else { kind };
         self.report.defects.push(Finding::of_error(kind, path, error));
     }
 
-    /// What `read` gives, or a defect of `path`.
+    /// What `read` returns, or a defect of `path`.
     fn or_failure<T>(&mut self, kind: FindingKind, path: &Path, read: Result<T>) -> Option<T> {
         read.inspect_err(|error| self.failure(kind, path, error)).ok()
     }
 
-    /// Tells how far the check has come, `bytes_ahead` beyond what is in the report.
+    /// Reports progress, `bytes_ahead` beyond what is in the report.
     fn tell(&mut self, bytes_ahead: u64) {
         let bytes = (self.report.bytes + bytes_ahead).min(self.bytes_total);
         (self.progress)(CheckProgress { bytes, bytes_total: self.bytes_total });
@@ -183,7 +184,7 @@ impl Inspection<'_> {
     }
 }
 
-/// Bytes of all files below a directory that can be listed: for the progress only.
+/// Bytes of all files below a directory that can be listed; only for the progress.
 fn size_below(fs: &dyn FileSystem, dir: &Path) -> u64 {
     let entries = fs.list_dir(dir).unwrap_or_default();
     let sizes = entries.iter().map(|entry| {

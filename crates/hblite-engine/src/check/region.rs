@@ -14,7 +14,7 @@ use crate::store::manifest::{self, Manifest};
 use crate::store::store_file::{loaded_name, loaded_sequence_id};
 
 impl Inspection<'_> {
-    /// Checks what stands in a region's directory.
+    /// Checks the contents of a region's directory.
     pub(super) fn check_region_files(
         &mut self,
         dir: &Path,
@@ -36,7 +36,7 @@ impl Inspection<'_> {
                     family.or_else(|| (!name.starts_with('\\')).then_some(name.as_bytes()));
                 self.check_family(&path, Owner { region, family, expected });
             } else if name != RECOVERED_EDITS_DIR {
-                self.note(FindingKind::Foreign, &path, "is of no family that the table has");
+                self.note(FindingKind::Foreign, &path, "belongs to no family of the table");
             }
             visited.insert(name);
         }
@@ -53,7 +53,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// The manifest in a region's directory, if it has one that counts.
+    /// The manifest in a region's directory, if it has a valid one.
     pub(super) fn read_manifest(&mut self, dir: &Path) -> Option<Manifest> {
         let region = dir.file_name()?.to_str()?;
         self.read_manifest_of(dir, region)
@@ -68,13 +68,13 @@ impl Inspection<'_> {
         if opened == manifest.hbase_opened {
             return Some(manifest);
         }
-        let what = "HBase has had the region open since: its files were compared with no list";
+        let what = "HBase has had the region open since: its files were not compared with a list";
         self.note(FindingKind::Manifest, &path, what);
         None
     }
 
-    /// Checks the files of bulk loads that the next open finishes, and adds those that were moved
-    /// already to what the region must have.
+    /// Checks the files of bulk loads that the next open finishes, and adds those that were already
+    /// moved to what the region must have.
     fn check_bulk_loads(
         &mut self,
         dir: &Path,

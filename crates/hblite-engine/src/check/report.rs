@@ -1,4 +1,4 @@
-//! What a check found, as values: for people one line each, for scripts by kind.
+//! What a check found, as values: one line each for people, by kind for scripts.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -35,64 +35,64 @@ macro_rules! finding_kinds {
 finding_kinds! {
     /// hbase.id, hbase.version or hblite.store.
     Store = "store",
-        "an open writes it again if it is cut, an open with salvage if it is missing or damaged";
+        "an open rewrites it if it was cut off, an open with salvage if it is missing or damaged";
     /// A table's settings cannot be read.
     Descriptor = "descriptor",
-        "put the table's .tabledesc from a backup in its place; no open succeeds before";
-    /// A row of hbase:meta, or all of it, makes no sense.
+        "restore the table's .tabledesc from a backup; until then, no open succeeds";
+    /// A row of hbase:meta, or all of it, is invalid.
     Catalog = "catalog",
         "restore the store from a backup, or open with salvage, which rebuilds lost rows";
-    /// Rows that no region of the table takes.
-    Hole = "hole", "restore the table from a backup: rows there can be neither read nor written";
-    /// Rows that several regions of the table take.
-    Overlap = "overlap", "restore the table from a backup: rows there are found by chance";
-    /// The directory of a region is not there.
+    /// Rows that belong to no region of the table.
+    Hole = "hole", "restore the table from a backup: these rows can be neither read nor written";
+    /// Rows that belong to several regions of the table.
+    Overlap = "overlap", "restore the table from a backup: some of these rows may not be found";
+    /// The directory of a region is missing.
     RegionMissing = "region-missing",
         "put it back from a backup; an open makes an empty one in its place";
     /// A directory that hbase:meta does not name.
     UnknownDirectory = "unknown-directory",
         "the next open moves it to archive/, or removes it if hblite made it and it has no cells";
     /// A .regioninfo that is not what hbase:meta says.
-    RegionInfo = "region-info", "remove it: the next open writes it as hbase:meta has it";
-    /// A reference file that cannot be read, or means rows of other regions.
-    Reference = "reference", "put it back from a backup; the region does not open before";
-    /// A reference to a file that is not there.
+    RegionInfo = "region-info", "remove it: the next open rewrites it from hbase:meta";
+    /// A reference file that cannot be read, or refers to rows of other regions.
+    Reference = "reference", "put it back from a backup; until then, the region does not open";
+    /// A reference to a missing file.
     DanglingReference = "dangling-reference",
-        "put the file that it refers to back from a backup; the region does not open before";
-    /// The manifest of a region cannot be read, or does not count any more.
+        "put the file that it refers to back from a backup; until then, the region does not open";
+    /// The manifest of a region cannot be read, or is no longer valid.
     Manifest = "manifest",
-        "put it back from a backup, or open with salvage, which makes it again";
-    /// A store file that the manifest of its region lists is not there.
+        "put it back from a backup, or open with salvage, which rebuilds it";
+    /// A store file that the manifest of its region lists is missing.
     StoreFileMissing = "store-file-missing",
         "put it back from a backup, or open with salvage and lose its cells";
     /// A store file that the manifest of its region does not list.
     UnlistedFile = "unlisted-file",
-        "move it out of the store, or open with salvage, which takes it in";
+        "move it out of the store, or open with salvage, which keeps it";
     /// A store file with damaged blocks, index or trailer.
     StoreFile = "store-file",
         "put it back from a backup; without one, move it away and lose the cells in it alone";
-    /// A Bloom filter that cannot be read, or denies what is there.
+    /// A Bloom filter that cannot be read, or denies rows that exist.
     Bloom = "bloom", "compact the table with a major compaction, which writes the filter anew";
     /// Cells that are not in the order of their keys.
     CellOrder = "cell-order", "put the file back from a backup: cells in it may not be found";
-    /// Cells that do not belong where they are: another region's, another family's.
+    /// Cells that belong to another region or family.
     ForeignCell = "foreign-cell", "put the file back from a backup, or move it away";
-    /// A snapshot of which a part is missing or makes no sense.
+    /// A snapshot with a missing or invalid part.
     Snapshot = "snapshot", "delete the snapshot, or put its directory back from a backup";
     /// A damaged record or segment of the log.
     Log = "log", "put the log back from a backup, or open with salvage and lose these bytes alone";
     /// The log breaks off, as a kill or a power cut leaves it.
-    TornTail = "torn-tail", "nothing: the next open drops what is behind it, which was never safe";
+    TornTail = "torn-tail", "nothing: the next open drops what follows, which was never durable";
     /// The log of a store that was not closed.
-    UnclosedLog = "unclosed-log", "nothing: the next open reads the log and goes on after it";
+    UnclosedLog = "unclosed-log", "nothing: the next open replays the log and continues after it";
     /// Files that a process was writing or removing when it ended.
     LeftOver = "left-over", "nothing: the next open removes it";
-    /// Something that a store does not have and an open does not look at.
+    /// Something that is not part of a store and that an open ignores.
     Foreign = "foreign", "remove it if nothing needs it";
     /// Something was not checked because something else is damaged.
-    NotChecked = "not-checked", "check again when the defects are gone";
-    /// The operating system gave an error.
-    Unreadable = "unreadable", "see to the disk and the rights of the file, and check again";
+    NotChecked = "not-checked", "check again when the defects are repaired";
+    /// The operating system returned an error.
+    Unreadable = "unreadable", "check the disk and the permissions of the file, then check again";
 }
 
 /// Something that a check found.
@@ -100,7 +100,7 @@ finding_kinds! {
 pub struct Finding {
     /// The file or directory.
     pub path: PathBuf,
-    /// The place in the file, in bytes, where it is known.
+    /// The offset in the file, in bytes, if it is known.
     pub offset: Option<u64>,
     /// What kind of finding this is.
     pub kind: FindingKind,
@@ -118,12 +118,12 @@ impl Finding {
         Self { path: path.to_path_buf(), offset, kind, what: what.into() }
     }
 
-    /// An error as a finding; `path` is where, if it does not say.
+    /// An error as a finding; `path` is used if the error does not name a place.
     pub(super) fn of_error(kind: FindingKind, path: &Path, error: &Error) -> Self {
         let path = error.file().unwrap_or(path);
         let mut what = error.message();
         if let Some(offset) = error.offset() {
-            // The place stands in the finding.
+            // The finding already has the place.
             let place = format!("{} at offset {offset}: ", path.display());
             what = what.strip_prefix(&place).unwrap_or(what);
         }
@@ -170,13 +170,13 @@ pub struct CheckProgress {
 pub struct CheckReport {
     /// What is wrong, by path.
     pub defects: Vec<Finding>,
-    /// What a kill or a power cut leaves and an open tidies up, by path.
+    /// What a kill or a power cut leaves and an open cleans up, by path.
     pub notes: Vec<Finding>,
     /// Tables that hbase:meta names, and the catalog's own two.
     pub tables: usize,
     /// Regions that hold their rows.
     pub regions: usize,
-    /// Store files that were read, whole or up to a defect; references are none.
+    /// Store files that were read, completely or up to a defect; references do not count.
     pub files: usize,
     /// Cells in these files.
     pub cells: u64,

@@ -1,4 +1,4 @@
-//! Snapshots: what each says of itself, and its files.
+//! Snapshots: the description of each, and its files.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ impl Inspection<'_> {
         }
         let working = self.layout.snapshot_working_dir("");
         if super::size_below(self.fs(), &working) > 0 {
-            self.note(FindingKind::LeftOver, &working, "a snapshot that was taken or removed");
+            self.note(FindingKind::LeftOver, &working, "an unfinished or partly removed snapshot");
         }
     }
 
@@ -27,7 +27,7 @@ impl Inspection<'_> {
         let files = files_of_hbase(self.fs(), &self.layout, dir);
         let Some(files) = self.or_failure(FindingKind::Snapshot, dir, files) else { return };
         if let Some(files) = files {
-            let what = "HBase took it: the next open gives its files names of their own";
+            let what = "HBase took it: the next open links its files";
             self.note(FindingKind::LeftOver, dir, what);
             // Files in regions are checked there.
             for found in files.iter().filter(|found| found.path != found.place) {
@@ -42,7 +42,7 @@ impl Inspection<'_> {
             let what = "HBase finds the file neither here nor in its region";
             self.defect(FindingKind::StoreFileMissing, &path, what);
         }
-        // Parents that references lead to are no regions of the table, and have files too.
+        // Parents that references point to are not regions of the table, but have files too.
         for name in self.directories(dir) {
             let region_dir = dir.join(&name);
             let mut regions = snapshot.regions.iter().map(|(info, dir)| (info, dir.as_path()));

@@ -1,8 +1,8 @@
-//! One store file: whether every block can be read, whether what stands in them belongs there, and
-//! whether the file's parts agree.
+//! One store file: whether every block can be read, whether the cells belong there, and whether the
+//! file's parts agree.
 //!
-//! The first pass goes on after a defect, to name all. A file that comes through it is looked at as
-//! a whole by [`hblite_hfile::verify`], which tells the first thing that does not fit.
+//! The first pass continues after a defect, to report all. A file that passes is then checked as a
+//! whole by [`hblite_hfile::verify`], which reports the first inconsistency.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,7 @@ use hblite_model::{BloomType, CellRef, CellType, Error, RegionInfo, Result};
 use super::{Finding, FindingKind};
 use crate::store::manifest::Manifest;
 
-/// Whose cells a file is to have; what is not known is not asked for.
+/// Whose cells a file must have; unknown parts are not checked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner<'a> {
     pub(super) region: Option<&'a RegionInfo>,
@@ -25,9 +25,9 @@ pub(super) struct Owner<'a> {
     pub(super) expected: Option<&'a Manifest>,
 }
 
-/// Reads a file from its first cell to its last and gives what is wrong: blocks, index, filters,
-/// the order of cells, what the file says of them, and whose they are. `visit` is called with each
-/// cell.
+/// Reads a file from its first cell to its last and returns what is wrong: blocks, index, filters,
+/// the order of cells, the file info about them, and their region and family. `visit` is called
+/// with each cell.
 pub(super) fn verify(
     reader: &Arc<HFileReader>,
     owner: Owner<'_>,
@@ -54,7 +54,7 @@ pub(super) fn verify(
     findings.finish()
 }
 
-/// Reads from the last cell to the first: to where the last damage is, if there is any.
+/// Reads from the last cell back to the last damage, if there is any.
 fn read_backwards(reader: &Arc<HFileReader>) -> Result<()> {
     let mut scanner = HFileScanner::new(Arc::clone(reader)).without_caching();
     let mut is_at_cell = scanner.seek_last()?;
@@ -64,12 +64,12 @@ fn read_backwards(reader: &Arc<HFileReader>) -> Result<()> {
     Ok(())
 }
 
-/// What is checked of each cell, and what of the one before that takes.
+/// What is checked for each cell, and what that needs of the previous one.
 struct CellChecks<'a> {
     reader: &'a HFileReader,
     owner: Owner<'a>,
     is_first: bool,
-    /// Key and sequence id of the cell before.
+    /// Key and sequence id of the previous cell.
     before: (Vec<u8>, u64),
 }
 
@@ -82,10 +82,10 @@ impl<'a> CellChecks<'a> {
         let before =
             (!self.is_first).then(|| CellRef::new(&self.before.0, b"", b"", self.before.1));
         if before.is_some_and(|before| self.reader.comparator().compare(&before, cell).is_gt()) {
-            findings.cell(FindingKind::CellOrder, "are behind greater ones", cell);
+            findings.cell(FindingKind::CellOrder, "follow greater ones", cell);
         }
         if self.owner.region.is_some_and(|region| !region.contains_row(cell.row())) {
-            findings.cell(FindingKind::ForeignCell, "are outside of the region's rows", cell);
+            findings.cell(FindingKind::ForeignCell, "are outside the region's rows", cell);
         }
         if self.owner.family.is_some_and(|family| family != cell.family()) {
             findings.cell(FindingKind::ForeignCell, "are of another family", cell);
@@ -159,7 +159,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Looks at the file as a whole, unless something was found.
+    /// Checks the file as a whole, unless something was found.
     fn look_at_whole(&mut self, reader: &HFileReader) {
         if !self.found.is_empty() || !self.problems.is_empty() {
             return;

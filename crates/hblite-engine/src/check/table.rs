@@ -29,7 +29,7 @@ impl Inspection<'_> {
             self.defect(kind, &dir, format!("table {table}: {gap}"));
         }
         self.report.regions += live.len();
-        // By name: a parent may stand in several rows.
+        // By name: a parent may be in several rows.
         let split = rows.iter().map(|row| &row.info).filter(|info| info.is_split);
         let parents: HashMap<&str, &RegionInfo> = split
             .chain(rows.iter().flat_map(|row| &row.merge_parents))
@@ -46,7 +46,7 @@ impl Inspection<'_> {
         for name in self.directories(&dir) {
             if !known.contains(name.as_str()) {
                 let path = dir.join(&name);
-                // Where rows are missing, what is left of a region may be all there is of them.
+                // Where rows are missing, the remains of a region may be all that is left of them.
                 let was_known = is_whole && self.survey.knew_region(&name);
                 let has_data = orphans::region_has_data(self.fs(), &path);
                 self.unknown_directory(&path, has_data, "region", was_known);
@@ -150,7 +150,7 @@ impl Inspection<'_> {
                 self.defect(FindingKind::RegionMissing, &dir, what);
             }
         }
-        // A parent without directory is one that nothing refers to, or a reference tells.
+        // A parent without a directory is no longer referred to; otherwise a reference shows it.
     }
 
     fn check_region_info(&mut self, info: &RegionInfo) {
@@ -170,8 +170,8 @@ impl Inspection<'_> {
                 let what = region_info_file::other_region(&found, info);
                 self.defect(FindingKind::RegionInfo, &path, what);
             }
-            // Nothing waited for it to be safe, and an open writes it again.
-            None => self.note(FindingKind::RegionInfo, &path, "it describes no region"),
+            // It was never synced, and an open writes it again.
+            None => self.note(FindingKind::RegionInfo, &path, "it does not describe a region"),
         }
     }
 }
@@ -187,7 +187,7 @@ fn unfitness(table: &TableName, descriptor: &TableDescriptor) -> Option<String> 
     (!is_fit).then(|| "the settings lack a family that the store needs".to_owned())
 }
 
-/// Whether the table's settings and first region are known without being written down.
+/// Whether the table's settings and first region are built in.
 fn is_built_in(table: &TableName) -> bool {
     table.is_meta() || *table == TableName::namespace_table()
 }

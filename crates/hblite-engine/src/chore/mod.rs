@@ -1,13 +1,13 @@
 //! Work in the background: flushes, compactions, splits, old logs.
 //!
-//! Two threads, one for flushes and one for compactions and splits, so that a long compaction
-//! never keeps memory from being freed. Lower layers ring a channel with a region's name and go
-//! on; what a region needs is decided when its turn comes.
+//! Two threads, one for flushes and one for compactions and splits, so that a long compaction never
+//! delays freeing memory. Lower layers send a region's name through a channel and continue; what
+//! the region needs is decided when a worker gets to it.
 //!
 //! A third thread verifies store files again (`scrubber`).
 //!
-//! An error of a chore is kept for the store's status and the chore is tried again after a pause:
-//! nothing is lost by waiting, and writers that need memory get an error when it takes too long.
+//! An error of a chore is kept for the store's status, and the chore is retried after a pause:
+//! nothing is lost by waiting, and writers that need memory get an error if it takes too long.
 
 mod scrubber;
 
@@ -29,9 +29,8 @@ use crate::region::Region;
 use crate::store::CompactionTrigger;
 
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
-/// How often every region has its turn although nothing rang: what is in memory for so long is
-/// flushed (`hbase.regionserver.optionalcacheflushinterval`), and what has become due with time is
-/// compacted.
+/// How often every region is checked even without a request: memory of that age is flushed
+/// (`hbase.regionserver.optionalcacheflushinterval`), and compactions that have become due are run.
 const ROUND_PERIOD: Duration = Duration::from_secs(60 * 60);
 
 /// The running workers.
@@ -43,7 +42,7 @@ pub(crate) struct Chores {
     scrubber_thread: ScrubberThread,
 }
 
-/// Verifies store files again, and says what is damaged. Cheap to clone.
+/// Verifies store files again, and reports damage. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct ScrubHandle(Arc<Scrubber>, Arc<EngineContext>);
 
@@ -108,7 +107,7 @@ impl Chores {
         &self.scrubber
     }
 
-    /// Ends the workers: flushes are finished, compactions given up.
+    /// Ends the workers: flushes are finished, compactions are abandoned.
     pub(crate) fn stop(&mut self) {
         let _ = self.sender.flushes.send(Request::Stop);
         let _ = self.sender.compactions.send(Request::Stop);
@@ -175,7 +174,7 @@ impl Worker {
         if self.context.is_read_only() {
             return Ok(());
         }
-        // A region that was split or dropped meanwhile needs nothing any more.
+        // A region that was split or dropped meanwhile needs no more work.
         let Some(region) = self.catalog.region(name) else {
             return Ok(());
         };
@@ -183,7 +182,7 @@ impl Worker {
     }
 }
 
-/// The regions whose turn failed, until they are tried again.
+/// The regions whose work failed, until they are retried.
 #[derive(Default)]
 struct Failed {
     names: BTreeSet<String>,
@@ -211,7 +210,7 @@ fn flush(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<
     release_log(context, catalog)
 }
 
-/// Flushes the largest regions while all together hold too much.
+/// Flushes the largest regions while their total memory is too high.
 fn free_memory(context: &EngineContext, catalog: &Catalog) -> Result<()> {
     while context.is_memory_short() {
         let regions = catalog.all_regions();
@@ -223,8 +222,8 @@ fn free_memory(context: &EngineContext, catalog: &Catalog) -> Result<()> {
     Ok(())
 }
 
-/// Lets old segments of the log go. The catalog's own regions hold little and would keep each
-/// segment that has a word of them, so they are flushed as soon as the log was rolled; others only
+/// Releases old log segments. The catalog's own regions hold little, but would keep every segment
+/// that has an entry of theirs, so they are flushed whenever the log is rolled; other regions only
 /// when there are too many segments.
 pub(crate) fn release_log(context: &EngineContext, catalog: &Catalog) -> Result<()> {
     if context.wal.segment_count() > 1 {

@@ -1,16 +1,16 @@
 //! The scrubber: reads store files in the background and verifies every block again.
 //!
-//! A read verifies a block once, and what is read often is read from memory. Damage that comes
-//! later would be found when the file is compacted or backed up, perhaps after the last good copy
-//! is gone.
+//! A read verifies a block once, and blocks that are read often come from memory. Later damage
+//! would be found only when the file is compacted or backed up, perhaps after the last good copy is
+//! gone.
 //!
-//! A round visits every file of every region in service, one after the other, at a limited pace.
-//! It reads from the file, not from a mapping or a cache, takes no lock and changes nothing: a
-//! damaged file stays where it is and is listed in the store's status until it verifies again or
-//! is replaced.
+//! A round visits every file of every region in service, one after the other, at a limited rate. It
+//! reads from the file, not from a mapping or a cache, takes no lock and changes nothing: a damaged
+//! file stays where it is and is listed in the store's status until it verifies again or is
+//! replaced.
 //!
-//! Threads: one of its own, and callers of [`Scrubber::round`]. It ends within a block when the
-//! store is closed.
+//! Threads: one of its own, and callers of [`Scrubber::round`]. When the store is closed, it ends
+//! after the current block at the latest.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -29,12 +29,12 @@ use crate::store::Store;
 use crate::store::store_file::StoreFile;
 
 const THREAD_NAME: &str = "hblite-scrubber";
-/// The first round begins so long after the store was opened: opening it is busy enough, and many
-/// processes are over by then.
+/// Delay of the first round after the store was opened: an open is busy enough, and many processes
+/// have ended by then.
 const FIRST_ROUND_DELAY: Duration = Duration::from_secs(60);
-/// It is not worth sleeping for less.
+/// Shorter sleeps are not worth it.
 const NAP_MIN: Duration = Duration::from_millis(20);
-/// More damaged files than this are counted and not listed.
+/// More damaged files than this are counted but not listed.
 const LISTED_MAX: usize = 1_000;
 
 /// What verifies files, and what it found.
@@ -51,10 +51,10 @@ pub(super) struct ScrubberThread {
 }
 
 impl ScrubberThread {
-    /// Starts the thread, unless the settings say that nothing is to be verified.
+    /// Starts the thread, unless the settings turn verification off.
     ///
     /// # Errors
-    /// `Io` if there can be no more threads.
+    /// `Io` if no thread can be started.
     pub(super) fn start(scrubber: &Arc<Scrubber>) -> Result<Self> {
         let (stop, stopped) = channel();
         let Some(period_ms) = scrubber.context.options.scrub_period_ms else {
@@ -68,7 +68,7 @@ impl ScrubberThread {
         Ok(Self { stop, thread: Some(thread) })
     }
 
-    /// Ends the round that is under way, and the thread.
+    /// Ends the current round, and the thread.
     pub(super) fn stop(&mut self) {
         let _ = self.stop.send(());
         if let Some(thread) = self.thread.take() {
@@ -110,7 +110,7 @@ impl Scrubber {
         for region in self.catalog.all_regions() {
             for store in region.stores() {
                 for file in store.files().iter() {
-                    // Two halves are of one file.
+                    // Two halves share one file.
                     let path = file.reader().path();
                     if visited.insert(path.to_path_buf())
                         && !self.visit(&region, store, file, watch)
@@ -121,7 +121,7 @@ impl Scrubber {
             }
         }
         let mut status = self.status.lock();
-        // What a compaction or a dropped table took away is no matter any more.
+        // Files removed by a compaction or with a dropped table no longer matter.
         status.damaged.retain(|damaged| visited.contains(&damaged.file));
         status.rounds += 1;
         status.last_round_at_ms = Some(self.context.env.clock.now_millis());
@@ -162,13 +162,13 @@ impl Scrubber {
                     status.damaged.push(damaged_file(region, store, file, &error));
                 }
             }
-            // It went while it was read.
+            // It was removed while it was read.
             Err(_) => {}
         }
         true
     }
 
-    /// Whether the file still is one of the store's, and the region in service.
+    /// Whether the file still belongs to the store, and the region is in service.
     fn is_live(&self, region: &Arc<Region>, store: &Store, file: &Arc<StoreFile>) -> bool {
         let found = self.catalog.region(region.info().encoded_name());
         found.is_some_and(|found| Arc::ptr_eq(&found, region))
@@ -187,12 +187,12 @@ fn damaged_file(region: &Region, store: &Store, file: &StoreFile, error: &Error)
     }
 }
 
-/// Waits; false if the thread is to end before that.
+/// Waits; false if the thread must end before that.
 fn has_passed(stop: &Receiver<()>, wait: Duration) -> bool {
     matches!(stop.recv_timeout(wait), Err(RecvTimeoutError::Timeout))
 }
 
-/// Keeps a reader to a number of bytes per second.
+/// Limits a reader to a number of bytes per second.
 struct Pace {
     /// `None` for no limit.
     bytes_per_second: Option<u64>,
@@ -205,14 +205,14 @@ impl Pace {
         Self { bytes_per_second, began: Instant::now(), bytes: 0 }
     }
 
-    /// Takes note of bytes that were read and waits as long as they should have taken; false if the
-    /// thread is to end.
+    /// Records bytes that were read, and waits as long as they should have taken; false if the
+    /// thread must end.
     fn pass(&mut self, bytes: u64, stop: &Receiver<()>) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
         has_passed(stop, self.left().unwrap_or_default())
     }
 
-    /// The time by which the bytes are early, if it is worth sleeping.
+    /// How long to sleep to keep the rate, if it is worth sleeping.
     fn left(&self) -> Option<Duration> {
         let seconds = self.bytes as f64 / self.bytes_per_second? as f64;
         let due = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);

@@ -1,17 +1,17 @@
-//! Opening the root directory of an Apache HBase that has ended, cleanly or by a kill.
+//! Opens the root directory of an Apache HBase that was stopped or killed.
 //!
-//! 1. rehearse: all of the steps below on an image in memory; what fails there changes nothing
-//! 2. open the directory as a store, which marks it and keeps HBase from starting on it
-//! 3. give the regions back what HBase's logs have of them, hbase:meta first
-//! 4. flush these regions, so that their files have it
+//! 1. rehearse: run all of the steps below on an image in memory; a failure there changes nothing
+//! 2. open the directory as a store, which marks it and prevents HBase from starting on it
+//! 3. replay HBase's logs into the regions, hbase:meta first
+//! 4. flush these regions
 //! 5. move the logs to `oldWALs/`
 //!
-//! After an interruption, the next open that adopts begins again: regions skip what is in their
-//! files, by sequence id. Any other open refuses the directory while HBase's logs are there. So no
-//! client writes before the logs are through.
+//! After an interruption, the next adopting open starts over: regions skip what is already in their
+//! files, by sequence id. Any other open refuses the directory while HBase's logs are there, so no
+//! client writes before the logs are replayed.
 //!
-//! The rehearsal costs a second reading of logs and of hbase:meta, and memory for what the logs
-//! have. Threads: one, before the store is open.
+//! The rehearsal costs a second read of the logs and of hbase:meta, and memory for the contents of
+//! the logs. Threads: one, before the store is open.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,16 +29,16 @@ use crate::region::{Region, Replay};
 use crate::wal::hbase::HBaseLogs;
 
 impl EngineOptions {
-    /// What of a directory an open with these settings can deal with.
+    /// Which directories an open with these settings can handle.
     pub(super) fn tolerance(&self) -> Tolerance {
         Tolerance { salvage: self.salvage, hbase: self.adopts_hbase, rewind: true }
     }
 }
 
-/// Tries in memory what an open will do, if HBase left the directory.
+/// If HBase left the directory, tries in memory what an open will do.
 ///
 /// # Errors
-/// What the open would run into: nothing was changed.
+/// Those of the open; nothing was changed.
 pub(super) fn rehearse(env: &Env, dir: &Path, options: &EngineOptions) -> Result<()> {
     let (fs, layout) = (env.fs.as_ref(), Layout::new(dir));
     let plain = Tolerance { hbase: false, ..options.tolerance() };
@@ -49,7 +49,7 @@ pub(super) fn rehearse(env: &Env, dir: &Path, options: &EngineOptions) -> Result
     Engine::open(env.clone(), dir, rehearsal)?.close()
 }
 
-/// What HBase left to be replayed; nothing in a directory that hblite closed.
+/// What HBase left to be replayed; `None` in a directory that hblite closed.
 ///
 /// # Errors
 /// `UnsupportedOperation`, `Io` or `CorruptWal` that names what cannot be read.
@@ -84,7 +84,7 @@ pub(super) fn check(logs: &HBaseLogs, survey: &CatalogSurvey, layout: &Layout) -
     if logs.is_empty() { Ok(()) } else { hbase_root::check_logs(logs, survey, layout) }
 }
 
-/// Gives hbase:meta back what the logs have of it.
+/// Replays the logs into hbase:meta.
 ///
 /// # Errors
 /// `Io`, `CorruptWal`.
@@ -100,7 +100,7 @@ pub(super) fn replay_meta(
     replay.finish()
 }
 
-/// Gives all other regions back what the logs have of them.
+/// Replays the logs into all other regions.
 ///
 /// # Errors
 /// `Io`, `CorruptWal`.
@@ -112,16 +112,16 @@ pub(super) fn replay_regions(
     let mut replay = Replay::default();
     let is_wanted = |region: &str| region != META_ENCODED_NAME;
     logs.replay(context.env.fs.as_ref(), &is_wanted, &mut |entry| {
-        // One out of service was closed: see `hbase_root::check_logs`.
+        // A region out of service was closed: see `hbase_root::check_logs`.
         replay.add(&entry.as_entry(), |name| catalog.region(name))
     })?;
     replay.finish()
 }
 
-/// Writes what was replayed to store files, and puts the logs out of the way.
+/// Flushes what was replayed, and moves the logs out of the way.
 ///
 /// # Errors
-/// `Io`: the next open that adopts begins again.
+/// `Io`: the next adopting open starts over.
 pub(super) fn finish(context: &EngineContext, logs: &HBaseLogs, catalog: &Catalog) -> Result<()> {
     for name in logs.regions.keys() {
         if let Some(region) = catalog.region(name) {

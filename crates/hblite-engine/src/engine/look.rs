@@ -1,4 +1,4 @@
-//! The first look at a directory, before an open changes anything in it but the lock.
+//! The first look at a directory, before an open changes anything in it except the lock.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::wal::{self, ReplayOptions, ReplayReport};
 /// What the first look found.
 pub(super) struct Found {
     pub(super) recovery: ReplayReport,
-    /// With salvage: how to rebuild what is lost of hbase:meta.
+    /// With salvage: how to rebuild the lost rows of hbase:meta.
     pub(super) rebuild: Option<rebuild::Plan>,
     /// What HBase left to be replayed.
     pub(super) hbase_logs: HBaseLogs,
@@ -42,18 +42,18 @@ impl Engine {
             // Another process may have been faster.
             place = layout::recognize(fs, &layout, options.tolerance())?;
         }
-        // Known before anything else is read: other files name the store that they belong to.
+        // Needed before anything else is read: other files name the store that they belong to.
         let store_id = place.store_id(env.random.as_ref());
         let layout = layout.with_store_id(store_id);
         layout.finish_rewind(fs)?;
         Ok((layout, place, Arc::from(lock)))
     }
 
-    /// Reads the log, and hbase:meta as files and log have it: whether rows of it are lost, and
-    /// with salvage, how to rebuild them.
+    /// Reads the log, and hbase:meta from its files and the log: whether rows are lost, and with
+    /// salvage, how to rebuild them.
     ///
     /// # Errors
-    /// `CorruptHFile` if rows are lost; what reading them runs into.
+    /// `CorruptHFile` if rows are lost; errors of reading them.
     pub(super) fn look(
         env: &Env,
         layout: &Layout,

@@ -1,9 +1,9 @@
-//! Opening a store only to read it.
+//! Opens a store read-only.
 //!
 //! The engine works on an image of the directory, which is a file system in memory
 //! ([`hblite_env::image`]): the store as it was at one moment, even if another process has it open
-//! and writes meanwhile. Recovery after a kill, and whatever else an open puts in order, happens
-//! in the image. The directory is not written to: there is no lock, and read-only media will do.
+//! and writes meanwhile. Recovery after a kill, and all other repairs of an open, happen in the
+//! image. The directory is not written to: no lock is needed, and read-only media will do.
 //!
 //! Opened on the image, the engine refuses changes ([`EngineContext::check_not_read_only`]).
 //! Threads: one, before the store is open.
@@ -63,7 +63,7 @@ pub(crate) fn image_of(
 }
 
 impl Layout {
-    /// What an image of the store has of a path below its root.
+    /// How an image of the store treats a path below its root.
     fn image_part(&self, path: &Path, has_master_data: bool) -> ImagePart {
         let below = path.strip_prefix(self.root()).unwrap_or(path);
         let is_unused = path == self.master_data_dir() && !has_master_data;
@@ -79,7 +79,7 @@ impl Layout {
         }
     }
 
-    /// Whether an open does not read it: the lock, and what is out of service.
+    /// Whether an open ignores it: the lock, and what is out of service.
     fn is_passing(&self, path: &Path) -> bool {
         let is_moved = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
         is_moved

@@ -1,4 +1,4 @@
-//! Verifying the files of an open store on request.
+//! Verifies the files of an open store on request.
 //!
 //! Threads: any.
 
@@ -8,11 +8,11 @@ use super::Engine;
 
 /// Verification.
 impl Engine {
-    /// Reads every file of every region in service and verifies every block, without a limit of
-    /// pace. Reads and writes go on.
+    /// Reads every file of every region in service and verifies every block, without a limit on the
+    /// rate. Reads and writes continue.
     ///
     /// # Errors
-    /// `RegionServerStopped` if the store is closed. Damage is no error: it is in the result.
+    /// `RegionServerStopped` if the store is closed. Damage is not an error: it is in the result.
     pub fn scrub(&self) -> Result<ScrubStatus> {
         let scrubber = self.running.lock().as_ref().map(|open| open.chores.scrubber().clone());
         match scrubber {
@@ -21,7 +21,7 @@ impl Engine {
         }
     }
 
-    /// What the scrubber has verified and found; nothing once the store is closed.
+    /// What the scrubber has verified and found; `None` once the store is closed.
     pub fn scrub_status(&self) -> ScrubStatus {
         let running = self.running.lock();
         running.as_ref().map(|open| open.chores.scrubber().status()).unwrap_or_default()

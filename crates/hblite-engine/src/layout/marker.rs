@@ -1,4 +1,4 @@
-//! The marker: the file `hblite.store`, by which hblite knows a directory as its own.
+//! The marker: the file `hblite.store`, by which hblite recognizes its own directories.
 //!
 //! ```text
 //! ┌────────────┬─────────┬───────┬────────────┬───────┐
@@ -12,11 +12,11 @@
 //!
 //! All numbers are big-endian. The checksum covers everything before it. HBase ignores the file.
 //!
-//! The marker repeats the id in `hbase.id`, so the two files show when parts of two stores were
-//! mixed, and either can be written again from the other.
+//! The marker repeats the id in `hbase.id`. The two files therefore reveal a mixture of two stores,
+//! and each can be restored from the other.
 //!
-//! Bit 0 tells a new store from one that has lost its catalog. A new store keeps the rows of
-//! hbase:meta in the log alone. The bit is set, durably, before the log may forget them; from then
+//! Bit 0 distinguishes a new store from one that has lost its catalog. A new store keeps the rows
+//! of hbase:meta only in the log. The bit is set, durably, before the log may drop them; from then
 //! on an hbase:meta without files is damage.
 
 use hblite_model::{Error, Exception, Result};
@@ -36,7 +36,7 @@ const _: () = assert!(SIZE == MAGIC.len() + 4 + 4 + StoreId::SIZE + 4);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marker {
     pub(crate) store_id: StoreId,
-    /// Whether hbase:meta has had a store file: its rows are not in the log alone.
+    /// Whether hbase:meta has had a store file, so that its rows are not only in the log.
     pub(crate) catalog_has_files: bool,
 }
 
@@ -53,7 +53,7 @@ impl Marker {
         bytes
     }
 
-    /// The marker with this content; nothing if a power cut may have left no more of it.
+    /// The marker with this content; `None` if it may be the remains of a power cut.
     ///
     /// # Errors
     /// `CorruptHFile` for anything else that is not a marker; `UnsupportedOperation` for the

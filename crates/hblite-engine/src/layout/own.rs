@@ -15,8 +15,8 @@
 //! store file = 32 hex digits, of a bulk load with _SeqId_<number>_
 //! ```
 //!
-//! Anything else was put there by someone else: a directory with such a thing in it is not deleted,
-//! whatever is removed, but moved to the archive. Names decide, not contents.
+//! Anything else is foreign: a directory that contains something foreign is never deleted, but
+//! moved to the archive. Names decide, not contents.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ use super::{
     REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR, UNCLAIMED_FILE,
 };
 
-/// What the names in a directory stand for.
+/// What the names in a directory mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// A table's directory.
@@ -44,14 +44,15 @@ pub(crate) enum Shape {
     Settings,
     /// A directory with HBase's marks of its log.
     Edits,
-    /// Families of files that came by a bulk load, or that are being written.
+    /// Families of files that belong to a bulk load, or that are being written.
     Loads(usize),
     /// A directory that holds nothing.
     Empty,
 }
 
 impl Shape {
-    /// What a directory of this name is in a directory of this shape; nothing if it is foreign.
+    /// The shape of a directory with this name in a directory of this shape; `None` if it is
+    /// foreign.
     fn of_dir(self, name: &str) -> Option<Self> {
         match self {
             Self::Table => match name {
@@ -85,7 +86,7 @@ impl Shape {
             Self::Region => matches!(name, REGION_INFO_FILE | UNCLAIMED_FILE | MANIFEST_FILE),
             Self::Loads(_) if name == MANIFEST_FILE => true,
             Self::Family | Self::Loads(_) => {
-                // Of a link that HBase wrote: see `store::hfile_link`.
+                // A link that HBase wrote: see `store::hfile_link`.
                 let linked = name.rsplit_once('=').and_then(|(_, file)| file.split_once('-'));
                 let name =
                     linked.filter(|(region, _)| is_region_name(region)).map_or(name, |l| l.1);
@@ -98,8 +99,8 @@ impl Shape {
     }
 }
 
-/// A file or directory below `dir` that hblite does not write there, if there is one. A directory
-/// that is missing has none.
+/// A file or directory below `dir` that hblite does not write there, if there is one. A missing
+/// directory has none.
 pub(crate) fn foreign_entry(
     fs: &dyn FileSystem,
     dir: &Path,

@@ -1,25 +1,26 @@
-//! What a directory is, before anything in it is touched.
+//! Determines what a directory is, before anything in it is changed.
 //!
 //! | what is there | it is |
 //! |---|---|
 //! | nothing, or no directory | free: a store can be created |
-//! | only what a creation that was cut off leaves | free |
+//! | only the remains of an interrupted creation | free |
 //! | `hbase.version`, `hbase.id` and a valid `hblite.store` with the same id | a store |
 //! | `hbase.version`, `hbase.id`, `LOCK`, and hblite's log or hbase:namespace | an unmarked store |
-//! | `hbase.version`, `hbase.id`, `MasterData` or `oldWALs`, if HBase's are asked for | the same |
+//! | `hbase.version`, `hbase.id`, `MasterData` or `oldWALs`, with HBase tolerated | the same |
 //! | anything else | refused |
 //!
-//! A creation writes `LOCK`, the three files above, and empty directories, and waits for none of
-//! them: a power cut may leave any of them, with a part of the content or zeros. No other file
-//! exists before the marker is durable (see [`Layout::make_root_durable`]). An unmarked store
-//! is one from before the marker; it gets one at its next open.
+//! A creation writes `LOCK`, the three files above, and empty directories, and syncs none of them:
+//! a power cut may leave any of them, with a part of the content or zeros. No other file exists
+//! before the marker is durable (see [`Layout::make_root_durable`]). An unmarked store is one from
+//! before the marker; it gets one at its next open.
 //!
-//! A log in a directory in `WALs/`, where HBase keeps those of a server, is refused in any store.
+//! A log in a subdirectory of `WALs/`, where HBase keeps the logs of a server, is refused in any
+//! store.
 //!
-//! hbase:namespace is known by its region: hblite's has a name of its own, the same in every store.
+//! hbase:namespace is recognized by its region: hblite's has a fixed name, the same in every store.
 //!
 //! A root directory that Apache HBase wrote, and its logs in a store, are refused unless the caller
-//! asks for them ([`Tolerance::hbase`]). Nothing is changed here.
+//! tolerates them ([`Tolerance::hbase`]). Nothing is changed here.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -38,18 +39,17 @@ use super::{LOCK_FILE, Layout, MARKER_FILE, NAMESPACE_REGION_ID, StoreId};
 /// The head of the log, which a close of an empty store may leave, and its name before that.
 const LOG_HEAD_FILE: &str = "WALs.head";
 const LOG_HEAD_TEMPORARY: &str = "WALs.head.tmp";
-/// The end of the name that a file has while it is written in one step.
+/// The suffix of a file's name while it is being written atomically.
 const UNNAMED_SUFFIX: &str = ".tmp";
-/// The first bytes of the names of hblite's log segments.
+/// The prefix of the names of hblite's log segments.
 const LOG_PREFIX: &str = "hblite-wal.";
-/// Names in a refusal; more are counted.
+/// Maximum number of names in a refusal; further ones are counted.
 const NAMES_SHOWN_MAX: usize = 3;
 
 /// What a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// No store, and nothing that is in the way of one. The id is what an interrupted creation
-    /// left of it.
+    /// No store, and nothing in the way of one. The id is what an interrupted creation left of it.
     Free(Option<StoreId>),
     /// A store.
     Store(Marker),
@@ -58,7 +58,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The id of the store that is there, or is to be there.
+    /// The id of the existing store, or of the store to create.
     pub(crate) fn store_id(self, random: &dyn Random) -> StoreId {
         match self {
             Self::Store(marker) => marker.store_id,
@@ -67,14 +67,14 @@ impl Place {
         }
     }
 
-    /// The store that is there.
+    /// The id of the existing store.
     ///
     /// # Errors
     /// `NotFound` if there is none.
     pub(crate) fn require_store(self, root: &Path) -> Result<StoreId> {
         match self {
             Self::Store(marker) => Ok(marker.store_id),
-            // A creation that got as far as the id left a whole store, though an empty one.
+            // A creation that got as far as the id left a complete, though empty, store.
             Self::Unmarked(id) | Self::Free(Some(id)) => Ok(id),
             Self::Free(None) => {
                 let message = format!("{}: no store is there", root.display());
@@ -84,19 +84,19 @@ impl Place {
     }
 }
 
-/// What a caller can deal with, beyond a sound store.
+/// What a caller can handle, besides a sound store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tolerance {
-    /// A valid marker stands in for a missing or damaged `hbase.id` or `hbase.version`, and the
-    /// other files of a store for a damaged marker.
+    /// A valid marker replaces a missing or damaged `hbase.id` or `hbase.version`, and the other
+    /// files of a store replace a damaged marker.
     pub(crate) salvage: bool,
     /// A root directory of Apache HBase is a store, and may have HBase's logs.
     pub(crate) hbase: bool,
-    /// The caller finishes a rewind that was interrupted.
+    /// The caller completes an interrupted rewind.
     pub(crate) rewind: bool,
 }
 
-/// Finds out what the directory of `layout` is. Changes nothing.
+/// Determines what the directory of `layout` is. Changes nothing.
 ///
 /// # Errors
 /// `Io` if it is neither free nor a store: the message says what is there and what is missing.
@@ -141,7 +141,7 @@ pub(crate) fn recognize(
     Ok(place)
 }
 
-/// Whether a file was read and is not what its name says.
+/// Whether a file was read but is not what its name says.
 fn is_foreign<T>(read: Result<T>) -> Result<bool> {
     match read {
         Err(error) if error.kind() == hblite_model::ErrorKind::Io => Err(error),
@@ -149,7 +149,7 @@ fn is_foreign<T>(read: Result<T>) -> Result<bool> {
     }
 }
 
-/// A look at a directory that is not empty.
+/// The contents of a directory that is not empty.
 struct Look<'a> {
     fs: &'a dyn FileSystem,
     layout: &'a Layout,
@@ -192,7 +192,7 @@ impl Look<'_> {
         if self.is_left_of_creation()? {
             return Ok(Place::Free(self.layout.read_id(self.fs)?.whole()));
         }
-        // Without these two it is no store, whatever else is in them.
+        // Without these two it is not a store, whatever else it contains.
         if !self.has(ID_FILE, false) || !self.has(VERSION_FILE, false) {
             return Err(self.refused());
         }
@@ -208,7 +208,7 @@ impl Look<'_> {
         }
     }
 
-    /// Whether there is nothing but what [`Layout::prepare`] and the first open after it make.
+    /// Whether there is nothing except what [`Layout::prepare`] and the first open after it create.
     fn is_left_of_creation(&self) -> Result<bool> {
         for DirEntry { name, is_dir } in self.entries {
             let is_known = match (name.as_str(), is_dir) {
@@ -252,7 +252,7 @@ impl Look<'_> {
             .all(|table| table.is_dir && matches!(table.name.as_str(), "meta" | "namespace")))
     }
 
-    /// Refuses a log that HBase wrote: what it holds would be lost. A server that was stopped
+    /// Refuses a log that HBase wrote, since its contents would be lost. A server that was stopped
     /// leaves its directory empty.
     fn check_log_dir(&self) -> Result<()> {
         let dir = self.layout.wal_dir();
@@ -301,7 +301,7 @@ impl Look<'_> {
         self.fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))
     }
 
-    /// What stands in a directory; nothing if it is not there.
+    /// The entries of a directory; none if it does not exist.
     fn list(&self, dir: &Path) -> Result<Vec<DirEntry>> {
         match self.fs.list_dir(dir) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(Vec::new()),
@@ -343,7 +343,7 @@ impl Look<'_> {
         Error::new(Exception::Io, message)
     }
 
-    /// Some of the names, those that no store has first.
+    /// Some of the names, beginning with those that no store has.
     fn names(&self) -> String {
         let is_own = |name: &str| {
             matches!(name, LOCK_FILE | MARKER_FILE | VERSION_FILE | ID_FILE | "data" | "WALs")

@@ -1,7 +1,7 @@
-//! Directories that leave their place: to the archive, to the trash, or permanently.
+//! Removes directories: to the archive, to the trash, or permanently.
 //!
-//! What is on its way out of the store, or into it, has a name that only this store gives:
-//! `hblite-<store id>-<name>`. An open removes what has such a name, and nothing beside it.
+//! Whatever is on its way out of the store, or into it, has a name that only this store uses:
+//! `hblite-<store id>-<name>`. An open removes entries with such names, and nothing else.
 //!
 //! Threads: any.
 
@@ -18,17 +18,17 @@ use crate::files::sync_dir;
 /// What became of a directory that was in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Retired {
-    /// It was not there.
+    /// It did not exist.
     Absent,
-    /// It is removed: hblite had written all of it.
+    /// It was removed, since hblite had written all of it.
     Removed,
     /// It is in the archive, here.
     Archived(PathBuf),
 }
 
 impl Layout {
-    /// Moves a directory out of the way, to the archive, durably. Returns where it is now; nothing
-    /// if it was not there.
+    /// Moves a directory out of the way, to the archive, durably. Returns its new path; `None` if
+    /// it did not exist.
     ///
     /// # Errors
     /// `Io`; the directory is where it was, or in the archive.
@@ -52,7 +52,7 @@ impl Layout {
         Ok(Some(target))
     }
 
-    /// A place in the archive that nothing has.
+    /// An unused path in the archive.
     fn free_archive_place(&self, fs: &dyn FileSystem, dir: &Path) -> io::Result<PathBuf> {
         let moved = self.moved_dir();
         let entries = match fs.list_dir(&moved) {
@@ -64,8 +64,8 @@ impl Layout {
         Ok(moved.join(number.to_string()).join(dir.strip_prefix(&self.root).unwrap_or(dir)))
     }
 
-    /// Removes a directory that is no longer needed. If something in it was not written by hblite,
-    /// all of it goes to the archive instead.
+    /// Removes a directory that is no longer needed. If hblite did not write everything in it, all
+    /// of it goes to the archive instead.
     ///
     /// # Errors
     /// `Io`; the directory is where it was, in the trash, or in the archive.
@@ -98,8 +98,8 @@ impl Layout {
         Ok(Some(target))
     }
 
-    /// Moves a directory to [`Layout::trash_dir`], which the next open empties. Returns where it is
-    /// now; nothing if it was not there.
+    /// Moves a directory to [`Layout::trash_dir`], which the next open empties. Returns its new
+    /// path; `None` if it did not exist.
     ///
     /// # Errors
     /// `Io`; the directory is where it was.
@@ -109,8 +109,8 @@ impl Layout {
         moved.map_err(|e| Error::io("cannot remove", dir, e))
     }
 
-    /// Makes the name of [`Layout::trash_dir`] durable: what is moved there before a sync of it is
-    /// there after a power cut.
+    /// Makes the name of [`Layout::trash_dir`] durable: after a sync of it, what was moved there
+    /// stays there after a power cut.
     ///
     /// # Errors
     /// `Io`.
@@ -120,8 +120,8 @@ impl Layout {
         self.make_durable(fs, &dir)
     }
 
-    /// Removes a directory and all in it. It leaves its place in one step; an interruption leaves
-    /// only rubbish in [`Layout::trash_dir`], which the next open removes.
+    /// Removes a directory with everything in it. It disappears in one step; an interruption leaves
+    /// only garbage in [`Layout::trash_dir`], which the next open removes.
     ///
     /// # Errors
     /// `Io`; the directory is where it was, or in the trash.
@@ -132,8 +132,8 @@ impl Layout {
         fs.remove_dir_all(&target).map_err(|e| Error::io("cannot remove", dir, e))
     }
 
-    /// Removes a directory that nothing reads, where it stands; after a sync of the directory
-    /// that held it, for good. An interruption leaves a part of it.
+    /// Removes a directory that nothing reads, in place. The removal is durable after a sync of its
+    /// parent directory. An interruption leaves a part of it.
     ///
     /// # Errors
     /// `Io`; a part of it may be left.
@@ -146,7 +146,7 @@ impl Layout {
         Ok(())
     }
 
-    /// As [`Layout::retire_dir`], but what is removed is removed where it stands.
+    /// Like [`Layout::retire_dir`], but removes in place.
     ///
     /// # Errors
     /// `Io`; a part of it may be left.
@@ -193,7 +193,7 @@ impl Layout {
         }
     }
 
-    /// Whether a directory of this name was on its way out of the store when the process ended.
+    /// Whether a directory of this name was being removed when the process ended.
     ///
     /// # Errors
     /// `Io`.
@@ -214,7 +214,7 @@ impl Layout {
             };
             let mut own = entries.iter().filter(|e| e.is_dir && self.is_own(&e.name)).peekable();
             if own.peek().is_some() {
-                // A power cut may not take back a move to here when half of it is removed.
+                // A power cut must not undo a move to here when half of the directory is removed.
                 sync_dir(fs, &dir)?;
             }
             for entry in own {
@@ -224,12 +224,12 @@ impl Layout {
         Ok(())
     }
 
-    /// A name that nothing has but what this store is writing or removing.
+    /// A name that only things that this store is writing or removing have.
     pub(super) fn own_name(&self, name: &str) -> String {
         format!("{}{name}", self.own_prefix())
     }
 
-    /// Whether [`Layout::own_name`] gave this name.
+    /// Whether [`Layout::own_name`] returned this name.
     pub(crate) fn is_own(&self, name: &str) -> bool {
         name.starts_with(&self.own_prefix())
     }
@@ -261,7 +261,7 @@ fn has_only_unfinished_files(fs: &dyn FileSystem, dir: &Path, depth: usize) -> i
     Ok(true)
 }
 
-/// `path`, or with a number behind it the first that is free.
+/// `path`, or the first unused path with a number appended.
 fn free_name(fs: &dyn FileSystem, path: &Path) -> io::Result<PathBuf> {
     let mut name = path.to_path_buf();
     let mut number = 0_u64;

@@ -1,4 +1,4 @@
-//! Replacing the content of a directory by that of a checkpoint, in one step.
+//! Replaces the content of a directory by that of a checkpoint, in one step.
 //!
 //! ```text
 //! <root>/.checkpoints/hblite-<store id>-<name>/       a copy of the store; gone after an open
@@ -8,14 +8,15 @@
 //!
 //! 1. the checkpoint's files are linked into the partial directory, durably, while the store serves
 //! 2. the store ends, and the directory takes its name: from here on the rewind is done
-//! 3. each of its parts takes the place of the store's, which goes to the trash
+//! 3. each of its parts replaces the store's, which goes to the trash
 //! 4. the directory is removed
 //!
 //! An open begins with 3 if the directory is there, so an interruption leaves the state before or
-//! the state after. A part that the checkpoint does not have is a file `<part>.absent` meanwhile.
+//! the state after. A part that the checkpoint does not have is represented by a file
+//! `<part>.absent`.
 //!
-//! The root's own files stay: a checkpoint is of the same store. So does what others put into the
-//! archive. Threads: one, that has the store's lock.
+//! The root's own files stay, since a checkpoint belongs to the same store. Foreign files in the
+//! archive stay too. Threads: one, which holds the store's lock.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ use crate::parallel;
 
 /// What a rewind replaces, relative to the root.
 const PARTS: [&str; 5] = ["data", "WALs", "WALs.head", ".hbase-snapshot", "archive/data"];
-/// The end of the name of a file that stands for a part that is not there.
+/// The suffix of the file that represents a missing part.
 const ABSENT_SUFFIX: &str = ".absent";
 
 /// Places.
@@ -65,7 +66,7 @@ impl Layout {
 
 /// Steps.
 impl Layout {
-    /// Removes the checkpoints that a process left which was killed.
+    /// Removes the checkpoints that a killed process left.
     ///
     /// # Errors
     /// `Io`.
@@ -80,8 +81,8 @@ impl Layout {
     /// Step 1. The store may be in use.
     ///
     /// # Errors
-    /// `Io`; also if someone else has put a file into the directory of a table, which the rewind
-    /// would remove: the message names it.
+    /// `Io`; also if the rewind would remove a foreign file from the directory of a table: the
+    /// message names it.
     pub(crate) fn stage_rewind(&self, fs: &dyn FileSystem, checkpoint: &Path) -> Result<()> {
         self.refuse_foreign(fs)?;
         let partial = self.partial_rewind_dir();
@@ -111,24 +112,24 @@ impl Layout {
     /// Step 2. The store has ended.
     ///
     /// # Errors
-    /// `Io`; an open finds out whether it was done.
+    /// `Io`; an open determines whether it was done.
     pub(crate) fn commit_rewind(&self, fs: &dyn FileSystem) -> Result<()> {
         let (from, to) = (self.partial_rewind_dir(), self.rewind_dir());
         fs.rename(&from, &to).map_err(|error| Error::io("cannot rename", &from, error))?;
         sync_dir(fs, &self.root)
     }
 
-    /// Steps 3 and 4, if step 2 was done; else removes what step 1 left.
+    /// Steps 3 and 4, if step 2 was done; otherwise removes what step 1 left.
     ///
     /// # Errors
-    /// `Io`; the next open goes on from there.
+    /// `Io`; the next open continues from there.
     pub(crate) fn finish_rewind(&self, fs: &dyn FileSystem) -> Result<()> {
         self.remove_in_place(fs, &self.partial_rewind_dir())?;
         let staged = self.rewind_dir();
         if !exists(fs, &staged)? {
             return Ok(());
         }
-        // A killed process may not have got as far as to make the name durable.
+        // A killed process may not have made the name durable.
         sync_dir(fs, &self.root)?;
         self.make_trash_durable(fs)?;
         let io = |path: &Path, error| Error::io("cannot replace", path, error);
@@ -157,7 +158,7 @@ impl Layout {
         self.remove_trashed_files(fs)
     }
 
-    /// The trash takes directories; of what a rewind replaces some is a file.
+    /// The trash takes directories, but some of the replaced parts are files.
     fn remove_trashed_files(&self, fs: &dyn FileSystem) -> Result<()> {
         let trash = self.trash_dir();
         for entry in list(fs, &trash)?.iter().filter(|e| !e.is_dir && self.is_own(&e.name)) {
@@ -167,7 +168,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Tables, archived tables and snapshots must have nothing but what hblite writes there.
+    /// Tables, archived tables and snapshots may contain only what hblite writes there.
     fn refuse_foreign(&self, fs: &dyn FileSystem) -> Result<()> {
         for data in [self.data_dir(), self.root.join("archive/data")] {
             for namespace in list(fs, &data)? {
@@ -178,7 +179,7 @@ impl Layout {
     }
 }
 
-/// Refuses a directory with an entry in which something foreign is; entries have this shape.
+/// Refuses a directory if an entry contains something foreign; entries have this shape.
 fn refuse_foreign_below(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result<()> {
     for entry in list(fs, dir)? {
         let path = dir.join(&entry.name);
@@ -229,7 +230,7 @@ fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
     }
 }
 
-/// Makes the directories of a tree, and finds the files to link.
+/// Creates the directories of a tree, and finds the files to link.
 fn collect(
     fs: &dyn FileSystem,
     from: &Path,

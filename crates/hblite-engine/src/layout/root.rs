@@ -1,4 +1,4 @@
-//! The root of a store: its lock, and the files by which a store is known.
+//! The root of a store: its lock, and the files that identify a store.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use super::{ID_FILE, Layout, MARKER_FILE, Marker, Place, StoreId, VERSION_FILE};
 
 /// The version of HBase's layout.
 const VERSION: &str = "8";
-/// What stands in its place while HBase must not start on the directory: HBase refuses a version
-/// that is not its own, and quotes it.
+/// What replaces it while HBase must not start on the directory: HBase refuses a version that is
+/// not its own, and quotes it.
 const VERSION_IN_USE: &str =
     "8 of a store that hblite has open or did not close (run 'hblite to-hbase' on it)";
 
 /// Who may start on the directory, as `hbase.version` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Usage {
-    /// HBase or hblite: the store was closed, and all of it is in files that both read.
+    /// HBase or hblite: the store was closed, and all of it is in files that both can read.
     Free,
-    /// hblite alone: it has the store open, or did not close it.
+    /// Only hblite: it has the store open, or did not close it.
     InUse,
 }
 
-/// What there is of a file that a creation writes without waiting for it to be safe.
+/// The state of a file that a creation writes without a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RootFile<T> {
     Missing,
@@ -44,7 +44,7 @@ impl<T> RootFile<T> {
         }
     }
 
-    /// What the file says, if it is whole.
+    /// What the file says, if it is complete.
     pub(crate) fn whole(self) -> Option<T> {
         match self {
             Self::Whole(content) => Some(content),
@@ -53,12 +53,12 @@ impl<T> RootFile<T> {
     }
 }
 
-/// Reading the files by which a store is known.
+/// Reads the files that identify a store.
 impl Layout {
     /// `hbase.id`.
     ///
     /// # Errors
-    /// `Io`; `CorruptHFile` for a file that holds no id, whole or in part.
+    /// `Io`; `CorruptHFile` for a file that does not hold an id or a part of one.
     pub(crate) fn read_id(&self, fs: &dyn FileSystem) -> Result<RootFile<StoreId>> {
         read(fs, &self.cluster_id_file(), decode_id)
     }
@@ -79,8 +79,8 @@ impl Layout {
         read(fs, &self.marker_file(), Marker::decode)
     }
 
-    /// One of the files above that does not have its own name yet, because the step that writes it
-    /// was cut off.
+    /// One of the files above that does not have its final name yet, because its writing was
+    /// interrupted.
     ///
     /// # Errors
     /// As for the file; `CorruptHFile` for any other file.
@@ -108,20 +108,20 @@ fn read<T>(
 }
 
 /// Whether the error of a sync shows that no open of this store made a name in the directory: it
-/// cannot even be listed, or nothing in it can be written.
+/// cannot be listed, or nothing in it can be written.
 fn has_no_new_names(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 impl Layout {
-    /// Makes the store's own directory, durably, if it is not there.
+    /// Creates the store's own directory, durably, if it does not exist.
     ///
     /// # Errors
     /// `Io`.
     pub(crate) fn create_root(&self, fs: &dyn FileSystem) -> Result<()> {
         let io = |error| Error::io("cannot create directory", &self.root, error);
-        // Without a version, nobody may have got as far as to make the names durable: those of the
-        // directory and of the ones above it, which a killed or failed open may have made as well.
+        // Without a version, the names of the directory and its parents may not be durable yet: a
+        // killed or failed open may have created them as well.
         if fs.exists(&self.version_file()).map_err(io)? {
             return Ok(());
         }
@@ -137,7 +137,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Takes the store's lock, which its directory is there for.
+    /// Takes the store's lock.
     ///
     /// # Errors
     /// `Io`; if another process holds the lock, the message names it.
@@ -146,7 +146,7 @@ impl Layout {
         self.or_holder(env.fs.lock(&self.lock_file(), &holder))
     }
 
-    /// Takes the store's lock for reading, if its file is there. Nothing is written.
+    /// Takes the store's lock for reading, if its file exists. Nothing is written.
     ///
     /// # Errors
     /// As [`Layout::lock`].
@@ -169,18 +169,17 @@ impl Layout {
         })
     }
 
-    /// Writes the files and directories that a store has from its creation on, as far as they are
-    /// missing. The caller holds the lock; `place` is what [`super::recognize`] said, and the
-    /// layout has the store's id.
+    /// Writes the files and directories that every store has, if they are missing. The caller holds
+    /// the lock; `place` is the result of [`super::recognize`], and the layout has the store's id.
     ///
-    /// Nothing is waited for: see [`Layout::make_root_durable`].
+    /// Nothing is synced: see [`Layout::make_root_durable`].
     ///
     /// # Errors
     /// `Io`.
     pub(crate) fn prepare(&self, fs: &dyn FileSystem, place: Place) -> Result<()> {
         let marker = self.marker_of(fs, place)?;
         let id_content = MessageWriter::new().bytes(1, marker.store_id.to_string());
-        // What is damaged was refused before, or is to be repaired.
+        // Damaged files were refused before, or are to be repaired.
         let state = self.read_version(fs).unwrap_or(RootFile::Unfinished);
         let is_known = matches!(place, Place::Store(_));
         let version = version_content(VERSION);
@@ -205,7 +204,7 @@ impl Layout {
         Ok(())
     }
 
-    /// The marker of what is at this place, whether it is written yet or not.
+    /// The marker of the store here, whether it is written yet or not.
     ///
     /// # Errors
     /// `Io`.
@@ -218,9 +217,9 @@ impl Layout {
         Ok(Marker { store_id, catalog_has_files })
     }
 
-    /// Makes the marker survive a power cut, and with it the names beside it. Before anything but
-    /// [`Layout::prepare`] makes files or directories: so a directory without a whole marker holds
-    /// nothing of value. Once per process.
+    /// Makes the marker survive a power cut, and with it the names next to it. Called before
+    /// anything except [`Layout::prepare`] creates files or directories, so a directory without a
+    /// complete marker holds nothing of value. Once per process.
     ///
     /// # Errors
     /// `Io`.
@@ -230,7 +229,7 @@ impl Layout {
             return Ok(());
         }
         let path = self.marker_file();
-        // A process before this one may have failed to sync it.
+        // An earlier process may have failed to sync it.
         fs.rewrite(&path, 0).map_err(|error| Error::io("cannot sync", &path, error))?;
         let root = &self.root;
         fs.sync_dir(root).map_err(|error| Error::io("cannot sync directory", root, error))?;
@@ -243,8 +242,9 @@ impl Layout {
         (self.version_file(), version_content(VERSION_IN_USE))
     }
 
-    /// Keeps HBase from starting on the directory, durably. Before a file is written that HBase
-    /// would take for a part of a table, and before the first record of the log. Once per process.
+    /// Prevents HBase from starting on the directory, durably. Called before a file is written that
+    /// HBase would take for a part of a table, and before the first record of the log. Once per
+    /// process.
     ///
     /// # Errors
     /// `Io`.
@@ -273,8 +273,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Notes, durably, that hbase:meta has files: it is damaged when they are gone. Before the log
-    /// may forget what is in them.
+    /// Records, durably, that hbase:meta has files, so that their absence is damage. Called before
+    /// the log may drop what is in them.
     ///
     /// # Errors
     /// `Io`.
@@ -315,8 +315,8 @@ impl Layout {
     }
 }
 
-/// Writes a file again that is not whole. Of a store, whose files must not be missing after a power
-/// cut, durably and in one step.
+/// Rewrites an incomplete file. For an existing store, whose files must not be missing after a
+/// power cut, durably and in one step.
 fn write_unless_whole<T>(
     fs: &dyn FileSystem,
     path: &Path,
@@ -364,7 +364,7 @@ fn decode_id(path: &Path, content: &[u8]) -> Result<Option<StoreId>> {
     if is_cut || is_zeros(content, whole.len()) {
         return Ok(None);
     }
-    Err(Error::corrupt(Exception::CorruptHFile, path, 0, "it holds no UUID of a store"))
+    Err(Error::corrupt(Exception::CorruptHFile, path, 0, "it does not hold the UUID of a store"))
 }
 
 fn is_zeros(content: &[u8], length_max: usize) -> bool {

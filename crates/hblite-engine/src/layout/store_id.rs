@@ -1,4 +1,4 @@
-//! The id of a store: a UUID, made when the store is created and kept for its lifetime.
+//! The id of a store: a UUID, generated when the store is created and kept for its lifetime.
 //!
 //! HBase calls it the cluster id and writes it as text; fixed-size headers hold its 16 bytes.
 
@@ -17,7 +17,7 @@ impl StoreId {
     pub const SIZE: usize = 16;
     /// Bytes of an id as text.
     pub(crate) const TEXT_SIZE: usize = 36;
-    /// The id of no store.
+    /// The id that no store has.
     pub const NIL: Self = Self([0; Self::SIZE]);
 
     /// The id with these bytes.
@@ -25,7 +25,7 @@ impl StoreId {
         Self(bytes)
     }
 
-    /// The bytes that stand for the id in a file.
+    /// The bytes of the id in a file.
     pub const fn as_bytes(&self) -> &[u8; Self::SIZE] {
         &self.0
     }
@@ -65,7 +65,7 @@ impl FromStr for StoreId {
         let digits: String = text.split('-').collect();
         let bits = u128::from_str_radix(&digits, 16).map_err(|_| refused())?;
         let id = Self(bits.to_be_bytes());
-        // One way to write an id: what was left out or added above shows here.
+        // An id has only one spelling: characters left out or added above are detected here.
         if id.to_string() == text.to_ascii_lowercase() { Ok(id) } else { Err(refused()) }
     }
 }

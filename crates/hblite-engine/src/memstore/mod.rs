@@ -104,7 +104,8 @@ impl MemStore {
         &self,
         cells: impl IntoIterator<Item = CellRef<'a>, IntoIter: Clone>,
     ) -> MemStoreSize {
-        // Held to the end: a cell added after its segment was frozen would miss the file.
+        // Held to the end: a cell added after its segment was frozen would be missing from the
+        // file.
         self.segments.read().active.add(cells.into_iter())
     }
 
@@ -172,7 +173,7 @@ impl MemStore {
         self.select_scanners(read_point, |_| true, |_| true)
     }
 
-    /// As [`MemStore::scanners`], without segments that certainly have no cell of `row`.
+    /// Like [`MemStore::scanners`], without segments that certainly have no cell of `row`.
     pub fn scanners_of_row(&self, read_point: u64, row: &[u8]) -> Vec<SegmentScanner> {
         self.select_scanners(
             read_point,

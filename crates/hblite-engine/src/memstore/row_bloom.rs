@@ -3,10 +3,10 @@
 //!
 //! The filter grows in layers of fourfold capacity, each with 16 bits per row. A row sets 4 bits of
 //! one word, in the newest layer; a probe tests each layer. At most 3 % of the probes of absent
-//! rows are answered with "maybe" (measured with 500,000 rows).
+//! rows return "maybe" (measured with 500,000 rows).
 //!
-//! Threads: inserts and probes run at once. A probe that knows that an insert completed (by the
-//! read point) sees the row; any other may miss it.
+//! Threads: inserts and probes run at once. A probe whose read point covers a completed insert sees
+//! the row; any other may miss it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

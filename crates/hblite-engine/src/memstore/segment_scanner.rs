@@ -12,8 +12,8 @@ use super::cells::CellCursor;
 
 /// Moves over the visible cells of a segment in both directions (HBase's `SegmentScanner`).
 ///
-/// A new scanner is at no cell. Moving off either end leaves it at none, and then only seeks lead
-/// back. No method fails today; they return `Result` like all scanners of a store.
+/// A new scanner is at no cell. Moving off either end leaves it at none, and then only seeks move
+/// it back to one. No method fails today; they return `Result` like all scanners of a store.
 pub struct SegmentScanner {
     cursor: CellCursor,
     read_point: u64,

@@ -135,7 +135,7 @@ fn a_snapshot_is_read_until_it_is_cleared() {
     assert_eq!(memstore.clear_snapshot(snapshot.id()).unwrap().cell_count, 2);
     assert!(memstore.clear_snapshot(snapshot.id()).is_err());
     assert_eq!(values(memstore.scanners(u64::MAX)), both[..1]);
-    // An open scanner continues in what is gone.
+    // An open scanner continues in a dropped segment.
     assert!(reading.next().unwrap());
     assert_eq!(reading.current().unwrap().row(), b"user2");
 }

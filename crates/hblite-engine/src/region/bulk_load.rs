@@ -10,15 +10,15 @@
 //!                                                      6. the stores' lists, as one step
 //! ```
 //!
-//! What a crash leaves before step 3 goes when the region is opened next; what it leaves behind it
-//! is finished then. An error up to step 3 leaves nothing; one behind it leaves a load that the
-//! next open finishes, so the store takes no more writes until then.
+//! After a crash before step 3, the next open of the region removes what is left; after a crash
+//! later, it completes the load. An error up to step 3 leaves nothing; a later error leaves a load
+//! that the next open completes, so the store accepts no more writes until then.
 //!
-//! The id lies between everything that the flush wrote and all later writes, so files and log agree
+//! The id is between everything that the flush wrote and all later writes, so files and log agree
 //! on what is in files. Without one (id 0) the files are older than everything.
 //!
-//! Threads: one load of a region at a time; a close waits for it. Readers and writers wait for
-//! nothing, flushes for steps 3 to 6. Source: `HRegion.bulkLoadHFiles`.
+//! Threads: one load of a region at a time; a close waits for it. Readers and writers do not wait;
+//! flushes wait during steps 3 to 6. Source: `HRegion.bulkLoadHFiles`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,15 +39,15 @@ use crate::store::foreign_file::{ForeignFile, Verification};
 use crate::store::manifest::{FileKey, Fingerprint, Manifest};
 use crate::store::store_file::{StoreFile, loaded_name, loaded_sequence_id};
 
-/// What readers pass so that they see files of several stores come in one step. Nobody waits but
-/// for the time that it takes to change some lists.
+/// A gate for readers, so that new files of several stores become visible in one step. Readers wait
+/// only while a few lists are changed.
 ///
-/// Invariant: the count is odd while files come.
+/// Invariant: the count is odd while files are being added.
 #[derive(Debug, Default)]
 pub(crate) struct FileGate(AtomicU64);
 
 impl FileGate {
-    /// Waits until no files are coming.
+    /// Waits until no files are being added.
     #[inline]
     pub(crate) fn enter(&self) -> u64 {
         loop {
@@ -59,10 +59,10 @@ impl FileGate {
         }
     }
 
-    /// Whether no files came since [`FileGate::enter`] gave `passed`.
+    /// Whether no files were added since [`FileGate::enter`] returned `passed`.
     #[inline]
     pub(crate) fn was_open_since(&self, passed: u64) -> bool {
-        // Whoever saw a store's new list took its lock after the count had become odd.
+        // A reader that saw a store's new list took its lock after the count had become odd.
         self.0.load(Ordering::Acquire) == passed
     }
 
@@ -74,17 +74,17 @@ impl FileGate {
     }
 }
 
-/// Files of a load: the place of the store in the region, and where the file is.
+/// Files of a load: the index of the store in the region, and the path of the file.
 type Placed = Vec<(usize, PathBuf)>;
 
 impl Region {
-    /// Loads files, each into the family that stands beside it. Gives the indexes of those that
-    /// have rows of other regions: nothing was loaded then.
+    /// Loads files, each into the family given with it. Returns the indexes of files that have rows
+    /// of other regions; if there are any, nothing was loaded.
     ///
     /// # Errors
     /// `NotServingRegion`; `DoNotRetryIo` for a family that the table does not have, a read-only
     /// table, or cells of another family; `CorruptHFile`, `Io`: nothing was loaded.
-    /// `RegionServerStopped`: what became of the load shows when the store is opened again.
+    /// `RegionServerStopped`: the next open shows the outcome of the load.
     pub(crate) fn bulk_load(
         &self,
         files: &[(Vec<u8>, PathBuf)],
@@ -107,7 +107,7 @@ impl Region {
         let loaded =
             staged.and_then(|()| self.commit(&staging, request.options.assign_sequence_id));
         if let Err(error) = loaded {
-            // What cannot be removed now goes when the region is opened next.
+            // The next open of the region removes what cannot be removed now.
             let _ = self.context.layout.remove_in_place(fs, &staging);
             return Err(error);
         }
@@ -116,8 +116,8 @@ impl Region {
         Ok(Vec::new())
     }
 
-    /// Looks where the files belong. Gives the indexes of those that do not fit the region, and
-    /// what is to be loaded: files without cells are not.
+    /// Checks where the files belong. Returns the indexes of those that do not fit the region, and
+    /// the files to load, without those that have no cells.
     fn look_at(
         &self,
         files: &[(Vec<u8>, PathBuf)],
@@ -150,7 +150,7 @@ impl Region {
         self.context.layout.region_dir(&self.info).join(TEMPORARY_DIR).join(name)
     }
 
-    /// Step 1. What is loaded is verified, and not what it was copied from.
+    /// Step 1. Verifies the file that is loaded, not the one that it was copied from.
     fn stage(
         &self,
         staging: &Path,
@@ -189,7 +189,7 @@ impl Region {
             return Err(self.not_serving());
         }
         let sequence_id = if assign_sequence_id { self.flush_and_take_id(&mut flush)? } else { 0 };
-        // Files that are older than others do not come last in a list.
+        // Files that are older than others are not last in a list.
         let without_compactions: Vec<_> = match assign_sequence_id {
             true => Vec::new(),
             false => self.stores.iter().map(|store| store.without_compactions()).collect(),
@@ -222,7 +222,7 @@ impl Region {
         sync_dir(fs, bulk_dir)
     }
 
-    /// Takes back a commit of unknown outcome, durably.
+    /// Undoes a commit of unknown outcome, durably.
     fn take_back(&self, bulk_dir: &Path, committed: &Path) -> Result<()> {
         let fs = self.context.env.fs.as_ref();
         self.context.layout.remove_in_place(fs, committed)?;
@@ -240,7 +240,8 @@ impl Region {
             loaded.push(files);
         }
         self.files.save_durably().ok()?;
-        // Before a compaction can replace the files: a list that came back would call them lost.
+        // Before a compaction can replace the files: a list that reappeared would make them seem
+        // lost.
         remove_finished(&self.context, &[committed.to_path_buf()]).ok()?;
         self.file_gate.close_while(|| {
             for (store, files) in self.stores.iter().zip(loaded) {
@@ -252,7 +253,7 @@ impl Region {
         Some(())
     }
 
-    /// How a new file of a family is written.
+    /// The settings for writing a new file of a family.
     ///
     /// # Errors
     /// `NoSuchColumnFamily`.
@@ -266,7 +267,7 @@ impl Region {
         Ok(store.writer_options(has_tags))
     }
 
-    /// Ends the store's service: what is on its disk is not what it serves.
+    /// Takes the store out of service, since its disk differs from what it serves.
     fn give_up(&self, what: &str) -> Error {
         self.context.is_closed.store(true, Ordering::Release);
         let _updates = self.updates.write();
@@ -276,16 +277,16 @@ impl Region {
     }
 }
 
-/// Loads that an open has finished, but for their directories.
+/// Loads that an open has completed, except for their directories.
 #[derive(Default)]
 pub(super) struct FinishedLoads {
-    /// The files that the region must have of them.
+    /// The files of these loads that the region must have.
     pub(super) files: BTreeMap<FileKey, Fingerprint>,
     pub(super) dirs: Vec<PathBuf>,
 }
 
-/// Finishes the loads of a region that a crash cut short behind their commit. Before its files are
-/// opened; the loads' directories go when the files are listed.
+/// Completes the loads of a region that a crash interrupted after their commit. Called before its
+/// files are opened; the loads' directories are removed when the files are listed.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` if the list of a load is damaged.
@@ -303,7 +304,7 @@ pub(super) fn finish_all(
         Err(error) => return Err(Error::io("cannot list", &bulk_dir, error)),
     };
     let families: Vec<&[u8]> = table.families().map(|family| family.name()).collect();
-    // A removal that a kill came after may not be durable.
+    // A removal just before a kill may not be durable.
     sync_dir(fs, &bulk_dir)?;
     for entry in entries.iter().filter(|entry| entry.is_dir) {
         let committed = bulk_dir.join(&entry.name);
@@ -325,7 +326,7 @@ pub(super) fn finish_all(
     Ok(loads)
 }
 
-/// A list of files in their places.
+/// A list of files in their final places.
 fn listed(
     context: &EngineContext,
     families: &[&[u8]],
@@ -341,9 +342,9 @@ fn listed(
     Ok(list.files)
 }
 
-/// Removes the directories of loads whose files are listed, durably. They are empty, but for their
-/// lists and families that the table does not have any more. One with something in it that no load
-/// wrote goes to the archive.
+/// Removes the directories of loads whose files are listed, durably. They contain only their lists,
+/// and families that the table no longer has. A directory with something that no load wrote goes to
+/// the archive.
 ///
 /// # Errors
 /// `Io`: one may come back, and no compaction may replace its files until it is gone.
@@ -370,7 +371,7 @@ fn sequence_id_of(committed: &Path) -> Result<u64> {
     })
 }
 
-/// Step 4. Durable on return. Gives where the files of each family are.
+/// Step 4. Durable on return. Returns the paths of the files of each family.
 fn move_files(
     context: &EngineContext,
     info: &RegionInfo,
@@ -387,10 +388,10 @@ fn move_files(
         }
         let to = layout.family_dir(info, family);
         fs.create_dir_all(&to).map_err(|error| Error::io("cannot create", &to, error))?;
-        // First: a file that has left the one directory must be found in the other.
+        // First: a file that has left one directory must be found in the other.
         layout.make_durable(fs, &to)?;
         let entries = fs.list_dir(&from).map_err(|error| Error::io("cannot list", &from, error))?;
-        // Others may have put something beside them.
+        // There may be foreign files next to them.
         for entry in entries.iter().filter(|entry| !entry.is_dir && is_hex_name(&entry.name)) {
             let (path, target) =
                 (from.join(&entry.name), to.join(loaded_name(&entry.name, sequence_id)));
@@ -403,13 +404,13 @@ fn move_files(
     Ok(placed)
 }
 
-/// The file system that the files to load are in.
+/// The file system of the files to load.
 fn source_of<'a>(context: &'a EngineContext, request: &'a BulkLoadRequest) -> &'a dyn FileSystem {
     request.source.as_deref().unwrap_or(context.env.fs.as_ref())
 }
 
-/// Gives a file a second name, or copies it, as the options say and the file systems can. Its
-/// content is durable then, its name not yet.
+/// Hard-links or copies a file, depending on the options and the file systems. On return, its
+/// content is durable; its name is not.
 ///
 /// # Errors
 /// `Io`.

@@ -6,10 +6,10 @@ use super::Region;
 use crate::store::{CompactionTrigger, Store};
 
 impl Region {
-    /// Compacts every store. Says whether there was anything to do.
+    /// Compacts every store. Returns whether there was anything to do.
     ///
     /// # Errors
-    /// `Io`, `CorruptHFile`: the store in question is as it was before.
+    /// `Io`, `CorruptHFile`: the store in question is unchanged.
     pub(crate) fn compact(&self, trigger: CompactionTrigger) -> Result<bool> {
         let mut has_compacted = false;
         for store in &self.stores {
@@ -21,7 +21,7 @@ impl Region {
         Ok(has_compacted)
     }
 
-    /// Compacts the store of one family. Says whether there was anything to do.
+    /// Compacts the store of one family. Returns whether there was anything to do.
     ///
     /// # Errors
     /// `NoSuchColumnFamily`; and as [`Region::compact`].
@@ -55,7 +55,7 @@ impl Region {
         Ok(has_compacted)
     }
 
-    /// Rings the compactor if one of the stores has enough files.
+    /// Notifies the compactor if one of the stores has enough files.
     pub(super) fn request_compaction(&self) {
         if self.settings.is_compaction_enabled
             && self.stores.iter().any(|store| store.needs_compaction())

@@ -2,13 +2,13 @@
 //!
 //! 1. *prepare*, under the updates lock: every memstore freezes its cells; all of them have ids
 //!    up to the flush id, and no later write does
-//! 2. *write*, without locks: a new file per store; of several stores not before the log is
-//!    durable, since a row over two families may get half-way
+//! 2. *write*, without locks: a new file per store; if there are several, only after the log is
+//!    durable, since otherwise only half of a row in two families might survive
 //! 3. *commit*: the file enters the store and the snapshot leaves it in one step; when all files
-//!    are listed in the region's manifest, the log may forget everything of this region up to the
+//!    are listed in the region's manifest, the log may discard everything of this region up to the
 //!    flush id
 //!
-//! A flush that fails keeps its snapshots; the next one takes them up again, and then does its own
+//! A failed flush keeps its snapshots; the next flush writes them first, and then does its own
 //! work. Nothing is lost: the log still has the cells.
 
 use std::sync::Arc;
@@ -19,34 +19,34 @@ use hblite_model::{Error, Exception, Result};
 use super::Region;
 use crate::store::{Store, StoreFlush};
 
-/// What a flush that failed left behind.
+/// What a failed flush left behind.
 #[derive(Default)]
 pub(super) struct FlushState {
     pending: Option<PreparedFlush>,
-    /// The region's table is gone, and its directory with it.
+    /// The region's table was dropped, and its directory with it.
     pub(super) is_discarded: bool,
 }
 
 struct PreparedFlush {
     /// The highest sequence id in the snapshots.
     flush_id: u64,
-    /// Whether it is of all stores: only then may the log forget.
+    /// Whether it covers all stores: only then may the log discard entries.
     is_whole: bool,
     stores: Vec<(Arc<Store>, StoreFlush)>,
 }
 
 impl Region {
-    /// Writes what is in memory to files. Says whether there was anything.
+    /// Writes memory to files. Returns whether there was anything to write.
     ///
     /// # Errors
     /// `Io`: the cells stay in memory and in the log.
     pub(crate) fn flush(&self) -> Result<bool> {
-        // Writers hold the updates lock until they are visible: nothing is under way then.
+        // Writers hold the updates lock until they are visible, so no write is in progress.
         self.flush_with_id(|| self.mvcc.read_point(), None)
     }
 
-    /// Writes what one family has in memory to a file; the log keeps all of the region's entries.
-    /// Says whether there was anything.
+    /// Writes the memory of one family to a file; the log keeps all of the region's entries.
+    /// Returns whether there was anything to write.
     ///
     /// # Errors
     /// `NoSuchColumnFamily`; and as [`Region::flush`].
@@ -64,10 +64,10 @@ impl Region {
         self.flush_with_id(|| self.mvcc.read_point(), Some(family))
     }
 
-    /// Writes what came back from the log so far, up to `replayed_id`, to files.
+    /// Writes what was replayed so far, up to `replayed_id`, to files.
     ///
-    /// The read point is no flush id yet: it covers the store that was flushed furthest, and
-    /// entries up to it are still to come for the others.
+    /// The read point is not a flush id yet: it covers the store that was flushed furthest, and for
+    /// the others, entries up to it are still to come.
     ///
     /// # Errors
     /// As [`Region::flush`].
@@ -84,8 +84,8 @@ impl Region {
         self.flush_locked(&mut state, flush_id, family)
     }
 
-    /// Flushes all families and gives a sequence id between what is in files now and every later
-    /// write. While the caller keeps `state`, which is the region's, no other flush begins.
+    /// Flushes all families and returns a sequence id between what is now in files and every later
+    /// write. While the caller keeps `state`, which belongs to the region, no other flush begins.
     ///
     /// # Errors
     /// As [`Region::flush`].
@@ -94,7 +94,7 @@ impl Region {
         let flush_id = || {
             let last = self.mvcc.read_point();
             taken = self.mvcc.begin();
-            // It is no write: nobody has to wait for what comes with it.
+            // It is not a write, so no thread has to wait for it.
             self.mvcc.complete_and_wait(taken);
             last
         };
@@ -102,8 +102,8 @@ impl Region {
         Ok(taken)
     }
 
-    /// Shows the stores to `visit` while no file comes or goes with what it means: no flush and no
-    /// bulk load ends before it returns. Flushes first if wanted.
+    /// Calls `visit` with the stores while their files do not change: no flush and no bulk load
+    /// ends before it returns. Flushes first if requested.
     ///
     /// # Errors
     /// `NotServingRegion`, those of [`Region::flush`] and of `visit`.
@@ -137,7 +137,7 @@ impl Region {
             Some(pending) => self.finish_flush(pending, state)?,
             None => false,
         };
-        // What came since a flush failed is not in its snapshots.
+        // Writes since the failed flush are not in its snapshots.
         let prepared = self.prepare_flush(flush_id, family)?;
         let has_cells = self.finish_flush(prepared, state)?;
         Ok(had_pending || has_cells)
@@ -149,7 +149,8 @@ impl Region {
         family: Option<&[u8]>,
     ) -> Result<PreparedFlush> {
         let _updates = self.updates.write();
-        // A write whose log failed is counted and in no memstore: no file may claim its id.
+        // A write whose log append failed has an id but is in no memstore: no file may claim that
+        // id.
         self.context.wal.check()?;
         assert!(self.mvcc.is_quiet(), "a snapshot is taken while no write is under way");
         let flush_id = flush_id();
@@ -162,7 +163,7 @@ impl Region {
         Ok(PreparedFlush { flush_id, is_whole: family.is_none(), stores })
     }
 
-    /// Writes and commits. Says whether there was anything.
+    /// Writes and commits. Returns whether there was anything to write.
     fn finish_flush(&self, mut prepared: PreparedFlush, state: &mut FlushState) -> Result<bool> {
         let has_cells = !prepared.stores.is_empty();
         if let Err(error) = self.write_and_commit(&mut prepared) {
@@ -189,19 +190,20 @@ impl Region {
         has_files(b"info") && has_files(b"table")
     }
 
-    /// Writes store after store; what is through leaves the list, so that a retry does the rest.
+    /// Writes one store after another. Finished stores leave the list, so that a retry does the
+    /// rest.
     fn write_and_commit(&self, prepared: &mut PreparedFlush) -> Result<()> {
         let is_part = !prepared.is_whole && self.stores.len() > 1;
         if is_part || prepared.stores.len() > 1 {
-            // A power cut between two commits leaves the rest of a row to the log, and so does a
-            // flush of some families.
+            // After a power cut between two commits, the rest of a row comes from the log, as it
+            // does after a flush of some families.
             self.context.wal.sync_all()?;
         }
         while let Some((store, flush)) = prepared.stores.last() {
             store.write_and_commit(flush, prepared.flush_id)?;
             prepared.stores.pop();
         }
-        // Before the log forgets: from then on a file that goes missing is lost cells.
+        // Before the log discards its entries: from then on, a missing file means lost cells.
         self.files.save()
     }
 }

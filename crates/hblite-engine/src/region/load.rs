@@ -1,4 +1,4 @@
-//! What is counted of a region: the one source of status, heat maps and benchmarks.
+//! The counters of a region: the only source of status, heat maps and benchmarks.
 //!
 //! Threads: any; the counters are independent of one another.
 
@@ -26,7 +26,7 @@ macro_rules! counters {
     };
 }
 
-// A counter missing here does not compile: the snapshot names every field of `RegionLoad`.
+// A missing counter does not compile: the snapshot names every field of `RegionLoad`.
 counters! {
     read_requests, write_requests, cells_read, cells_examined, bytes_read, cells_written,
     bytes_written, flushes, compactions,

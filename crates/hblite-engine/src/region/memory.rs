@@ -15,18 +15,18 @@ use hblite_model::{Durability, Error, Exception, Result};
 use super::Region;
 
 impl Region {
-    /// Bytes in memory, those being flushed included.
+    /// Bytes in memory, including those being flushed.
     pub(crate) fn memstore_size_bytes(&self) -> usize {
         self.stores.iter().map(|store| store.memstore().size().heap_size).sum()
     }
 
-    /// What the cells were charged for that are in no snapshot. Every write asks, so no lock of the
-    /// memstores is taken.
+    /// The memory charged for cells that are in no snapshot. Every write reads it, so no lock of
+    /// the memstores is taken.
     fn active_size_bytes(&self) -> usize {
         self.stores.iter().map(|store| store.charged_active_bytes()).sum()
     }
 
-    /// Asks for a flush if the region, or all regions together, are large enough.
+    /// Requests a flush if the region, or all regions together, are large enough.
     pub(super) fn request_flush_if_large(&self) {
         let is_large = self.active_size_bytes() > self.settings.flush_size_bytes;
         if is_large || self.context.is_memory_short() {
@@ -34,7 +34,7 @@ impl Region {
         }
     }
 
-    /// Asks for a flush, unless one was asked for and has not begun.
+    /// Requests a flush, unless one was requested and has not begun.
     pub(crate) fn request_flush(&self) {
         if !self.is_flush_requested.swap(true, Ordering::AcqRel) {
             self.context.chores.flush(self.info.encoded_name());
@@ -53,7 +53,7 @@ impl Region {
     #[cold]
     fn wait_for_flush(&self) -> Result<()> {
         let limit = Duration::from_millis(self.context.options.busy_wait_ms);
-        // A flush that a caller made resets the request; the next look repeats it.
+        // A flush by a caller resets the request; the next check repeats it.
         let has_room = self.context.memory.freed().wait_until(Instant::now() + limit, || {
             let is_over = !self.is_memory_full() || self.is_closing();
             if !is_over {

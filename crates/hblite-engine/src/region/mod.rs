@@ -62,22 +62,22 @@ pub(crate) struct Region {
     row_locks: RowLocks,
     /// Shared from the log to the memstore, exclusive while a snapshot is taken.
     updates: RwLock<()>,
-    /// Set under `updates`; a close that failed takes it back without.
+    /// Set under `updates`; a failed close resets it without that lock.
     is_closing: AtomicBool,
     flush: Mutex<FlushState>,
     is_flush_requested: AtomicBool,
-    /// Held by the bulk load that is under way; a close waits for it.
+    /// Held by the bulk load in progress; a close waits for it.
     bulk_load: Mutex<()>,
     /// Passed by readers, so that they see the files of a bulk load in all families or in none.
     file_gate: FileGate,
-    /// The log's entries up to this sequence id are of no use.
+    /// Log entries up to this sequence id are obsolete.
     log_skipped_to: AtomicU64,
     load: RegionLoadCounters,
 }
 
 impl Region {
-    /// Opens the region from its directory; family directories that are missing are made when
-    /// they are first needed.
+    /// Opens the region from its directory; missing family directories are created when they are
+    /// first needed.
     pub(crate) fn open(
         context: &Arc<EngineContext>,
         info: RegionInfo,
@@ -95,7 +95,8 @@ impl Region {
         }
         files.keep_families(&descriptor);
         if !loads.dirs.is_empty() || stores.iter().any(|store| store.has_leftovers()) {
-            // What goes now explains, until the manifest does, what else is there or missing.
+            // Until the manifest is written, the files removed here explain which others are
+            // present or missing.
             files.save_durably()?;
             stores.iter().try_for_each(|store| store.remove_leftovers())?;
             bulk_load::remove_finished(context, &loads.dirs)?;
@@ -123,14 +124,14 @@ impl Region {
         }))
     }
 
-    /// Declares the log's entries up to this sequence id to be of no use, and begins with higher
-    /// ids. Right after opening.
+    /// Declares log entries up to this sequence id obsolete, and begins with higher ids. Called
+    /// right after opening.
     pub(crate) fn skip_to(&self, sequence_id: u64) {
         self.log_skipped_to.store(sequence_id, Ordering::Relaxed);
         self.mvcc.advance_to(sequence_id);
     }
 
-    /// Makes the names of all store files durable, wherever they came from.
+    /// Makes the names of all store files durable, whatever created them.
     ///
     /// # Errors
     /// `Io`.
@@ -168,7 +169,7 @@ impl Region {
         self.stores.iter().find(|store| store.family().name() == family)
     }
 
-    /// Refuses a family that the table does not have, in HBase's words.
+    /// Refuses a family that the table does not have, with HBase's message.
     pub(crate) fn check_family(&self, family: &[u8]) -> Result<()> {
         if self.store_of(family).is_some() {
             return Ok(());
@@ -194,8 +195,8 @@ impl Region {
         self.scanner_at(scan, || self.mvcc.read_point())
     }
 
-    /// As [`Region::scanner`], at the first read point of those that `read_point` gives whose
-    /// cells are all still there.
+    /// Like [`Region::scanner`], at the first read point from `read_point` whose cells all still
+    /// exist.
     fn scanner_at(&self, scan: &Scan, read_point: impl Fn() -> u64) -> Result<RegionScanner> {
         for (family, _) in scan.columns().families() {
             self.check_family(family)?;
@@ -218,8 +219,8 @@ impl Region {
         }
     }
 
-    /// Begins a scan as a server does: at `read_point` if everything that was visible there still
-    /// is, else at the present one. Gives the read point.
+    /// Begins a scan as a server does: at `read_point` if everything visible there still exists,
+    /// otherwise at the current one. Returns the read point.
     pub(crate) fn scanner_for_client(
         &self,
         scan: &Scan,
@@ -241,8 +242,8 @@ impl Region {
         }
     }
 
-    /// Reads one column of a row the short way; `None` if that is not possible. A single store has
-    /// one view at a time, so the gate for files of several stores is not passed.
+    /// Reads one column of a row on the fast path; `None` if that is not possible. A single store
+    /// always has a consistent view, so the gate for files of several stores is not needed.
     fn read_column(&self, scan: &Scan) -> Result<Option<CellBuffer>> {
         let mut families = scan.columns().families();
         let (Some((family, _)), None) = (families.next(), families.next()) else {
@@ -268,8 +269,8 @@ impl Region {
         }
     }
 
-    /// As [`Region::read_row`], as the row was right after the write of this sequence id, if all
-    /// that was visible then is still there.
+    /// Like [`Region::read_row`], for the row right after the write with this sequence id, if
+    /// everything visible then still exists.
     fn read_row_at(&self, get: &Get, sequence_id: u64) -> Result<CellBuffer> {
         let first = Cell::new(Some(sequence_id));
         let read_point = || first.take().unwrap_or_else(|| self.mvcc.read_point());
@@ -299,7 +300,7 @@ impl Region {
         self.is_closing.load(Ordering::Acquire)
     }
 
-    /// Whether operations get an answer now: the region serves, or never will again.
+    /// Whether operations get a result now: the region is in service, or never will be again.
     pub(crate) fn answers(&self) -> bool {
         !self.is_closing() || self.context.check_open().is_err()
     }
@@ -314,11 +315,11 @@ impl Region {
         )
     }
 
-    /// Ends the region's service: waits for writes under way, flushes, and answers
-    /// `NotServingRegion` from then on. Scanners that are open go on with what they see.
+    /// Takes the region out of service: waits for writes in progress, flushes, and returns
+    /// `NotServingRegion` from then on. Open scanners continue with what they see.
     ///
     /// # Errors
-    /// `Io` if the flush fails: the region is back in service then.
+    /// `Io` if the flush fails: then the region is back in service.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_serving();
         if let Err(error) = self.leave_files_only() {
@@ -329,28 +330,28 @@ impl Region {
             self.context.region_changes.notify();
             return Err(error);
         }
-        // What fails is only the removal of old logs, which the next flush tries again.
+        // Only the removal of old logs can fail here; the next flush tries again.
         let _ = self.context.wal.region_removed(self.info.encoded_name());
         Ok(())
     }
 
-    /// Brings the directory to what the region is.
+    /// Updates the directory to the region's state.
     fn leave_files_only(&self) -> Result<()> {
         while !self.is_memory_empty() {
             self.flush()?;
         }
         self.stores.iter().try_for_each(|store| store.remove_dead_files())?;
-        // One that had none, or one that does not count any more, gets one.
+        // A region without a valid manifest gets one.
         self.files.save()
     }
 
-    /// Ends the region's service and forgets what is in memory: its table is gone.
+    /// Takes the region out of service and discards its memory, because its table was dropped.
     pub(crate) fn discard(&self) -> Result<()> {
         self.abandon();
         self.context.wal.region_removed(self.info.encoded_name())
     }
 
-    /// Ends the region's service and forgets what is in memory, which the log still has.
+    /// Takes the region out of service and discards its memory, which the log still has.
     pub(crate) fn abandon(&self) {
         self.stop_serving();
         self.flush.lock().is_discarded = true;
@@ -372,7 +373,7 @@ impl Region {
         drop(self.bulk_load.lock());
     }
 
-    /// Lets no files come by bulk load while the guard is there.
+    /// Prevents bulk loads from adding files while the guard lives.
     pub(crate) fn without_bulk_loads(&self) -> MutexGuard<'_, ()> {
         self.bulk_load.lock()
     }

@@ -3,14 +3,14 @@
 //! 1. refuse what cannot be written (read-only, unknown family, memory full)
 //! 2. lock the rows
 //! 3. enter the region: from here on no flush takes its snapshot, and the region stays open
-//! 4. stamp timestamps, under the locks: a write that begins after another has ended never carries
-//!    an earlier time (two plain ones at once share the lock, as in HBase)
-//! 5. append to the log; the sequence id is given out inside, so log order is id order
-//! 6. wait for the log as durability asks
+//! 4. set timestamps, under the locks: a write that begins after another has ended never has an
+//!    earlier timestamp (two concurrent plain writes share the lock, as in HBase)
+//! 5. append to the log; the sequence id is assigned there, so log order is id order
+//! 6. wait for the log as the durability requires
 //! 7. insert into the memstores
 //! 8. complete the id and wait until it is visible
 //!
-//! As `HRegion.doMiniBatchMutate` does it.
+//! Source: `HRegion.doMiniBatchMutate`.
 
 use std::cell::Cell;
 
@@ -32,13 +32,13 @@ thread_local! {
     static KEPT: Cell<Option<CellBuffer>> = const { Cell::new(None) };
 }
 
-/// Where a write is put together. Each thread keeps its own from write to write, so that a put
-/// allocates nothing.
+/// The buffer in which a write is built. Each thread keeps its own from write to write, so that a
+/// put allocates nothing.
 pub(super) fn take_edit() -> CellBuffer {
     KEPT.take().unwrap_or_default()
 }
 
-/// Gives back what [`take_edit`] gave.
+/// Returns the buffer from [`take_edit`].
 pub(super) fn keep_edit(mut edit: CellBuffer) {
     if edit.size_bytes() <= KEPT_BYTES_MAX {
         edit.clear();
@@ -47,13 +47,12 @@ pub(super) fn keep_edit(mut edit: CellBuffer) {
 }
 
 impl Region {
-    /// Writes puts and deletes, in one entry of the log: after a crash all of them are there or
-    /// none.
+    /// Writes puts and deletes in one log entry: after a crash all of them are there or none.
     ///
     /// # Errors
     /// `NoSuchColumnFamily`, `DoNotRetryIo` (read-only), `RegionTooBusy` (memory or the log's disk
     /// is full), `NotServingRegion`: nothing was written. `RegionServerStopped`: the log failed;
-    /// what became of the write shows when the store is opened again.
+    /// the next open shows whether the write survived.
     pub(crate) fn mutate_rows<M: AsRef<Mutation>>(
         &self,
         mutations: &[M],
@@ -86,7 +85,8 @@ impl Region {
         Ok(())
     }
 
-    /// Takes part in the region: until the guard goes, no snapshot is taken and it stays open.
+    /// Enters the region: until the guard is dropped, no snapshot is taken and the region stays
+    /// open.
     pub(super) fn enter(&self) -> Result<RwLockReadGuard<'_, ()>> {
         let updates = self.updates.read();
         if self.is_closing() {
@@ -95,8 +95,8 @@ impl Region {
         Ok(updates)
     }
 
-    /// Steps 5 to 8. The edit is stamped; the caller holds the rows and the region.
-    /// Gives the sequence id.
+    /// Steps 5 to 8. The edit has its timestamps; the caller holds the row locks and the region.
+    /// Returns the sequence id.
     pub(super) fn write_edit(
         &self,
         edit: &mut CellBuffer,
@@ -145,17 +145,17 @@ impl Region {
         Ok(sequence_id)
     }
 
-    /// Refuses what the region cannot take whatever it is.
+    /// Refuses any write that the region cannot accept.
     pub(super) fn check_writable(&self) -> Result<()> {
         self.context.check_not_read_only()?;
         if self.settings.is_read_only {
             return Err(Error::do_not_retry("region is read only"));
         }
-        // The catalog's own writes are few, and what waits for them keeps regions out of service.
+        // The catalog's own writes are few, and regions stay out of service until they are done.
         if self.info.table().is_meta() { Ok(()) } else { self.wait_for_memory() }
     }
 
-    /// Refuses a mutation that names what the table does not have.
+    /// Refuses a mutation of a family that the table does not have.
     pub(crate) fn check_mutation(&self, mutation: &Mutation) -> Result<()> {
         for cell in mutation.cells() {
             if cell.family().is_empty() && mutation.kind() == MutationKind::Put {
@@ -209,7 +209,7 @@ impl Region {
         Ok(())
     }
 
-    /// Timestamp of the `nth` newest version of a column, which deleting one version means.
+    /// Timestamp of the `nth` newest version of a column, for a delete of a single version.
     fn newest_timestamp(
         &self,
         row: &[u8],
@@ -223,7 +223,7 @@ impl Region {
         Ok(found.get(nth - 1).map(|cell| cell.timestamp()))
     }
 
-    /// The strongest durability that one of the mutations asks for, or the table.
+    /// The strongest durability that one of the mutations, or the table, requests.
     pub(super) fn durability_of<'m>(
         &self,
         mutations: impl Iterator<Item = &'m Mutation>,
@@ -239,15 +239,15 @@ impl Region {
     }
 }
 
-/// Deleting "the newest version" has to look which one that is.
+/// Deleting "the newest version" must find out which one that is.
 fn reads_before_writing(mutation: &Mutation) -> bool {
     mutation.cells().iter().any(|cell| {
         cell.type_code() == CellType::Delete.code() && cell.timestamp() == LATEST_TIMESTAMP
     })
 }
 
-/// How many deletes of the newest version of this column stand in a mutation up to `index`. Those
-/// that name their version do not count (`HRegion.prepareDeleteTimestamps`).
+/// How many deletes of the newest version of this column a mutation has up to `index`. Those that
+/// name their version do not count (`HRegion.prepareDeleteTimestamps`).
 fn count_same_deletes(cells: &CellBuffer, index: usize) -> usize {
     let Some(cell) = cells.get(index) else { return 1 };
     let is_same = |other: &CellRef<'_>| {
@@ -272,7 +272,7 @@ pub(super) fn mutation_tags(mutation: &Mutation) -> Vec<u8> {
     tags
 }
 
-/// Of cells with the same key only the last may stay: one write has one sequence id, and the
+/// Among cells with the same key, only the last may stay: one write has one sequence id, and the
 /// memstore never replaces a cell.
 fn keep_last_of_equal_keys(edit: &mut CellBuffer) {
     let is_ascending =

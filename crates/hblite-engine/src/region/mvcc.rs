@@ -3,9 +3,9 @@
 //! Every write gets a sequence id when it begins. The read point is the highest id up to which
 //! all writes are complete; a reader takes it once and sees exactly the cells up to it.
 //!
-//! Invariants: ids are given out in ascending order; `pending` holds those that began and are not
-//!             yet covered by the read point, in that order; the read point never goes back, and
-//!             is at most the last id.
+//! Invariants: ids are assigned in ascending order; `pending` holds those that began and are not
+//!             yet covered by the read point, in that order; the read point never goes back, and is
+//!             at most the last id.
 //! Threads:    any.
 
 use std::collections::VecDeque;
@@ -45,7 +45,7 @@ impl Mvcc {
         self.read_point.load(Ordering::Acquire)
     }
 
-    /// Begins a write. It must be given to [`Mvcc::complete_and_wait`], also when it fails.
+    /// Begins a write. It must be passed to [`Mvcc::complete_and_wait`], even if it fails.
     pub(crate) fn begin(&self) -> u64 {
         let mut writes = self.writes.lock();
         writes.last_id += 1;
@@ -56,7 +56,8 @@ impl Mvcc {
         id
     }
 
-    /// Ends a write and waits until it is visible, that is, until all that began before it ended.
+    /// Ends a write and waits until it is visible, that is, until all writes that began before it
+    /// have ended.
     pub(crate) fn complete_and_wait(&self, id: u64) {
         let mut writes = self.writes.lock();
         match writes.pending.front_mut() {
@@ -84,7 +85,7 @@ impl Mvcc {
             return;
         }
         drop(writes);
-        // The writes before are about to end, too.
+        // The earlier writes are about to end, too.
         if spin_until(|| self.read_point() >= id) {
             return;
         }
@@ -94,7 +95,7 @@ impl Mvcc {
         }
     }
 
-    /// Whether no write is under way.
+    /// Whether no write is in progress.
     pub(crate) fn is_quiet(&self) -> bool {
         self.writes.lock().pending.is_empty()
     }
@@ -107,7 +108,7 @@ impl Mvcc {
         }
     }
 
-    /// Moves everything on to `id`: writes that were read back from the log have it.
+    /// Advances to `id`, the highest id of the writes replayed from the log.
     pub(crate) fn advance_to(&self, id: u64) {
         let mut writes = self.writes.lock();
         assert!(writes.pending.is_empty(), "recovery runs before any write");

@@ -1,7 +1,7 @@
-//! Increment, Append, CheckAndMutate and RowMutations: writes that depend on what is there.
+//! Increment, Append, CheckAndMutate and RowMutations: writes that depend on existing cells.
 //!
-//! The row is locked exclusively from the look at it to the end of the write; all earlier writes
-//! of the row are visible by then, since a writer gives its lock back only after its write is.
+//! The row is locked exclusively from the read to the end of the write. All earlier writes to the
+//! row are visible by then, since a writer releases its lock only after its write is visible.
 //!
 //! Source: `HRegion.MutationBatchOperation.reckonDeltas` and `HRegion.checkAndMutateInternal`.
 
@@ -20,13 +20,14 @@ use crate::nonces::Turn;
 
 /// A write that was done.
 struct Written {
-    /// What its increments and appends gave.
+    /// The results of its increments and appends.
     result: RowResult,
     sequence_id: u64,
 }
 
 impl Region {
-    /// Several writes to one row in one step. Gives what increments and appends returned.
+    /// Applies several writes to one row in one step. Returns the results of increments and
+    /// appends.
     ///
     /// # Errors
     /// As [`Region::mutate_rows`], and `DoNotRetryIo` if a counter is not 8 bytes wide: nothing
@@ -54,8 +55,8 @@ impl Region {
     /// Writes if the condition holds.
     ///
     /// # Errors
-    /// As [`Region::mutate_row`]; a condition that does not hold is no error, whatever the writes
-    /// would have been.
+    /// As [`Region::mutate_row`]; a condition that does not hold is not an error, whatever the
+    /// writes would have been.
     pub(crate) fn check_and_mutate(
         &self,
         check: &CheckAndMutate,
@@ -78,8 +79,8 @@ impl Region {
         }))
     }
 
-    /// Writes to several rows of the region in one step, if every condition holds. Says
-    /// whether they were done (`MultiRowMutationEndpoint.mutateRows`).
+    /// Writes to several rows of the region in one step, if every condition holds. Returns whether
+    /// they were done (`MultiRowMutationEndpoint.mutateRows`).
     ///
     /// # Errors
     /// As [`Region::mutate_row`].
@@ -109,7 +110,7 @@ impl Region {
         Ok(true)
     }
 
-    /// Nothing if the condition does not hold.
+    /// `None` if the condition does not hold.
     fn mutate_if(
         &self,
         check: &CheckAndMutate,
@@ -127,13 +128,13 @@ impl Region {
         for mutation in mutations {
             self.check_mutation(mutation)?;
         }
-        // The clock may run backwards: the write must not hide behind what was just seen.
+        // The clock may run backwards: the new cell must not be hidden by the version just read.
         let seen = found.get(0).map_or(i64::MIN, |cell| cell.timestamp());
         self.mutate_locked(mutations, seen, nonce).map(Some)
     }
 
-    /// Does `write` unless it was done before under the same nonce; then `read_back` gives what it
-    /// gave, from the sequence id that it has.
+    /// Runs `write` unless it was done before under the same nonce; in that case `read_back`
+    /// returns its result, from its sequence id.
     fn once(
         &self,
         nonce: Option<Nonce>,
@@ -155,8 +156,8 @@ impl Region {
         }
     }
 
-    /// What increments and appends gave that were written under this sequence id. If files have
-    /// been written since, older versions may be gone, and it is what there is now: as in HBase.
+    /// The results of the increments and appends with this sequence id. If files have been written
+    /// since, older versions may be gone, and the current values are returned, as in HBase.
     fn written_by(&self, row: &[u8], mutations: &[Mutation], sequence_id: u64) -> Result<Written> {
         let returning = mutations.iter().filter(|mutation| {
             matches!(mutation.kind(), MutationKind::Increment | MutationKind::Append)
@@ -237,7 +238,7 @@ impl Region {
     }
 }
 
-/// Refuses a value that grew beyond what a cell of the table may have.
+/// Refuses a value that exceeds the size limit of a cell of the table.
 fn check_new_cell(cell: &CellRef<'_>, size_max: Option<usize>) -> Result<()> {
     // What Java counts: serialized, with a length in front.
     let size = cell.serialized_size() + size_of::<u32>();
@@ -266,8 +267,8 @@ fn push_new_value(
         }
         (_, None) => delta.value().to_vec(),
     };
-    // A counter always moves forward in time, even when the clock does not. Only a value that is
-    // the first one has the time that its writer gave it.
+    // A counter's timestamps always increase, even if the clock does not. Only the first value has
+    // the timestamp that its writer set.
     let timestamp = match &current {
         Some(current) => now.max(current.timestamp().saturating_add(1)),
         None => stamp(delta.timestamp(), now),
@@ -295,7 +296,7 @@ fn counter(cell: &CellRef<'_>) -> Result<i64> {
     Ok(i64::from_be_bytes(bytes))
 }
 
-/// The read that answers the condition.
+/// The read that evaluates the condition.
 fn condition_get(check: &CheckAndMutate, condition: &Condition) -> Get {
     let get = Get::new(check.row()).with_time_range(check.time_range());
     match condition {
@@ -345,7 +346,7 @@ mod tests {
         let append: Mutation = Append::new("r").add("f", "q", "v").into();
         let delta = append.cells().get(0).unwrap();
         let mut edit = CellBuffer::new();
-        // Nobody looks at these bytes, so that they take no memory.
+        // These bytes are never touched, so they take no memory.
         let huge = vec![0; CELL_SIZE_MAX - delta.key().len()];
         let key = key::build(b"r", b"f", b"q", 5, CellType::Put.code());
         let current = CellRef::new(&key, &huge, b"", 0);

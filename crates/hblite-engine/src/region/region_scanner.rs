@@ -1,20 +1,20 @@
-//! Reading the rows of a region, in either direction.
+//! Reads the rows of a region, in either direction.
 //!
-//! A region scanner asks its stores, in the order of their families, for the cells of one row
-//! after the other. Without a filter, cells go straight from where they lie to the caller's sink.
-//! A filter is asked, per row: the row's key, every cell (by the stores), the row as a whole.
-//! If the filter judges whole rows, the row is collected first.
+//! A region scanner reads one row after another from its stores, in the order of their families.
+//! Without a filter, cells go directly from their storage to the caller's sink. A filter sees, per
+//! row: the row's key, every cell (in the stores), and the row as a whole. If the filter evaluates
+//! whole rows, the row is collected first.
 //!
-//! Load on demand: families that the filter does not look at ("joined" ones) are read only for
-//! rows that have passed it.
+//! Load on demand: families that the filter does not use ("joined" ones) are read only for rows
+//! that have passed it.
 //!
-//! Where HBase is odd, so is this: a row whose key was rejected is read on by the filter in a
-//! forward scan and not in a reverse one; the key is asked again for each piece of a row that
-//! comes in batches. Source: `RegionScannerImpl` and `ReversedRegionScannerImpl` of HBase 2.6.
+//! HBase's quirks are kept: if a row's key was rejected, the filter still sees the row's cells in a
+//! forward scan, but not in a reverse one; and the key is checked again for each batch of a row.
+//! Source: `RegionScannerImpl` and `ReversedRegionScannerImpl` of HBase 2.6.
 //!
-//! Batches: a row that is cut may turn out to have nothing more that is visible. HBase's servers
-//! know that of the last result of a region, which they never call partial unless it filled the
-//! fetch; so behind a cut the scanner looks one piece ahead.
+//! Batches: after a batch, a row may have no more visible cells. HBase's servers know this for the
+//! last result of a region, which they never mark as partial unless it filled the fetch; so after a
+//! batch the scanner looks one batch ahead.
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
 mod judged;
@@ -39,25 +39,25 @@ use crate::store::matcher::ScanInfo;
 pub(crate) use crate::store::store_scanner::CellSink;
 use crate::store::store_scanner::{RowBudget, StoreScanner};
 
-/// What a step of a scan of one region found. [`ScanStep::Cursor`] has no row: the time was over
-/// before a row was found (a heartbeat in HBase), or the work that was allowed is done, perhaps
-/// within a row. The next call goes on there.
+/// What a step of a scan of one region found. [`ScanStep::Cursor`] has no row: the time limit
+/// passed before a row was found (a heartbeat in HBase), or the work limit was reached, perhaps
+/// within a row. The next call continues there.
 pub type RegionStep = ScanStep<RowPart, ()>;
 
 /// What a scanner did so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ReadStats {
-    /// Cells that were looked at.
+    /// Cells that were examined.
     pub(crate) cells_examined: u64,
     /// Cells that were returned.
     pub(crate) cells_returned: u64,
 }
 
-/// Where a scan of a region reads from.
+/// What a scan of a region reads.
 #[derive(Clone, Copy)]
 pub(crate) struct ScanSources<'a> {
     pub(crate) stores: &'a [Arc<Store>],
-    /// What files of several stores come through at once.
+    /// The gate through which files of several stores become visible together.
     pub(crate) gate: &'a FileGate,
 }
 
@@ -70,57 +70,57 @@ pub(crate) struct StoreSources<S> {
 
 /// Reads rows of one region (HBase's `RegionScannerImpl`).
 pub(crate) struct RegionScanner<S = SourceScanner> {
-    /// In the order of families; those that the filter needs.
+    /// The families that the filter needs, in order.
     stores: Vec<StoreScanner<S>>,
-    /// In the order of families; those that are read only for rows that pass.
+    /// The families that are read only for rows that pass, in order.
     joined: Vec<StoreScanner<S>>,
     filter: Option<FilterState>,
     comparator: CellComparator,
     direction: Direction,
     stop: StopRow,
-    /// How much of a row comes in one piece.
+    /// How much of a row is returned at a time.
     piece: RowBudget,
     /// The row that is being read.
     row: Vec<u8>,
     /// Where a row is collected that may still be rejected.
     collected: CellBuffer,
-    /// The stores are done with the row, the joined ones are not.
+    /// The first group of stores is done with the row, the joined ones are not.
     is_row_joining: bool,
-    /// Where in a row reading has paused.
+    /// Where reading paused within a row.
     paused: Option<PausedRow>,
     is_done: bool,
     cells_returned: u64,
     rows: RowCounts,
-    /// Rows and pieces in one fetch, and those of the present one.
+    /// Limit of rows and partial rows in one fetch, and those of the current one.
     fetch_max: Option<u64>,
     fetched: u64,
-    /// The piece that was read ahead.
+    /// The partial row that was read ahead.
     ahead: Option<Piece>,
-    /// The last piece looked cut, and the look ahead has found nothing behind it.
+    /// The last partial row looked incomplete, but reading ahead found nothing after it.
     is_last_piece_corrected: bool,
 }
 
-/// A row in which reading has paused because the work that was allowed is done.
+/// A row in which reading has paused because the work limit was reached.
 struct PausedRow {
     step: RowStep,
     /// What is left of the row's budget.
     budget: RowBudget,
-    /// Cells of the row that were given or collected.
+    /// Cells of the row that were returned or collected.
     given: usize,
 }
 
-/// What is done with a row.
+/// The current step of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RowStep {
     /// The stores that the filter needs are read.
     Reading,
     /// The joined stores are read.
     Joining,
-    /// The row was rejected, and what is left of it is read past.
+    /// The row was rejected, and the rest of it is skipped.
     Skipping,
 }
 
-/// A row, or a piece of one.
+/// A row, or a part of one.
 struct Piece {
     cells: CellBuffer,
     may_have_more_cells: bool,
@@ -136,10 +136,10 @@ impl Piece {
 }
 
 impl RegionScanner {
-    /// A scanner of what is in `from`, whose stores are in the order of their families, at the
-    /// region's present `read_point`.
+    /// A scanner of the sources in `from`, whose stores are in the order of their families, at the
+    /// region's current `read_point`.
     ///
-    /// `seed` feeds filters that choose at random.
+    /// `seed` is for filters that choose at random.
     ///
     /// # Errors
     /// As [`RegionScanner::new`].
@@ -161,11 +161,12 @@ impl RegionScanner {
     }
 }
 
-/// The sources of the wanted families, with everything up to the read point; `None` if the read
+/// The sources of the selected families, with everything up to the read point; `None` if the read
 /// point is outdated.
 ///
 /// A flush or compaction drops versions that newer ones hide. If a file has cells beyond the read
-/// point, it was committed after that was taken, and what it dropped might be visible there.
+/// point, it was committed after the read point was taken, and may lack versions that are visible
+/// there.
 fn sources_at(
     stores: &[Arc<Store>],
     scan: &Scan,
@@ -193,7 +194,7 @@ fn sources_at(
 }
 
 impl<S: KeyValueScanner> RegionScanner<S> {
-    /// A scanner over the sources of each wanted family, in the order of families.
+    /// A scanner over the sources of each selected family, in the order of families.
     ///
     /// # Errors
     /// `DoNotRetryIo` if a raw scan names columns, or if a reverse scan would have to load
@@ -249,16 +250,16 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         }
     }
 
-    /// Gives the cells of the next row, or of its next piece, to `sink`. A row has at least one.
+    /// Passes the cells of the next row, or of its next part, to `sink`. A row has at least one.
     ///
     /// # Errors
-    /// Those of files and filters; the scan is over then.
+    /// Those of files and filters; they end the scan.
     pub(crate) fn next_row<C: CellSink>(&mut self, sink: &mut C) -> Result<RegionStep> {
         self.next_row_until(sink, || false)
     }
 
-    /// As [`RegionScanner::next_row`], and pauses behind a row that was not given when
-    /// `is_time_over`. Each call leads on by one row at least.
+    /// Like [`RegionScanner::next_row`], but pauses after a skipped row if `is_time_over`. Each
+    /// call advances by at least one row.
     pub(crate) fn next_row_until<C: CellSink>(
         &mut self,
         sink: &mut C,
@@ -315,17 +316,17 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         next
     }
 
-    /// The row that comes next, given or not.
+    /// The next row, whether it will be returned or not.
     pub(crate) fn position(&mut self) -> Option<&[u8]> {
         self.find_row().then_some(&self.row)
     }
 
-    /// Whether the filter wants nothing more, of this region or any other.
+    /// Whether the filter needs nothing more, from this region or any other.
     pub(crate) fn is_filter_done(&self) -> bool {
         self.filter.as_ref().is_some_and(FilterState::filter_all_remaining)
     }
 
-    /// One family and no filter: nothing stands between the store and the sink.
+    /// One family and no filter: cells go directly from the store to the sink.
     #[inline]
     fn next_plain_row<C: CellSink>(
         &mut self,
@@ -363,9 +364,9 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         }
     }
 
-    /// Gives the cells of up to `rows_max` rows to `sink` without what only limits and filters need
-    /// between rows. Returns how many rows these were; `None` if the scan has limits or a filter.
-    /// Fewer rows than `rows_max` are the last ones.
+    /// Passes the cells of up to `rows_max` rows to `sink`, without the checks between rows that
+    /// only limits and filters need. Returns the number of rows; `None` if the scan has limits or a
+    /// filter. Fewer than `rows_max` rows means that the scan is done.
     ///
     /// # Errors
     /// As [`RegionScanner::next_row`].
@@ -398,7 +399,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         Ok(Some(rows))
     }
 
-    /// Whether a plain scan has come to the end of its rows.
+    /// Whether a plain scan has reached the end of its rows.
     #[inline]
     fn is_plain_end(&mut self) -> bool {
         let store = &mut self.stores[0];
@@ -409,7 +410,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     }
 }
 
-/// A row is cut by the batch limit, and by the size limit if the caller can do with parts.
+/// A row is cut by the batch limit, and by the size limit if the caller accepts partial rows.
 fn piece_budget(scan: &Scan) -> RowBudget {
     let size_limit = scan.size_max_bytes();
     let bytes = size_limit.filter(|_| scan.allows_partial_results());

@@ -1,8 +1,8 @@
-//! Giving a region back what the log has of it, before it serves.
+//! Replays the log into a region before the region is in service.
 //!
-//! The log has cells in the order of their writes. A search of the memstore for the place of each
-//! would wait for memory all along, so cells are collected and inserted in the order of their rows:
-//! neighbours are found where the last search ended, in the processor's caches.
+//! The log has cells in write order. Searching the memstore for the place of each would constantly
+//! miss the processor's caches. Cells are therefore collected and inserted in row order, so that
+//! each search starts near the last one, in cached memory.
 //!
 //! Invariant: a flush claims sequence ids only of cells that are in the memstore.
 //! Threads:   one.
@@ -15,14 +15,14 @@ use hblite_model::{CellBuffer, CellRef, Result};
 use super::Region;
 use crate::wal::WalEntry;
 
-/// Bytes of cells that are collected. Smaller memstores collect a part of what they may hold.
+/// Bytes of cells to collect. Smaller memstores collect a fraction of their capacity.
 const BATCH_BYTES_MAX: usize = 4 << 20;
-/// The part of a memstore.
+/// That fraction of a memstore.
 const MEMSTORE_DIVISOR: usize = 8;
-/// Bytes of a row that decide its place in a batch.
+/// Bytes of a row that are used for sorting a batch.
 const RANK_SIZE: usize = size_of::<u128>();
 
-/// Entries of the log on their way back into regions.
+/// A replay of log entries into regions.
 #[derive(Default)]
 pub(crate) struct Replay {
     region: Option<Arc<Region>>,
@@ -33,11 +33,11 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Takes back an entry of the region that `find` gives for its name; drops one without region.
-    /// It is in the region's memstore after [`Replay::finish`].
+    /// Adds an entry to the region that `find` returns for its name; drops an entry without a
+    /// region. The cells are in the region's memstore after [`Replay::finish`].
     ///
     /// # Errors
-    /// Those of a flush, which large logs make necessary.
+    /// Those of a flush, which a large log needs.
     pub(crate) fn add(
         &mut self,
         entry: &WalEntry<'_>,
@@ -65,7 +65,7 @@ impl Replay {
         if self.cells.size_bytes() >= share.min(BATCH_BYTES_MAX) { self.insert() } else { Ok(()) }
     }
 
-    /// Ends the replay of the present region.
+    /// Ends the replay of the current region.
     ///
     /// # Errors
     /// As [`Replay::add`].
@@ -79,12 +79,12 @@ impl Replay {
     fn insert(&mut self) -> Result<()> {
         let last_id = std::mem::take(&mut self.last_id);
         let Some(region) = self.region.as_ref().filter(|_| last_id > 0) else { return Ok(()) };
-        // The place in the log stays the last resort: of equal cells the later one sorts first.
+        // The position in the log decides last: of equal cells, the later one sorts first.
         let mut order: Vec<(u128, usize)> =
             self.cells.iter().map(|cell| rank(cell.row())).zip(0..).collect();
         order.sort_unstable();
         for store in &region.stores {
-            // A family that was deleted since then takes its cells along.
+            // The cells of a family that was deleted since then are dropped.
             let (family, in_files) = (store.family().name(), store.sequence_id_max());
             let is_wanted =
                 |cell: &CellRef<'_>| cell.family() == family && cell.sequence_id() > in_files;
@@ -100,7 +100,7 @@ impl Replay {
     }
 }
 
-/// The first bytes of a row as a number, zeros behind shorter ones.
+/// The first bytes of a row as a number, padded with zeros.
 fn rank(row: &[u8]) -> u128 {
     let mut bytes = [0; RANK_SIZE];
     let length = row.len().min(RANK_SIZE);

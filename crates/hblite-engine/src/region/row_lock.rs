@@ -1,8 +1,8 @@
 //! Locks on rows: shared by plain writes, exclusive for read-modify-write.
 //!
-//! Rows share a fixed number of locks by hash, so locking allocates nothing per row and memory
-//! does not grow with rows. Two rows that share a lock sometimes wait for one another, but never
-//! deadlock: a caller takes all its locks at once, in ascending order.
+//! Rows share a fixed number of locks by hash, so locking allocates nothing per row and memory does
+//! not grow with rows. Two rows that share a lock sometimes wait for each other, but never
+//! deadlock: a caller takes all its locks together, in ascending order.
 //!
 //! Threads: any.
 

@@ -1,6 +1,6 @@
-//! The settings of a table, as its regions need them with each operation.
+//! The settings of a table in the form that its regions need for each operation.
 //!
-//! They are parsed once, when a region is opened. An alteration opens the regions again.
+//! They are parsed once, when a region is opened. Altering a table opens its regions again.
 //!
 //! Threads: any; the settings never change.
 
@@ -8,7 +8,8 @@ use hblite_model::{Durability, TableDescriptor};
 
 use crate::options::EngineOptions;
 
-/// What a table's descriptor, and where it is silent the store's options, set for its regions.
+/// The settings of a table's regions: from the table's descriptor, otherwise from the store's
+/// options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RegionSettings {
     /// READONLY.
@@ -21,7 +22,7 @@ pub(super) struct RegionSettings {
     pub(super) blocking_size_bytes: usize,
     /// The largest cell that a client may write; `None` for no limit.
     pub(super) cell_size_max_bytes: Option<usize>,
-    /// COMPACTION_ENABLED, unless the store compacts nothing.
+    /// COMPACTION_ENABLED, unless compactions are off for the store.
     pub(super) is_compaction_enabled: bool,
 }
 
@@ -40,7 +41,7 @@ impl RegionSettings {
             durability,
             flush_size_bytes,
             blocking_size_bytes: flush_size_bytes.saturating_mul(options.memstore_block_multiplier),
-            // HBase's 0 is no limit.
+            // In HBase, 0 means no limit.
             cell_size_max_bytes: size("hbase.server.keyvalue.maxsize")
                 .map_or(options.cell_size_max_bytes, |bytes| Some(bytes).filter(|b| *b > 0)),
             is_compaction_enabled: options.is_compaction_enabled && table.is_compaction_enabled(),

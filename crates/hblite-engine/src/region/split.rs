@@ -1,14 +1,15 @@
 //! Files of daughters and merged regions: references to the files of closed parents.
 //!
-//! Nothing is copied. A file whose rows all belong to one daughter gets a second name there (HBase
-//! makes an `HFileLink` of it). Of every other file each daughter's store holds a small reference
-//! to one half, and a merged region's store refers to whole files of both parents. Compaction
-//! rewrites references into files of the region's own, and when none is left the parent's
-//! directory can go. Which regions may be split or merged, and how the catalog changes, is decided
-//! in `catalog`.
+//! Nothing is copied. A file whose rows all belong to one daughter is hard-linked there (HBase
+//! creates an `HFileLink`). For every other file, each daughter's store has a small reference to
+//! one half; a merged region's store refers to whole files of both parents. Compactions rewrite
+//! references into the region's own files, and when none is left, the parent's directory can be
+//! removed. Which regions may be split or merged, and how the catalog changes, is decided in
+//! `catalog`.
 //!
 //! A store with references is compacted as soon as its region opens, and such a compaction drops
-//! delete markers. A store that has only whole files keeps them until its next major compaction.
+//! delete markers. A store that has only whole files keeps its markers until the next major
+//! compaction.
 //!
 //! Source: HBase's `SplitTableRegionProcedure`, `MergeTableRegionsProcedure`,
 //! `HRegionFileSystem.splitStoreFile`.
@@ -28,9 +29,9 @@ use crate::store::manifest::Manifest;
 use crate::store::store_file::{Half, StoreFile};
 
 impl Region {
-    /// The row where the region would be split by default: the middle of the largest file of
-    /// the largest store that has such a row. `None` if no store has one that leaves something on
-    /// both sides, or a file still is a reference (`RegionSplitPolicy.getSplitPoint`).
+    /// The row where the region would be split by default: the middle of the largest file of the
+    /// largest store that has such a row. `None` if no store has a row with others on both sides,
+    /// or if a file is still a reference (`RegionSplitPolicy.getSplitPoint`).
     pub(crate) fn split_point(&self) -> Option<Vec<u8>> {
         if self.has_references() {
             return None;
@@ -48,18 +49,19 @@ impl Region {
         largest.map(|(_, middle)| middle)
     }
 
-    /// Whether one of the stores has grown beyond what the table's split policy allows a region of
-    /// a table with `table_regions`.
+    /// Whether one of the stores exceeds the size that the table's split policy allows in a table
+    /// with `table_regions` regions.
     pub(crate) fn is_split_due(&self, table_regions: usize) -> bool {
         let table = &self.descriptor;
-        // One that cannot be read was refused when the table was made; an old store may have it.
+        // An invalid one is refused when a table is created; an old store may have it.
         let policy = SplitPolicy::of(table).unwrap_or(SplitPolicy::Disabled);
         policy
             .size_bytes(table, &self.context.options, table_regions)
             .is_some_and(|limit| self.stores.iter().any(|store| store_size(store) > limit))
     }
 
-    /// Whether a file of the region is a reference: it cannot be split, and its parent cannot go.
+    /// Whether a file of the region is a reference: the region cannot be split, and its parent
+    /// cannot be removed.
     pub(crate) fn has_references(&self) -> bool {
         self.stores.iter().any(|store| store.files().iter().any(|file| file.is_reference()))
     }
@@ -69,7 +71,7 @@ fn store_size(store: &Store) -> u64 {
     store.files().iter().map(|file| file.size_bytes()).sum()
 }
 
-/// The middle row of the largest file, unless all its rows are one.
+/// The middle row of the largest file, unless it has only one row.
 fn middle_row(store: &Store) -> Option<Vec<u8>> {
     let files = store.files();
     let largest = files.iter().max_by_key(|file| file.size_bytes())?;
@@ -78,7 +80,7 @@ fn middle_row(store: &Store) -> Option<Vec<u8>> {
     (middle != key::row(first) && middle != key::row(last)).then_some(middle)
 }
 
-/// Makes the directories of the two daughters of a closed region.
+/// Creates the directories of the two daughters of a closed region.
 pub(crate) fn create_daughters(
     context: &EngineContext,
     parent: &Region,
@@ -130,7 +132,7 @@ pub(crate) fn create_daughters(
     Ok((low, high))
 }
 
-/// Makes the directory of the region that takes the place of closed neighbours.
+/// Creates the directory of the region that replaces adjacent closed regions.
 pub(crate) fn create_merged(
     context: &EngineContext,
     parents: &[Arc<Region>],
@@ -166,8 +168,8 @@ fn sides(file: &StoreFile, split_row: &[u8]) -> (bool, bool) {
     }
 }
 
-/// Gives a file of the parent a second name in `region`, and lists it. The caller makes the names
-/// of a family durable.
+/// Hard-links a file of the parent into `region`, and lists it. The caller makes the names of a
+/// family durable.
 fn link_file(
     context: &EngineContext,
     region: &RegionInfo,
@@ -184,8 +186,8 @@ fn link_file(
     files.add_reader(family, file.name(), file.reader())
 }
 
-/// Before the first whole file: a region with files and without this name is taken for one that
-/// had them.
+/// Before the first whole file: a region with files but without this name would be taken for one
+/// that owns them.
 fn mark_unclaimed(context: &EngineContext, region: &RegionInfo) -> Result<()> {
     let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
     let dir = layout.region_dir(region);
@@ -219,7 +221,7 @@ fn write_reference(
     files.add_reader(family, &name, file.reader())
 }
 
-/// Before hbase:meta names the region; one without files has no directory yet.
+/// Before hbase:meta names the region; a region without files has no directory yet.
 fn write_manifest(context: &EngineContext, region: &RegionInfo, files: &Manifest) -> Result<()> {
     if files.files.is_empty() {
         return Ok(());

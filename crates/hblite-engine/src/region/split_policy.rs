@@ -1,30 +1,30 @@
 //! When a region has grown large enough to be split.
 //!
 //! Sizes are those of the largest store of the region, as in HBase unless
-//! `hbase.hregion.split.overallfiles` is set. HBase varies its largest size by a random eighth per
-//! region, so that regions that grow alike are not all split at once. Here they are split one after
-//! another anyway, and the same load gives the same regions every time.
+//! `hbase.hregion.split.overallfiles` is set. HBase varies the maximum size by a random eighth per
+//! region, so that regions that grow evenly are not all split at once. Here regions are split one
+//! after another anyway, and the same load yields the same regions every time.
 
 use hblite_model::{Error, Exception, Result, TableDescriptor};
 
 use crate::options::EngineOptions;
 
 const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.";
-/// The memstore size by which HBase measures its first regions (`MEMSTORE_FLUSHSIZE`).
+/// The memstore size on which HBase bases the split size of first regions (`MEMSTORE_FLUSHSIZE`).
 const FLUSH_SIZE_DEFAULT: u64 = 128 << 20;
 /// The names under which a table sets its policy; the second is that of HBase's own setting.
 const POLICY_NAMES: [&str; 2] = ["SPLIT_POLICY", "hbase.regionserver.region.split.policy"];
-/// If a table has more regions than this, only the largest size counts.
+/// If a table has more regions than this, only the maximum size counts.
 const GROWING_REGIONS_MAX: u64 = 100;
 
 /// The rule of a table (`SPLIT_POLICY`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SplitPolicy {
-    /// The only region of a table early, others at the largest size. The default.
+    /// The only region of a table early, others at the maximum size. The default.
     Stepping,
-    /// Early, then later and later: by the third power of the number of regions.
+    /// Early at first, then at sizes that grow with the cube of the number of regions.
     IncreasingToUpperBound,
-    /// At the largest size.
+    /// At the maximum size.
     ConstantSize,
     /// Never.
     Disabled,

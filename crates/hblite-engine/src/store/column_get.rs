@@ -1,15 +1,15 @@
-//! The short way to one column of one row.
+//! The fast path to one column of one row.
 //!
-//! Most gets name a column and want its newest version. A source's first cell of a column is its
-//! newest: if that is a put in every source, no marker of the column can hide the newest of them,
-//! for a marker sorts before what it hides. So each source is searched once, for the column itself,
-//! and nothing is merged. [`ColumnGet::read`] gives up wherever this is not certain, and the caller
-//! goes the long way, through a scanner:
+//! Most gets name a column and need its newest version. A source's first cell of a column is its
+//! newest. If that is a put in every source, no marker of the column can hide the newest of them,
+//! because a marker sorts before what it hides. So each source is searched once, for the column
+//! itself, and nothing is merged. [`ColumnGet::read`] gives up wherever this is not certain, and
+//! the caller then uses a scanner:
 //!
 //! - a source may have a marker of the whole family in this row, or the column begins with one of
 //!   its own;
 //! - a cell has tags (a time to live of its own) or has outlived the family's;
-//! - several versions are wanted, and they are in several sources.
+//! - several versions are requested, and they are in several sources.
 //!
 //! Threads: a read belongs to one thread and sees one read point.
 
@@ -41,26 +41,26 @@ pub(crate) struct ColumnGet<'a> {
 /// How [`ColumnGet::read`] ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnRead {
-    /// The answer is complete. So many cells were looked at.
+    /// The result is complete; this many cells were examined.
     Done {
-        /// Cells that were looked at.
+        /// Cells that were examined.
         cells_examined: u64,
     },
-    /// Only a scanner can tell.
+    /// Only a scanner can decide.
     Unclear,
     /// A file was committed after the read point was taken; a later one is needed.
     Outdated,
 }
 
 impl<'a> ColumnGet<'a> {
-    /// What `scan` reads of `store`, if it is a get that may go the short way.
+    /// What `scan` reads from `store`, if it is a get that may take the fast path.
     pub(crate) fn of(store: &'a Store, scan: &'a Scan) -> Option<Self> {
         let info = store.scan_info();
         let Some(Qualifiers::Some(qualifiers)) = scan.columns().get(&info.family) else {
             return None;
         };
         let qualifier = qualifiers.first().filter(|first| {
-            // Markers of the family stand under the empty qualifier.
+            // Markers of the family are stored under the empty qualifier.
             qualifiers.len() == 1 && !first.is_empty()
         })?;
         let family_max = i32::try_from(info.versions_max).unwrap_or(i32::MAX);
@@ -87,8 +87,8 @@ impl<'a> ColumnGet<'a> {
         })
     }
 
-    /// Pushes what is visible at `read_point` to `cells`, which are empty, and stay so unless the
-    /// read is done.
+    /// Pushes the cells visible at `read_point` to `cells`, which is empty, and stays empty unless
+    /// the read succeeds.
     ///
     /// # Errors
     /// Those of the files.
@@ -180,7 +180,7 @@ struct Found<'a> {
     oldest_unexpired: i64,
     read_point: u64,
     cells: &'a mut CellBuffer,
-    /// How many of the cells are from sources before the present one.
+    /// How many of the cells are from earlier sources.
     from_earlier: usize,
     cells_examined: u64,
     is_unclear: bool,
@@ -188,7 +188,7 @@ struct Found<'a> {
 
 impl Found<'_> {
     /// Whether a source whose greatest timestamp is `timestamp_max` matters: older versions do not
-    /// where the newest is wanted, and markers hide nothing that is newer.
+    /// if only the newest is requested, and markers hide nothing newer.
     fn may_be_changed_by(&self, timestamp_max: i64) -> bool {
         let newest = self.cells.get(0).filter(|_| self.versions == 1);
         newest.is_none_or(|newest| timestamp_max >= newest.timestamp())
@@ -198,7 +198,7 @@ impl Found<'_> {
         self.from_earlier = self.cells.len();
     }
 
-    /// Looks at the next cell of a source; false if the source has nothing more to say.
+    /// Examines the next cell of a source; false if the rest of the source does not matter.
     #[inline]
     fn look(&mut self, cell: &CellRef<'_>) -> bool {
         if self.is_unclear || key::without_version(cell.key()) != key::without_version(self.key) {

@@ -1,4 +1,4 @@
-//! Writes a memstore's snapshot to a new file and puts the file in its place.
+//! Writes a memstore's snapshot to a new file, which then replaces the snapshot.
 //!
 //! Threads: the region runs one flush at a time.
 
@@ -13,7 +13,7 @@ use super::store_scanner::{CompactionScanner, ScanType};
 use super::{Store, checked_list};
 use crate::memstore::MemStoreSnapshot;
 
-/// A snapshot on its way to a file.
+/// A snapshot that is being written to a file.
 pub(crate) struct StoreFlush {
     snapshot: MemStoreSnapshot,
 }
@@ -27,7 +27,8 @@ impl Store {
         Some(StoreFlush { snapshot })
     }
 
-    /// Writes the file, then swaps it against the snapshot. The region's manifest is the caller's.
+    /// Writes the file, then replaces the snapshot with it. The caller updates the region's
+    /// manifest.
     pub(crate) fn write_and_commit(&self, flush: &StoreFlush, flush_id: u64) -> Result<()> {
         let segment = flush.snapshot.segment();
         segment.flatten();
@@ -46,7 +47,7 @@ impl Store {
             Ok(Some(StoreFileInfo { max_sequence_id: Some(flush_id), ..StoreFileInfo::default() }))
         })?;
         if let Some(new) = new.as_ref().filter(|_| self.family.caches_data_on_write()) {
-            // What is damaged shows when somebody wants it.
+            // Damage shows when the data is read.
             let _ = new.file.reader().fill_cache();
         }
         if let Some(new) = &new {
@@ -62,7 +63,7 @@ impl Store {
         Ok(())
     }
 
-    /// How new files of this family are written.
+    /// The settings for new files of this family.
     pub(crate) fn writer_options(&self, include_tags: bool) -> HFileWriterOptions {
         HFileWriterOptions {
             include_tags,

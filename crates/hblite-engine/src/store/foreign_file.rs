@@ -16,16 +16,16 @@ use hblite_model::BulkLoadOptions;
 /// How much of a file is verified before it becomes a store file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verification {
-    /// Checksums, order, index, filters, and whose cells they are.
+    /// Checksums, order, index, filters, and the family of the cells.
     Everything,
     /// The checksums of all blocks.
     Checksums,
-    /// Nothing: it was verified under another name.
+    /// Nothing, because it was verified under another name.
     Done,
 }
 
 impl Verification {
-    /// What the options of a bulk load ask for. Checksums are verified always.
+    /// What the options of a bulk load request. Checksums are always verified.
     pub(crate) fn of(options: &BulkLoadOptions) -> Self {
         if options.verify { Self::Everything } else { Self::Checksums }
     }
@@ -38,10 +38,10 @@ pub(crate) struct ForeignFile<'a> {
 }
 
 impl<'a> ForeignFile<'a> {
-    /// Opens a file that is to have cells of `family` in the order of `comparator`.
+    /// Opens a file that must have cells of `family` in the order of `comparator`.
     ///
     /// # Errors
-    /// `Io`, `CorruptHFile`, `UnsupportedOperation` for what is no HFile that can be read;
+    /// `Io`, `CorruptHFile`, `UnsupportedOperation` for a file that cannot be read as an HFile;
     /// `DoNotRetryIo` for another family or order.
     pub(crate) fn open(
         fs: &dyn FileSystem,
@@ -52,7 +52,7 @@ impl<'a> ForeignFile<'a> {
         Self::open_copy(fs, path, path, family, comparator)
     }
 
-    /// As [`ForeignFile::open`] for a copy of the file `original`, which is the name in errors.
+    /// Like [`ForeignFile::open`], for a copy of the file `original`, which errors name.
     ///
     /// # Errors
     /// As [`ForeignFile::open`].
@@ -74,7 +74,7 @@ impl<'a> ForeignFile<'a> {
         Ok(file)
     }
 
-    /// Its first and its last row; nothing if it has no cells.
+    /// Its first and last row; `None` if it has no cells.
     pub(crate) fn rows(&self) -> Option<(&[u8], &[u8])> {
         Some((key::row(self.reader.first_key()?), key::row(self.reader.last_key()?)))
     }
@@ -83,7 +83,7 @@ impl<'a> ForeignFile<'a> {
         &self.reader
     }
 
-    /// Verifies as much as is wanted.
+    /// Verifies as much as requested.
     ///
     /// # Errors
     /// `CorruptHFile` with the first defect, `DoNotRetryIo` for a cell of another family, `Io`.

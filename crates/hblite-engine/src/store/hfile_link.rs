@@ -1,4 +1,4 @@
-//! Links that HBase wrote: empty files whose names say which store file of another region is meant.
+//! Links that HBase wrote: empty files whose names refer to a store file of another region.
 //!
 //! ```text
 //! <table>=<region>-<file>              of the default namespace
@@ -6,12 +6,13 @@
 //! <link>.<parent>                      a reference to the link of this name in the parent region
 //! ```
 //!
-//! HBase writes them for files that lie in one daughter of a split as a whole, and for tables that
-//! it makes of snapshots. The file is where it was, or in the archive (`HFileLink`). hblite has no
-//! links: when a region is opened, each one is replaced by a hard link to the file itself.
+//! HBase writes them for files that belong entirely to one daughter of a split, and for tables that
+//! it clones from snapshots. The file is still in its place, or in the archive (`HFileLink`).
+//! hblite does not use such links: when a region is opened, each is replaced by a hard link to the
+//! file itself.
 //!
-//! Crash: a file has its new name, durably, before the link is removed. If both are there, they are
-//! the same file. Threads: one per region that is being opened.
+//! Crash: a file has its new name, durably, before the link is removed. If both exist, they are the
+//! same file. Threads: one per region that is being opened.
 
 use std::path::{Path, PathBuf};
 
@@ -26,19 +27,19 @@ use crate::layout::Layout;
 /// What to do about a link without a file.
 const REMEDY: &str = "restore the file from a backup, or remove the link and lose its cells";
 
-/// What a name stands for.
+/// What the name of a link refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HFileLink {
     table: TableName,
     region: String,
     /// The name of the store file.
     file: String,
-    /// Of a reference to a link: the region with the link.
+    /// For a reference to a link: the region with the link.
     parent: Option<String>,
 }
 
 impl HFileLink {
-    /// The link that a file of this name is; nothing if it is none.
+    /// Parses a file name as a link; `None` if it is not one.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let (link, parent) = match name.rsplit_once('.') {
             Some((link, parent)) if is_hex(parent) && link.contains('=') => {
@@ -59,7 +60,7 @@ impl HFileLink {
         })
     }
 
-    /// The name of the file, or of the reference to it, in place of the link's.
+    /// The name of the file, or of the reference to it, that replaces the link's name.
     pub(crate) fn own_name(&self) -> String {
         match &self.parent {
             Some(parent) => format!("{}.{parent}", self.file),
@@ -82,7 +83,7 @@ impl HFileLink {
     /// Where the file is.
     ///
     /// # Errors
-    /// `Io`; `CorruptHFile` that names `link` if it is nowhere.
+    /// `Io`; `CorruptHFile` that names `link` if it cannot be found.
     pub(crate) fn target(
         &self,
         fs: &dyn FileSystem,
@@ -108,7 +109,7 @@ fn is_hex(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Replaces the links in a family's directory. One that is missing has none.
+/// Replaces the links in a family's directory. A missing directory has none.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` for a link without a file.
@@ -121,8 +122,8 @@ pub(crate) fn adopt_in(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Resu
     adopt_all(fs, layout, dir, &mut files.map(|entry| entry.name).collect())
 }
 
-/// Replaces the links among the files of a family's directory. `names` are those of its files, and
-/// have the new ones then.
+/// Replaces the links among the files of a family's directory. `names` are the names of its files,
+/// and are updated.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` for a link without a file.
@@ -161,7 +162,7 @@ fn adopt(fs: &dyn FileSystem, layout: &Layout, path: &Path, link: &HFileLink) ->
     sync_dir(fs, dir)
 }
 
-/// Replaces the link in the parent region that a reference in `dir` means, if it is still there.
+/// Replaces the link in the parent region that a reference in `dir` refers to, if it still exists.
 fn adopt_in_parent(
     fs: &dyn FileSystem,
     layout: &Layout,

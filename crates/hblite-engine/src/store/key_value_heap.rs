@@ -127,7 +127,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
             .is_some_and(|current| self.compare_rows(key::row(key), key::row(current)).is_eq())
     }
 
-    /// Moves each scanner whose cell is too early. Every move leads forward, so it ends.
+    /// Moves each scanner whose cell is too early. Every move goes forward, so this terminates.
     fn move_while(
         &mut self,
         is_early: impl Fn(&Self, &[u8]) -> bool,
@@ -152,7 +152,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         rows.then_with(|| compare_without_row(left, right)).is_lt()
     }
 
-    /// Which of two rows the direction meets first.
+    /// Which of two rows comes first in the direction.
     #[inline]
     fn compare_rows(&self, left: &[u8], right: &[u8]) -> Ordering {
         self.direction.apply(self.comparator.compare_rows(left, right))
@@ -173,7 +173,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         }
     }
 
-    /// The invariants of the head of this file.
+    /// The invariants from the head of this file.
     #[inline]
     fn check(&self) {
         if ARE_CHECKED {
@@ -190,8 +190,8 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         }
     }
 
-    /// The rank of the row at which the scanner is. Rows that are shorter count as if zeros
-    /// followed, which leaves the order as it is or makes ranks equal.
+    /// The rank of the row at which the scanner is. Shorter rows are padded with zeros, which keeps
+    /// the order or makes ranks equal.
     #[inline]
     fn rank(&self, index: usize) -> Ranked {
         let row = match self.comparator {

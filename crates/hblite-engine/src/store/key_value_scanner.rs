@@ -13,7 +13,7 @@
 //!                     ◀── from the last cell of a row the walk goes back to its first
 //! ```
 //!
-//! The walk back counts the cells of the row, so that going through the row and leaving it needs
+//! The walk back counts the cells of the row, so that moving through the row and leaving it needs
 //! no further comparison. Rows that are too wide to be walked back are entered by a seek.
 
 mod select;
@@ -33,8 +33,8 @@ use crate::memstore::SegmentScanner;
 
 /// A position among sorted cells (HBase's `KeyValueScanner`).
 ///
-/// A fresh scanner is at no cell. Moves tell whether they led to a cell; off either end there is
-/// none, and only seeks lead back. Keys are well-formed flat keys.
+/// A fresh scanner is at no cell. Moves return whether they reached a cell. Off either end there is
+/// none, and only seeks move back to one. Keys are well-formed flat keys.
 pub(crate) trait KeyValueScanner {
     /// The cell at the scanner.
     fn current(&self) -> Option<CellRef<'_>>;
@@ -48,14 +48,14 @@ pub(crate) trait KeyValueScanner {
     /// Moves to the next cell.
     fn next(&mut self) -> Result<bool>;
 
-    /// Moves to the cell before.
+    /// Moves to the previous cell.
     fn prev(&mut self) -> Result<bool>;
 
     /// Moves to the first cell with a key of `key` or greater.
     fn seek(&mut self, key: &[u8]) -> Result<bool>;
 
-    /// As [`KeyValueScanner::seek`] for a key that is not before the current cell's: cheap when
-    /// it is near.
+    /// Like [`KeyValueScanner::seek`], for a key that is not before the current cell's; cheap if it
+    /// is near.
     fn reseek(&mut self, key: &[u8]) -> Result<bool>;
 
     /// Moves to the last cell with a key less than `key`.
@@ -67,9 +67,9 @@ pub(crate) trait KeyValueScanner {
     /// Moves to the last cell.
     fn seek_last(&mut self) -> Result<bool>;
 
-    /// Moves back by `cells` and further to the first cell of the row that is reached.
+    /// Moves back by `cells`, and then to the first cell of the row reached.
     ///
-    /// At most [`WALK_CELLS_MAX`] cells of that row are walked over; if it has more, the scanner
+    /// At most [`WALK_CELLS_MAX`] cells of that row are traversed; if it has more, the scanner
     /// stays inside it and a copy of the row is in `row`.
     fn walk_back(&mut self, cells: usize, row: &mut Vec<u8>) -> Result<WalkedBack> {
         walk_back_by_steps(self, cells, row)
@@ -106,17 +106,17 @@ fn walk_back_by_steps<S: KeyValueScanner + ?Sized>(
     Ok(WalkedBack::Inside)
 }
 
-/// Cells that are walked back before a seek is cheaper.
+/// Number of cells to walk back before a seek is cheaper.
 const WALK_CELLS_MAX: usize = 32;
 
 /// Where [`KeyValueScanner::walk_back`] led.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WalkedBack {
-    /// There is no row before.
+    /// There is no previous row.
     NoRow,
-    /// To the first cell of a row, behind which it has so many.
+    /// To the first cell of a row, which has this many more.
     AtStart {
-        /// Cells of the row behind the first.
+        /// Cells of the row after the first.
         behind: usize,
     },
     /// Into a row with too many cells.
@@ -154,7 +154,7 @@ impl KeyValueScanner for SegmentScanner {
     }
 
     fn reseek(&mut self, key: &[u8]) -> Result<bool> {
-        // Looks first at the cells around.
+        // Tries the neighbouring cells first.
         Self::seek(self, key)
     }
 
@@ -248,11 +248,11 @@ pub(crate) struct DirectedScanner<S> {
     place: RowPlace,
 }
 
-/// The place in a row of a reverse scan.
+/// The position in a row of a reverse scan.
 #[derive(Default)]
 struct RowPlace {
     row: Vec<u8>,
-    /// Cells of the row before the current one, and behind it; `None` if they were not counted.
+    /// Cells of the row before and after the current one; `None` if they were not counted.
     cells: Option<(usize, usize)>,
     /// Where seek keys are built, in both directions.
     key: Vec<u8>,
@@ -285,8 +285,8 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
         }
     }
 
-    /// Moves to where a scan that starts at `row` begins; an empty row is the end that comes
-    /// first.
+    /// Moves to where a scan that starts at `row` begins. An empty row means the first end in the
+    /// direction.
     pub(crate) fn seek_start(&mut self, row: &[u8], is_inclusive: bool) -> Result<bool> {
         let is_reverse = self.direction.is_reverse();
         write_row_edge(&mut self.place.key, row, is_inclusive != is_reverse);
@@ -352,7 +352,7 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
         }
     }
 
-    /// From a counted place in a row to the start of the row before.
+    /// Moves from a counted position in a row to the start of the previous row.
     fn leave_row(&mut self) -> Result<bool> {
         let before = self.place.cells.map_or(0, |(before, _)| before);
         self.walk_back(before + 1)
@@ -367,7 +367,7 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
         if self.scanner.seek_before(&self.place.key)? { self.walk_back(0) } else { Ok(false) }
     }
 
-    /// Back by `cells` and to the start of the row that is reached.
+    /// Moves back by `cells`, and to the start of the row reached.
     fn walk_back(&mut self, cells: usize) -> Result<bool> {
         match self.scanner.walk_back(cells, &mut self.place.row)? {
             WalkedBack::NoRow => Ok(false),
@@ -409,7 +409,7 @@ fn is_in_row<S: KeyValueScanner>(scanner: &S, row: &[u8]) -> bool {
     scanner.current_key().is_some_and(|current| key::is_same_row(key::row(current), row))
 }
 
-/// Writes the key before (`is_lower`) or behind all cells of `row`.
+/// Writes the key before (`is_lower`) or after all cells of `row`.
 pub(crate) fn write_row_edge(out: &mut Vec<u8>, row: &[u8], is_lower: bool) {
     out.clear();
     if is_lower {

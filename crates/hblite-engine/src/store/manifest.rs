@@ -18,36 +18,37 @@
 //!
 //! The directories say which files a region has; the manifest says which ones it must have. A file
 //! that is listed and missing, or is not the one that was listed, is an error. HBase ignores the
-//! file: it looks for directories with the name of a family only.
+//! file: it only looks for directories with the name of a family.
 //!
 //! # Order
 //!
-//! A file enters its directory first, durably, and the list after it. So a crash leaves files that
-//! are in no list, and each of them explains itself. Every file gets a *stamp*, a number that rises
-//! within the region, and says in its origin what it is. The manifest says up to which stamp
-//! everything is *settled*: listed, or dead.
+//! A file is added first to its directory, durably, and then to the list. A crash can therefore
+//! leave files that are in no list, and each of them explains itself. Every file gets a *stamp*, a
+//! number that increases within the region, and records in its origin what it is. The manifest says
+//! up to which stamp everything is *settled*: listed, or dead.
 //!
 //! 1. flush: write, rename, sync the directory; swap the store's list; write the manifest; only
-//!    then the log forgets
-//! 2. compaction: as a flush; only after the manifest is durable are the replaced files removed
+//!    then does the log discard its entries
+//! 2. compaction: like a flush; the replaced files are removed only after the manifest is durable
 //! 3. bulk load: the staged directory has a list of its own when its rename commits it; the files
 //!    are moved, the manifest is written durably, and the directory is removed
 //! 4. split, merge, restore: the new region's manifest is written before hbase:meta names it
 //!
-//! An open therefore takes a file that is not listed
+//! An open therefore treats a file that is not listed
 //!
-//! - for live if its origin names this place and its stamp is not settled: a flush or compaction
-//!   that was cut off after its rename, or an older copy of the manifest
-//! - for a leftover if its stamp is settled, or a live file replaced it: it is removed, after a
+//! - as live if its origin names this place and its stamp is not settled: a flush or compaction was
+//!   interrupted after its rename, or the manifest is an older copy
+//! - as a leftover if its stamp is settled, or if a live file replaced it: it is removed, after a
 //!   manifest without it is durable
-//! - for foreign otherwise, and refuses it
+//! - as foreign otherwise, and refuses it
 //!
-//! and a listed file that is missing for replaced if a live file says so, for lost otherwise.
+//! A listed file that is missing is treated as replaced if a live file says so, and as lost
+//! otherwise.
 //!
-//! A region without a manifest has what its directories have: one that was never flushed, of an
-//! earlier version, or made by HBase. HBase leaves a new `.seqid` file when it has had a region
-//! open; a manifest that does not know it is void. The next flush, compaction or close writes a new
-//! one.
+//! A region without a manifest consists of what is in its directories. It was never flushed, or an
+//! earlier version or HBase wrote it. HBase leaves a new `.seqid` file when it has had a region
+//! open; a manifest that does not know this file is void. The next flush, compaction or close
+//! writes a new one.
 //!
 //! Threads: a `Manifest` is a value.
 
@@ -67,7 +68,7 @@ use crate::sealed::{self, Seal};
 const VERSION: u64 = 1;
 /// The key of a file's origin in its file info.
 const ORIGIN: &[u8] = b"HBLITE_ORIGIN";
-/// What HBase's file with a region's sequence id ends with.
+/// The suffix of HBase's file with a region's sequence id.
 const SEQUENCE_ID_SUFFIX: &str = ".seqid";
 /// What to do about a manifest that cannot be read.
 pub(crate) const REMEDY: &str = "restore the file from a backup, or open with salvage, which makes \
@@ -76,7 +77,7 @@ pub(crate) const REMEDY: &str = "restore the file from a backup, or open with sa
 /// Family and name of a file.
 pub(crate) type FileKey = (Vec<u8>, String);
 
-/// What tells a file from every other.
+/// The identity of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint {
     length: u64,
@@ -85,7 +86,7 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// That of an open file; of a reference, that of the file that it refers to.
+    /// The identity of an open file; for a reference, that of its target.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`.
@@ -122,7 +123,7 @@ impl Manifest {
         self.add_reader(family, file.name(), file.reader())
     }
 
-    /// As [`Manifest::add`], of a file that is to have this name.
+    /// Like [`Manifest::add`], for a file that is to have this name.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`.
@@ -144,10 +145,10 @@ impl Manifest {
         keys.map(|(_, name)| name.as_str())
     }
 
-    /// The manifest in a region's directory; nothing if it has none.
+    /// The manifest in a region's directory; `None` if it has none.
     ///
     /// # Errors
-    /// `Io`; `CorruptHFile` if it is damaged or that of another region.
+    /// `Io`; `CorruptHFile` if it is damaged or belongs to another region.
     pub(crate) fn read(fs: &dyn FileSystem, dir: &Path, region: &str) -> Result<Option<Self>> {
         let path = dir.join(MANIFEST_FILE);
         let content = match fs.read(&path) {
@@ -162,11 +163,11 @@ impl Manifest {
         manifest.map(Some).map_err(|what| sealed::damaged(&path, what, REMEDY))
     }
 
-    /// Writes the manifest into a region's directory, in the place of one that is there. Its
-    /// content is durable on return; its name is after a sync of the directory.
+    /// Writes the manifest into a region's directory, replacing an existing one. On return its
+    /// content is durable; its name is durable after a sync of the directory.
     ///
     /// # Errors
-    /// `Io`: the one before holds, or this one.
+    /// `Io`: either the previous manifest is in effect, or this one.
     pub(crate) fn write(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
         let (path, temporary_dir) = (dir.join(MANIFEST_FILE), dir.join(TEMPORARY_DIR));
         let io = |error| Error::io("cannot write", &path, error);
@@ -181,7 +182,7 @@ impl Manifest {
         fs.rename(&temporary, &path).map_err(io)
     }
 
-    /// As [`Manifest::write`]; durable on return.
+    /// Like [`Manifest::write`], and durable on return.
     ///
     /// # Errors
     /// `Io`.
@@ -258,7 +259,7 @@ fn decode_file(message: &[u8]) -> Result<(FileKey, Fingerprint)> {
     Ok((key, fingerprint))
 }
 
-/// Where a file was written, and when among the region's files.
+/// Where a file was written, and its order among the region's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) region: String,
@@ -302,7 +303,7 @@ impl Origin {
     }
 }
 
-/// The number that HBase left in a region's directory when it had the region open last.
+/// The number that HBase left in a region's directory when it last had the region open.
 ///
 /// # Errors
 /// `Io`.

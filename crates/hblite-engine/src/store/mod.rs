@@ -61,19 +61,19 @@ pub(crate) struct Store {
     memstore: MemStore,
     /// Oldest first.
     files: RwLock<Arc<[Arc<StoreFile>]>>,
-    /// What the cells of the active segment, and of the snapshot, were charged for.
+    /// The memory charged for the cells of the active segment, and of the snapshot.
     charged_active: AtomicUsize,
     charged_snapshot: AtomicUsize,
     /// One compaction at a time.
     compacting: Mutex<()>,
-    /// How many threads wait for it: one that takes its time is to hurry then.
+    /// How many threads wait for it; a throttled compaction then speeds up.
     compaction_waiters: AtomicUsize,
     is_compaction_stopped: AtomicBool,
-    /// Files in the directory that are in no list any more: see `new_file.rs`.
+    /// Files in the directory that are no longer in any list: see `new_file.rs`.
     dead_files: Mutex<Vec<PathBuf>>,
-    /// What the open found and has to remove.
+    /// Files that the open found and must remove.
     leftovers: Leftovers,
-    /// The highest sequence id in the files that were there when the store was opened.
+    /// The highest sequence id in the files that existed when the store was opened.
     sequence_id_max: u64,
 }
 
@@ -114,7 +114,7 @@ impl Store {
         })
     }
 
-    /// Whether the open found files that are not the store's any more.
+    /// Whether the open found files that no longer belong to the store.
     pub(crate) fn has_leftovers(&self) -> bool {
         !self.leftovers.is_empty()
     }
@@ -147,7 +147,7 @@ impl Store {
         Arc::clone(&self.files.read())
     }
 
-    /// Adds cells that are in the log. Gives their bytes.
+    /// Adds cells that are in the log. Returns their bytes.
     pub(crate) fn add_to_memstore<'a>(
         &self,
         cells: impl IntoIterator<Item = hblite_model::CellRef<'a>, IntoIter: Clone>,
@@ -158,36 +158,36 @@ impl Store {
         added.data_size
     }
 
-    /// What the cells of the active segment were charged for.
+    /// The memory charged for the cells of the active segment.
     #[inline]
     pub(crate) fn charged_active_bytes(&self) -> usize {
         self.charged_active.load(Ordering::Relaxed)
     }
 
-    /// What all cells in memory were charged for.
+    /// The memory charged for all cells.
     #[inline]
     pub(crate) fn charged_bytes(&self) -> usize {
         self.charged_active_bytes() + self.charged_snapshot.load(Ordering::Relaxed)
     }
 
-    /// Gives back what cells were charged for: those of the snapshot that is in a file now.
+    /// Releases the memory charged for the cells of the snapshot that is now in a file.
     fn discharge_snapshot(&self) {
         self.context.memory.subtract(self.charged_snapshot.swap(0, Ordering::Relaxed));
     }
 
-    /// Gives back everything: the store's table is gone.
+    /// Releases all memory charged, because the store's table was dropped.
     pub(crate) fn discharge(&self) {
         self.context.memory.subtract(self.charged_active.swap(0, Ordering::Relaxed));
         self.discharge_snapshot();
     }
 
-    /// What a reader reads: segments and files of one moment.
+    /// What a reader reads: the segments and files at one moment.
     pub(crate) fn view(&self, read_point: u64) -> (Vec<SegmentScanner>, Arc<[Arc<StoreFile>]>) {
         let files = self.files.read();
         (self.memstore.scanners(read_point), Arc::clone(&files))
     }
 
-    /// As [`Store::view`] for one row: segments that cannot have it are left out.
+    /// Like [`Store::view`], for one row: segments that cannot have it are left out.
     pub(crate) fn view_of_row(
         &self,
         read_point: u64,
@@ -198,7 +198,7 @@ impl Store {
     }
 }
 
-/// A list of a store's files: the oldest first, each once, since it would be read twice.
+/// A list of a store's files, the oldest first, each once.
 fn checked_list(files: Vec<Arc<StoreFile>>) -> Arc<[Arc<StoreFile>]> {
     let ids = || files.iter().map(|file| file.sequence_id_max());
     assert!(ids().is_sorted(), "files are listed by age: {:?}", ids().collect::<Vec<_>>());
@@ -207,7 +207,7 @@ fn checked_list(files: Vec<Arc<StoreFile>>) -> Arc<[Arc<StoreFile>]> {
     files.into()
 }
 
-/// What all rows of a region begin with: the common prefix of its first and last possible row.
+/// The prefix of all rows of a region: the common prefix of its first and last possible row.
 fn shared_prefix(region: &RegionInfo) -> &[u8] {
     let (start, end) = (region.start_key(), region.end_key());
     &start[..bytes::common_prefix_length(start, end)]

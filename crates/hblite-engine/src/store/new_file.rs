@@ -1,10 +1,10 @@
 //! How a file enters a store's directory, and how files leave it.
 //!
-//! A new file is written under the region's `.tmp` and moved into place when it is complete. A
-//! file that is in the directory but not in the store's list would be taken for a live one when
-//! the store is opened next, and bring back cells whose deletion was compacted away meanwhile. So
-//! a *dead* file (replaced by a compaction, or published by halves) is remembered until it is
-//! durably gone, and no compaction begins before that.
+//! A new file is written under the region's `.tmp` and moved into place when it is complete. The
+//! next open would take a file that is in the directory but not in the store's list for a live one,
+//! which would bring back cells whose deletion was compacted away meanwhile. So a *dead* file
+//! (replaced by a compaction, or only half published) is remembered until its removal is durable,
+//! and no compaction begins before that.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ use super::store_file::StoreFile;
 use super::{Store, checked_list};
 use crate::files::sync_dir;
 
-/// A file that is in its place and not listed yet. Dropped before that, it is given up.
+/// A file that is in its place but not listed yet. If this is dropped before the file is listed,
+/// the file is abandoned.
 pub(super) struct NewFile {
     pub(super) file: Arc<StoreFile>,
     fingerprint: Fingerprint,
@@ -28,8 +29,9 @@ pub(super) struct NewFile {
 }
 
 impl Store {
-    /// Has a new file written and puts it into its place; it counts when it is listed
-    /// ([`Store::list_file`]). `write` says what the file tells of itself, or `None` to give it up.
+    /// Lets `write` write a new file and moves it into place; it becomes part of the store when it
+    /// is listed ([`Store::list_file`]). `write` returns the file's own description, or `None` to
+    /// abandon it.
     ///
     /// # Errors
     /// `Io` and those of `write`: nothing of the file is left, or it counts as dead.
@@ -60,7 +62,7 @@ impl Store {
             Err(error) => Err(error),
         };
         if !matches!(published, Ok(Some(_))) {
-            // What cannot be removed now goes when the region is opened next.
+            // The next open of the region removes what cannot be removed now.
             let _ = fs.remove_file(&temporary);
         }
         published
@@ -101,7 +103,7 @@ impl Store {
         let published = self.move_into_place(temporary, &path);
         if published.is_err() {
             self.dead_files.lock().push(path);
-            // Tried again before the next compaction, which it matters to.
+            // Retried before the next compaction, for which it matters.
             let _ = self.remove_dead_files();
         }
         published
@@ -116,20 +118,20 @@ impl Store {
         self.create_dir(&self.dir)?;
         fs.rename(temporary, path).map_err(|source| Error::io("rename", temporary, source))?;
         fs.sync_dir(&self.dir).map_err(|source| Error::io("sync", &self.dir, source))?;
-        // The log forgets the cells next: the way to the file must be as safe as the file.
+        // Next, the log discards the cells: the path to the file must be as durable as the file.
         self.context.layout.make_durable(fs.as_ref(), &self.dir)?;
         let file = StoreFile::open(&self.context, &self.region, &self.family, path)?;
         let fingerprint = Fingerprint::of(&file)?;
         Ok((Arc::new(file), fingerprint))
     }
 
-    /// Tells the manifest of a file that is in the store's list, in the place of others.
+    /// Records in the manifest a file of the store's list that replaces others.
     pub(super) fn list_file(&self, new: &NewFile, replaced: &[Arc<StoreFile>]) {
         let (family, name) = (self.family.name(), new.file.name());
         self.region_files.note(family, name, new.fingerprint, replaced);
     }
 
-    /// Takes files out of the directory that left the store's list.
+    /// Removes files from the directory that are no longer in the store's list.
     ///
     /// # Errors
     /// As [`Store::remove_dead_files`].
@@ -138,16 +140,16 @@ impl Store {
         self.remove_dead_files()
     }
 
-    /// Sees to it that dead files do not come back.
+    /// Makes sure that dead files do not come back.
     ///
     /// # Errors
-    /// `Io`: some may still be there, and are not forgotten.
+    /// `Io`: some may still exist, and are remembered.
     pub(crate) fn remove_dead_files(&self) -> Result<()> {
         let mut dead = self.dead_files.lock();
         if dead.is_empty() {
             return Ok(());
         }
-        // No manifest on disk may list what goes.
+        // No manifest on disk may list a file that is removed.
         self.region_files.save_durably()?;
         let fs = &self.context.env.fs;
         for path in dead.iter() {
@@ -160,14 +162,14 @@ impl Store {
 }
 
 impl Store {
-    /// Shows the files of one moment to `visit`. None of them is removed before it returns.
+    /// Calls `visit` with the current files. None of them is removed before it returns.
     pub(crate) fn with_files_kept<T>(&self, visit: impl FnOnce(&[Arc<StoreFile>]) -> T) -> T {
         let _kept = self.dead_files.lock();
         visit(&self.files())
     }
 }
 
-/// Files that come by bulk load.
+/// Files added by a bulk load.
 impl Store {
     /// Opens files that were moved into the store's directory, for [`Store::add_loaded`].
     ///
@@ -180,12 +182,12 @@ impl Store {
         paths.iter().map(open).collect()
     }
 
-    /// Lets no compaction run while the guard is there: for files that do not come last.
+    /// Prevents compactions while the guard lives: for files that are not appended at the end.
     pub(crate) fn without_compactions(&self) -> MutexGuard<'_, ()> {
         self.wait_for_compaction()
     }
 
-    /// Tells the manifest of files that came by bulk load.
+    /// Records in the manifest files added by a bulk load.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`.
@@ -197,7 +199,7 @@ impl Store {
         Ok(())
     }
 
-    /// Adds files to the list, each at the place of its age. Where that is not the end, the caller
+    /// Adds files to the list, each in the order of its age. If that is not the end, the caller
     /// holds [`Store::without_compactions`].
     pub(crate) fn add_loaded(&self, loaded: Vec<Arc<StoreFile>>) {
         let mut files = self.files.write();

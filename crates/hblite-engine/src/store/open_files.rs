@@ -1,6 +1,6 @@
-//! Opens the files of a family's directory: which of them are the store's, and which are not.
+//! Opens the files of a family's directory, and decides which of them belong to the store.
 //!
-//! What the rules are, and why a crash leaves nothing that they do not explain: see `manifest.rs`.
+//! For the rules, and why they explain everything that a crash leaves, see `manifest.rs`.
 //!
 //! Threads: one per region that is being opened.
 
@@ -20,25 +20,25 @@ use crate::context::EngineContext;
 use crate::files::sync_dir;
 use crate::sealed;
 
-/// What to do about a file that is missing, or another than the one that is listed.
+/// What to do about a file that is missing, or that is not the listed one.
 pub(crate) const REMEDY: &str =
     "restore the file from a backup, or open with salvage and lose its cells";
 /// What to do about a file that is in no list.
 pub(crate) const REMEDY_FOREIGN: &str =
-    "move it out of the store, or open with salvage, which takes it in";
+    "move it out of the store, or open with salvage, which keeps it";
 
 /// What an open found in a family's directory.
 pub(super) struct FoundFiles {
     /// The store's files, oldest first.
     pub(super) live: Vec<Arc<StoreFile>>,
-    /// What is to be removed after the manifest is durable, in this order.
+    /// What to remove after the manifest is durable, in this order.
     pub(super) leftovers: Leftovers,
 }
 
 /// Files to remove, batch by batch.
 pub(super) type Leftovers = Vec<Vec<PathBuf>>;
 
-/// Opens the files of a family's directory. A directory that is missing has none.
+/// Opens the files of a family's directory. A missing directory has none.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` naming a file that is damaged, missing, or not the store's.
@@ -62,7 +62,7 @@ pub(super) fn open_all(
     let mut opening =
         Opening { context, region, family, files, dir, live: Vec::new(), dead: Vec::new() };
     let mut unexplained = Vec::new();
-    // References last: one that was replaced may refer to a file that is gone.
+    // References last: a replaced one may refer to a file that no longer exists.
     let is_reference = |name: &&String| name.contains('.');
     for name in names.iter().filter(|name| !is_reference(name)) {
         unexplained.extend(opening.take(name)?);
@@ -75,7 +75,7 @@ pub(super) fn open_all(
     opening.check_unexplained(unexplained, &replaced)?;
     opening.check_missing(&names, &replaced)?;
     let Opening { mut live, mut dead, .. } = opening;
-    // A crash cut a compaction short after its file was in place.
+    // A crash interrupted a compaction after its file was in place.
     let is_live = |file: &Arc<StoreFile>| !replaced.contains(file.name());
     dead.extend(live.iter().filter(|file| !is_live(file)).cloned());
     live.retain(is_live);
@@ -100,7 +100,7 @@ struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Opens a file and sees what it is. Gives one that nothing explains so far.
+    /// Opens a file and determines what it is. Returns it if nothing explains it so far.
     fn take(&mut self, name: &str) -> Result<Option<Arc<StoreFile>>> {
         let path = self.dir.join(name);
         let file = Arc::new(StoreFile::open(self.context, self.region, self.family, &path)?);
@@ -119,8 +119,8 @@ impl Opening<'_> {
         Ok(None)
     }
 
-    /// Files that nothing explains are leftovers if a live file replaced them, or one that is a
-    /// leftover itself; otherwise they are foreign.
+    /// Unexplained files are leftovers if a live file, or another leftover, replaced them;
+    /// otherwise they are foreign.
     fn check_unexplained(
         &mut self,
         files: Vec<Arc<StoreFile>>,
@@ -137,13 +137,13 @@ impl Opening<'_> {
             if !self.context.options.salvage {
                 return Err(sealed::damaged(file.path(), what, REMEDY_FOREIGN));
             }
-            self.context.note(file.path(), format!("{what}; it was taken in"));
+            self.context.note(file.path(), format!("{what}; it was kept"));
             self.live.push(file);
         }
         Ok(())
     }
 
-    /// Listed files are there, or were replaced.
+    /// Listed files exist, or were replaced.
     fn check_missing(&self, names: &[String], replaced: &HashSet<String>) -> Result<()> {
         for listed in self.files.expected(self.family.name()) {
             if names.iter().any(|name| name == listed) || replaced.contains(listed) {
@@ -160,8 +160,8 @@ impl Opening<'_> {
     }
 }
 
-/// Puts files that others replaced into the order in which they are to go. One that itself replaced
-/// some of them goes after those: until their names are durably gone, it explains them.
+/// Sorts replaced files into the order of their removal. A file that itself replaced some of them
+/// is removed after those: until their removal is durable, it explains them.
 fn in_order_of_removal(mut gone: Vec<PathBuf>, files: &[Arc<StoreFile>]) -> Leftovers {
     let mut batches = Leftovers::new();
     while !gone.is_empty() {
@@ -174,7 +174,7 @@ fn in_order_of_removal(mut gone: Vec<PathBuf>, files: &[Arc<StoreFile>]) -> Left
         let (later, mut now): (Vec<PathBuf>, Vec<PathBuf>) =
             gone.iter().cloned().partition(tells_of_others);
         if now.is_empty() {
-            // Files that name each other: no order is better than another.
+            // Files that name each other: no order is better.
             now = std::mem::take(&mut gone);
         } else {
             gone = later;
@@ -184,8 +184,8 @@ fn in_order_of_removal(mut gone: Vec<PathBuf>, files: &[Arc<StoreFile>]) -> Left
     batches
 }
 
-/// Removes what [`open_all`] found to be left over. After the manifest is durable: until then the
-/// files explain why others are missing.
+/// Removes the leftovers that [`open_all`] found. Called after the manifest is durable: until then
+/// the files explain why others are missing.
 ///
 /// # Errors
 /// `Io`.

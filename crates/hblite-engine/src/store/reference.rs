@@ -1,4 +1,4 @@
-//! A reference: a small file that stands for one half of a store file of another region.
+//! A reference: a small file that refers to one half of a store file of another region.
 //!
 //! ```text
 //! <file>.<encoded region name>      the name: half of that file of that region
@@ -7,9 +7,9 @@
 //! TOP    = cells at or after the split key; BOTTOM = cells before it
 //! ```
 //!
-//! A daughter of a split refers to halves that end at its own border, a merged region to files of
-//! which every row is its own. So what a reference must say is known from the region that it stands
-//! in, and one that says something else is damaged ([`Half::misfit`]).
+//! A daughter of a split refers to halves that end at its own boundary, a merged region to files
+//! whose rows all belong to it. The region therefore determines what a reference in it must say,
+//! and one that says something else is damaged ([`Half::misfit`]).
 //!
 //! Source: HBase's `Reference`. The seal is drawn in `sealed.rs`.
 
@@ -32,7 +32,7 @@ const RANGE_BOTTOM: u64 = 1;
 /// What to do about a reference that is damaged.
 pub(crate) const REMEDY: &str = "restore the file from a backup";
 
-/// Which half of a file a reference means.
+/// Which half of a file a reference refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Half {
     /// Rows at or after this one.
@@ -58,7 +58,7 @@ impl Half {
             .number(RANGE_FIELD, range)
     }
 
-    /// What the reference at `path` means.
+    /// The half that the reference at `path` refers to.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`.
@@ -75,7 +75,7 @@ impl Half {
         Self::decode_message(fields)
     }
 
-    /// What [`Half::message`] gave. What is wrong, for other bytes.
+    /// Decodes the bytes of [`Half::message`]; for other bytes, says what is wrong.
     pub(crate) fn decode_message(fields: &[u8]) -> std::result::Result<Self, &'static str> {
         let (mut split_key, mut range) = (None, None);
         let read = protobuf::read_message(fields, |field, value| {
@@ -96,7 +96,8 @@ impl Half {
         }
     }
 
-    /// Why this cannot be what `region` has of the file that `reader` reads; nothing if it can.
+    /// Why this cannot be the reference of `region` to the file that `reader` reads; `None` if it
+    /// can.
     pub(crate) fn misfit(&self, reader: &HFileReader, region: &RegionInfo) -> Option<String> {
         let (Some(first), Some(last)) = (reader.first_key(), reader.last_key()) else {
             return None;
@@ -107,7 +108,7 @@ impl Half {
         let (fits, half, row) = match self {
             // The upper daughter of a split.
             Self::Top(row) if row == start => (ends_within, "from", row),
-            // Of a merged region: all of a parent's file.
+            // For a merged region: all of a parent's file.
             Self::Top(row) => {
                 (region.contains_row(row) && row.as_slice() <= first && ends_within, "from", row)
             }

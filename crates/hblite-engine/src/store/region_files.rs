@@ -1,13 +1,14 @@
-//! The manifest of an open region: what its stores have, and what the disk says of it.
+//! The manifest of an open region: the files of its stores, and whether the disk has the same list.
 //!
 //! Every change to a store's list of files is recorded here afterwards, and is on disk after
-//! [`RegionFiles::save`]. What must come before what: see `manifest.rs`.
+//! [`RegionFiles::save`]. For the required order, see `manifest.rs`.
 //!
-//! Invariants: a file is listed once; what leaves was listed; a stamp is given once. While a stamp
-//! is given and its file is neither listed nor given up, no manifest calls it settled.
+//! Invariants: a file is listed once; a removed file was listed; a stamp is assigned once. While
+//! the file of an assigned stamp is neither listed nor abandoned, no manifest calls the stamp
+//! settled.
 //!
-//! Threads: any. One lock, held while the manifest is written: commits of one region come one after
-//! the other. Nothing that holds it takes another lock, other than the layout's for a moment.
+//! Threads: any. One lock, held while the manifest is written: commits of one region are
+//! serialized. Its holder takes no other lock, except the layout's for a moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -27,9 +28,9 @@ use crate::layout::MANIFEST_FILE;
 pub(crate) struct RegionFiles {
     context: Arc<EngineContext>,
     dir: PathBuf,
-    /// What the directory must have; nothing if that is not known.
+    /// What the directory must have; `None` if unknown.
     expected: Option<Manifest>,
-    /// What it must have besides, by bulk loads that the open has just finished.
+    /// What it must have in addition, from bulk loads that the open has just completed.
     loaded: BTreeMap<FileKey, Fingerprint>,
     state: Mutex<State>,
 }
@@ -41,19 +42,19 @@ struct State {
     is_saved: bool,
     last_stamp: u64,
     in_flight: BTreeSet<u64>,
-    /// Directories with files that an open found and no manifest lists. A kill may have come
+    /// Directories with files that an open found but no manifest lists. A kill may have happened
     /// before the names of the files, or of the directories themselves, were durable.
     unsynced: BTreeSet<PathBuf>,
 }
 
-/// A stamp whose file is not listed yet. Dropped before that, the file is given up.
+/// A stamp whose file is not listed yet. If this is dropped before that, the file is abandoned.
 pub(crate) struct Stamp {
     files: Arc<RegionFiles>,
     number: u64,
 }
 
 impl Stamp {
-    /// What a file with this stamp says of itself: key and value of its file info.
+    /// The origin of a file with this stamp: key and value of its file info.
     pub(super) fn origin(&self, family: &[u8], name: &str) -> (&'static [u8], Vec<u8>) {
         let region = self.files.state.lock().current.region.clone();
         let (family, name) = (family.to_vec(), name.to_owned());
@@ -68,8 +69,8 @@ impl Drop for Stamp {
 }
 
 impl RegionFiles {
-    /// Reads the manifest of a region that is being opened. `loaded` came by bulk load and is in
-    /// no manifest yet.
+    /// Reads the manifest of a region that is being opened. `loaded` was added by a bulk load and
+    /// is in no manifest yet.
     ///
     /// # Errors
     /// `Io`; `CorruptHFile` if it is damaged, unless the store is opened with salvage.
@@ -88,7 +89,7 @@ impl RegionFiles {
                 (Some(manifest).filter(|_| is_ours), true)
             }
             Err(error) if context.options.salvage && error.kind() == ErrorKind::Corrupt => {
-                context.note(&dir.join(MANIFEST_FILE), "it is damaged, and is made again");
+                context.note(&dir.join(MANIFEST_FILE), "it is damaged, and is rebuilt");
                 (None, true)
             }
             Err(error) => return Err(error),
@@ -96,7 +97,7 @@ impl RegionFiles {
         let mut current = expected.clone().unwrap_or_else(|| Manifest::new(name));
         current.hbase_opened = opened_by_hbase;
         let state = State {
-            // One that does not count must be replaced; a missing one only if there are files.
+            // An invalid manifest must be replaced; a missing one only if there are files.
             is_saved: expected.is_some() == is_there && loaded.is_empty(),
             last_stamp: current.settled,
             in_flight: BTreeSet::new(),
@@ -107,7 +108,7 @@ impl RegionFiles {
         Ok(Arc::new(Self { context, dir, expected, loaded, state }))
     }
 
-    /// What a file in a family's directory is to the store. While the region is being opened.
+    /// The standing of a file in a family's directory. Called while the region is being opened.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`.
@@ -119,7 +120,7 @@ impl RegionFiles {
         }
     }
 
-    /// Names of the files that a family must have, as far as that is known. While the region is
+    /// Names of the files that a family must have, as far as known. Called while the region is
     /// being opened.
     pub(super) fn expected<'f>(&'f self, family: &'f [u8]) -> impl Iterator<Item = &'f str> {
         let expected = self.expected.iter().flat_map(move |manifest| manifest.names(family));
@@ -127,7 +128,7 @@ impl RegionFiles {
         expected.chain(loaded.map(|(_, name)| name.as_str()))
     }
 
-    /// Takes over what an open found of a family in `dir`: the files that are the store's.
+    /// Adds the files of the store that an open found for a family in `dir`.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`.
@@ -159,7 +160,7 @@ impl RegionFiles {
         Ok(())
     }
 
-    /// Forgets families that the table does not have any more.
+    /// Removes families that the table no longer has.
     pub(crate) fn keep_families(&self, table: &TableDescriptor) {
         let mut state = self.state.lock();
         let files = &mut state.current.files;
@@ -174,7 +175,7 @@ impl RegionFiles {
         self.state.lock().current.files.contains_key(&(family.to_vec(), name.to_owned()))
     }
 
-    /// A number for a file that is about to be finished.
+    /// A stamp for a file that is about to be finished.
     pub(super) fn stamp(self: &Arc<Self>) -> Stamp {
         let mut state = self.state.lock();
         state.last_stamp += 1;
@@ -183,7 +184,7 @@ impl RegionFiles {
         Stamp { files: Arc::clone(self), number }
     }
 
-    /// Notes that a file has entered the store's list, in the place of others.
+    /// Records that a file has been added to the store's list, replacing others.
     pub(super) fn note(
         &self,
         family: &[u8],
@@ -207,12 +208,12 @@ impl RegionFiles {
     /// region's directory: until then the files that it adds explain themselves.
     ///
     /// # Errors
-    /// `Io`: what changed is not on disk.
+    /// `Io`: the changes are not on disk.
     pub(crate) fn save(&self) -> Result<()> {
         self.save_locked(&mut self.state.lock())
     }
 
-    /// As [`RegionFiles::save`], durable on return. Before files are removed.
+    /// Like [`RegionFiles::save`], and durable on return. Called before files are removed.
     ///
     /// # Errors
     /// `Io`.
@@ -227,7 +228,7 @@ impl RegionFiles {
             return Ok(());
         }
         let fs = self.context.env.fs.as_ref();
-        // What is listed must be there after a power cut, and the way to it.
+        // Listed files, and the paths to them, must survive a power cut.
         for dir in &state.unsynced {
             sync_dir(fs, dir)?;
             self.context.layout.make_durable(fs, dir)?;
@@ -243,8 +244,8 @@ impl RegionFiles {
         Ok(())
     }
 
-    /// Shows the manifest, as it is on disk, to `visit`. No file that it lists is removed before
-    /// that returns.
+    /// Calls `visit` with the manifest as it is on disk. No file that it lists is removed before
+    /// `visit` returns.
     ///
     /// # Errors
     /// `Io`, and those of `visit`.

@@ -1,4 +1,4 @@
-//! Which files a compacted file replaces, as it says itself (`COMPACTION_EVENT_KEY`).
+//! Which files a compacted file replaces, as recorded in it (`COMPACTION_EVENT_KEY`).
 
 use hblite_hfile::file_info::COMPACTION_EVENT;
 use hblite_model::protobuf;

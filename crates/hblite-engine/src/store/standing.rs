@@ -1,4 +1,4 @@
-//! What a region's manifest says of a file in a family's directory. See `manifest.rs`.
+//! What a region's manifest says about a file in a family's directory. See `manifest.rs`.
 
 use hblite_model::Result;
 
@@ -10,15 +10,15 @@ use super::store_file::StoreFile;
 pub(crate) enum Standing {
     /// One of its files.
     Live,
-    /// It was one, and is not any more.
+    /// It was one, but is not any more.
     Dead,
-    /// It has the name of one, and is another.
+    /// It has the name of one, but is a different file.
     Changed,
     /// Nothing says where it comes from.
     Foreign,
 }
 
-/// What the manifest makes of a file of this family, replacements apart.
+/// The standing of a file of this family according to the manifest, without regard to replacements.
 ///
 /// # Errors
 /// `Io`, `CorruptHFile`.

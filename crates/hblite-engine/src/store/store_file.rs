@@ -7,8 +7,8 @@
 //!                                       `reference.rs`
 //! ```
 //!
-//! A file whose first or last key is of another family, or outside of the region's rows, is not the
-//! store's: it is refused when it is opened.
+//! A file whose first or last key belongs to another family, or lies outside the region, does not
+//! belong to the store: it is refused when it is opened.
 //!
 //! Source: HBase's `StoreFileInfo`.
 //! Threads: any; a store file never changes.
@@ -29,7 +29,7 @@ use crate::context::EngineContext;
 use crate::layout::Layout;
 use crate::sealed;
 
-/// Between the name and the sequence id of a file that came by bulk load.
+/// Separates the name and the sequence id of a bulk-loaded file.
 const LOADED_INFIX: &str = "_SeqId_";
 
 /// A file of a store.
@@ -38,16 +38,16 @@ pub(crate) struct StoreFile {
     path: PathBuf,
     reader: Arc<HFileReader>,
     half: Option<Half>,
-    /// Of a file that came by bulk load: the sequence id of the file and all of its cells, whatever
-    /// stands in it.
+    /// For a bulk-loaded file: the sequence id of the file and all of its cells, whatever they
+    /// contain.
     loaded_id: Option<u64>,
 }
 
 impl StoreFile {
-    /// Opens the file or reference at `path`, which `family` of `region` is to have.
+    /// Opens the file or reference at `path`, which must belong to `family` of `region`.
     ///
     /// # Errors
-    /// `Io`, `CorruptHFile`; the latter also if it is a file of another family or region.
+    /// `Io`, `CorruptHFile`; the latter also if the file belongs to another family or region.
     pub(crate) fn open(
         context: &EngineContext,
         region: &RegionInfo,
@@ -65,13 +65,13 @@ impl StoreFile {
         let file = Self::open_reader(fs, &context.layout, path, open)?;
         file.check_owner(region, family.name())?;
         if family.prefetches_blocks_on_open() {
-            // What is damaged shows when somebody wants it.
+            // Damage shows when the data is read.
             let _ = file.reader.fill_cache();
         }
         Ok(file)
     }
 
-    /// As [`StoreFile::open`], where no store is open. Blocks are verified whenever they are read.
+    /// Like [`StoreFile::open`], when no store is open. Blocks are verified whenever they are read.
     pub(crate) fn open_with(
         fs: &dyn FileSystem,
         layout: &Layout,
@@ -97,13 +97,13 @@ impl StoreFile {
 
     fn new(path: &Path, reader: HFileReader, half: Option<Half>) -> Self {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        // One without an id in its name was loaded as older than everything.
+        // A file without an id in its name was loaded as older than everything.
         let is_loaded = || reader.file_info(file_info::BULKLOAD_TIMESTAMP).is_some();
         let loaded_id = loaded_sequence_id(name).or_else(|| is_loaded().then_some(0));
         Self { path: path.to_path_buf(), reader: Arc::new(reader), half, loaded_id }
     }
 
-    /// Refuses a file that cannot be one of this family of this region.
+    /// Refuses a file that cannot belong to this family of this region.
     ///
     /// # Errors
     /// `CorruptHFile`.
@@ -114,7 +114,7 @@ impl StoreFile {
         }
     }
 
-    /// Why this cannot be a file of this family of this region; nothing if it can.
+    /// Why this cannot be a file of this family of this region; `None` if it can.
     pub(crate) fn misfit(&self, region: &RegionInfo, family: &[u8]) -> Option<String> {
         let reader = &self.reader;
         for key in [reader.first_key(), reader.last_key()].into_iter().flatten() {
@@ -133,9 +133,9 @@ impl StoreFile {
         self.half.as_ref().and_then(|half| half.misfit(reader, region))
     }
 
-    /// The same file for someone who writes elsewhere what is in it: opened again, and every block
-    /// is read from the file and verified, whatever was read or cached before. All blocks that hold
-    /// no cells are verified here, so that a damaged file is refused whichever part is damaged.
+    /// The same file for a reader that copies its contents: opened again, and every block is read
+    /// from the file and verified, whatever was read or cached before. All blocks without cells are
+    /// verified here, so that a damaged file is refused whichever part is damaged.
     ///
     /// # Errors
     /// `CorruptHFile` with the offset, `Io`.
@@ -158,7 +158,7 @@ impl StoreFile {
         &self.reader
     }
 
-    /// The half that this is, `None` for a whole file.
+    /// Which half this is; `None` for a whole file.
     pub(crate) fn half(&self) -> Option<&Half> {
         self.half.as_ref()
     }
@@ -167,29 +167,29 @@ impl StoreFile {
         self.half.is_some()
     }
 
-    /// Up to which sequence id its cells, and those of the files before it, are in files.
+    /// The sequence id up to which its cells, and those of earlier files, are in files.
     pub(crate) fn sequence_id_max(&self) -> u64 {
         self.loaded_id.unwrap_or_else(|| self.reader.max_sequence_id().unwrap_or(0))
     }
 
-    /// The highest sequence id that one of its cells still has.
+    /// The highest sequence id that a cell in it still has.
     pub(crate) fn cell_sequence_id_max(&self) -> u64 {
         self.loaded_id.unwrap_or_else(|| self.reader.max_cell_sequence_id())
     }
 
-    /// The sequence id of all cells of a file that came by bulk load.
+    /// The sequence id of all cells of a bulk-loaded file.
     pub(crate) fn loaded_id(&self) -> Option<u64> {
         self.loaded_id
     }
 
-    /// Since when the store has it, in milliseconds. For a bulk-loaded file it is unknown:
-    /// it tells when it was written somewhere else.
+    /// When the store got the file, in milliseconds. Unknown for a bulk-loaded file, which only
+    /// records when it was written elsewhere.
     pub(crate) fn since(&self) -> Option<i64> {
         self.loaded_id.map_or_else(|| self.reader.create_time(), |_| None)
     }
 
     /// The older of two files first (`StoreFileComparators.SEQ_ID`): of files that were loaded
-    /// together the larger one.
+    /// together, the larger one.
     pub(crate) fn compare_age(&self, other: &Self) -> Ordering {
         let loaded_at = |file: &Self| {
             let time = file.reader.file_info(file_info::BULKLOAD_TIMESTAMP);
@@ -207,13 +207,13 @@ impl StoreFile {
         self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
     }
 
-    /// Bytes on disk; of a reference, half of them.
+    /// Bytes on disk; for a reference, half of them.
     pub(crate) fn size_bytes(&self) -> u64 {
         if self.is_reference() { self.reader.length() / 2 } else { self.reader.length() }
     }
 }
 
-/// File and region that the name of a reference names.
+/// The file and region in the name of a reference.
 pub(crate) fn split_reference(path: &Path) -> Option<(&str, &str)> {
     path.file_name()?.to_str()?.split_once('.')
 }
@@ -232,7 +232,7 @@ pub(crate) fn loaded_name(name: &str, sequence_id: u64) -> String {
     format!("{name}{LOADED_INFIX}{sequence_id}_")
 }
 
-/// The sequence id in the name of a file that came by bulk load, or of a reference to one.
+/// The sequence id in the name of a bulk-loaded file, or of a reference to one.
 pub(crate) fn loaded_sequence_id(name: &str) -> Option<u64> {
     let (file, _) = name.split_once('.').unwrap_or((name, ""));
     let (hex, number) = file.split_once(LOADED_INFIX)?;

@@ -1,9 +1,9 @@
 //! Reading one family: the merged sources, and the matcher that decides about each cell.
 //!
-//! [`StoreScanner`] answers scans, row by row; [`CompactionScanner`] streams what a flush or
-//! compaction writes. Where to go after a cell is the same for both (`cursor`): near cells are
-//! reached by steps, far ones by a seek, and a seek that does not lead forward becomes a step, so
-//! that nothing a matcher or filter says can make a scan stand still.
+//! [`StoreScanner`] serves scans, row by row; [`CompactionScanner`] streams what a flush or
+//! compaction writes. Both move in the same way after a cell (`cursor`): near cells are reached by
+//! steps, far ones by a seek. A seek that would not move forward becomes a step, so no matcher or
+//! filter can make a scan stop advancing.
 //!
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
@@ -27,7 +27,7 @@ use super::key_value_scanner::{KeyValueScanner, is_get};
 pub(crate) use super::matcher::ScanType;
 use super::matcher::{CompactionMatcher, CompactionSettings, MatchCode, ScanInfo, UserScanMatcher};
 
-/// Takes the cells of a row. The cells lie in files and memory; nothing was copied.
+/// Receives the cells of a row. The cells are in files and memory; nothing was copied.
 pub(crate) trait CellSink {
     /// Takes one cell, lent for the call.
     fn push(&mut self, cell: &CellRef<'_>);
@@ -51,7 +51,7 @@ impl<F: FnMut(&CellRef<'_>)> CellSink for F {
 pub(crate) struct StoreScanner<S> {
     cursor: StoreCursor<S>,
     matcher: UserScanMatcher,
-    /// For scans that can go the short way.
+    /// For scans that can take the fast path.
     plain: Option<PlainRows>,
     is_get: bool,
     /// Cells of the family and row that are returned, and left out before them.
@@ -59,7 +59,7 @@ pub(crate) struct StoreScanner<S> {
     family_offset: i32,
     /// Cells of the row that matched.
     count: i64,
-    /// Nothing more is wanted.
+    /// Nothing more is needed.
     is_closed: bool,
 }
 
@@ -96,7 +96,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         })
     }
 
-    /// The row of the cell at the scanner: one that was not read yet, or was not read to its end.
+    /// The row of the cell at the scanner, which was not read yet or not completely.
     #[inline]
     pub(crate) fn row(&mut self) -> Option<&[u8]> {
         if self.is_closed { None } else { self.cursor.current_row() }
@@ -114,19 +114,19 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         self.row().is_some_and(|current| current == row)
     }
 
-    /// Whether the row that was read last has more cells.
+    /// Whether the last row has more cells.
     pub(crate) fn has_rest_of_row(&self) -> bool {
         !self.is_closed && self.cursor.has_rest_of_row()
     }
 
-    /// Cells looked at so far.
+    /// Cells examined so far.
     pub(crate) fn cells_examined(&self) -> u64 {
         self.cursor.cells_examined
     }
 
     /// Reads the row at the scanner, or its rest if the last call ran out of budget, and returns
-    /// how many cells it gave to `sink`. Afterwards the scanner is at the next row, unless the
-    /// budget is exhausted or reading has paused. Each call looks at one cell at least.
+    /// how many cells it passed to `sink`. Afterwards the scanner is at the next row, unless the
+    /// budget is exhausted or reading has paused. Each call examines at least one cell.
     ///
     /// # Errors
     /// Those of the sources and of the filter; the scanner must not be used any more.
@@ -154,7 +154,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         self.read_row(filter, budget, sink)
     }
 
-    /// Reads on in the row that was begun.
+    /// Continues reading the current row.
     fn read_row<C: CellSink>(
         &mut self,
         filter: &mut Option<FilterState>,
@@ -163,8 +163,8 @@ impl<S: KeyValueScanner> StoreScanner<S> {
     ) -> Result<usize> {
         let (mut returned, mut is_in_row) = (0, true);
         loop {
-            // Asked before the row is compared: a filter that is full with the last cell of a row
-            // ends the family's scan on seeing the next row.
+            // Checked before the row is compared: a filter that is done with the last cell of a row
+            // ends the family's scan when the next row appears.
             if filter.as_ref().is_some_and(FilterState::filter_all_remaining) {
                 self.is_closed = true;
                 break;
@@ -203,8 +203,8 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         Ok(returned)
     }
 
-    /// Whether the cell at the scanner belongs to the row that is being read; if not, that one is
-    /// over and the cell's row comes next.
+    /// Whether the cell at the scanner belongs to the current row; if not, that row is done and the
+    /// cell's row is next.
     #[inline]
     fn is_still_in_row(&mut self) -> bool {
         let Some(key) = self.cursor.heap.current_key() else {
@@ -219,7 +219,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         false
     }
 
-    /// Goes where `code`, which is more than a step, says; false if nothing more is wanted.
+    /// Moves as `code`, which is more than a step, says; false if nothing more is needed.
     fn seek_on(&mut self, code: MatchCode, filter: &mut Option<FilterState>) -> Result<bool> {
         match code {
             MatchCode::IncludeAndSeekNextColumn | MatchCode::SeekNextColumn => {
@@ -241,7 +241,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         Ok(true)
     }
 
-    /// Nothing more is wanted of the row.
+    /// Nothing more is needed from the row.
     fn finish_row(&mut self) -> Result<bool> {
         if self.is_get {
             self.is_closed = true;
@@ -257,7 +257,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         self.family_limit > -1 && self.count >= i64::from(limit)
     }
 
-    /// Goes beyond `row` without looking at its cells.
+    /// Moves past `row` without examining its cells.
     pub(crate) fn pass_row(&mut self, row: &[u8]) -> Result<()> {
         if !self.is_closed {
             self.cursor.pass_row(row)?;
@@ -265,7 +265,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         Ok(())
     }
 
-    /// Goes forward to `row` or the first row behind it.
+    /// Moves forward to `row`, or to the first row after it.
     pub(crate) fn go_to_row(&mut self, row: &[u8]) -> Result<()> {
         if !self.is_closed {
             self.cursor.go_to_row(row)?;
@@ -301,18 +301,18 @@ pub(crate) struct CompactionScanner<'s, S> {
     visible_to_all: Option<u64>,
     /// Where to go from the cell that was returned last.
     pending: Option<MatchCode>,
-    /// Asked at intervals whether to give up.
+    /// Called at intervals: whether to abandon the compaction.
     is_stopped: Option<&'s dyn Fn() -> bool>,
 }
 
-/// How many cells a compaction looks at before it asks whether to give up.
+/// How many cells a compaction examines between two such calls.
 const CELLS_BETWEEN_QUESTIONS: u64 = 4096;
 
 impl<'s, S: KeyValueScanner> CompactionScanner<'s, S> {
     /// A scanner over `sources`, the newest first, that writes cells at `now`.
     ///
-    /// `smallest_read_point` is the lowest read point of all open scanners: what they may not see
-    /// yet masks nothing and counts as no version.
+    /// `smallest_read_point` is the lowest read point of all open scanners: cells that they may not
+    /// see yet mask nothing and do not count as versions.
     ///
     /// # Errors
     /// Those of the sources.
@@ -345,13 +345,13 @@ impl<'s, S: KeyValueScanner> CompactionScanner<'s, S> {
 
     /// Sequence ids up to `sequence_id`, which all scanners see, become 0. HBase does so in
     /// compactions of all files of a store, for files that are older than five days
-    /// (`hbase.hstore.compaction.keep.seqId.period`). NEW_VERSION_BEHAVIOR is lost by it.
+    /// (`hbase.hstore.compaction.keep.seqId.period`). This loses NEW_VERSION_BEHAVIOR.
     #[must_use]
     pub(crate) fn clearing_sequence_ids(self, sequence_id: u64) -> Self {
         Self { visible_to_all: Some(sequence_id), ..self }
     }
 
-    /// Gives up when `is_stopped`: the stream ends early then.
+    /// Ends the stream early when `is_stopped` returns true.
     #[must_use]
     pub(crate) fn stopped_by(self, is_stopped: &'s dyn Fn() -> bool) -> Self {
         Self { is_stopped: Some(is_stopped), ..self }

@@ -1,4 +1,4 @@
-//! Writes and actions of many rows, spread over regions.
+//! Writes and actions on many rows, distributed to regions.
 //!
 //! Order:     of one row, each action sees what those before it did.
 //! Invariant: every mutation and every action has exactly one result.
@@ -15,7 +15,7 @@ use super::TableHandle;
 impl TableHandle {
     /// Puts and deletes of many rows.
     ///
-    /// Each row for itself; the first error is given after everything was tried.
+    /// Each row independently; the first error is returned after everything was tried.
     pub fn mutate_all(&self, mutations: &[&Mutation]) -> Result<()> {
         for (index, mutation) in mutations.iter().enumerate() {
             mutation.check_as_item(index)?;
@@ -66,7 +66,7 @@ impl TableHandle {
             };
             let mut written = write(&mine);
             if written.as_ref().is_err_and(|error| error.kind() != ErrorKind::NotServing) {
-                // Nothing was written. Those that can never be must not stop the others.
+                // Nothing was written. Mutations that can never succeed must not affect the others.
                 let count = mine.len();
                 mine.retain(|at| match region.check_mutation(mutations[*at]) {
                     Ok(()) => true,
@@ -91,8 +91,8 @@ impl TableHandle {
         }
     }
 
-    /// Runs actions, each for itself. Puts and deletes of one region go into the log as one entry;
-    /// each action sees what those before it did to its row.
+    /// Runs actions independently. Puts and deletes of one region become one log entry; each action
+    /// sees the effect of earlier actions on its row.
     pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
         for (index, action) in actions.iter().enumerate() {
             action.check_as_item(index, self.options.cell_size_max_bytes)?;
@@ -115,7 +115,7 @@ impl TableHandle {
         Ok(results)
     }
 
-    /// Writes what waits, and gives each its result.
+    /// Writes the waiting mutations, and sets the result of each.
     fn write(&self, waiting: &mut Waiting<'_>, results: &mut [Result<RowResult>]) {
         let Waiting { indexes, mutations, .. } = std::mem::take(waiting);
         self.mutate_plain(&mutations, |at, result| {
@@ -132,7 +132,7 @@ impl TableHandle {
         }
     }
 
-    /// In a batch the client does not look at the table's state: its server has no such region.
+    /// In a batch, the client does not check the table's state: the server refuses the region.
     fn as_in_batch(&self, error: Error) -> Error {
         if error.exception() != Exception::TableNotEnabled {
             return error;

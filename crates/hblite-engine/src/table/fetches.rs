@@ -1,30 +1,31 @@
-//! The row limit of a scan that comes in fetches, counted as HBase counts it.
+//! The row limit of a scan in fetches, counted as HBase counts it.
 //!
 //! HBase counts twice. The region server counts the rows of one fetch (one response, of at most
-//! `caching` results) and ends the scan when they reach what the client still wants. The client
-//! counts the rows of the whole fetch, and subtracts them before it asks for the next one. A row in
+//! `caching` results) and ends the scan when they reach what the client still needs. The client
+//! counts the rows of the whole fetch, and subtracts them before it requests the next one. A row in
 //! batches ends in three ways, which the two count differently:
 //!
-//! - its last piece says that nothing follows: both count it
-//! - a piece of another row follows: both count it, the client also if it has counted it before,
-//!   because it remembers only pieces that are full
+//! - its last part says that nothing follows: both count it
+//! - a part of another row follows: both count it; the client counts it even if it has counted it
+//!   before, because it remembers only full parts
 //! - a response without results follows: only the client counts it
 //!
-//! A client that has counted more rows than were wanted has no limit any more. Limit 0 does not
-//! reach the server, and the client ends the scan after the first fetch.
+//! A client that has counted more rows than requested no longer has a limit. Limit 0 does not reach
+//! the server, and the client ends the scan after the first fetch.
 //!
 //! Source: `ClientScanner.loadCache`, `BatchScanResultCache` and `RSRpcServices.scan` of HBase 2.6.
 
 use hblite_model::Scan;
 
-/// A piece of a row, as the server returns it.
+/// A part of a row, as the server returns it.
 #[derive(Clone, Copy)]
 pub(super) struct PieceOfRow<'a> {
     pub(super) row: &'a [u8],
     pub(super) cells: usize,
-    /// What the client learns about the piece.
+    /// What the client learns about the part.
     pub(super) may_have_more_cells: bool,
-    /// The server met the end of the region behind a piece that looked cut, and corrected it.
+    /// The server reached the end of the region after a part that looked incomplete, and corrected
+    /// that.
     pub(super) is_corrected: bool,
     /// Whether the region may have more for the scan.
     pub(super) has_more_in_region: bool,
@@ -36,22 +37,22 @@ pub(super) struct Fetches {
     batch: usize,
     /// Results per fetch.
     caching: u64,
-    /// Rows that the client still wants; below 0 all of them, at 0 none after this fetch.
+    /// Rows that the client still needs; below 0 all of them, at 0 none after this fetch.
     rows_left: i64,
-    /// Results of the present fetch, and its rows by either count.
+    /// Results of the current fetch, and its rows by either count.
     results: u64,
     rows_of_server: i64,
     rows_of_client: i64,
-    /// The row of the last piece in the region, if it looked cut.
+    /// The row of the last part in the region, if it looked incomplete.
     open_row: Option<Vec<u8>>,
-    /// The same for the client, which remembers full pieces only, across regions.
+    /// The same for the client, which remembers only full parts, across regions.
     remembered_row: Option<Vec<u8>>,
     is_over: bool,
 }
 
 impl Fetches {
-    /// Of scans whose rows are not simply counted: those with a limit and a batch whose pieces the
-    /// client puts together, and those with limit 0.
+    /// For scans whose rows are not simply counted: those with a limit and a batch, whose parts the
+    /// client combines, and those with limit 0.
     pub(super) fn of(scan: &Scan) -> Option<Self> {
         let rows = scan.limit()?;
         let batch = scan.batch().filter(|_| !scan.allows_partial_results());
@@ -68,12 +69,12 @@ impl Fetches {
         })
     }
 
-    /// Whether the scan has what it wants.
+    /// Whether the scan is done.
     pub(super) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Counts a piece. `false` if the server has ended the scan before it.
+    /// Counts a part. `false` if the server ended the scan before it.
     pub(super) fn take(&mut self, piece: PieceOfRow<'_>) -> bool {
         debug_assert!(!self.is_over, "a scan that is over reads nothing");
         if self.open_row.take().is_some_and(|open| open != piece.row) && self.count_on_server() {
@@ -93,7 +94,7 @@ impl Fetches {
         true
     }
 
-    /// Says whether the row was the last one.
+    /// Returns whether the row was the last one.
     fn count_on_server(&mut self) -> bool {
         self.rows_of_server += 1;
         self.is_over |= self.rows_left > 0 && self.rows_of_server >= self.rows_left;
@@ -108,7 +109,7 @@ impl Fetches {
         }
     }
 
-    /// The region has no more pieces. `was_known` if the last one said so.
+    /// The region has no more parts. `was_known` if the last one said so.
     pub(super) fn end_region(&mut self, was_known: bool) {
         if !was_known {
             let is_empty = self.results == 0;

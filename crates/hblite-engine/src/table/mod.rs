@@ -1,4 +1,4 @@
-//! A table as its clients see it: operations find their region, batches are spread over regions.
+//! A table as its clients see it: operations find their region, batches are distributed to regions.
 //!
 //! What HBase's Java client checks before it sends anything is checked here, with the same
 //! messages. A region that closed under an operation (a split, an alter) is located again, as the
@@ -92,8 +92,8 @@ impl TableHandle {
         }
     }
 
-    /// Whether an operation that failed is tried again: its region was closing, and before the
-    /// deadline, which is set by the first wait, `find` gives one that answers.
+    /// Whether a failed operation is tried again: its region was closing, and `find` returns one in
+    /// service before the deadline, which the first wait sets.
     #[cold]
     fn waits_after(
         &self,
@@ -115,14 +115,14 @@ impl TableHandle {
         self.on_region(get.row(), |region| region.read_row(get).map(RowResult::new))
     }
 
-    /// Whether a get finds anything. Reads the first cell of it only, unless its filter judges
-    /// whole rows.
+    /// Whether a get finds anything. Reads only the first cell, unless its filter evaluates whole
+    /// rows.
     pub fn exists(&self, get: &Get) -> Result<bool> {
         get.check()?;
         if get.filter().is_some_and(Filter::has_filter_row) {
             return Ok(!self.get(get)?.is_empty());
         }
-        // A fetch of one piece does not look for the next one.
+        // A fetch of one part does not read ahead to the next one.
         let scan = get.as_scan().clone().with_batch(1).with_caching(1);
         self.on_region(get.row(), |region| {
             let (mut scanner, mut cells) = (region.scanner(&scan)?, CellBuffer::new());
@@ -147,7 +147,8 @@ impl TableHandle {
         self.on_region(mutation.row(), |region| region.mutate_rows(&[mutation], None))
     }
 
-    /// Increments or appends. A repeat with the same nonce writes nothing and gives the same.
+    /// Increments or appends. A retry with the same nonce writes nothing and returns the same
+    /// result.
     pub fn read_modify_write(
         &self,
         mutation: &Mutation,
@@ -178,7 +179,8 @@ impl TableHandle {
         Ok(value.map_or(0, i64::from_be_bytes))
     }
 
-    /// Several writes to one row in one step. For the nonce see [`TableHandle::read_modify_write`].
+    /// Applies several writes to one row in one step. For the nonce see
+    /// [`TableHandle::read_modify_write`].
     pub fn mutate_row(&self, mutations: &RowMutations, nonce: Option<Nonce>) -> Result<RowResult> {
         if mutations.mutations().is_empty() {
             return Err(Error::new(

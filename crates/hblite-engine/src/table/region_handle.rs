@@ -1,8 +1,8 @@
 //! A region as its server's clients see it: addressed by name, one call at a time.
 //!
 //! A table finds its regions and tries again when one has closed. A client of a server does that
-//! itself, by what it read in hbase:meta: here a region that is closed answers
-//! `NotServingRegion`, and a row that is not the region's `WrongRow`.
+//! itself, with what it read from hbase:meta. Here a closed region returns `NotServingRegion`, and
+//! a row outside the region `WrongRow`.
 //!
 //! Threads: any; a [`RegionScan`] belongs to one at a time.
 

@@ -1,5 +1,5 @@
-//! Cuts a file at the borders of regions: a new file for each region that has rows of it, written
-//! with the settings of its family (`LoadIncrementalHFiles.splitStoreFile`).
+//! Splits a file at region boundaries: a new file for each region that has some of its rows,
+//! written with the settings of its family (`LoadIncrementalHFiles.splitStoreFile`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,11 +16,12 @@ use crate::catalog::{Procedures, table};
 use crate::region::Region;
 use crate::store::foreign_file::ForeignFile;
 
-/// What the parts of a file say of themselves as the whole did.
+/// File info that the parts take over from the whole file.
 const KEPT: [&[u8]; 3] = [BULKLOAD_TIMESTAMP, BULKLOAD_SOURCE_TASK, EXCLUDE_FROM_MINOR_COMPACTION];
 
 impl Procedures<'_> {
-    /// Cuts the file into parts in `scratch`, one for each of these regions that has rows of it.
+    /// Splits the file into parts in `scratch`, one for each of these regions that has some of its
+    /// rows.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`; `Io` if a row is in no region.
@@ -55,7 +56,7 @@ impl Procedures<'_> {
         Ok(parts)
     }
 
-    /// Writes the cells from where the scanner is to the region's end.
+    /// Writes the cells from the scanner's position to the region's end.
     fn write_part(
         &self,
         file: &ForeignFile<'_>,

@@ -1,8 +1,8 @@
-//! What stands in a folder that is to be loaded: `<folder>/<family>/<file>`.
+//! The contents of a folder that is to be loaded: `<folder>/<family>/<file>`.
 //!
-//! Passed over without a word: names that begin with `_` or `.`, as jobs leave them. Passed over
-//! and told: what is no directory, or in one no file; references to files of other regions. What
-//! is no HFile is refused later, when it is opened.
+//! Names that begin with `_` or `.`, as jobs leave them, are ignored silently. Skipped and reported
+//! are files in place of family directories, directories in place of files, and references to files
+//! of other regions. A file that is not an HFile is refused later, when it is opened.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ pub(super) fn look(
     ))
 }
 
-/// What is in a directory, by name, without what jobs leave beside their results.
+/// The contents of a directory, by name, without what jobs leave next to their results.
 fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
     let entries = fs.list_dir(dir).map_err(|error| Error::io("cannot list", dir, error))?;
     let mut entries: Vec<DirEntry> =

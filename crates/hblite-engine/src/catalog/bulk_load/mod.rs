@@ -1,15 +1,15 @@
 //! Bulk load of a folder of HFiles into a table.
 //!
-//! 1. look at the folder (`folder`): which files, of which families
-//! 2. check every file, and give it a place in a scratch directory: copied, linked, or cut at the
-//!    borders of the regions (`cut`)
-//! 3. give each region its files, region after region (`region::bulk_load`); what does not fit any
-//!    more, because a region was split meanwhile, is cut again
+//! 1. list the folder (`folder`): which files, of which families
+//! 2. check every file, and put it into a scratch directory: copied, linked, or split at region
+//!    boundaries (`cut`)
+//! 3. give each region its files, one region after another (`region::bulk_load`); files that no
+//!    longer fit, because a region was split meanwhile, are split again
 //! 4. remove the scratch directory and, if they are to move, the files of the folder
 //!
-//! Within a region a load is there wholly or not at all, whatever happens. Over the table it is so
-//! unless the disk fails or the power goes in step 3, which renames files and flushes memory but
-//! writes no other cells. Loading the folder again is no harm then: equal cells count once.
+//! Within a region, a load is complete or has no effect, whatever happens. The same holds for the
+//! table, unless the disk fails or the power goes in step 3, which renames files and flushes memory
+//! but writes no other cells. In that case the folder can be loaded again: equal cells count once.
 //!
 //! Threads: any. Source: HBase's `BulkLoadHFilesTool`.
 
@@ -35,7 +35,7 @@ use crate::bulk_load::BulkLoadRequest;
 use crate::region::{Region, transfer_file};
 use crate::store::foreign_file::{ForeignFile, Verification};
 
-/// How often regions may change under a load, at least (`hbase.bulkload.retries.number`).
+/// How often regions may change during a load, at least (`hbase.bulkload.retries.number`).
 const ROUNDS_MIN: usize = 10;
 
 /// A file in the scratch directory.
@@ -46,17 +46,17 @@ struct Staged {
     last_row: Vec<u8>,
 }
 
-/// Regions by encoded name, with the files that are theirs.
+/// Regions by encoded name, with their files.
 type Groups = BTreeMap<String, (Arc<Region>, Vec<Staged>)>;
 
 impl Procedures<'_> {
-    /// Loads files into one region, each into the family beside it. Says whether it did: if not,
-    /// one of them has rows of other regions.
+    /// Loads files into one region, each into the family given with it. Returns false, and loads
+    /// nothing, if one of them has rows of other regions.
     ///
     /// # Errors
     /// `UnknownRegion`, `NotServingRegion`; `DoNotRetryIo` for a family that the table does not
     /// have, a read-only table, or cells of another family; `CorruptHFile`, `Io`: nothing was
-    /// loaded. `RegionServerStopped`: what became of the load shows at the next open.
+    /// loaded. `RegionServerStopped`: the next open shows the outcome of the load.
     pub fn bulk_load_region(
         &self,
         region: &str,
@@ -98,7 +98,7 @@ impl Procedures<'_> {
         let loaded = self
             .stage_all(&entry, &sources, &scratch, request, &mut report)
             .and_then(|staged| self.load_all(table, staged, &scratch, request, &mut report));
-        // What is left goes when the store is opened next.
+        // The next open removes what is left.
         let _ = self.context.layout.remove_in_place(self.context.env.fs.as_ref(), &scratch);
         loaded?;
         if request.options.transfer == FileTransfer::Move {
@@ -144,7 +144,7 @@ impl Procedures<'_> {
             if region.is_some() {
                 let target = scratch.join(self.context.random_name());
                 transfer_file(&self.context, path, &target, request)?;
-                // What is loaded is verified, and not what it was copied from.
+                // Verifies the file that is loaded, not the one that it was copied from.
                 let order = CellComparator::Default;
                 ForeignFile::open_copy(own_fs, &target, path, family, order)?
                     .verify(verification)?;
@@ -199,7 +199,7 @@ impl Procedures<'_> {
         Ok(())
     }
 
-    /// Files by the region that holds their rows; those of several regions are cut.
+    /// Files by the region that holds their rows; files with rows of several regions are split.
     fn group(&self, entry: &TableEntry, staged: Vec<Staged>, scratch: &Path) -> Result<Groups> {
         let mut whole = Vec::new();
         for file in staged {
@@ -223,7 +223,7 @@ impl Procedures<'_> {
         Ok(groups)
     }
 
-    /// Gives a region its files. Says whether it still was the region that they belong to.
+    /// Gives a region its files. Returns whether they still belonged to that region.
     fn give(&self, region: &Region, files: &[Staged], request: &BulkLoadRequest) -> Result<bool> {
         let files: Vec<(Vec<u8>, PathBuf)> =
             files.iter().map(|file| (file.family.clone(), file.path.clone())).collect();
@@ -232,7 +232,7 @@ impl Procedures<'_> {
         match region.bulk_load(&files, &BulkLoadRequest::from(&options), Verification::Done) {
             Ok(misfits) => Ok(misfits.is_empty()),
             Err(error) if error.kind() == ErrorKind::NotServing => {
-                // Until the procedure is through that closed it.
+                // Until the procedure that closed it is done.
                 drop(self.begin_procedure()?);
                 Ok(false)
             }
@@ -240,7 +240,7 @@ impl Procedures<'_> {
         }
     }
 
-    /// Removes files that are loaded; gives those that could not be.
+    /// Removes files that are loaded; returns those that could not be removed.
     fn remove_sources<'p>(
         &self,
         paths: impl Iterator<Item = &'p PathBuf>,
@@ -251,7 +251,7 @@ impl Procedures<'_> {
     }
 }
 
-/// Refuses tables that are the store's own.
+/// Refuses the store's own tables.
 fn check_table(table: &TableName) -> Result<()> {
     if table.is_system() {
         return Err(Error::invalid_argument(Exception::Io, "Can't modify catalog tables"));

@@ -1,16 +1,16 @@
-//! Chooses, of all regions that a table has directories of, those that hold its rows.
+//! Chooses, among all regions with directories in a table, those that hold its rows.
 //!
-//! A split leaves the parent beside its daughters, a merge the parents beside the merged region, a
-//! truncation the old regions beside the new: what is newer holds the rows, if it came to be used.
-//! A region is *proven* if it, or one that was made in the same moment (its id is a time), has
-//! store files of its own or writes in the log. So:
+//! A split leaves the parent next to its daughters, a merge the parents next to the merged region,
+//! a truncation the old regions next to the new ones. The newer regions hold the rows, if they were
+//! ever used. A region is *proven* if it, or a region created at the same moment (its id is a
+//! time), has store files of its own or writes in the log. The rules are:
 //!
-//! 1. a region that is not proven goes if others that are older hold its rows: it has no cell that
-//!    they have not
-//! 2. of the rest the newest come first; one whose rows newer ones hold is superseded
-//! 3. one that overlaps newer ones in part has no explanation, and nothing is rebuilt
+//! 1. a region that is not proven is left out if older regions hold its rows: it has no cell that
+//!    they lack
+//! 2. of the rest the newest come first; a region whose rows newer ones hold is superseded
+//! 3. a region that partly overlaps newer ones cannot be explained, and nothing is rebuilt
 //!
-//! A superseded region that is still referred to stays known, as parent of a split or merge.
+//! A superseded region that is still referred to is kept as the parent of a split or merge.
 
 use std::collections::HashSet;
 
@@ -36,8 +36,8 @@ pub(super) struct Chain {
     pub(super) split_parents: Vec<(RegionInfo, [RegionInfo; 2])>,
 }
 
-/// Chooses the regions of a table. Those in `known` have rows already; what is guessed or found
-/// missing is added to `notes`.
+/// Chooses the regions of a table. Those in `known` have rows already; guesses and missing regions
+/// are added to `notes`.
 ///
 /// # Errors
 /// `CorruptHFile` that names two regions which overlap without an explanation.
@@ -137,7 +137,7 @@ fn clean(info: &RegionInfo) -> RegionInfo {
     info
 }
 
-/// Whether `end`, the end key of a region, lies behind `row`.
+/// Whether `end`, the end key of a region, is after `row`.
 fn ends_after(end: &[u8], row: &[u8]) -> bool {
     end.is_empty() || end > row
 }
@@ -173,7 +173,7 @@ fn holes<'r>(table: &TableName, regions: impl Iterator<Item = &'r RegionInfo>) -
         format!("table {table} has no region for rows from '{from}' up to '{to}'")
     };
     let mut found = Vec::new();
-    // The end so far: nothing once a region has no end.
+    // The end so far: `None` once a region has no end.
     let mut reached: Option<&[u8]> = Some(b"");
     for region in &regions {
         if let Some(end) = reached.filter(|end| *end < region.start_key()) {

@@ -1,16 +1,16 @@
-//! hbase:meta made anew from the directories of tables and regions, when its rows are lost.
+//! Rebuilds hbase:meta from the directories of tables and regions when its rows are lost.
 //!
-//! Only an open with salvage does this. Of each table with readable settings, every region
+//! Only an open with salvage does this. In each table with readable settings, every region
 //! directory with a readable `.regioninfo` is a candidate; `chain` chooses those that hold the
 //! table's rows. What hbase:meta still names stays as it is, and what it is known to have removed
 //! stays removed.
 //!
 //! The rows are written to memory and flushed, so they are durable before any region opens. Until
-//! then nothing is changed but files that an open writes again: after an interruption the next open
-//! is refused, or salvages, as this one.
+//! then, only files that an open rewrites anyway are changed: after an interruption, the next open
+//! is refused, or salvages, like this one.
 //!
-//! What cannot be known: a table that was disabled is enabled; a split, merge or truncation of
-//! which only empty regions or references are there may have happened or not, and counts as not
+//! Some things cannot be known. A table that was disabled is enabled. A split, merge or truncation
+//! that left only empty regions or references may or may not have happened; it counts as not
 //! happened, which loses no cell.
 
 mod chain;
@@ -44,7 +44,7 @@ pub(crate) struct Plan {
     pub(crate) report: CatalogRebuild,
 }
 
-/// Finds out what the rows of hbase:meta were. Changes nothing.
+/// Determines what the rows of hbase:meta were. Changes nothing.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` that names regions which overlap without an explanation.

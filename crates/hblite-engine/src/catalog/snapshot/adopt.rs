@@ -1,14 +1,14 @@
-//! What an open does about snapshots: every one becomes usable for hblite and for HBase.
+//! What an open does about snapshots: it makes each usable for hblite and for HBase.
 //!
-//! - One that HBase took has nothing but HBase's list. Its files get names in the snapshot's
-//!   directory, since hblite removes files of regions, and in the archive, for HBase. The settings
-//!   come last: with them the snapshot is taken over. `.linked.manifest` is the part of the list
-//!   that had no name in the archive before, so that a removal leaves those that HBase gave.
-//! - One of an earlier hblite has no list. Its files get names in the archive, and the list comes
-//!   last.
+//! - A snapshot that HBase took has only HBase's list. Its files are linked into the snapshot's
+//!   directory, since hblite removes files of regions, and into the archive, for HBase. The
+//!   settings come last and complete the adoption. `.linked.manifest` is the part of the list that
+//!   had no name in the archive before, so that a removal keeps the names that HBase created.
+//! - A snapshot of an earlier hblite has no list. Its files are linked into the archive, and the
+//!   list comes last.
 //!
-//! What a crash cut off is done again from the beginning by the next open. A snapshot of HBase's
-//! that lacks a file stays as it is.
+//! After a crash, the next open starts over. A snapshot of HBase's that lacks a file stays as it
+//! is.
 //!
 //! Threads: the one that opens the store.
 
@@ -38,7 +38,7 @@ use crate::store::store_file::{Half, StoreFile, split_reference};
 /// What to do about a snapshot that lacks a file.
 const REMEDY: &str = "restore the file from a backup, or delete the snapshot";
 
-/// Finishes what concerns snapshots when a store is opened.
+/// Completes work on snapshots when a store is opened.
 ///
 /// # Errors
 /// `Io`.
@@ -51,7 +51,7 @@ pub(crate) fn settle_all(context: &EngineContext) -> Result<()> {
     for name in orphans::directories(fs, &layout.snapshots_dir())? {
         let dir = layout.snapshot_dir(&name);
         let Err(error) = settle_one(fs, layout, &dir, &name) else { continue };
-        // Those of damage say so whenever the snapshot is used.
+        // Damage is reported whenever the snapshot is used.
         if error.kind() != ErrorKind::Corrupt {
             return Err(error);
         }
@@ -60,7 +60,7 @@ pub(crate) fn settle_all(context: &EngineContext) -> Result<()> {
     Ok(())
 }
 
-/// Takes the snapshot over if HBase took it and no open could: it lacked a file then.
+/// Adopts a snapshot that HBase took, if no open could adopt it because it lacked a file.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` if it still does.
@@ -88,7 +88,7 @@ fn settle_one(fs: &dyn FileSystem, layout: &Layout, dir: &Path, name: &str) -> R
     }
 }
 
-/// Whether the snapshot, of which hblite or HBase has a list, has what hblite reads.
+/// Whether the snapshot, which has a list by hblite or HBase, also has what hblite reads.
 fn is_taken_over(fs: &dyn FileSystem, dir: &Path, stored: &StoredDescription) -> Result<bool> {
     let settings = dir.join(TABLE_DESCRIPTOR_DIR);
     Ok(descriptor_file::read(fs, &settings, &stored.description.table)?.is_some())
@@ -138,7 +138,7 @@ fn convert(
     Ok(())
 }
 
-/// The store file that a file of HBase's list stands for.
+/// The store file that an entry of HBase's list refers to.
 pub(crate) struct Found {
     /// Where it is.
     pub(crate) path: PathBuf,
@@ -149,7 +149,7 @@ pub(crate) struct Found {
 /// Finds a file of the list of the snapshot in `dir`, as HBase does.
 ///
 /// # Errors
-/// `Io`; `CorruptHFile` if it is nowhere, or not the file that is listed.
+/// `Io`; `CorruptHFile` if it cannot be found, or is not the file that is listed.
 pub(super) fn find(
     fs: &dyn FileSystem,
     layout: &Layout,
@@ -174,7 +174,7 @@ pub(super) fn find(
     Err(sealed::damaged(&dir.join(DATA_MANIFEST_FILE), what, REMEDY))
 }
 
-/// The store files of the snapshot in `dir`, if HBase took it and no open has taken it over.
+/// The store files of the snapshot in `dir`, if HBase took it and no open has adopted it.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` if one is missing.
@@ -199,7 +199,7 @@ pub(crate) fn files_of_hbase(
     Ok(Some(found))
 }
 
-/// Visits every file of a list with its region and where that region had it.
+/// Visits every file of a list with its region and its path in that region.
 pub(super) fn for_each_file(
     layout: &Layout,
     listed: &DataManifest,
@@ -216,7 +216,7 @@ pub(super) fn for_each_file(
     Ok(())
 }
 
-/// A snapshot of HBase's that is being taken over.
+/// A snapshot of HBase's that is being adopted.
 struct TakeOver<'a> {
     fs: &'a dyn FileSystem,
     layout: &'a Layout,
@@ -246,7 +246,7 @@ impl TakeOver<'_> {
         fs.write_atomically(&path, &linked).map_err(|e| Error::io("cannot write", &path, e))?;
         let links = found.iter().map(|found| (&*found.path, &*found.place));
         archive::link_all(fs, layout, links)?;
-        // A region that was split lives on in its daughters.
+        // The rows of a split region are in its daughters.
         for region in listed.regions.iter().filter(|region| !region.info.is_split) {
             self.add_region(region)?;
         }
@@ -301,8 +301,8 @@ impl TakeOver<'_> {
     }
 }
 
-/// The part of a list whose files are in regions: HBase archives by moving, so that a name in the
-/// archive is hblite's.
+/// The part of a list whose files are in regions. HBase archives by moving files, so for these a
+/// name in the archive is hblite's.
 fn linked_part(layout: &Layout, listed: &DataManifest, found: &[Found]) -> DataManifest {
     let live: BTreeSet<&Path> = found
         .iter()

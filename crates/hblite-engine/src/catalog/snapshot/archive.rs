@@ -1,16 +1,16 @@
-//! The names that a snapshot's files have for HBase: those below the archive.
+//! The links below the archive under which HBase finds a snapshot's files.
 //!
 //! HBase looks for a file of a snapshot in its region's directory and then in the archive. hblite
-//! removes files of regions, so every file gets a second name in the archive before the snapshot
-//! takes its place; HBase keeps archived files as long as a snapshot lists them.
+//! removes files of regions, so every file is hard-linked into the archive before the snapshot
+//! becomes visible. HBase keeps archived files as long as a snapshot lists them.
 //!
-//! A name goes with the last snapshot that lists it. Only names of snapshots that hblite took are
-//! removed, and none that a table cloned by HBase still links to (`.links-<file>`): the others are
-//! HBase's, which removes them by itself.
+//! A link is removed with the last snapshot that lists it. Only links of snapshots that hblite took
+//! are removed, and none that a table cloned by HBase still uses (`.links-<file>`): HBase removes
+//! the others itself.
 //!
-//! Crash: the list of a snapshot that is being taken or removed is in its working directory,
-//! durably, before the first name is made and until the last one is gone. An open removes the names
-//! that it finds there.
+//! Crash: while a snapshot is being taken or removed, its list is in its working directory, durable
+//! before the first link is made and until the last one is removed. An open removes the links that
+//! it finds there.
 //!
 //! Threads: one procedure at a time.
 
@@ -27,18 +27,18 @@ use crate::files::{link_or_copy, sync_dir};
 use crate::layout::{DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE, Layout};
 use crate::sealed::Seal;
 
-/// What the directory with the links to an archived file has before the file's name.
+/// Prefix of the name of the directory with the links to an archived file.
 const BACK_REFERENCES_PREFIX: &str = ".links-";
 
-/// Gives a file a name in the archive, in place of one that it had in a region. `from` is any name
-/// of the file. Its directory is to be synced.
+/// Links a file into the archive, at the path that it had in a region. `from` is any name of the
+/// file. The caller must sync the directory.
 ///
 /// # Errors
 /// `Io`.
 fn link(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
     let io = |error| Error::io("cannot look for", to, error);
     if fs.exists(to).map_err(io)? {
-        // Of the same name and length it is the same file. Otherwise a copy was cut off.
+        // If name and length are equal, it is the same file. Otherwise a copy was interrupted.
         let length = fs.file_length(from).map_err(|e| Error::io("cannot read", from, e))?;
         if fs.file_length(to).map_err(io)? == length {
             return Ok(());
@@ -48,11 +48,11 @@ fn link(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
     link_or_copy(fs, from, to)
 }
 
-/// Gives each file a name in the archive, durably: pairs of a name that it has, and of the place
-/// that it had in a region.
+/// Links each file into the archive, durably: pairs of an existing name and the path that it had in
+/// a region.
 ///
 /// # Errors
-/// `Io`: some may have one.
+/// `Io`: some may be linked.
 pub(super) fn link_all<'f>(
     fs: &dyn FileSystem,
     layout: &Layout,
@@ -76,15 +76,15 @@ pub(super) fn link_all<'f>(
     Ok(())
 }
 
-/// Removes the names in the archive that the list in `working` has alone, durably. The snapshot is
-/// in no list of snapshots any more, or not yet.
+/// Removes the links in the archive that only the list in `working` has, durably. The snapshot is
+/// no longer listed, or not yet.
 ///
 /// # Errors
-/// `Io`. If the list of another snapshot cannot be read, all names stay.
+/// `Io`. If the list of another snapshot cannot be read, all links stay.
 pub(super) fn unlink_all(fs: &dyn FileSystem, layout: &Layout, working: &Path) -> Result<()> {
     let Some(manifest) = own_manifest(fs, working) else { return Ok(()) };
     let kept = match kept_places(fs, layout) {
-        // Nobody knows what else is wanted.
+        // It is unknown which links are still needed.
         Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(()),
         kept => kept?,
     };
@@ -107,9 +107,9 @@ pub(super) fn unlink_all(fs: &dyn FileSystem, layout: &Layout, working: &Path) -
     Ok(())
 }
 
-/// The list of the files of a snapshot to which hblite gave names in the archive.
+/// The list of the files of a snapshot that hblite linked into the archive.
 fn own_manifest(fs: &dyn FileSystem, dir: &Path) -> Option<DataManifest> {
-    // Without a description it was cut off before it had names, or after they were removed.
+    // Without a description, it was interrupted before it had links, or after they were removed.
     let description = read_description(fs, dir, None).ok()?.description;
     let lists = [DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE].map(|name| dir.join(name));
     let read = |path: &PathBuf| DataManifest::read_file(fs, path, &description.table).ok()?;
@@ -117,8 +117,8 @@ fn own_manifest(fs: &dyn FileSystem, dir: &Path) -> Option<DataManifest> {
     lists.find(|(_, seal)| *seal == Seal::Verified).map(|(manifest, _)| manifest)
 }
 
-/// The names in the archive under which HBase does not find files of the snapshot in `dir`, nor in
-/// their regions. None if it has no list.
+/// Files of the snapshot in `dir` that HBase finds neither in the archive nor in their regions, as
+/// paths in the archive. None if it has no list.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` for a list that cannot be read.
@@ -137,7 +137,7 @@ pub(crate) fn lost_files(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Re
     Ok(lost)
 }
 
-/// The places of all files that a snapshot lists.
+/// The paths of all files that a snapshot lists.
 fn kept_places(fs: &dyn FileSystem, layout: &Layout) -> Result<HashSet<PathBuf>> {
     let mut kept = HashSet::new();
     for name in orphans::directories(fs, &layout.snapshots_dir())? {

@@ -1,4 +1,4 @@
-//! The list of a snapshot's files as HBase keeps it.
+//! The list of a snapshot's files, in HBase's format.
 //!
 //! ```text
 //! <snapshot>/data.manifest = SnapshotDataManifest | seal           see `sealed.rs`
@@ -7,9 +7,9 @@
 //! StoreFile              { 1 name, 2 Reference, 3 length }
 //! ```
 //!
-//! HBase looks for each file in its region's directory and then in the archive. The `Reference` of
-//! a reference is in the list itself, and `length` is that of the file that it refers to. A list
-//! without a seal is HBase's.
+//! HBase looks for each file in its region's directory and then in the archive. For a reference,
+//! the list contains the `Reference` itself, and `length` is that of the file that it refers to. A
+//! list without a seal was written by HBase.
 //!
 //! Threads: a `DataManifest` is a value. Source: HBase's `Snapshot.proto`, `SnapshotManifest`.
 
@@ -47,18 +47,18 @@ pub(super) struct ListedRegion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListedFile {
     pub(super) name: String,
-    /// Of a reference: which half.
+    /// For a reference: which half.
     pub(super) half: Option<Half>,
     /// Bytes of the store file.
     pub(super) length: u64,
 }
 
 impl DataManifest {
-    /// The list in a snapshot's directory, and whether a checksum vouches for it; nothing if there
-    /// is none.
+    /// The list in a snapshot's directory, and whether a checksum confirms it; `None` if there is
+    /// no list.
     ///
     /// # Errors
-    /// `Io`; `CorruptHFile` if it is damaged or that of another table than `table`.
+    /// `Io`; `CorruptHFile` if it is damaged, or belongs to a table other than `table`.
     pub(super) fn read(
         fs: &dyn FileSystem,
         dir: &Path,
@@ -67,7 +67,7 @@ impl DataManifest {
         Self::read_file(fs, &dir.join(DATA_MANIFEST_FILE), table)
     }
 
-    /// As [`DataManifest::read`], of a list in this file.
+    /// Like [`DataManifest::read`], for a list in this file.
     ///
     /// # Errors
     /// As [`DataManifest::read`].
@@ -129,8 +129,8 @@ impl DataManifest {
     }
 }
 
-/// Where the store file is that this file of a region's family stands for: it itself, what it
-/// refers to, or what it links to.
+/// The path of the store file behind this entry: the file itself, or the target of a reference or
+/// link.
 pub(super) fn place(layout: &Layout, path: &Path) -> PathBuf {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let family = path.parent().and_then(Path::file_name).unwrap_or_default();
@@ -166,7 +166,7 @@ impl ListedRegion {
             Ok(())
         })?;
         let info = info.filter(|info| info.table() == table);
-        let info = info.ok_or_else(|| wrong("it lists a region that is none of the table's"))?;
+        let info = info.ok_or_else(|| wrong("it lists a region that is not one of the table's"))?;
         Ok(Self { info, families })
     }
 }
@@ -206,7 +206,7 @@ impl ListedFile {
         })?;
         // It becomes a part of paths.
         if file.name.is_empty() || file.name.starts_with('.') || file.name.contains(['/', '\\']) {
-            return Err(wrong("it lists a file whose name is none"));
+            return Err(wrong("it lists a file with an invalid name"));
         }
         Ok(file)
     }
@@ -220,7 +220,7 @@ fn wrong(what: &str) -> Error {
 mod tests {
     use super::*;
 
-    /// Lists that HBase wrote come back byte by byte, region by region.
+    /// Lists that HBase wrote are reproduced byte for byte, region by region.
     #[test]
     fn regions_are_listed_with_hbases_bytes() {
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))

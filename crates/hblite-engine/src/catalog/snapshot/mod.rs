@@ -1,4 +1,4 @@
-//! Snapshots of tables: the files of one moment, kept by second names.
+//! Snapshots of tables: their files at one moment, kept by hard links.
 //!
 //! ```text
 //! <root>/.hbase-snapshot/<name>/.snapshotinfo                   what it is; HBase's
@@ -12,16 +12,16 @@
 //! <root>/.hbase-snapshot/.tmp/hblite-<store id>-<name>/…        a snapshot being taken
 //! ```
 //!
-//! A snapshot is made in `.tmp` and takes its place by a rename, durably: it is there as a whole or
-//! not at all. Within a region it is of one moment, all families together; regions come one after
-//! the other, as in HBase. Nothing is copied where the file system can link.
+//! A snapshot is created in `.tmp` and moved into place by a rename, durably: it is complete or
+//! does not exist. Within a region, it shows all families at one moment; regions are added one
+//! after the other, as in HBase. Nothing is copied if the file system supports links.
 //!
-//! HBase reads `.snapshotinfo`, `data.manifest` and the archive, and nothing else; hblite reads the
-//! other files, which have checksums and fingerprints, and which no cleaner of HBase's removes. A
-//! snapshot that HBase took gets them when the store is opened, and one of an earlier hblite gets
-//! what HBase reads: so both can use every snapshot.
+//! HBase reads only `.snapshotinfo`, `data.manifest` and the archive. hblite reads the other files,
+//! which have checksums and fingerprints, and which HBase's cleaners do not remove. When the store
+//! is opened, a snapshot that HBase took gets these files, and a snapshot of an earlier hblite gets
+//! what HBase reads, so both can use every snapshot.
 //!
-//! - `take` makes one, `stored` reads one, `restore` makes a table of one
+//! - `take` creates a snapshot, `stored` reads one, `restore` makes a table of one
 //! - `transfer` copies one from directory to directory
 //! - `data_manifest` is HBase's list, `archive` has the names, `adopt` is what an open does
 //!
@@ -56,7 +56,7 @@ impl Procedures<'_> {
     /// All snapshots, by name.
     ///
     /// # Errors
-    /// `Io`; `CorruptHFile` for one that does not say what it is.
+    /// `Io`; `CorruptHFile` for a snapshot without a valid description.
     pub fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
         self.context.check_open()?;
         self.remove_expired_snapshots()?;
@@ -79,8 +79,8 @@ impl Procedures<'_> {
         self.remove_snapshot(name)
     }
 
-    /// Removes snapshots whose time is over. Does nothing while a procedure is under way: there is
-    /// a next time.
+    /// Removes expired snapshots. Does nothing while a procedure is in progress; a later call will
+    /// do it.
     ///
     /// # Errors
     /// `Io`.
@@ -90,7 +90,8 @@ impl Procedures<'_> {
         }
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let now = self.time_of_expiry();
-        // One that cannot be read says so when it is asked for, and is in nobody's way else.
+        // A snapshot that cannot be read causes an error when it is used; otherwise it does no
+        // harm.
         let Ok(mut expired) = snapshots(fs, layout) else { return Ok(()) };
         expired.retain(|snapshot| snapshot.has_expired(now));
         if expired.is_empty() {
@@ -108,7 +109,7 @@ impl Procedures<'_> {
         self.context.env.clock.now_millis().saturating_sub(kept_ms)
     }
 
-    /// The snapshot of this name, if its time is not over.
+    /// The snapshot of this name, if it has not expired.
     fn open_snapshot(&self, name: &str) -> Result<StoredSnapshot> {
         if !self.has_snapshot(name)? {
             return Err(snapshot_not_found(name));
@@ -124,7 +125,7 @@ impl Procedures<'_> {
     }
 
     fn has_snapshot(&self, name: &str) -> Result<bool> {
-        // What is no name is no path either.
+        // An invalid name must not become a path.
         if check_name(name).is_err() {
             return Ok(false);
         }
@@ -133,7 +134,7 @@ impl Procedures<'_> {
         exists.map_err(|error| Error::io("cannot look for", &dir, error))
     }
 
-    /// Durable on return. A snapshot with something in it that no store wrote goes to the archive.
+    /// Durable on return. A snapshot that contains foreign files goes to the archive.
     fn remove_snapshot(&self, name: &str) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let (dir, working) = (layout.snapshot_dir(name), layout.snapshot_working_dir(name));
@@ -147,16 +148,16 @@ impl Procedures<'_> {
         let working_dir = layout.snapshots_working_dir();
         fs.create_dir_all(&working_dir)
             .map_err(|error| Error::io("cannot create directory", &working_dir, error))?;
-        // In one step, so that no half of it is taken for a snapshot.
+        // In one step, so that no half of it is mistaken for a snapshot.
         fs.rename(&dir, &working).map_err(|error| Error::io("cannot remove", &dir, error))?;
         sync_dir(fs, &working_dir)?;
         sync_dir(fs, &layout.snapshots_dir())?;
-        // What cannot be removed now goes when the store is opened next.
+        // The next open removes what cannot be removed now.
         let _ = self.remove_working(&working);
         Ok(())
     }
 
-    /// Removes a snapshot's working directory, after the names in the archive that it alone has.
+    /// Removes a snapshot's working directory, after the links in the archive that only it has.
     fn remove_working(&self, working: &Path) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         archive::unlink_all(fs, layout, working)?;

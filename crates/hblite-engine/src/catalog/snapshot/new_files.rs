@@ -1,7 +1,7 @@
-//! The directories and small files of a snapshot that is being made or taken over.
+//! The directories and small files of a snapshot that is being created or adopted.
 //!
-//! Each file is durable when it is written. Its name is not, until all directories are synced at
-//! once, at the end.
+//! Each file is durable when it is written. Its name is not, until all directories are synced
+//! together at the end.
 //!
 //! Threads: one.
 
@@ -13,7 +13,7 @@ use hblite_model::{Error, Result};
 
 use crate::files::sync_dir;
 
-/// What was made below a directory, `root`.
+/// What was created below a directory, `root`.
 pub(super) struct NewFiles<'a> {
     fs: &'a dyn FileSystem,
     root: &'a Path,
@@ -25,7 +25,7 @@ impl<'a> NewFiles<'a> {
         Self { fs, root, dirs: BTreeSet::new() }
     }
 
-    /// Makes a directory at or below the root, with the way to it.
+    /// Creates a directory at or below the root, with its parents.
     pub(super) fn make_dir(&mut self, dir: &Path) -> Result<()> {
         let made = self.fs.create_dir_all(dir);
         made.map_err(|error| Error::io("cannot create directory", dir, error))?;

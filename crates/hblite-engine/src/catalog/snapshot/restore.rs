@@ -1,15 +1,15 @@
 //! Makes a table of a snapshot: a new one (clone), or what the disabled table was (restore).
 //!
-//! Both give the table new regions, whose directories are not read until hbase:meta names them.
-//! A file of the snapshot gets a second name there; of a reference, its half is written anew, since
-//! the parent is no region of the new table.
+//! Both give the table new regions, whose directories are not read until hbase:meta names them. The
+//! files of the snapshot are hard-linked there. For a reference, its half is written as a new file,
+//! since the parent is not a region of the new table.
 //!
 //! Restoring changes hbase:meta and the table's settings, and only hbase:meta is the commit:
 //!
 //! 1. the regions' directories, durably
 //! 2. `.tabledesc/.restored.<region id>`, durably: the settings, and which regions they belong to
 //! 3. hbase:meta names the new regions instead of the old ones
-//! 4. the settings become the newest `.tableinfo`, and the file of step 2 goes
+//! 4. the settings become the newest `.tableinfo`, and the file of step 2 is removed
 //!
 //! An open that finds the file of step 2 does step 4 if hbase:meta names a region of that id, and
 //! removes the file if it does not.
@@ -40,16 +40,16 @@ use crate::store::manifest::Manifest;
 use crate::store::standing::{Standing, standing};
 use crate::store::store_file::{StoreFile, loaded_name};
 
-/// What to do about a snapshot's file that is missing or another.
+/// What to do about a snapshot's file that is missing or was replaced.
 const REMEDY: &str = "restore the snapshot's directory from a backup, or delete the snapshot";
-/// What the file of step 2 is called, before the id.
+/// The name of the file of step 2, before the id.
 const RESTORED_PREFIX: &str = ".restored.";
 
-/// Gives the settings that a new table gets instead of these.
+/// Maps these settings to those of the new table.
 pub(crate) type ChangeOfSettings<'c> = &'c dyn Fn(TableDescriptor) -> Result<TableDescriptor>;
 
 impl Procedures<'_> {
-    /// Makes a new table of a snapshot, with the settings that `change` makes of the snapshot's.
+    /// Creates a new table from a snapshot, with the snapshot's settings modified by `change`.
     ///
     /// # Errors
     /// `TableExists`, `SnapshotDoesNotExist`, `SnapshotTtlExpired`, `NamespaceNotFound`,
@@ -84,7 +84,7 @@ impl Procedures<'_> {
         let rows = new_rows(&snapshot, table, timestamp);
         let prepared = self.prepare_clone(&snapshot, &descriptor, &rows);
         let regions = prepared.inspect_err(|_| {
-            // Left-overs are in nobody's way: they are removed before the name is used again.
+            // Leftovers do no harm: they are removed before the name is used again.
             let fs = self.context.env.fs.as_ref();
             let _ = self.context.layout.retire_dir(fs, &table_dir, Shape::Table);
         })?;
@@ -111,14 +111,14 @@ impl Procedures<'_> {
         self.prepare_regions(descriptor, rows)
     }
 
-    /// Makes a disabled table what it was when the snapshot was taken; one that is gone is made
-    /// again, and is in service then. If wanted, a snapshot of what the table is now is there until
-    /// it is done, and stays if that is cut short.
+    /// Restores a disabled table to what it was when the snapshot was taken. A table that no longer
+    /// exists is created again and enabled. If requested, a snapshot of the current table exists
+    /// until the restore is done; it stays if the restore is interrupted.
     ///
     /// # Errors
     /// `RestoreSnapshot` if there is no such snapshot, `TableNotDisabled`, `SnapshotTtlExpired`,
-    /// `CorruptHFile`, `Io`: the table is as it was. `RegionServerStopped`: what it is shows when
-    /// the store is opened again.
+    /// `CorruptHFile`, `Io`: the table is unchanged. `RegionServerStopped`: the next open shows the
+    /// outcome.
     pub fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
         let _procedure = self.begin_procedure()?;
         if !self.has_snapshot(name)? {
@@ -179,7 +179,7 @@ impl Procedures<'_> {
         self.meta.write(&deletes.chain(puts).collect::<Vec<_>>())?;
         self.claim(&rows);
         if let Err(error) = finish_restore(fs, &dir, &pending, &descriptor) {
-            // The next open finishes it; an alter before that would be lost.
+            // The next open completes it; an alter before that would be lost.
             self.context.is_closed.store(true, Ordering::Release);
             let message = format!("{}; open the store again", error.message());
             return Err(Error::new(Exception::RegionServerStopped, message).with_source(error));
@@ -203,7 +203,8 @@ impl Procedures<'_> {
             region_info_file::ensure(fs, layout, &row.info)?;
             let unclaimed = layout.region_dir(&row.info).join(UNCLAIMED_FILE);
             fs.create(&unclaimed).map_err(|error| Error::io("cannot create", &unclaimed, error))?;
-            // First: a region with files and without this name is taken for one that had them.
+            // First: a region with files but without this name would be taken for one that owns
+            // them.
             let region_dir = layout.region_dir(&row.info);
             layout.make_durable(fs, &region_dir)?;
             sync_dir(fs, &region_dir)?;
@@ -225,7 +226,7 @@ impl Procedures<'_> {
     }
 
     /// Puts the files of a family into a directory of a new region, and lists them in `files`.
-    /// `listed` is what the region must have, where the snapshot says so.
+    /// `listed` is what the region must have, if the snapshot says so.
     fn place_family(
         &self,
         source: &Source<'_>,
@@ -237,7 +238,7 @@ impl Procedures<'_> {
         let mut names = HashSet::new();
         for entry in orphans::list(fs, source.dir)? {
             let path = source.dir.join(&entry.name);
-            // A damaged file would keep the table from being enabled, or from being compacted.
+            // A damaged file would prevent the table from being enabled or compacted.
             let file = StoreFile::open_with(fs, &self.context.layout, None, &path)?;
             file.check_owner(source.region, source.family)?;
             if standing(listed, source.family, &file)? != Standing::Live {
@@ -263,7 +264,7 @@ impl Procedures<'_> {
         }
     }
 
-    /// Writes what a reference means as a file of its own.
+    /// Writes the half that a reference refers to as a file of its own.
     fn write_half(&self, half: &StoreFile, dir: &Path) -> Result<StoreFile> {
         let fs = self.context.env.fs.as_ref();
         let reader = half.reader();
@@ -310,7 +311,7 @@ fn named(table: &TableDescriptor, name: &TableName) -> TableDescriptor {
     TableDescriptor::from_parts(name.clone(), attributes, families)
 }
 
-/// New regions with the borders of those that the snapshot has.
+/// New regions with the boundaries of those in the snapshot.
 fn new_rows(snapshot: &StoredSnapshot, table: &TableName, id: i64) -> Vec<RegionRow> {
     let id = u64::try_from(id).unwrap_or(0);
     let region = |info: &RegionInfo| {
@@ -334,8 +335,7 @@ fn restored_files(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<(u64, PathBuf)>
 
 /// Step 4.
 ///
-/// # Errors
-/// `Io`: it is to be done again.
+/// `Io`: it must be done again.
 fn finish_restore(
     fs: &dyn FileSystem,
     dir: &Path,
@@ -347,7 +347,7 @@ fn finish_restore(
     sync_dir(fs, dir)
 }
 
-/// What an open does with the files of step 2: finishes the restore that hbase:meta knows of.
+/// What an open does with the files of step 2: completes the restore that hbase:meta committed.
 ///
 /// # Errors
 /// `Io`, `CorruptHFile`.

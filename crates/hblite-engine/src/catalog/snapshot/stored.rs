@@ -16,15 +16,15 @@ use crate::sealed::{self, Seal};
 /// What to do about a snapshot that is damaged.
 const REMEDY: &str = "restore the snapshot's directory from a backup, or remove it";
 
-/// What a snapshot says of itself.
+/// A snapshot's description.
 pub(crate) struct StoredDescription {
     pub(crate) description: SnapshotDescription,
-    /// Whether a checksum vouches for it.
+    /// Whether a checksum confirms it.
     pub(crate) seal: Seal,
 }
 
 impl StoredDescription {
-    /// Whether its time is certainly over.
+    /// Whether it has certainly expired.
     pub(crate) fn has_expired(&self, now_ms: i64) -> bool {
         self.seal == Seal::Verified && self.description.has_expired(now_ms)
     }
@@ -34,8 +34,7 @@ impl StoredDescription {
 pub(crate) struct StoredSnapshot {
     pub(crate) stored: StoredDescription,
     pub(crate) table: TableDescriptor,
-    /// The regions that the table had, and their directories, by start key: one after the other,
-    /// without a hole.
+    /// The table's regions and their directories, by start key, without a hole.
     pub(crate) regions: Vec<(RegionInfo, PathBuf)>,
 }
 
@@ -77,7 +76,7 @@ impl StoredSnapshot {
     }
 }
 
-/// Whether the regions take every row once.
+/// Whether each row belongs to exactly one region.
 fn is_whole(regions: &[(RegionInfo, PathBuf)]) -> bool {
     let (Some((first, _)), Some((last, _))) = (regions.first(), regions.last()) else {
         return false;
@@ -97,7 +96,7 @@ pub(crate) fn snapshots(fs: &dyn FileSystem, layout: &Layout) -> Result<Vec<Stor
     names.iter().map(|name| read_description(fs, &dir.join(name), Some(name))).collect()
 }
 
-/// What the snapshot in `dir` says of itself, which has this name if one is given.
+/// The description of the snapshot in `dir`. If a name is given, it must match.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile`.
@@ -118,7 +117,7 @@ pub(super) fn read_description(
     if name.is_some_and(|name| name != description.name) {
         return Err(corrupt(&path, "it describes a snapshot of another name"));
     }
-    // Cut off between two fields, it is a message without a checksum.
+    // If it is cut off between two fields, it is a message without a checksum.
     if seal == Seal::Absent && has_manifest(fs, dir)? && !is_of_hbase(fs, dir)? {
         return Err(corrupt(&path, "its checksum is missing"));
     }

@@ -28,15 +28,15 @@ impl Procedures<'_> {
     /// Takes a snapshot of a table, in service or not.
     ///
     /// # Errors
-    /// `IllegalArgument` for a name that is none, or a table of the store's own; `SnapshotExists`;
-    /// `SnapshotCreation` if there is no such table; `Io`: there is no such snapshot then.
+    /// `IllegalArgument` for an invalid name or a system table; `SnapshotExists`;
+    /// `SnapshotCreation` if there is no such table; `Io`: no snapshot is created.
     pub fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
         self.remove_expired_snapshots()?;
         let _procedure = self.begin_procedure()?;
         self.snapshot_within(name, table, options)
     }
 
-    /// As [`Procedures::snapshot`], within a procedure.
+    /// Like [`Procedures::snapshot`], within a procedure.
     pub(super) fn snapshot_within(
         &self,
         name: &str,
@@ -61,13 +61,13 @@ impl Procedures<'_> {
         let made = self.make(&working, name, &entry, options);
         let placed = made.and_then(|()| self.put_into_place(&working, name));
         if placed.is_err() {
-            // What cannot be removed now goes with the next snapshot of the name.
+            // What cannot be removed now is removed with the next snapshot of the same name.
             let _ = self.remove_working(&working);
         }
         placed
     }
 
-    /// Makes the snapshot in its working directory, and its files' names in the archive, durably.
+    /// Creates the snapshot in its working directory, and its files' links in the archive, durably.
     fn make(
         &self,
         working: &Path,
@@ -88,7 +88,7 @@ impl Procedures<'_> {
             table: entry.descriptor.name().clone(),
             created_at_ms: self.context.env.clock.now_millis(),
             kind,
-            // HBase's 0 is never.
+            // In HBase, 0 means never.
             time_to_live_s: options.time_to_live_s.filter(|seconds| *seconds > 0),
             max_file_size: options.max_file_size,
         };
@@ -100,7 +100,7 @@ impl Procedures<'_> {
                 snapshot.add_region(region, kind == SnapshotKind::Flush)?;
                 continue;
             }
-            // Nobody serves it; an open knows which of its files count.
+            // It is not in service; an open decides which of its files count.
             let region = self.open_region(row, &entry.descriptor)?;
             let added = snapshot.add_region(&region, false);
             let _ = region.discard();
@@ -110,7 +110,7 @@ impl Procedures<'_> {
         let content = crate::snapshot::encode(&description);
         snapshot.files.write(&working.join(SNAPSHOT_INFO_FILE), &content)?;
         snapshot.files.sync()?;
-        // From here on an open knows what is to be removed from the archive.
+        // From here on an open knows what to remove from the archive.
         let layout = &self.context.layout;
         layout.make_durable(fs, &layout.snapshots_working_dir())?;
         sync_dir(fs, &layout.snapshots_working_dir())?;
@@ -123,7 +123,7 @@ impl Procedures<'_> {
         layout.make_durable(fs, &layout.snapshots_dir())?;
         fs.rename(working, &dir).map_err(|error| Error::io("cannot rename", working, error))?;
         let Err(error) = sync_dir(fs, &layout.snapshots_dir()) else { return Ok(()) };
-        // It is there or not after a power cut; until then it is not.
+        // After a power cut it may exist or not; until then it does not.
         let _ = fs.rename(&dir, working);
         layout.remove_in_place(fs, &dir)?;
         Err(error)
@@ -144,7 +144,7 @@ struct NewSnapshot<'a> {
     fs: &'a dyn FileSystem,
     root: &'a Path,
     files: NewFiles<'a>,
-    /// What HBase is to find in it.
+    /// What HBase must find in it.
     listed: DataManifest,
     /// Store files in the snapshot, and where they are in the table.
     links: Vec<(PathBuf, PathBuf)>,
@@ -156,14 +156,14 @@ impl<'a> NewSnapshot<'a> {
         Self { fs, root, files: NewFiles::new(fs, root), listed, links: Vec::new() }
     }
 
-    /// Adds a region's files of one moment.
+    /// Adds the files that a region has at one moment.
     fn add_region(&mut self, region: &Region, is_flushed: bool) -> Result<()> {
         let info = region.info();
         let dir = self.root.join(info.encoded_name());
         self.files.make_dir(&dir)?;
         self.files.write(&dir.join(REGION_INFO_FILE), &region_info_file::file_content(info))?;
         self.listed.regions.push(ListedRegion { info: info.clone(), families: Vec::new() });
-        // Nothing comes later that would explain itself.
+        // No later change would explain a difference.
         let mut manifest = Manifest { settled: u64::MAX, ..Manifest::new(info.encoded_name()) };
         region.with_stores_kept(is_flushed, |stores| {
             stores.iter().try_for_each(|store| self.add_store(&dir, store, &mut manifest))

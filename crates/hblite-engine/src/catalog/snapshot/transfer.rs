@@ -1,20 +1,20 @@
-//! Snapshots that go from directory to directory, as HBase's `ExportSnapshot` copies them.
+//! Copies snapshots between directories, as HBase's `ExportSnapshot` does.
 //!
 //! ```text
 //! <dir>/.hbase-snapshot/<name>/.snapshotinfo, data.manifest
 //! <dir>/archive/data/<ns>/<table>/<region>/<family>/<file>    every store file of the list
 //! ```
 //!
-//! 1. everything is looked for and compared with the list: what is missing changes nothing
+//! 1. all files are found and compared with the list; if one is missing, nothing is changed
 //! 2. description and list are written to the snapshot's working directory, durably
-//! 3. the files get names in the archive, by hard links where both directories are on one file
-//!    system, and all of their checksums are verified
+//! 3. the files are put into the archive (hard-linked if both directories are on one file system),
+//!    and all of their checksums are verified
 //! 4. the working directory takes the snapshot's name, durably
 //!
-//! An imported snapshot is like one that HBase took: the next open takes it over (see `adopt`). So
-//! the checksums that hblite appends to its lists are left out of an import.
+//! An imported snapshot is like one that HBase took: the next open adopts it (see `adopt`). The
+//! checksums that hblite appends to its lists are therefore omitted.
 //!
-//! Threads: one; the lock of the store keeps everyone else out. Source: HBase's `ExportSnapshot`.
+//! Threads: one; the lock of the store excludes all others. Source: HBase's `ExportSnapshot`.
 
 use std::path::{Path, PathBuf};
 
@@ -31,13 +31,13 @@ use crate::layout::{self, DATA_MANIFEST_FILE, Layout, SNAPSHOT_INFO_FILE, Tolera
 use crate::sealed;
 
 /// Copies a snapshot that HBase's `ExportSnapshot`, or [`export_snapshot`], wrote to `from` into
-/// the closed store in `dir`. Gives the number of its store files.
+/// the closed store in `dir`. Returns the number of its store files.
 ///
 /// # Errors
 /// `SnapshotDoesNotExist`, `SnapshotExists`; `CorruptHFile` that names a file that is damaged,
 /// missing, or not the one that is listed; `UnsupportedOperation` for a table with medium objects,
-/// encryption, or another store file tracker; `Io`, also if the store is open. The store has no
-/// such snapshot then.
+/// encryption, or another store file tracker; `Io`, also if the store is open. In these cases, the
+/// snapshot is not added.
 pub fn import_snapshot(env: &Env, dir: &Path, from: &Path, name: &str) -> Result<usize> {
     let store = closed_store(env, dir)?;
     let _lock = store.lock(env)?;
@@ -57,11 +57,11 @@ pub fn import_snapshot(env: &Env, dir: &Path, from: &Path, name: &str) -> Result
 }
 
 /// Copies a snapshot of the closed store in `dir` to the directory `to`, for HBase's
-/// `ExportSnapshot -copy-from` and for [`import_snapshot`]. Gives the number of its store files.
+/// `ExportSnapshot -copy-from` and for [`import_snapshot`]. Returns the number of its store files.
 ///
 /// # Errors
-/// `SnapshotDoesNotExist`, `SnapshotExists` if `to` has it already, `CorruptHFile`, `Io`. There is
-/// no such snapshot in `to` then.
+/// `SnapshotDoesNotExist`, `SnapshotExists` if `to` has it already, `CorruptHFile`, `Io`. In these
+/// cases, `to` does not get the snapshot.
 pub fn export_snapshot(env: &Env, dir: &Path, name: &str, to: &Path) -> Result<usize> {
     let store = closed_store(env, dir)?;
     let _lock = store.lock(env)?;
@@ -77,12 +77,12 @@ fn closed_store(env: &Env, dir: &Path) -> Result<Layout> {
     Ok(layout.with_store_id(store_id))
 }
 
-/// A snapshot that was found whole.
+/// A snapshot that was found complete.
 struct Transfer {
     name: String,
     dir: PathBuf,
     listed: DataManifest,
-    /// Each store file: where it is, and its place below a root.
+    /// Each store file: its path, and its path relative to a root.
     files: Vec<(PathBuf, PathBuf)>,
 }
 

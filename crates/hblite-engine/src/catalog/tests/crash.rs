@@ -1,9 +1,9 @@
-//! Procedures cut off at every operation on the disk.
+//! Procedures interrupted at every operation on the disk.
 //!
-//! Each test prepares a store, then lets the power fail after the 1st, 2nd, 3rd, … operation of a
-//! procedure that changes anything, and opens what is left, both as a kill and as a power cut
-//! leave it. The store must be as before the procedure or as after it, wholly; if the procedure
-//! said that it is done, then as after it. And it must take the same procedure again.
+//! Each test prepares a store, cuts the power after the 1st, 2nd, 3rd, … modifying operation of a
+//! procedure, and opens what is left, both as a kill and as a power cut leave it. The store must be
+//! entirely in the state before or after the procedure; if the procedure reported success, in the
+//! state after it. And the same procedure must succeed again.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn with_table(engine: &Arc<Engine>) {
     for row in ["b", "z"] {
         put_in(engine, "t", row, "g").unwrap();
     }
-    // A durable write makes all that is before it in the log durable too.
+    // A durable write makes everything before it in the log durable too.
     engine.procedures().create_namespace(&NamespaceDescriptor::new("sync")).unwrap();
 }
 
@@ -124,7 +124,7 @@ fn delete_family() {
     check(with_table, |engine| engine.procedures().delete_family(&name("t"), b"g"));
 }
 
-/// A family that was deleted comes back empty, wherever its return is cut off.
+/// A family that was deleted is empty when it is added again, wherever that is interrupted.
 #[test]
 fn add_family_again() {
     let prepare = |engine: &Arc<Engine>| {
@@ -165,7 +165,7 @@ fn namespace() {
     check(prepare, |engine| engine.procedures().drop_namespace("ns"));
 }
 
-/// Daughters that were compacted need nothing of their parent, and it goes.
+/// Daughters that were compacted no longer need their parent, and it is removed.
 #[test]
 fn clean_parents() {
     let prepare = |engine: &Arc<Engine>| {

@@ -1,8 +1,8 @@
-//! The first open of a directory, and the adoption of a store from before the marker, cut off at
-//! every operation on the disk.
+//! The first open of a directory, and the adoption of a store from before the marker, interrupted
+//! at every operation on the disk.
 //!
-//! What is left must open, whatever a kill or a power cut leaves of it, and keep its id once a
-//! file of it is whole.
+//! Whatever a kill or a power cut leaves must open, and keep its id once one file with the id is
+//! complete.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use hblite_model::{Durability, Put, Result};
 use super::{DIR, has, name, open, rows, table};
 use crate::Engine;
 
-/// Power cuts looked at after each operation: in each, chance decides over what was not synced.
+/// Power cuts tried after each operation; each decides at random about what was not synced.
 const SEEDS: u64 = 12;
-/// Of a workload with many operations.
+/// The same for a workload with many operations.
 const SEEDS_OF_LONG_WORKLOAD: u64 = 2;
 
-/// Cuts `workload` off after each of its operations in turn, on what `disk` gives, and hands what
-/// is left to `verify`, with what the workload had said.
+/// Interrupts `workload` after each of its operations, one at a time, on the disk from `disk`, and
+/// passes what is left to `verify`, with the result of the workload.
 fn cut_everywhere<T>(
     seeds: u64,
     disk: impl Fn() -> CrashFileSystem,

@@ -1,6 +1,5 @@
-//! Procedures on a disk that fails once, at every operation: an error leaves the store as it was
-//! and in service, also when it is opened again, and the same procedure succeeds when it is
-//! repeated.
+//! Procedures on a disk that fails once, at every operation: an error leaves the store unchanged
+//! and in service, also after a reopen, and the same procedure succeeds when it is repeated.
 
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ const OPERATIONS: [Operation; 9] = [
     Operation::List,
 ];
 
-/// What is asked of the store after a procedure failed.
+/// What the store must fulfil after a procedure failed.
 type Verdict = fn(&Arc<Engine>, before: &str, place: &str);
 
 fn check(
@@ -136,8 +135,8 @@ fn truncate_region() {
     check(with_table, procedure, as_before);
 }
 
-/// New settings may hold although a region could not be opened with them; it is back in service
-/// when the table is enabled the next time.
+/// New settings may be in effect although a region could not be opened with them; it is back in
+/// service when the table is next enabled.
 #[test]
 fn modify() {
     let altered = table("t", &["f", "h"]).with_family(ColumnFamilyDescriptor::new("new"));
@@ -173,9 +172,8 @@ fn a_change_whose_commit_could_not_be_written_can_be_repeated() {
     }
 }
 
-/// When a sync of the log fails, or a write that cannot be undone, nobody knows whether a table was
-/// created: it must still be possible that it was, whatever is tried afterwards, until the store
-/// is opened again.
+/// If a sync of the log fails, or a write that cannot be undone, it is unknown whether a table was
+/// created: until the store is opened again, nothing may happen that would be wrong if it was.
 #[test]
 fn nothing_is_changed_after_a_commit_of_unknown_outcome() {
     for operation in [Operation::Write, Operation::Sync] {

@@ -1,5 +1,4 @@
-//! Flushes and compactions that fail in the middle, and what is left when the store is opened
-//! again after them.
+//! Flushes and compactions that fail halfway, and what is left when the store is opened again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +59,7 @@ fn assert_no_row_is_torn(engine: &Arc<Engine>, place: &str) {
     }
 }
 
-/// Names of what lies in the `.tmp` directories of all regions of `t`.
+/// Names of the entries in the `.tmp` directories of all regions of `t`.
 fn temporary_files(disk: &Arc<dyn FileSystem>) -> Vec<String> {
     let table = Path::new(DIR).join("data/default/t");
     let mut names = Vec::new();
@@ -85,7 +84,7 @@ fn a_flush_that_takes_up_a_failed_one_writes_what_came_since_too() {
     fs.inject(fault_on(Operation::Rename));
     flush(&engine).unwrap_err();
     put(&engine, "t", "b").unwrap();
-    // It declares the log up to here to be in files, then is cut off.
+    // It declares the log up to here to be in files, and is then interrupted.
     fs.inject(fault_on(Operation::Rename).nth(2).forever());
     let altered = engine.procedures().add_family(&name("t"), &ColumnFamilyDescriptor::new("h"));
     let engine = killed_and_opened(engine, &disk);
@@ -132,8 +131,8 @@ fn cut_power_in_flush(operations: u64, is_killed_before: bool) -> bool {
     has_power
 }
 
-/// Nobody knows whether a write is in the log whose sync failed. A flush must not say so.
-/// Files in the stores of `f` and `g`.
+/// It is unknown whether a write whose sync failed is in the log. A flush must not claim that it
+/// is. Files in the stores of `f` and `g`.
 fn files_of(engine: &Arc<Engine>) -> [usize; 2] {
     let regions = engine.catalog().regions(&name("t"));
     [0, 1].map(|at| regions[0].stores()[at].files().len())
@@ -157,7 +156,7 @@ fn one_family_is_flushed_and_compacted_alone() {
         assert_eq!(error.exception(), hblite_model::Exception::NoSuchColumnFamily, "{error}");
     }
     engine.abandon();
-    // What was not flushed comes back from the log, what was from the file, each once.
+    // Unflushed cells come back from the log, flushed ones from the file, each once.
     let engine = open(&disk).unwrap();
     assert_no_row_is_torn(&engine, "opened again");
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b"]);
@@ -165,7 +164,8 @@ fn one_family_is_flushed_and_compacted_alone() {
     assert_eq!(files_of(&engine), [1, 1]);
 }
 
-/// Old segments of the log go when no region needs them; the family that was not flushed does.
+/// Old segments of the log are removed when no region needs them; the family that was not flushed
+/// does.
 #[test]
 fn a_flush_of_one_family_lets_no_segment_of_the_others_go() {
     let disk: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -290,7 +290,7 @@ fn nothing_unfinished_is_left_behind() {
         engine.compact(CompactRequest::table(name("t")).major()).unwrap_err();
         assert_eq!(temporary_files(&disk), [""; 0], "compaction, {operation:?}");
     }
-    // A kill cannot be helped; the next open sees to what it left.
+    // A kill cannot be prevented; the next open handles what it left.
     fs.inject(fault_on(Operation::Rename).forever());
     fs.inject(fault_on(Operation::Remove).forever());
     engine.compact(CompactRequest::table(name("t")).major()).unwrap_err();
@@ -300,8 +300,8 @@ fn nothing_unfinished_is_left_behind() {
     assert_eq!(rows(&engine, "t").unwrap(), ["a"]);
 }
 
-/// The region is closed and its cells are in files: that a segment of the log stays longer is no
-/// reason to keep it from being disabled.
+/// The region is closed and its cells are in files: a log segment that stays longer is no reason to
+/// refuse the disable.
 #[test]
 fn a_region_closes_although_old_logs_stay() {
     let (disk, fs, engine) = with_faults();
@@ -321,7 +321,7 @@ fn a_region_closes_although_old_logs_stay() {
     drop((engine, disk));
 }
 
-/// Memory of all regions is full of one that is below its own flush size; a write to another one
+/// Memory of all regions is full of one that is below its own flush size; a write to another region
 /// must not wait for it in vain.
 #[test]
 fn the_largest_region_is_flushed_when_memory_is_full() {
@@ -361,8 +361,8 @@ fn a_reader_misses_no_row_when_a_flush_comes_between() {
     assert_eq!(cells.len(), 1);
 }
 
-/// Nobody knows whether a split was committed whose commit failed: its daughters' files are the
-/// parent's, so the parent keeps them.
+/// It is unknown whether a split whose commit failed was committed. Its daughters' files belong to
+/// the parent, so the parent keeps them.
 #[test]
 fn after_a_commit_of_unknown_outcome_nothing_is_compacted() {
     for operation in [Operation::Sync, Operation::Write] {
@@ -372,7 +372,7 @@ fn after_a_commit_of_unknown_outcome_nothing_is_compacted() {
             flush(&engine).unwrap();
         }
         fs.inject(Fault::on(operation).in_path("WALs").nth(1));
-        // Or a write that failed would be undone.
+        // Otherwise a failed write would be undone.
         fs.inject(Fault::on(Operation::Truncate));
         engine.procedures().split_table(&name("t"), Some(b"b")).unwrap_err();
         fs.heal();
@@ -396,8 +396,8 @@ fn after_a_close_that_failed_nobody_writes() {
     put(&engine, "t", "c").unwrap_err();
 }
 
-/// The new settings are in place, the disk would neither promise it nor take them back: whichever
-/// hold after a power cut, nothing that was acknowledged is lost.
+/// The new settings are in place, but the disk could neither make them durable nor undo them.
+/// Whichever are in effect after a power cut, nothing acknowledged is lost.
 #[test]
 fn an_alter_of_unknown_outcome_loses_nothing() {
     let disk = CrashFileSystem::new();

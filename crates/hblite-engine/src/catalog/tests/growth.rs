@@ -47,7 +47,7 @@ fn the_first_region_is_split_early_and_the_others_late() {
     fill(&engine, 50, 70);
     assert_eq!(split_round(&engine), 1);
     assert_eq!(starts(&engine, "t").len(), 2);
-    // Halves of the parent's files are not split again, and small regions are left alone.
+    // Halves of the parent's files are not split again, and small regions are not split.
     assert_eq!(split_round(&engine), 0);
     fill(&engine, 200, 200);
     assert_eq!(split_round(&engine), 0);
@@ -86,7 +86,7 @@ fn one_row_is_never_split() {
     assert_eq!(starts(&engine, "t"), [""]);
 }
 
-/// The largest family is one row; the split goes by the next one.
+/// The largest family is a single row; the split point comes from the next one.
 #[test]
 fn the_largest_store_that_can_be_split_gives_the_row() {
     let engine = engine();
@@ -102,8 +102,7 @@ fn the_largest_store_that_can_be_split_gives_the_row() {
     assert_eq!(starts(&engine, "t").len(), 2);
 }
 
-/// Files that did not change for a week become one, and cells that have outlived their family's
-/// time leave it.
+/// Files that did not change for a week become one, and expired cells are dropped from it.
 #[test]
 fn stores_are_compacted_when_their_time_has_come() {
     const DAY_MS: i64 = 24 * 60 * 60 * 1000;

@@ -92,7 +92,7 @@ fn a_lost_catalog_is_refused_untouched_and_salvaged() {
     }
 }
 
-/// Tables that were dropped, or that a kill left half made, are no sign of a loss.
+/// Tables that were dropped, or left half-created by a kill, are not a sign of a loss.
 #[test]
 fn an_empty_catalog_of_a_store_without_tables_opens() {
     let fs: Arc<dyn FileSystem> = Arc::new(CrashFileSystem::new());
@@ -151,8 +151,8 @@ fn a_log_of_hbase_is_refused_untouched() {
     }
 }
 
-/// The log still had writes of a dropped table, and a major compaction had dropped everything that
-/// hbase:meta knew of it: the store looked as if rows of hbase:meta were lost, and did not open.
+/// The log still had writes to a dropped table, and a major compaction had dropped everything that
+/// hbase:meta knew about it: the store looked as if rows of hbase:meta were lost, and did not open.
 #[test]
 fn a_dropped_table_in_the_log_is_no_loss_after_a_compaction_of_hbase_meta() {
     let fs: Arc<dyn FileSystem> = Arc::new(CrashFileSystem::new());
@@ -290,7 +290,7 @@ fn a_lost_catalog_is_salvaged_after_splits_and_merges() {
     }
 }
 
-/// A split that a kill cut short at any operation, and then the catalog is lost.
+/// A kill interrupts a split at any operation, and then the catalog is lost.
 #[test]
 fn a_lost_catalog_is_salvaged_after_half_a_split() {
     for operations in 0.. {
@@ -311,7 +311,7 @@ fn a_lost_catalog_is_salvaged_after_half_a_split() {
     }
 }
 
-/// A region whose directory is gone is not opened as an empty one.
+/// A region whose directory is missing is not opened as an empty one.
 #[test]
 fn a_region_without_a_directory_is_refused_and_salvaged_empty() {
     for is_disabled in [false, true] {

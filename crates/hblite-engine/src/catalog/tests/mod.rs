@@ -26,7 +26,7 @@ const DIR: &str = "/store";
 fn env(fs: Arc<dyn FileSystem>) -> Env {
     Env {
         fs,
-        // A clock that stands still: order must come from elsewhere.
+        // A stopped clock: order must come from elsewhere.
         clock: Arc::new(ManualClock::new(1_700_000_000_000)),
         random: Arc::new(SeededRandom::new(7)),
     }
@@ -41,7 +41,7 @@ fn open(fs: &Arc<dyn FileSystem>) -> Result<Arc<Engine>> {
     Engine::open(env(Arc::clone(fs)), Path::new(DIR), options())
 }
 
-/// A store on `fs` with what `prepare` does to it, and the handle to `fs`.
+/// A store on `fs`, prepared by `prepare`, and the handle to `fs`.
 fn prepared<F: FileSystem + Clone + 'static>(
     fs: F,
     prepare: impl Fn(&Arc<Engine>),

@@ -70,7 +70,7 @@ fn states_of_a_table() {
     assert_eq!(told(engine.catalog().table_state(&t)), unknown);
     assert_eq!(told(has(&engine, "t", "r")), unknown);
     assert!(engine.catalog().region_infos(&t).is_empty());
-    // Made again in the same millisecond, it is not hidden by what its drop wrote.
+    // Created again in the same millisecond, it is not hidden by the markers of its drop.
     engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     assert!(!has(&engine, "t", "r").unwrap());
 }
@@ -289,7 +289,7 @@ fn a_region_is_emptied_and_stays() {
     assert_eq!(rows(&engine, "t").unwrap(), ["x", "y"]);
     assert_eq!(engine.catalog().region_infos(&t), infos);
     put(&engine, "t", "c").unwrap();
-    // What the log still has of the time before does not come back.
+    // Older entries in the log do not come back.
     engine.abandon();
     drop(engine);
     let engine = open(&fs).unwrap();
@@ -325,7 +325,7 @@ fn what_is_not_emptied() {
     assert!(has(&engine, "t", "a").unwrap());
 }
 
-/// Daughters that were emptied need nothing of their parent any more.
+/// Daughters that were emptied no longer need their parent.
 #[test]
 fn a_parent_goes_when_its_daughters_are_emptied() {
     let engine = engine();
@@ -369,7 +369,7 @@ fn tables_may_forbid_splits_and_merges() {
     );
 }
 
-/// A parent stays while it is read from, and then nothing of it is left.
+/// A parent stays while it is read, and is then removed completely.
 #[test]
 fn parents_go_when_nothing_refers_to_them() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -403,8 +403,8 @@ fn parents_go_when_nothing_refers_to_them() {
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "x"]);
 }
 
-/// What regions were merged from is told for as long as the settings say, and no region that is
-/// split or merged again knows two generations.
+/// The parents of a merge are listed for as long as the settings say, and no region that is split
+/// or merged again knows two generations.
 #[test]
 fn parents_are_told_of_for_a_while() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());

@@ -38,12 +38,12 @@ fn what_was_acknowledged_is_there_again_and_what_skipped_the_log_is_not() {
     assert_eq!(report.regions, 1);
     assert!(report.log_entries >= 1);
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "z"]);
-    // It works on, and again.
+    // It keeps working, also the second time.
     put(&engine, "t", "d").unwrap();
     assert_eq!(crash(&engine, &lost).regions, 2);
     put(&engine, "t", "e").unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "b", "d", "e", "z"]);
-    // The log is whole for the real end, too.
+    // The log is also complete for the real end.
     engine.abandon();
     drop(engine);
     let fs: Arc<dyn FileSystem> = Arc::new(fs);

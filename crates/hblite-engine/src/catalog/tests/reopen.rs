@@ -16,7 +16,7 @@ use crate::catalog::descriptor_file;
 use crate::layout::Layout;
 use crate::{Engine, EngineOptions};
 
-/// Ends a store like a kill does: memory is lost, files and log stay.
+/// Ends a store as a kill does: memory is lost, files and log stay.
 fn kill(engine: Arc<Engine>) {
     engine.abandon();
     drop(engine);
@@ -78,7 +78,7 @@ fn splits_and_merges_stay() {
         let engine = open(&fs).unwrap();
         assert_eq!(starts(&engine, "t"), ["", "m"]);
         assert_eq!(rows(&engine, "t").unwrap(), all);
-        // The parent is still known, and goes when it can.
+        // The parent is still known, and is removed when possible.
         engine.compact(CompactRequest::table(&t).major()).unwrap();
         let infos = engine.catalog().region_infos(&t);
         engine
@@ -100,7 +100,8 @@ fn splits_and_merges_stay() {
     }
 }
 
-/// The log still has the cells of a family that was deleted; a new one of its name must not.
+/// The log still has the cells of a deleted family; a new family of the same name must not show
+/// them.
 #[test]
 fn a_family_made_again_stays_empty_after_a_kill() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -117,7 +118,7 @@ fn a_family_made_again_stays_empty_after_a_kill() {
     assert_eq!(rows(&engine, "t").unwrap(), ["kept", "new"]);
 }
 
-/// Writes after a region was emptied and opened again are not taken for old ones.
+/// Writes after a region was emptied and opened again are not mistaken for old ones.
 #[test]
 fn sequence_ids_go_on_when_a_region_is_opened_again() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -151,8 +152,8 @@ fn an_empty_store_leaves_no_store_files() {
     }
 }
 
-/// Directories that no table has: what hblite made and has no cells goes, all else is kept and
-/// reported. Files belong to no table and stay.
+/// Directories that no table has: those that hblite created and that have no cells are removed, all
+/// others are kept and reported. Files belong to no table and stay.
 #[test]
 fn orphans_are_taken_away() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -203,7 +204,7 @@ fn orphans_are_taken_away() {
     assert_eq!(open(&fs).unwrap().catalog().open_report(), &Default::default());
 }
 
-/// What is dropped or emptied takes nothing with it that hblite did not write.
+/// Dropping or emptying removes nothing that hblite did not write.
 #[test]
 fn foreign_files_in_tables_outlive_them() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -269,9 +270,9 @@ fn a_table_without_descriptor_is_told() {
     assert_eq!(error.kind(), hblite_model::ErrorKind::Corrupt);
 }
 
-/// A kill between the commits of two stores, and another after a recovery that had to flush half
-/// way: the first store's new file must not claim entries that had not come back yet.
-/// The settings of hbase:namespace have no checksum: damaged ones can be readable and of no use.
+/// A kill between the commits of two stores, and another after a recovery that had to flush
+/// halfway: the first store's new file must not claim entries that had not been replayed yet. The
+/// settings of hbase:namespace have no checksum: damaged ones can be readable and of no use.
 #[test]
 fn settings_of_hbase_namespace_that_lack_its_family_are_written_again() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
@@ -293,7 +294,7 @@ fn settings_of_hbase_namespace_that_lack_its_family_are_written_again() {
     assert_eq!(settings().unwrap(), Some(before));
 }
 
-/// Those of hbase:meta are known, whatever the file says.
+/// Those of hbase:meta are built in, whatever the file says.
 #[test]
 fn damaged_settings_of_hbase_meta_hide_no_table() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());

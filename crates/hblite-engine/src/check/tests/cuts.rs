@@ -1,7 +1,7 @@
-//! A check of what is left when a procedure is cut off: no defect, since the next open handles it.
+//! A check after an interrupted procedure: no defect, since the next open handles it.
 //!
-//! Each procedure is cut off after each of its operations on the disk, and the remains checked as a
-//! kill and as a power cut leave them.
+//! Each procedure is interrupted after each of its operations on the disk, and the remains are
+//! checked as a kill and as a power cut leave them.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -84,7 +84,7 @@ fn a_flipped_byte_in_index_filter_info_or_trailer() {
         let store = stored();
         let (path, _) = store_file(&store);
         let at = block(&store, &path, magic);
-        // Behind a block's header; in the trailer its magic.
+        // After a block's header; in the trailer its magic.
         let behind = if magic.starts_with(b"TRA") { 3 } else { 40 };
         flip(&store, &path, at + behind);
         let defect = assert_defect(&store, kind, &path);
@@ -133,7 +133,7 @@ fn a_file_of_another_region_or_family() {
     let strange = second.with_file_name("00ff");
     write(&store.fs, &strange, &store.fs.read(first).unwrap());
     let defect = assert_defect(&store, FindingKind::ForeignCell, &strange);
-    assert!(defect.what.contains("are outside of the region's rows, the first in row '"));
+    assert!(defect.what.contains("are outside the region's rows, the first in row '"));
     store.fs.remove_file(&strange).unwrap();
 
     let strange = first.parent().unwrap().with_file_name("g").join("00ff");
@@ -214,7 +214,7 @@ fn region_info_of_another_region() {
     let other = store.fs.read(infos[1]).unwrap();
     store.change(infos[0], |content| *content = other);
     assert_defect(&store, FindingKind::RegionInfo, infos[0]);
-    // What no region can be read from is written again.
+    // A file from which no region can be read is written again.
     store.change(infos[0], |content| content.fill(0));
     let report = store.check();
     assert!(report.is_clean() && report.notes[0].kind == FindingKind::RegionInfo);
@@ -262,7 +262,7 @@ fn references() {
     });
     assert_defect(&store, FindingKind::Reference, references[0]);
 
-    // What a reference refers to is told once, where it stands.
+    // The target of a reference is reported once, in its own place.
     store.change(references[0], |content| *content = before);
     flip(&store, &target, content.len() as u64 - 4096 + 3);
     assert_defect(&store, FindingKind::StoreFile, &target);
@@ -287,7 +287,7 @@ fn settings_id_and_version() {
     });
     let defect = assert_defect(&store, FindingKind::Descriptor, &path);
     assert!(defect.what.contains("the checksum is wrong"), "{defect}");
-    // Without a checksum, as HBase writes it, what cannot be meant is reported all the same.
+    // Without a checksum, as HBase writes it, invalid values are reported all the same.
     store.fs.remove_file(&path).unwrap();
     let mut unsealed = content[..content.len() - NUMBER_AND_SEAL].to_vec();
     unsealed[family + 2] = b':';
@@ -305,14 +305,14 @@ fn settings_id_and_version() {
     store.change(&version, |content| *content.last_mut().unwrap() = b'7');
     let defect = assert_defect(&store, FindingKind::Store, &version);
     assert!(defect.what.contains("version 7"), "{defect}");
-    // What a power cut may leave is no defect.
+    // What a power cut may leave is not a defect.
     store.change(&version, |content| content.truncate(3));
     store.change(&layout().cluster_id_file(), |content| content.fill(0));
     let report = store.check();
     assert!(report.is_clean());
     let kinds: Vec<_> = report.notes.iter().map(|note| note.kind).collect();
     assert_eq!(kinds, [FindingKind::Store; 2]);
-    // What no power cut takes is one: an open refuses it.
+    // What no power cut removes is a defect: an open refuses it.
     let id = layout().cluster_id_file();
     store.fs.remove_file(&id).unwrap();
     assert_defect(&store, FindingKind::Store, &id);
@@ -325,7 +325,7 @@ fn the_marker() {
     let content = store.fs.read(&marker).unwrap();
     flip(&store, &marker, 20);
     assert_defect(&store, FindingKind::Store, &marker);
-    // Without the id there is nothing left to know the store by.
+    // Without the id, nothing identifies the store.
     let id = layout().cluster_id_file();
     store.change(&id, |content| content[10] = b'!');
     let report = store.check();
@@ -356,7 +356,7 @@ fn the_log() {
     flip(&store, &path, middle);
     let defect = assert_defect(&store, FindingKind::Log, &path);
     assert!(defect.offset.is_some_and(|at| at <= middle && at > middle - 300), "{defect}");
-    // More than one: each is told.
+    // More than one: each is reported.
     flip(&store, &path, middle + 2000);
     assert_eq!(store.check().defects.len(), 2);
 

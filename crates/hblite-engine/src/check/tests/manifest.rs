@@ -1,5 +1,5 @@
-//! Files that are missing, swapped, doubled or strange: an open refuses them by name, a check
-//! reports them, and salvage goes on without or with them.
+//! Files that are missing, swapped, duplicated or unknown: an open refuses them by name, a check
+//! reports them, and salvage continues without or with them.
 
 use super::small_files::{rows, with_content};
 use super::*;
@@ -54,7 +54,7 @@ fn every_missing_store_file_is_noticed() {
         let damaged = copy_with(&store, |copy| copy.fs.remove_file(path).unwrap());
         let catalog = Path::new(DIR).join("data/hbase/meta");
         if path.starts_with(&catalog) {
-            // The only file of its family: what the store's tables are is lost with it.
+            // The only file of its family: the list of the store's tables is lost with it.
             let error = assert_refused(&damaged, &catalog);
             assert!(error.message().contains("--salvage"), "{error}");
         } else {
@@ -149,8 +149,8 @@ fn a_manifest_that_is_missing_is_made_again_and_a_damaged_one_is_refused() {
     assert_eq!((rows, notes.len()), (all, 1));
 }
 
-/// A manifest of each earlier moment: the files that came since explain themselves, and those that
-/// were compacted away since are either explained or reported.
+/// A manifest of each earlier moment: newer files explain themselves, and files that were compacted
+/// away since are either explained or reported.
 #[test]
 fn an_older_manifest_loses_nothing() {
     let mut older: Vec<Vec<(PathBuf, Vec<u8>)>> = Vec::new();
@@ -199,7 +199,7 @@ fn a_manifest_is_void_after_hbase_has_had_the_region_open() {
     let report = assert_clean(&by_hbase);
     assert!(report.notes.iter().any(|note| note.kind == FindingKind::Manifest), "{report:#?}");
     assert_eq!(rows(&by_hbase).unwrap(), all);
-    // From the next close on it counts again.
+    // From the next close on it is valid again.
     let closed = by_hbase.with(|_| {});
     assert_eq!(assert_clean(&closed).notes, []);
     closed.fs.remove_file(&renamed).unwrap();

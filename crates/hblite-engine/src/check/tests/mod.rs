@@ -1,4 +1,4 @@
-//! What a check finds: nothing in sound stores (`shapes`), each damage by its name (`damage`,
+//! What a check finds: nothing in sound stores (`shapes`), each damage under its name (`damage`,
 //! `small_files`, `manifest`), and no panic in any (`random`).
 
 mod cuts;
@@ -24,7 +24,7 @@ const DIR: &str = "/store";
 struct TestStore {
     fs: MemFileSystem,
     options: EngineOptions,
-    /// Names of files must not come again when the store is opened again.
+    /// Names of files must not recur when the store is opened again.
     random: Arc<SeededRandom>,
 }
 
@@ -54,7 +54,7 @@ impl TestStore {
         self
     }
 
-    /// As [`TestStore::with`], but the process is killed.
+    /// Like [`TestStore::with`], but the process is killed.
     fn with_killed(self, work: impl FnOnce(&Arc<Engine>)) -> Self {
         let engine = self.open();
         work(&engine);

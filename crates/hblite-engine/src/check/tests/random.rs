@@ -1,5 +1,5 @@
-//! Random damage: a check comes to its end, changes nothing, and never calls a store sound that an
-//! open refuses.
+//! Random damage: a check finishes, changes nothing, and never calls a store sound that an open
+//! refuses.
 
 use proptest::prelude::*;
 use proptest::sample::Index;

@@ -124,8 +124,8 @@ fn the_progress_ends_at_all_bytes() {
     assert!(last.bytes <= last.bytes_total && last.bytes > last.bytes_total / 2, "{last:?}");
 }
 
-/// What is left of a store that was cut off at any operation has no defect, only things that the
-/// next open tidies up.
+/// A store that was interrupted at any operation has no defect, only things that the next open
+/// cleans up.
 #[test]
 fn a_kill_or_power_cut_leaves_notes_at_most() {
     use hblite_env::CrashFileSystem;

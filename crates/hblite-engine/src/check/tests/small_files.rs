@@ -73,7 +73,7 @@ fn a_flipped_bit_in_a_reference_loses_no_rows() {
     }
 }
 
-/// As HBase and earlier versions wrote it: its key is compared with the region's borders.
+/// As HBase and earlier versions wrote it: its key is compared with the region's boundaries.
 #[test]
 fn a_flipped_bit_in_a_reference_without_a_checksum_loses_no_rows() {
     let store = split();
@@ -96,7 +96,7 @@ fn a_flipped_bit_in_a_descriptor_or_region_info_is_an_error_or_repaired() {
     }
 }
 
-/// Flips each bit of a snapshot's description: its time to live among them.
+/// Flips each bit of a snapshot's description, including its time to live.
 #[test]
 fn a_damaged_description_removes_no_snapshot() {
     let store = TestStore::new().with(|engine| {
@@ -114,7 +114,7 @@ fn a_damaged_description_removes_no_snapshot() {
             let mut damaged = content.to_vec();
             damaged[bit / 8] ^= 1 << (bit % 8);
             let store = with_content(&store, &path, &damaged);
-            // Long after every time to live that one bit can make.
+            // Long after any time to live that one flipped bit can produce.
             let env = Env {
                 clock: Arc::new(ManualClock::new(1_700_000_000_000 + (1 << 40))),
                 ..store.env()

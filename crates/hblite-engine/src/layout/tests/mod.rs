@@ -1,5 +1,5 @@
-//! Paths, names that survive power cuts, first opens that were cut off; `recognition`: which
-//! directories are stores.
+//! Paths, names that survive power cuts, interrupted first opens; `recognition`: which directories
+//! are stores.
 
 mod recognition;
 
@@ -42,11 +42,11 @@ fn families_of_any_bytes_have_directories_of_their_own() {
     assert_eq!(family_dir_name("中".as_bytes()), "中");
     assert_eq!(family_dir_name(b"\xff"), "\\ff");
     assert_ne!(family_dir_name(b"\xff"), family_dir_name(b"\xfe"));
-    // The longest family still has a name that file systems take.
+    // The longest family still has a name that file systems accept.
     assert_eq!(family_dir_name(&[0xff; 127]).len(), 255);
 }
 
-/// Makes the directory, and a store in it if it is free.
+/// Creates the directory, and a store in it if it is free.
 fn enter(env: &Env, layout: &Layout) -> Result<StoreId> {
     let place = recognize(env.fs.as_ref(), layout, Tolerance::default())?;
     layout.create_root(env.fs.as_ref())?;
@@ -85,7 +85,7 @@ fn other_versions_are_refused() {
     }
 }
 
-/// Whatever a power cut leaves of a first open, the next one is fine, and keeps a whole id.
+/// Whatever a power cut leaves of a first open, the next one succeeds, and keeps a complete id.
 #[test]
 fn an_interrupted_first_open_is_repeated() {
     for operations in 0.. {
@@ -146,7 +146,7 @@ fn durable_names_are_synced_once() {
     let count = fs.operation_count();
     layout.make_durable(&fs, &dir).unwrap();
     assert_eq!(fs.operation_count(), count);
-    // Removed and made again, it has a new name to make durable.
+    // Removed and created again, it has a new name to make durable.
     layout.retire_dir(&fs, &dir, Shape::Region).unwrap();
     fs.create_dir_all(&dir).unwrap();
     let count = fs.operation_count();
@@ -170,7 +170,8 @@ fn archived_directories_never_overwrite_each_other() {
     assert_ne!(places[1], places[2]);
 }
 
-/// Wherever the power fails, what is archived is in its old place or in the new one, whole.
+/// Wherever the power fails, the archived directory is in its old place or in the new one,
+/// complete.
 #[test]
 fn a_directory_is_archived_durably() {
     for operations in 0.. {
@@ -220,7 +221,7 @@ fn an_interrupted_removal_is_finished_by_the_next_open_and_nothing_else_goes() {
 }
 
 /// A process is killed after it moved a directory to the trash, and the next open removes what is
-/// in it. A power cut that takes the move back must not leave a half of the directory in its place.
+/// in it. A power cut that undoes the move must not leave half of the directory in its place.
 #[test]
 fn an_open_empties_the_trash_only_of_what_stays_there() {
     for operations in 0.. {
@@ -250,7 +251,7 @@ fn an_open_empties_the_trash_only_of_what_stays_there() {
     }
 }
 
-/// Of a region's directory for files that are being written, only those go.
+/// In a region's directory for files that are being written, only such files are removed.
 #[test]
 fn unfinished_files_go_and_others_stay() {
     let fs = MemFileSystem::new();

@@ -9,17 +9,17 @@
 //!
 //! Chunks begin with [`CHUNK_SIZE_MIN`] bytes, so that an idle region costs little, and double up
 //! to [`CHUNK_SIZE_MAX`]. A chunk holds at least four of the cells it was allocated for, which
-//! bounds what is lost at its end to a quarter; greater cells get a chunk of their own. Chunks of
+//! bounds the waste at its end to a quarter; larger cells get a chunk of their own. Chunks of
 //! [`CHUNK_SIZE_MAX`] go from one arena to the next through a [`ChunkPool`]. Such chunks are
-//! mapped, not taken from the allocator: it keeps what it gets back, and an idle process would hold
-//! what a load took.
+//! mapped, not allocated: the allocator keeps freed memory, so an idle process would hold what a
+//! load took.
 //!
 //! Invariants:
 //! 1. A chunk neither moves nor is freed or used again before its arena is dropped.
 //! 2. A range of a chunk is reserved by one `fetch_add`, so it belongs to one writer, and is
 //!    written before the pointer to it is handed out. Afterwards it is never written.
 //! 3. A [`CellPointer`] is used only while its arena, or the buffer of its search key, is alive.
-//!    Only the siblings of this file see pointers; `super` says how they keep the promise.
+//!    Only the siblings of this file see pointers; `super` says how they uphold this.
 //!
 //! Threads: every method may be called from any thread; reserving does not lock, except where a
 //! new chunk is needed.
@@ -39,9 +39,9 @@ use hblite_model::cell::{CellComparator, CellRef, KEY_VALUE_HEADER_SIZE};
 const CHUNK_SIZE_MIN: usize = 4 << 10;
 /// Bytes of the largest chunk that cells share.
 const CHUNK_SIZE_MAX: usize = 1 << 20;
-/// The most that a pool keeps: an idle store holds it.
+/// The most that a pool keeps, which an idle store holds.
 const POOL_SIZE_MAX: usize = 16 << 20;
-/// Cells of more bytes get a chunk of their own.
+/// Larger cells get a chunk of their own.
 const SHARED_CELL_SIZE_MAX: usize = CHUNK_SIZE_MAX / 4;
 
 /// Bytes in front of the key: the header and the two lengths of the `KeyValue`.
@@ -100,7 +100,7 @@ impl ChunkPool {
         pooled.unwrap_or_else(|| Chunk::allocate(capacity, 0))
     }
 
-    /// Keeps a chunk that no pointer leads into any more, or frees it.
+    /// Keeps a chunk that no pointer refers to any more, or frees it.
     fn give_back(&self, mut chunk: Chunk) {
         if chunk.capacity == CHUNK_SIZE_MAX {
             let mut free = self.free.lock();
@@ -132,7 +132,7 @@ struct Chunks {
 struct Chunk {
     start: NonNull<u8>,
     capacity: usize,
-    /// Where the memory is mapped; nothing if it comes from the allocator.
+    /// The mapping; `None` if the memory comes from the allocator.
     pages: Option<Pages>,
     /// Bytes reserved; beyond `capacity` once a reservation has failed.
     used: AtomicUsize,
@@ -158,12 +158,12 @@ impl Arena {
         }
     }
 
-    /// Bytes of all chunks and their book-keeping.
+    /// Bytes of all chunks and their bookkeeping.
     pub(super) fn allocated_bytes(&self) -> usize {
         self.allocated_bytes.load(Ordering::Relaxed)
     }
 
-    /// Copies `cell` into the arena. Also tells how many bytes the arena grew by.
+    /// Copies `cell` into the arena. Also returns how many bytes the arena grew by.
     ///
     /// # Panics
     /// If key, value or tags have 4 GiB or more: a `KeyValue` cannot express that.
@@ -178,7 +178,7 @@ impl Arena {
         let mut target = start;
         for part in parts {
             // SAFETY: the lengths of the parts add up to the bytes that begin at `start` and that
-            // nobody else uses (invariant 2), so both the copy and the end stay within them.
+            // no other thread uses (invariant 2), so both the copy and the end stay within them.
             unsafe {
                 ptr::copy_nonoverlapping(part.as_ptr(), target.as_ptr(), part.len());
                 target = target.add(part.len());
@@ -187,7 +187,7 @@ impl Arena {
         (UnpublishedCell(CellPointer(start)), grown)
     }
 
-    /// Reserves `size` bytes. Also tells how many bytes the arena grew by.
+    /// Reserves `size` bytes. Also returns how many bytes the arena grew by.
     fn reserve(&self, size: usize) -> (NonNull<u8>, usize) {
         if size > SHARED_CELL_SIZE_MAX {
             let chunk = Chunk::allocate(size, size);
@@ -234,7 +234,7 @@ impl Drop for Arena {
     fn drop(&mut self) {
         for chunk in self.chunks.get_mut().all.drain(..) {
             // SAFETY: every element comes from `Box::leak` in `keep` and is taken back only here;
-            // no reference into the chunk is left, since the arena is borrowed by none.
+            // no reference into the chunk is left, since nothing borrows the arena.
             let chunk = unsafe { Box::from_raw(chunk.as_ptr()) };
             self.pool.give_back(*chunk);
         }
@@ -244,7 +244,7 @@ impl Drop for Arena {
 impl Drop for Chunk {
     fn drop(&mut self) {
         if self.pages.is_none() {
-            // SAFETY: `Chunk::allocate` took the memory with this layout, and nobody else owns it.
+            // SAFETY: `Chunk::allocate` took the memory with this layout, and nothing else owns it.
             unsafe { dealloc(self.start.as_ptr(), Self::layout(self.capacity)) };
         }
     }
@@ -326,7 +326,7 @@ impl CellPointer {
         let tags_length = u32::from_ne_bytes(self.field(8)) as usize;
         let value_length = u32::from_be_bytes(self.field(20)) as usize;
         let key = self.key();
-        // SAFETY: value and tags lie behind the key (see `preamble` for the lengths), are alive
+        // SAFETY: value and tags follow the key (see `preamble` for the lengths), are alive
         // (invariant 3) and do not change (invariant 2).
         let (value, tags) = unsafe {
             let value = self.0.add(PREAMBLE_SIZE + key.len());
@@ -347,8 +347,8 @@ impl CellPointer {
         unsafe { slice::from_raw_parts(self.0.add(PREAMBLE_SIZE).as_ptr(), key_length) }
     }
 
-    /// Tells the processor that the cell is going to be read. Cells that succeed each other in
-    /// order lie anywhere in memory, so a scan would otherwise wait for each.
+    /// Tells the processor that the cell is going to be read. Consecutive cells may be anywhere in
+    /// memory, so a scan would otherwise wait for each.
     #[inline]
     pub(super) fn prefetch(self) {
         #[cfg(target_arch = "x86_64")]
@@ -381,7 +381,7 @@ impl CellPointer {
         }
     }
 
-    /// Whether both are the same place.
+    /// Whether both point to the same cell.
     #[inline]
     pub(super) fn is_same(self, other: Self) -> bool {
         self.0 == other.0

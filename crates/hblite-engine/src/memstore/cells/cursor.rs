@@ -24,7 +24,8 @@ const BATCH_SIZE_MAX: usize = 64;
 
 /// A position in a [`CellList`] or [`CellArray`], at a cell or at none.
 ///
-/// A new cursor is at none. Moving off either end leaves it at none, and then only seeks lead back.
+/// A new cursor is at none. Moving off either end leaves it at none, and then only seeks move it
+/// back to one.
 pub(in super::super) enum CellCursor {
     /// Over a list that may grow.
     List(ListCursor),

@@ -1,7 +1,7 @@
-//! Rows that a filter judges, and rows of several families.
+//! Rows that a filter evaluates, and rows of several families.
 //!
-//! A row goes through up to three steps: its stores are read, then the joined ones; or what is left
-//! of it is skipped. Reading may pause within each of them and goes on there with the next call.
+//! A row goes through up to three steps: its stores are read, then the joined ones; or the rest of
+//! it is skipped. Reading may pause within each step and continues there with the next call.
 
 use hblite_model::cell::CellRef;
 use hblite_model::filter::{FilterState, RowVerdict};
@@ -64,7 +64,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         }
     }
 
-    /// Goes on where reading has paused.
+    /// Continues where reading paused.
     fn resume_row<C: CellSink>(
         &mut self,
         sink: &mut C,
@@ -74,7 +74,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         let work = *budget;
         match paused.step {
             RowStep::Skipping => {
-                // The steps that skip rows count work by themselves.
+                // The steps that skip rows count their own work.
                 let is_behind = self.skip_row()?;
                 *budget = self.piece;
                 Ok(if is_behind { Found::Skipped } else { Found::Paused })
@@ -90,7 +90,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         }
     }
 
-    /// Finds the row that comes first.
+    /// Finds the first row.
     pub(super) fn find_row(&mut self) -> bool {
         let mut is_found = false;
         for store in &mut self.stores {
@@ -111,8 +111,8 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         self.filter.as_mut().map_or(Ok(false), |filter| filter.filter_row_key(&self.row))
     }
 
-    /// Reads the row from the stores: `given` cells of it were given or collected before reading
-    /// paused in it.
+    /// Reads the row from the stores: `given` of its cells were returned or collected before
+    /// reading paused.
     fn read_row<C: CellSink>(
         &mut self,
         sink: &mut C,
@@ -121,7 +121,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     ) -> Result<Found> {
         let judges_rows = self.filter.as_ref().is_some_and(FilterState::has_filter_row);
         if judges_rows {
-            // Such a row must not be cut by its size.
+            // Such a row must not be cut by size.
             budget.forget_bytes();
         }
         if !judges_rows && self.joined.is_empty() {
@@ -132,7 +132,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             if budget.is_paused() {
                 return Ok(self.pause(RowStep::Reading, budget, given));
             }
-            // No such filter rejects a row of which it has let a cell through.
+            // No such filter rejects a row after it has accepted one of its cells.
             if given == 0 {
                 return Ok(Found::Rejected);
             }
@@ -194,7 +194,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         self.join_collected(sink, budget)
     }
 
-    /// Adds the cells of the joined stores to those collected and gives all to `sink`.
+    /// Adds the cells of the joined stores to the collected ones and passes all to `sink`.
     fn join_collected<C: CellSink>(
         &mut self,
         sink: &mut C,
@@ -228,7 +228,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         Ok(Found::Cells { may_have_more_cells: self.is_row_joining })
     }
 
-    /// Gives the collected cells to `sink`, in order.
+    /// Passes the collected cells to `sink`, in order.
     fn give_collected<C: CellSink>(&mut self, sink: &mut C) {
         self.cells_returned += self.collected.len() as u64;
         if self.joined.is_empty() {
@@ -245,7 +245,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         }
     }
 
-    /// Goes on to the next row; false if reading pauses before it is there.
+    /// Moves to the next row; false if reading pauses before it gets there.
     fn skip_row(&mut self) -> Result<bool> {
         let mut budget = self.piece.only_work();
         for store in &mut self.stores {
@@ -274,14 +274,14 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     }
 }
 
-/// What became of a row.
+/// The outcome of reading a row.
 enum Found {
-    /// Cells of it were given.
+    /// Cells of it were returned.
     Cells {
-        /// The row goes on in the next piece.
+        /// The row continues in the next part.
         may_have_more_cells: bool,
     },
-    /// It has no cell for this scan; what is left of it is to be skipped.
+    /// It has no cell for this scan; the rest of it must be skipped.
     Rejected,
     /// The rest of a rejected row was skipped.
     Skipped,

@@ -1,4 +1,4 @@
-//! Reading as a server reads for its clients: rows are cut at what is left of one answer.
+//! Reads as a server does for its clients: rows are cut to fit into one response.
 
 use hblite_model::filter::FilterState;
 use hblite_model::{CellBuffer, Result};
@@ -6,12 +6,12 @@ use hblite_model::{CellBuffer, Result};
 use super::{CellSink, RegionScanner, RegionStep};
 use crate::store::key_value_scanner::KeyValueScanner;
 
-/// What a scanner did with the rows that it came to.
+/// What a scanner did with the rows that it reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RowCounts {
-    /// Rows that were read to their ends.
+    /// Rows that were read completely.
     pub(crate) scanned: u64,
-    /// Those of which nothing was given.
+    /// Rows of which nothing was returned.
     pub(crate) filtered: u64,
 }
 
@@ -28,8 +28,8 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         self.rows
     }
 
-    /// As [`RegionScanner::next_row_until`], cut as a server cuts: at `size_limit_bytes`, if there
-    /// is one, and without a look at what follows a batch.
+    /// Like [`RegionScanner::next_row_until`], but rows are cut as in a server: at
+    /// `size_limit_bytes`, if there is one, and without reading ahead after a batch.
     pub(crate) fn next_piece<C: CellSink>(
         &mut self,
         sink: &mut C,
@@ -40,17 +40,17 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         self.read_next_row(sink, is_time_over)
     }
 
-    /// Whether the last piece looked cut and turned out to end the region.
+    /// Whether the last part looked incomplete but turned out to end the region.
     pub(crate) fn is_last_piece_corrected(&self) -> bool {
         self.is_last_piece_corrected
     }
 
-    /// Lets reading go on for so much work before it pauses, counted as [`super::RowBudget`] does.
+    /// Sets how much work reading may do before it pauses, counted as in [`super::RowBudget`].
     pub(crate) fn allow_work(&mut self, work: u64) {
         self.piece.allow_work(work);
     }
 
-    /// What is left of the work that was allowed.
+    /// The remaining work before reading pauses.
     pub(crate) fn work_left(&self) -> u64 {
         self.piece.work_left()
     }
@@ -60,17 +60,17 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         self.paused.is_some()
     }
 
-    /// Whether rows are collected before they are given.
+    /// Whether rows are collected before they are returned.
     pub(crate) fn collects_rows(&self) -> bool {
         !self.joined.is_empty() || self.filter.as_ref().is_some_and(FilterState::has_filter_row)
     }
 
-    /// Bytes of cells that were collected for a filter to judge.
+    /// Bytes of cells that were collected for a filter to evaluate.
     pub(crate) fn collected_bytes(&self) -> usize {
         self.collected.size_bytes()
     }
 
-    /// Frees what a row was collected in, unless reading has paused in one.
+    /// Frees the memory for collected rows, unless reading has paused within one.
     pub(crate) fn release_collected(&mut self) {
         if self.paused.is_none() {
             self.collected = CellBuffer::new();

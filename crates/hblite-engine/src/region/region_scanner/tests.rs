@@ -1,5 +1,5 @@
-//! Goal: a region's scan answers what plain loops over all cells answer, however the cells are
-//! spread over sources, and reads few cells where it may seek.
+//! Goal: a region's scan returns the same as plain loops over all cells, however the cells are
+//! distributed over sources, and reads few cells where it may seek.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn open(families: Vec<(ScanInfo, Vec<VecScanner>)>, scan: &Scan) -> Result<Regio
     RegionScanner::new(families, scan, CellComparator::Default, NOW, 1)
 }
 
-/// All rows, read as a server reads them that pauses after every `work` cells.
+/// All rows, read as by a server that pauses after every `work` cells.
 fn read_with_pauses(mut scanner: RegionScanner, work: u64) -> (Vec<Vec<Cell>>, u64) {
     let mut rows = Vec::<Vec<Cell>>::new();
     let (mut piece, mut pauses) = (Vec::new(), 0);
@@ -44,7 +44,7 @@ fn read_with_pauses(mut scanner: RegionScanner, work: u64) -> (Vec<Vec<Cell>>, u
     (rows, pauses)
 }
 
-/// All rows, pieces of a row joined, and how many cells were looked at.
+/// All rows, with the parts of each row joined, and how many cells were examined.
 fn read(mut scanner: RegionScanner, batch: Option<usize>) -> (Vec<Vec<Cell>>, u64) {
     let mut rows = Vec::<Vec<Cell>>::new();
     loop {
@@ -334,14 +334,14 @@ fn joined_families_come_in_batches_without_loss() {
         });
         (random_reads::info(name), vec![VecScanner::new(cells.collect(), u64::MAX)])
     };
-    // Looks at one family only, judges cells and not rows: so batches are allowed.
+    // Uses one family only and evaluates cells, not rows: so batches are allowed.
     let filter =
         Filter::column_value("f", "q1", CompareOperator::NotEqual, Comparator::binary(*b"x"));
     for batch in 1..8 {
         let scan = Scan::new().with_filter(filter.clone()).with_batch(batch);
         let scanner = open(vec![family("e"), family("f")], &scan).unwrap();
         let (rows, _) = read(scanner, Some(batch));
-        // The column and nothing else passes, in the other family too.
+        // Only the column passes, in the other family too.
         let cells: Vec<usize> = rows.iter().map(Vec::len).collect();
         assert_eq!(cells, [1, 1, 1], "batch {batch}");
     }
@@ -349,7 +349,7 @@ fn joined_families_come_in_batches_without_loss() {
 
 #[test]
 fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
-    // A cell counts for what HBase keeps it in, too.
+    // A cell's size includes the object in which HBase keeps it.
     let size = cell(("r00000", "f", "q00000"), 5, CellType::Put, 1).as_ref().heap_size();
     let scan = Scan::new().with_size_max_bytes(2 * size as u64 + 1).with_partial_results(true);
     let mut scanner = open(vec![(random_reads::info("f"), table(2, 10))], &scan).unwrap();
@@ -376,7 +376,7 @@ fn rows_are_cut_at_their_size_unless_a_filter_judges_them() {
 
 #[test]
 fn the_last_piece_of_a_region_has_no_more_cells_behind_it() {
-    // The older version is there, but not in the answer.
+    // The older version exists, but is not in the result.
     let cells: Vec<Cell> = [("r", 2), ("r", 1), ("s", 2), ("s", 1)]
         .map(|(row, timestamp)| cell((row, "f", "q"), timestamp, CellType::Put, 1))
         .into();
@@ -412,7 +412,7 @@ fn filters_are_asked_before_versions_are_counted() {
 
 #[test]
 fn a_raw_scan_over_markers_under_the_empty_qualifier_ends() {
-    // HBase spins here for ever: seeks to the next column do not leave the empty qualifier.
+    // HBase loops forever here: seeks to the next column do not leave the empty qualifier.
     let column = ("r", "f", "");
     let cells = vec![
         cell(column, 4_000_000_000_001, CellType::DeleteFamily, 1),

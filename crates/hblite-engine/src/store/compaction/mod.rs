@@ -1,18 +1,18 @@
-//! Compaction: several files of a store become one.
+//! Compaction: merges several files of a store into one.
 //!
 //! 1. choose files (all of them for a major compaction)
-//! 2. merge them into a new file, leaving out what no reader can see any more
+//! 2. merge them into a new file, without cells that no reader can see any more
 //! 3. move the new file into place: it names the files that it replaces
 //! 4. swap it for them in the store's list, then in the region's manifest, then delete them
 //!
 //! Step 2 reads every block from its file and verifies it, whatever was read or cached before: a
 //! damaged block must not get a new, valid checksum. The compaction fails, and the files stay.
 //!
-//! A crash after step 3 leaves both; the store sees by the new file's `COMPACTION_EVENT_KEY` which
-//! ones are replaced when it is opened, and deletes them then. Readers that hold the old files
-//! read on.
+//! A crash after step 3 leaves both. When the store is opened, the new file's
+//! `COMPACTION_EVENT_KEY` says which files are replaced, and they are deleted. Readers that hold
+//! the old files continue to read them.
 //!
-//! Threads: one compaction of a store at a time; `compacting` sees to it.
+//! Threads: one compaction of a store at a time, ensured by `compacting`.
 
 mod pace;
 mod policy;
@@ -36,30 +36,30 @@ use super::{Store, checked_list};
 
 /// Five days.
 const SEQUENCE_IDS_KEPT_MS: i64 = 5 * 24 * 60 * 60 * 1000;
-/// How many bytes a compaction writes before it looks whether it is to stop or to wait.
+/// How many bytes a compaction writes between two checks whether to stop or to wait.
 const BYTES_BETWEEN_LOOKS: u64 = 256 << 10;
 
 /// Why a store is compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CompactionTrigger {
-    /// The store's own upkeep: what the policy chooses, or all files when the last major
-    /// compaction was long ago. It leaves as much of the disk to others as it can.
+    /// Routine maintenance: what the policy chooses, or all files if the last major compaction was
+    /// long ago. It leaves as much disk bandwidth to others as it can.
     Background,
     /// A caller waits for it.
     Requested(CompactionKind),
 }
 
 impl Store {
-    /// Compacts what `trigger` calls for. Returns whether there was anything to do.
+    /// Compacts what `trigger` requires. Returns whether there was anything to do.
     ///
     /// # Errors
-    /// `Io`, `CorruptHFile`: the store is as it was before, or compacted and with old files that
-    /// could not be removed yet. `RegionServerStopped` if the log failed.
+    /// `Io`, `CorruptHFile`: the store is unchanged, or compacted with old files that could not be
+    /// removed yet. `RegionServerStopped` if the log failed.
     pub(crate) fn compact(&self, trigger: CompactionTrigger, read_point: u64) -> Result<bool> {
         let _one = self.wait_for_compaction();
-        // After a commit of unknown outcome the files may be somebody else's.
+        // After a commit of unknown outcome, the files may belong to another region.
         self.context.wal.check()?;
-        // Only the file that replaced them tells that they are gone, and it may be replaced now.
+        // Only the file that replaced them says that they are gone, and it may be replaced now.
         self.remove_dead_files()?;
         let files = self.files();
         let Some(range) = self.choose(&files, trigger) else {
@@ -73,7 +73,7 @@ impl Store {
             return Ok(false);
         };
         let mut current = self.files.write();
-        // Flushes and loads only append meanwhile: the chosen files stand where they stood.
+        // Meanwhile flushes and loads only append: the chosen files are still in their places.
         let mut list: Vec<_> = current.to_vec();
         let is_same = |(now, then): (&Arc<StoreFile>, &Arc<StoreFile>)| Arc::ptr_eq(now, then);
         assert!(list[range.clone()].iter().zip(chosen).all(is_same), "what is replaced is there");
@@ -86,7 +86,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Whether a compaction has something to do: asked before one is queued.
+    /// Whether a compaction would have something to do; checked before one is queued.
     pub(crate) fn needs_compaction(&self) -> bool {
         self.choose(&self.files(), CompactionTrigger::Background).is_some()
     }
@@ -99,7 +99,8 @@ impl Store {
         if files.is_empty() || self.is_compaction_stopped() {
             return None;
         }
-        // Halves of a parent's files are rewritten as soon as possible, so that it can go.
+        // Halves of a parent's files are rewritten as soon as possible, so that the parent can be
+        // removed.
         let is_due =
             || trigger == CompactionTrigger::Background && self.is_major_compaction_due(files);
         let has_references = files.iter().any(|file| file.is_reference());
@@ -114,9 +115,8 @@ impl Store {
         policy::select_between(&sizes, &self.compaction_settings.rules)
     }
 
-    /// Whether the store has not been one file for so long, or its only file so many cells that
-    /// have outlived their time, that all of it is to be written anew
-    /// (`SortedCompactionPolicy.shouldPerformMajorCompaction`).
+    /// Whether a major compaction is due: the last one was too long ago, or the only file has too
+    /// many expired cells (`SortedCompactionPolicy.shouldPerformMajorCompaction`).
     fn is_major_compaction_due(&self, files: &[Arc<StoreFile>]) -> bool {
         let Some(period) = self.compaction_settings.major_period_ms else { return false };
         let now = self.context.env.clock.now_millis();
@@ -132,8 +132,8 @@ impl Store {
         files.len() > 1 || has_expired
     }
 
-    /// How fast a compaction may write: without limit if a caller waits for it, or if so many
-    /// files, or so little memory, are left that everybody does.
+    /// How fast a compaction may write: without limit if a caller waits for it, or if there are so
+    /// many files, or so little memory left, that all writers wait.
     fn pace(&self, trigger: CompactionTrigger, file_count: usize) -> Pace {
         let options = &self.context.options;
         let is_urgent = trigger != CompactionTrigger::Background
@@ -194,7 +194,7 @@ impl Store {
         })
     }
 
-    /// Waits for a compaction that is under way, which hurries meanwhile.
+    /// Waits for a compaction in progress, which speeds up meanwhile.
     pub(super) fn wait_for_compaction(&self) -> MutexGuard<'_, ()> {
         self.compaction_waiters.fetch_add(1, Ordering::Relaxed);
         let guard = self.compacting.lock();
@@ -207,8 +207,8 @@ impl Store {
             || self.context.is_closed.load(Ordering::Relaxed)
     }
 
-    /// Ends a compaction that is under way and waits for its end; none begins until
-    /// [`Store::allow_compactions`]. Before the store's directory changes hands.
+    /// Stops a compaction in progress and waits for its end; none begins until
+    /// [`Store::allow_compactions`]. Called before the store's directory is handed over.
     pub(crate) fn stop_compactions(&self) {
         self.is_compaction_stopped.store(true, Ordering::Relaxed);
         drop(self.wait_for_compaction());

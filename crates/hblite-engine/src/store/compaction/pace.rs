@@ -1,16 +1,16 @@
 //! How fast a compaction writes.
 //!
-//! A background compaction would otherwise take the disk and the processor's caches for
-//! itself, and the reads and writes of the moment wait for it.
+//! Otherwise a background compaction would occupy the disk and the processor's caches, and current
+//! reads and writes would wait for it.
 //!
 //! Source: HBase's `PressureAwareCompactionThroughputController`.
 
 use hblite_env::time::{Duration, Instant};
 
-/// The longest sleep between two looks whether to stop or to hurry.
+/// The longest sleep between two checks whether to stop or to speed up.
 const NAP_MAX: Duration = Duration::from_millis(5);
 
-/// Keeps a writer to a number of bytes per second.
+/// Limits a writer to a number of bytes per second.
 #[derive(Debug)]
 pub(super) struct Pace {
     /// `None` for no limit.
@@ -24,8 +24,8 @@ impl Pace {
         Self { bytes_per_second, began: Instant::now(), bytes: 0 }
     }
 
-    /// Takes note of bytes that were written, and waits as long as they should have taken, or
-    /// until `is_hurried`; false if `is_stopped` meanwhile.
+    /// Records bytes that were written, and waits as long as they should have taken, or until
+    /// `is_hurried`; false if `is_stopped` meanwhile.
     pub(super) fn wait_after(
         &mut self,
         bytes: u64,
@@ -45,10 +45,10 @@ impl Pace {
         true
     }
 
-    /// The time by which the bytes are early.
+    /// How long to sleep to keep the rate.
     fn left(&self) -> Option<Duration> {
         let seconds = self.bytes as f64 / self.bytes_per_second? as f64;
-        // More than a year is not waited for; the writer is asked again anyway.
+        // At most a year; the writer calls again anyway.
         let due = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         due.checked_sub(self.began.elapsed()).filter(|left| !left.is_zero())
     }

@@ -1,11 +1,11 @@
 //! Which files of a store to compact together (HBase's `ExploringCompactionPolicy`).
 //!
-//! Of all runs of neighbouring files (by age) that keep the ratio, the one with the most files
-//! wins, and among those the smallest. A run keeps the ratio if none of its files is larger than
-//! the ratio times the others together: so a file is rewritten only together with files of its
-//! own size, and each cell a logarithmic number of times.
+//! Of all runs of adjacent files (by age) that keep the ratio, the one with the most files wins,
+//! and among those the smallest. A run keeps the ratio if none of its files is larger than the
+//! ratio times the others together: so a file is rewritten only together with files of its own
+//! size, and each cell a logarithmic number of times.
 
-/// What the policy goes by.
+/// The settings of the policy.
 #[derive(Debug, Clone)]
 pub(crate) struct CompactionRules {
     pub(crate) files_min: usize,
@@ -17,7 +17,7 @@ pub(crate) struct CompactionRules {
     pub(crate) blocking_files: usize,
 }
 
-/// As [`select`], where files without a size are left alone: no run reaches over one.
+/// Like [`select`], but files without a size are excluded: no run spans one.
 pub(crate) fn select_between(
     sizes: &[Option<u64>],
     rules: &CompactionRules,
@@ -36,8 +36,8 @@ pub(crate) fn select_between(
     best
 }
 
-/// The range of files to compact, given their sizes from the oldest to the newest; `None` if
-/// nothing is worth while.
+/// The range of files to compact, given their sizes from the oldest to the newest; `None` if no
+/// compaction is worthwhile.
 fn select(sizes: &[u64], rules: &CompactionRules) -> Option<std::ops::Range<usize>> {
     let mut best: Option<(std::ops::Range<usize>, u64)> = None;
     let mut smallest: Option<(std::ops::Range<usize>, u64)> = None;

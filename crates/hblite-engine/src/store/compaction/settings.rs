@@ -1,10 +1,10 @@
-//! When the files of a store are compacted, by the settings of its family.
+//! When the files of a store are compacted, according to the settings of its family.
 //!
 //! A family's own settings take precedence over its table's, and those over the store's options, as
-//! in HBase's `CompactionConfiguration`. A value that is not a number, or below what makes sense,
+//! in HBase's `CompactionConfiguration`. A value that is not a number, or is below the valid range,
 //! counts as not set.
 //!
-//! Threads: a value; an alteration opens the store again.
+//! Threads: a value; altering the table opens the store again.
 
 use std::str::FromStr;
 
@@ -120,7 +120,7 @@ mod tests {
         let (odd, plain) = (settings(&[], &family).rules, settings(&[], &[]).rules);
         assert_eq!((odd.files_min, odd.files_max), (plain.files_min, plain.files_max));
         assert!((odd.ratio - plain.ratio).abs() < f64::EPSILON);
-        // One file is no compaction.
+        // A compaction needs more than one file.
         let one = [("hbase.hstore.compaction.min", "1")];
         assert_eq!(settings(&[], &one).rules.files_min, 2);
     }

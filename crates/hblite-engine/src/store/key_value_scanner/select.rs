@@ -1,4 +1,4 @@
-//! Which sources a scan needs at all.
+//! Selects the sources that a scan needs.
 //!
 //! A segment or file is left out when its timestamps, its first and last row or its Bloom filter
 //! show that it has nothing for the scan, so that it is never searched. HBase does the same in
@@ -49,7 +49,7 @@ pub(crate) fn select_sources(
     Ok(sources)
 }
 
-/// What a scan wants of a family.
+/// What a scan selects from a family.
 pub(crate) struct Needs<'a> {
     scan: &'a Scan,
     comparator: CellComparator,
@@ -61,7 +61,7 @@ pub(crate) struct Needs<'a> {
 }
 
 impl<'a> Needs<'a> {
-    /// What `scan` wants at `now`.
+    /// What `scan` selects at `now`.
     pub(crate) fn new(scan: &'a Scan, info: &ScanInfo, now: i64) -> Self {
         let oldest_unexpired = match (info.versions_min, scan.is_raw()) {
             (0, false) => info.oldest_unexpired(now),
@@ -97,7 +97,7 @@ impl<'a> Needs<'a> {
         Ok(may_want && self.may_find_in_bloom(reader)?)
     }
 
-    /// Whether the rows from the first to the last of the file meet those of the scan.
+    /// Whether the row range of the file overlaps that of the scan.
     fn may_want_rows(&self, reader: &HFileReader) -> bool {
         let (Some(first), Some(last)) = (reader.first_key(), reader.last_key()) else {
             return false;
@@ -127,7 +127,7 @@ impl<'a> Needs<'a> {
         }
     }
 
-    /// A row with the prefix that all rows of the scan have, if they have one as long as those in
+    /// A row with the common prefix of all rows of the scan, if that is as long as the prefixes in
     /// the filter.
     fn common_prefix(&self, reader: &HFileReader) -> Option<&'a [u8]> {
         let (start, stop) = (self.scan.start_row(), self.scan.stop_row());
@@ -140,7 +140,7 @@ impl<'a> Needs<'a> {
     }
 }
 
-/// Whether the scan is for one row: a get, or what HBase takes for one (`Scan.isGetScan`).
+/// Whether the scan is for one row: a get, or a scan that HBase treats as one (`Scan.isGetScan`).
 pub(crate) fn is_get(scan: &Scan) -> bool {
     scan.is_get()
         || (scan.is_start_inclusive()

@@ -1,8 +1,8 @@
 //! A store file as a source of cells.
 //!
-//! Of a reference to a half only that half's cells are there. Cells that the read point does not
-//! cover are passed by; most files have none, and then nothing is compared. All cells of a file
-//! that came by bulk load have the sequence id that it was loaded with.
+//! For a reference to a half, only the cells of that half are visible. Cells that the read point
+//! does not cover are skipped; most files have none, and then nothing is compared. All cells of a
+//! bulk-loaded file have the sequence id of the load.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ pub(crate) struct StoreFileScanner {
     bounds: Option<Box<Bounds>>,
     /// Cells with a greater sequence id are not visible; `None`: all are.
     read_point: Option<u64>,
-    /// The sequence id of all cells of a file that came by bulk load.
+    /// The sequence id of all cells of a bulk-loaded file.
     loaded_id: Option<u64>,
     /// The file's scanner is at a cell beyond the bounds.
     is_outside: bool,
 }
 
-/// Keys of the half of a file.
+/// The bounds of half a file.
 struct Bounds {
     /// The half begins with the first cell of this key or greater.
     first: Option<Vec<u8>>,
@@ -50,14 +50,14 @@ impl Bounds {
 }
 
 impl StoreFile {
-    /// Reads the file, or the half of it that this is.
+    /// Reads the file, or the half that this reference covers.
     pub(crate) fn scanner(&self, read_point: u64) -> StoreFileScanner {
         StoreFileScanner::new(self, read_point)
     }
 }
 
 impl StoreFileScanner {
-    /// A scanner of what `read_point` covers, at no cell yet.
+    /// A scanner of the cells that `read_point` covers, at no cell yet.
     pub(crate) fn new(file: &StoreFile, read_point: u64) -> Self {
         let reader = file.reader();
         Self {
@@ -70,20 +70,20 @@ impl StoreFileScanner {
         }
     }
 
-    /// The same, but blocks are not cached: for families that want no cache.
+    /// The same, but blocks are not cached: for families without a block cache.
     #[must_use]
     pub(crate) fn without_caching(self) -> Self {
         Self { scanner: self.scanner.without_caching(), ..self }
     }
 
     /// The same, but every block is read from the file and verified, and nothing is cached: for
-    /// those who write elsewhere what they read.
+    /// readers that copy the cells.
     #[must_use]
     pub(crate) fn verifying(self) -> Self {
         Self { scanner: self.scanner.verifying(), ..self }
     }
 
-    /// Goes on until the cell is visible and looks whether it is within the bounds.
+    /// Moves on until the cell is visible, and checks whether it is within the bounds.
     #[inline]
     fn settle(&mut self, found: bool, is_forward: bool) -> Result<bool> {
         if self.read_point.is_none() && self.bounds.is_none() {

@@ -8,14 +8,14 @@ use hblite_model::{Error, Result};
 
 use super::KeyValueScanner;
 
-/// Walks over sorted cells and counts its moves.
+/// Moves over sorted cells and counts its moves.
 pub(crate) struct VecScanner {
     cells: Arc<Vec<Cell>>,
     at: Option<usize>,
     read_point: u64,
     /// Steps and seeks, shared with the test.
     pub(crate) moves: Arc<AtomicU64>,
-    /// After so many moves the next one fails.
+    /// After this many moves the next one fails.
     pub(crate) fails_after: Option<u64>,
 }
 

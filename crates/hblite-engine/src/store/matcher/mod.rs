@@ -1,8 +1,8 @@
 //! Which cells of a row a scan returns, and where to look next.
 //!
-//! A matcher sees the cells of one family in order, row by row, and answers each with a
-//! [`MatchCode`]. There are three: [`UserScanMatcher`] for reads (normal and raw),
-//! [`CompactionMatcher`] for the cells that a flush or compaction writes. Both consist of
+//! A matcher sees the cells of one family in order, row by row, and returns a [`MatchCode`] for
+//! each. The matchers are [`UserScanMatcher`] for reads (normal and raw), [`CompactionMatcher`] for
+//! the cells that a flush or compaction writes. Both consist of
 //!
 //! - a column tracker: selected columns, versions, time to live ([`columns`]);
 //! - a delete tracker: which cells the markers of the row mask ([`deletes`]);

@@ -22,7 +22,7 @@ fn written(qualifier: &str, timestamp: i64, cell_type: CellType, sequence_id: u6
     cell(("r", "f", qualifier), timestamp, cell_type, sequence_id)
 }
 
-/// The matcher's answers to the cells of a row, given in order.
+/// The matcher's codes for the cells of a row, in order.
 fn codes(scan: &Scan, info: &ScanInfo, cells: &[Cell]) -> Vec<MatchCode> {
     let mut matcher = UserScanMatcher::new(scan, info, NOW);
     let mut filter = scan.filter().map(|filter| FilterState::new(filter, Direction::Forward, 1));

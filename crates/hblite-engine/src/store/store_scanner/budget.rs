@@ -1,19 +1,19 @@
-//! How far one step of a scan may go: what it may return, and what it may look at.
+//! How far one step of a scan may go: how much it may return, and how much it may examine.
 //!
 //! Work is counted in cells, not in time: a limit of work stops a scan at the same cell each time.
 
 use hblite_model::CellRef;
 
-/// What a cell counts that a filter judges.
+/// The work counted for a cell that a filter evaluates.
 const JUDGED_CELL_WORK: u64 = 4;
 
-/// How much of a row may still be returned in one piece (HBase's `ScannerContext`), and how much
-/// may be read before the scan has to pause.
+/// How much of a row may still be returned at once (HBase's `ScannerContext`), and how much may be
+/// read before the scan must pause.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowBudget {
     cells_left: usize,
     bytes_left: u64,
-    /// In cells; see [`RowBudget::work_on`] for those that a filter judges.
+    /// In cells; see [`RowBudget::work_on`] for those that a filter evaluates.
     work_left: u64,
     /// The work ran out within the row.
     is_paused: bool,
@@ -28,13 +28,13 @@ impl RowBudget {
         is_paused: false,
     };
 
-    /// `None` is no limit.
+    /// `None` means no limit.
     pub(crate) fn new(cells: Option<usize>, bytes: Option<u64>) -> Self {
         let cells_left = cells.unwrap_or(usize::MAX);
         Self { cells_left, bytes_left: bytes.unwrap_or(u64::MAX), ..Self::UNLIMITED }
     }
 
-    /// No limit but the work that is left here.
+    /// No limit except the remaining work.
     pub(crate) fn only_work(&self) -> Self {
         Self { work_left: self.work_left, ..Self::UNLIMITED }
     }
@@ -44,7 +44,7 @@ impl RowBudget {
         self.work_left = work;
     }
 
-    /// The work that may be done before reading pauses.
+    /// The remaining work before reading pauses.
     pub(crate) fn work_left(&self) -> u64 {
         self.work_left
     }
@@ -54,26 +54,26 @@ impl RowBudget {
         self.is_paused
     }
 
-    /// The budget of a row that is read on: with the work that `other` allows.
+    /// The budget of a row that is continued, with the remaining work of `other`.
     pub(crate) fn resumed(self, other: &Self) -> Self {
         Self { work_left: other.work_left, is_paused: false, ..self }
     }
 
-    /// Counts a cell that only its key is looked at of.
+    /// Counts a cell of which only the key is examined.
     #[inline]
     pub(super) fn work_on_key(&mut self) {
         self.work_left = self.work_left.saturating_sub(1);
     }
 
-    /// Counts a cell; one that a filter judges, which takes longer, as four, and once more for
-    /// every KiB of its value.
+    /// Counts a cell. A cell that a filter evaluates takes longer: it counts as four, plus one per
+    /// KiB of its value.
     #[inline]
     pub(super) fn work_on(&mut self, cell: &CellRef<'_>, is_judged: bool) {
         let work = if is_judged { JUDGED_CELL_WORK + (cell.value().len() as u64 >> 10) } else { 1 };
         self.work_left = self.work_left.saturating_sub(work);
     }
 
-    /// Whether reading has to pause; notes that it does.
+    /// Whether reading must pause; records if so.
     #[inline]
     pub(super) fn pauses(&mut self) -> bool {
         self.is_paused |= self.work_left == 0;
@@ -86,7 +86,7 @@ impl RowBudget {
         self.cells_left != usize::MAX && self.bytes_left == u64::MAX
     }
 
-    /// Sets the limit of bytes; `None` is no limit.
+    /// Sets the limit of bytes; `None` means no limit.
     pub(crate) fn limit_bytes(&mut self, bytes: Option<u64>) {
         self.bytes_left = bytes.unwrap_or(u64::MAX);
     }

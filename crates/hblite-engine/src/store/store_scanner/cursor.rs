@@ -1,4 +1,4 @@
-//! Where a store's scan is, and how it moves on.
+//! The position of a store's scan, and how it moves.
 
 use hblite_model::Result;
 use hblite_model::cell::{CellRef, CellType, key};
@@ -8,43 +8,43 @@ use crate::store::key_value_heap::KeyValueHeap;
 use crate::store::key_value_scanner::{KeyValueScanner, write_row_edge};
 
 /// Cells that are stepped over before a seek is cheaper. HBase compares with the key of the next
-/// block instead; a step costs some nanoseconds, a seek some hundred.
+/// block instead; a step costs a few nanoseconds, a seek a few hundred.
 const STEPS_MAX: usize = 16;
 
-/// The merged sources and the row that is being read.
+/// The merged sources and the current row.
 pub(super) struct StoreCursor<S> {
     pub(super) heap: KeyValueHeap<S>,
     pub(super) row: CurrentRow,
-    /// Cells that were looked at or stepped over.
+    /// Cells that were examined or stepped over.
     pub(super) cells_examined: u64,
     /// Where seek keys are built.
     key: Vec<u8>,
 }
 
-/// The row that is being read.
+/// The current row.
 ///
-/// A copy, so that a cell can be compared with it when its predecessor is gone: the only bytes
-/// that a scan copies, and only once per row.
+/// A copy, so that a cell can be compared with it after the scan has moved on: the only bytes that
+/// a scan copies, once per row.
 #[derive(Default)]
 pub(super) struct CurrentRow {
     row: Vec<u8>,
     place: Place,
 }
 
-/// Where in the row the current cell is.
+/// Where the current cell is relative to the row.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Behind it; the next row is not known yet.
+    /// After it; the next row is not known yet.
     #[default]
     Behind,
     /// It is its first cell.
     AtStart,
-    /// In it or behind it.
+    /// In it or after it.
     Within,
 }
 
 impl CurrentRow {
-    /// Makes `row`, at whose first cell the scan is, the current one.
+    /// Makes `row` the current row; the scan is at its first cell.
     #[inline]
     pub(super) fn enter(&mut self, row: &[u8]) {
         self.row.clear();
@@ -58,7 +58,7 @@ impl CurrentRow {
         self.place = Place::Behind;
     }
 
-    /// Begins to read the row; false if that has been done.
+    /// Begins to read the row; false if it has already begun.
     #[inline]
     pub(super) fn begin(&mut self) -> bool {
         let is_new = self.place == Place::AtStart;
@@ -66,7 +66,7 @@ impl CurrentRow {
         is_new
     }
 
-    /// Whether a cell of `row` belongs to the row that is being read.
+    /// Whether a cell of `row` belongs to the current row.
     #[inline]
     pub(super) fn contains(&self, row: &[u8]) -> bool {
         self.place == Place::Within && key::is_same_row(&self.row, row)
@@ -90,7 +90,7 @@ impl<S: KeyValueScanner> StoreCursor<S> {
         Some(&self.row.row)
     }
 
-    /// Whether the row that is being read has more cells.
+    /// Whether the current row has more cells.
     #[inline]
     pub(super) fn has_rest_of_row(&self) -> bool {
         self.row.place == Place::Within
@@ -102,7 +102,7 @@ impl<S: KeyValueScanner> StoreCursor<S> {
         self.heap.next()
     }
 
-    /// Goes to the next row.
+    /// Moves to the next row.
     pub(super) fn go_to_next_row(&mut self) -> Result<()> {
         self.row.leave();
         for _ in 0..STEPS_MAX {
@@ -116,8 +116,8 @@ impl<S: KeyValueScanner> StoreCursor<S> {
         self.heap.pass_row(&self.row.row).map(drop)
     }
 
-    /// Goes to the column `hint`, or behind the current column if there is no hint; at least one
-    /// cell on.
+    /// Moves to the column `hint`, or past the current column if there is no hint; at least one
+    /// cell forward.
     pub(super) fn go_to_next_column(&mut self, hint: Option<&[u8]>) -> Result<()> {
         let Some(current) = self.heap.current_key() else {
             return Ok(());
@@ -147,8 +147,8 @@ impl<S: KeyValueScanner> StoreCursor<S> {
         self.heap.reseek(&self.key).map(drop)
     }
 
-    /// Markers of the family lie between the versions of the empty qualifier, and are needed for
-    /// the columns behind it: only what repeats the current key is passed by.
+    /// Markers of the family are between the versions of the empty qualifier, and are needed for
+    /// the columns after it: only repetitions of the current key are skipped.
     fn go_behind_equal_keys(&mut self) -> Result<()> {
         if let Some(current) = self.heap.current_key() {
             self.key.extend_from_slice(current);
@@ -162,8 +162,8 @@ impl<S: KeyValueScanner> StoreCursor<S> {
         }
     }
 
-    /// Goes where a filter says, or one cell on: if there is no hint, if it leads back, or if it
-    /// stays in the row and such hints are not followed.
+    /// Moves where a filter says, or one cell forward if there is no hint, if it points backwards,
+    /// or if it stays in the row and such hints are not followed.
     pub(super) fn go_to_hint(&mut self, hint: Option<&[u8]>, follow: HintsInRow) -> Result<()> {
         let has_moved = match hint {
             Some(key) if follow == HintsInRow::All || self.leads_on(key, follow) => {
@@ -182,13 +182,13 @@ impl<S: KeyValueScanner> StoreCursor<S> {
             || (follow == HintsInRow::PastFamilyMarkers && is_past_markers())
     }
 
-    /// Goes beyond `row`.
+    /// Moves past `row`.
     pub(super) fn pass_row(&mut self, row: &[u8]) -> Result<()> {
         self.row.leave();
         self.heap.pass_row(row).map(drop)
     }
 
-    /// Goes forward to `row` or the first row behind it.
+    /// Moves forward to `row`, or to the first row after it.
     pub(super) fn go_to_row(&mut self, row: &[u8]) -> Result<()> {
         write_row_edge(&mut self.key, row, true);
         if self.heap.reseek(&self.key)? {

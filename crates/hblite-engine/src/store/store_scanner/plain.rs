@@ -1,8 +1,8 @@
-//! The short way through a row: all columns, no filter, no markers, nothing expired.
+//! The fast path through a row: all columns, no filter, no markers, nothing expired.
 //!
 //! Most scans and most rows are like that. Then a cell needs one look at its key: it is an older
-//! version of the column before, or the first of a new one. The first cell that is not plain (a
-//! marker, tags, an expired timestamp) ends the short way, and the matcher goes on in the middle
+//! version of the previous column, or the first of a new one. The first cell that is not plain (a
+//! marker, tags, an expired timestamp) ends the fast path, and the matcher continues in the middle
 //! of the row as if it had seen all of it.
 
 use hblite_model::Result;
@@ -12,20 +12,20 @@ use super::{CellSink, RowBudget, StoreScanner};
 use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::matcher::PlainRules;
 
-/// What the short way remembers.
+/// The state of the fast path.
 pub(super) struct PlainRows {
     rules: PlainRules,
     column: LastColumn,
-    /// The scan is within a row, in which it has paused.
+    /// The scan has paused within a row.
     is_paused: bool,
 }
 
-/// The column before.
+/// The previous column.
 #[derive(Default)]
 struct LastColumn {
     /// Row, family and qualifier, in the layout of a key.
     key: Vec<u8>,
-    /// Versions that were seen; 0 if there was no column in this row.
+    /// Versions seen so far; 0 if the row has had no column yet.
     versions: i32,
     /// Timestamp of the last version that was returned.
     timestamp: i64,
@@ -36,7 +36,7 @@ impl PlainRows {
         Self { rules, column: LastColumn::default(), is_paused: false }
     }
 
-    /// Whether the scan has paused within a row that has been plain up to here.
+    /// Whether the scan has paused within a row that has been plain so far.
     #[inline]
     pub(super) fn is_paused(&self) -> bool {
         self.is_paused
@@ -44,7 +44,7 @@ impl PlainRows {
 }
 
 impl LastColumn {
-    /// Counts a cell of `column` and says whether it is a further version to be returned.
+    /// Counts a cell of `column` and returns whether it is another version to return.
     #[inline]
     fn count(&mut self, column: &[u8], timestamp: i64, versions_max: i32) -> bool {
         if self.versions == 0 || self.key != column {
@@ -71,7 +71,7 @@ impl LastColumn {
 }
 
 impl<S: KeyValueScanner> StoreScanner<S> {
-    /// As [`StoreScanner::next_row`], without filter and limits of a row, for scans that are plain.
+    /// Like [`StoreScanner::next_row`], for plain scans, without a filter and limits of a row.
     #[inline]
     pub(super) fn next_plain_row<C: CellSink>(
         &mut self,
@@ -82,7 +82,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         if is_plain { Ok(returned) } else { Ok(returned + self.read_rest_of_row(budget, sink)?) }
     }
 
-    /// Returns the number of cells that were given, and whether the row has been plain.
+    /// Returns the number of cells returned, and whether the row was plain.
     #[inline]
     fn read_plain_cells<C: CellSink>(
         &mut self,
@@ -130,7 +130,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         Ok((returned, true))
     }
 
-    /// Reads the row on from a cell that is not plain.
+    /// Continues the row at a cell that is not plain.
     #[cold]
     fn read_rest_of_row<C: CellSink>(
         &mut self,

@@ -98,7 +98,7 @@ pub(crate) fn random_cells(dice: &Dice, family: &str, count: u64) -> Vec<Cell> {
     (1..=count).map(one).collect()
 }
 
-/// The cells spread over sources.
+/// The cells, distributed over sources.
 pub(crate) fn random_sources(dice: &Dice, cells: &[Cell], count: u64) -> Vec<VecScanner> {
     let mut parts = vec![Vec::new(); count as usize];
     for cell in cells {

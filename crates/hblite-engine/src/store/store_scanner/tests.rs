@@ -1,4 +1,4 @@
-//! Goal: what flushes and compactions write answers scans as the cells before did, and obeys the
+//! Goal: scans return the same after flushes and compactions as before, and the files obey the
 //! rules of each kind.
 
 use hblite_model::cell::Cell;
@@ -85,7 +85,7 @@ fn written(info: &ScanInfo, scan_type: ScanType) -> Vec<String> {
 fn a_flush_keeps_markers_and_drops_what_they_mask_and_old_versions() {
     let info = ScanInfo { versions_max: 1, ..random_reads::info("f") };
     let flushed = written(&info, ScanType::CompactRetainDeletes);
-    // Behind the last version that counts the column ends, and its markers with it.
+    // The column, with its markers, ends after the last version that counts.
     assert_eq!(flushed, ["DeleteFamily@965", "Put@990"]);
     let info = ScanInfo { versions_max: 5, ..info };
     let flushed = written(&info, ScanType::CompactRetainDeletes);
