@@ -1,4 +1,4 @@
-//! A get of one column goes a short way; a get of two goes through a scanner.
+//! A get of one column takes the fast path; a get of two uses a scanner.
 //!
 //! Goal:   both give the same, whatever was written, flushed, compacted or expired.
 //! Method: random puts and deletes with few rows, columns and timestamps, in families with all the

@@ -1,4 +1,4 @@
-//! The heap size that a memstore reports, against what the process really uses for it.
+//! The heap size that a memstore reports, compared with what the process really uses for it.
 //!
 //! Only what the measuring thread allocates is counted: the test harness has threads of its own.
 #![allow(unsafe_code)] // A counting allocator has to be a `GlobalAlloc`.
@@ -15,7 +15,7 @@ use hblite_model::cell::{CellBuffer, CellComparator, CellType};
 struct Counting;
 
 thread_local! {
-    /// Bytes asked for and not given back.
+    /// Bytes allocated and not freed.
     static REQUESTED: Cell<usize> = const { Cell::new(0) };
     /// The same with what an allocator adds: 8 bytes in front, rounded up to 16 (glibc's malloc).
     static OCCUPIED: Cell<usize> = const { Cell::new(0) };
@@ -31,8 +31,8 @@ fn count(requested: usize, occupied: usize) {
     OCCUPIED.set(OCCUPIED.get().wrapping_add(occupied));
 }
 
-// SAFETY: passes every call on to `System` unchanged. Counting does not allocate: the counters
-// need neither initialisation nor a destructor.
+// SAFETY: forwards every call to `System` unchanged. Counting does not allocate: the counters need
+// neither initialisation nor a destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), occupied(layout));
@@ -55,7 +55,7 @@ fn in_use() -> [usize; 2] {
     [REQUESTED.get(), OCCUPIED.get()].map(|bytes| bytes.wrapping_add(Pages::mapped_bytes()))
 }
 
-/// Asserts that `reported` is within 10 % of what is used more than at `start`, by either count.
+/// Asserts that `reported` is within 10 % of the growth in use since `start`, by either count.
 fn check(reported: usize, start: [usize; 2], what: &str) {
     for (now, start) in in_use().into_iter().zip(start) {
         let used = now.wrapping_sub(start);
@@ -72,7 +72,7 @@ fn put(cells: &mut CellBuffer, index: usize, value_length: usize) {
     cells.set_sequence_id(index as u64 + 1);
 }
 
-/// Fills a memstore, flattens its snapshot and clears it, and looks at the heap all along.
+/// Fills a memstore, flattens its snapshot and clears it, checking the heap throughout.
 fn fill_and_flush(cell_count: usize, value_length: usize) {
     let what = format!("{cell_count} cells of {value_length} bytes");
     let mut cells = CellBuffer::new();

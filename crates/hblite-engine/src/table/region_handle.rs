@@ -32,7 +32,7 @@ pub struct StoreFiles {
     pub family: Vec<u8>,
     /// Where they are.
     pub paths: Vec<PathBuf>,
-    /// Bytes of all of them.
+    /// Their total size in bytes.
     pub size_bytes: u64,
 }
 
@@ -56,7 +56,7 @@ impl RegionHandle {
         self.region.load()
     }
 
-    /// Whether it answers no more.
+    /// Whether it is closed.
     pub fn is_closed(&self) -> bool {
         self.region.is_closing()
     }
@@ -94,8 +94,8 @@ impl RegionHandle {
         stores.collect()
     }
 
-    /// When the oldest file was written that a major compaction made, in milliseconds; nothing if
-    /// there is none.
+    /// When the oldest file of a major compaction was written, in milliseconds; `None` if there is
+    /// none.
     pub fn major_compacted_at_ms(&self) -> Option<i64> {
         let files = self.region.stores().iter().flat_map(|store| store.files().to_vec());
         let made = files.filter(|file| {
@@ -112,13 +112,12 @@ impl RegionHandle {
         self.region.check_family(family)
     }
 
-    /// The key at which it would be split by itself; nothing if it cannot be.
+    /// The key at which it would be split automatically; `None` if it cannot be split.
     pub fn split_point(&self) -> Option<Vec<u8>> {
         self.region.split_point()
     }
 
-    /// Whether it still reads from files of the regions that it was made of, and so may neither be
-    /// split nor merged.
+    /// Whether it still reads files of its parent regions, and so can be neither split nor merged.
     pub fn has_references(&self) -> bool {
         self.region.has_references()
     }
@@ -150,7 +149,8 @@ impl RegionHandle {
         self.region.read_row(get).map(RowResult::new)
     }
 
-    /// Begins to read one row: as [`RegionHandle::get`], which collects its cells, and can pause.
+    /// Begins to read one row. Like [`RegionHandle::get`], but the cells are not collected, and
+    /// reading can pause.
     ///
     /// # Errors
     /// `NotServingRegion`, `WrongRow`, `NoSuchColumnFamily`.
@@ -159,8 +159,8 @@ impl RegionHandle {
         self.scan(get.as_scan(), None)
     }
 
-    /// Begins a scan, of the rows that are this region's: at the read point `at`, if all that was
-    /// visible there still is.
+    /// Begins a scan of this region's rows, at the read point `at` if everything visible there
+    /// still exists.
     ///
     /// # Errors
     /// `NotServingRegion`, `NoSuchColumnFamily`, `DoNotRetryIo`.
@@ -170,7 +170,7 @@ impl RegionHandle {
         Ok(RegionScan { region, scanner, read_point, cells: 0, size_bytes: 0 })
     }
 
-    /// Refuses a mutation that names what is not here.
+    /// Refuses a mutation of a row or family that is not here.
     ///
     /// # Errors
     /// `WrongRow`, `NoSuchColumnFamily`.
@@ -179,7 +179,7 @@ impl RegionHandle {
         self.region.check_mutation(mutation)
     }
 
-    /// Writes puts and deletes, in one entry of the log: all or none.
+    /// Writes puts and deletes in one log entry: all or none.
     ///
     /// # Errors
     /// `NotServingRegion`, `WrongRow`, `NoSuchColumnFamily`, `DoNotRetryIo` (read-only),
@@ -189,7 +189,7 @@ impl RegionHandle {
         self.region.mutate_rows(mutations, None)
     }
 
-    /// Writes to several rows of the region in one step, if every condition holds. Says whether
+    /// Writes to several rows of the region in one step, if every condition holds. Returns whether
     /// they were done.
     ///
     /// # Errors
@@ -209,8 +209,8 @@ impl RegionHandle {
         self.region.cell_size_max()
     }
 
-    /// Several writes to one row in one step. Gives what increments and appends returned; a repeat
-    /// with the same nonce writes nothing and gives the same.
+    /// Applies several writes to one row in one step. Returns the results of increments and
+    /// appends; a retry with the same nonce writes nothing and returns the same.
     ///
     /// # Errors
     /// As [`RegionHandle::mutate`].
@@ -243,7 +243,7 @@ pub struct RegionScan {
 }
 
 impl RegionScan {
-    /// What it sees up to.
+    /// The read point.
     pub fn read_point(&self) -> u64 {
         self.read_point
     }
@@ -254,10 +254,10 @@ impl RegionScan {
     }
 
     /// Lends the cells of the next row to `visit`. A row is cut by the scan's batch limit, and at
-    /// `size_limit_bytes` if that is given; looking for a row pauses when `is_time_over`.
+    /// `size_limit_bytes` if that is given; the search for a row pauses when `is_time_over`.
     ///
     /// # Errors
-    /// Those of files and filters; the scan is over then.
+    /// Those of files and filters; they end the scan.
     pub fn next(
         &mut self,
         size_limit_bytes: Option<u64>,
@@ -276,29 +276,29 @@ impl RegionScan {
         Ok(step)
     }
 
-    /// Lets [`RegionScan::next`] do so much work before it pauses, in the middle of a row if need
-    /// be; at first there is no limit. A cell counts as one; a cell that a filter judges, as four,
-    /// and once more for every KiB of its value.
+    /// Sets how much work [`RegionScan::next`] may do before it pauses, if necessary in the middle
+    /// of a row; initially there is no limit. A cell counts as one; a cell that a filter evaluates
+    /// as four, plus one per KiB of its value.
     pub fn allow_work(&mut self, work: u64) {
         self.scanner.allow_work(work);
     }
 
-    /// What is left of the work that was allowed.
+    /// The remaining work before it pauses.
     pub fn work_left(&self) -> u64 {
         self.scanner.work_left()
     }
 
-    /// Whether it has paused in a row of which it may have given cells.
+    /// Whether it has paused in a row of which it may have returned cells.
     pub fn is_within_row(&self) -> bool {
         self.scanner.is_within_row()
     }
 
-    /// Whether cells are held back until a filter has judged their row.
+    /// Whether cells are held back until a filter has evaluated their row.
     pub fn collects_rows(&self) -> bool {
         self.scanner.collects_rows()
     }
 
-    /// Bytes of cells that are held back until a filter has judged their row.
+    /// Bytes of cells that are held back until a filter has evaluated their row.
     pub fn collected_bytes(&self) -> usize {
         self.scanner.collected_bytes()
     }
@@ -308,7 +308,7 @@ impl RegionScan {
         self.scanner.release_collected();
     }
 
-    /// How many rows were read to their ends, and how many of them nothing was given of.
+    /// How many rows were read completely, and of how many of them nothing was returned.
     pub fn row_counts(&self) -> (u64, u64) {
         let counts = self.scanner.row_counts();
         (counts.scanned, counts.filtered)
@@ -319,12 +319,12 @@ impl RegionScan {
         self.scanner.may_have_more()
     }
 
-    /// The row that comes next, given or not.
+    /// The next row, whether it will be returned or not.
     pub fn position(&mut self) -> Option<&[u8]> {
         self.scanner.position()
     }
 
-    /// Whether the filter wants nothing more, of this region or any other.
+    /// Whether the filter needs nothing more, from this region or any other.
     pub fn is_filter_done(&self) -> bool {
         self.scanner.is_filter_done()
     }

@@ -1,8 +1,8 @@
 //! One scan across the regions of a table, in either direction.
 //!
-//! Each region is scanned as it is when the scan comes to it; its scanner keeps what it reads
-//! from, so a flush, compaction, split or merge under way changes nothing for it. The next region
-//! is found by the border of the one before, so none is read twice or left out.
+//! Each region is scanned as it is when the scan reaches it. Its scanner keeps what it reads, so a
+//! flush, compaction, split or merge in progress does not affect it. The next region is found by
+//! the boundary of the previous one, so no row is read twice or left out.
 //!
 //! Threads: not shared; each scan owns one.
 
@@ -24,13 +24,13 @@ pub struct TableScanner {
     table: TableHandle,
     scan: Scan,
     region: Option<Current>,
-    /// Where the scan goes on when the present region is done.
+    /// Where the scan continues when the current region is done.
     next: Option<Border>,
-    /// Rows still wanted; `None` for all, and if `fetches` count them.
+    /// Rows still needed; `None` for all, and if `fetches` counts them.
     rows_left: Option<u64>,
     /// Counts the rows if the limit depends on the fetches.
     fetches: Option<Fetches>,
-    /// The row of the last piece, if it was to go on.
+    /// The row of the last part, if it was incomplete.
     open_row: Option<Vec<u8>>,
 }
 
@@ -38,16 +38,16 @@ struct Current {
     region: Arc<Region>,
     scanner: RegionScanner,
     has_rows: bool,
-    /// Whether the last piece said that it was the last one of the region.
+    /// Whether the last part said that it was the last one of the region.
     is_end_known: bool,
     cells_read: u64,
     size_bytes: u64,
 }
 
-/// Where the next region's scan begins. Regions may have been merged or split since the one
-/// before was found, so the border bounds the scan and not only the search for the region.
+/// Where the next region's scan begins. Regions may have been merged or split since the previous
+/// one was found, so the boundary limits the scan, not only the search for the region.
 enum Border {
-    /// Where the scan says.
+    /// At the start of the scan.
     Start,
     /// At this row (forward).
     From(Vec<u8>),
@@ -56,7 +56,7 @@ enum Border {
 }
 
 impl Border {
-    /// Whether the scan goes on from here to `next`.
+    /// Whether the scan continues from here to `next`.
     fn is_before(&self, next: Option<&Self>) -> bool {
         match (self, next) {
             (Self::From(row), Some(Self::From(next))) => row < next,
@@ -80,21 +80,21 @@ impl TableScanner {
             fetches,
             open_row: None,
         };
-        // The first region is opened now: a table that is not there is told at once.
+        // The first region is opened now, so that a missing table is reported immediately.
         scanner.open_next_region()?;
         Ok(scanner)
     }
 
-    /// Puts the next row (or, with a batch, piece of a row) into `row`; `false` after the last.
+    /// Puts the next row (or, with a batch, part of a row) into `row`; `false` after the last.
     ///
     /// # Errors
-    /// Whatever reading can fail with; the scan cannot go on then.
+    /// Those of reading; they end the scan.
     pub fn next_row(&mut self, row: &mut RowResult) -> Result<bool> {
         Ok(matches!(self.next_row_until(row, || false)?, RegionStep::Row(_)))
     }
 
-    /// As [`TableScanner::next_row`], and looks for a row no longer than `limit` by the store's
-    /// clock. Each call leads on by one row at least, so it ends for any limit.
+    /// Like [`TableScanner::next_row`], but searches no longer than `limit` by the store's clock.
+    /// Each call advances by at least one row, so a scan ends with any limit.
     ///
     /// # Errors
     /// As [`TableScanner::next_row`].
@@ -134,7 +134,7 @@ impl TableScanner {
         Ok(found)
     }
 
-    /// The row at which the scan stands, or the border that it is about to cross.
+    /// The current row of the scan, or the boundary that it is about to cross.
     fn position(&mut self) -> Vec<u8> {
         let in_region = self.region.as_mut().and_then(|current| current.scanner.position());
         match (in_region, &self.next) {
@@ -144,7 +144,7 @@ impl TableScanner {
         }
     }
 
-    /// Calls `visit` with every cell that is left, where it lies.
+    /// Calls `visit` with every remaining cell, in place.
     ///
     /// # Errors
     /// As [`TableScanner::next_row`].
@@ -165,8 +165,8 @@ impl TableScanner {
         }
     }
 
-    /// Visits what is left of the present region, or of the limit, if nothing has to be decided
-    /// between rows.
+    /// Visits the rest of the current region, or of the limit, if nothing has to be decided between
+    /// rows.
     fn visit_region<S: CellSink + Measured>(&mut self, sink: &mut S) -> Result<()> {
         let (Some(current), None) = (&mut self.region, &self.open_row) else { return Ok(()) };
         let before = sink.measure();
@@ -180,8 +180,8 @@ impl TableScanner {
         Ok(())
     }
 
-    /// Calls `visit` with every cell that is left, where it lies, until it breaks. The rest of the
-    /// row in which it breaks is skipped, and the scan can go on with the next row.
+    /// Calls `visit` with every remaining cell, in place, until it breaks. The rest of the row in
+    /// which it breaks is skipped, and the scan can continue with the next row.
     ///
     /// # Errors
     /// As [`TableScanner::next_row`].
@@ -231,7 +231,7 @@ impl TableScanner {
             match current.scanner.next_row_until(sink, &mut is_time_over)? {
                 RegionStep::Cursor(()) => return Ok(RegionStep::Cursor(())),
                 RegionStep::End => {
-                    // A server that has no rows because the filter is done ends the whole scan.
+                    // If a server returns no rows because the filter is done, the whole scan ends.
                     let is_last = !current.has_rows && current.scanner.is_filter_done();
                     if is_last {
                         self.next = None;
@@ -240,7 +240,7 @@ impl TableScanner {
                         fetches.end_region(current.is_end_known);
                     }
                     self.close_region();
-                    // In reverse the border is no row to go on from, but the one behind it.
+                    // In reverse, the scan continues not at the boundary but before it.
                     if matches!(self.next, Some(Border::From(_))) && is_time_over() {
                         return Ok(RegionStep::Cursor(()));
                     }
@@ -264,8 +264,8 @@ impl TableScanner {
             || self.fetches.as_ref().is_some_and(Fetches::is_over)
     }
 
-    /// A row that was to go on and did not counts when the next one is met, as HBase's server
-    /// counts it. Whether `cells`, just read, begin a row beyond the limit then.
+    /// A row that looked incomplete but had no further part is counted when the next row begins, as
+    /// HBase's server does. Returns whether `cells`, just read, begin a row beyond the limit.
     fn is_beyond_limit(&mut self, cells: &CellBuffer, part: RowPart) -> bool {
         let Some(row) = cells.get(0).map(|cell| cell.row()) else {
             return false;
@@ -303,7 +303,7 @@ impl TableScanner {
         }
     }
 
-    /// Goes on to the next region; `false` if there is none.
+    /// Moves to the next region; `false` if there is none.
     fn open_next_region(&mut self) -> Result<bool> {
         let Some(border) = self.next.take() else {
             return Ok(false);
@@ -414,7 +414,7 @@ impl<F: FnMut(&CellRef<'_>)> CellSink for Visitor<'_, F> {
     }
 }
 
-/// A visitor that may break: it is not called again then.
+/// A visitor that may break; after that it is not called again.
 struct StoppingVisitor<F, B> {
     visit: F,
     end: ControlFlow<B>,

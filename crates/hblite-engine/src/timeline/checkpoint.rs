@@ -1,8 +1,8 @@
 //! A checkpoint: the files of a store at one moment.
 //!
-//! Of a store in memory it is a copy-on-write copy of the file system. Of a store in a directory it
-//! is a copy made of hard links, within that directory, and an image of the copy for forks. The
-//! copy goes with the checkpoint.
+//! For a store in memory, it is a copy-on-write copy of the file system. For a store in a
+//! directory, it is a copy made of hard links within that directory, and an image of the copy for
+//! forks. The copy is removed with the checkpoint.
 //!
 //! Invariant: neither is ever written to; engines open forks of the image. Threads: any.
 
@@ -19,9 +19,9 @@ use crate::options::EngineOptions;
 /// The state of a store at one moment.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
-    /// With the image as its file system.
+    /// The environment, with the image as its file system.
     env: Env,
-    /// The store's place in the image.
+    /// The store's path in the image.
     dir: PathBuf,
     options: EngineOptions,
     /// The file system with the copy, if there is one; that is at `dir`, too.
@@ -29,7 +29,7 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Flushes what is in memory, and keeps the files.
+    /// Flushes memory, and keeps the files.
     pub(super) fn take(
         engine: &Engine,
         env: &Env,
@@ -58,17 +58,17 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// The copy, of a store that is not in memory.
+    /// The copy, for a store that is not in memory.
     pub(super) fn directory(&self) -> Option<&Path> {
         self.disk.is_some().then_some(&self.dir)
     }
 
-    /// Where a fork's store is in its file system.
+    /// The path of a fork's store in its file system.
     pub(super) fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Opens a store that begins like this.
+    /// Opens a store that begins as a copy of this checkpoint.
     pub(super) fn open(&self) -> Result<World> {
         let fs: Option<Arc<dyn FileSystem>> = self.env.fs.fork();
         let fs = fs.ok_or_else(|| Error::do_not_retry("a checkpoint's image is in memory"))?;
@@ -79,7 +79,7 @@ impl Checkpoint {
 impl Drop for Checkpoint {
     fn drop(&mut self) {
         if let Some(fs) = &self.disk {
-            // What cannot be removed now is removed by the next open.
+            // The next open removes what cannot be removed now.
             let _ = fs.remove_dir_all(&self.dir);
         }
     }

@@ -1,8 +1,8 @@
 //! Writes a store in memory to a directory.
 //!
-//! It is written beside the target, as `<target>.partial`, made durable, and takes the target's
-//! name in one step. What an interruption leaves there is in the way of the next export, which
-//! names it. Threads: one.
+//! It is written next to the target as `<target>.partial`, made durable, and renamed to the target.
+//! What an interruption leaves there makes the next export fail with an error that names it.
+//! Threads: one.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub(super) fn write(
     for dir in [to, &partial] {
         check_free(disk, dir)?;
     }
-    // With the names of directories that are made above it.
+    // With the names of parent directories that are created.
     Layout::new(&partial).create_root(disk)?;
     copy_dir(files, store.root(), store, disk, &partial)?;
     disk.rename(&partial, to).map_err(|error| Error::io("cannot make", to, error))?;

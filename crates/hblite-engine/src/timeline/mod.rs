@@ -1,20 +1,20 @@
 //! An open store that can return to an earlier state.
 //!
-//! A [`Timeline`] holds the engine that serves the store now, and its checkpoints. A checkpoint is
-//! an image of the store's files at one moment; everything that is only in memory is flushed
-//! first. Files are immutable, so images share them.
+//! A [`Timeline`] holds the engine that currently serves the store, and its checkpoints. A
+//! checkpoint is an image of the store's files at one moment; everything that is only in memory is
+//! flushed first. Files are immutable, so images share them.
 //!
-//! - `rewind` opens an engine on a copy-on-write view of the image and puts it in the place of the
-//!   present one. Names, regions, data and sequence ids are those of the checkpoint. Of a store in
-//!   a directory it replaces the files first, in one step (`layout::rewind`).
+//! - `rewind` opens an engine on a copy-on-write view of the image and replaces the current engine
+//!   with it. Names, regions, data and sequence ids are those of the checkpoint. For a store in a
+//!   directory, it first replaces the files, in one step (`layout::rewind`).
 //! - `fork` opens such an engine as a timeline of its own.
-//! - `standby` opens that engine ahead of time, which is what makes both quick.
+//! - `standby` opens that engine ahead of time, which makes both fast.
 //!
-//! Every operation takes one engine and keeps it to its end. An operation that is under way during
-//! a rewind therefore happens entirely before it, and its writes are gone.
+//! Every operation uses one engine to its end. An operation in progress during a rewind therefore
+//! happens entirely before it, and its writes are discarded.
 //!
 //! Invariant: the generation changes whenever the engine does, and an engine that was replaced
-//! never returns. Threads: any; checkpoints and rewinds are made one at a time.
+//! never returns. Threads: any; checkpoints and rewinds run one at a time.
 
 mod checkpoint;
 mod export;
@@ -38,7 +38,7 @@ use crate::engine::{Engine, image_of};
 use crate::options::EngineOptions;
 use crate::wal::ReplayReport;
 
-/// Longest name of a checkpoint, in bytes.
+/// Maximum length of a checkpoint's name, in bytes.
 const NAME_MAX: usize = 255;
 
 /// An engine and the clock that it follows.
@@ -65,7 +65,7 @@ pub struct Timeline {
     generation: AtomicU64,
     checkpoints: Mutex<BTreeMap<String, Arc<Checkpoint>>>,
     standby: Standby,
-    /// Held by the checkpoint, rewind or fork under way.
+    /// Held by the checkpoint, rewind or fork in progress.
     change: Mutex<()>,
     recovery: ReplayReport,
     open_report: OpenReport,
@@ -73,7 +73,7 @@ pub struct Timeline {
 
 /// Opening and closing.
 impl Timeline {
-    /// Opens the store in a directory, or makes one there. Its clock is that of `env` until it is
+    /// Opens the store in a directory, or creates one there. Its clock is that of `env` until it is
     /// set.
     ///
     /// # Errors
@@ -127,12 +127,12 @@ impl Timeline {
         self.engine().close()
     }
 
-    /// What was read back from the log when the store was opened.
+    /// What was replayed from the log when the store was opened.
     pub fn recovery(&self) -> &ReplayReport {
         &self.recovery
     }
 
-    /// What the open changed beyond what belongs to the store.
+    /// What the open changed in the directory besides the store's own files.
     pub fn open_report(&self) -> &OpenReport {
         &self.open_report
     }
@@ -141,7 +141,7 @@ impl Timeline {
 /// Copies.
 impl Timeline {
     /// Writes a copy of the store to the directory `to` of `disk`, which must be empty or missing:
-    /// completely and durably, or not at all. Of a store in a directory it is a backup.
+    /// completely and durably, or not at all. For a store in a directory, it is a backup.
     ///
     /// # Errors
     /// As [`crate::Procedures::backup`].
@@ -157,23 +157,23 @@ impl Timeline {
 
 /// The present.
 impl Timeline {
-    /// The directory; of a store in memory its name there.
+    /// The directory; for a store in memory, its name there.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The engine that serves the store now. Waits while a rewind replaces it.
+    /// The engine that currently serves the store. Waits while a rewind replaces it.
     pub fn engine(&self) -> Arc<Engine> {
         Arc::clone(&self.world.read().engine)
     }
 
-    /// A number that is another one after each rewind.
+    /// A number that changes with each rewind.
     #[inline]
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// The engine that serves the store now, and its generation.
+    /// The engine that currently serves the store, and its generation.
     pub fn present(&self) -> (u64, Arc<Engine>) {
         let world = self.world.read();
         (self.generation(), Arc::clone(&world.engine))
@@ -184,13 +184,13 @@ impl Timeline {
         self.world.read().clock.mode()
     }
 
-    /// The time of the clock that the store was opened with, whatever its own shows.
+    /// The time of the clock that the store was opened with, whatever its own clock shows.
     pub fn base_millis(&self) -> i64 {
         self.env.clock.now_millis()
     }
 
-    /// Sets the clock. What has become due is looked for at once: expired snapshots, and files
-    /// that are old enough for a major compaction. A rewind leaves the clock as it is.
+    /// Sets the clock. Work that has become due starts immediately: removing expired snapshots, and
+    /// major compactions of old files. A rewind does not change the clock.
     pub fn set_clock(&self, mode: ClockMode) {
         let world = self.world.read();
         world.clock.set_mode(mode);
@@ -200,7 +200,7 @@ impl Timeline {
 
 /// Checkpoints.
 impl Timeline {
-    /// Names the present state, so that the store can return to it. It includes every write that
+    /// Names the current state, so that the store can return to it. It includes every write that
     /// was acknowledged before the call. A checkpoint of the same name is replaced.
     ///
     /// # Errors
@@ -217,13 +217,13 @@ impl Timeline {
         Ok(())
     }
 
-    /// Returns to a checkpoint, as often as wanted.
+    /// Returns to a checkpoint, any number of times.
     ///
     /// # Errors
     /// `SnapshotDoesNotExist` if there is no checkpoint of this name, `RegionServerStopped` if the
-    /// store is closed, `DoNotRetryIo` if files of others are in the way: the store is as it was
-    /// then. `Io` of a store in a directory: it is as it was, or closed; the next open finds it
-    /// before the rewind or after it.
+    /// store is closed, `DoNotRetryIo` if foreign files are in the way: the store is unchanged.
+    /// `Io` for a store in a directory: it is unchanged, or closed; the next open finds the state
+    /// before or after the rewind.
     pub fn rewind(&self, name: &str) -> Result<()> {
         let _change = self.change.lock();
         self.engine().check_open()?;
@@ -241,25 +241,25 @@ impl Timeline {
         Ok(())
     }
 
-    /// The engine ends, its files are replaced, and another one opens them. Operations wait
-    /// meanwhile; those that are under way fail with `RegionServerStopped`.
+    /// The engine ends, its files are replaced, and another one opens them. New operations wait
+    /// meanwhile; operations in progress fail with `RegionServerStopped`.
     fn rewind_directory(&self, checkpoint: &Path) -> Result<()> {
         let fs = self.env.fs.as_ref();
         self.engine().layout().stage_rewind(fs, checkpoint)?;
         let mut world = self.world.write();
-        // From here on nobody finds the old engine.
+        // From here on no caller finds the old engine.
         self.generation.fetch_add(1, Ordering::AcqRel);
         let ended = world.engine.end_without_flush();
         let committed = ended.and_then(|()| world.engine.layout().commit_rewind(fs));
-        // Whether the commit failed or not: the open finds out what the store is.
+        // Whether the commit failed or not, the open determines the state of the store.
         let new = World::open(&self.env, &self.dir, self.options.clone())?;
         new.clock.set_mode(world.clock.mode());
         *world = new;
         committed
     }
 
-    /// An independent store that begins as the checkpoint, in memory. Its clock shows what this
-    /// one's shows now, and is set on its own.
+    /// An independent store in memory that begins as a copy of the checkpoint. Its clock starts at
+    /// this one's time, and is set separately.
     ///
     /// # Errors
     /// `SnapshotDoesNotExist` if there is no checkpoint of this name, `RegionServerStopped` if the
@@ -283,7 +283,7 @@ impl Timeline {
         drop(forgotten);
     }
 
-    /// Forgets a checkpoint. Forks of it go on. False if there is none of this name.
+    /// Removes a checkpoint; its forks are not affected. False if there is none of this name.
     pub fn delete_checkpoint(&self, name: &str) -> bool {
         let removed = self.checkpoints.lock().remove(name);
         if let Some(checkpoint) = &removed {

@@ -1,11 +1,11 @@
-//! The engine that stands by: opened from a checkpoint before anybody asks for it.
+//! The standby engine: opened from a checkpoint before it is requested.
 //!
-//! Opening an engine takes milliseconds for hundreds of regions; putting one that is open in the
-//! place of another takes microseconds. So after each checkpoint, rewind and fork a thread opens
-//! the next one of the same checkpoint. If it is asked for earlier, the caller waits for it.
+//! Opening an engine takes milliseconds for hundreds of regions; swapping in one that is open takes
+//! microseconds. So after each checkpoint, rewind and fork a thread opens the next engine of the
+//! same checkpoint. If it is requested earlier, the caller waits for it.
 //!
-//! At most one stands by. The thread also closes the engine that was replaced, so that nobody
-//! waits for that. Threads: any.
+//! There is at most one standby engine. The thread also closes the engine that was replaced, so
+//! that no caller waits for that. Threads: any.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use hblite_model::Result;
 use super::World;
 use super::checkpoint::Checkpoint;
 
-/// The place of the engine.
+/// The slot of the engine.
 #[derive(Debug, Default)]
 pub(super) struct Standby(Arc<Shared>);
 
@@ -55,10 +55,9 @@ impl State {
 }
 
 impl Standby {
-    /// The engine that stands by, or one that is opened now.
+    /// The standby engine, or one that is opened now.
     ///
-    /// # Errors
-    /// What opening it runs into.
+    /// Those of opening it.
     pub(super) fn take(&self, checkpoint: &Arc<Checkpoint>) -> Result<World> {
         let mut state = self.0.state.lock();
         while state.is_opening(checkpoint) {
@@ -73,7 +72,7 @@ impl Standby {
         checkpoint.open()
     }
 
-    /// Has a thread open an engine, unless one of this checkpoint stands by.
+    /// Lets a thread open an engine, unless there is a standby of this checkpoint.
     pub(super) fn prepare(&self, checkpoint: &Arc<Checkpoint>) {
         self.start(checkpoint, None);
     }
@@ -104,7 +103,7 @@ impl Standby {
         }
     }
 
-    /// Lets go of the engine of this checkpoint.
+    /// Drops the standby engine of this checkpoint.
     pub(super) fn forget(&self, checkpoint: &Arc<Checkpoint>) {
         let mut state = self.0.state.lock();
         if state.is_of(checkpoint) {
@@ -115,7 +114,7 @@ impl Standby {
         }
     }
 
-    /// Nothing stands by from now on. Waits for threads under way.
+    /// Turns the standby off. Waits for running threads.
     pub(super) fn end(&self) {
         let ended = std::mem::replace(&mut *self.0.state.lock(), State::Ended);
         self.0.changed.notify_all();
@@ -146,7 +145,7 @@ impl Drop for Counted {
 
 impl Shared {
     fn open(&self, checkpoint: &Arc<Checkpoint>) {
-        // Whoever asks for it opens it again and gets the error.
+        // The next request opens it again and gets the error.
         let opened = checkpoint.open().ok();
         let mut state = self.state.lock();
         let unwanted = match opened {

@@ -76,7 +76,7 @@ fn a_fork_is_independent_and_can_be_rewound_itself() {
     assert_eq!(value(&other, "a").as_deref(), Some("1"));
     assert_eq!(value(&timeline, "a").as_deref(), Some("2"));
     assert_eq!(timeline.rewind("own").unwrap_err().kind(), ErrorKind::NotFound);
-    // It outlives what it was made of.
+    // It outlives its checkpoint.
     timeline.close().unwrap();
     drop(timeline);
     put(&fork, "a", "5");
@@ -118,7 +118,7 @@ fn cells_expire_by_the_clock_of_their_store() {
     assert_eq!(value(&timeline, "a"), None);
     assert_eq!(value(&fork, "a").as_deref(), Some("1"));
     assert_eq!(fork.clock_mode(), ClockMode::Manual(5 * DAY_MS));
-    // The clock is not a part of the state.
+    // The clock is not part of the state.
     timeline.rewind("one").unwrap();
     assert_eq!(timeline.clock_mode(), ClockMode::Manual(6 * DAY_MS + 1));
     assert_eq!(value(&timeline, "a"), None);
@@ -149,7 +149,7 @@ fn writers_during_a_checkpoint_lose_nothing_that_was_acknowledged_before_it() {
             let mut scanner = fork.engine().table("t".parse().unwrap()).scan(&Scan::new()).unwrap();
             let mut row = hblite_model::RowResult::default();
             while scanner.next_row(&mut row).unwrap() {
-                // Without a gap: a writer's later write is there only with its earlier ones.
+                // Without a gap: a writer's later write is there only if its earlier ones are.
                 assert_eq!(row.row(), format!("{rows:08}").as_bytes());
                 rows += 1;
             }
@@ -219,7 +219,7 @@ fn a_rewind_that_is_cut_off_is_done_or_not() {
         timeline.checkpoint("one").unwrap();
         let before = state(&timeline);
         change(&timeline);
-        // A durable write makes all that is before it in the log durable too.
+        // A durable write makes everything before it in the log durable too.
         create(&timeline, "v", ColumnFamilyDescriptor::new("f"));
         let after = state(&timeline);
         let start = fs.operation_count();

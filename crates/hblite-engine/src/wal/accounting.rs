@@ -1,18 +1,18 @@
-//! Which segments of the log are still needed, and by whom.
+//! Which segments of the log are still needed, and by which regions.
 //!
-//! A segment is needed as long as some region has an entry in it that is in no HFile. Per closed
-//! segment and region the highest sequence id is kept; a flush up to that id lets go of it.
-//! Segments leave in the order of their numbers only, so that what remains is one unbroken piece
-//! of log. (HBase's `SequenceIdAccounting` keeps the lowest unflushed ids for the same question.)
+//! A segment is needed as long as some region has an entry in it that is in no HFile. For each
+//! closed segment and region the highest sequence id is kept; a flush up to that id releases it.
+//! Segments are removed only in the order of their numbers, so that the rest of the log has no gap.
+//! (HBase's `SequenceIdAccounting` keeps the lowest unflushed ids for the same purpose.)
 //!
-//! Threads: [`Accounting`] stands behind a lock of its own, which is taken after the log's lock
-//! where both are; the numbers in [`WalRegion`] are written under the log's lock.
+//! Threads: [`Accounting`] has its own lock, which is taken after the log's lock if both are
+//! needed; the numbers in [`WalRegion`] are written under the log's lock.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A region as the log knows it: what appends are made for. Cheap to clone.
+/// A region as the log knows it; each append belongs to one. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct WalRegion(Arc<RegionState>);
 
@@ -23,7 +23,7 @@ struct RegionState {
     segment: AtomicU64,
     /// The sequence id of the last append.
     highest: AtomicU64,
-    /// The same, since the region was last asked for: ids ascend from then on.
+    /// The same, since the region was last requested; ids ascend from then on.
     last: AtomicU64,
     /// Sequence ids up to this are in HFiles.
     flushed: AtomicU64,
@@ -45,7 +45,7 @@ impl WalRegion {
         &self.0.name
     }
 
-    /// Notes an append to `segment`. True if it is the region's first one there.
+    /// Records an append to `segment`. True if it is the region's first one there.
     #[inline]
     pub(super) fn appended(&self, segment: u64, sequence_id: u64) -> bool {
         let last = self.0.last.swap(sequence_id, Ordering::Relaxed);
@@ -54,13 +54,13 @@ impl WalRegion {
         self.0.segment.swap(segment, Ordering::Relaxed) != segment
     }
 
-    /// Notes that an entry is appended to `segment` that did not get there before. True if it is
-    /// the region's first one there.
+    /// Records an append to `segment` of an entry that was undone before. True if it is the
+    /// region's first one there.
     pub(super) fn appended_again(&self, segment: u64) -> bool {
         self.0.segment.swap(segment, Ordering::Relaxed) != segment
     }
 
-    /// Whether an entry of it is in no HFile.
+    /// Whether it has an entry that is in no HFile.
     pub(super) fn is_needed(&self) -> bool {
         self.highest() > self.0.flushed.load(Ordering::Relaxed)
     }
@@ -79,7 +79,7 @@ pub(super) struct ClosedSegment {
 }
 
 impl ClosedSegment {
-    /// Notes an entry.
+    /// Records an entry.
     pub(super) fn note(&mut self, region: &str, sequence_id: u64) {
         match self.regions.get_mut(region) {
             Some(highest) => *highest = sequence_id.max(*highest),
@@ -96,7 +96,7 @@ pub(super) struct Accounting {
 }
 
 impl Accounting {
-    /// The account of a log that was found with these segments, in order.
+    /// The accounting of an existing log with these segments, in order.
     pub(super) fn with_segments(closed: impl IntoIterator<Item = ClosedSegment>) -> Self {
         let closed: VecDeque<ClosedSegment> = closed.into_iter().collect();
         assert!(closed.iter().is_sorted_by(|left, right| left.number < right.number));
@@ -106,7 +106,7 @@ impl Accounting {
     /// The region of this name.
     pub(super) fn region(&mut self, name: &str) -> WalRegion {
         if let Some(region) = self.regions.get(name) {
-            // A region that is opened again may give out ids again whose records were taken back.
+            // A region that is opened again may reuse ids whose records were undone.
             region.0.last.store(0, Ordering::Relaxed);
             return region.clone();
         }
@@ -115,7 +115,7 @@ impl Accounting {
         region
     }
 
-    /// Takes over a segment that gets no more records, with the regions that appended to it.
+    /// Adds a segment that gets no more records, with the regions that appended to it.
     pub(super) fn close_segment(&mut self, number: u64, regions: &[WalRegion]) {
         let mut closed = ClosedSegment { number, regions: BTreeMap::new() };
         assert!(self.closed.back().is_none_or(|last| last.number < number), "segments ascend");
@@ -132,7 +132,7 @@ impl Accounting {
         self.closed.retain(|segment| segment.number <= number);
     }
 
-    /// Notes that the region's entries up to this sequence id are in HFiles.
+    /// Records that the region's entries up to this sequence id are in HFiles.
     pub(super) fn flushed(&mut self, name: &str, up_to_sequence_id: u64) {
         if let Some(region) = self.regions.get(name) {
             region.0.flushed.fetch_max(up_to_sequence_id, Ordering::Relaxed);
@@ -144,20 +144,20 @@ impl Accounting {
         }
     }
 
-    /// Forgets a region: nothing of it is needed any more.
+    /// Removes a region: none of its entries is needed any more.
     pub(super) fn removed(&mut self, name: &str) {
         self.flushed(name, u64::MAX);
         self.regions.remove(name);
     }
 
-    /// Takes out the oldest segments that are not needed.
+    /// Removes the oldest segments that are not needed.
     pub(super) fn take_removable(&mut self) -> Vec<u64> {
         let needed = self.closed.iter().position(|segment| !segment.regions.is_empty());
         let count = needed.unwrap_or(self.closed.len());
         self.closed.drain(..count).map(|segment| segment.number).collect()
     }
 
-    /// Takes back segments that could not be removed.
+    /// Adds segments back that could not be removed.
     pub(super) fn put_back(&mut self, numbers: &[u64]) {
         for number in numbers.iter().rev() {
             assert!(self.closed.front().is_none_or(|first| number < &first.number));

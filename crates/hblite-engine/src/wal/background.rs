@@ -1,8 +1,8 @@
-//! The thread for work in the background: ASYNC_WAL writes and early syncs of a segment.
+//! The background thread: ASYNC_WAL writes and early syncs of a segment.
 //!
-//! It is started by the first ring, so a store that never needs it has none. Between a ring and
-//! the write it pauses for [`PAUSE`], so that one write serves many appends. What could not be
-//! written is tried again until it can be.
+//! It is started by the first request, so a store that never needs it has none. Between a request
+//! and the write it pauses for [`PAUSE`], so that one write serves many appends. A failed write is
+//! retried until it succeeds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use super::syncer::Syncer;
 /// How long an ASYNC_WAL record waits for others.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How long the thread waits after a write that failed before it tries again.
+/// How long the thread waits after a failed write before it tries again.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
 /// The thread and its bell.
@@ -34,7 +34,7 @@ struct Bell {
 }
 
 impl Background {
-    /// Asks for a catch-up soon.
+    /// Requests a write soon.
     pub(super) fn ring(&self, syncer: &Arc<Syncer>) {
         if self.bell.is_rung.swap(true, Ordering::AcqRel) {
             return;
@@ -46,7 +46,7 @@ impl Background {
             let work = move || bell.work(&shared);
             match thread::Builder::new().name("hblite-wal".to_owned()).spawn(work) {
                 Ok(started) => *thread = Some(started),
-                // No thread to be had: the caller does its work.
+                // No thread can be started: the caller does the work.
                 Err(_) => {
                     self.bell.is_rung.store(false, Ordering::Release);
                     let _ = syncer.catch_up();

@@ -1,11 +1,11 @@
-//! Finds the segments that are the log among the files of a directory. See [`super::replay`].
+//! Finds the segments of the log among the files of a directory. See [`super::replay`].
 //!
 //! The log's head names the newest segment, each segment its predecessor, back to the oldest that
-//! is needed: number and salt must be those of the file, and the store the one that is opened. A
+//! is needed. Number and salt must match the file, and the store must be the one that is opened. A
 //! log of version 1 has no head; there the newest file is the newest segment.
 //!
-//! A file beside this chain is a left-over if it can be one: a segment that was no longer needed
-//! when its removal was cut short, or one whose first record was never written. Anything else is
+//! A file outside this chain is a leftover if it can be one: a segment that was no longer needed
+//! when its removal was interrupted, or one whose first record was never written. Anything else is
 //! damage. A salvage sets such files aside (see [`Chain::strays`]).
 
 use std::collections::BTreeMap;
@@ -35,8 +35,8 @@ pub(super) struct SegmentFile {
 }
 
 impl SegmentFile {
-    /// The content of the file. It is not mapped: whatever becomes of the file then, the process
-    /// lives on.
+    /// The content of the file. It is not mapped, so whatever happens to the file cannot kill the
+    /// process.
     pub(super) fn read(&self, env: &Env) -> Result<Vec<u8>> {
         env.fs.read_large(&self.path).map_err(|error| Error::io("read", &self.path, error))
     }
@@ -67,7 +67,7 @@ pub(super) struct Chain {
     /// Numbers of files that apparently never were one; a salvage skips them.
     pub(super) strays: Vec<u64>,
     pub(super) highest_number: u64,
-    /// What the head says; nothing if there is none.
+    /// What the head says; `None` if there is none.
     pub(super) head: Option<Head>,
 }
 
@@ -124,7 +124,7 @@ fn list_segments(env: &Env, dir: &Path) -> Result<BTreeMap<u64, u64>> {
         .collect()
 }
 
-/// What is known of a segment before its file is looked at.
+/// What is known about a segment before its file is read.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     number: u64,
@@ -136,10 +136,10 @@ struct Link {
 /// What a file turned out to be.
 enum Found {
     Segment(Box<SegmentFile>),
-    /// The file ends within its header, as after a creation that was cut short.
+    /// The file ends within its header, as after an interrupted creation.
     Unfinished,
     Missing,
-    /// Something else; the words say what is wrong.
+    /// Something else; the text says what is wrong.
     Damaged(String),
 }
 
@@ -148,7 +148,7 @@ struct Finder<'a> {
     dir: &'a Path,
     options: ReplayOptions,
     salvaged: &'a mut Vec<Salvaged>,
-    /// Length of the files by number.
+    /// Lengths of the files by number.
     files: BTreeMap<u64, u64>,
     head: Option<Head>,
 }
@@ -197,7 +197,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Whether segments with records go on where the head says that the log ends.
+    /// Whether segments with records follow the end of the log that the head names.
     fn is_outdated(&self, head: Head) -> Result<bool> {
         let mut end = Some(head.salt).filter(|_| head.state != HeadState::Empty);
         let newer: Vec<(u64, u64)> =
@@ -218,7 +218,7 @@ impl Finder<'_> {
         Ok(false)
     }
 
-    /// Whether the segment that the head names is another one, and fits the one before it.
+    /// Whether the segment that the head names was replaced by another that fits its predecessor.
     fn is_of_another_time(&self, head: Head) -> Result<bool> {
         let Some(newest) = self.known_header(head.newest)? else { return Ok(false) };
         let Some(Link { number, salt, .. }) = previous(&newest) else { return Ok(false) };
@@ -226,7 +226,7 @@ impl Finder<'_> {
         Ok(newest.salt != head.salt && before.is_some_and(|before| Some(before.salt) == salt))
     }
 
-    /// The header of a file that is there, if it is a segment of this store.
+    /// The header of an existing file, if it is a segment of this store.
     fn known_header(&self, number: u64) -> Result<Option<SegmentHeader>> {
         let is_there = self.files.contains_key(&number);
         if is_there { Ok(self.header(number)?.ok()) } else { Ok(None) }
@@ -315,7 +315,7 @@ impl Finder<'_> {
         Ok(bytes)
     }
 
-    /// The header of a file; the inner error says why it is none of this store's.
+    /// The header of a file; the inner error says why it is not one of this store's.
     fn header(&self, number: u64) -> Result<std::result::Result<SegmentHeader, String>> {
         let header = SegmentHeader::decode(&self.start(number)?);
         Ok(header.and_then(|header| {
@@ -324,7 +324,7 @@ impl Finder<'_> {
                 return Err(format!("this is segment {}", header.number));
             }
             if header.previous_end.segment >= number || header.oldest_live > number {
-                return Err("the header makes no sense".to_owned());
+                return Err("the header is invalid".to_owned());
             }
             match header.lineage {
                 Some(Lineage { store, .. }) if is_foreign(expected, store) => {
@@ -353,8 +353,8 @@ impl Finder<'_> {
         })
     }
 
-    /// Reports a segment that is needed and not what it must be. A salvage reads its records all
-    /// the same if they can be identified, that is, if the salt is known.
+    /// Reports a needed segment that is not what it must be. A salvage still reads its records if
+    /// they can be identified, that is, if the salt is known.
     fn give_up(&mut self, link: Link, what: String) -> Result<Option<SegmentFile>> {
         let path = segment_path(self.dir, link.number);
         let length = self.files.get(&link.number).copied().unwrap_or(0);
@@ -407,7 +407,7 @@ impl Finder<'_> {
                 // Without a head a torn tail leaves later segments behind.
                 Ok(header) if number < oldest_needed || header.lineage.is_none() => None,
                 Ok(header) if length <= header.size() => None,
-                Ok(_) => Some("the segment has records and no place in the log".to_owned()),
+                Ok(_) => Some("the segment has records but does not belong to the log".to_owned()),
                 Err(_) if is_unfinished(&self.start(number)?) => None,
                 Err(what) => Some(what),
             };

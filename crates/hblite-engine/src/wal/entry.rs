@@ -1,11 +1,11 @@
-//! The records of a log: written, checked and decoded. The drawing is at the head of [`super`].
+//! The records of a log: written, checked and decoded. The format is drawn at the head of
+//! [`super`].
 //!
 //! Invariant: a record is valid only at its own place. Its checksum starts from the segment's salt
-//! and the record's offset, so that neither a user's value that holds a copy of some log, nor
-//! stale bytes of another file, can pass for a record.
+//! and the record's offset, so that neither a user's value with a copy of a log, nor stale bytes of
+//! another file, can be mistaken for a record.
 //!
-//! Decoding borrows from the bytes it is given and checks every length against them; it allocates
-//! nothing.
+//! Decoding borrows from its input and checks every length against it; it allocates nothing.
 
 use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
 use hblite_model::{CellBuffer, CellRef, Error, Nonce, Result};
@@ -14,9 +14,9 @@ use super::segment::LogPosition;
 
 /// Bytes in front of each payload: its length and its checksum.
 pub(super) const RECORD_HEADER_SIZE: usize = 4 + 4;
-/// Longest payload in bytes: 1 GiB.
+/// Maximum length of a payload in bytes: 1 GiB.
 pub(super) const PAYLOAD_LENGTH_MAX: usize = 1 << 30;
-/// Longest name of a region in bytes.
+/// Maximum length of a region's name in bytes.
 pub(super) const REGION_NAME_LENGTH_MAX: usize = 64;
 
 const KIND_EDIT: u8 = 1;
@@ -33,12 +33,12 @@ const TAGS_LENGTH_SIZE: usize = 2;
 
 const _: () = assert!(EDIT_LENGTH_MIN == 23 && MARK_LENGTH == 25);
 
-/// When and by whom a write was asked for.
+/// The time and nonce of a write.
 #[derive(Debug, Clone, Copy)]
 pub struct EditOrigin {
     /// Milliseconds since 1970-01-01 UTC.
     pub write_time: i64,
-    /// By which a repeat of the write is known.
+    /// Identifies a retry of the write.
     pub nonce: Option<Nonce>,
 }
 
@@ -47,22 +47,22 @@ pub struct EditOrigin {
 pub(super) struct Mark {
     /// All of the log before this survives a power cut.
     pub(super) synced: LogPosition,
-    /// The oldest segment that is still needed; older ones may be gone or come back.
+    /// The oldest segment that is still needed; older ones may be missing, or reappear.
     pub(super) oldest_live: u64,
 }
 
-/// One decoded write (`WALKeyImpl` and `WALEdit`), lent from the log's bytes.
+/// One decoded write (`WALKeyImpl` and `WALEdit`), borrowed from the log's bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct WalEntry<'a> {
     /// The encoded name of the region.
     pub region: &'a str,
-    /// The place of the write in the order of its region.
+    /// The position of the write in the order of its region.
     pub sequence_id: u64,
     /// Milliseconds since 1970-01-01 UTC at the write.
     pub write_time: i64,
-    /// By which a repeat of the write is known.
+    /// Identifies a retry of the write.
     pub nonce: Option<Nonce>,
-    /// The number of the segment that it stands in.
+    /// The number of its segment.
     pub segment: u64,
     /// The offset of its record there.
     pub offset: u64,
@@ -71,7 +71,7 @@ pub struct WalEntry<'a> {
 }
 
 impl<'a> WalEntry<'a> {
-    /// An entry that stands in no segment.
+    /// An entry that is in no segment.
     pub(super) fn of_cells(
         region: &'a str,
         sequence_id: u64,
@@ -165,7 +165,7 @@ impl Place {
     }
 }
 
-/// Refuses what no record can hold.
+/// Refuses what does not fit into a record.
 ///
 /// # Errors
 /// `IllegalArgument` if the cells are larger than 1 GiB.
@@ -177,7 +177,7 @@ pub(super) fn check_edit(edit: &CellBuffer) -> Result<()> {
     Ok(())
 }
 
-/// Appends the record of an edit, which was checked, to `out`; `place` is where it will stand.
+/// Appends the record of a checked edit to `out`; `place` is its position.
 pub(super) fn write_edit(
     out: &mut Vec<u8>,
     place: Place,
@@ -205,7 +205,7 @@ pub(super) fn write_edit(
     });
 }
 
-/// Appends the record of a payload that was one before, at another place.
+/// Appends the record of a payload that was a record before, at another position.
 pub(super) fn write_payload(out: &mut Vec<u8>, place: Place, payload: &[u8]) {
     write_record(out, place, |out| out.extend_from_slice(payload));
 }
@@ -232,8 +232,8 @@ fn write_record(out: &mut Vec<u8>, place: Place, write_payload: impl FnOnce(&mut
     out[start + 4..payload].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// A payload whose length and first bytes could be those of a record; the checksum is not looked
-/// at, so this is cheap.
+/// A payload whose length and first bytes could be those of a record; the checksum is not checked,
+/// so this is cheap.
 pub(super) fn plausible_payload(bytes: &[u8]) -> Option<&[u8]> {
     let (header, rest) = bytes.split_first_chunk::<RECORD_HEADER_SIZE>()?;
     let length = u32::from_be_bytes([header[0], header[1], header[2], header[3]]) as usize;
@@ -252,7 +252,7 @@ pub(super) fn plausible_payload(bytes: &[u8]) -> Option<&[u8]> {
     plausible.then_some(payload)
 }
 
-/// Whether these are the first bytes of a record, and not all of it.
+/// Whether these are the first bytes of a record, but not all of it.
 pub(super) fn is_start_of_record(bytes: &[u8]) -> bool {
     let Some((header, payload)) = bytes.split_first_chunk::<RECORD_HEADER_SIZE>() else {
         return true;
@@ -274,14 +274,14 @@ pub(super) fn is_start_of_record(bytes: &[u8]) -> bool {
         }
 }
 
-/// The payload of the record that begins `bytes` and stands at `place`, if there is a valid one.
+/// The payload of the record at the beginning of `bytes`, at `place`, if there is a valid one.
 pub(super) fn valid_payload(bytes: &[u8], place: Place) -> Option<&[u8]> {
     let payload = plausible_payload(bytes)?;
     let stored = u32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);
     (place.checksum(payload) == stored).then_some(payload)
 }
 
-/// Decodes a payload that stands at `position` and whose checksum was right.
+/// Decodes a payload at `position` whose checksum was correct.
 pub(super) fn decode(position: LogPosition, payload: &[u8]) -> Decoded<Payload<'_>> {
     match payload.split_first() {
         Some((&KIND_EDIT, rest)) => decode_edit(position, false, rest).map(Payload::Edit),

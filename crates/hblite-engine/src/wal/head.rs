@@ -11,15 +11,15 @@
 //! └────────────┴─────────┴────────────┴──────────┴────────────┴─────────┴────────────┴───┴───────┘
 //! ```
 //!
-//! A segment names its predecessor, so each but the newest one is vouched for. The head vouches for
+//! Each segment names its predecessor, so all but the newest one are verified. The head verifies
 //! the newest: without it, a missing or replaced end of the log could not be detected.
 //!
 //! Invariants:
-//! 1. The head names a segment before its first record is written, durably; so a segment that is
-//!    newer than the head says has no records.
+//! 1. The head names a segment, durably, before its first record is written. So a segment newer
+//!    than the one in the head has no records.
 //! 2. The head says that the log is closed only when all of it is durable, and that it is empty
 //!    only when no segment is needed, before the first is removed.
-//! 3. It is replaced by a rename, so it is whole or missing; no number is ever used again.
+//! 3. It is replaced by a rename, so it is complete or missing; no number is ever reused.
 
 use std::ffi::OsString;
 use std::io;
@@ -41,7 +41,7 @@ const _: () = assert!(8 + 4 + 4 + StoreId::SIZE + 8 + 4 + 8 + 8 == CHECKSUM_OFFS
 /// How the log ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeadState {
-    /// In the newest segment; where, only the segment shows.
+    /// In the newest segment, at an offset that only the segment shows.
     Running,
     /// At this offset of the newest segment. All of it is durable.
     Closed { end: u64 },
@@ -115,7 +115,7 @@ impl Head {
         })
     }
 
-    /// Reads the head of the log in `dir`; nothing if it has none.
+    /// Reads the head of the log in `dir`; `None` if it has none.
     ///
     /// # Errors
     /// `CorruptWal` if the file is damaged; `Io`.
@@ -137,7 +137,7 @@ impl Head {
         }
     }
 
-    /// Writes the new head of the log in `dir` beside the old one; when it is synced,
+    /// Writes the new head of the log in `dir` next to the old one; when it is synced,
     /// [`Head::put_in_place`] replaces the old one with it. A failure changes nothing.
     pub(super) fn prepare(
         &self,
@@ -153,7 +153,8 @@ impl Head {
         Ok(file)
     }
 
-    /// Puts the head that was prepared in place. After a failure the old one or the new one is.
+    /// Moves the prepared head into place. After a failure, either the old one or the new one is in
+    /// place.
     pub(super) fn put_in_place(fs: &dyn FileSystem, dir: &Path) -> io::Result<()> {
         fs.rename(&temporary_path(dir), &head_path(dir))
     }

@@ -1,7 +1,7 @@
 //! Keeps the log while a copy of it is made.
 //!
-//! While a [`SegmentHold`] lives no segment is removed. What it gives are segments that get no more
-//! records: they can be copied or linked at leisure, and are the log up to one moment.
+//! While a [`SegmentHold`] lives, no segment is removed. It provides segments that get no more
+//! records: they can be copied or linked at any time, and are the log up to one moment.
 //!
 //! Threads: any; several holds may live at once.
 
@@ -32,12 +32,12 @@ pub struct SealedLog {
 }
 
 impl SealedLog {
-    /// Its segments, oldest first: whole and durable.
+    /// Its segments, oldest first: complete and durable.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// Writes the head of a copy of it, durably, beside `dir`, which is where the segments go.
+    /// Writes the head of a copy of it, durably, next to `dir`, the directory for the segments.
     ///
     /// # Errors
     /// `Io`.
@@ -47,8 +47,8 @@ impl SealedLog {
 }
 
 impl Wal {
-    /// Keeps all segments that are there, and those to come, until the hold is dropped. Waits for a
-    /// removal that is under way.
+    /// Keeps all existing and future segments until the hold is dropped. Waits for a removal in
+    /// progress.
     pub fn hold_segments(&self) -> SegmentHold<'_> {
         self.removal.lock().holds += 1;
         SegmentHold { wal: self }
@@ -56,8 +56,8 @@ impl Wal {
 }
 
 impl SegmentHold<'_> {
-    /// Ends the active segment and gives the log up to there. Everything that was appended before
-    /// the call is in it.
+    /// Ends the active segment and returns the log up to there, with everything appended before the
+    /// call.
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed.
@@ -68,8 +68,8 @@ impl SegmentHold<'_> {
         if tail.active_number().is_none() && syncer.accounting.lock().closed_count() == 0 {
             return Ok(SealedLog { files: Vec::new(), head: None });
         }
-        // Without this mark removed segments would be missed: the one that tells that they are not
-        // needed may stand in the next segment.
+        // Without this mark, removed segments would be reported as missing: the mark that says that
+        // they are not needed may be in the next segment.
         tail.append_mark(syncer.context());
         tail.request_roll();
         tail.append_mark(syncer.context());
@@ -78,14 +78,14 @@ impl SegmentHold<'_> {
         let (store, state) = (tail.store(), HeadState::Closed { end: end.offset });
         let head = Head { store, newest: end.segment, salt, state };
         drop(tail);
-        // Their records may not have been written so far.
+        // Their records may not have been written yet.
         self.wal.sync_all()?;
         let dir = &syncer.dir;
         let files = numbers.into_iter().map(|number| segment_path(dir, number)).collect();
         Ok(SealedLog { files, head: Some(head) })
     }
 
-    /// As [`super::replay`], of a sealed log, while others write on.
+    /// Like [`super::replay`], for a sealed log, while other threads keep writing.
     ///
     /// # Errors
     /// As [`super::replay`].
@@ -106,7 +106,7 @@ impl SegmentHold<'_> {
 impl Drop for SegmentHold<'_> {
     fn drop(&mut self) {
         self.wal.removal.lock().holds -= 1;
-        // What fails is tried again after the next flush.
+        // A failure is retried after the next flush.
         let _ = self.wal.remove_unneeded();
     }
 }

@@ -1,9 +1,9 @@
 //! The write-ahead log: one per open directory, shared by all regions.
 //!
 //! A write is appended before it is applied, and acknowledged when the log has reached what the
-//! write's [`Durability`] promises. After the process ended, [`replay`] gives back what the log
-//! holds. The log is a row of files, the segments; a full one is followed by a new one, and the
-//! oldest are removed when every region has flushed what stands in them.
+//! write's [`Durability`] promises. After the process has ended, [`replay`] returns what the log
+//! holds. The log is a sequence of files, the segments; a full one is followed by a new one, and
+//! the oldest are removed when every region has flushed its entries in them.
 //!
 //! ```text
 //! WALs/hblite-wal.0000000007
@@ -32,21 +32,21 @@
 //! is HBase's `KeyValue`, then its tags. One edit is one atomic write to one region.
 //!
 //! Invariants:
-//! 1. Of one region, the order of the records is the order of the sequence ids.
-//! 2. A segment is durable before its successor is created; so damage is explained by a power cut
-//!    only in the newest one.
+//! 1. Within a region, the order of the records is the order of the sequence ids.
+//! 2. A segment is durable before its successor is created, so a power cut can explain damage only
+//!    in the newest one.
 //! 3. A segment's header and name are durable, and the head names it, before its first record is
-//!    written; so a file that is missing, older or of another store is noticed.
-//! 4. Segments are removed in order. Before a removal a mark says durably that the segment is not
-//!    needed, so one that comes back after a power cut is not read.
-//! 5. A record is in the log if its write succeeded, and is absent if its write failed: a
-//!    write that failed is undone. A sync of records or names that failed is never tried again:
-//!    the log refuses everything from then on. New files without records are given up instead.
+//!    written; so a file that is missing, older or from another store is detected.
+//! 4. Segments are removed in order. Before a removal, a durable mark says that the segment is not
+//!    needed, so one that reappears after a power cut is not read.
+//! 5. A record is in the log if its write succeeded, and absent if its write failed, because a
+//!    failed write is undone. A failed sync of records or names is never retried: the log refuses
+//!    everything from then on. New files without records are abandoned instead.
 //!
-//! What a replay calls a torn tail and what it calls damage: see `replay.rs`.
+//! For the difference between a torn tail and damage, see `replay.rs`.
 //!
 //! Threads: a [`Wal`] is shared by all writers. The log's lock is held for a copy of the record;
-//! writing and syncing are done outside of it by one thread for all (see `syncer.rs`).
+//! writing and syncing are done outside it, by one thread for all (see `syncer.rs`).
 
 mod accounting;
 mod background;
@@ -90,7 +90,7 @@ use self::syncer::{Goal, Syncer};
 use self::writer::{Previous, Tail};
 use crate::layout::StoreId;
 
-/// The greatest size at which a segment may be declared full: 1 GiB.
+/// The maximum size of a segment: 1 GiB.
 const ROLL_SIZE_BYTES_MAX: u64 = 1 << 30;
 
 /// Settings of a log.
@@ -103,7 +103,7 @@ pub struct WalOptions {
     /// With more segments than this, [`Wal::regions_to_flush`] names regions; default 32
     /// (`hbase.regionserver.maxlogs`).
     pub segments_max: usize,
-    /// An append that finds more than this waiting to be written writes it itself; default 1 MiB.
+    /// If more bytes than this wait to be written, an append writes them itself; default 1 MiB.
     pub buffer_size_bytes: usize,
 }
 
@@ -119,14 +119,14 @@ setters! { WalOptions:
     with_buffer_size_bytes sets buffer_size_bytes: usize;
 }
 
-/// The place of an appended record, to wait for.
+/// The position of an appended record, to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WalTicket(u64);
 
 /// A write-ahead log, open for appends.
 ///
-/// Dropping it writes what was appended, as [`Durability::AsyncWal`] promises, and leaves the
-/// files; [`Wal::close`] also makes them durable or, if nothing in them is needed, removes them.
+/// Dropping it writes what was appended, as [`Durability::AsyncWal`] promises, and keeps the files;
+/// [`Wal::close`] also makes them durable or, if nothing in them is needed, removes them.
 #[derive(Debug)]
 pub struct Wal {
     syncer: Arc<Syncer>,
@@ -142,7 +142,7 @@ struct Removal {
     holds: usize,
 }
 
-/// The store that the log in `dir` belongs to; nothing if there is no log, or it does not say.
+/// The store that the log in `dir` belongs to; `None` if there is no log, or it does not say.
 ///
 /// # Errors
 /// `Io`; `CorruptWal` if the log's head is damaged.
@@ -156,14 +156,15 @@ pub fn head_file(dir: &Path) -> PathBuf {
 }
 
 impl Wal {
-    /// Continues the log in `dir` that `found` is the replay of.
+    /// Continues the log in `dir`; `found` is the result of its replay.
     ///
     /// The first segment is created by the first append, so that opening costs nothing. The caller
-    /// holds the lock of the directory and tells [`Wal::region_flushed`] or
-    /// [`Wal::region_removed`] of each of [`ReplayReport::regions`] when it no longer needs it.
+    /// holds the lock of the directory, and calls [`Wal::region_flushed`] or
+    /// [`Wal::region_removed`] for each of [`ReplayReport::regions`] when its entries are no longer
+    /// needed.
     ///
     /// # Errors
-    /// `IllegalArgument` for settings out of range. `Io`, or `RegionServerStopped` if left-over
+    /// `IllegalArgument` for settings out of range. `Io`, or `RegionServerStopped` if leftover
     /// files could not be removed.
     pub fn open(env: &Env, dir: &Path, options: WalOptions, found: &ReplayReport) -> Result<Self> {
         if !(1 << 10..=ROLL_SIZE_BYTES_MAX).contains(&options.roll_size_bytes) {
@@ -196,7 +197,7 @@ impl Wal {
         if found.left_over.is_empty() {
             return Ok(());
         }
-        // The head or a mark says so, and may come from a process that was killed before it synced.
+        // The head or a mark says so, but its process may have been killed before it synced.
         self.sync_all()?;
         let dir = &self.syncer.dir;
         let named = Head::make_durable(self.syncer.env.fs.as_ref(), dir);
@@ -204,14 +205,14 @@ impl Wal {
         let is_newest = |number: &u64| found.head.is_none_or(|head| head.newest == *number);
         let is_empty = found.head.is_some_and(|head| head.state == HeadState::Empty);
         if !is_empty && found.left_over.iter().any(is_newest) {
-            // It may only go when the head names another one.
+            // It may be removed only when the head names another one.
             self.mark(Goal::Synced)?;
         }
         self.remove_segments(&found.left_over)?;
         self.sync_dir()
     }
 
-    /// Moves a file that is not what its name says to `archive/`, beside the log.
+    /// Moves a file that is not what its name says to `archive/`, next to the log.
     fn set_aside(&self, number: u64) -> Result<()> {
         let (fs, dir) = (self.syncer.env.fs.as_ref(), &self.syncer.dir);
         let path = segment_path(dir, number);
@@ -227,8 +228,8 @@ impl Wal {
         fs.rename(&path, &target).map_err(io)
     }
 
-    /// Refuses all writes once the file at `path` is no longer this lock, the lock of the store:
-    /// then its directory was removed, moved or replaced.
+    /// Refuses all writes once the file at `path` is no longer the store's lock, which means that
+    /// the directory was removed, moved or replaced.
     pub fn watch(&self, lock: Weak<dyn FileLock>, path: PathBuf) {
         self.syncer.watch.watch(lock, path);
     }
@@ -259,19 +260,19 @@ impl Wal {
     }
 
     /// Appends an edit, the cells of one atomic write to one region, as one record. Their own
-    /// sequence ids are not looked at.
+    /// sequence ids are ignored.
     ///
-    /// `assign` gives the sequence id. It is called under the log's lock, so that log order is id
-    /// order; it must be quick and must not use the log. Nothing is promised until [`Wal::sync`].
+    /// `assign` returns the sequence id. It is called under the log's lock, so that log order is id
+    /// order; it must be fast and must not use the log. Nothing is durable until [`Wal::sync`].
     ///
     /// `durability` is that of the [`Wal::sync`] that follows: records that no caller waits for are
-    /// kept when they cannot be written, until they can be.
+    /// kept, if they cannot be written, until they can be.
     ///
     /// # Errors
-    /// `RegionTooBusy` if the log could not be written lately and still cannot be,
+    /// `RegionTooBusy` if a recent write of the log failed and writing is still not possible,
     /// `RegionServerStopped` if it failed before or is closed, `IllegalArgument` if the cells are
-    /// larger than 1 GiB; `assign` was not called then.
-    /// After `assign` was called an append does not fail.
+    /// larger than 1 GiB; in these cases `assign` was not called. After the call of `assign`, an
+    /// append does not fail.
     #[inline]
     pub fn append(
         &self,
@@ -290,7 +291,7 @@ impl Wal {
         let (ticket, waiting) = (WalTicket(tail.appended()), tail.unwritten_bytes());
         drop(tail);
         if waiting > self.options.buffer_size_bytes {
-            // A failure is remembered, and whoever waits for the record hears of it.
+            // A failure is recorded, and returned to whoever waits for the record.
             let _ = self.syncer.reach(ticket.0, Goal::Written);
         }
         if is_sync_due {
@@ -299,11 +300,11 @@ impl Wal {
         Ok(ticket)
     }
 
-    /// Waits until the record, and all before it, are as safe as `durability` says.
+    /// Waits until the record, and all before it, are as durable as `durability` requires.
     ///
     /// # Errors
     /// `RegionTooBusy` if it could not be written, for lack of space for example: it is not in the
-    /// log, and the write can be repeated. `RegionServerStopped` if the log failed: whether the
+    /// log, and the write can be retried. `RegionServerStopped` if the log failed: whether the
     /// record will be found by a replay is unknown.
     #[inline]
     pub fn sync(&self, ticket: WalTicket, durability: Durability) -> Result<()> {
@@ -328,8 +329,8 @@ impl Wal {
         self.syncer.sync_all()
     }
 
-    /// An error if the log has failed, and refuses all that follows. Also looks whether the store's
-    /// directory is still in place, so this comes before files are created or removed.
+    /// An error if the log has failed, and refuses all that follows. Also checks whether the
+    /// store's directory is still in place, so this is called before files are created or removed.
     ///
     /// # Errors
     /// `RegionServerStopped` that says why.
@@ -337,7 +338,7 @@ impl Wal {
         self.syncer.check_place()
     }
 
-    /// As [`Wal::check`], for a write that is not logged: looks only at intervals.
+    /// Like [`Wal::check`], for a write that is not logged: checks only at intervals.
     ///
     /// # Errors
     /// As [`Wal::check`].
@@ -363,7 +364,7 @@ impl Wal {
         self.remove_unneeded()
     }
 
-    /// Notes that all entries of the region up to this sequence id are in HFiles, durably, and
+    /// Records that all entries of the region up to this sequence id are durably in HFiles, and
     /// removes the segments that are no longer needed.
     ///
     /// # Errors
@@ -373,8 +374,8 @@ impl Wal {
         self.remove_unneeded()
     }
 
-    /// Notes that nothing of the region in the log is needed: it was flushed and closed, or its
-    /// table is gone. To append for it again, ask [`Wal::region`] again.
+    /// Records that none of the region's entries in the log is needed: it was flushed and closed,
+    /// or its table was dropped. To append for it again, call [`Wal::region`] again.
     ///
     /// # Errors
     /// As [`Wal::region_flushed`].
@@ -383,22 +384,22 @@ impl Wal {
         self.remove_unneeded()
     }
 
-    /// The regions whose flush lets the log get back to [`WalOptions::segments_max`] segments,
-    /// sorted by name; none if it is not above.
+    /// The regions whose flush brings the log back to [`WalOptions::segments_max`] segments, sorted
+    /// by name; none if it is not above.
     pub fn regions_to_flush(&self) -> Vec<String> {
         let excess = self.segment_count().saturating_sub(self.options.segments_max);
         self.syncer.accounting.lock().regions_of_oldest(excess)
     }
 
-    /// Number of segments, the active one included.
+    /// Number of segments, including the active one.
     pub fn segment_count(&self) -> usize {
         let tail = self.syncer.tail.lock();
         let closed = self.syncer.accounting.lock().closed_count();
         closed + usize::from(tail.active_number().is_some())
     }
 
-    /// Makes the log durable and refuses all that follows. If every region has flushed, the files
-    /// are removed. Says whether nothing is left.
+    /// Makes the log durable and refuses everything from then on. If every region has flushed, the
+    /// files are removed. Returns whether nothing is left.
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed, `Io` if a file could not be removed.
@@ -440,7 +441,8 @@ impl Wal {
     }
 
     fn remove_unneeded(&self) -> Result<()> {
-        // To the end: who holds segments must find those that are left marked as the oldest.
+        // Locked to the end: a holder of segments must find the remaining ones marked as the
+        // oldest.
         let removal = self.removal.lock();
         if removal.holds > 0 {
             return Ok(());
@@ -479,7 +481,8 @@ impl Drop for Wal {
     fn drop(&mut self) {
         self.background.stop();
         let appended = self.syncer.tail.lock().live_end();
-        // Nobody is left to be told of a failure; who had to know has waited for the sync.
+        // There is no caller left for an error; callers that depend on the write have waited for
+        // the sync.
         let _ = self.syncer.reach(appended, Goal::Written);
     }
 }

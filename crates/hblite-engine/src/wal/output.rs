@@ -23,7 +23,7 @@ use super::writer::{Previous, Roll, Unwritten};
 #[derive(Debug, Clone)]
 pub(super) struct Failure {
     pub(super) what: String,
-    /// Whether the files are as if it had not been tried.
+    /// Whether the files are unchanged.
     pub(super) is_undone: bool,
     /// Whether there was no space.
     pub(super) is_full: bool,
@@ -34,7 +34,7 @@ pub(super) struct Failure {
 pub(super) type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
-    /// Nobody knows what is on the disk now.
+    /// The contents of the disk are unknown.
     pub(super) fn unknown(doing: &str, path: &Path, error: &io::Error) -> Self {
         Self { is_undone: false, ..Self::undone(doing, path, error) }
     }
@@ -49,7 +49,7 @@ impl Failure {
         Self { what, is_undone: false, is_full: false, is_displaced: true }
     }
 
-    /// What the log says from now on.
+    /// The error that the log returns from now on.
     pub(super) fn message(&self) -> String {
         match self.is_displaced {
             true => self.what.clone(),
@@ -62,8 +62,8 @@ impl Failure {
         Self { what, is_undone: true, is_full: is_full(error), is_displaced: false }
     }
 
-    /// A sync of a directory with a new name on which nothing relies. Without space it is as good
-    /// as not tried.
+    /// A sync of a directory with a new name on which nothing relies yet. If it fails for lack of
+    /// space, nothing has changed.
     fn new_name(path: &Path, error: &io::Error) -> Self {
         Self { is_undone: is_full(error), ..Self::undone("create", path, error) }
     }
@@ -96,7 +96,7 @@ impl OpenSegment {
         if let Err(error) = self.file.write_all(bytes) {
             let failed = |doing, error| Failure::unknown(doing, &self.path, &error);
             self.file.truncate(self.end.offset).map_err(|error| failed("cut back", error))?;
-            // Bytes that a power cut brought back would stand where later records do.
+            // Bytes that reappeared after a power cut would be in the place of later records.
             self.file.sync().map_err(|error| failed("sync", error))?;
             self.synced_offset = self.end.offset;
             return Err(Failure::undone("write", &self.path, &error));
@@ -120,22 +120,23 @@ pub(super) struct Unsynced {
     pub(super) bytes: u64,
 }
 
-/// Where the records go.
+/// The files that receive the records.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     segment: Option<OpenSegment>,
-    /// Files of an earlier process that may not be durable and must be before the next segment is,
-    /// and from where on. That process may have failed to sync them, so they are written again.
+    /// Files of an earlier process that may not be durable, with the offset from which; they must
+    /// be durable before the next segment is. That process may have failed to sync them, so they
+    /// are written again.
     pub(super) found: Vec<(PathBuf, u64)>,
     /// Whether the log has a head. If not, the name of its directory may not be durable.
     pub(super) has_head: bool,
-    /// A file that is to have this content, durably, before there is a segment of this process.
+    /// A file that must have this content, durably, before there is a segment of this process.
     pub(super) first: Option<(PathBuf, Vec<u8>)>,
 }
 
 impl Output {
-    /// Writes the bytes, each piece into its segment. Says how many were written; a failure that
-    /// was undone left nothing of the others.
+    /// Writes the bytes, each part into its segment. Returns how many were written; an undone
+    /// failure leaves nothing of the others.
     pub(super) fn write(
         &mut self,
         env: &Env,
@@ -186,12 +187,12 @@ impl Output {
         Ok(())
     }
 
-    /// Creates a segment, makes its name and its header durable, and lets the log's head name it.
+    /// Creates a segment, makes its name and its header durable, and makes the log's head name it.
     fn create(&self, env: &Env, dir: &Path, header: &SegmentHeader) -> Outcome<OpenSegment> {
         let (fs, path) = (env.fs.as_ref(), segment_path(dir, header.number));
         let prepared = self.prepare(env, dir, &path, header);
         if prepared.as_ref().is_err_and(|failure| failure.is_undone) {
-            // What stays has no records, and its number is not used again.
+            // Leftovers have no records, and their number is not reused.
             let _ = fs.remove_file(&path);
         }
         let file = prepared?;
@@ -202,7 +203,7 @@ impl Output {
         Ok(OpenSegment { file, path, salt, end, synced_offset })
     }
 
-    /// Creates a segment, and beside the log's head the one that names it, durably.
+    /// Creates a segment and, next to the log's head, a new head that names it, durably.
     fn prepare(
         &self,
         env: &Env,
@@ -232,7 +233,7 @@ impl Output {
         self.segment.as_ref().map(|segment| Previous { end: segment.end, salt: segment.salt })
     }
 
-    /// Makes all that was written durable. Where that ends, if there is an active segment.
+    /// Makes everything written durable. Returns where that ends, if there is an active segment.
     pub(super) fn sync(&mut self, env: &Env) -> Outcome<Option<LogPosition>> {
         self.sync_found(env)?;
         let Some(segment) = &mut self.segment else { return Ok(None) };
@@ -249,21 +250,21 @@ impl Output {
         Ok(())
     }
 
-    /// The path of the active segment if it no longer leads to it. A look that fails says nothing.
+    /// The path of the active segment if another file is there. A check that fails proves nothing.
     pub(super) fn displaced_segment(&self) -> Option<PathBuf> {
         let segment = self.segment.as_ref()?;
         let is_in_place = segment.file.is_in_place().unwrap_or(true);
         (!is_in_place).then(|| segment.path.clone())
     }
 
-    /// What of the active segment is not synced.
+    /// The unsynced part of the active segment.
     pub(super) fn unsynced(&self) -> Option<Unsynced> {
         let segment = self.segment.as_ref()?;
         let bytes = segment.end.offset - segment.synced_offset;
         Some(Unsynced { path: segment.path.clone(), end: segment.end, bytes })
     }
 
-    /// Notes that the log is synced up to `end`.
+    /// Records that the log is synced up to `end`.
     pub(super) fn note_synced(&mut self, end: LogPosition) {
         if let Some(segment) = &mut self.segment
             && segment.end.segment == end.segment

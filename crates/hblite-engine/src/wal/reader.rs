@@ -1,8 +1,8 @@
-//! Reads the records of one segment, and finds its way after damage.
+//! Reads the records of one segment, and finds the next record after damage.
 //!
-//! A place where no valid record begins is damage up to the next place where one does, or to the
-//! end. Because a record is only valid at its own place (see [`super::entry`]), bytes inside a
-//! record are not taken for one.
+//! Where no valid record begins, everything up to the next valid record, or to the end, is damage.
+//! Because a record is only valid at its own position (see [`super::entry`]), bytes inside a record
+//! are not mistaken for one.
 
 use super::entry::{
     Place, RECORD_HEADER_SIZE, is_start_of_record, plausible_payload, valid_payload,
@@ -14,7 +14,7 @@ const SECTOR_SIZE: usize = 512;
 /// The length field of a record may begin with this many zeros.
 const LENGTH_ZEROS_MAX: usize = 3;
 /// How many times its length a segment may be hashed in the search for records after damage.
-/// Made-up bytes could ask for the square of it.
+/// Crafted bytes could otherwise take quadratic time.
 const SEARCH_FACTOR: usize = 16;
 
 /// Something found in a segment.
@@ -22,11 +22,11 @@ const SEARCH_FACTOR: usize = 16;
 pub(super) enum Step<'a> {
     /// A valid record.
     Record { position: LogPosition, payload: &'a [u8] },
-    /// Bytes that are none.
+    /// Bytes that are not a record.
     Damage(Damage),
 }
 
-/// Bytes in a segment that are no valid record.
+/// Bytes in a segment that are not a valid record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Damage {
     pub(super) start: u64,
@@ -41,7 +41,7 @@ pub(super) struct Damage {
     pub(super) is_lost: bool,
 }
 
-/// Walks over a segment.
+/// Iterates over a segment.
 #[derive(Debug, Clone)]
 pub(super) struct SegmentReader<'a> {
     bytes: &'a [u8],
@@ -61,7 +61,7 @@ impl<'a> SegmentReader<'a> {
         let bytes = &file[..file.len().min(told)];
         let search_budget = bytes.len().saturating_mul(SEARCH_FACTOR).max(1);
         let (number, salt) = (header.number, header.salt);
-        // A file that ends within its header has no records: the chain saw to that.
+        // A file that ends within its header has no records, as the chain has checked.
         let at = header.size() as usize;
         Self { bytes, number, salt, at, told_end, search_budget }
     }
@@ -91,7 +91,7 @@ impl<'a> SegmentReader<'a> {
             return Some(Step::Record { position, payload });
         }
         let next = self.find_record(start + 1);
-        // An end beyond the file (or memory) was told: then all of the file was passed.
+        // The stated end is beyond the file: then all of the file has been read.
         self.at = next.unwrap_or(usize::try_from(end).unwrap_or(usize::MAX));
         let present = start..self.at.min(self.bytes.len()).max(start);
         let is_short = next.is_none() && end > self.bytes.len() as u64;
@@ -102,7 +102,7 @@ impl<'a> SegmentReader<'a> {
         Some(Step::Damage(Damage { start: start as u64, end, is_last, is_cut, is_lost }))
     }
 
-    /// The first place from `from` on where a valid record begins.
+    /// The first offset from `from` on where a valid record begins.
     fn find_record(&mut self, from: usize) -> Option<usize> {
         let place = |at: usize| Place { salt: self.salt, offset: at as u64 };
         for at in from..self.bytes.len() {
@@ -126,9 +126,9 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// Whether the part of some sector that lies in `range` reads as zeros.
+/// Whether the part of some sector within `range` reads as zeros.
 ///
-/// Of the first sector only the rest counts: what stands before may have been durable earlier.
+/// For the first sector only the rest counts: what comes before may have been durable earlier.
 fn has_lost_sector(bytes: &[u8], range: std::ops::Range<usize>) -> bool {
     let mut start = range.start;
     while start < range.end {

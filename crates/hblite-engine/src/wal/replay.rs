@@ -1,8 +1,8 @@
-//! Reads a log again after its process ended, however it ended.
+//! Reads a log after its process has ended, however it ended.
 //!
-//! Which files are the log: see [`super::chain`]. Where the log ends: at the end of the newest
-//! segment, or before it at damage that only a kill or a power cut can explain. That is a torn tail
-//! and is reported. All other damage is an error:
+//! For which files belong to the log, see [`super::chain`]. The log ends at the end of the newest
+//! segment, or before that at damage that a kill or a power cut explains, which is a torn tail and
+//! is reported. All other damage is an error:
 //!
 //! | what is found in the newest segment | it is |
 //! |---|---|
@@ -11,15 +11,15 @@
 //! | anything else | damage: an error with file and offset, or skipped and listed by salvage |
 //!
 //! In older segments everything is damage, because a segment is synced before its successor is
-//! created. Version 1 did not do that: there lost pages before the newest segment are a torn tail
-//! too, unless a later mark calls them synced, and so is any end without a valid record.
+//! created. Version 1 did not do that: there, lost pages before the newest segment are a torn tail
+//! too, unless a later mark calls them synced; so is any end without a valid record.
 //!
-//! The records after lost pages were not synced either (syncs happen in order), so nothing that
-//! was promised to survive a power cut is among what a torn tail drops. The next segment's header
-//! says where the log ended, so that a torn tail is never looked at again.
+//! The records after lost pages were not synced either (syncs happen in order), so a torn tail
+//! drops nothing that was promised to survive a power cut. The next segment's header says where the
+//! log ended, so a torn tail is examined only once.
 //!
-//! A log that was not closed may have lost whole records at its end in a power cut, which nothing
-//! shows. [`ReplayReport::unclosed`] therefore says where it ends and what is known to be synced.
+//! A log that was not closed may have lost whole records at its end in a power cut, without a
+//! trace. [`ReplayReport::unclosed`] therefore says where it ends and what is known to be synced.
 //!
 //! Replaying changes no file.
 
@@ -43,7 +43,7 @@ use crate::layout::StoreId;
 pub struct ReplayReport {
     /// Number of segments read.
     pub segments: usize,
-    /// Number of entries handed out.
+    /// Number of entries passed on.
     pub entries: u64,
     /// Length of all segments read.
     pub bytes: u64,
@@ -57,7 +57,7 @@ pub struct ReplayReport {
 }
 
 impl ReplayReport {
-    /// Whether the log has no head so far: no segment of it names its store.
+    /// Whether the log has no head yet, so that no segment names its store.
     pub fn is_new(&self) -> bool {
         self.log.head.is_none()
     }
@@ -90,7 +90,7 @@ impl FoundSegment {
     }
 }
 
-/// What the log that continues this one must know.
+/// What is needed to continue this log.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FoundLog {
     pub(super) store: StoreId,
@@ -103,7 +103,7 @@ pub(super) struct FoundLog {
     pub(super) strays: Vec<u64>,
     /// What the head of the log says.
     pub(super) head: Option<Head>,
-    /// The highest number of all files, and of those before that are gone.
+    /// The highest number of all files, including removed ones.
     pub(super) highest_number: u64,
 }
 
@@ -113,7 +113,8 @@ impl FoundLog {
         self.segments.last().map(|segment| segment.end).unwrap_or_default()
     }
 
-    /// From where on each segment may not survive a power cut; those that do are left out.
+    /// The offset from which each segment may not survive a power cut; fully durable segments are
+    /// omitted.
     pub(super) fn unsynced(&self) -> impl Iterator<Item = LogPosition> {
         let synced = self.synced;
         self.segments.iter().filter(move |segment| segment.end > synced).map(move |segment| {
@@ -128,8 +129,9 @@ impl FoundLog {
         self.segments.last().map_or(0, |segment| segment.salt)
     }
 
-    /// Lets a log of version 1 end in a segment with records. The header of one without may not be
-    /// durable (the process ended while it created it), and the next segment must not build on it.
+    /// Makes a log of version 1 end in a segment with records. The header of a segment without
+    /// records may not be durable (the process ended while creating it), so the next segment must
+    /// not build on it.
     fn drop_empty_end(&mut self) {
         while let Some(last) = self.segments.pop_if(|last| last.is_old && last.is_empty()) {
             self.left_over.push(last.end.segment);
@@ -137,15 +139,14 @@ impl FoundLog {
     }
 }
 
-/// Hands every entry of the log in `dir` to `sink`, oldest first.
+/// Passes every entry of the log in `dir` to `sink`, oldest first.
 ///
-/// The same entry may come again after another replay, and entries may come that are in HFiles
-/// already: `sink` skips what its region has, by sequence id. A directory that is not there is an
-/// empty log.
+/// Another replay may pass the same entry again, and entries may already be in HFiles: `sink` skips
+/// what its region has, by sequence id. A missing directory is an empty log.
 ///
 /// # Errors
-/// `CorruptWal` with file and offset for damage that is no torn tail; `Io`; whatever `sink` says.
-/// Entries before the damage have been handed out then.
+/// `CorruptWal` with file and offset for damage that is not a torn tail; `Io`; errors of `sink`.
+/// Entries before the damage have been passed on.
 pub fn replay(
     env: &Env,
     dir: &Path,
@@ -155,7 +156,8 @@ pub fn replay(
     replay_from(env, dir, options, None, sink)
 }
 
-/// As [`replay`], of the log as it was when `head` was its head, while others write to it.
+/// Like [`replay`], for the log as it was when `head` was its head, while other threads write to
+/// it.
 pub(super) fn replay_from(
     env: &Env,
     dir: &Path,
@@ -192,7 +194,7 @@ struct Replayer<'a> {
     segments: &'a [SegmentFile],
 }
 
-/// What follows a damage.
+/// What follows damage.
 #[derive(Debug, Default)]
 struct Ahead {
     has_records: bool,
@@ -277,7 +279,7 @@ impl Replayer<'_> {
         Ok(())
     }
 
-    /// The table at the head of this file. `reader` has passed the damage.
+    /// Implements the table at the head of this file. `reader` has passed the damage.
     fn is_torn_tail(
         &self,
         index: usize,
@@ -318,7 +320,7 @@ impl Replayer<'_> {
         })
     }
 
-    /// Looks at all that follows in the log.
+    /// Examines everything that follows in the log.
     fn look_ahead(&self, index: usize, rest: SegmentReader<'_>) -> Result<Ahead> {
         let mut ahead = Ahead::default();
         ahead.look_at(rest);

@@ -14,7 +14,7 @@ const HEADER_SIZE_V1: usize = 64;
 const MAGIC: [u8; 8] = *b"hbliteWL";
 /// The version of the format, in the header.
 const VERSION: u32 = 2;
-/// The version before, which is read and no longer written.
+/// The previous version, which is read but no longer written.
 const VERSION_1: u32 = 1;
 const NAME_PREFIX: &str = "hblite-wal.";
 /// Bytes of the header's checksum, over everything before it.
@@ -23,7 +23,7 @@ const CHECKSUM_SIZE: usize = 4;
 // A header fits one sector, so a disk writes all of it or nothing.
 const _: () = assert!(HEADER_SIZE <= 512 && HEADER_SIZE_V1 < HEADER_SIZE);
 
-/// A place in the log: segment number (from 1; 0 is before the log) and offset in its file.
+/// A position in the log: segment number (from 1; 0 is before the log) and offset in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct LogPosition {
     /// The segment's number.
@@ -49,7 +49,8 @@ pub(super) fn segment_number(name: &str) -> Option<u64> {
 pub(super) struct Lineage {
     /// The store that the segment belongs to.
     pub(super) store: StoreId,
-    /// The salt of the previous segment, which tells it from every other one; 0 without one.
+    /// The salt of the previous segment, which distinguishes it from every other one; 0 if there is
+    /// none.
     pub(super) previous_salt: u32,
 }
 
@@ -77,7 +78,7 @@ impl SegmentHeader {
         size as u64
     }
 
-    /// The bytes of the header; of version 1 without a lineage.
+    /// The bytes of the header; version 1 if there is no lineage.
     pub(super) fn encode(&self) -> Vec<u8> {
         assert!(self.previous_end.segment < self.number && self.oldest_live <= self.number);
         let mut bytes = Vec::with_capacity(HEADER_SIZE);
@@ -103,7 +104,7 @@ impl SegmentHeader {
         bytes
     }
 
-    /// The header that a file with these first bytes has; the error says what is wrong with it.
+    /// The header in these first bytes of a file; the error says what is wrong with it.
     pub(super) fn decode(file: &[u8]) -> Result<Self, String> {
         if !file.starts_with(&MAGIC) {
             return Err("not a segment of a write-ahead log: wrong magic".to_owned());
@@ -148,7 +149,7 @@ pub(super) fn is_unfinished(file: &[u8]) -> bool {
         && SegmentHeader::decode(file).is_err()
 }
 
-/// Takes numbers off a header whose length is checked; beyond its end they are zeros.
+/// Reads numbers from a header whose length was checked; beyond its end they are zeros.
 struct Fields<'a> {
     rest: &'a [u8],
 }
@@ -198,7 +199,7 @@ mod tests {
         for header in headers() {
             let bytes = header.encode();
             assert!((0..bytes.len()).all(|length| is_unfinished(&bytes[..length])));
-            assert!(!is_unfinished(&bytes), "a whole header");
+            assert!(!is_unfinished(&bytes), "a complete header");
             assert!(!is_unfinished(&[&bytes[..], b"x"].concat()), "records");
         }
         assert!(is_unfinished(&[0; HEADER_SIZE]) && !is_unfinished(&[0; HEADER_SIZE + 1]));

@@ -1,9 +1,9 @@
-//! Group commit: one thread writes and syncs for all that wait.
+//! Group commit: one thread writes and syncs for all waiting threads.
 //!
-//! A thread that needs its record written or synced becomes the leader if there is none, takes all
-//! that was appended meanwhile, writes it with one call (and syncs it if a writer needs that), and
-//! wakes the others. There is no thread for it: an uncontended write costs no switch of threads.
-//! Only writes that no thread waits for, and early syncs of a segment that grows, are left to a
+//! A thread that needs its record written or synced becomes the leader if there is none, takes
+//! everything appended meanwhile, writes it with one call (and syncs it if a writer needs that),
+//! and wakes the others. There is no dedicated thread: an uncontended write costs no thread switch.
+//! Only writes that no thread waits for, and early syncs of a growing segment, are left to a
 //! background thread, which starts when it is first needed.
 //!
 //! Order: a segment is synced before its successor is created, so only the newest one can have
@@ -35,28 +35,27 @@ use super::segment::{LogPosition, segment_path};
 use super::watch::Watch;
 use super::writer::{Context, EARLY_SYNC_BYTES, Tail, Unwritten};
 
-/// A buffer that has grown beyond this is given back after use.
+/// A buffer larger than this is freed after use.
 const SPARE_BUFFER_MAX: usize = 4 << 20;
 
 /// The longest that a leader waits for others to join its group.
 const GATHER_MAX: Duration = Duration::from_millis(1);
 
-/// So many stretches of records that were taken back are remembered. Each costs at least one failed
-/// write, so no thread sleeps so long that it would ask for one that is forgotten; if one does, it
-/// gets an error.
+/// Number of undone ranges of records to remember. Each costs at least one failed write, so no
+/// thread sleeps so long that its range is forgotten; if one does, it gets an error.
 const DROPPED_MAX: usize = 1000;
 
-/// States of a log: it takes records; it has records to write first; it takes nothing any more.
+/// States of a log: it accepts records; it has records to write first; it accepts nothing any more.
 const WORKS: u8 = 0;
 const STALLED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// What a waiting thread wants of its record.
+/// What a waiting thread needs for its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Goal {
     /// Handed to the operating system.
     Written,
-    /// Safe from a power cut.
+    /// Durable across a power cut.
     Synced,
 }
 
@@ -68,14 +67,14 @@ pub(super) struct Syncer {
     pub(super) tail: Mutex<Tail>,
     pub(super) accounting: Mutex<Accounting>,
     pub(super) watch: Watch,
-    /// How far the log is written and synced, in the tail's coin.
+    /// How far the log is written and synced, in the tail's unit.
     written: AtomicU64,
     synced: AtomicU64,
-    /// Records up to here may have been taken back.
+    /// Records up to here may have been undone.
     dropped_end: AtomicU64,
     /// One of the constants above.
     state: AtomicU8,
-    /// How many times a thread came to wait for a sync.
+    /// How many times a thread began to wait for a sync.
     sync_requests: AtomicU64,
     /// Whether there is a leader; written under the lock of `progress`.
     is_led: AtomicBool,
@@ -93,7 +92,7 @@ struct Progress {
     dropped: VecDeque<Dropped>,
 }
 
-/// A stretch of records that could not be written, and were taken back.
+/// A range of records that could not be written, and were undone.
 #[derive(Debug)]
 struct Dropped {
     records: Range<u64>,
@@ -101,8 +100,8 @@ struct Dropped {
 }
 
 impl Progress {
-    /// Notes that these records were taken back. Gives the end of the last one before them that
-    /// was not.
+    /// Records that these records were undone. Returns the end of the last one before them that was
+    /// not.
     fn drop_records(&mut self, records: Range<u64>, failure: &Failure) -> u64 {
         if let Some(last) = self.dropped.back_mut().filter(|d| d.records.end == records.start) {
             last.records.end = records.end;
@@ -117,9 +116,9 @@ impl Progress {
         start
     }
 
-    /// Why the record that ends at `position` is not in the log, if it was taken back.
+    /// Why the record that ends at `position` is not in the log, if it was undone.
     fn dropped(&self, position: u64) -> Option<Error> {
-        // Of the oldest ones only the end is known: see DROPPED_MAX.
+        // For the oldest ones only the end is known: see DROPPED_MAX.
         let first = self.dropped.front().filter(|first| position <= first.records.start);
         let is_hit = |dropped: &&Dropped| {
             dropped.records.start < position && position <= dropped.records.end
@@ -142,7 +141,7 @@ struct Io {
     group: Group,
 }
 
-/// The last group that was synced: how large the next one should get.
+/// The last group that was synced, which determines how large the next one should get.
 #[derive(Debug, Default)]
 struct Group {
     /// Requests of this and all earlier groups.
@@ -203,8 +202,8 @@ impl Syncer {
         displaced.map_or(Ok(()), |path| Err(Failure::displaced(&path)))
     }
 
-    /// An error if the log takes no records: it has failed, or it could not be written and that
-    /// has not changed. What is left to be written then does not grow.
+    /// An error if the log accepts no records: it has failed, or it could not be written and still
+    /// cannot be. This bounds the records left to be written.
     #[inline]
     pub(super) fn admit(&self) -> Result<()> {
         if self.state.load(Ordering::Acquire) == WORKS { Ok(()) } else { self.retry() }
@@ -228,10 +227,10 @@ impl Syncer {
         self.state.store(FAILED, Ordering::Release);
     }
 
-    /// Whether all up to `position` is in the log, and none of it may have been taken back.
+    /// Whether everything up to `position` is in the log, and none of it may have been undone.
     #[inline]
     fn has_reached(&self, position: u64, goal: Goal) -> bool {
-        // In this order: what was taken back is noted before the log grows beyond it.
+        // In this order: undone records are recorded before the log grows beyond them.
         self.is_beyond(position, goal) && position > self.dropped_end.load(Ordering::Acquire)
     }
 
@@ -294,7 +293,7 @@ impl Syncer {
         is_written()
     }
 
-    /// Writes all that was appended so far, and syncs it if that is the goal.
+    /// Writes everything appended so far, and syncs it if that is the goal.
     fn lead(&self, progress: &mut MutexGuard<'_, Progress>, goal: Goal) {
         self.is_led.store(true, Ordering::Relaxed);
         let outcome = MutexGuard::unlocked(progress, || self.write_out(goal));
@@ -343,7 +342,7 @@ impl Syncer {
         }
         let before = self.written.swap(position, Ordering::Release);
         assert!(before <= position, "the log grows: {before} to {position}");
-        // Fails if the log works, which is the rule, or has failed.
+        // Fails if the log works, the usual case, or has failed.
         let _ = self.state.compare_exchange(STALLED, WORKS, Ordering::AcqRel, Ordering::Relaxed);
         if goal == Goal::Synced {
             if self.progress.lock().waiting_for_write > 0 {
@@ -365,8 +364,8 @@ impl Syncer {
         Ok(position)
     }
 
-    /// Takes back all records from index `written` of `unwritten` on, which ends at `position`. Who
-    /// waits for one of them gets an error; what no caller waits for is written later.
+    /// Undoes all records from index `written` of `unwritten` on, which ends at `position`. Callers
+    /// that wait for one of them get an error; records that no caller waits for are written later.
     fn take_back(
         &self,
         output: &Output,
@@ -378,7 +377,7 @@ impl Syncer {
         let from = position - (unwritten.bytes.len() - written) as u64;
         let mut tail = self.tail.lock();
         let to = tail.appended();
-        // Noted before the tail's lock is free: so the log cannot grow beyond them before.
+        // Recorded before the tail's lock is released, so the log cannot grow beyond them first.
         let live_end = self.progress.lock().drop_records(from..to, failure);
         self.dropped_end.store(to, Ordering::Release);
         self.written.store(from, Ordering::Release);
@@ -389,8 +388,8 @@ impl Syncer {
         }
     }
 
-    /// Lets the threads of the last group come back with their next write, for at most half the
-    /// time of a sync: one sync for all is worth the wait. The number of requests so far.
+    /// Gives the threads of the last group time to arrive with their next write, at most half the
+    /// time of a sync: one sync for all is worth the wait. Returns the number of requests so far.
     fn gather(&self, last: &Group) -> u64 {
         let began = Instant::now();
         let limit = (last.duration / 2).min(GATHER_MAX);
@@ -405,8 +404,8 @@ impl Syncer {
         }
     }
 
-    /// Goes on after a log that was found. The next sync, and the next segment, begin with what may
-    /// not be durable of its segments: what comes after each of `starts`.
+    /// Continues after an existing log. The next sync, and the next segment, begin by making
+    /// durable the parts of its segments that may not be: everything after each of `starts`.
     pub(super) fn go_on(&self, has_head: bool, starts: impl IntoIterator<Item = LogPosition>) {
         let paths =
             starts.into_iter().map(|start| (segment_path(&self.dir, start.segment), start.offset));
@@ -415,24 +414,24 @@ impl Syncer {
         output.found.extend(paths);
     }
 
-    /// Lets the next sync, and the next segment, begin with the sync of `file`.
+    /// Makes the next sync, and the next segment, begin with a sync of `file`.
     pub(super) fn sync_first(&self, file: PathBuf) {
         self.io.lock().output.found.push((file, 0));
     }
 
-    /// Lets the next segment begin with this write of a file.
+    /// Makes the next segment begin with this write of a file.
     pub(super) fn write_first(&self, path: PathBuf, content: Vec<u8>) {
         self.io.lock().output.first = Some((path, content));
     }
 
-    /// Makes everything durable, segments that were found included.
+    /// Makes everything durable, including existing segments.
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed, now or before.
     pub(super) fn sync_all(&self) -> Result<()> {
         let position = self.tail.lock().live_end();
         self.reach(position, Goal::Synced)?;
-        // Nothing may have been appended behind the segments that were found.
+        // Nothing may have been appended after the existing segments.
         let mut io = self.io.lock();
         if let Err(failure) = io.output.sync_found(&self.env) {
             self.fail_and_wake(failure);
@@ -441,11 +440,11 @@ impl Syncer {
         self.check()
     }
 
-    /// What the background thread does: writes all that was appended, and syncs the active segment
+    /// The work of the background thread: writes everything appended, and syncs the active segment
     /// if much of it is not synced. False if there is something left to write.
     pub(super) fn catch_up(&self) -> bool {
         let position = self.tail.lock().live_end();
-        // A failure is remembered, and told to the next one who appends or waits.
+        // A failure is recorded, and returned to the next caller that appends or waits.
         if self.reach(position, Goal::Written).is_ok() {
             self.sync_early();
         }
@@ -473,7 +472,7 @@ impl Syncer {
         self.changed.notify_all();
     }
 
-    /// Refuses all that follows.
+    /// Refuses everything from now on.
     pub(super) fn close(&self) {
         self.fail(&mut self.progress.lock(), "the write-ahead log is closed".to_owned());
     }

@@ -1,10 +1,10 @@
-//! Notices that the store's directory was removed, moved or replaced while it is open.
+//! Detects that the store's directory was removed, moved or replaced while it is open.
 //!
-//! Writes through open files succeed after that, but no later open would find them, and a file
-//! that is created or removed by its path may be another store's. So before writes are
-//! acknowledged the log compares the store's lock and the active segment with what stands at their
-//! paths: with each sync, and otherwise at most once in [`PERIOD`]. That costs two looks at the
-//! file system, about 2 µs.
+//! Writes through open files succeed after that, but no later open would find them, and a file that
+//! is created or removed by its path may belong to another store. So before writes are
+//! acknowledged, the log compares the store's lock and the active segment with the files at their
+//! paths: with each sync, and otherwise at most once per [`PERIOD`]. That costs two file system
+//! calls, about 2 µs.
 //!
 //! Threads: any.
 
@@ -15,10 +15,10 @@ use std::sync::{OnceLock, Weak};
 use hblite_env::FileLock;
 use hblite_env::time::{Duration, Instant};
 
-/// How long after the directory is gone unsynced writes may still be acknowledged.
+/// How long unsynced writes may still be acknowledged after the directory is gone.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// What is compared, and when that was done last.
+/// What is compared, and the time of the last comparison.
 #[derive(Debug)]
 pub(super) struct Watch {
     lock: OnceLock<Lock>,
@@ -29,7 +29,7 @@ pub(super) struct Watch {
 
 #[derive(Debug)]
 struct Lock {
-    /// Gone when the store is closed.
+    /// Dropped when the store is closed.
     file: Weak<dyn FileLock>,
     path: PathBuf,
 }
@@ -44,7 +44,7 @@ impl Watch {
         let _ = self.lock.set(Lock { file, path });
     }
 
-    /// Whether the last look was long enough ago. The caller looks then.
+    /// Whether the last check was long enough ago. If so, the caller checks.
     pub(super) fn is_due(&self) -> bool {
         let now = self.began.elapsed();
         let last = Duration::from_nanos(self.looked_at.load(Ordering::Relaxed));
@@ -56,7 +56,7 @@ impl Watch {
         true
     }
 
-    /// The path of the lock if it no longer leads to the lock. A look that fails says nothing.
+    /// The path of the lock if another file is there. A check that fails proves nothing.
     pub(super) fn displaced_lock(&self) -> Option<PathBuf> {
         let lock = self.lock.get()?;
         let is_in_place = lock.file.upgrade()?.is_in_place().unwrap_or(true);

@@ -1,9 +1,8 @@
-//! The end of the log in memory: where appends go before anybody writes them to a file.
+//! The end of the log in memory: where appends go before they are written to a file.
 //!
-//! [`Tail`] stands behind the log's lock. It decides offsets, sequence ids and where a new segment
-//! begins; files are not touched under that lock. A new segment is a note of where in the buffer
-//! it starts, and the thread that writes the buffer out creates the file there (see
-//! [`super::syncer`]).
+//! [`Tail`] is protected by the log's lock. It decides offsets, sequence ids and where a new
+//! segment begins; no file operation happens under that lock. A new segment is only a position in
+//! the buffer; the thread that writes the buffer creates the file there (see [`super::syncer`]).
 //!
 //! Invariant: the order of the records is the order in which `assign` was called.
 
@@ -17,8 +16,8 @@ use super::entry::{self, EditOrigin, Mark, Place, RECORD_HEADER_SIZE};
 use super::segment::{HEADER_SIZE, Lineage, LogPosition, SegmentHeader};
 use crate::layout::StoreId;
 
-/// Each time a segment has grown by this much, it is synced in the background: the rest, which is
-/// synced when the segment is full, stays small.
+/// Each time a segment has grown by this much, it is synced in the background, so that little is
+/// left to sync when the segment is full.
 pub(super) const EARLY_SYNC_BYTES: u64 = 8 << 20;
 
 /// A segment that begins inside the buffer.
@@ -32,7 +31,7 @@ pub(super) struct Roll {
 /// A record in the buffer that was acknowledged before it was written.
 #[derive(Debug)]
 struct Unawaited {
-    /// Its place in the buffer.
+    /// Its position in the buffer.
     record: Range<usize>,
     region: WalRegion,
     sequence_id: u64,
@@ -75,9 +74,9 @@ pub(super) struct Previous {
 pub(super) struct Tail {
     store: StoreId,
     unwritten: Unwritten,
-    /// Bytes of all records since the log was opened: the coin in which progress is counted.
+    /// Bytes of all records since the log was opened: the unit in which progress is counted.
     appended: u64,
-    /// The end of the last record that was not taken back, in the same coin.
+    /// The end of the last record that was not undone, in the same unit.
     live_end: u64,
     active: Option<ActiveSegment>,
     next_number: u64,
@@ -122,12 +121,12 @@ impl Tail {
         self.appended
     }
 
-    /// The position of the last record that was not taken back.
+    /// The position of the last record that was not undone.
     pub(super) fn live_end(&self) -> u64 {
         self.live_end
     }
 
-    /// Bytes that wait for being written.
+    /// Bytes that wait to be written.
     pub(super) fn unwritten_bytes(&self) -> usize {
         self.unwritten.bytes.len()
     }
@@ -157,8 +156,8 @@ impl Tail {
         self.active.as_ref().map(ActiveSegment::as_previous)
     }
 
-    /// Appends an edit; `assign` gives its sequence id. Nobody waits until it is written if it is
-    /// not `is_awaited`. True if the segment is to be synced in the background.
+    /// Appends an edit; `assign` returns its sequence id. `is_awaited` says whether a caller waits
+    /// until it is written. True if the segment must be synced in the background.
     #[inline]
     pub(super) fn append(
         &mut self,
@@ -198,15 +197,15 @@ impl Tail {
         let _ = self.append_record(|out| entry::write_mark(out, place, mark));
     }
 
-    /// Notes that the record from `start` to the end of the buffer was acknowledged.
+    /// Records that the record from `start` to the end of the buffer was acknowledged.
     fn keep_for_retry(&mut self, start: usize, region: WalRegion, sequence_id: u64) {
         let record = start..self.unwritten.bytes.len();
         self.unwritten.unawaited.push(Unawaited { record, region, sequence_id });
     }
 
-    /// Takes back what a leader failed to write, from index `written` of `failed` on, and all that
-    /// was appended since. Records that no caller waits for are appended again; true if there are
-    /// any. The files of the log end at `end`; `live_end` is the position of the last record there.
+    /// Undoes what a leader failed to write, from index `written` of `failed` on, and everything
+    /// appended since. Records that no caller waits for are appended again; true if there are any.
+    /// The files of the log end at `end`; `live_end` is the position of the last record there.
     pub(super) fn take_back(
         &mut self,
         context: Context<'_>,
@@ -261,7 +260,7 @@ impl Tail {
         self.keep_for_retry(start, region, sequence_id);
     }
 
-    /// Gives where in the buffer the record begins.
+    /// Returns where in the buffer the record begins.
     #[inline]
     fn append_record(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         let before = self.unwritten.bytes.len();
@@ -275,7 +274,7 @@ impl Tail {
         before
     }
 
-    /// Lets the next record begin a new segment, unless the active one has none yet.
+    /// Makes the next record begin a new segment, unless the active one has no records yet.
     pub(super) fn request_roll(&mut self) {
         self.is_roll_due = true;
     }
@@ -313,7 +312,7 @@ impl Tail {
         })
     }
 
-    /// Lets the active segment get no more records.
+    /// Closes the active segment for further records.
     pub(super) fn close_active(&mut self, accounting: &hblite_env::sync::Mutex<Accounting>) {
         if let Some(active) = self.active.take() {
             self.previous = active.as_previous();
@@ -321,14 +320,15 @@ impl Tail {
         }
     }
 
-    /// Takes what is to be written, for an emptied `spare`, and how far the log gets by it.
+    /// Takes the bytes to write, in exchange for an emptied `spare`, and how far the log extends
+    /// with them.
     pub(super) fn take_unwritten(&mut self, spare: Vec<u8>) -> (Unwritten, u64) {
         debug_assert!(spare.is_empty());
         let next = Unwritten { bytes: spare, ..Unwritten::default() };
         (std::mem::replace(&mut self.unwritten, next), self.appended)
     }
 
-    /// Notes how far the log survives a power cut; the next record is preceded by a mark of it.
+    /// Records how far the log survives a power cut; a mark of it precedes the next record.
     pub(super) fn set_synced(&mut self, synced: LogPosition) {
         if synced > self.synced {
             self.synced = synced;
@@ -337,7 +337,7 @@ impl Tail {
     }
 }
 
-/// What an append needs beside the tail.
+/// What an append needs in addition to the tail.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) env: &'a Env,

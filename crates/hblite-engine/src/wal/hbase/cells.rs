@@ -18,7 +18,7 @@ use super::dictionary::{self, Dictionary};
 use super::input::{Damage, Decoded, Input};
 use super::{CLOSE_MARKER, ENTRY_SIZE_MAX, HBaseLogEntry, MARKER_FAMILY};
 
-/// What is known of the cells before.
+/// What is known from the previous cells.
 #[derive(Debug)]
 pub(super) struct CellDecoder {
     dictionaries: Option<Dictionaries>,
@@ -47,7 +47,7 @@ impl CellDecoder {
         Self { dictionaries: Some(dictionaries) }
     }
 
-    /// Appends the next cell to the entry, or notes what it marks.
+    /// Appends the next cell to the entry, or records what it marks.
     pub(super) fn read(&mut self, input: &mut Input<'_>, entry: &mut HBaseLogEntry) -> Decoded<()> {
         match &mut self.dictionaries {
             None => read_plain(input, entry),
@@ -59,7 +59,7 @@ impl CellDecoder {
 fn read_plain(input: &mut Input<'_>, entry: &mut HBaseLogEntry) -> Decoded<()> {
     let length = input.u32()?;
     let mut cell = Input::new(input.take(length)?);
-    // What is inside of a whole cell does not end the file.
+    // The end of the file cannot be inside a complete cell.
     let parts = |cell: &mut Input<'_>| {
         let (key_length, value_length) = (cell.u32().ok()?, cell.u32().ok()?);
         Some((key_length, value_length))
@@ -105,7 +105,7 @@ impl Dictionaries {
             return Err("a row or family is too long".into());
         }
         if key_length != key::encoded_length(row, family, qualifier) {
-            return Err("a key has not the length that was announced".into());
+            return Err("a key does not have the announced length".into());
         }
         if tags_length > u16::MAX as usize {
             return Err("the tags of a cell are too long".into());
@@ -124,7 +124,7 @@ impl Dictionaries {
     }
 }
 
-/// Reads tags that are `length` bytes when they are plain.
+/// Reads tags of `length` uncompressed bytes.
 fn read_tags(
     dictionary: &mut Dictionary,
     input: &mut Input<'_>,
@@ -139,6 +139,6 @@ fn read_tags(
     }
     match tags.len() == length {
         true => Ok(tags),
-        false => Err("tags have not the length that was announced".into()),
+        false => Err("tags do not have the announced length".into()),
     }
 }

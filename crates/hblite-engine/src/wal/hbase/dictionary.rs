@@ -5,9 +5,10 @@
 //! known     u16 slot
 //! ```
 //!
-//! A new entry takes the next free slot or, if all are taken, that of the entry that was used
-//! longest ago; adding and reading are uses. The empty entry is never kept. Writer and reader do
-//! the same and so agree. Source: HBase's `LRUDictionary`, `Dictionary`, `CompressionContext`.
+//! A new entry takes the next free slot or, if all are taken, that of the least recently used
+//! entry; adding and reading count as uses. The empty entry is never kept. Writer and reader follow
+//! the same rules and so agree. Source: HBase's `LRUDictionary`, `Dictionary`,
+//! `CompressionContext`.
 
 use super::input::{Decoded, Input};
 
@@ -15,7 +16,7 @@ use super::input::{Decoded, Input};
 pub(super) const LARGE: usize = 32_767;
 /// Slots for families and qualifiers.
 pub(super) const SMALL: usize = 127;
-/// Slots for regions and tables in recovered edits, which are of one region.
+/// Slots for regions and tables in recovered edits, which belong to one region.
 pub(super) const SINGLE: usize = 1;
 const NOT_IN_DICTIONARY: u8 = 0xff;
 /// No slot.
@@ -29,7 +30,7 @@ struct Slot {
     older: usize,
 }
 
-/// Entries that were met in this log.
+/// Entries seen in this log.
 #[derive(Debug)]
 pub(super) struct Dictionary {
     slots: Vec<Slot>,

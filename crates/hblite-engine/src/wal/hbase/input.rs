@@ -1,6 +1,6 @@
 //! Bytes of a log, consumed from the front.
 //!
-//! Every length is checked against what is left, and nothing is copied.
+//! Every length is checked against the rest, and nothing is copied.
 
 use hblite_model::protobuf;
 
@@ -82,10 +82,10 @@ impl<'b> Input<'b> {
                 u32::try_from(number).map_err(|_| "a length is larger than 32 bits".into())
             }
             None if before.len() < VARINT_SIZE_MAX => Err(Damage::End),
-            None => Err("a length is no varint".into()),
+            None => Err("a length is not a varint".into()),
         }
     }
 }
 
-/// Most bytes of a varint.
+/// Maximum bytes of a varint.
 const VARINT_SIZE_MAX: usize = 10;

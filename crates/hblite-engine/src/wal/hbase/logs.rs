@@ -1,12 +1,12 @@
 //! Which logs HBase left in a root directory, and how they are replayed.
 //!
 //! Each file is read twice. The survey reads all of them, changes nothing, and says which regions
-//! have entries; the replay hands the entries out. A server's files are in the order of the time in
+//! have entries; the replay passes the entries on. A server's files are in the order of the time in
 //! their names, those of hbase:meta first.
 //!
-//! Order: of one region, the entries come by rising sequence id, each one once. Most regions have
-//! theirs so in the files. One that was moved from server to server, or has recovered edits, may
-//! not: its entries are kept in memory and sorted, up to [`UNSORTED_SIZE_MAX`] bytes.
+//! Order: the entries of a region come in the order of their sequence ids, each once. For most
+//! regions, the files have that order. A region that was moved between servers, or has recovered
+//! edits, may not: its entries are kept in memory and sorted, up to [`UNSORTED_SIZE_MAX`] bytes.
 //!
 //! Only the newest log of a server may be cut off, and that of hbase:meta: a kill ends these two.
 //!
@@ -24,9 +24,9 @@ use super::{HBaseLog, HBaseLogEntry};
 use crate::files::sync_dir;
 use crate::layout::{Layout, RECOVERED_EDITS_DIR, is_region_name};
 
-/// Most bytes of the cells of regions whose entries must be sorted: 1 GiB.
+/// Maximum bytes of cells of regions whose entries must be sorted: 1 GiB.
 const UNSORTED_SIZE_MAX: usize = 1 << 30;
-/// The end of the name of a log of hbase:meta.
+/// The suffix of the name of a log of hbase:meta.
 const META_SUFFIX: &str = ".meta";
 const REMEDY: &str = "start HBase on the directory and stop it, which writes the logs to store \
                       files";
@@ -36,7 +36,7 @@ const REMEDY: &str = "start HBase on the directory and stop it, which writes the
 pub(crate) enum LogSource {
     /// A server wrote it.
     Server,
-    /// A master split it off a server's log, for one region.
+    /// A master split it from a server's log, for one region.
     RecoveredEdits,
 }
 
@@ -48,12 +48,12 @@ struct LogFile {
     is_newest: bool,
 }
 
-/// What the logs have of one region.
+/// What the logs have for one region.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LoggedRegion {
     /// The highest sequence id.
     pub(crate) last_id: u64,
-    /// Whether nothing follows the marker that the region was closed: its files have all of it.
+    /// Whether the last entry says that the region was closed, so that its files are complete.
     pub(crate) is_closed: bool,
     is_sorted: bool,
     size_bytes: usize,
@@ -84,7 +84,7 @@ impl HBaseLogs {
             let path = dir.join(&server.name);
             files.extend(server_logs(fs, &path)?);
         }
-        // hbase:meta first: it says what the other entries are of.
+        // hbase:meta first: it says which tables the other entries belong to.
         files.sort_by_key(|file| !is_of_meta(&file.path));
         for region in region_dirs(fs, layout)? {
             recovered_edits(fs, &region, &mut files)?;
@@ -139,10 +139,9 @@ impl HBaseLogs {
         self.files.is_empty()
     }
 
-    /// Hands out the entries of the regions that `is_wanted` names.
+    /// Passes on the entries of the regions that `is_wanted` selects.
     ///
-    /// # Errors
-    /// As [`HBaseLogs::survey`]; what `sink` says.
+    /// As for [`HBaseLogs::survey`]; errors of `sink`.
     pub(crate) fn replay(
         &self,
         fs: &dyn FileSystem,
@@ -222,7 +221,7 @@ fn note(regions: &mut BTreeMap<String, LoggedRegion>, entry: &HBaseLogEntry) {
     region.size_bytes = region.size_bytes.saturating_add(entry.cells.as_bytes().len());
 }
 
-/// Shows every entry to `visit`; gives the place where the log is cut off, if it is.
+/// Calls `visit` with every entry; returns where the log is cut off, if it is.
 fn read(
     fs: &dyn FileSystem,
     file: &LogFile,
@@ -235,7 +234,7 @@ fn read(
         visit(&mut entry)?;
     }
     let is_unclosed = !log.is_closed() && log.cut_at().is_none();
-    // Recovered edits that have their name are whole.
+    // Recovered edits with their final name are complete.
     Ok(log.cut_at().or_else(|| is_unclosed.then_some(bytes.len() as u64)))
 }
 
@@ -284,7 +283,8 @@ fn recovered_edits(fs: &dyn FileSystem, region: &Path, files: &mut Vec<LogFile>)
     for name in names {
         let path = dir.join(&name);
         if name.ends_with(".seqid") || name.ends_with(".temp") {
-            // A region's sequence id, and what a kill left of a split, whose log is still there.
+            // A region's sequence id, and the remains of a log split after a kill; its source is
+            // still there.
             continue;
         }
         if name.parse::<u64>().is_err() {

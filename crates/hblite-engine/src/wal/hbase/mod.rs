@@ -15,11 +15,11 @@
 //! ```
 //!
 //! The trailer is written when the log is closed. A log without one was cut off by a kill: it ends
-//! at the last entry that is whole. The format has no checksums, which HDFS makes up for; so every
-//! length is checked against the file, every cell against itself.
+//! at the last complete entry. The format has no checksums, because HDFS has them; so every length
+//! is checked against the file, and every cell for consistency.
 //!
 //! A cell of the family METAFAMILY is a marker: of a flush, a compaction, a bulk load, or the
-//! opening or closing of a region. It is no cell of a table.
+//! opening or closing of a region. It is not a cell of a table.
 //!
 //! Allocation: a decoded entry has at most [`ENTRY_SIZE_MAX`] bytes; dictionaries hold no more than
 //! the file does. Source: HBase's `AbstractProtobufWALReader`, `WALCellCodec`, `WALEdit`.
@@ -49,11 +49,11 @@ const MAGIC: &[u8] = b"PWAL";
 const TRAILER_MAGIC: &[u8] = b"LAWP";
 /// Bytes after the trailer's message: its length and the magic.
 const TRAILER_END_SIZE: usize = 4 + 4;
-/// Most bytes of the cells of one entry: 512 MiB, twice HBase's largest request.
+/// Maximum bytes of cells of one entry: 512 MiB, twice HBase's largest request.
 pub(crate) const ENTRY_SIZE_MAX: usize = 512 << 20;
 /// The family of markers.
 const MARKER_FAMILY: &[u8] = b"METAFAMILY";
-/// The qualifier of the marker that a region was closed, with all of it in files.
+/// The qualifier of the marker for a closed region, which has all its cells in files.
 const CLOSE_MARKER: &[u8] = b"HBASE::REGION_EVENT::REGION_CLOSE";
 const WRITERS: [&str; 2] = ["ProtobufLogWriter", "AsyncProtobufLogWriter"];
 const CODEC: &str = "org.apache.hadoop.hbase.regionserver.wal.WALCellCodec";
@@ -105,7 +105,7 @@ impl<'a> HBaseLog<'a> {
     /// Begins to read the log `bytes`; `path` is its name in errors.
     ///
     /// # Errors
-    /// `CorruptWal` if it is no log; `UnsupportedOperation` that names an encryption, writer or
+    /// `CorruptWal` if it is not a log; `UnsupportedOperation` that names an encryption, writer or
     /// codec that cannot be read.
     pub(crate) fn open(path: &'a Path, bytes: &'a [u8], source: LogSource) -> Result<Self> {
         let region_slots = match source {
@@ -138,11 +138,11 @@ impl<'a> HBaseLog<'a> {
         Ok(log)
     }
 
-    /// The message of the header; nothing if the file ends within it.
+    /// The message of the header; `None` if the file ends within it.
     fn header(&mut self) -> Result<Option<&'a [u8]>> {
         let magic = &self.bytes[..self.bytes.len().min(MAGIC.len())];
         if !MAGIC.starts_with(magic) {
-            return Err(self.corrupt(0, "it is no log of HBase: wrong magic"));
+            return Err(self.corrupt(0, "it is not a log of HBase: wrong magic"));
         }
         let Some(rest) = self.bytes.get(MAGIC.len()..) else { return Ok(None) };
         let mut input = Input::new(rest);
@@ -220,10 +220,10 @@ impl<'a> HBaseLog<'a> {
             }
             Ok(())
         });
-        is_message.map_err(|_| "its key is no protobuf message")?;
+        is_message.map_err(|_| "its key is not a protobuf message")?;
         entry.sequence_id = sequence_id.ok_or("its key has no sequence id")?;
         let name = self.name(region, true)?;
-        entry.region = String::from_utf8(name).map_err(|_| "its region's name is no text")?;
+        entry.region = String::from_utf8(name).map_err(|_| "its region's name is not text")?;
         self.name(table, false)?;
         entry.cells.clear();
         entry.is_close = false;
@@ -241,7 +241,7 @@ impl<'a> HBaseLog<'a> {
         }
         let names = if is_region { &mut self.regions } else { &mut self.tables };
         let mut input = Input::new(field);
-        // A key that is whole does not end the file.
+        // The end of the file cannot be inside a complete key.
         let name = names.read(&mut input).map_err(|_| "a name in its key cannot be resolved")?;
         Ok(name.to_vec())
     }

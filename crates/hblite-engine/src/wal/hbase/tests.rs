@@ -1,4 +1,5 @@
-//! Logs of a real HBase, plain and compressed: read as they are, cut anywhere, flipped anywhere.
+//! Logs of a real HBase, plain and compressed: read as they are, cut off anywhere, with any bit
+//! flipped.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
-//! Goal: what a durability promised is there after a kill and after a power cut, and nothing else
-//! appears. Method: a workload over a file system that forgets what was not synced, cut after
-//! every operation; the log is then replayed, continued, and cut again.
+//! Goal: what a durability level promises survives a kill and a power cut, and nothing else
+//! appears. Method: a workload over a file system that forgets what was not synced, cut after every
+//! operation; the log is then replayed, continued, and cut again.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn durability_of(index: usize) -> Durability {
     }
 }
 
-/// How many writes, from the first on.
+/// How many writes, counted from the first.
 #[derive(Debug, Default)]
 struct Run {
     attempted: usize,
@@ -37,7 +37,7 @@ fn run(wal: &Wal, writes: &[Write], flush: bool) -> Run {
             Durability::SyncWal => run.written = index + 1,
             _ => {}
         }
-        // Regions flush now and then, all that they have.
+        // Regions flush everything now and then.
         if flush && index % 7 == 6 && wal.region_flushed(&each.region, each.sequence_id).is_err() {
             break;
         }
@@ -94,7 +94,8 @@ fn a_log_is_continued_after_one_crash_after_another() {
             let (replayed, report) = replay_all(&env);
             let when = format!("seed {seed}, round {round}");
             assert_prefix(&replayed, &kept, promised, &when);
-            // What a replay gave is in memory only: it must be there again until it is flushed.
+            // What a replay returned is only in memory: it must be returned again until it is
+            // flushed.
             kept.truncate(replayed.len());
             let next = random_writes(random.next_u64(), 10);
             fs.power_off_after(random.next_u64() % 60);
@@ -164,7 +165,7 @@ fn flushed_segments_may_go_or_come_back_and_the_rest_stays() {
 }
 
 /// A process is killed after it wrote, but did not sync, that segments are not needed. The next
-/// open removes them; a power cut then must not take the word that explains why they are missing.
+/// open removes them; a power cut then must not remove the mark that explains why they are missing.
 #[test]
 fn what_an_open_removes_after_a_kill_is_not_missed_after_a_power_cut() {
     let writes = random_writes(15, 40);
@@ -218,7 +219,7 @@ fn lost_pages_before_a_mark_are_damage() {
         put_file(&env, &path, &content);
         env
     };
-    // Nobody promised that they survive: a power cut may have done it.
+    // They were not promised to survive: a power cut may have done it.
     let (replayed, report) = replay_all(&lose(&fs));
     assert_prefix(&replayed, &writes, 1, "lost pages");
     assert!(report.torn_tail.unwrap().bytes_lost > 1000);
@@ -231,8 +232,8 @@ fn lost_pages_before_a_mark_are_damage() {
     assert!(salvaged.len() > 30 && report.salvaged.len() == 1 && report.torn_tail.is_none());
 }
 
-/// A sync fails, and the operating system takes the bytes for written: a process that opens the log
-/// next writes them again. After a power cut, what that process has acted upon is there.
+/// A sync fails, and the operating system considers the bytes written: the process that opens the
+/// log next writes them again. After a power cut, what that process relied on is there.
 #[test]
 fn a_log_whose_last_sync_failed_is_written_again_when_it_is_opened() {
     let mut lost_without = 0;
@@ -248,7 +249,7 @@ fn a_log_whose_last_sync_failed_is_written_again_when_it_is_opened() {
         fs.fail_sync(&Path::new(DIR).join("hblite-wal.0000000001"));
         let fs = fs.after_kill();
 
-        // What a plain sync is worth.
+        // What a plain sync guarantees.
         let synced = fs.after_kill();
         synced.sync_file(&Path::new(DIR).join("hblite-wal.0000000001")).unwrap();
         let cut = env_on(synced.after_power_cut(seed));

@@ -1,6 +1,6 @@
-//! Goal: whatever happens to the files of a log, no record is lost in silence. Method: a log of
-//! several segments, of a killed process and closed; every file of it is cut, zeroed, flipped,
-//! swapped, replaced, removed and duplicated in every way there is room for.
+//! Goal: whatever happens to the files of a log, no record is lost silently. Method: logs of
+//! several segments, of a killed process and closed; every file is cut, zeroed, flipped, swapped,
+//! replaced, removed and duplicated in every way that time allows.
 //!
 //! The outcome must be all data; or an error with file and offset, and then a salvage keeps every
 //! record that is intact; or, in the newest segment of a log that was not closed, a note that names
@@ -74,7 +74,7 @@ impl Log {
         self.segments().pop().unwrap()
     }
 
-    /// The records in a segment: their places, and the index of the write that an edit is.
+    /// The records in a segment: their positions, and for an edit, the index of its write.
     fn records(&self, path: &Path) -> Vec<(std::ops::Range<usize>, Option<usize>)> {
         let content = &self.files[path];
         let header = SegmentHeader::decode(content).unwrap();
@@ -109,7 +109,7 @@ struct Counts {
     error: usize,
 }
 
-/// What is checked, and how often each outcome was met.
+/// What is checked, and how often each outcome occurred.
 struct Check<'a> {
     log: &'a Log,
     counts: BTreeMap<&'static str, Counts>,
@@ -290,7 +290,7 @@ fn check_files(check: &mut Check<'_>, other_stores: &Log, other_times: &Log) {
     }
 }
 
-/// The head: what it says is checked against the segments, and a salvage does without.
+/// The head: it is checked against the segments, and a salvage does not need it.
 fn check_head(check: &mut Check<'_>, other_stores: &Log, other_times: &Log) {
     let log = check.log;
     let head = head_path(Path::new(DIR));
@@ -336,7 +336,7 @@ fn no_damage_to_any_file_loses_a_record_in_silence() {
     }
 }
 
-/// Whoever restores a log beside its head finds it complete, however it was stopped.
+/// A log that is restored with its head is complete, however it was stopped.
 #[test]
 fn a_sound_log_is_all_data_and_says_whether_it_was_closed() {
     for is_closed in [false, true] {
@@ -347,7 +347,7 @@ fn a_sound_log_is_all_data_and_says_whether_it_was_closed() {
     }
 }
 
-/// What a salvage could not read is not removed with the segments that it gives to files.
+/// Segments that a salvage could not read completely are not removed with those that it flushed.
 #[test]
 fn a_salvage_moves_files_that_are_no_segments_to_the_archive() {
     let log = Log::new(24, STORE, true);
@@ -379,7 +379,7 @@ fn closed_log(writes: &[Write]) -> Files {
     files_of(&env)
 }
 
-/// As of two copies of a store that went on apart: number, store, sizes and checksums are right.
+/// As from two copies of a store that diverged: number, store, sizes and checksums are correct.
 #[test]
 fn a_segment_of_another_copy_of_the_store_is_an_error() {
     let writes = random_writes(25, WRITES);

@@ -1,5 +1,5 @@
-//! Goal: damage of any kind in one segment is noticed and never gives wrong cells. Method: cut and
-//! flip every byte of small logs, and build the special cases by hand.
+//! Goal: damage of any kind in one segment is detected and never yields wrong cells. Method: cut
+//! and flip every byte of small logs, and build the special cases by hand.
 
 use super::*;
 use crate::wal::head::head_path;
@@ -150,7 +150,7 @@ fn foreign_bytes_after_the_last_record_are_damage() {
     }
 }
 
-/// A length that claims more than the file has allocates nothing.
+/// A length beyond the end of the file allocates nothing.
 #[test]
 fn a_length_beyond_the_file_is_a_torn_tail() {
     let log = OneSegment::new(5, 5);
@@ -159,8 +159,8 @@ fn a_length_beyond_the_file_is_a_torn_tail() {
     assert_eq!((replayed, report.torn_tail.unwrap().bytes_lost), (log.writes, 8));
 }
 
-/// A user keeps log files as values. After a kill in the middle of such a value, what stands in
-/// the torn record looks like valid records, and must not be taken for them.
+/// A user keeps log files as values. After a kill in the middle of such a value, the torn record
+/// contains what looks like valid records, which must not be accepted.
 #[test]
 fn a_log_inside_a_torn_value_is_not_mistaken_for_records() {
     let inner = OneSegment::new(6, 10).content;

@@ -1,7 +1,7 @@
-//! Goal: a write that fails, for lack of space or otherwise, is not in the log; everything that was
-//! acknowledged is; and writes go on as soon as they can, without a restart. Method: space runs out
-//! and comes back at every point of a workload, and single operations fail; what a replay finds is
-//! compared with what was acknowledged, exactly.
+//! Goal: a write that fails, for lack of space or otherwise, is not in the log; everything
+//! acknowledged is; and writes resume as soon as they can, without a restart. Method: space runs
+//! out and comes back at every point of a workload, and single operations fail; what a replay finds
+//! is compared with what was acknowledged, exactly.
 
 use std::io::ErrorKind as IoErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ fn assert_busy(error: &Error) {
     assert!(error.message().starts_with("nothing was written, because"), "{error}");
 }
 
-/// Writes each in turn; gives those that were acknowledged. Any refusal is one that can be retried.
+/// Writes one after another; returns those that were acknowledged. Every refusal can be retried.
 fn write_some(wal: &Wal, writes: &[Write]) -> Vec<Write> {
     let durability = |index: usize| DURABILITIES[index % DURABILITIES.len()];
     let mut acknowledged = Vec::new();
@@ -58,7 +58,7 @@ fn writes_go_on_when_there_is_space_again_and_what_failed_is_not_in_the_log() {
         assert_eq!(replayed, acknowledged, "space {space}");
         assert_eq!(report.torn_tail, None, "space {space}");
         drop(wal);
-        // The log goes on after it, and its segments can go.
+        // The log continues after it, and its segments can be removed.
         let (wal, replayed, _) = open_with(&env, small());
         assert_eq!(replayed, acknowledged);
         for region in ["1588230740", "aa", "bb"] {
@@ -116,7 +116,7 @@ fn one_failed_write_or_creation_is_undone() {
     }
 }
 
-/// A sync that fails because there is no space leaves old data alone if the file is new.
+/// A sync that fails for lack of space does not affect old data if the file is new.
 #[test]
 fn a_new_segment_that_finds_no_space_is_tried_again() {
     for operation in [Operation::Sync, Operation::SyncDir] {
@@ -160,7 +160,8 @@ fn a_failed_sync_and_a_cut_that_fails_stop_the_log() {
     }
 }
 
-/// ASYNC_WAL writes are acknowledged before they are written. They are kept, and no others come.
+/// ASYNC_WAL writes are acknowledged before they are written. They are kept, and no more are
+/// accepted.
 #[test]
 fn while_the_disk_is_full_little_is_held_in_memory() {
     let (fs, env) = faulty();
@@ -203,7 +204,7 @@ fn wait_until(is_done: impl Fn() -> bool) {
     assert!(count < 30_000, "it does not happen");
 }
 
-/// A power cut at any operation: what was synced is there, and nothing that was refused.
+/// A power cut at any operation: synced writes are there, refused ones are not.
 #[test]
 fn a_power_cut_on_a_full_disk_brings_nothing_back_that_was_refused() {
     let writes = random_writes(37, 30);
@@ -265,7 +266,7 @@ fn threads_on_a_disk_that_fills_and_empties_agree_with_the_log() {
 }
 
 /// The ids of the writes that were acknowledged, and of those that were refused after they had one.
-/// Now and then the disk gets full, or empty.
+/// Now and then the disk becomes full, or empty.
 fn write_many(
     fs: &FaultFileSystem,
     wal: &Wal,
@@ -300,9 +301,9 @@ fn write_many(
     (acknowledged, refused)
 }
 
-/// The head names the segment that was given up, or its predecessor: a rename that is reported as
-/// failed may have happened. Wherever the power goes then, what was synced is there, and nothing
-/// that was refused.
+/// The head names the abandoned segment, or its predecessor: a rename that is reported as failed
+/// may have happened. Wherever the power goes then, synced writes are there, and refused ones are
+/// not.
 #[test]
 fn a_segment_that_was_given_up_is_no_part_of_the_log_after_a_power_cut() {
     let writes = random_writes(38, 40);

@@ -1,5 +1,5 @@
-//! Goal: what a hold gives is the log up to its moment, durable and left alone, and only as long as
-//! it lives. Method: a copy of just those files after a power cut, replayed.
+//! Goal: a hold provides the log up to its moment, durable and unchanged, as long as it lives.
+//! Method: a copy of just those files after a power cut, replayed.
 
 use hblite_env::MemFileSystem;
 

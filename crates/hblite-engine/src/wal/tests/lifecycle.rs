@@ -1,5 +1,5 @@
-//! Goal: segments come and go as they should, a failure is remembered, threads do not mix up the
-//! order. Method: small segments, injected faults, many threads.
+//! Goal: segments are created and removed correctly, a failure is recorded, threads do not mix up
+//! the order. Method: small segments, injected faults, many threads.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -137,8 +137,8 @@ fn assert_refused(error: &Error, cause: &str) {
     assert!(message.contains(cause) && message.contains("reopen the store"), "{message}");
 }
 
-/// Of the syncs of files, those of a new segment and of the head that is to name it concern nothing
-/// that anybody relies on: these are given up, and the write can be repeated.
+/// Of the syncs of files, those of a new segment and of the head that is to name it do not matter
+/// yet: these files are abandoned, and the write can be retried.
 #[test]
 fn after_a_failed_sync_of_records_or_names_all_is_refused_until_reopened() {
     for (operation, path) in [

@@ -1,10 +1,11 @@
 //! What the log promises: goal of each file below.
 //!
-//! `format`: every byte of damage is noticed, every cut is a prefix. `damage`: whatever happens to
-//! a file of a log of several segments is noticed. `version_1`: older logs are read. `full_disk`: a
-//! write that fails is undone, and writes go on when there is space. `crash`: what each durability
-//! promises is there after a kill and a power cut. `lifecycle`: segments, accounting, failures and
-//! threads. `hold`: the log up to one moment, for a copy. `place`: a log whose directory is gone.
+//! `format`: every byte of damage is detected, every cut leaves a prefix. `damage`: whatever
+//! happens to a file of a log of several segments is detected. `version_1`: older logs are read.
+//! `full_disk`: a write that fails is undone, and writes go on when there is space. `crash`: what
+//! each durability promises is there after a kill and a power cut. `lifecycle`: segments,
+//! accounting, failures and threads. `hold`: the log up to one moment, for a copy. `place`: a log
+//! whose directory is gone.
 
 mod crash;
 mod damage;

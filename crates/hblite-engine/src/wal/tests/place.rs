@@ -108,7 +108,7 @@ fn a_removed_or_replaced_segment_is_noticed_though_the_lock_is_there() {
     }
 }
 
-/// Another store in the place of this one loses nothing to it.
+/// Another store in the same place loses nothing because of this one.
 #[test]
 fn a_closed_log_touches_no_file_of_a_store_that_took_its_place() {
     let mut open = Open::new(MemFileSystem::new());

@@ -57,7 +57,7 @@ fn damage_in_version_1_is_what_it_was() {
         assert!(kept.len() >= 39 && kept.iter().all(|each| written().contains(each)));
         assert_eq!(report.salvaged.len(), 1, "segment {}", at + 1);
     }
-    // A torn tail, and a segment whose creation was cut short.
+    // A torn tail, and a segment whose creation was interrupted.
     let env = version_1("killed");
     let content = env.fs.read(&last).unwrap();
     put_file(&env, &last, &content[..content.len() - 5]);
