@@ -1,6 +1,6 @@
 //! The cache of data blocks that had to be decompressed or decoded.
 //!
-//! Blocks of plain files are used where they lie in the mapped file and never come here. The cache
+//! Blocks of plain files are used in place in the mapped file and are never cached here. The cache
 //! also counts, for all readers together, the memory for cell offsets of such blocks.
 //!
 //! Eviction:   second chance. A block that was asked for since the hand last passed stays once
@@ -20,12 +20,12 @@ use crate::data_block::DataBlock;
 use crate::invariants::ARE_CHECKED;
 
 const SHARDS: usize = 16;
-/// Of the capacity, so much again may go into cell offsets of plain blocks.
+/// The fraction of the capacity that cell offsets of plain blocks may use in addition.
 const OFFSETS_DIVISOR: usize = 4;
-/// Preferred blocks are as good as others when they take more than this part of a shard
+/// Preferred blocks are treated like others when they take more than this part of a shard
 /// (`hbase.lru.blockcache.memory.percentage`).
 const PREFERRED_DIVISOR: usize = 4;
-/// What a slot costs beside its block.
+/// The memory of a slot in addition to its block.
 const SLOT_SIZE: usize = 128;
 
 /// Which block of which open file.
@@ -35,7 +35,7 @@ pub(crate) struct BlockKey {
     pub(crate) offset: u64,
 }
 
-/// A bounded cache, shared by the readers that it is given to.
+/// A bounded cache, shared by readers.
 #[derive(Debug)]
 pub struct BlockCache {
     shards: Box<[RwLock<Shard>]>,
@@ -96,12 +96,12 @@ impl BlockCache {
         self.size_bytes() >= self.shard_capacity * SHARDS / 8 * 7
     }
 
-    /// Questions answered from the cache.
+    /// Lookups served from the cache.
     pub fn hits(&self) -> u64 {
         self.hits.load(Ordering::Relaxed)
     }
 
-    /// Questions that were not.
+    /// Lookups that were not.
     pub fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }
@@ -132,7 +132,7 @@ impl BlockCache {
         Some(slot.block.clone())
     }
 
-    /// Adds a block; one too large for its shard is not kept.
+    /// Adds a block; a block too large for its shard is not kept.
     pub(crate) fn insert(&self, key: BlockKey, block: Arc<DataBlock>, is_preferred: bool) {
         let slot = Slot { key, block, was_asked: AtomicBool::new(false), is_preferred };
         if slot.size() > self.shard_capacity {
@@ -150,7 +150,7 @@ impl BlockCache {
         shard.check();
     }
 
-    /// Forgets all blocks of a file.
+    /// Removes all blocks of a file.
     pub(crate) fn evict_file(&self, file: u64) {
         for shard in &self.shards {
             let mut shard = shard.write();
@@ -190,7 +190,7 @@ impl Shard {
         }
     }
 
-    /// Removes the next block that was not asked for since the hand last passed it.
+    /// Removes the next block that was not requested since the hand last passed it.
     fn evict_one(&mut self, capacity: usize) {
         assert!(!self.slots.is_empty(), "a block that fits a shard is inserted");
         let has_others = self.preferred_bytes < self.size_bytes;
@@ -234,7 +234,7 @@ impl OffsetsBudget {
         Self { limit, used: AtomicUsize::new(0) }
     }
 
-    /// Takes `size` bytes out of the budget, if they are left.
+    /// Takes `size` bytes from the budget, if they are available.
     pub(crate) fn take(&self, size: usize) -> bool {
         let take = |used: usize| used.checked_add(size).filter(|used| *used <= self.limit);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
@@ -245,7 +245,7 @@ impl OffsetsBudget {
         self.used.load(Ordering::Relaxed) >= self.limit / 8 * 7
     }
 
-    /// Gives `size` bytes back.
+    /// Returns `size` bytes to the budget.
     pub(crate) fn give_back(&self, size: usize) {
         let before = self.used.fetch_sub(size, Ordering::Relaxed);
         assert!(before >= size, "{size} bytes are given back, and {before} were taken");

@@ -1,7 +1,7 @@
-//! A data block in memory: plain cells and where each begins.
+//! A data block in memory: plain cells and their offsets.
 //!
-//! Searching and stepping never fail, for [`DataBlock::new`] has looked at every length. Scanners
-//! and caches share a block by `Arc`, one per block: a count per file would be fought for.
+//! Searching and stepping never fail, because [`DataBlock::new`] has checked every length. Scanners
+//! and caches share a block by `Arc`, one per block: a count per file would be contended.
 
 use hblite_model::{CellComparator, CellRef};
 
@@ -10,12 +10,12 @@ use crate::encoding::cells::{CellLayout, CellOffsets};
 use crate::error::Parsed;
 use crate::row_marks::RowMarks;
 
-/// How a data block is read, and what becomes of it.
+/// How a data block is read, and whether it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockUse {
     /// It stays in memory for later readers.
     Keep,
-    /// It comes from memory if it is there, and is not kept otherwise.
+    /// It comes from memory if it is there; otherwise it is read and not kept.
     Pass,
     /// It comes from the file, is verified, and is not kept.
     Verify,

@@ -1,10 +1,11 @@
-//! What goes wrong while bytes are taken apart.
+//! Errors while bytes are parsed.
 //!
-//! Parsers see slices and know no file: they return [`Damage`]. Whoever read the bytes adds file
-//! and offset and makes it a [`hblite_model::Error`], once ([`crate::block::BlockFile::corrupt`]).
+//! Parsers see slices, not files: they return [`Damage`]. The code that read the bytes adds file
+//! and offset, and converts it to a [`hblite_model::Error`], once
+//! ([`crate::block::BlockFile::corrupt`]).
 //!
-//! Memory that bytes of a file ask for is taken with [`reserve`] and [`collect`], never with calls
-//! that end the process when there is none: a size in a file may be damage.
+//! Memory whose size comes from a file is taken with [`reserve`] and [`collect`], never with calls
+//! that abort the process if there is none, because the size may be damaged.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,17 +17,17 @@ use hblite_model::{Error, Exception};
 /// What is wrong with some bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Damage {
-    /// They are not as the format says.
+    /// They violate the format.
     Malformed(Cow<'static, str>),
-    /// So many bytes of memory are needed for them and are not there.
+    /// They need this many bytes of memory, which are not available.
     Memory(usize),
 }
 
-/// The result of taking bytes apart.
+/// The result of parsing bytes.
 pub(crate) type Parsed<T> = Result<T, Damage>;
 
 impl Damage {
-    /// Bytes that are not as the format says.
+    /// Bytes that violate the format.
     pub(crate) fn new(message: impl Into<Cow<'static, str>>) -> Self {
         Self::Malformed(message.into())
     }
@@ -58,7 +59,7 @@ pub(crate) fn ensure(condition: bool, message: &'static str) -> Parsed<()> {
     if condition { Ok(()) } else { Err(Damage::new(message)) }
 }
 
-/// Makes room for `additional` items, and some more if there are likely to be more.
+/// Reserves space for `additional` items, and some more if there are likely to be more.
 #[inline]
 pub(crate) fn reserve<T>(items: &mut Vec<T>, additional: usize) -> Parsed<()> {
     if items.capacity() - items.len() >= additional {
@@ -67,7 +68,7 @@ pub(crate) fn reserve<T>(items: &mut Vec<T>, additional: usize) -> Parsed<()> {
     items.try_reserve(additional).map_err(|_| no_memory::<T>(items.len() + additional))
 }
 
-/// As [`reserve`], for no more than that.
+/// Like [`reserve`], for exactly that many.
 pub(crate) fn reserve_exact<T>(items: &mut Vec<T>, additional: usize) -> Parsed<()> {
     items.try_reserve_exact(additional).map_err(|_| no_memory::<T>(items.len() + additional))
 }

@@ -27,7 +27,7 @@ pub const CREATE_TIME: &[u8] = b"hfile.CREATE_TIME_TS";
 pub const KEY_OF_BIGGEST_CELL: &[u8] = b"hfile.KEY_OF_BIGGEST_CELL";
 /// Size of the biggest cell: i64.
 pub const LENGTH_OF_BIGGEST_CELL: &[u8] = b"hfile.LEN_OF_BIGGEST_CELL";
-/// Longest tags: i32; there if, and only if, cells have a tags part.
+/// Longest tags: i32; present if and only if cells have a tags part.
 pub const MAX_TAGS_LENGTH: &[u8] = b"hfile.MAX_TAGS_LEN";
 /// Whether tags are dictionary-compressed: bool.
 pub const TAGS_COMPRESSED: &[u8] = b"hfile.TAGS_COMPRESSED";
@@ -73,7 +73,7 @@ pub(crate) fn bool_value(value: bool) -> Vec<u8> {
     vec![if value { 0xff } else { 0 }]
 }
 
-/// A file says some twenty things of itself; more pairs than this are damage.
+/// A file has about twenty pairs; more than this are damage.
 const PAIRS_MAX: usize = 65_536;
 
 /// Name and value pairs, sorted by name.
@@ -176,7 +176,7 @@ impl FileInfo {
         payload
     }
 
-    /// Takes the payload of a file info block apart.
+    /// Parses the payload of a file info block.
     pub(crate) fn parse(payload: &[u8]) -> Parsed<Self> {
         let mut input = Input::new(payload);
         if input.take(MAGIC.len())? != MAGIC {

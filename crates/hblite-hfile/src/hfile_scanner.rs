@@ -1,10 +1,10 @@
 //! A position in an HFile, moved by key or cell by cell in either direction.
 //!
-//! Invariants: a scanner stands on a cell or nowhere; nowhere is where it begins, and where a move
-//! puts it that found no cell. After an error it stands nowhere.
+//! Invariants: a scanner is at a cell or at none. It is at none initially, after a move that found
+//! no cell, and after an error.
 //!
 //! Cost: a seek is two binary searches, one over index keys, one over the cells of a block. A step
-//! looks at no key. The bytes of [`HFileScanner::current`] are those of the mapped file, or of the
+//! examines no key. The bytes of [`HFileScanner::current`] are those of the mapped file, or of the
 //! decoded block.
 //!
 //! Keys that are sought must be well-formed flat keys
@@ -23,7 +23,7 @@ use crate::reader::HFileReader;
 /// What a scanner has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScanStats {
-    /// Cells that it stood on.
+    /// Cells that it was at.
     pub cells_read: u64,
     /// Data blocks that it entered.
     pub blocks_read: u64,
@@ -38,7 +38,7 @@ pub struct HFileScanner {
     block_use: BlockUse,
 }
 
-/// The cell that a scanner stands on.
+/// The cell that a scanner is at.
 #[derive(Debug)]
 struct Current {
     block: Arc<DataBlock>,
@@ -48,21 +48,21 @@ struct Current {
 }
 
 impl HFileScanner {
-    /// A scanner that stands nowhere.
+    /// A scanner that is at no cell.
     pub fn new(reader: Arc<HFileReader>) -> Self {
         Self { reader, current: None, stats: ScanStats::default(), block_use: BlockUse::Keep }
     }
 
-    /// The same, but blocks that it reads take no memory of the block cache: for families that want
-    /// no cache, and for those who read everything once.
+    /// The same, but blocks that it reads take no memory of the block cache: for families without a
+    /// block cache, and for readers that read everything once.
     #[must_use]
     pub fn without_caching(mut self) -> Self {
         self.block_use = BlockUse::Pass;
         self
     }
 
-    /// The same, but every block is read from the file and verified, whatever is known or cached of
-    /// it: for compactions and all others that write elsewhere what they read. Nothing is cached.
+    /// The same, but every block is read from the file and verified, whatever is known or cached:
+    /// for compactions and other readers that copy what they read. Nothing is cached.
     #[must_use]
     pub fn verifying(mut self) -> Self {
         self.block_use = BlockUse::Verify;
@@ -79,14 +79,14 @@ impl HFileScanner {
         self.stats
     }
 
-    /// The cell that the scanner stands on.
+    /// The cell that the scanner is at.
     #[inline(always)]
     pub fn current(&self) -> Option<CellRef<'_>> {
         let current = self.current.as_ref()?;
         Some(current.block.cell(current.cell))
     }
 
-    /// The flat key of [`Self::current`], without looking at the rest of the cell.
+    /// The flat key of [`Self::current`], without reading the rest of the cell.
     #[inline(always)]
     pub fn current_key(&self) -> Option<&[u8]> {
         let current = self.current.as_ref()?;
@@ -152,8 +152,8 @@ impl HFileScanner {
         })
     }
 
-    /// Moves forward to the first cell whose key is `key` or greater; stays if the scanner stands
-    /// on or behind it. Cheaper than [`Self::seek`] when the cell is near. False if there is none.
+    /// Moves forward to the first cell whose key is `key` or greater; stays if the scanner is at or
+    /// after it. Cheaper than [`Self::seek`] if the cell is near. False if there is none.
     ///
     /// # Errors
     /// As [`Self::seek_first`].
@@ -179,7 +179,7 @@ impl HFileScanner {
         if is_in_next_block { Ok(true) } else { self.seek(key) }
     }
 
-    /// Moves to the next cell; false (and nowhere) after the last one.
+    /// Moves to the next cell; false (and at no cell) after the last one.
     ///
     /// # Errors
     /// As [`Self::seek_first`].
@@ -196,7 +196,7 @@ impl HFileScanner {
         }
     }
 
-    /// Moves to the cell before; false (and nowhere) before the first one.
+    /// Moves to the previous cell; false (and at no cell) before the first one.
     ///
     /// # Errors
     /// As [`Self::seek_first`].
@@ -212,8 +212,8 @@ impl HFileScanner {
         }
     }
 
-    /// Moves back to the first cell of the row and says by how many cells; `None`, and nothing
-    /// moves, if these were more than `cells_max` or the row may begin in the block before.
+    /// Moves back to the first cell of the row and returns by how many cells; `None`, without
+    /// moving, if that would be more than `cells_max` or the row may begin in the previous block.
     #[inline]
     pub fn step_to_row_start(&mut self, cells_max: usize) -> Option<usize> {
         let current = self.current.as_mut()?;
@@ -236,7 +236,7 @@ impl HFileScanner {
         self.move_with(|blocks| blocks.enter_neighbour(position, direction))
     }
 
-    /// Stands where `find` says, which is nowhere if it fails.
+    /// Moves to the position from `find`, which is at no cell if it fails.
     #[inline]
     fn move_with(
         &mut self,
@@ -260,7 +260,7 @@ impl HFileScanner {
     }
 }
 
-/// The data blocks of a file that has some.
+/// The data blocks of a nonempty file.
 struct Blocks<'a> {
     reader: &'a HFileReader,
     index: &'a DataIndex,
@@ -278,7 +278,7 @@ impl Blocks<'_> {
         Ok(Current { block, position, cell })
     }
 
-    /// The same for the block behind `position`, seen in `direction`.
+    /// The same for the block after `position`, in `direction`.
     fn enter_neighbour(
         &mut self,
         position: DataBlockPosition,

@@ -57,7 +57,7 @@ pub(crate) fn vlong_at(bytes: &[u8]) -> i64 {
         return i64::from(first as i8);
     }
     let magnitude = match bytes.get(1..).and_then(|rest| rest.first_chunk::<8>()) {
-        // Bytes of whatever comes behind are shifted out.
+        // Bytes of whatever follows are shifted out.
         Some(chunk) => u64::from_be_bytes(*chunk) >> (8 * (VLONG_SIZE_MAX - size)),
         None => bytes[1..size].iter().fold(0, |value, &byte| value << 8 | u64::from(byte)),
     };
@@ -79,7 +79,7 @@ pub(crate) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// A reader that stands on the first byte.
+    /// A reader at the first byte.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
@@ -151,7 +151,7 @@ impl<'a> Input<'a> {
         Ok(vlong_at(self.take(vlong_size_of_first(first))?))
     }
 
-    /// The bytes of a vlong, as they are.
+    /// The raw bytes of a vlong.
     #[inline]
     pub(crate) fn raw_vlong(&mut self) -> Parsed<&'a [u8]> {
         let first = *self.bytes.get(self.at).ok_or_else(|| Damage::new("ends too early"))?;

@@ -1,4 +1,4 @@
-//! What tools ask about an open file: its blocks, its index, its filters.
+//! What tools show of an open file: its blocks, its index, its filters.
 //!
 //! Nothing of this is needed to read cells. Threads: as [`HFileReader`].
 
@@ -21,9 +21,9 @@ pub struct IndexEntry {
 }
 
 impl HFileReader {
-    /// Offset and header of every block from the front to the trailer. Payloads are not looked at.
+    /// Offset and header of every block from the front to the trailer. Payloads are not read.
     ///
-    /// Each item may be `Corrupt`; it is the last one then.
+    /// An item may be `Corrupt`; it is then the last one.
     pub fn block_headers(&self) -> impl Iterator<Item = Result<(u64, BlockHeader)>> {
         let end = self.file().end();
         let mut next = 0;
@@ -57,17 +57,17 @@ impl HFileReader {
         Ok(entries.into_iter().map(entry).collect())
     }
 
-    /// What the general Bloom filter says about itself, if there is one.
+    /// The metadata of the general Bloom filter, if there is one.
     pub fn bloom_meta(&self) -> Option<BloomMeta> {
         self.filters().0.map(BloomReader::meta)
     }
 
-    /// What the Bloom filter of family deletes says about itself, if there is one.
+    /// The metadata of the Bloom filter of family deletes, if there is one.
     pub fn delete_family_bloom_meta(&self) -> Option<BloomMeta> {
         self.filters().1.map(BloomReader::meta)
     }
 
-    /// The names of the meta blocks, as they are sorted.
+    /// The names of the meta blocks, sorted.
     ///
     /// # Errors
     /// `Corrupt`.

@@ -21,13 +21,13 @@
 //!  cell    = i32 key length | i32 value length | flat key | value | tags? | mvcc?
 //! ```
 //!
-//! Blocks touch one another and all integers are big-endian. Modules follow the picture: `block`
+//! Blocks are contiguous and all integers are big-endian. The modules follow the drawing: `block`
 //! (header, checksums, compression), `encoding` (cells in data blocks), `index`, `bloom`,
 //! [`file_info`] and `trailer`. [`HFileWriter`] writes a file from front to back; [`HFileReader`]
-//! opens it from the back, and [`HFileScanner`] walks over its cells.
+//! opens it from the end, and [`HFileScanner`] iterates over its cells.
 //!
-//! Nothing in a file is trusted: every length is checked before it is used, a checksum that does
-//! not fit is an error, and errors name file and offset.
+//! Nothing in a file is trusted: every length is checked before it is used, a wrong checksum is an
+//! error, and errors name file and offset.
 //!
 //! ```
 //! use std::{path::Path, sync::Arc};

@@ -34,7 +34,7 @@ pub(crate) struct Opened {
     pub(crate) time_range: (i64, i64),
     pub(crate) earliest_put: i64,
     pub(crate) delete_family_count: Option<u64>,
-    /// Those of the file info: they are compared with the row of every get.
+    /// Parsed from the file info: they are compared with the row of every get.
     pub(crate) last_key: Option<Box<[u8]>>,
     pub(crate) last_bloom_key: Option<Box<[u8]>>,
     /// Absent in a file without cells.
@@ -47,7 +47,7 @@ pub(crate) struct Opened {
     pub(crate) delete_family_bloom: Option<BloomReader>,
 }
 
-/// Takes a file of `length` bytes apart as far as an open needs.
+/// Parses a file of `length` bytes as far as an open needs.
 pub(crate) fn open(source: Source, length: u64, path: &Path) -> Result<(BlockFile, Opened)> {
     let (trailer, trailer_checksum) = read_trailer(&source, length, path)?;
     let file = BlockFile::new(source, path, trailer.compression, length - TRAILER_SIZE as u64);
@@ -84,7 +84,7 @@ fn read_trailer(source: &Source, length: u64, path: &Path) -> Result<(Trailer, u
     }
 }
 
-/// The checksum of the trailer's bytes, whatever they are.
+/// The checksum of the trailer's bytes, without parsing them.
 pub(crate) fn trailer_checksum(
     file: Arc<dyn ReadableFile>,
     length: u64,
@@ -130,7 +130,7 @@ fn open_index(file: &BlockFile, trailer: &Trailer, root: &[u8]) -> Result<Option
     DataIndex::open(file, trailer.comparator, offset, root, count, levels).map(Some)
 }
 
-/// Reads the values of the file info that are asked for again and again.
+/// Reads the values of the file info that are needed often.
 fn describe(
     trailer: Trailer,
     info: FileInfo,
@@ -150,9 +150,10 @@ fn describe(
     if index.is_some() && !last_key_fits {
         return Err(Damage::new("last key is missing or malformed"));
     }
-    // The trailer has no checksum, the file info has: a trailer that denies the cells is damaged.
+    // The trailer has no checksum, but the file info does: a trailer that says that there are no
+    // cells is damaged.
     if index.is_some() != last_key.is_some() || index.is_some() != (trailer.entry_count > 0) {
-        return Err(Damage::new("trailer and file info disagree whether there are cells"));
+        return Err(Damage::new("trailer and file info disagree about whether there are cells"));
     }
     let unsigned = |number: i64| u64::try_from(number).ok();
     Ok(Opened {

@@ -1,4 +1,4 @@
-//! How a file is to be written.
+//! How a file is written.
 
 use hblite_model::{
     BloomType, CellComparator, ColumnFamilyDescriptor, Compression, DataBlockEncoding, Error,
@@ -20,7 +20,8 @@ pub struct HFileWriterOptions {
     pub compression: Compression,
     /// Keys of the general Bloom filter (ROW).
     pub bloom: BloomType,
-    /// Bytes of the row that are a key of [`BloomType::RowPrefixFixedLength`], then at least 1 (0).
+    /// Bytes of the row that form a key of [`BloomType::RowPrefixFixedLength`], for which it must
+    /// be at least 1 (0).
     pub bloom_prefix_length: u32,
     /// Bytes of a Bloom chunk (131,072; `io.storefile.bloom.block.size`).
     pub bloom_block_size: usize,
@@ -38,8 +39,8 @@ pub struct HFileWriterOptions {
     pub include_tags: bool,
     /// Whether tags are compressed by a dictionary, in encodings that can (false).
     pub compress_tags: bool,
-    /// An index node is written when it reaches so many bytes
-    /// (131,072; `hfile.index.block.max.size`).
+    /// An index node is written when it reaches this many bytes (131,072;
+    /// `hfile.index.block.max.size`).
     pub index_chunk_size: usize,
     /// Intermediate nodes have more entries than this (16; `hfile.index.block.min.entries`).
     pub index_min_entries: usize,
@@ -73,12 +74,12 @@ impl Default for HFileWriterOptions {
     }
 }
 
-/// Largest size that a setting may ask for.
+/// Maximum size in a setting.
 const SIZE_MAX: usize = 1 << 28;
 
 impl HFileWriterOptions {
-    /// How files of a family are written, as its settings say; whether cells keep tags they do not
-    /// say.
+    /// How files of a family are written, according to its settings, which do not determine whether
+    /// cells keep tags.
     pub fn of_family(family: &ColumnFamilyDescriptor) -> Self {
         Self {
             block_size: usize::try_from(family.block_size()).unwrap_or(64 * 1024),
@@ -91,7 +92,7 @@ impl HFileWriterOptions {
         }
     }
 
-    /// Refuses what no file can have.
+    /// Refuses settings that no file can have.
     pub(crate) fn check(&self) -> Result<()> {
         let sizes = [
             ("block size", self.block_size, 1),
@@ -135,7 +136,7 @@ impl HFileWriterOptions {
 /// What the store knows about a file when it is complete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreFileInfo {
-    /// Largest log sequence id of its cells; `None` for files made outside of a store.
+    /// Largest log sequence id of its cells; `None` for files written outside a store.
     pub max_sequence_id: Option<u64>,
     /// Whether a major compaction wrote it.
     pub major_compaction: bool,

@@ -1,8 +1,8 @@
-//! Looking cells up in a file without a scanner.
+//! Looks up cells in a file without a scanner.
 //!
-//! A get of one column ends within a few cells. It needs no position that outlives the call, so the
-//! block is borrowed from the index where it is known, and counts no references: threads that read
-//! the same block do not write to the same memory.
+//! A get of one column ends within a few cells. It needs no position that outlives the call, so a
+//! known block is borrowed from the index without a reference count: threads that read the same
+//! block do not write to the same memory.
 //!
 //! Threads: any.
 
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::{HFileScanner, HFileWriter, HFileWriterOptions, StoreFileInfo};
 
-    /// Against a scanner, over many small blocks, from keys at, between and around the cells.
+    /// Compared with a scanner, over many small blocks, from keys at, between and around the cells.
     #[test]
     fn visits_what_a_scanner_finds() {
         let (fs, path) = (MemFileSystem::new(), Path::new("f"));

@@ -1,4 +1,4 @@
-//! Opens an HFile and answers what does not need a position in it.
+//! Opens an HFile and provides what needs no position in it.
 //!
 //! Opening reads trailer, root index, file info and Bloom metas: no data block, no leaf of the
 //! index, no Bloom chunk. Each of these is read, and its checksums verified, when it is first
@@ -11,9 +11,8 @@
 //! ```
 //!
 //! Invariants: the file must not change while a reader is open; removing its name is fine. An open
-//! file keeps a descriptor, a mapped file does not. What a change by someone else does: see
-//! `block/file.rs`.
-//! Threads: shared by `Arc`; every scan has its own [`crate::HFileScanner`].
+//! file keeps a descriptor, a mapped file does not. For the effect of changes by other processes,
+//! see `block/file.rs`. Threads: shared by `Arc`; every scan has its own [`crate::HFileScanner`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -44,7 +43,7 @@ pub struct HFileReader {
     file: BlockFile,
     length: u64,
     opened: Opened,
-    /// What this reader took out of the budget for cell offsets.
+    /// What this reader has taken from the budget for cell offsets.
     offsets_taken: AtomicUsize,
     offsets_alone: OffsetsBudget,
     cache: Option<Cached>,
@@ -66,14 +65,14 @@ impl HFileReader {
     /// Opens the finished file at `path`. Blocks that are read go into `cache` if there is one.
     ///
     /// # Errors
-    /// `Io` if the file cannot be read, `Corrupt` if it is no HFile or damaged, `Unsupported` if
-    /// it is encrypted, has a codec or comparator that hblite lacks, or is of version 1 or 2.
+    /// `Io` if the file cannot be read, `Corrupt` if it is damaged or not an HFile, `Unsupported`
+    /// if it is encrypted, has a codec or comparator that hblite lacks, or is of version 1 or 2.
     pub fn open(fs: &dyn FileSystem, path: &Path, cache: Option<Arc<BlockCache>>) -> Result<Self> {
         Self::open_copy(fs, path, path, cache)
     }
 
-    /// As [`Self::open`] for the file at `path`, which errors call `name`: for a second name, or a
-    /// copy, of a file that has a better known name.
+    /// Like [`Self::open`] for the file at `path`, but errors call it `name`: for a hard link to,
+    /// or a copy of, a file with a better known name.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -89,7 +88,7 @@ impl HFileReader {
     }
 
     /// As [`Self::open`], but plain blocks are used in place, in the mapped file: faster, and only
-    /// for files that no other process writes to or truncates. Touching a page that was cut off
+    /// for files that no other process writes to or truncates. Accessing a page that was cut off
     /// kills the process.
     ///
     /// # Errors
@@ -126,8 +125,8 @@ impl HFileReader {
         })
     }
 
-    /// The same, but its blocks leave the cache only when such blocks take more than a quarter of
-    /// it (HBase's IN_MEMORY).
+    /// The same, but its blocks are evicted from the cache only if such blocks take more than a
+    /// quarter of it (HBase's IN_MEMORY).
     #[must_use]
     pub fn preferred(mut self) -> Self {
         if let Some(cached) = &mut self.cache {
@@ -137,7 +136,8 @@ impl HFileReader {
     }
 
     /// Reads data blocks from the first on, while there is memory for them, so that later reads
-    /// find them there: decoded in the cache, or checked, with the places of their cells known.
+    /// find them in memory: decoded in the cache, or verified, with the positions of their cells
+    /// known.
     ///
     /// # Errors
     /// `Corrupt`.
@@ -160,7 +160,7 @@ impl HFileReader {
         Ok(())
     }
 
-    /// Where the file is, or was when it was opened.
+    /// The path of the file when it was opened.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
@@ -171,10 +171,10 @@ impl HFileReader {
     }
 
     /// CRC-32 of the file from its load-on-open section to its end: root index, file info, Bloom
-    /// metas and trailer. Files with other cells, of another origin or another time differ in it.
+    /// metas and trailer. It differs between files with different cells, origins or times.
     ///
     /// # Errors
-    /// `Io`, `Corrupt` if the file has become shorter.
+    /// `Io`, `Corrupt` if the file was truncated.
     pub fn tail_checksum(&self) -> Result<u32> {
         self.file.checksum(self.opened.trailer.load_on_open_data_offset, self.length)
     }
@@ -239,7 +239,7 @@ impl HFileReader {
         index.map(|index| index.mid_key(&self.file).map(<[u8]>::to_vec)).transpose()
     }
 
-    /// Largest log sequence id of its cells, if the file says so.
+    /// Largest log sequence id of its cells, if recorded.
     pub fn max_sequence_id(&self) -> Option<u64> {
         self.opened.max_sequence_id
     }
@@ -260,13 +260,13 @@ impl HFileReader {
         self.opened.earliest_put
     }
 
-    /// When it was begun, in milliseconds since 1970-01-01 UTC, if the file says so.
+    /// When it was begun, in milliseconds since 1970-01-01 UTC, if recorded.
     pub fn create_time(&self) -> Option<i64> {
         let bytes = self.opened.info.get(file_info::CREATE_TIME)?;
         bytes.try_into().ok().map(i64::from_be_bytes)
     }
 
-    /// Number of DeleteFamily and DeleteFamilyVersion cells, if the file says so.
+    /// Number of DeleteFamily and DeleteFamilyVersion cells, if recorded.
     pub fn delete_family_count(&self) -> Option<u64> {
         self.opened.delete_family_count
     }
@@ -282,7 +282,7 @@ impl HFileReader {
     }
 
     /// Whether the file may hold cells of `row`. Always true with a ROWCOL filter, which cannot
-    /// tell, and without a filter.
+    /// decide this, and without a filter.
     ///
     /// # Errors
     /// `Corrupt`.
@@ -304,14 +304,14 @@ impl HFileReader {
     }
 
     /// Whether the file may hold cells of this column of `row`, or a marker that deletes the family
-    /// there. The family is not asked for: a file has one.
+    /// there. The family is not a parameter, since a file has only one.
     ///
     /// # Errors
     /// `Corrupt`.
     pub fn may_contain_column(&self, row: &[u8], qualifier: &[u8]) -> Result<bool> {
         match &self.opened.bloom {
             Some(bloom) if self.opened.bloom_type == BloomType::RowCol => {
-                // Family deletes stand under the empty qualifier.
+                // Family deletes are stored under the empty qualifier.
                 Ok(bloom.may_contain_column(&self.file, row, qualifier)?
                     || bloom.may_contain_column(&self.file, row, b"")?)
             }
@@ -379,7 +379,7 @@ impl HFileReader {
         &self.file
     }
 
-    /// The general Bloom filter and that of family deletes, where they are.
+    /// The general Bloom filter and that of family deletes, if present.
     pub(crate) fn filters(&self) -> (Option<&BloomReader>, Option<&BloomReader>) {
         (self.opened.bloom.as_ref(), self.opened.delete_family_bloom.as_ref())
     }
@@ -407,7 +407,7 @@ impl HFileReader {
             && encoding::is_in_place(self.encoding())
     }
 
-    /// A data block. What is learnt about it now, and the block itself if it is decoded or copied,
+    /// A data block. What is learned about it, and the block itself if it is decoded or copied,
     /// stays in memory if `block_use` says so.
     #[inline]
     pub(crate) fn data_block(
@@ -429,7 +429,8 @@ impl HFileReader {
             let block = self.read_data_block(offset, size, read)?;
             state.set_verified();
             if keep && self.take_offsets(block.offsets_size()) {
-                // Who comes second gives the same bytes; it counts twice until this is closed.
+                // A concurrent reader produces the same bytes; they count twice until this reader
+                // is closed.
                 return Ok(state.known.get_or_init(|| block).clone());
             }
             return Ok(block);

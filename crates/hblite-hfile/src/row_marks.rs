@@ -1,12 +1,13 @@
-//! A coarse map of the keys in a data block, so that a search looks at few cells.
+//! A coarse map of the keys in a data block, so that a search examines few cells.
 //!
-//! A binary search over the cells themselves touches a cache line or two for each probe, all over
-//! the block. The marks hold 4 bytes of every fourth cell in one small array: the search narrows
-//! down there to a few neighbouring cells first. The bytes are those of the row, after the prefix
-//! that all rows of the block share; in a block of a single row, those of the qualifier, likewise.
+//! A binary search over the cells themselves touches a cache line or two for each probe, scattered
+//! over the block. The marks hold 4 bytes of every fourth cell in one small array: a search first
+//! narrows the range to a few neighbouring cells there. The bytes are those of the row, after the
+//! prefix that all rows of the block share; in a block of a single row, those of the qualifier,
+//! likewise.
 //!
-//! Invariant: keys that are in order have marks in order; a lesser mark means a lesser key. Equal
-//! marks mean nothing.
+//! Invariant: sorted keys have sorted marks; a smaller mark means a smaller key. Equal marks decide
+//! nothing.
 
 use std::ops::Range;
 
@@ -17,9 +18,9 @@ use crate::error::{Parsed, collect};
 
 /// Cells from one mark to the next.
 const STEP: usize = 4;
-/// So few cells are all looked at.
+/// This few cells are all examined.
 const REFINED_MAX: usize = STEP;
-/// Blocks with fewer cells are searched as they are.
+/// Blocks with fewer cells are searched without marks.
 const CELLS_MIN: usize = 8 * STEP;
 
 /// Marks of the keys of one block.
@@ -27,14 +28,14 @@ const CELLS_MIN: usize = 8 * STEP;
 pub(crate) struct RowMarks {
     /// The block is of one row and family, and the marks are of qualifiers.
     is_of_one_row: bool,
-    /// Bytes that all rows, or qualifiers, of the block begin with.
+    /// The common prefix of all rows, or qualifiers, of the block.
     shared_length: usize,
-    /// Of the cells 0, 4, 8, …
+    /// Marks of the cells 0, 4, 8, …
     marks: Box<[u32]>,
 }
 
 impl RowMarks {
-    /// The marks of `count` cells whose keys `key_of` gives, with rows in order as bytes.
+    /// The marks of `count` cells with the keys from `key_of`, whose rows are ordered as bytes.
     ///
     /// # Errors
     /// No memory for them.
@@ -46,14 +47,14 @@ impl RowMarks {
         let is_of_one_row = is_same_row_and_family(first, last);
         let part = |key| marked_part(is_of_one_row, key);
         let shared_length = bytes::common_prefix_length(part(first), part(last));
-        // The parts between are shorter only in a damaged file.
+        // The parts in between are shorter only in a damaged file.
         let mut marks = Self { is_of_one_row, shared_length, marks: Box::default() };
         marks.marks = collect((0..count).step_by(STEP).map(|cell| marks.mark_of(key_of(cell))))?;
         Ok(marks)
     }
 
-    /// The cells among which the first that is not below `key` is, or the one behind them;
-    /// `None` if the marks do not tell. `key_of` gives the keys of the block's `count` cells.
+    /// A range of cells such that the first cell not below `key` is in it or right after it; `None`
+    /// if the marks cannot decide. `key_of` returns the keys of the block's `count` cells.
     #[inline]
     pub(crate) fn narrow<'a>(
         &self,
@@ -103,19 +104,19 @@ impl RowMarks {
     }
 }
 
-/// The first 4 bytes, zeros behind shorter parts, as a big-endian number.
+/// The first 4 bytes, padded with zeros, as a big-endian number.
 #[inline]
 fn mark(part: &[u8]) -> u32 {
     (key::row_prefix(part) >> 32) as u32
 }
 
-/// The part of a key that the marks are of.
+/// The part of a key that the marks cover.
 #[inline]
 fn marked_part(is_of_one_row: bool, key: &[u8]) -> &[u8] {
     if is_of_one_row { key::qualifier(key) } else { key::row(key) }
 }
 
-/// The keys before and behind all cells of a row have no family, so they never are of the same.
+/// The keys before and after all cells of a row have no family, so theirs is never the same.
 #[inline]
 fn is_same_row_and_family(left: &[u8], right: &[u8]) -> bool {
     key::row(left) == key::row(right) && key::family(left) == key::family(right)

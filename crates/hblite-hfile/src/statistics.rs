@@ -1,4 +1,4 @@
-//! What a writer learns from the cells that pass by, for the file info.
+//! What a writer collects about the cells it writes, for the file info.
 
 use hblite_model::cell::KEY_VALUE_HEADER_SIZE;
 use hblite_model::{CellRef, CellType};

@@ -4,8 +4,8 @@
 //! TRABLK"$ | varint length | FileTrailerProto | zero bytes | u32 version (minor << 24 | major)
 //! ```
 //!
-//! It has no checksum of its own; [`Trailer::parse`] checks what it can, the blocks it points at
-//! check themselves. Source: HBase's `FixedFileTrailer`.
+//! It has no checksum of its own; [`Trailer::parse`] checks what it can; the blocks that it points
+//! to have their own checksums. Source: HBase's `FixedFileTrailer`.
 
 use hblite_model::protobuf::{MessageWriter, read_message};
 use hblite_model::{CellComparator, Compression, Error, Exception, Result};
@@ -21,10 +21,11 @@ const MAGIC: &[u8; 8] = b"TRABLK\"$";
 const VERSION_SIZE: usize = 4;
 const MAJOR_VERSION: u32 = 3;
 const MINOR_VERSION: u32 = 3;
-/// What empty files say about the offset of their data blocks.
+/// The offset of data blocks in empty files.
 const NO_OFFSET: i64 = -1;
 
-/// Class names that mean HBase's normal order of cells, beside the one that is written.
+/// Class names that also mean HBase's normal order of cells, in addition to the one that is
+/// written.
 const DEFAULT_COMPARATORS: [&str; 5] = [
     "org.apache.hadoop.hbase.KeyValue$KeyComparator",
     "org.apache.hadoop.hbase.CellComparator",
@@ -32,7 +33,7 @@ const DEFAULT_COMPARATORS: [&str; 5] = [
     "org.apache.hadoop.hbase.InnerStoreCellComparator",
     "",
 ];
-/// Class names that mean the order of hbase:meta, beside the one that is written.
+/// Class names that also mean the order of hbase:meta, in addition to the one that is written.
 const META_COMPARATORS: [&str; 2] = [
     "org.apache.hadoop.hbase.MetaCellComparator",
     "org.apache.hadoop.hbase.CellComparatorImpl$MetaCellComparator",
@@ -47,7 +48,7 @@ pub struct Trailer {
     pub load_on_open_data_offset: u64,
     /// Uncompressed payload bytes of all data index blocks, mid-key included.
     pub uncompressed_data_index_size: u64,
-    /// Uncompressed bytes of all blocks but intermediate and root data index, with the trailer.
+    /// Uncompressed bytes of all blocks except intermediate and root data index, with the trailer.
     pub total_uncompressed_bytes: u64,
     /// Entries of the root data index.
     pub data_index_count: u32,
@@ -93,7 +94,7 @@ impl Default for Trailer {
 #[derive(Debug)]
 pub(crate) enum TrailerError {
     Damaged(Damage),
-    /// Whole, but something that hblite does not do.
+    /// Intact, but with something that hblite does not support.
     Unsupported(String),
 }
 
@@ -104,7 +105,7 @@ impl From<Damage> for TrailerError {
 }
 
 impl Trailer {
-    /// The number that stands for the codec.
+    /// The number of the codec.
     pub fn compression_codec(&self) -> u64 {
         self.compression.number().into()
     }
@@ -135,7 +136,7 @@ impl Trailer {
         out
     }
 
-    /// Takes the last [`TRAILER_SIZE`] bytes of a file apart; its blocks end at `blocks_end`.
+    /// Parses the last [`TRAILER_SIZE`] bytes of a file; its blocks end at `blocks_end`.
     pub(crate) fn parse(
         bytes: &[u8; TRAILER_SIZE],
         blocks_end: u64,
@@ -170,7 +171,7 @@ impl Trailer {
             self.load_on_open_data_offset < blocks_end
                 && self.file_info_offset < blocks_end
                 && self.load_on_open_data_offset <= self.file_info_offset,
-            "trailer points outside of the file",
+            "trailer points outside the file",
         )?;
         ensure(
             (1..=16).contains(&self.num_data_index_levels),
@@ -179,7 +180,7 @@ impl Trailer {
     }
 }
 
-/// Fields as they are met.
+/// Fields in the order in which they appear.
 struct Fields {
     trailer: Trailer,
     codec: u64,
@@ -228,7 +229,7 @@ impl Fields {
     }
 }
 
-/// The order that a class name in a trailer stands for.
+/// The cell order of a class name in a trailer.
 fn comparator_of_class(name: &str) -> Option<CellComparator> {
     let (default, meta) = (CellComparator::Default, CellComparator::Meta);
     if name == default.class_name() || DEFAULT_COMPARATORS.contains(&name) {

@@ -1,8 +1,8 @@
 //! Writes one HFile.
 //!
-//! Order of the pages, section by section: see the crate's picture. Cells must come in the order of
-//! the comparator. A writer that is dropped before [`HFileWriter::finish`] leaves a file that no
-//! reader accepts; its owner removes it.
+//! For the order of the blocks, see the crate's drawing. Cells must come in the order of the
+//! comparator. A writer that is dropped before [`HFileWriter::finish`] leaves a file that no reader
+//! accepts; its owner removes it.
 //!
 //! Threads: one owner. Source: `HFileWriterImpl`, `StoreFileWriter`.
 
@@ -23,10 +23,10 @@ use crate::options::{HFileWriterOptions, StoreFileInfo};
 use crate::statistics::Statistics;
 use crate::trailer::{TRAILER_SIZE, Trailer};
 
-/// Bytes of a serialized tag beside its value: length and type.
+/// Bytes of a serialized tag without its value: length and type.
 const TAG_FIXED_SIZE: usize = 3;
 
-/// What became of the file.
+/// The result of writing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HFileSummary {
     /// Bytes of the file.
@@ -54,7 +54,7 @@ pub struct HFileWriter {
     /// First key of the open data block.
     first_key: Vec<u8>,
     last_key: Vec<u8>,
-    /// Last key of the data block before the open one.
+    /// Last key of the previous data block.
     last_key_of_block: Vec<u8>,
     trailer: Trailer,
     data_blocks: u64,
@@ -65,7 +65,7 @@ impl HFileWriter {
     ///
     /// # Errors
     /// `Invalid` for settings that no file can have, `Unsupported` for codecs that cannot be
-    /// written, `Io` if the file is there already or cannot be created.
+    /// written, `Io` if the file exists or cannot be created.
     pub fn create(fs: &dyn FileSystem, path: &Path, options: HFileWriterOptions) -> Result<Self> {
         options.check()?;
         let layout = CellLayout { has_tags: options.include_tags, has_mvcc: options.include_mvcc };
@@ -109,7 +109,7 @@ impl HFileWriter {
         })
     }
 
-    /// Appends a cell; its key must not be smaller than that of the cell before.
+    /// Appends a cell; its key must not be smaller than that of the previous cell.
     ///
     /// # Errors
     /// `Io` if the cell is out of order or cannot be written, `Invalid` if it is too large or has
@@ -139,7 +139,7 @@ impl HFileWriter {
         Ok(())
     }
 
-    /// Adds a pair to the file info; what the writer finds out itself wins over it.
+    /// Adds a pair to the file info; values that the writer determines itself take precedence.
     pub fn append_file_info(&mut self, key: &[u8], value: &[u8]) {
         self.info.insert(key, value);
     }
@@ -154,12 +154,12 @@ impl HFileWriter {
         self.statistics.cells
     }
 
-    /// Bytes of the file so far, the open block apart.
+    /// Bytes of the file so far, without the open block.
     pub fn position(&self) -> u64 {
         self.blocks.position()
     }
 
-    /// Writes what is left and makes the file durable (its name is the caller's).
+    /// Writes the rest and makes the file durable; the caller makes its name durable.
     ///
     /// # Errors
     /// `Io`: the file is useless.
@@ -197,7 +197,7 @@ impl HFileWriter {
         })
     }
 
-    /// Checks order and size; says whether the key is that of the cell before.
+    /// Checks order and size; returns whether the key equals that of the previous cell.
     #[inline]
     fn check(&self, cell: &CellRef<'_>) -> Result<bool> {
         let tags = cell.tags().len();
@@ -265,7 +265,7 @@ impl HFileWriter {
             DataBlockEncoding::None => BlockType::Data,
             _ => BlockType::EncodedData,
         };
-        // Equal keys without end would make such a block: they are never split.
+        // A long run of equal keys would make such a block, since they are never split.
         let cells_size = self.encoder.unencoded_size();
         if cells_size > PAYLOAD_SIZE_MAX {
             let message = format!("cells of {cells_size} bytes cannot be one block");

@@ -1,5 +1,4 @@
-//! Goal: no size in a file ends the process: memory that is not there is an error with the file's
-//! name.
+//! Goal: no size in a file aborts the process: missing memory is an error with the file's name.
 //!
 //! Method: files with large blocks, large index nodes and large Bloom metas, one per encoding and
 //! codec, are opened and read while an allocator refuses everything above a limit. Allocations that
@@ -23,7 +22,7 @@ use hblite_hfile::{
 };
 use hblite_model::{BloomType, CellType, Compression, DataBlockEncoding, Error, ErrorKind, Result};
 
-/// Larger than what codecs take for their own state, whatever the file is.
+/// Larger than what codecs take for their own state, whatever the file.
 const LIMIT: usize = 160 * 1024;
 
 thread_local! {
@@ -37,7 +36,7 @@ fn is_allowed(size: usize) -> bool {
     LIMIT_OF_THREAD.try_with(|limit| size <= limit.get()).unwrap_or(true)
 }
 
-// SAFETY: everything is the system's allocator's, which null pointers are allowed of.
+// SAFETY: everything is forwarded to the system's allocator, which may return null pointers.
 unsafe impl GlobalAlloc for Limited {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !is_allowed(layout.size()) {
@@ -77,7 +76,7 @@ fn limited<T>(limit: usize, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Does what can be done with a file; the number of its cells.
+/// Does everything that can be done with a file; returns the number of its cells.
 fn read_everything(fs: &MemFileSystem, path: &Path) -> Result<u64> {
     let reader = Arc::new(HFileReader::open(fs, path, None)?);
     let mut scanner = HFileScanner::new(reader.clone());
@@ -166,7 +165,7 @@ fn large_parts_beside_the_cells_are_errors_too() {
         assert_eq!(read_everything(&fs, Path::new("f")).unwrap(), 6_000);
         assert_is_shortage(limited(limit, || read_everything(&fs, Path::new("f"))), &what);
     }
-    // Not large enough, perhaps: it must only not end the process.
+    // Perhaps not large enough: it only must not abort the process.
     let fs = write(one_chunk, 0);
     let _ = limited(LIMIT, || read_everything(&fs, Path::new("f")));
 }

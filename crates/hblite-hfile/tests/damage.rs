@@ -1,8 +1,8 @@
 //! Goal: damaged files give an error or the very same cells, and never a panic.
 //!
-//! Method: small recorded files, one per encoding and codec, are cut at every length and flipped
-//! at every byte; then everything that a reader can do is done. Only the trailer, the headers'
-//! previous offsets and blocks without checksums may be damaged without anybody noticing.
+//! Method: small recorded files, one per encoding and codec, are cut at every length and flipped at
+//! every byte; then everything that a reader can do is done. Only the trailer, the headers'
+//! previous offsets and blocks without checksums may be damaged without being detected.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -46,7 +46,8 @@ fn files() -> Vec<Golden> {
     files
 }
 
-/// Opens `bytes` as a file and does all that can be done with it; the cells of a forward scan.
+/// Opens `bytes` as a file and does everything that can be done with it; returns the cells of a
+/// forward scan.
 fn read_everything(bytes: &[u8], original: &[Cell]) -> Result<Vec<Cell>> {
     let fs = MemFileSystem::new();
     let path = Path::new("damaged");
@@ -77,7 +78,7 @@ fn read_everything(bytes: &[u8], original: &[Cell]) -> Result<Vec<Cell>> {
     Ok(cells)
 }
 
-/// Says what went wrong with damage that was noticed; it must name the file.
+/// The error for detected damage; it must name the file.
 fn check_error(golden: &Golden, error: &hblite_model::Error) {
     assert!(
         matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported),
@@ -91,7 +92,7 @@ fn a_flipped_byte_is_noticed_or_harmless() {
     for golden in files() {
         let original = golden.scan();
         let blocks_end = golden.bytes.len() - TRAILER_SIZE;
-        // The trailer ends with zeros that nobody reads.
+        // The trailer ends with zeros that are never read.
         for at in 0..blocks_end + 160 {
             let mut bytes = golden.bytes.clone();
             bytes[at] ^= 1 << (at % 8);
@@ -119,7 +120,7 @@ fn a_cut_file_is_refused() {
     }
 }
 
-/// Without checksums nothing tells damage from data, but nothing may panic or hang either.
+/// Without checksums nothing distinguishes damage from data, but nothing may panic or hang.
 #[test]
 fn damage_under_no_checksum_does_not_panic() {
     let settings = [

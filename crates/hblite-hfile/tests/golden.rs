@@ -1,12 +1,12 @@
 //! Goal: hblite reads what Apache HBase wrote, and writes the same bytes.
 //!
 //! Method: the files of `tests/golden/hfile` are read and compared with their descriptions; then
-//! each is written again from its cells and settings. Byte for byte the same, but for compressed
-//! payloads, which are compared after decompression by reading both files.
+//! each is written again from its cells and settings. The bytes must be the same, except for
+//! compressed payloads, which are compared after decompression by reading both files.
 //!
 //! `HBLITE_GOLDEN_HFILES` may name more folders, separated by colons: every HFile in them, and
 //! below them, is verified and read forward, backward and by key, and compared with its description
-//! if that lies beside it.
+//! if there is one next to it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -119,7 +119,7 @@ fn seeks_stand_where_a_sorted_list_says() {
         let cells = golden.scan();
         let comparator = golden.reader().comparator();
         let keys = support::keys_around(&cells, 12);
-        // With a capacity of 0 nothing is kept, cell offsets neither.
+        // With a capacity of 0 nothing is kept, not even cell offsets.
         let capacities = [None, Some(0), Some(1 << 20)];
         for (capacity, open) in
             capacities.into_iter().flat_map(|capacity| support::WAYS.map(|open| (capacity, open)))
@@ -243,7 +243,7 @@ fn a_file_written_again_has_the_same_bytes() {
     }
 }
 
-/// Compressors differ, so that offsets and sizes do; all else must be the same.
+/// Compressors differ, so offsets and sizes do too; everything else must be the same.
 fn assert_same_content(golden: &Golden, again: &Arc<HFileReader>) {
     let original = golden.reader();
     assert_eq!(support::scan(again), golden.scan(), "{golden}");

@@ -1,8 +1,10 @@
-//! Goal: damage that comes after a file was opened and read is found by those who look again.
+//! Goal: damage that occurs after a file was opened and read is found when the file is checked
+//! again.
 //!
 //! Method: small recorded files, one per encoding and codec, are opened in both ways and read from
 //! end to end. Then bytes of the file are flipped in place, or it is cut, replaced or removed.
-//! Looking again must give an error with file and offset; a plain read must give the first cells.
+//! Checking again must return an error with file and offset; a plain read must return the original
+//! cells.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -189,7 +191,7 @@ fn a_file_that_was_replaced_or_removed_is_an_error() {
             fs::remove_file(&copy.path).unwrap();
             let error = look_again(&reader, &copy.path).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Io, "{golden}: {error}");
-            // What is open stays readable.
+            // An open file stays readable.
             assert_eq!(cells(HFileScanner::new(reader.clone())).unwrap(), golden.scan());
             fs::write(&copy.path, &other.bytes).unwrap();
             let error = look_again(&reader, &copy.path).unwrap_err();

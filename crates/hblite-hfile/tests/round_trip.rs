@@ -1,4 +1,4 @@
-//! Goal: whatever cells and settings, what was written comes back.
+//! Goal: whatever the cells and settings, reading returns what was written.
 //!
 //! Method: random cells in order, random settings; the file is read forward, backward and by key
 //! and compared with the list.
@@ -119,7 +119,7 @@ prop_compose! {
     }
 }
 
-/// Sorts the cells and takes away what the file will not keep.
+/// Sorts the cells and removes what the file will not keep.
 fn prepare(cells: &mut [Cell], options: &HFileWriterOptions) {
     for cell in cells.iter_mut() {
         let whole = cell.as_ref();

@@ -1,8 +1,8 @@
 //! Goal: `verify` accepts what Apache HBase and hblite write, and names what is wrong with others.
 //!
-//! Method: all recorded files are verified. Then parts of small files are changed and sealed again
-//! with checksums that fit, so that nothing but the look at the content can tell. At last every
-//! byte is flipped without sealing.
+//! Method: all recorded files are verified. Then parts of small files are changed and get correct
+//! checksums again, so that only a check of the content can detect the change. Finally every byte
+//! is flipped without fixing checksums.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -77,7 +77,7 @@ impl Changed {
         blocks.nth(number).unwrap().0
     }
 
-    /// Changes header and payload of a block and gives it the checksums that fit.
+    /// Changes header and payload of a block and gives it correct checksums.
     fn change(&mut self, block_type: BlockType, number: usize, change: impl FnOnce(&mut [u8])) {
         let start = self.block(block_type, number);
         let field = |bytes: &[u8], at: usize| {
@@ -113,21 +113,21 @@ fn changed_cells_are_found() {
     let golden = golden("small-tags-none");
     let cells = golden.scan();
     let first_key = cells[0].as_ref().key().to_vec();
-    // The second cell of the first block moves behind all others.
+    // The second cell of the first block moves after all others.
     let mut changed = Changed::new("small-tags-none");
     let at = changed.block(BlockType::Data, 0);
     changed.change(BlockType::Data, 0, |block| {
         let key = position(block, cells[1].as_ref().key());
         block[key + 2] = b'z';
     });
-    changed.expect(DefectKind::Cells, at, "cell 2 of the block is smaller than the one before");
+    changed.expect(DefectKind::Cells, at, "cell 2 of the block is smaller than the previous one");
 
     let mut changed = Changed::new("small-tags-none");
     changed.change(BlockType::Data, 0, |block| {
         let end = position(block, &first_key) + first_key.len();
         block[end - 1] = 5;
     });
-    changed.expect(DefectKind::Index, at, "does not part this block");
+    changed.expect(DefectKind::Index, at, "does not separate this block");
 
     let mut changed = Changed::new("small-tags-none");
     changed.change(BlockType::Data, 0, |block| {
@@ -166,7 +166,7 @@ fn a_changed_index_is_found() {
         block[key + 2] = b'z';
     });
     let at = changed.block(BlockType::Data, 2);
-    changed.expect(DefectKind::Index, at, "does not part this block");
+    changed.expect(DefectKind::Index, at, "does not separate this block");
 
     // The entry that is the mid-key ends the block.
     let mut changed = Changed::new("index-4level-small");
@@ -195,7 +195,7 @@ fn changed_filters_are_found() {
     ] {
         let mut changed = Changed::new("bloom-row-deletefamily");
         let info = changed.block(BlockType::FileInfo, 0);
-        // i64 keys is behind version, bytes, hash count and hash.
+        // i64 keys follows version, bytes, hash count and hash.
         let keys = HEADER_SIZE + 4 + 8 + 4 + 4;
         changed.change(block_type, 0, |block| block[keys + 7] ^= 1);
         changed.expect(DefectKind::Bloom, info, name);
@@ -226,7 +226,7 @@ fn changed_file_info_is_found() {
         let mut changed = Changed::new("small-tags-diff");
         let info = changed.block(BlockType::FileInfo, 0);
         changed.change(BlockType::FileInfo, 0, |block| {
-            // Behind the name: the field's number and length.
+            // After the name: the field's number and length.
             let value = position(block, name) + name.len() + 2;
             block[value + byte] ^= 1;
         });
@@ -244,7 +244,7 @@ fn a_broken_chain_of_blocks_is_found() {
         let mut changed = Changed::new(name);
         let at = changed.block(block_type, 1);
         changed.change(block_type, 1, |block| block[16..24].fill(0xff));
-        changed.expect(DefectKind::Blocks, at, "as the offset of the one before");
+        changed.expect(DefectKind::Blocks, at, "as the previous offset");
     }
 }
 

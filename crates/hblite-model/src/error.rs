@@ -96,7 +96,7 @@ exceptions! {
     IllegalArgument = "java.lang.IllegalArgumentException", InvalidArgument;
     /// A number out of range.
     ArrayIndexOutOfBounds = "java.lang.ArrayIndexOutOfBoundsException", InvalidArgument;
-    /// Something cannot be done in the present state.
+    /// Something cannot be done in the current state.
     IllegalState = "java.lang.IllegalStateException", WrongState;
     /// An argument that must not be null.
     NullPointer = "java.lang.NullPointerException", InvalidArgument;
@@ -260,7 +260,7 @@ impl Error {
         }))
     }
 
-    /// The same error of another kind: an `IOException` of HBase that is no failure of a file or
+    /// The same error of another kind: an `IOException` of HBase that is not a failure of a file or
     /// device.
     #[must_use]
     pub fn with_kind(mut self, kind: ErrorKind) -> Self {

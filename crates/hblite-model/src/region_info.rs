@@ -24,7 +24,7 @@ pub struct RegionInfo {
     start_key: Vec<u8>,
     end_key: Vec<u8>,
     region_id: u64,
-    /// 0, but for a further location of the region.
+    /// 0, except for a further location of the region.
     replica_id: u16,
     /// Whether the region is the parent of two daughters.
     pub is_split: bool,
@@ -90,7 +90,7 @@ impl RegionInfo {
         info
     }
 
-    /// The region that stands for a table's medium objects (MOB) in calls of HBase's clients. No
+    /// The region that represents a table's medium objects (MOB) in calls of HBase's clients. No
     /// server ever has it.
     pub fn mob(table: &TableName) -> Self {
         Self::new(table.clone(), Self::MOB_START_KEY, b"", 0)

@@ -3,7 +3,7 @@
 //! `cargo run --release -p hblite-server --example state_cost -- [--dir DIR] [--tables N]
 //! [--megabytes N] [--forks N] [--pause-ms N]` fills a store in memory, or in a new directory, with
 //! tables and data, and prints the medians of 30 rewinds, back to back and with a pause between
-//! them as tests make it, and what forks take of time, memory and threads.
+//! them as in tests, and the time, memory and threads of forks.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

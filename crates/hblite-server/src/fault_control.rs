@@ -13,17 +13,15 @@ use crate::cluster::{CurrentCluster, Role};
 use crate::faults::{FaultRule, FaultServer, FaultStatus};
 use crate::rpc::Port;
 
-/// What goes wrong in a running server, settable at any time. Cheap to clone; it works as long as
-/// its server runs.
+/// The faults of a running server, which can be set at any time. Cheap to clone; it works as long
+/// as its server runs.
 ///
 /// ```
-/// use hblite_server::{FaultAction, FaultRule, TestServer};
-/// let server = TestServer::start()?;
-/// let faults = server.faults();
-/// let id = faults.set(FaultRule::new(FaultAction::DropAfter).methods(["Mutate"]).count(3))?;
-/// // The next three increments of this test's HBase client are carried out and not answered.
-/// assert_eq!(faults.list()[0].happened, 0);
-/// faults.clear(id);
+/// use hblite_server::{FaultAction, FaultRule, TestServer}; let server = TestServer::start()?; let
+/// faults = server.faults(); let id =
+/// faults.set(FaultRule::new(FaultAction::DropAfter).methods(["Mutate"]).count(3))?; // The next
+/// three increments of this test's HBase client are executed but not answered.
+/// assert_eq!(faults.list()[0].happened, 0); faults.clear(id);
 /// # Ok::<(), hblite::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -39,7 +37,7 @@ pub struct Faults {
 pub struct ServerCrash {
     /// Regions that were on it.
     pub regions: usize,
-    /// Entries that the log had of these regions.
+    /// Entries in the log for these regions.
     pub log_entries: u64,
 }
 
@@ -51,10 +49,10 @@ impl Faults {
 
 /// Faults of calls.
 impl Faults {
-    /// Sets a fault. Gives its number.
+    /// Sets a fault. Returns its number.
     ///
     /// # Errors
-    /// `IllegalArgument` for a rule that makes no sense.
+    /// `IllegalArgument` for an invalid rule.
     pub fn set(&self, rule: FaultRule) -> Result<u64> {
         for server in &rule.servers {
             if let FaultServer::RegionServer(number) = server {
@@ -149,10 +147,10 @@ impl Faults {
         Err(Error::illegal_argument(message))
     }
 
-    /// Kills a region server: its connections are cut, its port refuses, its scanners are gone, and
-    /// what its regions had in memory is lost and read again from the log. After `reassign_after`
-    /// its regions are given to the servers that live; without that they stay out of service until
-    /// they are assigned or the server is started again.
+    /// Kills a region server: its connections are closed, its port refuses new ones, its scanners
+    /// are dropped, and the memory of its regions is discarded and replayed from the log. After
+    /// `reassign_after` its regions move to the live servers; without it they stay out of service
+    /// until they are assigned or the server is restarted.
     ///
     /// # Errors
     /// `IllegalArgument` if there is no such server or it is dead; those of
@@ -186,16 +184,17 @@ impl Faults {
         Ok(ServerCrash { regions: lost.len(), log_entries: report.log_entries })
     }
 
-    /// Restarts a crashed region server, on its port and with a new start code. It has again the
-    /// regions that it lost and that no other server has got meanwhile.
+    /// Restarts a crashed region server, on its port and with a new start code. It gets back the
+    /// regions that it lost, except those that other servers got meanwhile.
     ///
     /// # Errors
-    /// `IllegalArgument` if there is no such server or it lives; `Io` if its port cannot be opened.
+    /// `IllegalArgument` if there is no such server or it is alive; `Io` if its port cannot be
+    /// opened.
     pub fn restart(&self, server: usize) -> Result<()> {
         self.check_server(server)?;
         let mut ports = self.ports.lock();
         if self.cluster.get().region_servers.is_alive(server) {
-            return Err(Error::illegal_argument(format!("region server {server} lives")));
+            return Err(Error::illegal_argument(format!("region server {server} is alive")));
         }
         if let Some(port) = ports.get_mut(server) {
             port.reopen(&self.runtime)

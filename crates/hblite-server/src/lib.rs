@@ -1,17 +1,17 @@
-//! Stands in for an HBase cluster: unmodified HBase clients connect to it.
+//! Replaces an HBase cluster: unmodified HBase clients connect to it.
 //!
-//! [`Server`] answers for a store of this process; [`TestServer`] is one for a test. The protocol's
-//! bytes are made and read in `hblite-wire`.
+//! [`Server`] serves a store of this process; [`TestServer`] is one for a test. The bytes of the
+//! protocol are written and read in `hblite-wire`.
 //!
 //! - `server` opens ports and starts threads
-//! - `cluster` is what clients believe in: servers, and which regions are on them
+//! - `cluster` is what clients see: servers, and which regions are on them
 //! - `rpc` is connections, calls and services
-//! - `faults` is what goes wrong on demand, `state_control` returns to earlier states, forks and
-//!   sets the clock, `http` is the admin endpoint
-//! - `places` are how many connections there may be, `machine` is what memory there is
+//! - `faults` are faults on demand, `state_control` returns to earlier states, forks and sets the
+//!   clock, `http` is the admin endpoint
+//! - `places` limits the number of connections, `machine` determines the available memory
 //! - `statistics` counts calls and keeps the last slow ones
-//! - `view` is what the server tells of itself to pages that show it
-//! - [`zookeeper`] is what clients look up first
+//! - `view` is what the server shows of itself to pages
+//! - [`zookeeper`] is what clients contact first
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What a server tells of the calls that it answers.
+//! The log of the calls that a server answers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ pub struct Log {
 }
 
 impl Log {
-    /// Gives each line, without its end, to `write`, which is called from many threads and must be
-    /// quick.
+    /// Passes each line, without its line end, to `write`, which is called from many threads and
+    /// must be fast.
     pub fn new(level: LogLevel, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { level, write: Arc::new(write) }
     }
 
-    /// Writes a line that is about no call.
+    /// Writes a line that is not about a call.
     pub(crate) fn report(&self, line: &str) {
         (self.write)(line);
     }
 
-    /// Logs a call of `method` of `service` if the settings ask for it.
+    /// Logs a call of `method` of `service` if the settings say so.
     pub(crate) fn tell(
         &self,
         service: &dyn fmt::Debug,

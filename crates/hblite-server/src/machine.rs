@@ -1,10 +1,10 @@
-//! How much memory this machine has for the process.
+//! How much memory the process may use on this machine.
 
 use std::fs;
 
-/// Where the memory of the machine is.
+/// The file with the memory of the machine.
 const MEMORY_INFO: &str = "/proc/meminfo";
-/// Where a container's limit is, of either version of control groups.
+/// The files with a container's limit, in either version of control groups.
 const GROUP_LIMITS: [&str; 2] =
     ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
 

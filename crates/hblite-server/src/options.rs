@@ -1,5 +1,5 @@
-//! Every setting of a server, with its default and HBase's name for it. A field is read by its name
-//! and set with `with_` and its name, so that a new setting breaks no caller.
+//! Every setting of a server, with its default and HBase's name for it. Each field is read under
+//! its name and set with a method `with_<name>`, so that a new setting breaks no caller.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -10,15 +10,15 @@ use crate::log::Log;
 use crate::machine;
 
 const MIB: usize = 1024 * 1024;
-/// The least memory for calls, and what share of the machine's is the default.
+/// The minimum memory for calls, and the default share of the machine's memory.
 const MEMORY_MIN: usize = 64 * MIB;
 const MEMORY_SHARE: usize = 8;
-/// With less than this no call could be answered.
+/// With less than this, no call could be answered.
 const MEMORY_LEAST: usize = MIB;
 /// More threads than this are a mistake.
 const HANDLERS_MAX: usize = 10_000;
 
-/// Where a server listens, what it calls itself and what it lets clients do.
+/// Where a server listens, its advertised name, and the limits of clients.
 ///
 /// ```
 /// use hblite_server::{Limits, ServerOptions};
@@ -29,27 +29,27 @@ const HANDLERS_MAX: usize = 10_000;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerOptions {
-    /// The address that all ports are opened on. Default 127.0.0.1. Clients need no password, so
+    /// The address on which all ports are opened. Default 127.0.0.1. Clients need no password, so
     /// another address opens the store to everyone who can reach it.
     pub bind: IpAddr,
     /// The master's RPC port; 0 for any free port. Default 16000 (`hbase.master.port`).
     pub master_port: u16,
-    /// Port of the first region server's RPC, the others follow; 0 for any that are free. Default
-    /// 16020 (`hbase.regionserver.port`).
+    /// RPC port of the first region server, the others follow; 0 for any free ports. Default 16020
+    /// (`hbase.regionserver.port`).
     pub region_server_port: u16,
     /// Number of region servers that clients see. Default 1, at most 100.
     pub region_servers: usize,
     /// ZooKeeper port; 0 for any free port, `None` for no shim. Default 2181
     /// (`hbase.zookeeper.property.clientPort`).
     pub zookeeper_port: Option<u16>,
-    /// Port of the admin endpoint, plain HTTP; 0 for any that is free, `None` for no such endpoint.
+    /// Port of the admin endpoint, plain HTTP; 0 for any free port, `None` for no such endpoint.
     /// Default 16010 (`hbase.master.info.port`).
     pub http_port: Option<u16>,
     /// The host name in the addresses that clients receive. Default: the address by which the
     /// client reached this server.
     pub advertise: Option<String>,
-    /// Threads that read from connections and answer quick calls; `None`, the default, for one for
-    /// each processor.
+    /// Threads that read from connections and answer short calls; `None`, the default, for one per
+    /// processor.
     pub worker_threads: Option<usize>,
     /// Where calls are logged; `None`, the default, logs none.
     pub log: Option<Log>,
@@ -75,7 +75,7 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
-    /// The defaults on ports that are free.
+    /// The defaults, on free ports.
     pub fn on_free_ports() -> Self {
         Self {
             master_port: 0,
@@ -100,49 +100,51 @@ setters! { ServerOptions:
     with_limits sets limits: Limits;
 }
 
-/// Limits that keep one client from taking what others need.
+/// Limits that keep a client from starving others.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Connections at once, over all ports; more are closed at once. Default 10,000.
+    /// Maximum number of connections, over all ports; further ones are closed immediately. Default
+    /// 10,000.
     pub connections_max: usize,
-    /// Longest frame. Default 256 MiB (`hbase.ipc.max.request.size`).
+    /// Maximum size of a frame. Default 256 MiB (`hbase.ipc.max.request.size`).
     pub frame_size_max_bytes: usize,
-    /// Calls of all clients that wait for a thread; more are answered with `CallQueueTooBig`.
-    /// Default 1,000 (`hbase.ipc.server.max.callqueue.length`, 10 for each handler).
+    /// Maximum number of calls of all clients that wait for a thread; further ones get
+    /// `CallQueueTooBig`. Default 1,000 (`hbase.ipc.server.max.callqueue.length`, 10 for each
+    /// handler).
     pub queued_calls_max: usize,
     /// Bytes of memory for requests, plain cell blocks, answers and open scanners, over all ports;
-    /// a call that needs more is answered with `CallQueueTooBig`, and nothing is read from its
-    /// connection. Half of it at most is for one connection, and half for all scanners. Default an
+    /// a call that needs more gets `CallQueueTooBig`, and nothing is read from its connection. One
+    /// connection may use at most half of it, and all scanners together may use half. Default an
     /// eighth of the machine's memory, at least 64 MiB (`hbase.ipc.server.max.callqueue.size`).
     pub memory_max_bytes: usize,
-    /// Calls of one connection without an answer; further ones are not read until one is there.
-    /// Default 1,000.
+    /// Maximum number of unanswered calls of one connection; further ones are not read until one is
+    /// answered. Default 1,000.
     pub connection_calls_max: usize,
-    /// Bytes of answers that one connection has not taken; until it does nothing is read from it.
-    /// Default 64 MiB; half of a connection's share of the memory at most.
+    /// Maximum bytes of answers that one connection has not read; beyond that, nothing is read from
+    /// it. Default 64 MiB; at most half of a connection's share of the memory.
     pub connection_unsent_max_bytes: usize,
     /// Threads for calls that may take long. Default 30, at most 10,000
     /// (`hbase.regionserver.handler.count`).
     pub handlers: usize,
-    /// Of these threads, how many read for calls that look at many cells. They go by turns; the
+    /// How many of these threads serve calls that examine many cells. Such calls take turns; the
     /// other threads are for everything else. Default twice the processors, at most half of the
     /// handlers.
     pub long_calls_max: usize,
-    /// Scanners at once. Default 100,000.
+    /// Maximum number of open scanners. Default 100,000.
     pub scanners_max: usize,
-    /// After this time without a call a scanner is closed. Default 60 s, by the store's clock
+    /// Time without a call after which a scanner is closed. Default 60 s, by the store's clock
     /// (`hbase.client.scanner.timeout.period`).
     pub scanner_lease: Duration,
     /// Bytes of cells in one answer. Default 100 MiB (`hbase.server.scanner.max.result.size`).
     pub result_size_max_bytes: usize,
-    /// A connection that has not said within this time what it wants is closed. Default 20 s.
+    /// A connection that has not sent its header within this time is closed. Default 20 s.
     pub hello_timeout: Duration,
-    /// A connection that stops in the middle of a frame, or takes no byte of an answer, for this
+    /// A connection that stops in the middle of a frame, or reads no byte of an answer, for this
     /// time is closed. Default 60 s.
     pub stall_timeout: Duration,
-    /// A frame that is not whole after this time ends its connection. Default 120 s, twice the time
-    /// that a client of HBase waits for an answer (`hbase.rpc.timeout`).
+    /// A frame that is not complete after this time ends its connection. Default 120 s, twice the
+    /// time that an HBase client waits for an answer (`hbase.rpc.timeout`).
     pub frame_timeout: Duration,
 }
 
@@ -152,21 +154,21 @@ impl Limits {
         self.memory_max_bytes / 2
     }
 
-    /// Bytes of answers that one connection may leave unread before its calls wait: with what the
-    /// next one may need beside them, they fit its share.
+    /// Bytes of answers that one connection may leave unread before its calls wait: together with
+    /// what the next one may need, they fit its share.
     pub(crate) fn connection_unsent_bytes(&self) -> usize {
         self.connection_unsent_max_bytes.min(self.connection_memory_bytes() / 2)
     }
 
-    /// How many calls that read much go on at once.
+    /// How many long reads run concurrently.
     pub(crate) fn long_calls(&self) -> usize {
         self.long_calls_max.min(self.handlers / 2).max(1)
     }
 
-    /// Says whether all of them leave something to do.
+    /// Checks that every limit is usable.
     ///
     /// # Errors
-    /// `IllegalArgument` with the one that does not.
+    /// `IllegalArgument` that names the one that is not.
     pub(crate) fn check(&self) -> Result<()> {
         let rules = [
             (self.connections_max > 0, "connections_max > 0"),

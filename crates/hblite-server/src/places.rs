@@ -1,8 +1,8 @@
-//! Places for connections: there are so many and no more.
+//! Places for connections, of which there is a limited number.
 //!
-//! A connection waits at first: until its client has said who it is, or between two requests. When
-//! all places are taken, one more connection ends the one that has waited longest. So clients that
-//! hold places and say nothing, or say it byte by byte, keep no other client out.
+//! A connection is waiting until its client has identified itself, and between two requests. When
+//! all places are taken, a new connection ends the one that has waited longest. So clients that
+//! hold places but send nothing, or send it byte by byte, do not keep other clients out.
 //!
 //! Threads: any.
 
@@ -23,7 +23,7 @@ pub(crate) struct Places {
 struct Taken {
     count: usize,
     last_number: u64,
-    /// Those that wait, the one that has waited longest first.
+    /// The waiting connections, the one that has waited longest first.
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
 
@@ -31,7 +31,7 @@ struct Taken {
 #[derive(Debug)]
 pub(crate) struct Place {
     places: Arc<Places>,
-    /// Its number among those that wait.
+    /// Its number among the waiting ones.
     number: Mutex<Option<u64>>,
     eviction: Arc<Notify>,
 }
@@ -46,7 +46,8 @@ impl Places {
         self.taken.lock().count
     }
 
-    /// Takes a place, which waits; `None` if all are taken by connections that do not.
+    /// Takes a place, in the waiting state; `None` if all are taken by connections that are not
+    /// waiting.
     pub(crate) fn enter(self: &Arc<Self>) -> Option<Place> {
         let mut taken = self.taken.lock();
         if taken.count >= self.count_max && !taken.evict() {
@@ -60,7 +61,7 @@ impl Places {
         Some(place)
     }
 
-    /// Ends the connection that has waited longest, if one waits.
+    /// Ends the connection that has waited longest, if one is waiting.
     pub(crate) fn evict(&self) -> bool {
         self.taken.lock().evict()
     }
@@ -79,7 +80,7 @@ impl Taken {
 }
 
 impl Place {
-    /// It waits from now on, and may have to make room.
+    /// It is waiting from now on, and may have to make room.
     pub(crate) fn wait(&self) {
         let mut taken = self.places.taken.lock();
         let mut number = self.number.lock();
@@ -91,7 +92,7 @@ impl Place {
         }
     }
 
-    /// It is at work from now on.
+    /// It is busy from now on.
     pub(crate) fn work(&self) {
         let mut taken = self.places.taken.lock();
         if let Some(number) = self.number.lock().take() {
@@ -133,7 +134,7 @@ mod tests {
         let fourth = places.enter().unwrap();
         let evicted: Vec<bool> = all.iter().map(is_evicted).collect();
         assert_eq!(evicted, [false, true, false]);
-        // One that begins to wait again has waited least.
+        // A connection that begins to wait again has waited least.
         all[0].wait();
         all[0].wait();
         let fifth = places.enter().unwrap();

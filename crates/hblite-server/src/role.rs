@@ -1,4 +1,4 @@
-//! The servers that the ports stand for.
+//! The servers behind the ports.
 
 /// The number of a region server, from 0.
 pub(crate) type ServerIndex = usize;

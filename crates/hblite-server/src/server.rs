@@ -22,11 +22,11 @@ use crate::state_control::{KeptServer, StateControl};
 use crate::view::ServerView;
 use crate::zookeeper::Shim;
 
-/// Most region servers that one process shows.
+/// Maximum number of region servers of one process.
 const REGION_SERVERS_MAX: usize = 100;
-/// How often scanners are looked through for those whose lease is over.
+/// How often scanners are checked for expired leases.
 const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
-/// How long calls under way may take when the server is stopped.
+/// How long calls in progress may take when the server is stopped.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Answers HBase's clients over the network, for a store of this process.
@@ -48,13 +48,13 @@ pub struct Server {
     state: StateControl,
     view: ServerView,
     pages: Attached,
-    /// Open as long as the server is there.
+    /// Open as long as the server runs.
     _master: Mutex<Port>,
 }
 
 impl Server {
-    /// Opens the ports and answers on them, from threads of its own. The store stays the caller's
-    /// to close.
+    /// Opens the ports and serves them, on its own threads. The caller still has to close the
+    /// store.
     ///
     /// # Errors
     /// `Io` if a port cannot be opened (the message names it), `IllegalArgument` for settings out
@@ -133,7 +133,7 @@ impl Server {
         &self.ports
     }
 
-    /// The id by which clients know the cluster.
+    /// The cluster id that clients see.
     pub fn cluster_id(&self) -> &str {
         &self.cluster.shared().id
     }
@@ -159,18 +159,18 @@ impl Server {
         self.cluster.shared().memory.used_bytes()
     }
 
-    /// A look into the server, for pages that show it.
+    /// A view of the server, for pages that show it.
     pub fn view(&self) -> &ServerView {
         &self.view
     }
 
     /// Serves pages below `/console` of the HTTP port, from now on. Only the first call counts.
     pub fn attach_pages(&self, pages: Arc<dyn Pages>) {
-        // Pages that are attached stay.
+        // Pages that are already attached stay.
         let _ = self.pages.set(pages);
     }
 
-    /// What goes wrong in it on demand.
+    /// Its faults on demand.
     pub fn faults(&self) -> &Faults {
         &self.faults
     }
@@ -180,7 +180,7 @@ impl Server {
         &self.state
     }
 
-    /// Closes the ports and waits some seconds for calls under way.
+    /// Closes the ports and waits a few seconds for calls in progress.
     pub fn stop(mut self) {
         self.end();
     }
@@ -188,8 +188,8 @@ impl Server {
     fn end(&mut self) {
         self.state.close_forks();
         if let Some(runtime) = self.runtime.take() {
-            // On a thread of its own: a runtime must not be waited for in another one's task, and
-            // tests are such.
+            // On a separate thread: a task of another runtime, such as a test, must not wait for a
+            // runtime.
             let end = std::thread::spawn(move || runtime.shutdown_timeout(STOP_TIMEOUT));
             let _ = end.join();
         }
@@ -202,7 +202,7 @@ impl Drop for Server {
     }
 }
 
-/// Starts a server that its parent keeps.
+/// Starts a fork, which its parent keeps.
 fn start_fork(store: &Connection, options: ServerOptions) -> Result<KeptServer> {
     let server = Server::start(store, options)?;
     Ok(KeptServer { ports: server.ports().clone(), _server: Box::new(server) })

@@ -1,7 +1,7 @@
 //! The state of a running server on demand: checkpoints, forks, the clock.
 //!
-//! `http` does the same for other processes. The store does the work; what is added here is what
-//! clients notice: scanners end, and forks have ports.
+//! `http` does the same for other processes. The store does the work; this module adds what clients
+//! notice: scanners end, and forks have ports.
 //!
 //! Threads: any.
 
@@ -51,7 +51,7 @@ pub(crate) struct KeptServer {
     pub(crate) _server: Box<dyn Debug + Send + Sync>,
 }
 
-/// The forks that live as long as their parent.
+/// The forks, which live as long as their parent.
 #[derive(Debug, Default)]
 struct Forks {
     last_id: AtomicU64,
@@ -63,7 +63,7 @@ struct Forks {
 pub struct ForkStatus {
     /// Its number.
     pub id: u64,
-    /// The checkpoint that it began as.
+    /// The checkpoint from which it was created.
     pub checkpoint: String,
     /// Its ports.
     pub ports: ServerPorts,
@@ -79,27 +79,26 @@ impl StateControl {
 impl StateControl {
     /// See [`Connection::checkpoint`].
     ///
-    /// # Errors
-    /// As there.
+    /// As for [`Connection`]'s method of the same name.
     pub fn checkpoint(&self, name: &str) -> Result<()> {
         self.connection.checkpoint(name)
     }
 
-    /// Returns to a checkpoint. Clients stay connected: every call that begins after this one
-    /// returned sees the restored state, and every call sees one state only. Open scanners are
-    /// unknown from then on (`UnknownScannerException`), which clients answer by opening new ones.
-    /// Servers, the places of regions, faults and the clock stay as they are.
+    /// Returns to a checkpoint. Clients stay connected: every call that begins after this one has
+    /// returned sees the restored state, and every call sees only one state. Open scanners become
+    /// unknown (`UnknownScannerException`), and clients then open new ones. Servers, the assignment
+    /// of regions, faults and the clock stay as they are.
     ///
     /// # Errors
     /// As [`Connection::rewind`].
     pub fn rewind(&self, name: &str) -> Result<()> {
         self.connection.rewind(name)?;
-        // ZooKeeper's clients hear of it now, and not with the next call.
+        // Notifies ZooKeeper's clients now, not with the next call.
         self.cluster.get();
         Ok(())
     }
 
-    /// Forgets a checkpoint; false if there is none of this name. Forks of it go on.
+    /// Removes a checkpoint; false if there is none of this name. Its forks are not affected.
     ///
     /// # Errors
     /// As [`Connection::delete_checkpoint`].
@@ -118,7 +117,7 @@ impl StateControl {
 
 /// Forks.
 impl StateControl {
-    /// A copy-on-write view of a checkpoint, and the options of a server of it on free ports.
+    /// A copy-on-write view of a checkpoint, and the options for serving it on free ports.
     ///
     /// # Errors
     /// As [`Connection::fork`].
@@ -136,9 +135,9 @@ impl StateControl {
         Ok((store, options))
     }
 
-    /// Starts a server of its own, on free ports, on a copy-on-write view of a checkpoint. This
+    /// Starts an independent server, on free ports, on a copy-on-write view of a checkpoint. This
     /// server keeps it until it is closed, or until this server ends. [`crate::TestServer::fork`]
-    /// gives one that ends with its handle.
+    /// returns one that ends with its handle.
     ///
     /// # Errors
     /// `NotFound` if there is no checkpoint of this name; `Io` if no port can be opened.
@@ -151,7 +150,7 @@ impl StateControl {
         Ok(ForkStatus { id, checkpoint, ports })
     }
 
-    /// Ends a fork that this server keeps; false if there is none of this number.
+    /// Ends a fork that this server keeps; false if there is none with this number.
     pub fn close_fork(&self, id: u64) -> bool {
         let closed = self.forks.open.lock().remove(&id);
         closed.is_some()
@@ -176,7 +175,7 @@ impl StateControl {
 }
 
 /// The clock. Timestamps, times to live, leases of scanners, expired snapshots and the ages of
-/// files follow it; time-outs of connections and sessions do not.
+/// files follow it; timeouts of connections and sessions do not.
 impl StateControl {
     /// What the clock shows.
     ///
@@ -191,7 +190,7 @@ impl StateControl {
         self.connection.now_millis()
     }
 
-    /// Sets the clock. Scanners whose lease is over by then end at once.
+    /// Sets the clock. Scanners whose lease has expired by then end immediately.
     ///
     /// # Errors
     /// `WrongState` if that sets the time back while scanners are open: their leases would never
@@ -217,8 +216,8 @@ impl StateControl {
         Ok(())
     }
 
-    /// Shows this time, in milliseconds since 1970-01-01 UTC, and goes on from there if it is not
-    /// a manual clock.
+    /// Sets the time, in milliseconds since 1970-01-01 UTC; unless it is a manual clock, it keeps
+    /// running from there.
     ///
     /// # Errors
     /// `WrongState` if the clock follows the system's, and as [`StateControl::set_clock`].
@@ -244,7 +243,7 @@ impl StateControl {
         self.set_clock(mode)
     }
 
-    /// Shows the present time and stands still.
+    /// Stops the clock at the current time.
     ///
     /// # Errors
     /// As [`Connection::set_clock`].
@@ -252,7 +251,7 @@ impl StateControl {
         self.set_clock(ClockMode::Manual(self.now_millis()))
     }
 
-    /// Goes on from the present time.
+    /// Lets the clock run on from the current time.
     ///
     /// # Errors
     /// As [`Connection::set_clock`].
@@ -261,7 +260,7 @@ impl StateControl {
         self.set_clock(ClockMode::Offset(offset))
     }
 
-    /// The time of the clock that this one was made of.
+    /// The time of the underlying clock.
     fn base_millis(&self) -> Result<i64> {
         Ok(self.cluster.timeline().base_millis())
     }

@@ -1,4 +1,4 @@
-//! What is counted of calls, and the last slow ones.
+//! Counters of calls, and the last slow ones.
 //!
 //! Counting takes a few atomic additions per call. The list of slow calls has a lock, which only
 //! slow calls and readers of the list take.
@@ -13,23 +13,23 @@ use parking_lot::Mutex;
 
 /// A call that took this long is slow.
 const SLOW: Duration = Duration::from_millis(100);
-/// Slow calls that are kept.
+/// Number of slow calls to keep.
 const SLOW_CALLS_MAX: usize = 100;
-/// The methods that are counted one by one; the last counts all others.
+/// The methods that are counted separately; the last entry counts all others.
 const METHODS: [&str; 6] = ["Get", "Scan", "Mutate", "Multi", "ExecService", "other"];
 
-/// A call that took long.
+/// A slow call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlowCall {
     /// When it ended, by the store's clock, in milliseconds since 1970-01-01 UTC.
     pub at_ms: i64,
     /// Service and method.
     pub method: String,
-    /// How long it took, with the time that it waited for a thread, in microseconds.
+    /// How long it took, including the time that it waited for a thread, in microseconds.
     pub micros: u64,
     /// The tables and encoded names of the regions that it named, at most ten.
     pub regions: Vec<(String, String)>,
-    /// The class of the exception that it was answered with.
+    /// The class of the exception in its answer.
     pub exception: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct MethodCalls {
     pub method: &'static str,
     /// How many were answered.
     pub calls: u64,
-    /// How long they took together, in microseconds.
+    /// Their total duration, in microseconds.
     pub micros: u64,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct CallStatistics {
 }
 
 impl CallStatistics {
-    /// Counts a call; `describe` is asked about slow ones.
+    /// Counts a call; `describe` is called for slow ones.
     pub(crate) fn note(
         &self,
         method: &str,

@@ -1,4 +1,4 @@
-//! A server for one test: in memory, on free ports, gone at the end of the scope.
+//! A server for one test: in memory, on free ports, ended with its scope.
 
 use hblite::{Connection, Options};
 use hblite_model::Result;
@@ -12,9 +12,8 @@ use crate::state_control::StateControl;
 /// A cluster for one test.
 ///
 /// ```
-/// let server = hblite_server::TestServer::start()?;
-/// let bootstrap = format!("localhost:{}", server.ports().master);
-/// // What the test's HBase client writes can be looked at here, and the other way round.
+/// let server = hblite_server::TestServer::start()?; let bootstrap = format!("localhost:{}",
+/// server.ports().master); // What the test's HBase client writes can be read here, and vice versa.
 /// let connection = server.connection();
 /// # let _ = (bootstrap, connection);
 /// # Ok::<(), hblite::Error>(())
@@ -58,7 +57,7 @@ impl TestServer {
         &self.connection
     }
 
-    /// What goes wrong on demand.
+    /// Faults on demand.
     pub fn faults(&self) -> &Faults {
         self.server.faults()
     }
@@ -68,8 +67,8 @@ impl TestServer {
         self.server.state()
     }
 
-    /// Starts a server of its own, on free ports, on a copy-on-write view of a checkpoint. It ends
-    /// when it is dropped.
+    /// Starts an independent server, on free ports, on a copy-on-write view of a checkpoint. It
+    /// ends when it is dropped.
     ///
     /// ```
     /// let server = hblite_server::TestServer::start()?;

@@ -1,4 +1,4 @@
-//! What a running server tells of itself to pages that show it.
+//! What a running server shows of itself to pages.
 //!
 //! Threads: any.
 
@@ -8,7 +8,7 @@ use crate::cluster::{CurrentCluster, Role};
 use crate::rpc::Dispatcher;
 use crate::statistics::{MethodCalls, SlowCall};
 
-/// A look into a running server; cheap to clone.
+/// A view of a running server; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ServerView {
     cluster: CurrentCluster,
@@ -20,7 +20,7 @@ pub struct ServerView {
 pub struct RegionServerState {
     /// Its port.
     pub port: u16,
-    /// Whether it lives, or was crashed on demand.
+    /// Whether it is alive, or was crashed on demand.
     pub is_alive: bool,
 }
 

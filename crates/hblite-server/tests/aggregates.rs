@@ -90,7 +90,7 @@ fn longs_of_a_region_are_aggregated() {
     assert_eq!(region.longs("GetMedian", &["q", "w"]), (vec![13, 13], None));
     let count = region.ask("GetRowNum", &request("LongColumnInterpreter", &["q"]));
     assert_eq!(count.first_part[0].as_ref(), 4_u64.to_be_bytes());
-    // Rows whose cells are not there count as HBase's scanner has them: once, at the end.
+    // Rows without cells count as in HBase's scanner: once, at the end.
     table.delete(&hblite::Delete::new("d")).unwrap();
     assert_eq!(region.longs("GetAvg", &["q"]), (vec![9], Some(4)));
 }

@@ -1,4 +1,4 @@
-//! Bulk load as HBase's tool does it: prepare, each region its files, clean up.
+//! Bulk load as HBase's tool does it: prepare, load the files of each region, clean up.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -49,7 +49,7 @@ fn each_region_takes_its_files_and_refuses_those_of_others() {
     let token = client.call("PrepareBulkLoad", &prepare).decode::<pb::PrepareBulkLoadResponse>();
     assert!(!token.bulk_token.is_empty());
 
-    // The tool cuts the file then.
+    // The tool then splits the file.
     let misfit = load(&names[0], "f", both.to_str().unwrap());
     let answer = client.call("BulkLoadHFile", &misfit).decode::<pb::BulkLoadHFileResponse>();
     assert!(!answer.loaded);

@@ -1,4 +1,4 @@
-//! Bytes that real clients sent to a real HBase 2.6.1, and what it answered, played to this server.
+//! Bytes that real clients sent to a real HBase 2.6.1, and its answers, replayed to this server.
 //! Only the names of regions, times and scanner ids are this server's own.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -9,14 +9,14 @@ use hblite_server::TestServer;
 use hblite_wire::pb;
 use support::{Client, KEY_VALUE_CODEC, create_table, header, put, region};
 
-/// What gohbase and asynchbase say first.
+/// What gohbase and asynchbase send first.
 const HELLO: &[u8] = b"HBas\0P\0\0\0\x44\x0a\x06\x0a\x04root\x12\x0dClientService\
     \x1a\x2borg.apache.hadoop.hbase.codec.KeyValueCodec";
 
 /// The cell r1/f:q/1000/Put/v1 as the codec has it.
 const CELL: &[u8] = b"\0\0\0\x1a\0\0\0\x10\0\0\0\x02\0\x02r1\x01fq\0\0\0\0\0\0\x03\xe8\x04v1";
 
-/// Bytes behind their length as a varint.
+/// Bytes after their length as a varint.
 fn delimited(parts: &[&[u8]]) -> Vec<u8> {
     let bytes = parts.concat();
     let mut all = Vec::new();
@@ -25,7 +25,7 @@ fn delimited(parts: &[&[u8]]) -> Vec<u8> {
     all
 }
 
-/// Bytes behind their length as a frame has it.
+/// Bytes after their length, as in a frame.
 fn framed(parts: &[&[u8]]) -> Vec<u8> {
     let bytes = parts.concat();
     [&(bytes.len() as u32).to_be_bytes()[..], &bytes].concat()

@@ -1,6 +1,6 @@
-//! What one client's work costs the others: reads of much, and calls by the hundred.
+//! What one client's work costs the others: long reads, and hundreds of calls.
 //!
-//! Where a figure can be exact it is one of cells or of calls, not of time.
+//! Where possible, figures count cells or calls, which is exact, rather than time.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -146,7 +146,7 @@ fn reads_that_went_on_elsewhere_are_whole() {
     assert_eq!(server.server().open_scanners(), 0);
 }
 
-/// Clients that have each sent a long get and not looked for its answer.
+/// Clients that have each sent a long get and not read its answer.
 fn begin_long_gets(server: &TestServer, name: &[u8], count: usize) -> Vec<Client> {
     let mut clients: Vec<Client> = (0..count).map(|_| Client::data(server)).collect();
     for client in &mut clients {
@@ -184,7 +184,7 @@ fn long_reads_take_turns() {
     let (server, name) = start(limits);
     let mut middling = Client::data(&server);
     let mut clients = begin_long_gets(&server, &name, 12);
-    // Too many gets to be done where they are read, and few cells.
+    // Too many gets to run on the reading task, but few cells.
     let answer = middling.call("Multi", &multi(&name, &["small"; 200], None));
     assert_eq!(answer.header.exception, None);
     let done = answered(&mut clients);

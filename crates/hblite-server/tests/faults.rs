@@ -1,4 +1,4 @@
-//! Faults on demand, as clients meet them.
+//! Faults on demand, as clients see them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -240,7 +240,7 @@ fn without_another_server_regions_wait_for_the_restart() {
     let mut client = Client::data(&server);
     let next = pb::ScanRequest { scanner_id: scanner.scanner_id, ..pb::ScanRequest::default() };
     assert_eq!(client.call("Scan", &next).exception(), ("UnknownScannerException", true));
-    // The repeat of what was done before the crashes.
+    // A retry of what was done before the crashes.
     client.call("Mutate", &mutate(&t[0], increment("r", 1), 1));
     client.call("Mutate", &mutate(&t[0], increment("r", 2), 1));
     assert_eq!(counter(&server, "t", "r"), 2);

@@ -1,5 +1,5 @@
 //! The code of the fuzz targets, on a small corpus and on random changes of it. Guidance by
-//! coverage needs a nightly compiler; some hundred inputs each run here without.
+//! coverage needs a nightly compiler; here a few hundred inputs each run without it.
 
 #[path = "../../../tests/fuzz/bodies/cell_block.rs"]
 mod cell_block;
@@ -27,7 +27,7 @@ impl Random {
         (self.0 % bound as u64) as usize
     }
 
-    /// The input with some bytes changed, cut out, doubled or put in.
+    /// The input with some bytes changed, removed, duplicated or inserted.
     fn change(&mut self, input: &[u8]) -> Vec<u8> {
         let mut bytes = input.to_vec();
         for _ in 0..=self.below(4) {
@@ -48,7 +48,7 @@ impl Random {
     }
 }
 
-/// Runs each input as it is, and `count` changed ones.
+/// Runs each input unchanged, and `count` changed ones.
 fn run(corpus: &[Vec<u8>], count: usize, body: fn(&[u8])) {
     corpus.iter().for_each(|input| body(input));
     let mut random = Random(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! How connections begin and how they are refused, byte by byte as HBase 2.6.1 does it.
+//! How connections begin and how they are refused, byte for byte as in HBase 2.6.1.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ use hblite_wire::pb;
 use prost::Message as _;
 use support::{Client, KEY_VALUE_CODEC, connect, header, read_to_end};
 
-/// The frame that is all a client gets, and its exception.
+/// The only frame that a client gets, and its exception.
 fn only_answer(port: u16, sent: &[u8]) -> pb::ExceptionResponse {
     let mut stream = connect(port);
     stream.write_all(sent).expect("sent");
@@ -77,7 +77,7 @@ fn who_would_authenticate_is_told_to_switch_to_simple() {
     let mut status = [0; 8];
     std::io::Read::read_exact(&mut stream, &mut status).unwrap();
     assert_eq!(status, [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xa8]);
-    // The first message of SASL is passed over.
+    // The first message of SASL is skipped.
     stream.write_all(b"\0\0\0\x03abc").unwrap();
     stream.write_all(&hello[6..]).unwrap();
     let request = b"\0\0\0\x17\x15\x08\x07\x1a\x0fIsMasterRunning\x20\x01\x00";
@@ -110,7 +110,7 @@ fn unknown_services_codecs_and_compressors_are_closed_without_a_word() {
         stream.write_all(&hello).unwrap();
         assert_eq!(read_to_end(&mut stream), b"");
     }
-    // The master's service is the master's.
+    // Only the master has the master's service.
     let hello = header("MasterService", None, None);
     let mut stream = connect(server.ports().region_servers[0]);
     stream.write_all(&hello).unwrap();

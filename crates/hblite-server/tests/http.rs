@@ -163,10 +163,10 @@ fn web_pages_cannot_post() {
     };
     let fault = r#"{"drop":"after"}"#;
     let post = "POST /faults HTTP/1.1\r\n";
-    // A form, or a script without leave.
+    // A form, or a script without permission.
     let plain = format!("{post}Host: localhost\r\nContent-Type: text/plain\r\n");
     assert_eq!(ask(&plain, fault), "415");
-    // A page whose host name was made to mean this machine.
+    // A page whose host name was made to resolve to this machine.
     let rebound = format!("{post}Host: evil.example\r\nContent-Type: application/json\r\n");
     assert_eq!(ask(&rebound, fault), "403");
     let ours = format!("{post}Host: localhost\r\nContent-Type: application/json\r\n");
@@ -174,7 +174,7 @@ fn web_pages_cannot_post() {
     assert_eq!(server.faults().list().len(), 1);
 }
 
-/// A server whose clients must be quick, or need not be.
+/// A server with short or long time limits for clients.
 fn with_timeouts(hello: Duration, stall: Duration) -> TestServer {
     let limits =
         ServerOptions::default().limits.with_hello_timeout(hello).with_stall_timeout(stall);
@@ -238,7 +238,7 @@ fn heads_and_bodies_come_in_time_and_connections_do_not_idle() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.ends_with("ok\n"), "{answer}");
-    // What is too large is refused.
+    // Too large a request is refused.
     let mut stream = connect(port);
     write!(stream, "POST /faults HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n").unwrap();
     let _ = stream.write_all(&vec![b' '; 100_000]);

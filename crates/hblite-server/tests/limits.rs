@@ -1,5 +1,5 @@
-//! What one client cannot do to the others: too many connections, calls and bytes, slow ones,
-//! gone ones.
+//! What one client cannot do to the others: too many connections, calls and bytes, slow clients,
+//! clients that disappear.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -80,7 +80,7 @@ fn connections_that_say_nothing_make_room_for_those_that_do() {
     let mut client = Client::data(&server);
     assert!(client.call("Get", &get(&name, "r")).header.exception.is_none());
     let more: Vec<std::net::TcpStream> = (0..50).map(|index| connect(ports[index % 2])).collect();
-    // It has said who it is, and keeps its place.
+    // It has identified itself, and keeps its place.
     assert!(client.call("Get", &get(&name, "r")).header.exception.is_none());
     drop((silent, more));
 }
@@ -100,12 +100,12 @@ fn a_frame_that_is_too_long_is_refused_before_it_is_read() {
 fn what_cannot_be_read_is_answered_under_its_id() {
     let server = TestServer::start().unwrap();
     let mut client = Client::data(&server);
-    // A get whose message is no message.
+    // A get with an invalid message.
     client.send_bytes(b"\0\0\0\x0c\x09\x08\x05\x1a\x03Get\x20\x01\x01\xff");
     let answer = client.receive();
     assert_eq!(answer.header.call_id, Some(5));
     assert_eq!(answer.exception(), ("DoNotRetryIOException", true));
-    // The connection goes on.
+    // The connection continues.
     let answer = client.call("Get", &get(support::META, "t"));
     assert!(answer.header.exception.is_none());
     client.send_bytes(b"\0\0\0\x02\xff\xff");
@@ -121,7 +121,7 @@ fn who_stops_within_a_frame_is_closed() {
     client.call("Get", &get(support::META, "t"));
     client.send_bytes(b"\0\0\0\x0c\x09\x08");
     assert!(client.is_closed());
-    // Who says nothing between two calls is not.
+    // A client that is silent between two calls is not closed.
     let mut client = Client::data(&server);
     client.call("Get", &get(support::META, "t"));
     std::thread::sleep(stall_timeout + stall_timeout / 2);
@@ -152,15 +152,15 @@ fn who_takes_no_answers_is_closed_and_holds_no_more_than_its_share() {
     let table = server.connection().table("t").unwrap();
     table.put(&hblite::Put::new("r").add("f", "q", vec![7; 1 << 20])).unwrap();
     let mut client = Client::data(&server);
-    // 200 MiB of answers, of which the sockets take some.
+    // 200 MiB of answers, some of which the sockets buffer.
     for _ in 0..200 {
         client.send("Get", &get(&name, "r"));
     }
     let begun = Instant::now();
-    // Somebody else is served meanwhile.
+    // Another client is served meanwhile.
     let answer = Client::data(&server).call("Get", &get(&name, "none"));
     assert_eq!(answer.header.exception, None);
-    // Until only we that ask are connected.
+    // Until only this connection is left.
     let status = format!("http://127.0.0.1:{}/status", server.ports().http.unwrap());
     let connections = || -> serde_json::Value {
         let mut response = ureq::get(&status).call().unwrap();
@@ -196,7 +196,7 @@ fn any_bytes_at_any_time_end_at_most_their_own_connection() {
         };
         let mut stream = connect(port);
         let kept = random() as usize % (hello.len() + 1);
-        // What a client would say up to here, whole frames perhaps, and then anything.
+        // What a client would send up to here, perhaps complete frames, and then anything.
         let mut bytes = hello[..kept].to_vec();
         if kept == hello.len() {
             let length = 1 + random() as u32 % 200;

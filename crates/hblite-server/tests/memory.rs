@@ -1,7 +1,7 @@
 //! What clients can make a server allocate: no more than its budget, whatever they send and leave
-//! unread; and everything is given back when they go.
+//! unread; and everything is released when they disconnect.
 //!
-//! The peak is that of the whole process, counted by its allocator. So the tests go one by one.
+//! The peak is that of the whole process, counted by its allocator, so the tests run one at a time.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(unsafe_code)] // A counting allocator has to be a `GlobalAlloc`.
 
@@ -24,7 +24,7 @@ use support::{Client, KEY_VALUE_CODEC, connect, create_table, get, header, regio
 const MIB: usize = 1 << 20;
 /// The memory for calls.
 const BUDGET: usize = 64 * MIB;
-/// What the process may use beside it: the test's clients, threads and the store.
+/// What the process may use in addition: the test's clients, threads and the store.
 const SLACK: usize = 24 * MIB;
 
 /// The system's allocator, counting.
@@ -38,7 +38,7 @@ fn grow(bytes: usize) {
     PEAK.fetch_max(used, Ordering::Relaxed);
 }
 
-// SAFETY: passes every call on to `System` unchanged. Counting does not allocate.
+// SAFETY: forwards every call to `System` unchanged. Counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
@@ -47,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // What is large is moved by the system without a copy.
+        // The system moves large blocks without a copy.
         match size.checked_sub(layout.size()) {
             Some(more) => grow(more),
             None => _ = USED.fetch_sub(layout.size() - size, Ordering::Relaxed),
@@ -78,7 +78,7 @@ struct Attacked {
 }
 
 impl Attacked {
-    /// A server with a row `large` of one cell of so many bytes, and a row `small`.
+    /// A server with a row `large` of one cell of this many bytes, and a row `small`.
     fn start(limits: Limits, value: usize) -> Self {
         let alone = ONE_BY_ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let limits = limits.with_memory_max_bytes(BUDGET);
@@ -100,14 +100,14 @@ impl Attacked {
         PEAK.store(USED.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Asserts that the attack was held within the budget.
+    /// Asserts that the attack stayed within the budget.
     fn check_peak(&self) {
         let peak = PEAK.load(Ordering::Relaxed) - self.before;
         assert!(peak <= BUDGET + SLACK, "{} MiB at the peak", peak / MIB);
         println!("peak {} MiB, budget {} MiB", peak / MIB, BUDGET / MIB);
     }
 
-    /// Asserts that somebody else is answered.
+    /// Asserts that another client is answered.
     fn check_others(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
         let answer = Client::data(&self.server).call("Get", &get(&self.table, "small"));
@@ -115,7 +115,7 @@ impl Attacked {
         assert!(!answer.cells.is_empty() && Instant::now() < deadline);
     }
 
-    /// Asserts that nothing is in use once all clients have gone.
+    /// Asserts that no memory is in use once all clients have disconnected.
     fn check_release(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
         while self.server.server().memory_used_bytes() > 0 {
@@ -140,7 +140,7 @@ impl Attacked {
     }
 }
 
-/// Writes as much as the server takes, which may stop taking it.
+/// Writes as much as the server reads, which may stop reading.
 fn flood(stream: &mut TcpStream, bytes: &[u8]) -> bool {
     stream.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
     stream.write_all(bytes).is_ok()
@@ -191,7 +191,7 @@ fn hundreds_of_large_requests_on_one_connection_without_an_answer_taken() {
         }
     }
     attacked.check_others();
-    // Long enough for threads to answer whatever they would.
+    // Long enough for threads to answer whatever they can.
     std::thread::sleep(Duration::from_secs(2));
     attacked.check_others();
     attacked.check_peak();
@@ -244,7 +244,7 @@ fn many_large_frames_that_are_sent_by_half() {
     attacked.check_peak();
     // Those that are still open have had their time.
     attacked.check_release();
-    // What is announced and can never be held is refused at once.
+    // An announced size that can never fit is refused immediately.
     let mut stream = hello(&attacked, None);
     stream.write_all(&(40 * MIB as u32).to_be_bytes()).unwrap();
     let answer = support::read_to_end(&mut stream);
@@ -254,7 +254,7 @@ fn many_large_frames_that_are_sent_by_half() {
 #[test]
 fn a_frame_without_memory_is_refused_by_its_id_and_the_connection_goes_on() {
     let attacked = Attacked::start(Limits::default(), 10);
-    // Two that hold what large frames may use.
+    // Two connections that use up what large frames may use.
     let holders: Vec<TcpStream> = (0..2)
         .map(|_| {
             let mut stream = hello(&attacked, None);
@@ -316,7 +316,7 @@ fn compressed_cell_blocks_that_become_large() {
 #[test]
 fn open_scanners_with_parts_of_large_rows() {
     let attacked = Attacked::start(Limits::default(), MIB);
-    // Such a filter has the row collected before any of it is given.
+    // With such a filter, the row is collected before any of it is returned.
     let judge = pb::SingleColumnValueFilter {
         column_family: Some("f".into()),
         column_qualifier: Some("q".into()),
@@ -413,7 +413,7 @@ fn a_request_that_is_much_larger_decoded_is_refused() {
 fn zookeeper_frames_that_are_sent_by_half() {
     let attacked = Attacked::start(Limits::default(), 10);
     let port = attacked.server.ports().zookeeper.unwrap();
-    // The largest frame that the server takes, but for its last byte.
+    // The largest frame that the server accepts, except its last byte.
     let length = 0xf_ffff_u32;
     let part = vec![0; length as usize - 1];
     let mut streams: Vec<TcpStream> = (0..150).map(|_| connect(port)).collect();
@@ -436,7 +436,7 @@ fn http_requests_that_are_sent_by_half() {
     let mut streams: Vec<TcpStream> = (0..300).map(|_| connect(port)).collect();
     for (index, stream) in streams.iter_mut().enumerate() {
         let request = match index % 3 {
-            // A head without an end, a body that stays away, and one of no known length.
+            // A head without an end, a missing body, and a body of unknown length.
             0 => format!("GET /status HTTP/1.1\r\nX: {}", "x".repeat(MIB)),
             1 => format!(
                 "POST /faults HTTP/1.1\r\nContent-Length: {}\r\n\r\n{}",

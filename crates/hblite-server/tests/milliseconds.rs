@@ -1,5 +1,5 @@
-//! Writes of one row that follow each other within a millisecond, which HBase's clients do not
-//! expect: see what was written last, and one time in what is written at once.
+//! Writes to one row that follow each other within a millisecond, which HBase's clients do not
+//! expect. Readers see the last write, and all cells of one write have the same timestamp.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

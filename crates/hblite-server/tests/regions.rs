@@ -1,4 +1,4 @@
-//! Several region servers in one process: each has its regions and refuses the others.
+//! Several region servers in one process: each serves its own regions and refuses the others.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

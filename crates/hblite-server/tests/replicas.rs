@@ -1,4 +1,4 @@
-//! Region replicas as clients see them: further locations of the one copy of a region.
+//! Region replicas as clients see them: further locations of the only copy of a region.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

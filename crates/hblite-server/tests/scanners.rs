@@ -12,7 +12,7 @@ use hblite_wire::cell_block::CellReader;
 use hblite_wire::pb;
 use support::{Answer, Client, create_table, region};
 
-/// A server with the table `t` of `rows` rows, each with three cells; gives the region's name.
+/// A server with the table `t` of `rows` rows, each with three cells; returns the region's name.
 fn start(rows: usize) -> (TestServer, Vec<u8>, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(1_700_000_000_000));
     let options = Options::new().clock(Arc::clone(&clock) as Arc<_>);
@@ -28,7 +28,7 @@ fn start(rows: usize) -> (TestServer, Vec<u8>, Arc<ManualClock>) {
     (server, name, clock)
 }
 
-/// The opening call of a client that can put rows together.
+/// The opening call of a client that can reassemble rows.
 fn open(name: &[u8], scan: pb::Scan, rows: u32) -> pb::ScanRequest {
     pb::ScanRequest {
         region: Some(region(name)),
@@ -80,7 +80,7 @@ fn a_scan_goes_on_where_it_stopped_until_the_region_ends() {
     let last: pb::ScanResponse = answer.decode();
     assert_eq!((last.more_results, last.more_results_in_region), (Some(true), Some(false)));
     assert_eq!(server.server().open_scanners(), 0);
-    // Older clients close what is closed, and some ask once more.
+    // Older clients close closed scanners, and some call once more.
     let close = pb::ScanRequest { close_scanner: Some(true), ..next(id, 0, None) };
     assert_eq!(client.call("Scan", &close).decode::<pb::ScanResponse>().scanner_id, Some(id));
     assert!(rows_of(&client.call("Scan", &next(id, 2, Some(2)))).is_empty());
@@ -97,7 +97,7 @@ fn a_scan_that_takes_long_goes_on_with_what_it_had() {
         names.iter().map(|row| Put::new(row.as_str()).add("f", "a", "value")).collect();
     table.put_all(&puts).unwrap();
     let mut client = Client::data(&server);
-    // Some milliseconds, in which it changes from the connection's task to a thread.
+    // A few milliseconds, in which it moves from the connection's task to a thread.
     let answer = client.call("Scan", &open(&name, pb::Scan::default(), 15_000));
     assert_eq!(rows_of(&answer), names[..15_000]);
     let id = answer.decode::<pb::ScanResponse>().scanner_id.unwrap();
@@ -142,7 +142,7 @@ fn leases_follow_the_stores_clock() {
     assert_eq!(server.server().open_scanners(), 0);
 }
 
-/// Java's client loses its way if such an answer comes too soon.
+/// Java's client hangs if such an answer comes too soon.
 #[test]
 fn the_answer_that_opens_a_scanner_of_single_cells_has_none() {
     let (server, name, _) = start(2);
@@ -159,7 +159,7 @@ fn the_answer_that_opens_a_scanner_of_single_cells_has_none() {
     assert!(response.cells_per_result.is_empty());
     let answer = client.call("Scan", &next(response.scanner_id.unwrap(), 100, Some(0)));
     assert_eq!(answer.decode::<pb::ScanResponse>().cells_per_result, [1]);
-    // Who counts answers, or cannot take such a one, gets the cell.
+    // A client that counts answers, or cannot handle an empty one, gets the cell.
     let cursors = pb::ScanRequest {
         scan: Some(pb::Scan { need_cursor_result: Some(true), ..scan() }),
         ..opening.clone()
@@ -207,7 +207,7 @@ fn a_batch_cuts_rows_and_the_last_piece_says_so() {
     let response: pb::ScanResponse = client.call("Scan", &open(&name, scan, 100)).decode();
     assert_eq!(response.cells_per_result, [2, 1]);
     assert_eq!(response.partial_flag_per_result, [true, false]);
-    // A piece that ends with its row and the region is no part of more.
+    // A part that ends with its row and the region is not partial.
     let scan = pb::Scan { batch_size: Some(3), ..pb::Scan::default() };
     let response: pb::ScanResponse = client.call("Scan", &open(&name, scan, 100)).decode();
     assert_eq!(
@@ -227,7 +227,7 @@ fn the_limit_of_rows_ends_the_scan() {
     let response: pb::ScanResponse = answer.decode();
     assert_eq!((response.more_results, response.more_results_in_region), (Some(false), Some(true)));
     assert_eq!(server.server().open_scanners(), 0);
-    // Pieces of a row count once.
+    // Parts of a row count once.
     let scan = pb::Scan { batch_size: Some(1), ..pb::Scan::default() };
     let request = pb::ScanRequest { limit_of_rows: Some(2), ..open(&name, scan, 100) };
     let answer = client.call("Scan", &request);

@@ -58,7 +58,7 @@ fn a_snapshot_is_taken_told_cloned_restored_and_deleted() {
     let name = create_table(&server, "t", &[]).remove(0);
     write(&server, &name, "before");
     let mut master = Client::master(&server);
-    // With a nonce there is a procedure; a repeat of it is no second snapshot.
+    // With a nonce there is a procedure; a retry takes no second snapshot.
     let first = master.call("Snapshot", &request("s", "t", Some(5)));
     let first = first.decode::<pb::SnapshotResponse>();
     assert!(first.proc_id.is_some() && first.expected_timeout > 0);
@@ -156,7 +156,7 @@ fn what_cannot_be_done_is_refused_as_hbase_does() {
         custom_sft: Some("no tracker".to_owned()),
         ..restore_request("s", "new")
     };
-    // HBase's procedure comes upon it, so that it is told by what became of that.
+    // HBase's procedure runs into it, so the procedure's result reports it.
     let begun: pb::ProcedureResponse = master.call("RestoreSnapshot", &foreign).decode();
     let asked = pb::GetProcedureResultRequest { proc_id: begun.proc_id.unwrap() };
     let became: pb::GetProcedureResultResponse = master.call("getProcedureResult", &asked).decode();

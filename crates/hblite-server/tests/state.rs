@@ -93,7 +93,7 @@ fn connected_clients_see_the_checkpoint_and_their_scanners_end() {
         assert_eq!(next.exception().0, "UnknownScannerException");
         let gone = client.call("Get", &get(&created[0], "a"));
         assert_eq!(gone.exception().0, "NotServingRegionException");
-        // A scanner of afterwards never has the id of one of before.
+        // A later scanner never has the id of an earlier one.
         let again = client.call("Scan", &scan(Some(&name), None)).decode::<pb::ScanResponse>();
         assert_ne!(again.scanner_id, opened.scanner_id);
     }
@@ -122,7 +122,7 @@ fn every_call_sees_one_state_while_others_rewind() {
                 let mut round = 0;
                 while !is_over.load(Ordering::Acquire) {
                     round += 1;
-                    // Two cells of one row, written and read in one call each: both or none.
+                    // Two cells of one row, each written and read in one call: both or none.
                     let row = format!("{writer}-{round}");
                     let mut both = put(&row, "a", "1");
                     let more = put(&row, "b", "1").column_value;
@@ -171,7 +171,7 @@ fn a_fork_is_a_server_of_its_own() {
     assert!(!has(&mut Client::data(&server), &name, "b"));
     assert_eq!(http.get("/forks")["forks"], json!([first, second]));
 
-    // Its clock is its own.
+    // It has its own clock.
     let own = Http::of(u16::try_from(first["http_port"].as_u64().unwrap()).unwrap());
     assert_eq!(own.post("/clock", json!({ "mode": "manual" })).0, 200);
     assert_eq!(own.get("/clock")["mode"], "manual");
@@ -181,7 +181,7 @@ fn a_fork_is_a_server_of_its_own() {
     assert_eq!(http.delete(&format!("/forks/{}", first["id"])), 404);
     assert!(one.is_closed());
     assert!(has(&mut two, &name, "a"));
-    // It dies with its parent.
+    // It ends with its parent.
     drop(server);
     assert!(two.is_closed());
 }

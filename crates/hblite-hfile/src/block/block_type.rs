@@ -1,4 +1,4 @@
-//! The kinds of blocks and the magics that they begin with.
+//! The types of blocks and their magics.
 
 /// What a block holds (`BlockType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

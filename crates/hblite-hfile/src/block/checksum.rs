@@ -86,13 +86,13 @@ impl ChecksumType {
     }
 }
 
-/// A checksum that does not fit the bytes.
+/// A checksum that does not match the bytes.
 #[derive(Debug)]
 pub(crate) struct Mismatch {
     /// Where the chunk begins, counted from the block's first byte.
     pub(crate) start: usize,
     /// What the file says.
     pub(crate) expected: u32,
-    /// What the bytes give.
+    /// The checksum of the bytes.
     pub(crate) found: u32,
 }

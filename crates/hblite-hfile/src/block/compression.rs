@@ -1,10 +1,10 @@
 //! Compression of block payloads, with the codecs of `hblite-codec`.
 //!
-//! The trailer has the codec's number; it holds for every block, index and Bloom blocks too, even
-//! for an empty payload.
+//! The trailer has the codec's number. It applies to every block, including index and Bloom blocks,
+//! and even to an empty payload.
 //!
-//! Memory: a payload never becomes larger than its block header announces, and grows only with
-//! what comes out of the codec, so that a damaged size cannot allocate.
+//! Memory: a payload never becomes larger than its block header announces, and grows only with the
+//! codec's output, so that a damaged size cannot allocate.
 
 use hblite_codec::{CodecError, Heap, Output, Unavailable};
 use hblite_model::{Compression, Error, Exception};
@@ -22,7 +22,7 @@ pub(crate) fn of_number(number: u64) -> Result<Compression, String> {
     Ok(compression)
 }
 
-/// The payload that `stored` was made from, which must be `size` bytes.
+/// Decompresses `stored`, which must yield `size` bytes.
 pub(crate) fn decompress(compression: Compression, stored: &[u8], size: usize) -> Parsed<Vec<u8>> {
     let codec = hblite_codec::codec(compression)
         .map_err(|missing: Unavailable| Damage::new(missing.to_string()))?;

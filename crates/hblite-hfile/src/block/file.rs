@@ -5,9 +5,9 @@
 //! Read     every read copies the block into memory of its own and verifies the copy
 //! ```
 //!
-//! Mapped bytes are as good as the file: if someone else writes to it, what was verified changes,
-//! and if someone truncates it, touching the missing pages kills the process (SIGBUS). A file that
-//! is read has neither problem: what was verified is a private copy, and a short file is an error.
+//! Mapped bytes follow the file: if another process writes to it, verified bytes change; if it is
+//! truncated, accessing the missing pages kills the process (SIGBUS). A file that is read has
+//! neither problem: the verified bytes are a private copy, and a short file is an error.
 //!
 //! Threads: shared freely.
 
@@ -25,9 +25,9 @@ use crate::error::{Damage, Parsed, copied, reserve_exact};
 /// Where the bytes of a file come from.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// Used where they are.
+    /// Used in place.
     Mapped(FileBytes),
-    /// Copied whenever they are asked for.
+    /// Copied on each access.
     Read(Arc<dyn ReadableFile>),
 }
 
@@ -55,12 +55,12 @@ pub(crate) struct BlockFile {
     source: Source,
     path: PathBuf,
     compression: Compression,
-    /// Where the trailer begins: no block reaches beyond.
+    /// Where the trailer begins: no block extends beyond it.
     end: u64,
 }
 
 impl BlockFile {
-    /// A file whose bytes up to `end` are to be taken as blocks.
+    /// A file whose bytes up to `end` are blocks.
     pub(crate) fn new(source: Source, path: &Path, compression: Compression, end: u64) -> Self {
         Self { source, path: path.to_path_buf(), compression, end }
     }
@@ -70,7 +70,7 @@ impl BlockFile {
         &self.path
     }
 
-    /// Whether bytes are used where they are.
+    /// Whether bytes are used in place.
     #[inline]
     pub(crate) fn is_mapped(&self) -> bool {
         matches!(self.source, Source::Mapped(_))
@@ -81,7 +81,7 @@ impl BlockFile {
         self.end
     }
 
-    /// CRC-32 of the bytes from `start` to `end`, which may lie behind the blocks.
+    /// CRC-32 of the bytes from `start` to `end`, which may be after the blocks.
     pub(crate) fn checksum(&self, start: u64, end: u64) -> Result<u32> {
         let length = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
@@ -97,7 +97,7 @@ impl BlockFile {
         damage.in_file(&self.path, offset)
     }
 
-    /// The header at `offset`, after checking that its block lies before the trailer.
+    /// The header at `offset`, after checking that its block is before the trailer.
     pub(crate) fn header(&self, offset: u64) -> Result<BlockHeader> {
         let bytes = self.bytes(offset, HEADER_SIZE)?;
         self.parse_header(offset, &bytes)
@@ -113,7 +113,7 @@ impl BlockFile {
 
     #[cold]
     fn outside(&self, offset: u64) -> Error {
-        self.corrupt(offset, &Damage::new("block lies outside of the file"))
+        self.corrupt(offset, &Damage::new("block lies outside the file"))
     }
 
     /// Bytes of the file, all of them before the trailer.
@@ -140,7 +140,7 @@ impl BlockFile {
     /// Header and bytes of the block at `offset`, of `on_disk_size` bytes if the caller knows it.
     fn block(&self, offset: u64, on_disk_size: Option<u32>) -> Result<(BlockHeader, Payload)> {
         let known = match on_disk_size {
-            // An index may not make anyone read less than a header.
+            // A size from the index must cover at least a header.
             Some(size) if size as usize >= HEADER_SIZE => Some(self.bytes(offset, size as usize)?),
             _ => None,
         };
@@ -156,8 +156,8 @@ impl BlockFile {
         Ok((header, known.map_or_else(|| self.bytes(offset, found), Ok)?))
     }
 
-    /// The verified payload of the block at `offset`, which must be of one of the `expected`
-    /// types and, where the caller knows it, of `on_disk_size` bytes.
+    /// The verified payload of the block at `offset`, which must have one of the `expected` types
+    /// and, if the caller knows it, `on_disk_size` bytes.
     pub(crate) fn read(
         &self,
         offset: u64,
@@ -168,8 +168,8 @@ impl BlockFile {
         self.payload(offset, expected, &header, block, true)
     }
 
-    /// As [`Self::read`], for a block whose checksums were verified since the file was opened. They
-    /// are verified again unless the file is mapped.
+    /// Like [`Self::read`], for a block whose checksums were verified since the file was opened.
+    /// They are verified again unless the file is mapped.
     pub(crate) fn reread(
         &self,
         offset: u64,
@@ -180,7 +180,7 @@ impl BlockFile {
         self.payload(offset, expected, &header, block, !self.is_mapped())
     }
 
-    /// As [`Self::read`], but what was verified cannot change any more: a mapped block is copied
+    /// Like [`Self::read`], but the verified bytes cannot change any more: a mapped block is copied
     /// first.
     pub(crate) fn read_copy(
         &self,
@@ -200,7 +200,7 @@ impl BlockFile {
         self.payload(offset, expected, &header, block, true)
     }
 
-    /// Verifies the checksums of the block at `offset`, whatever it is. Returns its header.
+    /// Verifies the checksums of the block at `offset`, whatever its type. Returns its header.
     pub(crate) fn verify(&self, offset: u64) -> Result<BlockHeader> {
         let (header, block) = self.block(offset, None)?;
         verify_checksums(&header, &block).map_err(|damage| self.corrupt(offset, &damage))?;

@@ -26,7 +26,7 @@ pub(crate) const PAYLOAD_SIZE_MAX: usize = 1 << 30;
 /// "There is no previous block."
 pub(crate) const NO_PREVIOUS: i64 = -1;
 
-/// The fields of a header that passed its checks.
+/// The fields of a checked header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockHeader {
     /// What the block holds.
@@ -35,7 +35,7 @@ pub struct BlockHeader {
     pub stored_size: usize,
     /// Bytes of the payload after decompression.
     pub uncompressed_size: usize,
-    /// Where the block before of this type begins, -1 for the first.
+    /// Where the previous block of this type begins, -1 for the first.
     pub previous_offset: i64,
     /// How the block is checked.
     pub checksum_type: ChecksumType,
@@ -44,7 +44,7 @@ pub struct BlockHeader {
 }
 
 impl BlockHeader {
-    /// Takes a header apart and checks that its sizes agree with each other.
+    /// Parses a header and checks that its sizes are consistent.
     pub(crate) fn parse(bytes: &[u8]) -> Parsed<Self> {
         let mut input = Input::new(bytes);
         let block_type = BlockType::from_magic(input.take(MAGIC_SIZE)?)
@@ -77,7 +77,7 @@ impl BlockHeader {
     /// Appends the header.
     ///
     /// # Panics
-    /// If a payload is over [`PAYLOAD_SIZE_MAX`], which [`super::BlockWriter`] refuses before.
+    /// If a payload is over [`PAYLOAD_SIZE_MAX`], which [`super::BlockWriter`] refuses first.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let size = |size: usize| {
             i32::try_from(size).expect("block sizes are checked before they are written")

@@ -4,10 +4,10 @@
 //! 33-byte header | payload as stored (compressed or not) | u32 checksum per chunk
 //! ```
 //!
-//! [`BlockFile`] reads them out of a finished file, [`BlockWriter`] writes them one after another.
+//! [`BlockFile`] reads them from a finished file, [`BlockWriter`] writes them one after another.
 //!
-//! Invariants: a payload is handed out only after its header, its bounds and its checksums were
-//! verified. [`BlockFile::reread`] alone skips the checksums, and only for a mapped block that was
+//! Invariants: a payload is returned only after its header, its bounds and its checksums were
+//! verified. Only [`BlockFile::reread`] skips the checksums, and only for a mapped block that was
 //! verified before. A checksum that does not match is always an error.
 //! Threads: a [`BlockFile`] is shared freely; a [`BlockWriter`] has one owner.
 
@@ -31,7 +31,7 @@ pub(crate) use writer::{BlockPosition, BlockWriter};
 
 use crate::error::{Parsed, ensure};
 
-/// The payload of a block: a part of the mapped file, or memory of its own.
+/// The payload of a block: a part of the mapped file, or its own memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Payload {
     bytes: FileBytes,
@@ -42,13 +42,13 @@ pub(crate) struct Payload {
 impl Payload {
     /// A payload that was decompressed or decoded.
     pub(crate) fn owned(mut bytes: Vec<u8>) -> Self {
-        // Mostly there is no room left over; what there is would not be counted by the cache.
+        // Usually there is no spare capacity; if there is, the cache would not count it.
         bytes.shrink_to_fit();
         let end = bytes.len();
         Self { bytes: FileBytes::Owned(Arc::new(bytes)), start: 0, end }
     }
 
-    /// Bytes of memory that the payload keeps, none if it lies in a mapped file.
+    /// Bytes of memory that the payload keeps, none if it is in a mapped file.
     pub(crate) fn heap_size(&self) -> usize {
         match &self.bytes {
             FileBytes::Mapped(_) => 0,
@@ -73,11 +73,11 @@ impl Deref for Payload {
     }
 }
 
-/// Looks at the blocks that a list names, which must lie one behind the other within the file: so
-/// a list names no block twice, and never more than the file can have.
+/// Checks the blocks of a list, which must follow one another within the file, so that a list names
+/// no block twice, and no more than the file can have.
 #[derive(Debug)]
 pub(crate) struct BlockOrder {
-    /// Where the block before ends.
+    /// Where the previous block ends.
     next: u64,
     /// Where the blocks of the file end.
     end: u64,
@@ -89,12 +89,12 @@ impl BlockOrder {
         Self { next: 0, end }
     }
 
-    /// Looks at the next block of the list.
+    /// Checks the next block of the list.
     pub(crate) fn check(&mut self, offset: u64, on_disk_size: u32) -> Parsed<()> {
         ensure(on_disk_size as usize >= HEADER_SIZE, "listed block is smaller than its header")?;
-        ensure(offset >= self.next, "listed blocks do not lie one behind the other")?;
+        ensure(offset >= self.next, "listed blocks are not in order")?;
         let end = offset.saturating_add(u64::from(on_disk_size));
-        ensure(end <= self.end, "listed block lies outside of the file")?;
+        ensure(end <= self.end, "listed block lies outside the file")?;
         self.next = end;
         Ok(())
     }

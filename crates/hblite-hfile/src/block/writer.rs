@@ -1,6 +1,6 @@
-//! Writes blocks to a new file, one behind the other.
+//! Writes blocks to a new file, one after another.
 //!
-//! Blocks are assembled in one buffer and handed to the file in large pieces. After an error the
+//! Blocks are assembled in one buffer and written to the file in large pieces. After an error the
 //! file is useless and the writer must not be used again.
 
 use std::path::{Path, PathBuf};
@@ -31,9 +31,9 @@ pub(crate) struct BlockPosition {
 pub(crate) struct BlockWriter {
     file: Box<dyn WritableFile>,
     path: PathBuf,
-    /// Bytes that were not handed to the file yet.
+    /// Bytes that were not written to the file yet.
     buffer: Vec<u8>,
-    /// Bytes handed to the file.
+    /// Bytes written to the file.
     written: u64,
     compressor: Box<dyn Compressor>,
     checksum_type: ChecksumType,
@@ -46,7 +46,7 @@ impl BlockWriter {
     /// Creates the file.
     ///
     /// # Errors
-    /// `Io` if it is there already or cannot be created; `Unsupported` compression.
+    /// `Io` if it exists or cannot be created; `Unsupported` compression.
     pub(crate) fn create(
         fs: &dyn FileSystem,
         path: &Path,
@@ -106,7 +106,7 @@ impl BlockWriter {
         Ok(BlockPosition { offset, on_disk_size: header.on_disk_size() as u32 })
     }
 
-    /// Writes the trailer, hands all bytes to the file and makes them durable.
+    /// Writes the trailer and all remaining bytes, and makes them durable.
     ///
     /// Returns the length of the file.
     pub(crate) fn finish(mut self, trailer: &[u8]) -> Result<u64> {

@@ -47,7 +47,7 @@ impl BloomHash {
         }
     }
 
-    /// The two numbers from which all positions of a key follow.
+    /// The two numbers that determine all positions of a key.
     #[inline]
     pub(crate) fn pair(self, key: &[u8]) -> (u32, u32) {
         let first = self.hash(key, 0);

@@ -42,7 +42,7 @@ const ROWCOL_COMPARATOR: &[u8] = b"org.apache.hadoop.hbase.CellComparatorImpl";
 pub(crate) enum BloomKey {
     Row,
     RowCol,
-    /// So many bytes of the row.
+    /// This many bytes of the row.
     RowPrefix(usize),
 }
 
@@ -65,7 +65,7 @@ impl ChunkSizing {
         let bytes = chunk_size.max(1).next_multiple_of(1 << FOLD_FACTOR);
         let mut error_rate = f64::from(error_rate);
         if key == BloomKey::RowCol {
-            // Such a filter is asked twice, for the column and for the row.
+            // Such a filter is queried twice, for the column and for the row.
             error_rate = f64::from((1.0 - (1.0 - error_rate).sqrt()) as f32);
         }
         let bits = (bytes * 8) as f64;

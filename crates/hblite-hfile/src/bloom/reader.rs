@@ -1,6 +1,6 @@
-//! Asks a Bloom filter.
+//! Queries a Bloom filter.
 //!
-//! The list of chunks is read when the file is opened, a chunk when it is first asked. Chunks of
+//! The list of chunks is read when the file is opened, a chunk when it is first queried. Chunks of
 //! uncompressed files stay in the file; others are kept decompressed (about 10 bits per key).
 //! Threads: shared.
 
@@ -14,7 +14,7 @@ use crate::block::{BlockFile, BlockOrder, BlockType, Payload};
 use crate::error::{Damage, Parsed, copied, ensure, reserve};
 use crate::input::Input;
 
-/// A hash count beyond this is damage: it would make every question slow.
+/// A hash count beyond this is damage: it would make every query slow.
 const HASH_COUNT_MAX: u32 = 64;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct Chunk {
     bits: OnceLock<Payload>,
 }
 
-/// What a Bloom filter says about itself.
+/// The metadata of a Bloom filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BloomMeta {
     /// Bytes of all chunks.
@@ -36,7 +36,7 @@ pub struct BloomMeta {
     pub hash: BloomHash,
     /// Keys that were added.
     pub keys: u64,
-    /// Keys that all chunks may hold.
+    /// The capacity of all chunks, in keys.
     pub keys_max: u64,
     /// Number of chunks.
     pub chunks: usize,
@@ -49,7 +49,7 @@ pub struct BloomMeta {
 pub(crate) struct BloomReader {
     hash: BloomHash,
     hash_count: u32,
-    /// Bytes of all chunks, keys, and keys that all chunks may hold.
+    /// Bytes of all chunks, number of keys, and the capacity of all chunks in keys.
     sums: (u64, u64, u64),
     chunks: Box<[Chunk]>,
     /// Keys are flat keys (ROWCOL), not rows.
@@ -58,7 +58,7 @@ pub(crate) struct BloomReader {
 }
 
 impl BloomReader {
-    /// Takes the payload of a meta block apart. The blocks of the file end at `blocks_end`.
+    /// Parses the payload of a meta block. The blocks of the file end at `blocks_end`.
     pub(crate) fn parse(
         payload: &[u8],
         has_flat_keys: bool,
@@ -94,7 +94,7 @@ impl BloomReader {
         Ok(Self { hash, hash_count, sums, chunks: chunks.into(), has_flat_keys, comparator })
     }
 
-    /// What the filter says about itself.
+    /// The filter's metadata.
     pub(crate) fn meta(&self) -> BloomMeta {
         let (bytes, keys, keys_max) = self.sums;
         BloomMeta {

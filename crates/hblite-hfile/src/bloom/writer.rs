@@ -1,7 +1,8 @@
 //! Builds one Bloom filter while cells are written.
 //!
 //! Chunks that are full wait in `ready` until the next data block has ended. Folding halves the
-//! last chunk as long as its keys fit: bits stay right, for positions are taken modulo the size.
+//! last chunk as long as its keys fit: the bits stay valid because positions are taken modulo the
+//! size.
 
 use hblite_model::CellRef;
 use hblite_model::cell::key;
@@ -32,7 +33,7 @@ pub(crate) struct BloomWriter {
     sizing: ChunkSizing,
     open: Option<Chunk>,
     ready: Vec<Chunk>,
-    /// What the last key was made from, to tell a new key.
+    /// The source of the last key, to detect a new key.
     last_source: Vec<u8>,
     last_key: Vec<u8>,
     keys: u64,
@@ -61,7 +62,7 @@ impl BloomWriter {
         }
     }
 
-    /// Adds the key of `cell` unless it is that of the cell before.
+    /// Adds the key of `cell` unless the previous cell had the same.
     #[inline]
     pub(crate) fn add(&mut self, cell: &CellRef<'_>) {
         let source = match self.key {
@@ -87,7 +88,7 @@ impl BloomWriter {
         self.add_last_key();
     }
 
-    /// Adds the row of `cell` if it deletes the family, which is what delete family filters hold.
+    /// Adds the row of `cell` if it deletes the family, for delete family filters.
     #[inline]
     pub(crate) fn add_if_family_delete(&mut self, cell: &CellRef<'_>) {
         if is_family_delete(cell.type_code()) {
@@ -143,7 +144,7 @@ impl BloomWriter {
         Ok(written)
     }
 
-    /// Whether no key was added: such a filter leaves no trace in the file.
+    /// Whether no key was added: such a filter is not written to the file.
     pub(crate) fn is_empty(&self) -> bool {
         self.keys == 0
     }

@@ -1,12 +1,12 @@
-//! Cells as they lie in a block without encoding, and where each of them begins.
+//! Cells as in a block without encoding, and their offsets.
 //!
 //! ```text
 //! i32 key length | i32 value length | flat key | value | [u16 tags length | tags] | [vlong mvcc]
 //! ```
 //!
-//! Every data block is brought into this form when it is read, so that one code searches and walks
-//! them all. [`CellOffsets::of`] looks at each length once; what it accepted, [`CellLayout::cell`]
-//! can take apart without being able to fail.
+//! Every data block is converted to this form when it is read, so that the same code searches and
+//! iterates over all of them. [`CellOffsets::of`] checks each length once; after that,
+//! [`CellLayout::cell`] cannot fail.
 
 use hblite_model::CellRef;
 use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
@@ -14,7 +14,7 @@ use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
 use crate::error::{Damage, Parsed, reserve, reserve_exact};
 use crate::input::{vlong_at, vlong_size, vlong_size_of_first, write_vlong};
 
-/// Bytes of the length in front of tags.
+/// Bytes of the length field before the tags.
 const TAGS_LENGTH_SIZE: usize = 2;
 
 /// Which optional parts the cells of a file have: all of them or none.
@@ -81,7 +81,7 @@ impl CellLayout {
     /// Where the cell that begins at `at` ends, after checking all of it.
     #[inline]
     fn check(self, bytes: &[u8], at: usize) -> Parsed<usize> {
-        let cut = || Damage::new("cell reaches beyond its block");
+        let cut = || Damage::new("cell extends beyond its block");
         let header = bytes.get(at..at + KEY_VALUE_HEADER_SIZE).ok_or_else(cut)?;
         let (lengths, _) = split_header(header);
         let (key_length, value_length) = ((lengths >> 32) as usize, lengths as u32 as usize);
@@ -102,7 +102,7 @@ impl CellLayout {
     }
 }
 
-/// Key length (upper half) and value length (lower half) in one load, and what is behind them.
+/// Key length (upper half) and value length (lower half) in one load, and what follows.
 #[inline(always)]
 fn split_header(bytes: &[u8]) -> (u64, &[u8]) {
     let (header, rest) =
@@ -120,7 +120,7 @@ pub(crate) enum CellOffsets {
 }
 
 impl CellOffsets {
-    /// Walks over the cells of a block and checks each.
+    /// Iterates over the cells of a block and checks each.
     pub(crate) fn of(bytes: &[u8], layout: CellLayout) -> Parsed<Self> {
         let first_size = layout.check(bytes, 0)?;
         let expected = bytes.len() / first_size + 1;

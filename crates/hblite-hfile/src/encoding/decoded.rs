@@ -5,7 +5,7 @@
 
 use crate::error::{Parsed, ensure, reserve};
 
-/// Bytes of an output that are reserved at once, at most this many times the input.
+/// Bytes of output to reserve initially, at most this many times the input.
 const RESERVE_FACTOR: usize = 8;
 
 /// The plain cells of a block, and where the current and the previous cell begin.
@@ -22,7 +22,7 @@ pub(crate) struct DecodedCells {
 }
 
 impl DecodedCells {
-    /// Room for cells of `size_max` bytes that come out of `input_size` bytes.
+    /// Reserves space for cells of `size_max` bytes decoded from `input_size` bytes.
     pub(crate) fn new(size_max: usize, input_size: usize) -> Parsed<Self> {
         let mut bytes = Vec::new();
         reserve(&mut bytes, size_max.min(input_size.saturating_mul(RESERVE_FACTOR)))?;
@@ -95,7 +95,7 @@ impl DecodedCells {
         Ok(())
     }
 
-    /// What of the key was appended.
+    /// The part of the key appended so far.
     pub(crate) fn key_so_far(&self) -> &[u8] {
         &self.bytes[self.key_start..]
     }

@@ -1,4 +1,4 @@
-//! DIFF: differences to the cell before, timestamps included.
+//! DIFF: differences from the previous cell, including timestamps.
 //!
 //! ```text
 //! before the first cell   u8 family length | family
@@ -36,7 +36,7 @@ const TIMESTAMP_IS_NEGATED: u8 = 0x80;
 /// Writes cells in this encoding.
 #[derive(Debug, Default)]
 pub(crate) struct DiffPacker {
-    /// Key of the cell before, empty at the beginning of a block.
+    /// Key of the previous cell, empty at the beginning of a block.
     previous: Vec<u8>,
     previous_value_length: usize,
 }

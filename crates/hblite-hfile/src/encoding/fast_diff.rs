@@ -1,4 +1,4 @@
-//! FAST_DIFF: differences to the cell before that need no arithmetic.
+//! FAST_DIFF: differences from the previous cell that need no arithmetic.
 //!
 //! ```text
 //! first cell   00 | varint key length | varint value length | 00 | whole key | value
@@ -33,7 +33,7 @@ const TIMESTAMP_SIZE: usize = 8;
 /// Writes cells in this encoding.
 #[derive(Debug, Default)]
 pub(crate) struct FastDiffPacker {
-    /// Key of the cell before, empty at the beginning of a block.
+    /// Key of the previous cell, empty at the beginning of a block.
     previous: Vec<u8>,
     previous_value: Vec<u8>,
 }

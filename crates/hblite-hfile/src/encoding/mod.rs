@@ -6,12 +6,12 @@
 //! PREFIX, DIFF, FAST_DIFF u16 2, 3, 4 | i32 size of the cells without encoding | encoded cells
 //! ```
 //!
-//! [`decode`] turns any of them into plain cells ([`cells`]), which is what scanners walk over;
-//! [`BlockEncoder`] is the way back. Every block starts afresh. A new encoding is a file, a line in
+//! [`decode`] turns any of them into plain cells ([`cells`]), over which scanners iterate;
+//! [`BlockEncoder`] is the inverse. Every block is independent. A new encoding is a file, a line in
 //! [`scheme`], and a line in the table of [`DataBlockEncoding`].
 //!
 //! Memory: a decoded block is never larger than the size that it announces, and grows only with
-//! cells that were really there.
+//! cells that are really there.
 
 pub(crate) mod cells;
 
@@ -67,7 +67,7 @@ pub(crate) fn block_type(encoding: DataBlockEncoding) -> BlockType {
     }
 }
 
-/// Whether the plain cells lie in the payload as they are.
+/// Whether the payload contains the plain cells unchanged.
 pub(crate) fn is_in_place(encoding: DataBlockEncoding) -> bool {
     match scheme(encoding) {
         Scheme::Plain | Scheme::RowIndex => true,
@@ -78,7 +78,7 @@ pub(crate) fn is_in_place(encoding: DataBlockEncoding) -> bool {
 /// The plain cells of an encoded block.
 #[derive(Debug)]
 pub(crate) enum PlainCells {
-    /// They lie in the payload.
+    /// They are in the payload.
     InPlace(Range<usize>),
     Decoded(Vec<u8>),
 }
@@ -118,7 +118,7 @@ fn check_id(encoding: DataBlockEncoding, input: &mut Input<'_>) -> Parsed<()> {
     Err(Damage::new(format!("encoding id {found} in a file with {encoding}")))
 }
 
-/// Whether a payload with row index has the very index that its `cells` give.
+/// Whether the row index in a payload matches its `cells`.
 pub(crate) fn has_right_row_index<'a>(
     layout: CellLayout,
     cells: impl Iterator<Item = CellRef<'a>>,
@@ -133,7 +133,7 @@ pub(crate) fn has_right_row_index<'a>(
     payload.get(ID_SIZE + at..) == Some(expected.as_slice())
 }
 
-/// What one encoding remembers of the block so far.
+/// What one encoding remembers about the block so far.
 #[derive(Debug)]
 enum State {
     Plain,
@@ -141,7 +141,7 @@ enum State {
     Packed(Box<dyn CellPacker>),
 }
 
-/// Collects the cells of one data block after the other.
+/// Collects the cells of one data block after another.
 #[derive(Debug)]
 pub(crate) struct BlockEncoder {
     encoding: DataBlockEncoding,
@@ -229,7 +229,7 @@ impl BlockEncoder {
         self.unencoded_size += size;
     }
 
-    /// Completes the payload of the open block; call [`Self::clear`] when it was written.
+    /// Completes the payload of the open block; call [`Self::clear`] after it was written.
     pub(crate) fn finish(&mut self) -> &[u8] {
         match &self.state {
             State::Plain => {}

@@ -1,12 +1,12 @@
 //! What PREFIX, DIFF and FAST_DIFF have in common.
 //!
-//! Each of them writes a cell as its difference to the one before, then
+//! Each of them writes a cell as its difference from the previous one, then
 //!
 //! ```text
 //! [varint tags length | tags] [vlong mvcc]
 //! ```
 //!
-//! The cells of one block are of one family; the writer sees to that.
+//! The writer ensures that the cells of a block belong to one family.
 
 use hblite_model::CellRef;
 use hblite_model::bytes::common_prefix_length;
@@ -25,7 +25,7 @@ pub(crate) struct Packed {
     pub(super) decode: fn(&mut Input<'_>, PackedTrailer, &mut DecodedCells) -> Parsed<()>,
 }
 
-/// Writes cells as differences; remembers the cell before.
+/// Writes cells as differences; remembers the previous cell.
 pub(crate) trait CellPacker: std::fmt::Debug + Send {
     /// Appends a cell without tags and mvcc.
     fn append(&mut self, out: &mut Vec<u8>, cell: &CellRef<'_>);
@@ -57,7 +57,7 @@ fn row_end(flat_key: &[u8]) -> usize {
     key::ROW_LENGTH_SIZE + key::row_length(flat_key)
 }
 
-/// Appends what of row and qualifier is not common; the family is left out.
+/// Appends the parts of row and qualifier that are not common; the family is omitted.
 pub(crate) fn write_row_and_qualifier(out: &mut Vec<u8>, flat_key: &[u8], common: usize) {
     let version_start = flat_key.len() - key::TIMESTAMP_TYPE_SIZE;
     if common < row_end(flat_key) {
@@ -99,7 +99,7 @@ pub(crate) fn read_row_and_qualifier(
     }
 }
 
-/// Tags and mvcc behind each packed cell.
+/// Tags and mvcc after each packed cell.
 #[derive(Debug)]
 pub(crate) struct PackedTrailer {
     layout: CellLayout,

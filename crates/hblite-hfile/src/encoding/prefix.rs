@@ -1,4 +1,4 @@
-//! PREFIX: what a key has in common with the one before is left out.
+//! PREFIX: omits what a key has in common with the previous one.
 //!
 //! ```text
 //! varint (key length - common) | varint value length | varint common | key from common on | value
@@ -16,7 +16,7 @@ use crate::input::{Input, write_varint};
 /// Writes cells in this encoding.
 #[derive(Debug, Default)]
 pub(crate) struct PrefixPacker {
-    /// Key of the cell before, empty at the beginning of a block.
+    /// Key of the previous cell, empty at the beginning of a block.
     previous: Vec<u8>,
 }
 

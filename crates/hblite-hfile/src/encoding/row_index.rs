@@ -1,10 +1,10 @@
-//! `ROW_INDEX_V1`: cells as they are, with an index of where rows begin behind them.
+//! `ROW_INDEX_V1`: unencoded cells, followed by an index of where rows begin.
 //!
 //! ```text
 //! cells | i32 number of rows | i32 offset of each row's first cell | i32 bytes of cells
 //! ```
 //!
-//! The reader needs the cells only: it keeps the offset of every cell anyway.
+//! The reader needs only the cells: it keeps the offset of every cell anyway.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ impl RowIndexEncoder {
         self.starts.clear();
     }
 
-    /// Notes a cell that begins `at` bytes after the first; returns the bytes that its row takes
+    /// Records a cell that begins `at` bytes after the first; returns the bytes that its row takes
     /// in the index.
     pub(crate) fn note(&mut self, cell: &CellRef<'_>, at: usize) -> usize {
         if !self.starts.is_empty() && cell.row() == self.row {

@@ -5,8 +5,9 @@
 //! known tag   u16 index
 //! ```
 //!
-//! 127 slots. A new tag takes the next free slot or, when there is none, that of the tag that was
-//! used longest ago; adding, writing and reading are uses. Both sides do the same and so agree.
+//! 127 slots. A new tag takes the next free slot or, if there is none, that of the least recently
+//! used tag; adding, writing and reading count as uses. Both sides follow the same rules and so
+//! agree.
 //! Source: HBase's `TagCompressionContext`, `LRUDictionary`.
 
 use super::decoded::DecodedCells;
@@ -15,7 +16,7 @@ use crate::input::{Input, write_varint};
 
 const SLOTS: usize = 127;
 const NOT_IN_DICTIONARY: u8 = 0xff;
-/// Bytes of the length in front of a tag.
+/// Bytes of the length field before a tag.
 const TAG_LENGTH_SIZE: usize = 2;
 
 #[derive(Debug)]
@@ -25,7 +26,7 @@ struct Slot {
     last_use: u64,
 }
 
-/// Tags that were met in this block.
+/// Tags seen in this block.
 #[derive(Debug, Default)]
 pub(crate) struct TagDictionary {
     slots: Vec<Slot>,
@@ -94,7 +95,7 @@ impl TagDictionary {
             out.push(&(tag.len() as u16).to_be_bytes())?;
             out.push(tag)?;
         }
-        ensure(read == length, "tags have not the length that was announced")
+        ensure(read == length, "tags do not have the announced length")
     }
 
     /// Type and value of the next tag.

@@ -10,8 +10,8 @@
 //! all entries. One level: the root points at data blocks. Two: at leaves, which point at data
 //! blocks. More: intermediate nodes between.
 //!
-//! An entry's key k need not be the first key of its block: it holds that
-//! `last key of the block before < k <= first key of this block`.
+//! An entry's key k need not be the first key of its block: the invariant is `last key of the
+//! previous block < k <= first key of this block`.
 
 mod node;
 mod reader;
@@ -23,10 +23,10 @@ pub(crate) use reader::{DataBlockPosition, DataIndex, root_entries};
 pub(crate) use separator::index_key;
 pub(crate) use writer::{FinishedIndex, IndexWriter, write_root_entry};
 
-/// Bytes of an entry beside its key.
+/// Bytes of an entry without its key.
 pub(crate) const ENTRY_FIXED_SIZE: usize = 8 + 4;
-/// Bytes of the mid-key behind the entries of a root with more than one level:
-/// `i64 offset of a leaf | i32 its on-disk size | i32 entry in it`.
+/// Bytes of the mid-key after the entries of a root with more than one level: `i64 offset of a leaf
+/// | i32 its on-disk size | i32 entry in it`.
 pub(crate) const MID_KEY_SIZE: usize = 8 + 4 + 4;
 /// More levels are neither written nor read.
 pub(crate) const LEVELS_MAX: u32 = 16;

@@ -1,11 +1,11 @@
 //! One node of the index in memory, laid out for searching.
 //!
-//! Keys lie in one piece. Beside them stands, for each, a number made of eight bytes of its row,
-//! taken behind what all rows of the node have in common: a search compares these numbers and looks
-//! at keys only where they are equal.
+//! Keys are contiguous. For each key there is also a number made of the eight bytes of its row
+//! after the common prefix of all rows of the node: a search compares these numbers, and keys only
+//! where the numbers are equal.
 //!
-//! Invariants: not empty; the blocks that it points at lie one behind the other within the file, so
-//! that all nodes of a level together cannot hold more entries than the file has blocks.
+//! Invariants: not empty; the blocks that it points to follow one another within the file, so that
+//! all nodes of a level together cannot have more entries than the file has blocks.
 
 use std::cmp::Ordering;
 
@@ -18,7 +18,7 @@ use crate::block::BlockOrder;
 use crate::error::{Damage, Parsed, collect, ensure, reserve};
 use crate::input::Input;
 
-/// Where an entry points, and where its key lies.
+/// Where an entry points, and where its key is.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     offset: u64,
@@ -32,9 +32,9 @@ struct Entry {
 pub(crate) struct IndexNode {
     entries: Box<[Entry]>,
     keys: Box<[u8]>,
-    /// Bytes of the rows behind `shared_row`, zero-padded; empty if rows are not ordered as bytes.
+    /// Bytes of the rows after `shared_row`, zero-padded; empty if rows are not ordered as bytes.
     prefixes: Box<[u64]>,
-    /// What the rows of all keys begin with.
+    /// The common prefix of the rows of all keys.
     shared_row: Box<[u8]>,
 }
 
@@ -91,8 +91,8 @@ impl IndexNode {
         low.checked_sub(1)
     }
 
-    /// The range of entries that numbers alone do not decide; those before it are smaller than
-    /// `key`. `None` if all are greater.
+    /// The range of entries that the numbers do not decide; those before it are smaller than `key`.
+    /// `None` if all are greater.
     #[inline]
     fn candidates(&self, key: &[u8]) -> Option<(usize, usize)> {
         if self.prefixes.is_empty() {
@@ -186,7 +186,7 @@ impl NodeBuilder {
             let last = key::row(node.key(node.len() - 1));
             let shared = bytes::common_prefix_length(first, last);
             let shared_row = Box::from(&first[..shared]);
-            // The rows between are shorter only in a damaged file.
+            // The rows in between are shorter only in a damaged file.
             let behind = |row: &[u8]| key::row_prefix(row.get(shared..).unwrap_or_default());
             let prefix = |index| behind(key::row(node.key(index)));
             node.prefixes = collect((0..node.len()).map(prefix))?;

@@ -1,10 +1,10 @@
 //! Finds data blocks by key, and steps from one to the next.
 //!
-//! Opening reads the root (and intermediate nodes, where there are any: they are few and lie
-//! together at the end of the file). A leaf is read when it is first needed and then kept.
+//! Opening reads the root (and intermediate nodes, if any: they are few, and together at the end of
+//! the file). A leaf is read when it is first needed, and then kept.
 //!
-//! What is known about a data block (that its checksums were verified, where its cells begin) hangs
-//! on its index entry. Threads: shared; the first reader fills a slot.
+//! What is known about a data block (that its checksums were verified, where its cells begin) is
+//! attached to its index entry. Threads: shared; the first reader fills a slot.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -24,16 +24,16 @@ pub(crate) struct DataBlockPosition {
     entry: usize,
 }
 
-/// What a reader has learnt about a data block.
+/// What a reader has learned about a data block.
 #[derive(Debug, Default)]
 pub(crate) struct BlockState {
     verified: AtomicBool,
-    /// The block itself, if its cells are used where they lie in the file.
+    /// The block itself, if its cells are used in place in the file.
     pub(crate) known: OnceLock<Arc<DataBlock>>,
 }
 
 impl BlockState {
-    /// Whether checksums of the block fitted when it was read before.
+    /// Whether the checksums of the block were verified by an earlier read.
     pub(crate) fn is_verified(&self) -> bool {
         self.verified.load(Ordering::Relaxed)
     }
@@ -74,7 +74,7 @@ struct MidKey {
 }
 
 impl DataIndex {
-    /// Takes the root apart, which lies at `root_offset` and has `count` entries.
+    /// Parses the root, which is at `root_offset` and has `count` entries.
     pub(crate) fn open(
         file: &BlockFile,
         comparator: CellComparator,
@@ -99,7 +99,7 @@ impl DataIndex {
         Ok(Self { comparator, directory: Some(directory), leaves, mid_key })
     }
 
-    /// The leaf, read now if it never was.
+    /// The leaf, read now if it was not read before.
     #[inline]
     fn leaf(&self, file: &BlockFile, leaf: usize) -> Result<&Leaf> {
         match self.leaves[leaf].get() {
@@ -151,7 +151,7 @@ impl DataIndex {
         Ok(DataBlockPosition { leaf, entry: self.leaf(file, leaf)?.node.len() - 1 })
     }
 
-    /// The block behind `position`.
+    /// The block after `position`.
     pub(crate) fn next(
         &self,
         file: &BlockFile,
@@ -220,12 +220,12 @@ impl DataIndex {
         {
             return self.key(file, DataBlockPosition { leaf, entry: mid_key.entry });
         }
-        let damage = Damage::new("mid-key points at no entry of a leaf");
+        let damage = Damage::new("mid-key does not point to an entry of a leaf");
         Err(file.corrupt(mid_key.leaf_offset, &damage))
     }
 }
 
-/// Key, offset and on-disk size of each entry of a root, as it lies in the file.
+/// Key, offset and on-disk size of each entry of a root, as stored in the file.
 pub(crate) fn root_entries(
     payload: &[u8],
     count: usize,
@@ -250,7 +250,7 @@ fn parse_root(
     let mut input = Input::new(payload);
     let node = IndexNode::parse_root(&mut input, count, comparator, blocks_end)?;
     let mid_key_size = if levels == 1 { 0 } else { MID_KEY_SIZE };
-    ensure(input.remaining() == mid_key_size, "root index has not the size of its entries")?;
+    ensure(input.remaining() == mid_key_size, "root index does not have the size of its entries")?;
     if levels == 1 {
         return Ok((node, None));
     }

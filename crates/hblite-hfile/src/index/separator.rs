@@ -1,16 +1,15 @@
 //! Short keys for the index.
 //!
-//! Any key between the last of one block and the first of the next serves the search; HBase takes
-//! one that is short, so that more of them fit. Source: `HFileWriterImpl.getMidpoint`.
+//! Any key between the last of one block and the first of the next works for the search; HBase
+//! takes a short one, so that more of them fit. Source: `HFileWriterImpl.getMidpoint`.
 
 use hblite_model::bytes;
 use hblite_model::cell::key;
 use hblite_model::{CellComparator, CellType, LATEST_TIMESTAMP};
 
-/// The index key of a block whose first key is `right` and that follows on a block which ends
-/// with `left`.
+/// The index key of a block with the first key `right`, after a block that ends with `left`.
 pub(crate) fn index_key(comparator: CellComparator, left: &[u8], right: &[u8]) -> Vec<u8> {
-    // Rows of hbase:meta are not ordered as bytes: nothing shorter is sure to lie between.
+    // Rows of hbase:meta are not ordered as bytes: no shorter key is sure to be in between.
     if comparator == CellComparator::Meta {
         return right.to_vec();
     }

@@ -1,8 +1,8 @@
 //! Builds the data index while data blocks are written.
 //!
-//! Entries gather in a leaf. When a leaf is large enough it is written between the data blocks and
-//! becomes one entry of the root. At the end a root that is too large gets levels of intermediate
-//! nodes under it. Source: `HFileBlockIndex.BlockIndexWriter`.
+//! Entries are collected in a leaf. When a leaf is large enough, it is written between the data
+//! blocks and becomes one entry of the root. At the end, a root that is too large gets levels of
+//! intermediate nodes below it. Source: `HFileBlockIndex.BlockIndexWriter`.
 
 use hblite_model::Result;
 

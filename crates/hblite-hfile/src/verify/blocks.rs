@@ -1,4 +1,4 @@
-//! Every block from the front to the trailer, whatever points at it.
+//! Checks every block from the front to the trailer, whatever points to it.
 //!
 //! ```text
 //! data, leaf index, Bloom chunk | meta | intermediate index | root, root, info, Bloom metas
@@ -27,7 +27,7 @@ pub(super) struct Blocks {
     index: u64,
 }
 
-/// The part of the file in which blocks of this type lie.
+/// The section of the file with blocks of this type.
 fn section(block_type: BlockType) -> u32 {
     match block_type {
         BlockType::Data | BlockType::EncodedData | BlockType::LeafIndex | BlockType::BloomChunk => {
@@ -43,7 +43,7 @@ fn section(block_type: BlockType) -> u32 {
 }
 
 impl Blocks {
-    /// Walks over the whole file.
+    /// Iterates over the whole file.
     pub(super) fn walk(reader: &HFileReader) -> Checked<Self> {
         let mut blocks = Self { total: TRAILER_SIZE as u64, ..Self::default() };
         let mut last_section = 0;
@@ -51,7 +51,7 @@ impl Blocks {
             let (offset, header) = item?;
             let section = section(header.block_type);
             check(reader, section >= last_section, DefectKind::Blocks, offset, || {
-                format!("{} block behind its section", header.block_type.name())
+                format!("{} block after its section", header.block_type.name())
             })?;
             last_section = section;
             blocks.add(reader, offset, &header)?;
@@ -94,7 +94,7 @@ impl Blocks {
         let found = header.previous_offset;
         check(reader, found == expected, DefectKind::Blocks, offset, || {
             let name = header.block_type.name();
-            format!("{name} block gives {found} as the offset of the one before, it is {expected}")
+            format!("{name} block gives {found} as the previous offset, which is {expected}")
         })
     }
 

@@ -1,4 +1,4 @@
-//! Every cell, found by way of the index.
+//! Checks every cell, found through the index.
 
 use hblite_model::cell::{TagIter, key};
 use hblite_model::{CellRef, DataBlockEncoding};
@@ -13,10 +13,10 @@ use crate::index::{DataBlockPosition, DataIndex};
 use crate::reader::HFileReader;
 use crate::statistics::Statistics;
 
-/// Bytes of a serialized tag beside its value: length and type.
+/// Bytes of a serialized tag without its value: length and type.
 const TAG_FIXED_SIZE: usize = 3;
 
-/// What the cells of a file are like.
+/// Figures about the cells of a file.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) cells: u64,
@@ -25,7 +25,7 @@ pub(super) struct Seen {
     pub(super) last_key: Vec<u8>,
 }
 
-/// Looks at the index, at all cells, and at what the Bloom filters say of them.
+/// Checks the index, all cells, and whether the Bloom filters have them.
 pub(super) fn check(reader: &HFileReader, blocks: &Blocks) -> Checked<Seen> {
     let mut walk = Walk {
         reader,
@@ -116,7 +116,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// It lies between the last key of the block before and the first of its own.
+    /// It is between the last key of the previous block and the first of its own.
     fn check_index_key(&self, index_key: &[u8], first_key: &[u8], offset: u64) -> Checked<()> {
         let comparator = self.reader.comparator();
         let last_key = &self.seen.last_key;
@@ -128,7 +128,7 @@ impl Walk<'_> {
         };
         check_index(self.reader, is_in_place, offset, || {
             let key = CellRef::new(index_key, b"", b"", 0);
-            format!("index key {key} does not part this block from the one before")
+            format!("index key {key} does not separate this block from the previous one")
         })
     }
 
@@ -142,7 +142,7 @@ impl Walk<'_> {
         };
         let is_in_order =
             self.seen.cells == 0 || comparator.compare_keys(last_key, cell.key()).is_le();
-        check_cell(is_in_order, "is smaller than the one before")?;
+        check_cell(is_in_order, "is smaller than the previous one")?;
         check_cell(cell.cell_type().is_some(), "has a type that no cell has")?;
         let tags: usize = TagIter::new(cell.tags()).map(|t| TAG_FIXED_SIZE + t.value.len()).sum();
         check_cell(tags == cell.tags().len(), "has malformed tags")?;
@@ -156,7 +156,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// hblite's reader does not look at it, HBase's does.
+    /// hblite's reader does not use it, but HBase's does.
     fn check_row_index(&self, block: &DataBlock, (offset, size): Place) -> Checked<()> {
         let expected = [BlockType::EncodedData];
         let (_, payload) = self.reader.file().reread(offset, &expected, Some(size))?;

@@ -1,4 +1,4 @@
-//! Looks again at a file that is open: whether its bytes are still those that were written.
+//! Checks an open file again: whether its bytes are still those that were written.
 //!
 //! ```text
 //! reopen             length, trailer and file info are those of the open file; the root index,
@@ -6,8 +6,8 @@
 //! verify_checksums   every block up to the trailer matches its checksum
 //! ```
 //!
-//! Together the two read every byte of the file. Both read from the file, never from a mapping or
-//! a cache, so a file that was truncated is an error here and not a SIGBUS.
+//! Together the two functions read every byte of the file. Both read from the file, never from a
+//! mapping or a cache, so a file that was truncated is an error here and not a SIGBUS.
 
 use std::path::Path;
 
@@ -23,7 +23,8 @@ impl HFileReader {
     /// or a copy of it. Errors name this reader's path.
     ///
     /// # Errors
-    /// `Io` if the file cannot be read; `Corrupt` with the offset if it is damaged or another file.
+    /// `Io` if the file cannot be read; `Corrupt` with the offset if it is damaged or a different
+    /// file.
     pub fn reopen(&self, fs: &dyn FileSystem, path: &Path) -> Result<Self> {
         let corrupt = |offset: u64, message: String| {
             Err(Error::corrupt(Exception::CorruptHFile, self.path(), offset, message))
@@ -49,8 +50,8 @@ impl HFileReader {
     }
 
     /// Reads every block from the front to the trailer and verifies its checksums. `watch` is
-    /// called after each block with its bytes and ends the walk by returning false. Returns whether
-    /// the walk reached the end.
+    /// called after each block with its bytes, and ends the iteration by returning false. Returns
+    /// whether the iteration reached the end.
     ///
     /// # Errors
     /// `Corrupt` with the offset of the first damaged block, `Io`.
@@ -58,7 +59,7 @@ impl HFileReader {
         self.walk(|_| true, watch)
     }
 
-    /// The same for all blocks but those with cells: for a caller whose scanner verifies those.
+    /// The same for all blocks without cells: for a caller whose scanner verifies the others.
     ///
     /// # Errors
     /// As [`Self::verify_checksums`].
@@ -85,7 +86,7 @@ impl HFileReader {
                 return Ok(false);
             }
         }
-        // A block that reaches beyond is an error.
+        // A block that extends beyond is an error.
         assert_eq!(offset, file.end(), "{}: blocks end at the trailer", self.path().display());
         Ok(true)
     }

@@ -1,11 +1,11 @@
-//! What the file info says of the cells, computed again.
+//! What the file info says about the cells, recomputed.
 
 use super::cells::Seen;
 use super::{Checked, DefectKind};
 use crate::file_info::{self, FileInfo};
 use crate::reader::HFileReader;
 
-/// Compares what is there: other writers leave some of it out.
+/// Compares what is present: other writers omit some of it.
 pub(super) fn check(reader: &HFileReader, seen: &Seen) -> Checked<()> {
     let (has_tags, has_mvcc) = reader.has_tags_and_mvcc();
     let at = reader.trailer().file_info_offset;
@@ -16,10 +16,10 @@ pub(super) fn check(reader: &HFileReader, seen: &Seen) -> Checked<()> {
     }
     let differs = |name: &[u8]| {
         let name = String::from_utf8_lossy(name);
-        format!("{name} is not what the cells give")
+        format!("{name} does not match the cells")
     };
     for (name, value) in expected.iter() {
-        // It has an old form, too.
+        // There is also an old form.
         if name == file_info::TIME_RANGE {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What Bloom filters say of keys that are in the file.
+//! Checks that the Bloom filters have the keys of the file.
 
 use hblite_model::{BloomType, CellRef};
 
@@ -30,7 +30,7 @@ impl<'a> Filters<'a> {
         }
     }
 
-    /// Asks for the keys of a cell.
+    /// Queries the keys of a cell.
     pub(super) fn check(
         &mut self,
         cell: &CellRef<'_>,

@@ -1,4 +1,4 @@
-//! Looks at everything in a file: whether it is whole, and whether its parts agree.
+//! Checks everything in a file: whether it is intact, and whether its parts agree.
 //!
 //! ```text
 //! open    trailer, root index, meta index, file info, Bloom metas
@@ -11,7 +11,7 @@
 //! Readers trust some of this (the order of cells, the filters, the numbers in the file info),
 //! because checksums say that the bytes are those that were written; this module does not.
 //!
-//! Memory: some bytes per block of the file. Threads: none of its own, any caller.
+//! Memory: a few bytes per block of the file. Threads: none of its own; any caller.
 
 mod blocks;
 mod cells;
@@ -30,7 +30,7 @@ use crate::error::Damage;
 use crate::reader::HFileReader;
 use blocks::Blocks;
 
-/// What was looked at in a file without defects.
+/// What was checked in a file without defects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verified {
     /// Cells in the file.
@@ -47,30 +47,30 @@ pub struct Verified {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DefectKind {
-    /// The operating system does not give the bytes.
+    /// The operating system cannot read the bytes.
     Unreadable,
-    /// The file has something that hblite does not do, such as encryption.
+    /// The file has something that hblite does not support, such as encryption.
     Unsupported,
-    /// A part cannot be taken apart, or does not fit its checksum.
+    /// A part cannot be parsed, or does not match its checksum.
     Damaged,
-    /// The numbers of the trailer are not those of the file.
+    /// The numbers in the trailer do not match the file.
     Trailer,
-    /// Blocks do not follow one another as they must.
+    /// Blocks are not in the required order.
     Blocks,
-    /// The data index does not point at the data blocks, or its keys do not part them.
+    /// The data index does not point to the data blocks, or its keys do not separate them.
     Index,
-    /// The meta index does not point at the meta blocks.
+    /// The meta index does not point to the meta blocks.
     MetaIndex,
     /// Cells are out of order, or a cell has a type or tags that no cell has.
     Cells,
     /// A Bloom filter denies a key of the file, or has chunks that are not its own.
     Bloom,
-    /// The file info says something else than the cells.
+    /// The file info contradicts the cells.
     FileInfo,
 }
 
 impl DefectKind {
-    /// A word for people.
+    /// A short name for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unreadable => "unreadable",
@@ -105,7 +105,7 @@ impl Defect {
         self.error.file()
     }
 
-    /// Where the block begins that is wrong, or that shows what is.
+    /// The offset of the block that is wrong, or that reveals the defect.
     pub fn offset(&self) -> Option<u64> {
         self.error.offset()
     }
@@ -129,7 +129,7 @@ impl std::error::Error for Defect {
     }
 }
 
-/// What reading gives.
+/// The result of reading.
 impl From<Error> for Defect {
     fn from(error: Error) -> Self {
         let kind = match error.kind() {
@@ -167,7 +167,7 @@ fn defect(reader: &HFileReader, kind: DefectKind, offset: u64, message: String) 
     Defect { kind, error }
 }
 
-/// Looks at everything in the file at `path`.
+/// Checks everything in the file at `path`.
 ///
 /// # Errors
 /// The first defect.
@@ -175,8 +175,8 @@ pub fn verify(fs: &dyn FileSystem, path: &Path) -> Result<Verified, Defect> {
     verify_reader(&Arc::new(HFileReader::open(fs, path, None)?))
 }
 
-/// Looks at everything in an open file. Every block is read from the file again but those that the
-/// reader keeps: index and Bloom filters. To look at these again, use [`HFileReader::reopen`].
+/// Checks everything in an open file. Every block is read from the file again, except those that
+/// the reader keeps: index and Bloom filters. To check these again, use [`HFileReader::reopen`].
 ///
 /// # Errors
 /// The first defect.

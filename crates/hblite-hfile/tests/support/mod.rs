@@ -57,7 +57,7 @@ pub(crate) fn hfiles_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The description that lies beside a file.
+/// The description next to a file.
 pub(crate) fn description_beside(path: &Path) -> Option<Description> {
     let text = fs::read_to_string(path.with_extension("json")).ok()?;
     Some(Description::parse(&text).unwrap())
@@ -93,7 +93,7 @@ pub(crate) fn digest(cells: &[Cell]) -> String {
     digest.finish()
 }
 
-/// About `count` keys of the cells, and keys just before, between and behind them.
+/// About `count` keys of the cells, and keys just before, between and after them.
 pub(crate) fn keys_around(cells: &[Cell], count: usize) -> Vec<Vec<u8>> {
     let mut keys = vec![key::first_on_row(b""), key::first_on_row(b"\xff\xff\xff\xff")];
     for cell in cells.iter().step_by((cells.len() / count).max(1)) {

@@ -74,7 +74,7 @@ pub enum CompactionKind {
     /// The files that the policy chooses, if it chooses any.
     #[default]
     Minor,
-    /// All files of a store: deleted and expired cells go.
+    /// All files of a store: deleted and expired cells are dropped.
     Major,
 }
 
@@ -111,7 +111,7 @@ impl CompactRequest {
     }
 
     /// A compaction of a table's medium objects (`CompactType.MOB`). HBase 2.6 has no such
-    /// compaction apart from that of the table, and refuses the request.
+    /// compaction separate from that of the table, and refuses the request.
     pub fn mob(table: impl Into<TableName>) -> Self {
         Self { is_mob: true, ..Self::table(table) }
     }
@@ -145,7 +145,7 @@ impl CompactRequest {
         self.kind
     }
 
-    /// The region that stands for the table's medium objects, if the request is for those.
+    /// The region that represents the table's medium objects, if the request is for those.
     pub fn mob_region(&self) -> Option<RegionInfo> {
         match &self.target {
             RequestTarget::Table(table) if self.is_mob => Some(RegionInfo::mob(table)),

@@ -1,9 +1,9 @@
-//! Snapshots: what a caller asks of one, and what one says of itself.
+//! Snapshots: the request for one, and the description of one.
 
 use crate::name::TableName;
 use crate::setters;
 
-/// Milliseconds of the unit that times to live are in.
+/// Milliseconds per unit of a time to live.
 const SECOND_MS: i64 = 1_000;
 
 /// How a snapshot was taken.
@@ -41,7 +41,7 @@ impl SnapshotKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SnapshotOptions {
-    /// Whether what is in memory is left out (SKIP_FLUSH).
+    /// Whether cells in memory are left out (SKIP_FLUSH).
     pub skip_flush: bool,
     /// Seconds after which the snapshot is removed (TTL), at least 1; `None` for never.
     pub time_to_live_s: Option<u64>,
@@ -60,7 +60,7 @@ setters! { SnapshotOptions:
 pub struct SnapshotDescription {
     /// Its name.
     pub name: String,
-    /// The table that it is of.
+    /// The table.
     pub table: TableName,
     /// When it was taken, in milliseconds since 1970-01-01 UTC.
     pub created_at_ms: i64,
@@ -73,7 +73,7 @@ pub struct SnapshotDescription {
 }
 
 impl SnapshotDescription {
-    /// Whether its time is over.
+    /// Whether it has expired.
     pub fn has_expired(&self, now_ms: i64) -> bool {
         let seconds = self.time_to_live_s.and_then(|seconds| i64::try_from(seconds).ok());
         let lives = seconds.and_then(|seconds| seconds.checked_mul(SECOND_MS));

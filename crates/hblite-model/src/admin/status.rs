@@ -31,8 +31,8 @@ pub struct ScrubStatus {
     pub bytes: u64,
     /// When the last round ended, in milliseconds since 1970-01-01 UTC.
     pub last_round_at_ms: Option<i64>,
-    /// Files that are damaged, at most 1,000. A file leaves the list when it verifies again or is
-    /// not in service any more.
+    /// Files that are damaged, at most 1,000. A file is removed from the list when it verifies
+    /// again or is no longer in service.
     pub damaged: Vec<DamagedFile>,
 }
 

@@ -1,11 +1,11 @@
 //! AND and OR over filters: `FilterListWithAND` and `FilterListWithOR`.
 //!
-//! A list answers each cell with one code, merged from those of its members: AND takes the largest
-//! step that any member asks for, OR the largest that makes no member miss a cell.
+//! A list returns one code for each cell, merged from those of its members: AND takes the largest
+//! step that any member requests, OR the largest that makes no member miss a cell.
 //!
-//! An OR shows cells to a member that wanted to skip them, because another member wanted them. So
-//! it remembers the last cell and code of each member, and answers for the member until the scan
-//! has passed the position that the member wanted. It forgets them after each row.
+//! An OR shows cells to a member that would have skipped them if another member needs them. So it
+//! remembers the last cell and code of each member, and decides for the member until the scan has
+//! passed the position that the member requested. It forgets them after each row.
 
 use std::cmp::Ordering;
 
@@ -166,7 +166,7 @@ impl Evaluate for And {
     }
 }
 
-/// The code of an AND whose members so far said `left` and whose next member said `right`.
+/// The code of an AND whose members so far returned `left` and whose next member returned `right`.
 pub(super) fn merge_and(left: ReturnCode, right: ReturnCode) -> ReturnCode {
     use ReturnCode::{
         Include, IncludeAndNextColumn, IncludeAndSeekNextRow, NextColumn, NextRow,
@@ -281,7 +281,7 @@ impl Evaluate for Or {
     }
 }
 
-/// The code of an OR whose members so far said `left` and whose next member said `right`.
+/// The code of an OR whose members so far returned `left` and whose next member returned `right`.
 pub(super) fn merge_or(left: ReturnCode, right: ReturnCode) -> ReturnCode {
     use ReturnCode::{
         Include, IncludeAndNextColumn, IncludeAndSeekNextRow, NextColumn, NextRow,

@@ -4,7 +4,7 @@
 //!
 //! There are two sides. A [`Filter`] is a description: immutable, comparable, safe to share.
 //! Clients build it, it is sent over the wire, and the filter language produces it
-//! ([`parse_filter`]). A [`FilterState`] is the same filter at work in one region scanner: it sees
+//! ([`parse_filter`]). A [`FilterState`] is the same filter running in one region scanner: it sees
 //! rows and cells in scan order and keeps the state it needs.
 //!
 //! A region scanner calls these methods for each row, in this order:
@@ -60,8 +60,8 @@ impl Filter {
     /// Maximum nesting depth of filters, in text and on the wire.
     pub const DEPTH_MAX: usize = 128;
 
-    /// Most filters that a get or scan may have, those within others included: each cell is shown
-    /// to all of them.
+    /// Maximum number of filters of a get or scan, including nested ones: each cell is shown to all
+    /// of them.
     pub const COUNT_MAX: usize = 100_000;
 
     /// Refuses a filter with too many others within it.

@@ -1,10 +1,10 @@
-//! A filter at work.
+//! A running filter.
 //!
 //! One [`FilterState`] belongs to one region scanner: the state of counting filters (Page,
 //! ColumnCountGet) is per region, as in HBase. It is not shared between threads, but can move
 //! between them.
 //!
-//! The plain filters answer [`FilterState::filter_cell`] without allocating. Hints allocate, and
+//! The plain filters handle [`FilterState::filter_cell`] without allocating. Hints allocate, and
 //! are only requested when a seek follows.
 
 use std::fmt;
@@ -154,7 +154,7 @@ pub struct FilterState {
 }
 
 impl FilterState {
-    /// The filter of a get or scan at work, if it has one; see [`FilterState::new`].
+    /// The running filter of a get or scan, if it has one; see [`FilterState::new`].
     ///
     /// # Errors
     /// As [`Filter::check_count`].

@@ -1,4 +1,4 @@
-//! Identifies a write, so that a repetition of it is recognized.
+//! Identifies a write, so that a retry of it is recognized.
 
 /// Identifies one increment, append or conditional write, so that it counts once even if its
 /// caller, who got no answer, sends it again (`NonceKey`).

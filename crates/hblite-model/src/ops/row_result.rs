@@ -14,7 +14,7 @@ pub struct RowResult {
 }
 
 impl RowResult {
-    /// A result from these cells, which must be of one row and in order.
+    /// A result from these cells, which must belong to one row and be in order.
     pub fn new(cells: CellBuffer) -> Self {
         Self { cells, may_have_more_cells: false }
     }

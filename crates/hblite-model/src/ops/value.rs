@@ -73,10 +73,10 @@ big_endian_value! { i64 f64 }
 
 /// What a value can be read as.
 pub trait FromValue: Sized {
-    /// What the type is called in errors.
+    /// The name of the type in errors.
     const NAME: &'static str;
 
-    /// The bytes as this type; `None` if they are not of it.
+    /// The bytes as this type; `None` if they are not a value of it.
     fn from_value(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -115,7 +115,7 @@ pub(super) fn typed<T: FromValue>(cell: &CellRef<'_>) -> Result<T> {
     T::from_value(cell.value()).ok_or_else(|| unreadable(cell, T::NAME))
 }
 
-/// The error of a cell whose value is not of the type that was asked for.
+/// The error for a cell whose value is not of the requested type.
 pub(super) fn unreadable(cell: &CellRef<'_>, name: &str) -> Error {
     Error::illegal_argument(format!(
         "the value of {}:{} in row {} is not {name}: it has {} bytes",

@@ -1,7 +1,7 @@
-//! Which region server a region seems to be on.
+//! Which region server a region appears to be on.
 //!
-//! Regions are dealt out in turn when they are first asked for; hbase:meta is on the first server.
-//! Nothing of it is stored: another start deals anew, as another start of HBase may.
+//! Regions are assigned round-robin when they are first requested; hbase:meta is on the first
+//! server. Nothing of it is stored: another start assigns anew, as another start of HBase may.
 //!
 //! Threads: any.
 
@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 
 use super::ServerIndex;
 
-/// Fewer regions than this are never looked through.
+/// Fewer regions than this are never cleaned up.
 const TIDY_AT: usize = 1_000;
 
-/// Where a region is.
+/// The location of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) server: ServerIndex,
@@ -35,7 +35,7 @@ impl Place {
     }
 }
 
-/// Places of regions by encoded name.
+/// Locations of regions by encoded name.
 #[derive(Debug)]
 pub(crate) struct Assignments {
     servers: usize,
@@ -46,16 +46,16 @@ pub(crate) struct Assignments {
 struct Places {
     by_name: HashMap<String, Place>,
     next: ServerIndex,
-    /// Servers that are to have no regions.
+    /// Servers that must not get regions.
     decommissioned: BTreeSet<ServerIndex>,
     /// Servers that have crashed.
     dead: BTreeSet<ServerIndex>,
-    /// With so many regions it is time to look for those that are no more.
+    /// The number of regions at which to look for removed ones.
     tidy_at: usize,
 }
 
 impl Places {
-    /// The server whose turn it is; none if none is to have regions.
+    /// The next server in turn; none if none may get regions.
     fn next_server(&mut self, servers: usize) -> Option<ServerIndex> {
         let turns = (0..servers).map(|turn| (self.next + turn) % servers);
         let is_wanted =
@@ -71,7 +71,7 @@ impl Assignments {
         Self { servers: servers.max(1), places: Mutex::default() }
     }
 
-    /// Where the region is; it is dealt out if it was not.
+    /// The location of the region, which is assigned if it was not.
     pub(crate) fn place_of(&self, encoded_name: &str) -> Place {
         let mut places = self.places.lock();
         if let Some(place) = places.by_name.get(encoded_name) {
@@ -95,18 +95,18 @@ impl Assignments {
         self.places.lock().by_name.insert(encoded_name.to_owned(), place);
     }
 
-    /// Puts a region that was just made where `other` is, as HBase does with daughters.
+    /// Puts a new region on the server of `other`, as HBase does with daughters.
     pub(crate) fn put_beside(&self, encoded_name: &str, other: Place) {
         let place = Place { came_from: None, moves: 0, ..other };
         self.places.lock().by_name.insert(encoded_name.to_owned(), place);
     }
 
-    /// The server whose turn it is to get a region; none if none is to have some.
+    /// The server whose turn it is to get a region; none if none may get one.
     pub(crate) fn next_server(&self) -> Option<ServerIndex> {
         self.places.lock().next_server(self.servers)
     }
 
-    /// Whether a server is to have regions.
+    /// Whether a server may get regions.
     pub(crate) fn set_decommissioned(&self, server: ServerIndex, is_decommissioned: bool) {
         let mut places = self.places.lock();
         if is_decommissioned {
@@ -116,12 +116,12 @@ impl Assignments {
         }
     }
 
-    /// Servers that are to have no regions.
+    /// Servers that must not get regions.
     pub(crate) fn decommissioned(&self) -> Vec<ServerIndex> {
         self.places.lock().decommissioned.iter().copied().collect()
     }
 
-    /// Takes the region out of service, or back: elsewhere if its server is dead.
+    /// Takes the region out of service, or puts it back: on another server if its own is dead.
     pub(crate) fn set_closed(&self, encoded_name: &str, is_closed: bool) {
         let before = self.place_of(encoded_name);
         let mut places = self.places.lock();
@@ -129,14 +129,14 @@ impl Assignments {
         let other = if is_dead && !is_closed { places.next_server(self.servers) } else { None };
         let place = match other {
             Some(server) => moved(before, server),
-            // While no server lives it stays lost.
+            // While no server is alive, it stays lost.
             None if is_dead => Place { is_closed: true, is_lost: !is_closed, ..before },
             None => Place { is_closed, is_lost: false, ..before },
         };
         places.by_name.insert(encoded_name.to_owned(), place);
     }
 
-    /// A server has crashed: what is on it goes out of service. Gives the names of these regions.
+    /// A server has crashed: its regions go out of service. Returns their names.
     pub(crate) fn lose(&self, server: ServerIndex) -> Vec<String> {
         let mut places = self.places.lock();
         places.dead.insert(server);
@@ -149,8 +149,8 @@ impl Assignments {
         .collect()
     }
 
-    /// Deals out what a dead server has lost to those that live. Gives how many; none if none
-    /// lives.
+    /// Assigns the regions of a dead server to the live ones. Returns how many; none if no server
+    /// is alive.
     pub(crate) fn deal_out_lost(&self, server: ServerIndex) -> usize {
         let mut places = self.places.lock();
         let is_lost = |place: &Place| place.server == server && place.is_lost;
@@ -167,7 +167,8 @@ impl Assignments {
         count
     }
 
-    /// A dead server is back: it gets back what it lost and no other server got. Gives how many.
+    /// A dead server is back: it gets back the lost regions that no other server got. Returns how
+    /// many.
     pub(crate) fn regain(&self, server: ServerIndex) -> usize {
         let mut places = self.places.lock();
         places.dead.remove(&server);
@@ -175,8 +176,8 @@ impl Assignments {
         lost.map(|place| *place = Place { moves: place.moves + 1, ..Place::new(server) }).count()
     }
 
-    /// Forgets regions that are no more, once they are many: those that are not among `present`.
-    /// All are kept if that is unknown now.
+    /// Once there are many regions, forgets those that no longer exist, that is, are not in
+    /// `present`. All are kept if that is currently unknown.
     pub(crate) fn tidy(&self, present: impl FnOnce() -> Option<HashSet<String>>) {
         let known: HashSet<String> = {
             let mut places = self.places.lock();
@@ -186,7 +187,7 @@ impl Assignments {
             places.tidy_at = (2 * places.by_name.len()).max(TIDY_AT);
             places.by_name.keys().cloned().collect()
         };
-        // Regions that are new since then are not among the known ones.
+        // Regions created since then are not among the known ones.
         let Some(present) = present() else { return };
         let mut places = self.places.lock();
         places.by_name.retain(|name, _| present.contains(name) || !known.contains(name));
@@ -224,12 +225,12 @@ mod tests {
         assignments.set_closed("d", true);
         assert_eq!(assignments.lose(0), ["a"]);
         assert!(assignments.place_of("a").is_lost);
-        // New regions go to those that live.
+        // New regions go to live servers.
         assert_eq!(["e", "f", "g"].map(|name| assignments.place_of(name).server), [1, 2, 1]);
         assert_eq!(assignments.deal_out_lost(0), 1);
         let place = assignments.place_of("a");
         assert_eq!((place.server, place.came_from, place.is_closed), (2, Some(0), false));
-        // What was unassigned is assigned elsewhere if its server is dead.
+        // An unassigned region is assigned elsewhere if its server is dead.
         assignments.set_closed("d", false);
         assert_eq!(
             (assignments.place_of("d").server, assignments.place_of("d").is_closed),

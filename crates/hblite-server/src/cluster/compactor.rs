@@ -1,8 +1,8 @@
-//! Compactions that clients ask for: done one after the other, behind their backs.
+//! Compactions requested by clients: run one after another, in the background.
 //!
-//! HBase answers such a call at once; who wants to know asks for the state of the compaction.
+//! HBase answers such a call immediately; a client can query the state of the compaction.
 //!
-//! Threads: any may ask; one of its own does the work, and ends with the compactor.
+//! Threads: any may request; a dedicated one does the work, and ends with the compactor.
 
 use std::collections::HashMap;
 use std::sync::{Arc, mpsc};
@@ -22,7 +22,7 @@ pub(crate) struct Job {
     pub(crate) is_major: bool,
 }
 
-/// Counts of a region's jobs that wait or are under way.
+/// Counts of a region's jobs that are waiting or running.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Pending {
     pub(crate) minor: usize,
@@ -37,7 +37,7 @@ pub(crate) struct Compactor {
 }
 
 impl Compactor {
-    /// Puts a job behind the others.
+    /// Appends a job to the queue.
     ///
     /// # Errors
     /// `Io` if no thread can be started.
@@ -51,12 +51,12 @@ impl Compactor {
             let mut pending = self.pending.lock();
             *count_of(pending.entry(job.region.clone()).or_default(), &job) += 1;
         }
-        // The thread ends only when this sender is gone.
+        // The thread ends only when this sender is dropped.
         let _ = sender.send(job);
         Ok(())
     }
 
-    /// What waits or is under way for a region.
+    /// The jobs of a region that are waiting or running.
     pub(crate) fn pending(&self, region: &str) -> Pending {
         self.pending.lock().get(region).copied().unwrap_or_default()
     }
@@ -67,7 +67,7 @@ impl Compactor {
         let work = move || {
             for job in receiver {
                 let Some(engine) = engine.upgrade() else { return };
-                // One that fails leaves its files as they were; the next is tried anyhow.
+                // A failed job leaves its files unchanged; the next one runs anyway.
                 let _ = compact(&engine, &job);
                 let mut pending = pending.lock();
                 if let Some(counts) = pending.get_mut(&job.region) {

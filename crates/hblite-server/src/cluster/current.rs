@@ -1,4 +1,4 @@
-//! The cluster over the store as it is now: it follows the store through rewinds.
+//! The cluster over the current store: it follows the store through rewinds.
 //!
 //! Threads: any.
 
@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 
 use super::{Cluster, Shared};
 
-/// Gives out the cluster. Cheap to clone.
+/// Provides the current cluster. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct CurrentCluster(Arc<Inner>);
 
@@ -43,14 +43,14 @@ impl CurrentCluster {
             let old = std::mem::replace(&mut *place, Arc::clone(&new));
             drop(place);
             new.note_change();
-            // Its scanners hold files; they go outside the lock.
+            // Its scanners hold files; they are dropped outside the lock.
             drop(old);
             return new;
         }
         Arc::clone(&place)
     }
 
-    /// What outlasts a rewind.
+    /// State that survives a rewind.
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.0.shared
     }

@@ -1,7 +1,7 @@
 //! hbase:meta as a client sees it: the store's rows, with this cluster's servers in them.
 //!
-//! The store writes the same placeholder for every region. What a client reads says where the
-//! region is, under the host by which this very client came.
+//! The store writes the same placeholder for every region. A client reads the region's location,
+//! with the host name by which this client reached the server.
 
 use hblite_model::cell::key;
 use hblite_model::{CellRef, TableName};
@@ -9,7 +9,7 @@ use hblite_model::{CellRef, TableName};
 use super::{Cluster, Place, Role};
 
 const INFO: &[u8] = b"info";
-/// What the store has for the server of every region.
+/// The store's placeholder for the server of every region.
 const PLACEHOLDER: &[u8] = b"localhost:16020";
 
 /// Shows rows of hbase:meta to one client.
@@ -17,7 +17,8 @@ const PLACEHOLDER: &[u8] = b"localhost:16020";
 pub(crate) struct MetaView<'c> {
     cluster: &'c Cluster,
     host: &'c str,
-    /// The last row, and where its region is; `None` for a row that is no region of the store.
+    /// The last row and the location of its region; `None` for a row that is not a region of the
+    /// store.
     row: Vec<u8>,
     place: Option<Place>,
 }
@@ -27,7 +28,7 @@ impl<'c> MetaView<'c> {
         Self { cluster, host, row: Vec::new(), place: None }
     }
 
-    /// Gives the cell, or what stands for it, to `give`.
+    /// Passes the cell, or its replacement, to `give`.
     pub(crate) fn show(&mut self, cell: &CellRef<'_>, give: impl FnOnce(&CellRef<'_>)) {
         match self.value_for(cell) {
             None => give(cell),
@@ -55,7 +56,7 @@ impl<'c> MetaView<'c> {
         let place = self.cluster.replica_of_place(self.place?, replica);
         let server = self.cluster.identity(Role::RegionServer(place.server));
         match qualifier {
-            // What a client wrote there itself stays.
+            // What a client wrote there itself is not replaced.
             b"server" if cell.value() != PLACEHOLDER => None,
             b"server" => Some(host_and_port(self.host, server.port).into_bytes()),
             b"sn" => Some(server.text(self.host).into_bytes()),
@@ -78,7 +79,7 @@ impl<'c> MetaView<'c> {
     }
 }
 
-/// The name of a column, and the replica that it is about: `server_0001` is `server` of 1.
+/// The name of a column, and the replica that it belongs to: `server_0001` is `server` of 1.
 fn without_replica(qualifier: &[u8]) -> (&[u8], u16) {
     let replica = qualifier.len().checked_sub("_0001".len()).and_then(|at| {
         let (name, replica) = qualifier.split_at(at);

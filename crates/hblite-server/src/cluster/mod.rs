@@ -1,7 +1,8 @@
-//! The cluster that clients believe in: a master and region servers over one store.
+//! The cluster that clients see: a master and region servers over one store.
 //!
-//! The store knows regions and nothing of servers. Which region server a region seems to be on is
-//! decided here (`assignment`), and put into what clients read of hbase:meta (`meta_view`).
+//! The store knows regions but not servers. This module decides which region server a region
+//! appears to be on (`assignment`), and puts it into what clients read from hbase:meta
+//! (`meta_view`).
 //!
 //! Threads: any.
 
@@ -47,7 +48,7 @@ use crate::options::ServerOptions;
 pub(crate) use crate::role::{Role, ServerIndex};
 use crate::statistics::CallStatistics;
 
-/// A server as it is known, host apart: that one depends on who asks.
+/// The identity of a server, without its host, which depends on the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ServerIdentity {
     pub(crate) port: u16,
@@ -70,20 +71,20 @@ impl ServerIdentity {
     }
 }
 
-/// The store as it is since the last rewind, and what there is of it.
+/// The store since the last rewind, and its cluster state.
 ///
-/// A call takes one of these and keeps it to its end, so that it never sees two states.
+/// A call uses one of these to its end, so that it never sees two states.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     pub(crate) engine: Arc<Engine>,
-    /// The timeline's when `engine` began to serve.
+    /// The generation of the timeline when `engine` came into service.
     generation: u64,
     pub(crate) scanners: Scanners,
     pub(crate) compactor: Compactor,
     shared: Arc<Shared>,
 }
 
-/// What outlasts a rewind.
+/// State that survives a rewind.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) id: String,
@@ -94,12 +95,12 @@ pub(crate) struct Shared {
     pub(crate) assignments: Assignments,
     pub(crate) procedures: Procedures,
     pub(crate) switches: Switches,
-    /// What calls and scanners may use.
+    /// The memory that calls and scanners may use.
     pub(crate) memory: Arc<MemoryBudget>,
     pub(crate) faults: ActiveFaults,
     pub(crate) recent_writes: RecentWrites,
     pub(crate) calls: CallStatistics,
-    /// Counts changes of tables, namespaces, places and switches.
+    /// Counts changes of tables, namespaces, locations and switches.
     pub(crate) changes: watch::Sender<u64>,
 }
 
@@ -147,7 +148,7 @@ impl Cluster {
         Ok(Self { engine, generation, scanners, compactor: Compactor::default(), shared })
     }
 
-    /// The same cluster over the store after a rewind: without the scanners of before.
+    /// The same cluster over the store after a rewind, without the previous scanners.
     fn after_rewind(&self, timeline: &Timeline) -> Self {
         let (generation, engine) = timeline.present();
         let (scanners, compactor) = (self.scanners.after_rewind(), Compactor::default());
@@ -156,7 +157,7 @@ impl Cluster {
 }
 
 impl Shared {
-    /// Something changed that clients may look up.
+    /// Records a change that clients may look up.
     pub(crate) fn note_change(&self) {
         self.changes.send_modify(|number| *number += 1);
     }
@@ -179,20 +180,20 @@ impl Shared {
 
 /// Servers and regions.
 impl Cluster {
-    /// The server that comes after this one, of those that live.
+    /// The next live server after this one.
     pub(crate) fn next_server_after(&self, server: ServerIndex) -> ServerIndex {
         let alive = self.region_servers.alive();
         let next = alive.iter().find(|other| **other > server).or_else(|| alive.first());
         next.copied().unwrap_or(server)
     }
 
-    /// Where a region is, in service or not.
+    /// The location of a region, in service or not.
     pub(crate) fn place_of(&self, info: &RegionInfo) -> Place {
         self.assignments.place_of(info.encoded_name())
     }
 
-    /// Where a replica of a region seems to be: on the servers that follow the region's, one after
-    /// the other. It is in service whenever the region is, which answers for it.
+    /// The apparent location of a replica: on the servers that follow the region's, one after
+    /// another. It is in service whenever the region is, which serves its reads.
     pub(crate) fn place_of_replica(&self, info: &RegionInfo, id: u16) -> Place {
         let place = self.place_of(info);
         self.replica_of_place(place, id)
@@ -225,7 +226,7 @@ impl Cluster {
         host: &str,
         specifier: &pb::RegionSpecifier,
     ) -> std::result::Result<RegionHandle, RemoteException> {
-        // The type of the specifier means nothing to HBase's region servers either.
+        // HBase's region servers ignore the type of the specifier too.
         let name = specifier.value.as_ref();
         let not_online = || {
             let server = self.identity(role).text(host);
@@ -270,7 +271,7 @@ impl Cluster {
         Ok(None)
     }
 
-    /// Where a region can be split shows in its files: writes what is in memory if there are none.
+    /// The split point of a region comes from its files: flushes memory if there are none.
     ///
     /// # Errors
     /// `Io`.
@@ -313,7 +314,7 @@ impl Cluster {
         Ok(names)
     }
 
-    /// Forgets where regions were that are no more.
+    /// Forgets the locations of removed regions.
     pub(crate) fn tidy_assignments(&self) {
         self.assignments.tidy(|| self.region_names().ok());
     }
@@ -334,7 +335,7 @@ impl Cluster {
         regions
     }
 
-    /// The regions that clients see on a server, in service: those that are there, and replicas.
+    /// The regions in service that clients see on a server: its own, and replicas.
     pub(crate) fn regions_seen_on(
         &self,
         server: ServerIndex,

@@ -1,9 +1,9 @@
-//! Procedures: what the master does for a client, and what became of it.
+//! Procedures: what the master does for a client, and the results.
 //!
-//! HBase gives out the id of a procedure at once, and the client asks until it is done. Here it is
-//! done when the id is given out; a repeat with the same nonce gets the same id and does nothing.
+//! HBase returns the id of a procedure immediately, and the client polls until it is done. Here it
+//! is done when the id is returned; a retry with the same nonce gets the same id and does nothing.
 //!
-//! Threads: any. A repeat waits for the first.
+//! Threads: any. A retry waits for the first attempt.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use hblite_wire::RemoteException;
 use hblite_wire::exception::class;
 use parking_lot::Mutex;
 
-/// How many procedures are remembered.
+/// Number of procedures to remember.
 const KEPT_MAX: usize = 10_000;
 
-/// What became of a procedure.
+/// The result of a procedure.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
     /// When it was done, in milliseconds.
     pub(crate) time_ms: i64,
-    /// What it gave, in the encoding of its kind.
+    /// Its return value, in the encoding of its kind.
     pub(crate) result: Result<Vec<u8>, RemoteException>,
 }
 
-/// A nonce's place: empty until a call with it has been done, and locked meanwhile.
+/// The slot of a nonce: empty until a call with it is done, and locked meanwhile.
 type NoncePlace = Arc<Mutex<Option<u64>>>;
 
 /// All procedures that are remembered.
@@ -39,19 +39,18 @@ struct Known {
     last_id: u64,
     outcomes: HashMap<u64, Outcome>,
     nonces: HashMap<Nonce, NoncePlace>,
-    /// In order, to be forgotten.
+    /// In the order in which they are forgotten.
     ids: VecDeque<u64>,
     nonce_order: VecDeque<Nonce>,
 }
 
 impl Procedures {
-    /// Does `work` unless it was done under this nonce. Gives the procedure's id.
+    /// Runs `work` unless it was done under this nonce. Returns the procedure's id.
     ///
-    /// A plain `IOException` is what became of the procedure, as in HBase, and no error here: a
-    /// client would repeat the call for minutes.
+    /// A plain `IOException` becomes the result of the procedure, as in HBase, and is not an error
+    /// here: a client would retry the call for minutes.
     ///
-    /// # Errors
-    /// What else `work` returns.
+    /// Other errors of `work`.
     pub(crate) fn run(
         &self,
         nonce: Option<Nonce>,
@@ -91,7 +90,7 @@ impl Procedures {
         place
     }
 
-    /// Remembers a procedure that is done. Gives its id.
+    /// Records a procedure that is done. Returns its id.
     fn note(&self, time_ms: i64, result: Result<Vec<u8>, RemoteException>) -> u64 {
         let mut known = self.known.lock();
         known.last_id += 1;
@@ -106,7 +105,7 @@ impl Procedures {
         id
     }
 
-    /// What became of a procedure.
+    /// The result of a procedure.
     pub(crate) fn outcome(&self, id: u64) -> Option<Outcome> {
         self.known.lock().outcomes.get(&id).cloned()
     }

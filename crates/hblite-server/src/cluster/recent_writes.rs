@@ -1,16 +1,17 @@
-//! Keeps writes that are made within one millisecond from being mistaken for each other.
+//! Separates writes that are made within one millisecond.
 //!
-//! Timestamps are milliseconds, and calls are quicker here than on HBase, where these are rare:
+//! Timestamps are milliseconds, and calls are faster here than in HBase, where these cases are
+//! rare:
 //!
-//! - A delete marker hides what has its own timestamp, whatever came first: a put right after the
+//! - A delete marker hides cells with its own timestamp, whatever came first: a put right after the
 //!   delete of its row would be hidden.
 //! - An increment or append of a cell that was written in this millisecond has the next one's
-//!   timestamp: a put or delete right after it would be hidden by it, or leave it. An append to
-//!   several columns would give some of them this time and some the next.
+//!   timestamp: a later put would be hidden by it, and a later delete would not cover it. An append
+//!   to several columns would give some of them this timestamp and some the next.
 //!
-//! Such a write of a row waits until time has passed the earlier one. Counters wait for nothing but
-//! deletes, so that they can be quicker than one step a millisecond; they may then run ahead of the
-//! clock, as on HBase.
+//! Such a write to a row waits until the clock has passed the earlier one. Counters wait only for
+//! deletes, so that they can be faster than one step per millisecond; they may then run ahead of
+//! the clock, as in HBase.
 //!
 //! Threads: any.
 
@@ -24,16 +25,16 @@ use hblite_engine::{Engine, RegionHandle};
 use hblite_model::{LATEST_TIMESTAMP, Mutation, MutationKind};
 use parking_lot::Mutex;
 
-/// A clock that stands still is not waited for.
+/// A stopped clock is not waited for.
 const WAIT_MAX: Duration = Duration::from_millis(4);
 const PAUSE: Duration = Duration::from_micros(100);
-/// More rows than this are not remembered.
+/// Maximum number of rows to remember.
 const ROWS_MAX: usize = 10_000;
 
 /// Rows that were deleted, incremented or appended to in the latest milliseconds.
 #[derive(Debug, Default)]
 pub(crate) struct RecentWrites {
-    /// The latest time that any row has.
+    /// The latest timestamp of any row.
     latest_ms: AtomicI64,
     rows: Mutex<HashMap<u64, Recent>>,
     hasher: RandomState,
@@ -61,7 +62,7 @@ impl Recent {
         match mutation.kind() {
             MutationKind::Put if is_stamped => after_delete.max(self.changed_ms),
             MutationKind::Delete if is_stamped => self.changed_ms,
-            // A cell with the time that the clock shows would get the next.
+            // A cell with the current time would get the next timestamp.
             MutationKind::Append if mutation.cells().len() > 1 => {
                 after_delete.max(self.changed_ms.saturating_add(1))
             }
@@ -72,7 +73,7 @@ impl Recent {
 }
 
 impl RecentWrites {
-    /// Notes what later writes may have to wait for, of mutations that were just done.
+    /// Records which of the mutations just done later writes may have to wait for.
     pub(crate) fn note<'a>(
         &self,
         engine: &Engine,
@@ -104,8 +105,8 @@ impl RecentWrites {
         }
     }
 
-    /// Whether one of these writes would be taken for simultaneous with an earlier one if it were
-    /// done now.
+    /// Whether one of these writes would get the same timestamp as an earlier one if it were done
+    /// now.
     pub(crate) fn must_wait(
         &self,
         engine: &Engine,
@@ -122,7 +123,7 @@ impl RecentWrites {
         })
     }
 
-    /// Whether anything could have to wait.
+    /// Whether any write might have to wait.
     pub(crate) fn has_any(&self, engine: &Engine) -> bool {
         self.latest_ms.load(Ordering::Acquire) >= engine.now_millis()
     }

@@ -1,8 +1,8 @@
 //! Open scanners: their ids, and the leases without which they would stay open forever.
 //!
 //! A call takes its scanner out and puts it back when it is done, so that one call has it at a
-//! time. Leases follow the store's clock; they are looked at when a scanner is asked for, and once
-//! a second to free those that no client asks for any more.
+//! time. Leases follow the store's clock. They are checked when a scanner is requested, and once a
+//! second to free abandoned ones.
 //!
 //! Ids of scanners that were closed a moment ago are remembered, because clients of older versions
 //! close what the server has closed itself.
@@ -24,9 +24,10 @@ use parking_lot::Mutex;
 use crate::options::Limits;
 use crate::role::Role;
 
-/// What an open scanner takes beside its request: positions in memory and files, and their keys.
+/// The memory of an open scanner in addition to its request: positions in memory and files, and
+/// their keys.
 const SCANNER_BYTES: usize = 16 * 1024;
-/// How many closed scanners are remembered.
+/// Number of closed scanners to remember.
 const CLOSED_MAX: usize = 10_000;
 
 /// A scanner between two calls.
@@ -37,17 +38,17 @@ pub(crate) struct OpenScanner {
     /// The replica that the client reads.
     pub(crate) replica: u16,
     pub(crate) settings: ScanSettings,
-    /// What the next call must have, if it counts.
+    /// The sequence number that the next call must have, if it sends one.
     pub(crate) next_call_sequence: u64,
-    /// The row of the last result, if that was not whole.
+    /// The row of the last result, if that was partial.
     pub(crate) open_row: Option<Vec<u8>>,
-    /// For it, as long as it is open.
+    /// Its charge, as long as it is open.
     pub(crate) _charge: MemoryCharge,
 }
 
 #[derive(Debug)]
 enum Slot {
-    /// It may be used until the lease ends, by the store's clock.
+    /// When its lease ends, by the store's clock.
     Free(Box<OpenScanner>, i64),
     /// A call has it.
     Busy,
@@ -57,7 +58,7 @@ enum Slot {
 #[derive(Debug)]
 pub(crate) struct Scanners {
     known: Mutex<Known>,
-    /// Shared with those of before a rewind, whose ids nobody else may get.
+    /// Shared with the state before a rewind, whose ids must not be reused.
     last_id: Arc<AtomicU64>,
     lease_ms: i64,
     scanners_max: usize,
@@ -67,7 +68,7 @@ pub(crate) struct Scanners {
 #[derive(Debug, Default)]
 struct Known {
     slots: HashMap<u64, Slot>,
-    /// Closed ones with their last call sequence, in order.
+    /// Closed ones with their last call sequence number, in order.
     closed: HashMap<u64, u64>,
     closed_order: VecDeque<u64>,
 }
@@ -91,7 +92,7 @@ impl Scanners {
         }
     }
 
-    /// None, with the same limits: for the store after a rewind. Those of before are unknown.
+    /// No scanners, with the same limits: for the store after a rewind. Earlier ones are unknown.
     pub(crate) fn after_rewind(&self) -> Self {
         Self {
             known: Mutex::default(),
@@ -107,14 +108,15 @@ impl Scanners {
         self.lease_ms
     }
 
-    /// The charge for a scanner whose request has so many bytes; `None` if there is no memory.
+    /// The charge for a scanner with a request of this many bytes; `None` if there is no memory.
     pub(crate) fn charge(&self, request_bytes: usize) -> Option<MemoryCharge> {
         let mut charge = self.memory.charge();
         // Decoded, a filter takes more than its bytes.
         charge.try_resize(SCANNER_BYTES + 4 * request_bytes).then_some(charge)
     }
 
-    /// An id that no scanner of this server has, nor one of `started_at_ms` another time.
+    /// An id that no other scanner of this server has, nor one of a server started at another time
+    /// than `started_at_ms`.
     ///
     /// # Errors
     /// `DoNotRetryIo` if there are too many scanners.
@@ -124,15 +126,15 @@ impl Scanners {
             return Err(RemoteException::new(class::CALL_QUEUE_TOO_BIG, message));
         }
         let number = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        // The middle of the clock: another start of the server gives other ids.
+        // The middle bits of the clock: another start of the server uses other ids.
         Ok((started_at_ms as u64 & 0x7fff_ffff) << 32 | (number & 0xffff_ffff))
     }
 
     /// Takes a scanner for a call.
     ///
     /// # Errors
-    /// `UnknownScanner`, `OutOfOrderScannerNext` (of one that is closed), `Lease` if another call
-    /// has it.
+    /// `UnknownScanner`, `OutOfOrderScannerNext` (for a closed one), `Lease` if another call has
+    /// it.
     pub(crate) fn take(
         &self,
         id: u64,
@@ -165,7 +167,7 @@ impl Scanners {
         }
     }
 
-    /// Gives a scanner back, or in for the first time. Its lease begins.
+    /// Returns a scanner, or adds a new one. Its lease begins.
     pub(crate) fn put(&self, id: u64, mut scanner: Box<OpenScanner>, now_ms: i64) {
         scanner.scan.release_buffers();
         let until = now_ms.saturating_add(self.lease_ms);
@@ -184,11 +186,11 @@ impl Scanners {
             known.closed.remove(&oldest);
         }
         drop(known);
-        // Its files go outside the lock.
+        // Its files are released outside the lock.
         drop(scanner);
     }
 
-    /// Ends scanners whose lease is over, and those whose region is closed.
+    /// Ends scanners whose lease has expired, and those whose region is closed.
     pub(crate) fn expire(&self, now_ms: i64) {
         let mut known = self.known.lock();
         let over: Vec<u64> = known
@@ -218,7 +220,7 @@ impl Scanners {
             .extract_if(|_, slot| matches!(slot, Slot::Free(scanner, _) if scanner.role == role));
         let dropped: Vec<(u64, Slot)> = dropped.collect();
         drop(known);
-        // Their files go outside the lock.
+        // Their files are released outside the lock.
         drop(dropped);
     }
 

@@ -1,7 +1,7 @@
-//! The region servers: which there are, and which of them live.
+//! The region servers, and which of them are alive.
 //!
 //! A server that has crashed keeps its number and port, and comes back with another start code:
-//! clients take it for another server at the same place, as HBase's do.
+//! clients treat it as another server at the same address, as with HBase.
 //!
 //! Threads: any.
 
@@ -28,12 +28,12 @@ impl RegionServers {
         Self { servers: RwLock::new(identities.map(server).collect()) }
     }
 
-    /// How many there are, dead ones among them.
+    /// How many there are, including dead ones.
     pub(crate) fn len(&self) -> usize {
         self.servers.read().len()
     }
 
-    /// Who the server is, or was before it crashed.
+    /// The identity of the server, or its identity before it crashed.
     pub(crate) fn identity(&self, server: ServerIndex) -> Option<ServerIdentity> {
         self.servers.read().get(server).map(|server| server.identity)
     }
@@ -42,7 +42,7 @@ impl RegionServers {
         self.servers.read().get(server).is_some_and(|server| server.is_alive)
     }
 
-    /// The servers that live.
+    /// The live servers.
     pub(crate) fn alive(&self) -> Vec<ServerIndex> {
         self.numbers_of(true)
     }
@@ -58,13 +58,13 @@ impl RegionServers {
         them.map(|(number, _)| number).collect()
     }
 
-    /// Who the servers that live are.
+    /// The identities of the live servers.
     pub(crate) fn identities(&self) -> Vec<ServerIdentity> {
         let servers = self.servers.read();
         servers.iter().filter(|server| server.is_alive).map(|server| server.identity).collect()
     }
 
-    /// The number of the crash that is now; none if the server is dead already or not there.
+    /// The number of this crash; `None` if the server is already dead or does not exist.
     pub(crate) fn crash(&self, server: ServerIndex) -> Option<u64> {
         let mut servers = self.servers.write();
         let server = servers.get_mut(server).filter(|server| server.is_alive)?;
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!((servers.alive(), servers.dead()), (vec![1], vec![0]));
         assert_eq!(servers.identities(), [identity(2)]);
         assert!(servers.is_dead_since(0, first));
-        // The clock stands still.
+        // The clock is stopped.
         assert_eq!(servers.restart(0, 10), Some(ServerIdentity { port: 1, start_code: 11 }));
         assert_eq!(servers.restart(0, 10), None);
         let second = servers.crash(0).unwrap();

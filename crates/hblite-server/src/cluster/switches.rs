@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 macro_rules! switches {
     ($($name:ident = $default:literal,)*) => {
-        /// What can be switched, each with HBase's default.
+        /// The switches, each with HBase's default.
         #[derive(Debug)]
         pub(crate) struct Switches { $(pub(crate) $name: Switch,)* }
 
@@ -41,7 +41,7 @@ impl Switch {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Sets it; says what it was.
+    /// Sets it; returns its previous value.
     pub(crate) fn set(&self, on: bool) -> bool {
         self.0.swap(on, Ordering::Relaxed)
     }

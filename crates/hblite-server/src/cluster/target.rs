@@ -10,7 +10,7 @@ use prost::Message;
 use super::Cluster;
 use crate::faults::Target;
 
-/// Regions of a call that are named to people.
+/// Maximum number of regions of a call that are shown to people.
 const NAMED_MAX: usize = 10;
 
 /// Methods whose message begins with the region (field 1).
@@ -34,7 +34,7 @@ const OF_ONE_REGION: &[&str] = &[
 struct OneRegion {
     #[prost(message, optional, tag = "1")]
     region: Option<pb::RegionSpecifier>,
-    /// Of a `Scan` that goes on.
+    /// For a `Scan` that continues.
     #[prost(uint64, optional, tag = "3")]
     scanner_id: Option<u64>,
 }

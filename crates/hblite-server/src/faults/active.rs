@@ -1,9 +1,9 @@
-//! The faults that are set, and which calls they happen to.
+//! The active faults, and which calls they affect.
 //!
-//! Each fault counts the calls that it matches and draws from a generator of its own: what it does
-//! to a row of calls depends on nothing but its seed and that row.
+//! Each fault counts the calls that it matches and has its own random generator: its effect on a
+//! sequence of calls depends only on its seed and that sequence.
 //!
-//! Threads: any. While no fault is set a call costs one load.
+//! Threads: any. While no fault is set, a call costs one load.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,10 +20,10 @@ use super::rule::{FaultAction, FaultRule};
 use super::target::Target;
 use crate::role::Role;
 
-/// Most faults at once.
+/// Maximum number of active faults.
 const FAULTS_MAX: usize = 1_000;
 
-/// What is to become of a call.
+/// What happens to a call.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     /// How long it waits first.
@@ -46,9 +46,9 @@ pub struct FaultStatus {
     pub id: u64,
     /// What it is.
     pub rule: FaultRule,
-    /// Calls that it could have happened to.
+    /// Calls that it could have affected.
     pub seen: u64,
-    /// Calls that it happened to.
+    /// Calls that it affected.
     pub happened: u64,
 }
 
@@ -71,7 +71,7 @@ struct Known {
     active: Vec<Active>,
 }
 
-/// Whom a call is from and what it wants.
+/// The server, method and regions of a call.
 struct Asked<'a> {
     role: Role,
     method: &'a str,
@@ -80,7 +80,7 @@ struct Asked<'a> {
 
 impl ActiveFaults {
     /// # Errors
-    /// `IllegalArgument` for a rule that makes no sense, or one too many.
+    /// `IllegalArgument` for an invalid rule, or if there are too many.
     pub(crate) fn add(&self, rule: FaultRule) -> Result<u64> {
         rule.check()?;
         let mut known = self.known.lock();
@@ -116,8 +116,8 @@ impl ActiveFaults {
         self.known.lock().active.iter().map(|active| active.status.clone()).collect()
     }
 
-    /// What becomes of this call, `None` if nothing happens to it. `targets` finds the regions that
-    /// it names.
+    /// What happens to this call; `None` if nothing does. `targets` finds the regions that it
+    /// names.
     pub(crate) fn verdict(
         &self,
         role: Role,
@@ -154,7 +154,7 @@ impl ActiveFaults {
         Some(Verdict { delay, outcome: outcome.unwrap_or(Outcome::CarriedOut) })
     }
 
-    /// What a `Multi` says of one of its regions, if a fault happens to it.
+    /// The error that a `Multi` reports for one of its regions, if a fault affects it.
     pub(crate) fn refusal_of_region(
         &self,
         role: Role,
@@ -182,14 +182,14 @@ impl ActiveFaults {
 }
 
 impl Active {
-    /// Counts a call that the rule is for, and says whether the fault happens to it.
+    /// Counts a call that the rule matches, and returns whether the fault affects it.
     fn happens(&mut self) -> bool {
         let FaultStatus { rule, seen, happened, .. } = &mut self.status;
         *seen += 1;
         if *seen <= rule.skip || rule.count.is_some_and(|count| *happened >= count) {
             return false;
         }
-        // 53 bits: as many as a float tells apart.
+        // 53 bits: the precision of a float.
         let drawn = (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
         if drawn >= rule.rate {
             return false;
@@ -228,7 +228,7 @@ fn between(from: Duration, to: Duration, random: &SeededRandom) -> Duration {
 }
 
 fn exception_of(name: &str, id: u64, method: &str, region: Option<&RegionInfo>) -> RemoteException {
-    // Names were looked up when the fault was set.
+    // Names were checked when the fault was set.
     let class_name = exception::of_name(name).unwrap_or(hblite_wire::exception::class::IO);
     let region = region.map(|info| format!(" of {}", info.region_name_as_string()));
     let message = format!("fault {id} happened to {method}{}", region.unwrap_or_default());

@@ -8,8 +8,8 @@ const REGION_SERVER_STOPPED: &str = Exception::RegionServerStopped.class_name();
 const TABLE_NOT_ENABLED: &str = Exception::TableNotEnabled.class_name();
 const PLEASE_HOLD: &str = "org.apache.hadoop.hbase.PleaseHoldException";
 
-/// Those that need no more than a text. What HBase derives from `DoNotRetryIOException` tells the
-/// client so.
+/// Exceptions that need only a text. Those that HBase derives from `DoNotRetryIOException` tell the
+/// client not to retry.
 const CLASSES: &[&str] = &[
     class::IO,
     class::DO_NOT_RETRY_IO,
@@ -33,7 +33,7 @@ const CLASSES: &[&str] = &[
     TABLE_NOT_ENABLED,
 ];
 
-/// Those that are said of a region: in a `Multi` for each region by itself.
+/// Exceptions about a region: in a `Multi`, each region gets its own.
 const OF_REGIONS: &[&str] =
     &[class::NOT_SERVING_REGION, class::REGION_OPENING, REGION_TOO_BUSY, class::UNKNOWN_REGION];
 
@@ -48,7 +48,7 @@ pub(super) fn short_names() -> impl Iterator<Item = &'static str> {
 /// The class with this short or full name, the short one also without `Exception`.
 ///
 /// # Errors
-/// `IllegalArgument` that names those that there are.
+/// `IllegalArgument` that lists the known ones.
 pub(super) fn of_name(name: &str) -> Result<&'static str> {
     let is_it = |class_name: &&'static str| {
         let short = short_name(class_name);
@@ -56,7 +56,7 @@ pub(super) fn of_name(name: &str) -> Result<&'static str> {
     };
     CLASSES.iter().copied().find(is_it).ok_or_else(|| {
         let names: Vec<&str> = short_names().collect();
-        let message = format!("no fault answers {name:?}; there are {}", names.join(", "));
+        let message = format!("no fault returns {name:?}; known are {}", names.join(", "));
         Error::illegal_argument(message)
     })
 }

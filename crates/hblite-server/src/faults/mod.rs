@@ -1,6 +1,6 @@
-//! The rules of faults: what goes wrong in a cluster, when a test wants it.
+//! The rules of faults, which a test injects into a cluster.
 //!
-//! - `rule` says what is to happen to which calls, `active` decides it
+//! - `rule` says what happens to which calls, `active` applies the rules
 //! - `target` is a region that a call names, `exception` knows the exceptions by name
 //!
 //! `fault_control` sets the rules.

@@ -1,4 +1,4 @@
-//! What is to go wrong, for which calls, and how often.
+//! What goes wrong, for which calls, and how often.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,24 +10,24 @@ use serde::{Deserialize, Serialize};
 use super::exception;
 use crate::role::Role;
 
-/// Longest delay: to a client, an hour is forever.
+/// Maximum delay: for a client, an hour is forever.
 const DELAY_MAX: Duration = Duration::from_secs(3_600);
 
 /// What happens to a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FaultAction {
-    /// It is answered with an exception of this class, and not carried out. A short name such as
-    /// `NotServingRegionException`; [`FaultRule::exceptions`] has all.
+    /// It gets an exception of this class and is not executed. A short name such as
+    /// `NotServingRegionException`; [`FaultRule::exceptions`] lists all.
     Error(String),
-    /// It waits for a time between these two, and is carried out then.
+    /// It waits for a time between these two, and is then executed.
     Delay(Duration, Duration),
-    /// Its connection is cut, and it is not carried out.
+    /// Its connection is closed, and it is not executed.
     DropBefore,
-    /// It is carried out; then its connection is cut, without an answer.
+    /// It is executed; then its connection is closed without an answer.
     DropAfter,
 }
 
-/// A server of the cluster, as faults name it.
+/// A server of the cluster in a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultServer {
     /// The master.
@@ -71,8 +71,8 @@ impl FromStr for FaultServer {
 
 /// Something that goes wrong until it is cleared.
 ///
-/// Lists that are empty mean all. hbase:meta is meant only where `tables` or `regions` name it, so
-/// that a client's look-ups do not use up a count.
+/// Empty lists match everything. hbase:meta matches only if `tables` or `regions` names it, so that
+/// a client's lookups do not use up a count.
 ///
 /// ```
 /// use hblite_server::{FaultAction, FaultRule};
@@ -95,14 +95,14 @@ pub struct FaultRule {
     pub regions: Vec<String>,
     /// Servers that are called.
     pub servers: Vec<FaultServer>,
-    /// The part of the calls that it happens to, 0 to 1. Default 1.
+    /// The fraction of the calls that it affects, 0 to 1. Default 1.
     pub rate: f64,
-    /// So many calls pass before it happens for the first time. Default 0.
+    /// Number of calls that pass before it happens for the first time. Default 0.
     pub skip: u64,
-    /// It happens so often at most; `None`, the default, for no end.
+    /// Maximum number of times that it happens; `None`, the default, for no limit.
     pub count: Option<u64>,
-    /// Decides to which calls it happens, if not to all: the same seed chooses the same calls of a
-    /// row of calls. Default: the fault's number.
+    /// Decides which calls it affects, if not all: the same seed chooses the same calls of a
+    /// sequence. Default: the fault's number.
     pub seed: Option<u64>,
 }
 
@@ -174,18 +174,18 @@ impl FaultRule {
         Self { seed: Some(seed), ..self }
     }
 
-    /// The short names of the exceptions that a call can be answered with.
+    /// The short names of the exceptions that a fault can return.
     pub fn exceptions() -> impl Iterator<Item = &'static str> {
         exception::short_names()
     }
 
-    /// Whether the rule makes sense.
+    /// Checks the rule.
     ///
     /// # Errors
-    /// `IllegalArgument` that says what does not.
+    /// `IllegalArgument` that says what is wrong.
     pub fn check(&self) -> Result<()> {
         if !(0.0..=1.0).contains(&self.rate) {
-            let message = format!("the rate is a part of 1, not {}", self.rate);
+            let message = format!("the rate must be between 0 and 1, not {}", self.rate);
             return Err(Error::illegal_argument(message));
         }
         match &self.action {
@@ -200,7 +200,7 @@ impl FaultRule {
     }
 }
 
-/// A rule as JSON has it.
+/// A rule in JSON.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Json {
@@ -229,7 +229,7 @@ struct Json {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged, expecting = "milliseconds, or the least and the most of them: [10, 50]")]
+#[serde(untagged, expecting = "milliseconds, or their minimum and maximum: [10, 50]")]
 enum Millis {
     One(u64),
     Range(u64, u64),

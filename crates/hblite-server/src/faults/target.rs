@@ -1,4 +1,4 @@
-//! What a call is aimed at: a region, as its message names it.
+//! The target of a call: a region, as its message names it.
 
 use hblite_model::{META_ENCODED_NAME, RegionInfo};
 

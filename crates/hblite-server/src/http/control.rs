@@ -54,7 +54,7 @@ pub(super) async fn clear(State(admin): State<Admin>, Path(id): Path<u64>) -> An
     Err(Refused::new(StatusCode::NOT_FOUND, format!("no fault has the number {id}")))
 }
 
-/// What an action may say; each takes what it knows.
+/// The fields of all actions; each accepts its own.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Details {
@@ -115,7 +115,7 @@ pub(super) fn bad(message: &str) -> Refused {
     Refused::new(StatusCode::BAD_REQUEST, message)
 }
 
-/// Does what may take long, on a thread for that.
+/// Runs work that may take long on a thread for that.
 async fn in_background(
     admin: Admin,
     work: impl FnOnce(&Faults) -> Result<Value, Refused> + Send + 'static,
@@ -123,7 +123,7 @@ async fn in_background(
     on_thread(move || work(&admin.faults)).await
 }
 
-/// Does `work` on a thread that may wait.
+/// Runs `work` on a thread that may block.
 pub(super) async fn on_thread(
     work: impl FnOnce() -> Result<Value, Refused> + Send + 'static,
 ) -> Answer {

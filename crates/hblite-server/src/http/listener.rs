@@ -1,8 +1,8 @@
-//! Connections of the admin endpoint: few, short, and none in another's way.
+//! Connections of the admin endpoint: few, short, and independent of each other.
 //!
-//! A connection waits until a request of its is there as a whole, and again from its answer on.
-//! When there are too many, the one that has waited longest makes room. A request that does not
-//! come to its end in time, or a connection on which none begins, is ended.
+//! A connection is waiting until one of its requests is complete, and again after its answer. If
+//! there are too many, the one that has waited longest makes room. A connection ends if a request
+//! is not complete in time, or if none begins.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -27,33 +27,33 @@ use tower_service::Service as _;
 use super::Refused;
 use crate::places::{Place, Places};
 
-/// Connections at once.
+/// Maximum number of connections.
 const CONNECTIONS_MAX: usize = 100;
-/// Longest body that is read.
+/// Maximum size of a body.
 const BODY_SIZE_MAX: usize = 64 * 1024;
-/// Longest head of a request, and what is read at once.
+/// Maximum size of a request's head, and of a single read.
 const HEAD_SIZE_MAX: usize = 16 * 1024;
-/// What a connection takes beside an answer: its head and its body, as bytes and as what they say.
+/// The memory of a connection without its answer: head and body, as bytes and parsed.
 const CONNECTION_BYTES: usize = 2 * (BODY_SIZE_MAX + HEAD_SIZE_MAX);
-/// What `accept` waits after it failed, as it does without file descriptors.
+/// How long to wait after `accept` has failed, for example for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What connections may take.
+/// The limits of connections.
 #[derive(Clone)]
 pub(super) struct Terms {
-    /// In which a request must be there as a whole.
+    /// The time in which a request must be complete.
     pub(super) hello_timeout: Duration,
-    /// After which a connection without a request ends.
+    /// The time after which a connection without a request ends.
     pub(super) stall_timeout: Duration,
     /// The budget that requests and answers are charged to.
     pub(super) memory: Arc<MemoryBudget>,
     /// How much of it one connection may use.
     pub(super) memory_share_bytes: usize,
-    /// What an answer for this path takes while it is made and sent.
+    /// The memory of an answer for this path while it is built and sent.
     pub(super) answer_bytes: Arc<dyn Fn(&str) -> usize + Send + Sync>,
 }
 
-/// Serves until the task is dropped, and its connections with it.
+/// Serves until the task is dropped, which also drops its connections.
 pub(super) async fn serve(listener: TcpListener, router: Router, terms: Terms) {
     let places = Places::new(CONNECTIONS_MAX);
     let mut connections = JoinSet::new();
@@ -78,7 +78,7 @@ struct Shared {
     terms: Terms,
     place: Place,
     charge: Mutex<MemoryCharge>,
-    /// When the last request began, or the connection.
+    /// When the last request, or else the connection, began.
     began: watch::Sender<Instant>,
 }
 
@@ -99,7 +99,7 @@ async fn connection(stream: TcpStream, router: Router, terms: Terms, place: Plac
     loop {
         let end = *begins.borrow_and_update() + idle_timeout;
         tokio::select! {
-            // What fails is the client's connection, and only that.
+            // An error only ends the client's connection.
             _ = &mut conversation => return,
             () = shared.place.evicted() => return,
             () = sleep_until(end) => return,
@@ -108,7 +108,7 @@ async fn connection(stream: TcpStream, router: Router, terms: Terms, place: Plac
     }
 }
 
-/// Reads a request to its end and has it answered.
+/// Reads a request completely and answers it.
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response, Infallible> {
     shared.began.send_replace(Instant::now());
     let terms = &shared.terms;

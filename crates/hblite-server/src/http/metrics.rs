@@ -105,8 +105,8 @@ impl Text {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    /// No label has a character that would have to be escaped: tables and encoded names are
-    /// letters, digits and `_-.:`.
+    /// No label has a character that needs escaping: tables and encoded names are letters, digits
+    /// and `_-.:`.
     fn sample(&mut self, name: &str, labels: &[(&str, &dyn Display)], value: impl Display) {
         let labels: Vec<String> =
             labels.iter().map(|(label, value)| format!("{label}=\"{value}\"")).collect();

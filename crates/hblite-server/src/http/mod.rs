@@ -7,18 +7,18 @@
 //! | `GET /status` | servers, regions and counters as JSON |
 //! | `GET /metrics` | the counters in Prometheus' text format |
 //! | `GET /faults` | the faults of calls that are set |
-//! | `POST /faults`, `DELETE /faults/7`, `DELETE /faults` | one more, one less, none |
+//! | `POST /faults`, `DELETE /faults/7`, `DELETE /faults` | sets one, clears one, clears all |
 //! | `POST /regions/<name>/{move,split,assign,unassign}` | regions, by their encoded names |
 //! | `POST /servers/<number>/{crash,restart}` | region servers |
 //! | `GET /checkpoints`, `POST /checkpoints`, `DELETE /checkpoints/<name>` | earlier states |
 //! | `POST /checkpoints/<name>/rewind` | returns to one |
-//! | `GET /forks`, `POST /forks`, `DELETE /forks/7`, `DELETE /forks` | servers of their own |
+//! | `GET /forks`, `POST /forks`, `DELETE /forks/7`, `DELETE /forks` | independent servers |
 //! | `GET /clock`, `POST /clock` | the store's clock |
 //! | `/console/…` | the pages that were attached ([`Pages`]) |
 //!
-//! `listener` keeps connections few and short. What is posted is JSON and says so in its content
-//! type. That keeps web pages from posting, as does the rule that the host name of a request must
-//! be this machine's.
+//! `listener` keeps connections few and short. A posted body is JSON and must declare that as its
+//! content type. This keeps web pages from posting, as does the rule that the host name of a
+//! request must be that of this machine.
 
 mod control;
 mod listener;
@@ -50,7 +50,7 @@ pub use page_server::PageServer;
 pub(crate) use pages::Attached;
 pub use pages::{PAGE_SIZE_MAX_BYTES, Pages};
 
-/// What the routes work on.
+/// The state that the routes use.
 #[derive(Clone)]
 pub(crate) struct Admin {
     pub(crate) cluster: CurrentCluster,
@@ -60,10 +60,10 @@ pub(crate) struct Admin {
     pub(crate) pages: Attached,
 }
 
-/// What an answer takes for each region that it may name, while it is made and sent.
+/// The memory that an answer needs per region that it may name, while it is built and sent.
 const REGION_BYTES: usize = 4 * 1024;
 
-/// The limits of the port, which are a part of the server's.
+/// The limits of the port, which are part of the server's.
 fn terms(admin: &Admin) -> Terms {
     let limits = &admin.cluster.shared().options.limits;
     let cluster = admin.cluster.clone();
@@ -115,7 +115,7 @@ async fn help(State(admin): State<Admin>, headers: HeaderMap) -> Response {
         .into_response()
 }
 
-/// Refuses requests for a host of another name: a web page that got its own name to mean this
+/// Refuses requests for another host name: a web page may have made its own name resolve to this
 /// machine.
 async fn check_host(State(admin): State<Admin>, request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());

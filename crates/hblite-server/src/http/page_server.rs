@@ -1,5 +1,4 @@
-//! A port with nothing but pages: the console of a store or a cluster that this process does not
-//! serve.
+//! A port with only pages: the console of a store or a cluster that this process does not serve.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -18,7 +17,7 @@ use super::listener::{self, Terms};
 use super::pages::{self, PAGE_SIZE_MAX_BYTES, Pages};
 use crate::options::Limits;
 
-/// Threads that answer.
+/// Number of threads that answer.
 const THREADS: usize = 8;
 /// Memory for requests and answers.
 const MEMORY_BYTES: usize = 128 * 1024 * 1024;

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::{Admin, Refused};
 
-/// Longest body of a page, in bytes. [`Pages`] promises to keep to it.
+/// Maximum size of a page's body, in bytes, which [`Pages`] must respect.
 pub const PAGE_SIZE_MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Pages of another crate.
@@ -31,7 +31,7 @@ pub(super) fn has(path: &str) -> bool {
     path == "/console" || path.starts_with("/console/")
 }
 
-/// Answers what no other route does.
+/// Answers requests that no other route handles.
 pub(super) async fn fallback(State(admin): State<Admin>, request: Request) -> Response {
     match admin.pages.get() {
         Some(pages) if has(request.uri().path()) => answer(Arc::clone(pages), request).await,
@@ -43,7 +43,7 @@ pub(super) async fn fallback(State(admin): State<Admin>, request: Request) -> Re
 pub(super) async fn answer(pages: Arc<dyn Pages>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let failed = |status, message| Refused::new(status, message).into_response();
-    // The listener has read it, within the limit of bodies.
+    // The listener has already read it, within the limit for bodies.
     let Ok(body) = to_bytes(body, PAGE_SIZE_MAX_BYTES).await else {
         return failed(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large");
     };
@@ -56,7 +56,7 @@ pub(super) async fn answer(pages: Arc<dyn Pages>, request: Request) -> Response 
     }
 }
 
-/// Whether a browser asks for a page to show, and not a script for text.
+/// Whether the request is from a browser that will show a page, not from a script.
 pub(super) fn wants_html(headers: &HeaderMap) -> bool {
     let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
     accepted.is_some_and(|accepted| accepted.contains("text/html"))

@@ -102,7 +102,7 @@ pub(super) async fn close_forks(State(admin): State<Admin>) -> Answer {
     .await
 }
 
-/// What the clock is to be; exactly one of these.
+/// The new state of the clock; exactly one of these.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewClock {

@@ -47,7 +47,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
         "ClearRegionBlockCache" => call.answer(&pb::ClearRegionBlockCacheResponse {
             stats: pb::CacheEvictionStats::default(),
         }),
-        // Nothing to report or to do: logs roll by themselves, compactions do not queue.
+        // Nothing to report or to do: logs roll automatically, compactions do not queue.
         "RollWALWriter"
         | "ClearCompactionQueues"
         | "UpdateConfiguration"
@@ -69,7 +69,7 @@ fn named(
     call: &Call<'_>,
     specifier: &pb::RegionSpecifier,
 ) -> Result<RegionHandle, RemoteException> {
-    // Unlike data calls these may come with an encoded name.
+    // Unlike data calls, these may use an encoded name.
     let full = match cluster.find_region(&specifier.value)? {
         Some(info) => info.region_name().into(),
         None => specifier.value.clone(),

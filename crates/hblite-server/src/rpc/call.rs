@@ -1,6 +1,6 @@
-//! One call: who sent it, how far it may go at once, and what memory it uses.
+//! One call: who sent it, how much work it may do at a time, and how much memory it uses.
 //!
-//! Work is what readers count: cells that were looked at (`RegionScan::allow_work`).
+//! Work is what readers count: cells that were examined (`RegionScan::allow_work`).
 
 use std::cell::{Cell, RefCell};
 use std::time::Instant;
@@ -20,54 +20,55 @@ use super::outgoing::Reply;
 use super::peer::Client;
 use crate::cluster::Cluster;
 
-/// What a quick call may use without a charge: its connection is charged for what is left of it.
+/// What a short call may use without a charge of its own: its connection is charged for the rest.
 const FREE_BYTES: usize = 64 * 1024;
-/// A message of this size decodes to a few times as much, which is not charged.
+/// A message of this size decodes to a few times its size, which is not charged.
 const SMALL_MESSAGE_BYTES: usize = 256;
-/// What another call is charged before it is begun.
+/// What any other call is charged before it begins.
 pub(super) const WORKING_BYTES: usize = 64 * 1024;
-/// The work of a quick call: half a millisecond, or one for cells that a filter judges.
+/// The work of a short call: half a millisecond, or one millisecond for cells that a filter
+/// evaluates.
 pub(super) const QUICK_WORK: u64 = 16 * 1024;
-/// The work after which a long call lets others go on.
+/// The work after which a long call yields to others.
 const SLICE_WORK: u64 = 128 * 1024;
-/// The work after which it is asked whether the call is still wanted.
+/// The work after which a call checks whether its client still waits.
 const STEP_WORK: u64 = 4 * 1024;
-/// The memory that so much work can fill at most, but for a cell that is larger.
+/// The maximum memory that this much work can fill, except for a single larger cell.
 const STEP_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a service answers.
 pub(crate) type Answer = std::result::Result<Reply, RemoteException>;
 
-/// What is left to do of a call.
+/// The rest of a call.
 pub(super) type Rest = Box<dyn FnOnce(&Cluster, &Call<'_>) -> Attempt + Send>;
 
-/// What came of a call so far.
+/// The result of a call so far.
 pub(super) enum Attempt {
     Done(Answer),
-    /// It would have to wait, or takes long: the rest is done on a thread.
+    /// It would have to wait, or takes long: a thread does the rest.
     Unfinished(Unfinished),
 }
 
-/// A call of which something is left to do.
+/// A call that is not finished.
 pub(super) struct Unfinished {
     pub(super) rest: Rest,
     pub(super) pace: Pace,
-    /// A part is done that would be lost if the rest were refused or given up.
+    /// Whether a part is done that would be lost if the rest were refused or abandoned.
     pub(super) must_end: bool,
 }
 
-/// How a call is done.
+/// Where a call runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// Where it was read: the connection waits meanwhile.
+    /// On the task that read it: the connection waits meanwhile.
     Quick,
     /// On a thread.
     Ordinary,
-    /// On one of few threads, by turns with others that read much.
+    /// On one of a few threads, taking turns with other long reads.
     Long,
 }
 
-/// A call that is to be answered.
+/// A call to be answered.
 #[derive(Debug)]
 pub(crate) struct Call<'c> {
     pub(crate) client: &'c Client,
@@ -76,19 +77,19 @@ pub(crate) struct Call<'c> {
     pub(crate) deadline: Option<Instant>,
     pace: Pace,
     link: &'c Link,
-    /// The work that is left before others get their turn.
+    /// The remaining work before it yields to others.
     work_left: Cell<u64>,
-    /// What was charged before the call was begun.
+    /// What was charged before the call began.
     working: RefCell<Option<MemoryCharge>>,
-    /// What it uses beside its answer, until it ends: for its messages, for what it writes, and for
-    /// rows that a filter judges.
+    /// What it uses in addition to its answer, until it ends: for its messages, for what it writes,
+    /// and for rows that a filter evaluates.
     decoded: RefCell<Option<MemoryCharge>>,
     held: RefCell<Option<MemoryCharge>>,
     collected: RefCell<Option<MemoryCharge>>,
 }
 
 impl<'c> Call<'c> {
-    /// A call of a connection; `working` is what it was charged for being begun.
+    /// A call of a connection; `working` is what it was charged to begin.
     pub(super) fn new(
         link: &'c Link,
         request: &'c Request,
@@ -110,12 +111,12 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// How it is done.
+    /// Where it runs.
     pub(super) fn pace(&self) -> Pace {
         self.pace
     }
 
-    /// Whether the connection waits while this is done, so that it must not take long.
+    /// Whether the connection waits meanwhile, so that it must not take long.
     pub(crate) fn is_quick(&self) -> bool {
         self.pace == Pace::Quick
     }
@@ -128,22 +129,22 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// So much work was done.
+    /// Records this much work.
     pub(super) fn note_work(&self, work: u64) {
         self.work_left.set(self.work_left.get().saturating_sub(work));
     }
 
-    /// The work that was not done.
+    /// The remaining work.
     pub(super) fn work_left(&self) -> u64 {
         self.work_left.get()
     }
 
-    /// Whether others are to go on before this does.
+    /// Whether others should run before this continues.
     pub(super) fn is_turn_over(&self) -> bool {
         self.work_left.get() == 0 && self.pace != Pace::Ordinary
     }
 
-    /// Refuses to go on if the client can no longer take the answer.
+    /// Fails if the client can no longer receive the answer.
     ///
     /// # Errors
     /// An exception that reaches no client.
@@ -154,7 +155,7 @@ impl<'c> Call<'c> {
         Err(RemoteException::new(class::CALL_DROPPED, "the client has gone"))
     }
 
-    /// Refuses to go on if the client has given up, too.
+    /// Also fails if the client has given up.
     ///
     /// # Errors
     /// As [`Call::check_is_wanted`].
@@ -165,7 +166,7 @@ impl<'c> Call<'c> {
         self.check_is_wanted()
     }
 
-    /// Makes a charge of the call so many bytes, if it is less.
+    /// Raises a charge of the call to this many bytes, if it is less.
     fn hold(
         &self,
         held: &RefCell<Option<MemoryCharge>>,
@@ -179,17 +180,17 @@ impl<'c> Call<'c> {
         Err(self.out_of_memory())
     }
 
-    /// Charges what a step of a reader may collect that has collected so much.
+    /// Charges what the next step of a reader may collect, given what it has collected.
     ///
     /// # Errors
-    /// `CallQueueTooBig` if it is not there.
+    /// `CallQueueTooBig` if there is no memory for it.
     pub(super) fn hold_collected(
         &self,
         collected: usize,
     ) -> std::result::Result<(), RemoteException> {
         match self.pace {
             Pace::Quick => Ok(()),
-            // What grows by copying is there twice for a moment.
+            // A buffer that grows by copying briefly exists twice.
             Pace::Ordinary | Pace::Long => self.hold(&self.collected, 2 * collected + STEP_BYTES),
         }
     }
@@ -199,7 +200,7 @@ impl<'c> Call<'c> {
         self.link.out_of_memory()
     }
 
-    /// Room for an answer.
+    /// Memory for an answer.
     fn room(&self) -> Room {
         let charge = self.working.borrow_mut().take().unwrap_or_else(|| self.link.memory.charge());
         Room::new(charge, if self.is_quick() { FREE_BYTES } else { 0 })
@@ -215,11 +216,11 @@ impl<'c> Call<'c> {
         self.decode(&self.request.message)
     }
 
-    /// The parameter, or a message in it. What it takes decoded is charged before it is.
+    /// The parameter, or a message in it. Its decoded size is charged before it is decoded.
     ///
     /// # Errors
-    /// `DoNotRetryIo` if the bytes are no such message; `CallQueueTooBig` if there is no memory for
-    /// it.
+    /// `DoNotRetryIo` if the bytes are not such a message; `CallQueueTooBig` if there is no memory
+    /// for it.
     pub(crate) fn decode<M: Message + Name + Default>(
         &self,
         message: &Bytes,
@@ -231,7 +232,7 @@ impl<'c> Call<'c> {
         Ok(frame::decode(message.clone())?)
     }
 
-    /// The cells beside the parameter, plain.
+    /// The cells that follow the parameter, decompressed.
     ///
     /// # Errors
     /// `DoNotRetryIo` if they cannot be decompressed, or are more than `size_max_bytes`;
@@ -251,11 +252,11 @@ impl<'c> Call<'c> {
         Ok(Bytes::from(plain))
     }
 
-    /// Charges what a write takes on its way to the memstore: its mutations, and the entry of the
-    /// log. `cells` are beside its message.
+    /// Charges what a write needs on its way to the memstore: its mutations, and the log entry.
+    /// `cells` follow its message.
     ///
     /// # Errors
-    /// `CallQueueTooBig` if it is not there.
+    /// `CallQueueTooBig` if there is no memory for it.
     pub(crate) fn hold_write(&self, cells: &Bytes) -> std::result::Result<(), RemoteException> {
         if self.is_quick() {
             return Ok(());
@@ -265,7 +266,7 @@ impl<'c> Call<'c> {
         self.hold(&self.held, plain + 2 * (cells.len() + self.request.message.len()))
     }
 
-    /// A writer of results as this client wants them.
+    /// A writer of results in this client's format.
     pub(crate) fn results(&self) -> ResultWriter {
         self.results_with(self.client.codec)
     }
@@ -275,12 +276,12 @@ impl<'c> Call<'c> {
         ResultWriter::new(codec, self.room())
     }
 
-    /// An answer without cells beside it.
+    /// An answer without separate cells.
     pub(crate) fn answer(&self, message: &impl Message) -> Answer {
         self.reply(message, Vec::new(), 0, self.room())
     }
 
-    /// An answer with the cells that `results` has beside it.
+    /// An answer with the separate cells of `results`.
     pub(crate) fn answer_with(&self, message: &impl Message, results: ResultWriter) -> Answer {
         let messages = results.messages_bytes();
         let (block, mut room) = results.into_block();
@@ -296,7 +297,7 @@ impl<'c> Call<'c> {
         self.reply(message, block, messages, room)
     }
 
-    /// `cells` is what cells take that are in the message.
+    /// `cells` is the size of the cells in the message.
     fn reply(
         &self,
         message: &impl Message,
@@ -306,7 +307,7 @@ impl<'c> Call<'c> {
     ) -> Answer {
         let size = block.capacity() + message.encoded_len();
         if !room.try_hold(size + cells) {
-            // What is no larger than its call may be the answer to a write, which is done.
+            // An answer no larger than its call may belong to a write that is already done.
             if cells > 0 || size > WORKING_BYTES + self.request.message.len() {
                 return Err(self.out_of_memory());
             }

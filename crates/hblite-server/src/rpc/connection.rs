@@ -1,12 +1,12 @@
-//! One connection: frames in, answers out, in whatever order they are ready.
+//! One connection: frames in, answers out, in the order in which they are ready.
 //!
-//! One task does all of it. It reads what is there, takes out whole frames, does the quick calls
-//! itself and hands the others over, and writes the answers that are ready in one go. So a client
-//! that sends one call after the other is answered without a thread being woken, and one that sends
-//! many at once costs few system calls. After some calls it lets other connections go on.
+//! One task does all of it. It reads what is available, extracts complete frames, runs the short
+//! calls itself, passes the others to threads, and writes the finished answers together. So a
+//! client that sends one call after another is answered without waking a thread, and one that sends
+//! many at once costs few system calls. After a number of calls it yields to other connections.
 //!
-//! Nothing is read while the client has too many calls open or leaves too many answers unread, or
-//! while there is no memory for what it sends: it is slowed down by its own socket.
+//! Nothing is read while the client has too many open calls or unread answers, or while there is no
+//! memory for what it sends: its own socket slows it down.
 
 use std::io;
 use std::sync::Arc;
@@ -27,19 +27,19 @@ use crate::cluster::Role;
 use crate::options::Limits;
 use crate::places::Place;
 
-/// A frame that comes more slowly than this, once it has had the time that a stall may take, is
-/// held back on purpose.
+/// A frame that arrives more slowly than this, after the time allowed for a stall, is being held
+/// back deliberately.
 const FRAME_BYTES_PER_SECOND_MIN: usize = 1024;
-/// What a quick call may need without having been charged for it.
+/// What a short call may need without a charge of its own.
 const QUICK_BYTES: usize = 64 * 1024;
-/// The connection's charge follows what it holds by steps of so many bytes.
+/// The connection's charge follows its memory in steps of this many bytes.
 const CHARGE_STEP: usize = 16 * 1024;
-/// A connection that there is no memory for looks again after this time.
+/// A connection without memory checks again after this time.
 const MEMORY_RETRY: Duration = Duration::from_millis(20);
-/// A frame that there has been no memory for so long is refused.
+/// A frame without memory for this long is refused.
 const MEMORY_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Serves one client until it goes, or has to make room before it has said who it is.
+/// Serves one client until it disconnects, or has to make room before it has identified itself.
 ///
 /// # Errors
 /// Those of the socket.
@@ -83,14 +83,14 @@ struct Connection {
     link: Arc<Link>,
     incoming: Incoming,
     output: Outgoing,
-    /// For what is read, and for the answers that have no charge of their own.
+    /// The charge for what is read, and for answers without their own charge.
     charge: MemoryCharge,
     turn: Turn,
-    /// Whether there was memory for a call when the last one was looked for.
+    /// Whether there was memory for a call at the last check.
     has_memory: bool,
-    /// Since when there has been no memory for the frame that is coming.
+    /// Since when there has been no memory for the incoming frame.
     starved_since: Option<Instant>,
-    /// Nothing more is read; what there is to send is sent.
+    /// Nothing more is read; pending answers are sent.
     is_ending: bool,
 }
 
@@ -103,7 +103,7 @@ impl Drop for Connection {
 impl Connection {
     async fn run(mut self, mut stream: TcpStream) -> io::Result<()> {
         let mut progress = Instant::now();
-        // When the frame began that is not whole, or we were ready for more of it.
+        // When the incomplete frame began, or when we were ready for more of it.
         let mut frame_began = progress;
         let (mut reader, mut writer) = stream.split();
         loop {
@@ -156,7 +156,7 @@ impl Connection {
         }
     }
 
-    /// Does the calls that are there, as far as may be. Says whether there were some.
+    /// Runs the available calls, as far as allowed. Returns whether there were any.
     async fn do_calls(&mut self) -> bool {
         let mut has_frames = false;
         while !self.is_ending && !self.is_full() {
@@ -187,7 +187,7 @@ impl Connection {
         has_frames
     }
 
-    /// Takes the answers that were made elsewhere, and lets calls go on that wait for the client.
+    /// Takes the answers finished by threads, and lets calls continue that wait for the client.
     fn take_answers(&mut self) {
         let (replies, parked) = self.link.take(self.output.size_bytes());
         self.output.extend(replies);
@@ -196,7 +196,7 @@ impl Connection {
         }
     }
 
-    /// Charges what the connection holds.
+    /// Charges the memory of the connection.
     fn settle(&mut self) {
         let held = self.incoming.block_bytes() + self.output.uncharged_bytes();
         let charged = held.next_multiple_of(CHARGE_STEP);
@@ -205,8 +205,8 @@ impl Connection {
         }
     }
 
-    /// Whether there is room for what comes next. A frame that there has been none for is refused
-    /// after a while.
+    /// Whether there is memory for what comes next. A frame without memory is refused after a
+    /// while.
     fn has_room(&mut self) -> bool {
         let others = self.output.uncharged_bytes();
         if self.has_memory && self.incoming.make_room(&mut self.charge, others) {
@@ -229,7 +229,7 @@ impl Connection {
         self.incoming.is_within_frame()
     }
 
-    /// When the connection is given up if nothing moves, or the frame does not come to its end.
+    /// When the connection is closed if nothing moves, or if the frame is not completed.
     fn patience(&self, progress: Instant, frame_began: Instant) -> Instant {
         let limits = self.limits();
         let bytes = self.incoming.pending_bytes();

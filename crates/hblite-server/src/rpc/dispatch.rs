@@ -1,10 +1,10 @@
-//! From a request to its service.
+//! Passes requests to their services.
 //!
-//! Quick calls are done where they were read: handing them to another thread would take longer than
-//! they do. Whatever they are, they may look at so many cells there and no more: what is not done
-//! by then goes to a thread with what it has. The others wait for a thread at once; when too many
-//! wait, or their memory is used up, they are refused (`CallQueueTooBigException`) and the client
-//! comes again.
+//! Short calls run on the task that read them, because passing them to another thread would take
+//! longer than the calls themselves. There they may examine only a limited number of cells: a call
+//! that is not finished by then continues on a thread with what it has. All other calls wait for a
+//! thread immediately; if too many wait, or memory is used up, they are refused
+//! (`CallQueueTooBigException`) and the client retries.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,11 +24,10 @@ use crate::faults::{Outcome, Verdict};
 use crate::options::Limits;
 use crate::places::Places;
 
-/// Calls that are done where they were read, one after the other, before other connections get
-/// their turn.
+/// Maximum number of consecutive calls on the reading task before other connections get their turn.
 const TURN_CALLS: u32 = 16;
 
-/// Does calls, and counts what waits.
+/// Runs calls, and counts the waiting ones.
 #[derive(Debug)]
 pub(crate) struct Dispatcher {
     handlers: Arc<Handlers>,
@@ -67,7 +66,7 @@ impl Dispatcher {
         self.handlers.cluster()
     }
 
-    /// What of it outlasts a rewind.
+    /// The part of it that survives a rewind.
     pub(super) fn shared(&self) -> &Shared {
         self.handlers.shared()
     }
@@ -81,7 +80,7 @@ impl Dispatcher {
         &self.shared().memory
     }
 
-    /// The connections that there are.
+    /// The places of connections.
     pub(crate) fn connections(&self) -> &Arc<Places> {
         &self.connections
     }
@@ -91,8 +90,8 @@ impl Dispatcher {
         self.handlers.queued_calls()
     }
 
-    /// Does the call, or sees to it that `link` gets the answer. `charge` is for the frame, if that
-    /// has memory of its own.
+    /// Runs the call, or makes sure that `link` gets the answer. `charge` is for the frame, if it
+    /// has its own memory.
     pub(super) fn dispatch(
         self: &Arc<Self>,
         link: &Arc<Link>,
@@ -128,7 +127,7 @@ impl Dispatcher {
         }
     }
 
-    /// Does a call that a fault happens to.
+    /// Runs a call affected by a fault.
     fn dispatch_faulty(
         self: &Arc<Self>,
         link: &Arc<Link>,
@@ -188,7 +187,7 @@ impl Dispatcher {
         }
     }
 
-    /// Lets a thread do the work, unless too much waits for one.
+    /// Passes the work to a thread, unless too many calls wait for one.
     fn queue(
         self: &Arc<Self>,
         link: &Arc<Link>,

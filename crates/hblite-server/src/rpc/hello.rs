@@ -1,4 +1,4 @@
-//! How a connection begins: the preamble, and the header that says who wants what.
+//! How a connection begins: the preamble, and the header with the user and the service.
 
 use hblite_wire::cell_block::{Codec, Compressor};
 use hblite_wire::exception::class;
@@ -12,12 +12,12 @@ use tokio::net::TcpStream;
 use super::peer::{Client, Service};
 use crate::cluster::{Role, Shared};
 
-/// Longest connection header.
+/// Maximum size of a connection header.
 const HEADER_SIZE_MAX: usize = 1024 * 1024;
-/// What a connection takes that has said nothing yet: its task and the buffers of the system's.
+/// The memory of a connection that has sent nothing yet: its task and the system's buffers.
 const CONNECTION_BYTES: usize = 4 * 1024;
 
-/// Reads what a client sends first. `None` if it has had its answer, or gets none.
+/// Reads what a client sends first. `None` if it has been answered already, or gets no answer.
 ///
 /// # Errors
 /// Those of the socket.
@@ -75,13 +75,13 @@ pub(super) async fn shake_hands(
     Ok(client_of(&header, cluster, role, stream))
 }
 
-/// Reads a length and as many bytes; `None` if they are too many, or there is no memory for them.
+/// Reads a length and that many bytes; `None` if they are too many, or there is no memory for them.
 async fn read_block(
     stream: &mut TcpStream,
     charge: &mut MemoryCharge,
 ) -> std::io::Result<Option<Vec<u8>>> {
     let length = stream.read_u32().await? as usize;
-    // What it becomes when it is decoded is as large again.
+    // Decoded, it takes the same size again.
     if length > HEADER_SIZE_MAX || !charge.try_resize(CONNECTION_BYTES + 2 * length) {
         return Ok(None);
     }
@@ -94,8 +94,8 @@ async fn read_block(
     Ok(Some(block))
 }
 
-/// The client with this header; `None` if it wants what hblite does not have. HBase, too, closes
-/// the connection then without a word.
+/// The client with this header; `None` if it requests something that hblite does not have. HBase,
+/// too, then closes the connection without a message.
 fn client_of(
     header: &pb::ConnectionHeader,
     cluster: &Shared,

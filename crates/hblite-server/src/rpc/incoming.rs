@@ -1,8 +1,8 @@
-//! Bytes from a client, cut into frames.
+//! Bytes from a client, divided into frames.
 //!
-//! What a length announces is not allocated. Small frames come in a buffer that grows with what is
-//! read at once; a large one gets memory of its own, which grows as its bytes arrive and is charged
-//! before it does. If there is none, the call is refused and the rest of its frame is skipped.
+//! An announced length allocates nothing. Small frames arrive in a buffer that grows with the
+//! reads; a large frame gets its own memory, which grows as its bytes arrive and is charged before
+//! it grows. If there is none, the call is refused and the rest of its frame is skipped.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use hblite_wire::RemoteException;
@@ -13,13 +13,13 @@ use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// What is read at once, at least and at most.
+/// Minimum and maximum size of a read.
 const READ_SIZE_MIN: usize = 4 * 1024;
 const READ_SIZE_MAX: usize = 64 * 1024;
-/// A frame of more bytes gets memory of its own.
+/// A larger frame gets its own memory.
 const SMALL_FRAME_MAX: usize = READ_SIZE_MAX - LENGTH_SIZE;
 
-/// What has been read and not been taken.
+/// What has been read but not taken.
 #[derive(Debug)]
 pub(super) struct Incoming {
     input: BytesMut,
@@ -32,7 +32,7 @@ pub(super) struct Incoming {
     frame_size_max: usize,
 }
 
-/// A frame that has begun to come.
+/// A frame that has begun to arrive.
 #[derive(Debug)]
 struct Large {
     bytes: Vec<u8>,
@@ -40,7 +40,7 @@ struct Large {
     room: Room,
 }
 
-/// A whole frame, without its length, and the charge for it if it has memory of its own.
+/// A complete frame, without its length, and its charge if it has its own memory.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) bytes: Bytes,
@@ -59,7 +59,7 @@ impl Incoming {
         }
     }
 
-    /// Memory in use, but for that of a large frame.
+    /// Memory in use, without that of a large frame.
     pub(super) fn block_bytes(&self) -> usize {
         self.block_bytes
     }
@@ -74,10 +74,9 @@ impl Incoming {
         self.pending_bytes() > 0 || self.passed_over > 0
     }
 
-    /// The next frame, if it is whole.
+    /// The next frame, if it is complete.
     ///
-    /// # Errors
-    /// What to tell a client whose frame is too long.
+    /// The error for a client whose frame is too long.
     pub(super) fn next_frame(
         &mut self,
         account: &Arc<MemoryAccount>,
@@ -118,7 +117,7 @@ impl Incoming {
         Some(Frame { bytes: self.input.split_to(length).freeze(), charge: None })
     }
 
-    /// Moves what has come of a large frame to the memory that it has.
+    /// Moves what has arrived of a large frame to its own memory.
     fn fill_large(&mut self) {
         let Some(large) = &mut self.large else { return };
         let count = self.input.len().min(large.length - large.bytes.len());
@@ -129,8 +128,8 @@ impl Incoming {
         }
     }
 
-    /// Makes room for what comes next: as much as has come, not as much as is announced. False if
-    /// there is no memory; `charge` is for what is here and for `others` bytes.
+    /// Reserves memory for what comes next: as much as has arrived, not as much as was announced.
+    /// False if there is no memory; `charge` covers what is here and `others` bytes.
     pub(super) fn make_room(&mut self, charge: &mut MemoryCharge, others: usize) -> bool {
         self.fill_large();
         if let Some(large) = &mut self.large {
@@ -140,7 +139,7 @@ impl Incoming {
                 && (has_space || large.room.try_grow_to(&mut large.bytes, needed, large.length));
         }
         if self.input.is_empty() && self.block_bytes > 4 * self.read_size {
-            // A connection that has become quiet keeps little.
+            // An idle connection keeps little memory.
             (self.input, self.block_bytes) = (BytesMut::new(), 0);
         }
         if self.input.capacity() - self.input.len() >= self.read_size / 4 {
@@ -155,7 +154,7 @@ impl Incoming {
         true
     }
 
-    /// Reads what is there, into the room that was made. Nothing is lost if it is cancelled.
+    /// Reads what is available into the reserved memory. Nothing is lost if it is cancelled.
     ///
     /// # Errors
     /// Those of the socket.
@@ -181,8 +180,8 @@ impl Incoming {
         self.passed_over -= count;
     }
 
-    /// Gives up the large frame that is coming, and passes over what is left of it. Gives the id of
-    /// its call, if that is known.
+    /// Drops the incoming large frame, and skips the rest of it. Returns the id of its call, if
+    /// known.
     pub(super) fn refuse_frame(&mut self) -> Option<u32> {
         let large = self.large.take()?;
         let front = if large.bytes.is_empty() { &self.input[..] } else { &large.bytes[..] };
@@ -192,7 +191,7 @@ impl Incoming {
         id
     }
 
-    /// Whether a large frame is coming.
+    /// Whether a large frame is arriving.
     pub(super) fn has_large_frame(&self) -> bool {
         self.large.is_some()
     }
@@ -214,7 +213,7 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// Frames of these lengths, each of one byte again and again.
+    /// Frames of these lengths, each of one repeated byte.
     fn frames(lengths: &[usize]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (index, length) in lengths.iter().enumerate() {

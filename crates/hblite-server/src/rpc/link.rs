@@ -1,4 +1,4 @@
-//! One connection as its calls know it: the client, the answers that are ready, the memory in use.
+//! A connection as its calls see it: the client, the finished answers, the memory in use.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use tokio::sync::Notify;
 use super::outgoing::Reply;
 use super::peer::Client;
 
-/// A call that waits until its client has taken answers.
+/// A call that waits until its client has read answers.
 pub(super) trait Parked: Debug + Send {
-    /// Lets it go on.
+    /// Lets it continue.
     fn resume(self: Box<Self>);
 }
 
-/// A connection with a client behind it.
+/// A connection of a client.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) client: Client,
@@ -30,18 +30,18 @@ pub(super) struct Link {
 
 #[derive(Debug, Default)]
 struct Ready {
-    /// Answers that were made elsewhere, and their bytes.
+    /// Answers finished by threads, and their bytes.
     replies: Vec<Reply>,
     size_bytes: usize,
-    /// Bytes that the connection has taken and not sent.
+    /// Bytes that the connection has taken but not sent.
     unsent_bytes: usize,
-    /// Calls that wait until the client has taken answers.
+    /// Calls that wait until the client has read answers.
     parked: Vec<Box<dyn Parked>>,
-    /// Calls that were handed over and are not answered.
+    /// Calls that were passed to threads and are not answered.
     open_calls: usize,
-    /// The connection is to end at once.
+    /// The connection must end immediately.
     is_cut: bool,
-    /// It has ended and takes no answers.
+    /// It has ended and accepts no answers.
     is_gone: bool,
 }
 
@@ -51,7 +51,7 @@ impl Link {
         Self { client, memory, unsent_max_bytes, ready, is_ready }
     }
 
-    /// A call was handed over.
+    /// A call was passed to a thread.
     pub(super) fn begin(&self) {
         self.ready.lock().open_calls += 1;
     }
@@ -68,7 +68,7 @@ impl Link {
         self.is_ready.notify_one();
     }
 
-    /// The connection ends without another word.
+    /// Ends the connection without sending anything else.
     pub(super) fn cut(&self) {
         self.ready.lock().is_cut = true;
         self.is_ready.notify_one();
@@ -78,7 +78,7 @@ impl Link {
         self.ready.lock().is_cut
     }
 
-    /// Whether it takes no more answers.
+    /// Whether it accepts no more answers.
     pub(super) fn is_gone(&self) -> bool {
         self.ready.lock().is_gone
     }
@@ -92,8 +92,8 @@ impl Link {
         self.is_ready.notified().await;
     }
 
-    /// Takes the answers that are ready, by a connection that has so much to send already; and the
-    /// calls that can go on, if it has taken what there was.
+    /// Takes the finished answers, for a connection that already has this much to send; and the
+    /// calls that can continue, if it took all of them.
     pub(super) fn take(&self, unsent_bytes: usize) -> (Vec<Reply>, Vec<Box<dyn Parked>>) {
         let mut ready = self.ready.lock();
         ready.unsent_bytes = unsent_bytes + std::mem::take(&mut ready.size_bytes);
@@ -103,8 +103,8 @@ impl Link {
         (replies, parked)
     }
 
-    /// Keeps the call until the client has taken answers, if it has too many to take; gives it back
-    /// if not.
+    /// Keeps the call until the client has read answers, if it has too many unread; otherwise
+    /// returns it.
     pub(super) fn park<P: Parked + 'static>(&self, call: P) -> Option<P> {
         let mut ready = self.ready.lock();
         if ready.size_bytes + ready.unsent_bytes <= self.unsent_max_bytes || ready.is_gone {
@@ -114,7 +114,7 @@ impl Link {
         None
     }
 
-    /// Ends it: what was to be sent, and what waits for the client, is dropped.
+    /// Ends it: pending answers, and calls that wait for the client, are dropped.
     pub(super) fn close(&self) {
         let mut ready = self.ready.lock();
         ready.is_gone = true;

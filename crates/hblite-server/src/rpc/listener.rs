@@ -1,7 +1,7 @@
 //! Accepts connections on one port.
 //!
-//! A [`Port`] can be closed and opened again: closed, it refuses connections like an unused
-//! port, and no other process gets it meanwhile.
+//! A [`Port`] can be closed and opened again. While closed, it refuses connections like an unused
+//! port, but no other process can take it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,11 +18,11 @@ use super::connection;
 use super::dispatch::Dispatcher;
 use crate::cluster::Role;
 
-/// How long nothing is accepted after the system has refused to, as when files run out.
+/// How long to wait after `accept` has failed, for example for lack of file descriptors.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(50);
-/// After this silence the system asks whether the client is still there.
+/// Idle time after which the system probes whether the client is still there.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
-/// Connections that the system keeps until they are accepted.
+/// The backlog of connections that are not accepted yet.
 const BACKLOG: i32 = 1024;
 /// How long a close waits for the tasks of connections, which end at their next step.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -63,7 +63,7 @@ impl Listener {
     }
 }
 
-/// A socket that has the address and does not listen.
+/// A socket that holds the address without listening.
 fn reserve(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     socket.set_reuse_address(true)?;
@@ -89,7 +89,7 @@ enum State {
     Closed {
         reserved: Socket,
     },
-    /// It could not be closed or opened as wanted.
+    /// It could not be closed or opened as requested.
     Failed,
 }
 
@@ -110,7 +110,7 @@ impl Port {
         Ok(Self { address, role, dispatcher, state })
     }
 
-    /// Ends every connection, in the middle of whatever they do, and takes no more.
+    /// Ends every connection, whatever it is doing, and accepts no more.
     ///
     /// # Errors
     /// `TimedOut` if connections do not end; those of the socket.
@@ -127,7 +127,7 @@ impl Port {
         Ok(())
     }
 
-    /// Serves again what connects.
+    /// Accepts connections again.
     ///
     /// # Errors
     /// Those of the socket.
@@ -155,7 +155,7 @@ fn start(runtime: &Handle, listener: Listener, dispatcher: &Arc<Dispatcher>, rol
     State::Open { stop, has_ended }
 }
 
-/// Serves the port until it is to stop; with it go its connections.
+/// Serves the port until it must stop, which also ends its connections.
 async fn accept(
     listener: Listener,
     dispatcher: Arc<Dispatcher>,
@@ -170,14 +170,14 @@ async fn accept(
                     let Some(place) = dispatcher.connections().enter() else { continue };
                     let dispatcher = Arc::clone(&dispatcher);
                     connections.spawn(async move {
-                        // What fails is the client's connection, and only that.
+                        // An error only ends the client's connection.
                         if prepare(&stream).is_ok() {
                             let _ = connection::serve(stream, dispatcher, role, place).await;
                         }
                     });
                 }
                 Err(_) => {
-                    // Perhaps the system has no more for this process.
+                    // Perhaps the process has reached its limit of descriptors.
                     dispatcher.connections().evict();
                     tokio::time::sleep(PAUSE_AFTER_ERROR).await;
                 }

@@ -1,9 +1,9 @@
 //! HBase's RPC over sockets.
 //!
 //! - `listener` accepts connections; `connection` reads frames (`incoming`) and writes answers
-//!   (`outgoing`); `link` is what its calls know of it
-//! - `peer` is the client of a connection, `call` one of its requests; `dispatch` finds the
-//!   service, on the connection's own task if the call is quick, on a thread (`work`) if it may
+//!   (`outgoing`); `link` is what its calls see of it
+//! - `peer` is the client of a connection, `call` one of its requests; `dispatch` calls the
+//!   service, on the connection's own task if the call is short, on a thread (`work`) if it may
 //!   take long
 //! - `client`, `admin`, `master`, `registry`: a service each
 
@@ -28,7 +28,7 @@ use self::call::Call;
 pub(crate) use dispatch::Dispatcher;
 pub(crate) use listener::{Listener, Port};
 
-/// What HBase says of a method that it does not have.
+/// HBase's error for an unknown method.
 fn no_such_method(call: &Call<'_>) -> RemoteException {
     let method = call.request.method();
     let service = call.client.service;

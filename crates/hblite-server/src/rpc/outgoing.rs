@@ -8,16 +8,16 @@ use hblite_wire::RemoteException;
 use hblite_wire::frame::Response;
 use hblite_wire::memory::MemoryCharge;
 
-/// Buffers that are written at once.
+/// Number of buffers in one write.
 const BUFFERS_MAX: usize = 64;
-/// What a buffer takes beside its bytes.
+/// The memory of a buffer in addition to its bytes.
 const OVERHEAD: usize = 64;
 
-/// An answer, and the memory that it is charged to.
+/// An answer, and its charge.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(super) response: Response,
-    /// `None` if it is small: the connection's own charge has it then.
+    /// `None` if it is small: then the connection's own charge covers it.
     pub(super) charge: Option<MemoryCharge>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Outgoing {
     size_bytes: usize,
     /// Bytes that were sent, or are to be, since the beginning.
     pushed_bytes: u64,
-    /// The charges of replies, each with the place behind its last byte.
+    /// The charges of replies, each with the position after its last byte.
     charges: VecDeque<(u64, MemoryCharge)>,
     charged_bytes: usize,
 }
@@ -55,7 +55,7 @@ impl Outgoing {
         self.size_bytes
     }
 
-    /// Memory that replies take beside what they are charged for.
+    /// Memory of replies that their charges do not cover.
     pub(super) fn uncharged_bytes(&self) -> usize {
         (self.size_bytes + self.buffers.len() * OVERHEAD).saturating_sub(self.charged_bytes)
     }
@@ -78,13 +78,14 @@ impl Outgoing {
         replies.into_iter().for_each(|reply| self.push(reply));
     }
 
-    /// What is to be written next.
+    /// What to write next.
     pub(super) fn slices(&self) -> Vec<IoSlice<'_>> {
         let buffers = self.buffers.iter().take(BUFFERS_MAX);
         buffers.map(|buffer| IoSlice::new(buffer)).collect()
     }
 
-    /// So many bytes were written. Memory is given back with the last byte of its reply.
+    /// Records that this many bytes were written. The charge of a reply is released with its last
+    /// byte.
     pub(super) fn advance(&mut self, mut written: usize) {
         self.size_bytes -= written;
         let sent = self.pushed_bytes - self.size_bytes as u64;

@@ -1,4 +1,4 @@
-//! The client of a connection and the service it asked for, as its header describes them.
+//! The client of a connection and the requested service, as its header describes them.
 
 use hblite_wire::cell_block::{Codec, Compressor};
 
@@ -42,7 +42,7 @@ pub(crate) struct Client {
     pub(crate) compressor: Option<Compressor>,
     /// Major and minor version of a Java client.
     pub(crate) version: Option<(u32, u32)>,
-    /// The host that this client is given for servers.
+    /// The host name of servers for this client.
     pub(crate) host: String,
     /// The name of the server that it talks to.
     pub(crate) server: String,

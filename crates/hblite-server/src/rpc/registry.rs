@@ -8,7 +8,7 @@ use super::call::{Answer, Call};
 use super::no_such_method;
 use crate::cluster::{Cluster, Role};
 
-/// "Not known", which is what HBase's registry says.
+/// "Unknown", as in HBase's registry.
 const NO_SEQUENCE_NUMBER: i64 = -1;
 
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {

@@ -1,9 +1,9 @@
-//! Calls that are done on threads.
+//! Calls that run on threads.
 //!
-//! There are two lanes. Ordinary calls wait for one of the handlers. Those that read much share a
-//! few of them and go by turns: each reads for some milliseconds and then waits behind the others.
-//! So however many of them there are, handlers are left for everybody else, and a read of middling
-//! size does not wait until large ones are through.
+//! There are two lanes. Ordinary calls wait for one of the handlers. Long reads share a few of them
+//! and take turns: each reads for a few milliseconds and then goes to the end of the queue. So
+//! however many there are, handlers are left for other calls, and a medium read does not wait until
+//! large ones are done.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,7 +29,7 @@ use crate::statistics::SlowCall;
 pub(super) struct Handlers {
     cluster: CurrentCluster,
     queued_calls: AtomicUsize,
-    /// How many calls that read much go on at once.
+    /// How many long reads run concurrently.
     long_calls: Arc<Semaphore>,
 }
 
@@ -39,12 +39,12 @@ impl Handlers {
         Self { cluster, queued_calls: AtomicUsize::new(0), long_calls }
     }
 
-    /// The cluster over the store as it is now.
+    /// The cluster over the current store.
     pub(super) fn cluster(&self) -> Arc<Cluster> {
         self.cluster.get()
     }
 
-    /// What of it outlasts a rewind.
+    /// The part of it that survives a rewind.
     pub(super) fn shared(&self) -> &Shared {
         self.cluster.shared()
     }
@@ -63,22 +63,21 @@ impl Handlers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Answered,
-    /// The connection is cut instead.
+    /// The connection is closed instead.
     Cut,
 }
 
-/// A request in memory of its own, and the charge for it.
+/// A request in its own memory, and its charge.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) request: Request,
-    /// When it was handed over.
+    /// When it was passed to a thread.
     since: Instant,
     _charge: MemoryCharge,
 }
 
 impl Held {
-    /// Keeps a request for longer than it is being read; `charge` is for its frame if that has
-    /// memory of its own.
+    /// Keeps a request beyond the read; `charge` is for its frame if that has its own memory.
     ///
     /// # Errors
     /// `CallQueueTooBig` if there is no memory for it.
@@ -91,7 +90,7 @@ impl Held {
             return Ok(Self { request, since: Instant::now(), _charge: charge });
         }
         let mut charge = link.memory.charge();
-        // Decoded, a header takes some hundred bytes more.
+        // Decoded, a header takes a few hundred bytes more.
         if !charge.try_resize(request.message.len() + request.cells.len() + size_of::<Work>() + 512)
         {
             return Err(link.out_of_memory());
@@ -100,10 +99,10 @@ impl Held {
     }
 }
 
-/// What a thread is to do of a call.
+/// The part of a call for a thread.
 pub(super) struct Work {
     pub(super) handlers: Arc<Handlers>,
-    /// As it was when the call began: it ends in the state in which it began.
+    /// As it was when the call began, so that the call ends in the same state.
     pub(super) cluster: Arc<Cluster>,
     pub(super) link: Arc<Link>,
     pub(super) held: Held,
@@ -123,7 +122,7 @@ impl std::fmt::Debug for Work {
 }
 
 impl Work {
-    /// Has it done by a thread.
+    /// Runs it on a thread.
     pub(super) fn submit(self) {
         if self.pace != Pace::Long {
             tokio::task::spawn_blocking(move || self.run());
@@ -132,7 +131,7 @@ impl Work {
         let turns = Arc::clone(&self.handlers.long_calls);
         let runtime = tokio::runtime::Handle::current();
         runtime.spawn(async move {
-            // It is never closed; without a turn there would be no bound, and no harm.
+            // It is never closed; without a turn there would only be no bound.
             let turn = turns.acquire_owned().await.ok();
             tokio::task::spawn_blocking(move || {
                 self.run();
@@ -145,7 +144,7 @@ impl Work {
         drop(self.waiting.take());
         let is_late = || self.deadline.is_some_and(|deadline| deadline < Instant::now());
         if !self.must_end && (self.link.is_gone() || is_late()) {
-            // The client has given up, and would not know what to do with an answer.
+            // The client has given up and would ignore an answer.
             self.link.end(None);
             return;
         }
@@ -228,7 +227,7 @@ pub(super) fn too_many_calls(link: &Link) -> RemoteException {
     RemoteException::new(class::CALL_QUEUE_TOO_BIG, message)
 }
 
-/// A fault of ours must neither leave the client waiting nor end its connection.
+/// A bug in the server must neither leave the client waiting nor end its connection.
 pub(super) fn attempt(request: &Request, work: impl FnOnce() -> Attempt) -> Attempt {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let message = format!("{} failed in the server", request.method());
@@ -236,7 +235,7 @@ pub(super) fn attempt(request: &Request, work: impl FnOnce() -> Attempt) -> Atte
     })
 }
 
-/// The answer as it is sent. The call is counted, and logged if that is wanted.
+/// The answer to send. The call is counted, and logged if requested.
 pub(super) fn finish(cluster: &Cluster, call: &Call<'_>, begin: Instant, answer: Answer) -> Reply {
     let took = begin.elapsed();
     let method = call.request.method();

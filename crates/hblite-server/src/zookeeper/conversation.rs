@@ -16,16 +16,16 @@ use super::watches::{EventType, WatchKind, Watches};
 use super::znodes::Tree;
 use hblite_wire::jute::{Decoder, Encoder, Malformed};
 
-/// `xid` of events, which answer no request.
+/// `xid` of events, which belong to no request.
 const EVENT_XID: i32 = -1;
 /// `Watcher.Event.KeeperState.SyncConnected`.
 const STATE_CONNECTED: i32 = 3;
-/// Everybody may read.
+/// Everyone may read.
 const PERMISSION_READ: i32 = 1;
 /// A multi with more parts is refused.
 const MULTI_PARTS_MAX: usize = 10_000;
 
-/// What becomes of the connection after an answer.
+/// What happens to the connection after an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// More requests may come.
@@ -40,7 +40,7 @@ pub(super) enum Next {
 #[derive(Debug)]
 pub(super) struct Conversation {
     shim: Arc<Shim>,
-    /// The address at which the client arrived, which is the one that it is given.
+    /// The address at which the client connected, which is also the one it gets.
     reached: SocketAddr,
     seen: u64,
     tree: Tree,
@@ -55,7 +55,7 @@ impl Conversation {
         Self { shim, reached, seen, tree, watches: Watches::default(), out: Encoder::default() }
     }
 
-    /// Looks at the cluster anew if it changed, and writes the events that the client waits for.
+    /// Reloads the cluster if it has changed, and writes the events that the client waits for.
     pub(super) fn look_again(&mut self) {
         if self.shim.change_number() == self.seen {
             return;
@@ -71,7 +71,7 @@ impl Conversation {
         self.tree = tree;
     }
 
-    /// Nodes of the tree that the client is shown.
+    /// Number of nodes in the client's tree.
     pub(super) fn node_count(&self) -> usize {
         self.tree.len()
     }
@@ -79,7 +79,7 @@ impl Conversation {
     /// Answers one frame.
     ///
     /// # Errors
-    /// [`Malformed`] if it is no request; the connection cannot go on then.
+    /// [`Malformed`] if it is not a request; the connection cannot continue then.
     pub(super) fn answer(&mut self, frame: &[u8]) -> Result<Next, Malformed> {
         self.look_again();
         let mut body = Decoder::new(frame);
@@ -93,7 +93,7 @@ impl Conversation {
             out.int(xid).long(zxid).int(0);
             result = self.operate(operation, &mut body, out);
         });
-        // Events that the request itself fires stand before its answer.
+        // Events that the request itself fires precede its answer.
         let events = std::mem::take(&mut self.out);
         if !events.as_slice().is_empty() {
             let answer = out.as_slice()[start..].to_vec();
@@ -114,7 +114,7 @@ impl Conversation {
         }
     }
 
-    /// Does one operation and writes the body of its answer.
+    /// Runs one operation and writes the body of its answer.
     fn operate(
         &mut self,
         operation: i32,
@@ -176,7 +176,7 @@ impl Conversation {
         let is_there = self.tree.contains(path);
         let reads_children = matches!(operation, code::GET_CHILDREN | code::GET_CHILDREN2);
         let kind = if reads_children { WatchKind::Children } else { WatchKind::Data };
-        // A node that is not there can be waited for with `exists` alone.
+        // Only `exists` can wait for a missing node.
         let may_watch = is_there || operation == code::EXISTS;
         if watches && may_watch && !self.watches.set(kind, path) {
             return Ok(Err(ErrorCode::Throttled));
@@ -216,7 +216,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// All or nothing: where one part cannot be done, each part answers an error.
+    /// All or nothing: if one part fails, each part returns an error.
     fn multi(
         &self,
         body: &mut Decoder<'_>,
@@ -248,7 +248,7 @@ impl Conversation {
         Ok(Ok(()))
     }
 
-    /// `getData` and `getChildren` at once, each with its own result.
+    /// `getData` and `getChildren` together, each with its own result.
     fn multi_read(
         &mut self,
         body: &mut Decoder<'_>,
@@ -267,7 +267,7 @@ impl Conversation {
                 out.truncate(start);
                 write_part_error(out, error as i32);
             }
-            // A page of children named again and again must not fill the memory.
+            // A list of children requested many times must not fill the memory.
             if out.len() > super::FRAME_BYTES_MAX {
                 return Err(Malformed { what: "multi whose answer fits a frame" });
             }
@@ -276,7 +276,7 @@ impl Conversation {
         Ok(Ok(()))
     }
 
-    /// The watches of a client that comes back: what changed while it was away fires at once.
+    /// The watches of a client that reconnects: changes made meanwhile fire immediately.
     fn set_watches(
         &mut self,
         operation: i32,
@@ -344,7 +344,7 @@ impl Conversation {
         if !self.watches.set(kind, path) {
             return Ok(Err(ErrorCode::Throttled));
         }
-        // Its answer carries the error once more.
+        // Its answer repeats the error.
         out.int(0);
         Ok(Ok(()))
     }
@@ -391,7 +391,7 @@ fn write_event(out: &mut Encoder, event: EventType, path: &str) {
     });
 }
 
-/// Anybody may come, with a name or without one; schemes that need a check are refused.
+/// Anyone may connect, with or without a name; schemes that need a check are refused.
 fn authenticate(body: &mut Decoder<'_>) -> Result<Result<(), ErrorCode>, Malformed> {
     body.int()?;
     let scheme = body.string()?;

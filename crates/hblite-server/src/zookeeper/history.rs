@@ -1,7 +1,7 @@
 //! Transaction ids and versions of the nodes: what makes a `Stat`.
 //!
-//! Invariant: ids only grow, also from one run of the server to the next one, because they begin at
-//! the clock's second. Two trees that differ have two ids.
+//! Invariant: ids only grow, also from one run of the server to the next, because they begin at the
+//! clock's second. Different trees have different ids.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ pub(super) struct History {
 impl History {
     /// An empty one that starts at `now_ms`.
     pub(super) fn new(now_ms: i64) -> Self {
-        // As ZooKeeper: the upper half is an epoch, the lower half counts.
+        // As in ZooKeeper: the upper half is an epoch, the lower half counts.
         Self { zxid: (now_ms / 1000) << 32, tree: None, nodes: HashMap::new() }
     }
 
@@ -40,7 +40,7 @@ impl History {
         self.zxid
     }
 
-    /// Notes in what `tree` differs from the one before.
+    /// Records how `tree` differs from the previous one.
     pub(super) fn note(&mut self, tree: Tree, now_ms: i64) {
         if self.tree.as_ref() == Some(&tree) {
             return;
@@ -87,17 +87,17 @@ impl History {
         }
     }
 
-    /// How often the data of a node changed; 0 for what is not there.
+    /// How often the data of a node changed; 0 for a missing node.
     pub(super) fn version(&self, path: &str) -> i32 {
         self.nodes.get(path).map_or(0, |node| node.version)
     }
 
-    /// When the data of a node changed last; 0 for what is not there.
+    /// When the data of a node last changed; 0 for a missing node.
     pub(super) fn modified_zxid(&self, path: &str) -> i64 {
         self.nodes.get(path).map_or(0, |node| node.modified_zxid)
     }
 
-    /// When the children of a node changed last; 0 for what is not there.
+    /// When the children of a node last changed; 0 for a missing node.
     pub(super) fn children_zxid(&self, path: &str) -> i64 {
         self.nodes.get(path).map_or(0, |node| node.children_zxid)
     }
@@ -113,7 +113,7 @@ impl History {
             .int(node.version)
             .int(node.children_version)
             .int(0)
-            // Somebody's session, as the server itself holds what is ephemeral.
+            // Some session, since the server itself holds the ephemeral nodes.
             .long(i64::from(is_ephemeral(path)))
             .int(count(tree.data(path).map_or(0, <[u8]>::len)))
             .int(count(tree.children(path).len()))
@@ -121,7 +121,7 @@ impl History {
     }
 }
 
-/// In what one tree differs from the one before.
+/// How one tree differs from the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change<'a> {
     Created(&'a str),

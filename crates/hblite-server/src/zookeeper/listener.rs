@@ -1,8 +1,8 @@
 //! Connections: frames in, frames out, and what ends one.
 //!
 //! A connection ends when its client closes its session, is silent for longer than the session's
-//! time-out, does not take its answers for as long, sends what is no frame, or attaches to the
-//! session anew elsewhere. Dropping the future of [`Shim::serve`] ends them all.
+//! timeout, does not read its answers for as long, sends something that is not a frame, or attaches
+//! to the session from another connection. Dropping the future of [`Shim::serve`] ends them all.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,27 +22,28 @@ use super::{FRAME_BYTES_MAX, Shim, words};
 use crate::places::{Place, Places};
 use hblite_wire::jute::{Decoder, Encoder, Malformed};
 
-/// More connections than this are closed at once, or end one that has not said who it is.
+/// Further connections are closed immediately, or end one that has not identified itself.
 const CONNECTIONS_MAX: usize = 10_000;
-/// The memory that one may use: a frame that comes, its copy, and its answer.
+/// The memory that one may use: an incoming frame, its copy, and its answer.
 const CONNECTION_BYTES_MAX: usize = 4 * FRAME_BYTES_MAX;
-/// What it takes beside its buffers, and for each node of the tree that it has been shown.
+/// The memory of a connection in addition to its buffers, and per node of the tree that it has
+/// seen.
 const CONNECTION_BYTES: usize = 4 * 1024;
 const NODE_BYTES: usize = 256;
-/// Room for the answer to a short request; a longer one may ask for as much as a frame can hold.
+/// Memory for the answer to a short request; a longer one may need as much as a frame can hold.
 const SHORT_REQUEST_MAX: usize = 1024;
 const SHORT_ANSWER_MAX: usize = 64 * 1024;
-/// What is read at once.
+/// Size of a read.
 const READ_SIZE: usize = 4 * 1024;
-/// A client says within this time who it is.
+/// Time in which a client must identify itself.
 const HELLO_WITHIN: Duration = Duration::from_secs(10);
 /// Answers to pipelined requests are sent at the latest when they are this long.
 const SEND_FROM_BYTES: usize = 256 * 1024;
-/// What `accept` waits after it failed, as it does without file descriptors.
+/// How long to wait after `accept` has failed, for example for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 impl Shim {
-    /// Answers clients until the future is dropped; `memory` is what they may use.
+    /// Answers clients until the future is dropped; `memory` is their budget.
     pub(crate) async fn serve(self: Arc<Self>, listener: TcpListener, memory: Arc<MemoryBudget>) {
         let places = Places::new(CONNECTIONS_MAX);
         let mut connections = JoinSet::new();
@@ -79,7 +80,7 @@ impl Drop for Counted {
     }
 }
 
-/// A connection reports its end to its client only.
+/// A connection reports its end only to its client.
 async fn connection(shim: Arc<Shim>, stream: TcpStream, place: Place, charge: MemoryCharge) {
     let counted = Counted::new(Arc::clone(&shim));
     let _ = converse(shim, stream, &place, charge).await;
@@ -146,7 +147,7 @@ async fn connect(
         let wanted_ms = request.int()?;
         let id = request.long()?;
         let password = request.buffer()?;
-        // Clients before ZooKeeper 3.4, and today's of Go, do not say whether they only read.
+        // Clients before ZooKeeper 3.4, and today's Go client, do not say whether they only read.
         let says_read_only = !request.is_empty();
         Ok((wanted_ms, id, password, says_read_only))
     };
@@ -165,7 +166,7 @@ async fn connect(
     }
     let mut answer = Encoder::default();
     answer.frame(|out| {
-        // Time-out and id 0 say that the session has expired.
+        // Timeout and id 0 mean that the session has expired.
         let name = session.as_ref().map(|(name, _)| *name);
         out.int(0);
         out.int(name.map_or(0, |name| i32::try_from(name.timeout.as_millis()).unwrap_or(0)));
@@ -203,7 +204,7 @@ impl Client {
                 }
                 changed = changes.changed() => match changed {
                     Ok(()) => self.conversation.look_again(),
-                    // The cluster is gone, and the server with it.
+                    // The cluster has ended, and the server with it.
                     Err(_) => return Ok(()),
                 },
             }
@@ -218,7 +219,7 @@ impl Client {
         }
     }
 
-    /// Answers all frames that are there.
+    /// Answers all available frames.
     async fn answer_frames(&mut self) -> io::Result<Next> {
         let mut next = Next::GoOn;
         while next == Next::GoOn
@@ -235,7 +236,7 @@ impl Client {
         Ok(next)
     }
 
-    /// Makes room for an answer to this frame beside what is there.
+    /// Reserves memory for the answer to this frame in addition to what is there.
     fn hold(&mut self, frame: &[u8]) -> io::Result<()> {
         let is_short = frame.len() <= SHORT_REQUEST_MAX;
         let answer = if is_short { SHORT_ANSWER_MAX } else { FRAME_BYTES_MAX };
@@ -254,7 +255,7 @@ impl Client {
             timeout(self.session.timeout, sending).await.map_err(|_| timed_out())??;
             out.clear();
         }
-        // What was needed once is not kept.
+        // Memory that was needed once is not kept.
         out.shrink_to(READ_SIZE);
         let kept = out.capacity() + self.conversation.node_count() * NODE_BYTES;
         self.frames.release(kept);
@@ -262,16 +263,16 @@ impl Client {
     }
 }
 
-/// The bytes that came, cut into frames.
+/// The received bytes, divided into frames.
 struct Frames {
     stream: TcpStream,
     bytes: Vec<u8>,
-    /// For the bytes, for the answers, and for the connection itself.
+    /// The charge for the bytes, for the answers, and for the connection itself.
     room: Room,
 }
 
 impl Frames {
-    /// The first frame; `None` if a word came in its place, which stays in `bytes`.
+    /// The first frame; `None` if a four-letter word came instead, which stays in `bytes`.
     async fn hello(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             if let Some(word) = self.bytes.first_chunk::<4>()
@@ -305,7 +306,7 @@ impl Frames {
         CONNECTION_BYTES + self.bytes.capacity()
     }
 
-    /// Keeps only what is needed for the bytes that are there, and `others`.
+    /// Keeps only what is needed for the present bytes, and `others`.
     fn release(&mut self, others: usize) {
         if self.bytes.is_empty() {
             self.bytes.shrink_to(READ_SIZE);
@@ -313,14 +314,14 @@ impl Frames {
         self.room.shrink_to(self.held_bytes() + others);
     }
 
-    /// Takes the next whole frame.
+    /// Takes the next complete frame.
     fn frame(&mut self) -> io::Result<Option<Vec<u8>>> {
         let Some((length, rest)) = self.bytes.split_first_chunk::<4>() else {
             return Ok(None);
         };
         let length = u32::from_be_bytes(*length) as usize;
         if length > FRAME_BYTES_MAX {
-            let text = format!("a frame of {length} bytes; {FRAME_BYTES_MAX} are taken");
+            let text = format!("a frame of {length} bytes; at most {FRAME_BYTES_MAX} are accepted");
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         let Some(frame) = rest.get(..length) else {

@@ -1,10 +1,10 @@
-//! The messages that lie in HBase's znodes, as ZooKeeper.proto and HBase.proto number them.
+//! The messages in HBase's znodes, as ZooKeeper.proto and HBase.proto number them.
 
 use prost::Message;
 
 use super::state::ServerName;
 
-/// What a server is called (`ServerName`).
+/// The name of a server (`ServerName`).
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ServerNameMessage {
     #[prost(string, required, tag = "1")]
@@ -25,7 +25,7 @@ impl From<&ServerName> for ServerNameMessage {
     }
 }
 
-/// Where hbase:meta is (`MetaRegionServer`).
+/// The location of hbase:meta (`MetaRegionServer`).
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct MetaRegionServer {
     #[prost(message, required, tag = "1")]
@@ -37,7 +37,7 @@ pub(super) struct MetaRegionServer {
     pub(super) state: Option<i32>,
 }
 
-/// Who the active master is (`Master`).
+/// The active master (`Master`).
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Master {
     #[prost(message, required, tag = "1")]
@@ -55,7 +55,7 @@ pub(super) struct OneText {
     pub(super) text: String,
 }
 
-/// Messages of one truth: `SwitchState`, `LoadBalancerState`, `RegionNormalizerState` and
+/// Messages with one boolean: `SwitchState`, `LoadBalancerState`, `RegionNormalizerState` and
 /// `SnapshotCleanupState`.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OneSwitch {
@@ -70,7 +70,7 @@ pub(super) struct OneState {
     pub(super) state: i32,
 }
 
-/// What a region server says of itself (`RegionServerInfo`).
+/// The description of a region server (`RegionServerInfo`).
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct RegionServerInfo {
     #[prost(int32, optional, tag = "1")]

@@ -1,4 +1,4 @@
-//! A ZooKeeper for HBase's clients: it answers what they look up there, and refuses to be changed.
+//! A ZooKeeper for HBase's clients: it answers their lookups, and refuses changes.
 //!
 //! ```text
 //! listener      sockets, frames, time-outs                     one task a connection
@@ -10,8 +10,8 @@
 //! state         what the rest of the server has to tell
 //! ```
 //!
-//! There is no store behind it: [`Cluster::state`] is asked, the tree is made from the answer, and
-//! a watch fires where two trees differ. Each client is told the address by which it came.
+//! It has no store: the tree is built from [`Cluster::state`], and a watch fires where two trees
+//! differ. Each client gets the address at which it connected.
 
 mod conversation;
 mod history;
@@ -41,10 +41,10 @@ pub use state::{Cluster, ClusterState, ServerName, Switches, TableState};
 use words::Figures;
 use znodes::Tree;
 
-/// The longest frame that is taken or sent (`jute.maxbuffer`).
+/// Maximum size of a frame in either direction (`jute.maxbuffer`).
 const FRAME_BYTES_MAX: usize = 0xf_ffff;
 
-/// The shim: what its connections share. `serve` answers clients.
+/// The shim: state shared by its connections. `serve` answers clients.
 pub struct Shim {
     cluster: Box<dyn Cluster>,
     changes: watch::Receiver<u64>,
@@ -70,7 +70,7 @@ struct Noted {
 }
 
 impl Shim {
-    /// A shim that shows `cluster`; clock and randomness are those of `env`.
+    /// A shim for `cluster`; clock and randomness are those of `env`.
     pub fn new(cluster: impl Cluster, env: Env) -> Arc<Self> {
         let history = History::new(env.clock.now_millis());
         Arc::new(Self {
@@ -89,15 +89,16 @@ impl Shim {
         *self.changes.borrow()
     }
 
-    /// The tree for a client that came by `reached`, and the number of the change that it shows.
+    /// The tree for a client that connected to `reached`, and the number of the change that it
+    /// shows.
     fn look(&self, reached: SocketAddr) -> (u64, Tree) {
-        // A change between the two steps shows in the tree already, and is looked for once more.
+        // A change between the two steps is already in the tree, and is checked once more.
         let number = self.change_number();
         self.note_changes(number);
         (number, Tree::of(&self.cluster.state(reached)))
     }
 
-    /// Versions follow the tree of nobody's address: they are the same for all clients.
+    /// Versions follow a tree without any client's address, so they are the same for all clients.
     fn note_changes(&self, number: u64) {
         let mut noted = self.history.lock();
         if noted.change_number != Some(number) {

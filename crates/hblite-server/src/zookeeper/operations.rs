@@ -1,7 +1,7 @@
 //! ZooKeeper's numbers: operations, errors, and the parts of a multi.
 //!
-//! All that would change a node is refused with `NoAuth`, which is what the access control lists
-//! that the shim shows (`world:anyone`, read only) say. As in ZooKeeper, what is missing is told
+//! Every change of a node is refused with `NoAuth`, in accordance with the access control lists
+//! that the shim shows (`world:anyone`, read only). As in ZooKeeper, a missing node is reported
 //! first.
 
 use super::znodes::{Tree, parent};
@@ -64,7 +64,7 @@ pub(super) enum Write<'a> {
 }
 
 impl<'a> Write<'a> {
-    /// Reads the body of operation `operation`; `Ok(None)` if that is none that writes.
+    /// Reads the body of operation `operation`; `Ok(None)` if it does not write.
     pub(super) fn read(operation: i32, body: &mut Decoder<'a>) -> Result<Option<Self>, Malformed> {
         let write = match operation {
             code::CREATE | code::CREATE2 | code::CREATE_CONTAINER | code::CREATE_TTL => {
@@ -104,7 +104,7 @@ impl<'a> Write<'a> {
         Ok(Some(write))
     }
 
-    /// Why it cannot be done; only a check of a version can be. `version_of` tells that of a node.
+    /// Why it fails; only a check of a version can succeed. `version_of` returns that of a node.
     pub(super) fn judge(
         self,
         tree: &Tree,
@@ -133,7 +133,7 @@ impl<'a> Write<'a> {
     }
 }
 
-/// Whether a path is one: parts without `.`, `..` and NUL, each after one slash.
+/// Whether a path is valid: parts without `.`, `..` and NUL, each after one slash.
 fn is_valid(path: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && part != "." && part != "..";
     path == "/"

@@ -1,7 +1,7 @@
-//! Sessions: who is connected, who may come back, and until when.
+//! Sessions: who is connected, who may reconnect, and until when.
 //!
-//! Invariant: a session belongs to one connection at most. Who attaches to it again takes it from
-//! the connection that had it, which is told so by its [`Detached`].
+//! Invariant: a session belongs to at most one connection. A client that attaches to it again takes
+//! it from the previous connection, which learns this from its [`Detached`].
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use hblite_env::Random;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// The shortest and the longest time-out that a client gets: 2 and 20 ticks of ZooKeeper.
+/// The shortest and the longest timeout that a client gets: 2 and 20 ticks of ZooKeeper.
 const TIMEOUT_MIN: Duration = Duration::from_secs(4);
 const TIMEOUT_MAX: Duration = Duration::from_secs(40);
 /// More sessions than this are refused.
@@ -19,10 +19,10 @@ const SESSIONS_MAX: usize = 10_000;
 /// The secret that lets a client attach to its session again.
 pub(super) type Password = [u8; 16];
 
-/// Resolves when another connection took the session.
+/// Resolves when another connection has taken the session.
 pub(super) type Detached = oneshot::Receiver<()>;
 
-/// A session as its client is told.
+/// A session as its client sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SessionName {
     pub(super) id: i64,
@@ -38,7 +38,7 @@ struct Session {
     connection: Option<oneshot::Sender<()>>,
 }
 
-/// All sessions that live.
+/// All live sessions.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     sessions: HashMap<i64, Session>,
@@ -49,7 +49,7 @@ impl Sessions {
         self.sessions.len()
     }
 
-    /// A new session for a client that wants `wanted`; `None` if there are too many.
+    /// A new session for a client that requests the timeout `wanted`; `None` if there are too many.
     pub(super) fn open(
         &mut self,
         wanted: Duration,
@@ -95,7 +95,7 @@ impl Sessions {
         Some((session.name, detached))
     }
 
-    /// Notes that the client lives.
+    /// Records that the client is alive.
     pub(super) fn touch(&mut self, id: i64) {
         if let Some(session) = self.sessions.get_mut(&id) {
             session.expires = Instant::now() + session.name.timeout;

@@ -1,17 +1,17 @@
-//! What the shim has to be told of the cluster. The rest of the server implements [`Cluster`].
+//! What the shim needs to know about the cluster. The rest of the server implements [`Cluster`].
 
 use std::net::SocketAddr;
 
 use tokio::sync::watch;
 
-/// A server of the cluster as clients are to reach it (`ServerName`).
+/// A server of the cluster, with the address for clients (`ServerName`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerName {
     /// Name or address, as the client can resolve it.
     pub host: String,
     /// Port of its RPC.
     pub port: u16,
-    /// When it started, in milliseconds: another one means that the server was restarted.
+    /// When it started, in milliseconds: a different value means that the server was restarted.
     pub start_code: u64,
 }
 
@@ -28,7 +28,7 @@ pub enum TableState {
     Enabling = 3,
 }
 
-/// The cluster at one moment, as one client is to see it.
+/// The cluster at one moment, as one client sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterState {
     /// The UUID of the cluster as text.
@@ -37,7 +37,7 @@ pub struct ClusterState {
     pub start_date: String,
     /// The active master; `None` while there is none.
     pub master: Option<ServerName>,
-    /// Who serves hbase:meta; `None` while it is being moved or its server is gone.
+    /// The server of hbase:meta; `None` while it is being moved or its server is dead.
     pub meta: Option<ServerName>,
     /// The region servers that are alive.
     pub region_servers: Vec<ServerName>,
@@ -61,17 +61,17 @@ pub struct Switches {
 }
 
 impl Default for Switches {
-    /// What a fresh HBase 2.6 has.
+    /// The defaults of a fresh HBase 2.6.
     fn default() -> Self {
         Self { balancer: true, normalizer: true, split: true, merge: true, snapshot_cleanup: true }
     }
 }
 
-/// The cluster behind the shim. Called from tasks of the runtime, so it must answer at once.
+/// The cluster behind the shim. Called from tasks of the runtime, so it must not block.
 pub trait Cluster: Send + Sync + 'static {
-    /// The cluster as the client is to see it that reached us at `reached`, one of our addresses.
+    /// The cluster as seen by a client that connected to `reached`, one of our addresses.
     fn state(&self, reached: SocketAddr) -> ClusterState;
 
-    /// A number that is another one after each change of what [`Cluster::state`] answers.
+    /// A number that changes with each change of [`Cluster::state`].
     fn changes(&self) -> watch::Receiver<u64>;
 }

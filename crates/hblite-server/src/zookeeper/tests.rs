@@ -129,7 +129,7 @@ impl Client {
         frame
     }
 
-    /// Sends a request, and answers error and body.
+    /// Sends a request, and returns error and body.
     async fn ask(&mut self, operation: i32, body: impl FnOnce(&mut Encoder)) -> (i32, Vec<u8>) {
         let mut request = Encoder::default();
         request.frame(|out| {
@@ -287,7 +287,7 @@ async fn a_client_that_comes_back_hears_what_it_missed() {
     assert_eq!(second.event().await, (2, "/hbase/nowhere".to_owned()));
     assert_eq!(error_of(&second.receive().await), 0);
 
-    // A wrong password, or a session that nobody knows, is expired.
+    // A wrong password or an unknown session counts as expired.
     again[32] ^= 1;
     let mut third = Client::open(&served).await;
     third.send(&again).await;

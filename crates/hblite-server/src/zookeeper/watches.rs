@@ -1,7 +1,7 @@
 //! The watches of one connection, and the events that a change of the tree fires.
 //!
-//! An ordinary watch fires once and is gone; persistent ones (ZooKeeper 3.6) stay. Watches live as
-//! long as their connection: a client sets them again when it comes back (`setWatches`).
+//! An ordinary watch fires once and is then removed; persistent ones (ZooKeeper 3.6) stay. Watches
+//! live as long as their connection: a client sets them again when it reconnects (`setWatches`).
 
 use std::collections::HashSet;
 
@@ -20,16 +20,16 @@ pub(super) enum EventType {
     ChildrenChanged = 4,
 }
 
-/// Which watches of a path are meant.
+/// The kinds of watches of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WatchKind {
     /// Set by `getData` and `exists`.
     Data,
     /// Set by `getChildren`.
     Children,
-    /// Stays, and tells of data and children.
+    /// Stays, and reports changes of data and children.
     Persistent,
-    /// Stays, and tells of everything at and below the path.
+    /// Stays, and reports all changes at and below the path.
     Recursive,
 }
 
@@ -47,7 +47,7 @@ impl Watches {
         self.data.len() + self.children.len() + self.persistent.len() + self.recursive.len()
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there are no watches.
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -96,10 +96,10 @@ impl Watches {
         false
     }
 
-    /// The events that these changes fire, in their order. Watches that fire once are gone then.
+    /// The events that these changes fire, in order. Removes watches that fire only once.
     pub(super) fn fire(&mut self, changes: &[Change<'_>]) -> Vec<(EventType, String)> {
         let mut events = Vec::new();
-        // A persistent watch hears once of several children that changed together.
+        // A persistent watch fires once for several children that changed together.
         let mut parents_told = HashSet::new();
         for change in changes {
             let path = change.path();

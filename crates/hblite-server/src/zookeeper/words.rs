@@ -1,9 +1,9 @@
-//! Four-letter words: four bytes in place of a first frame, by which people and test set-ups ask
-//! whether a ZooKeeper runs. The answers have the form that ZooKeeper 3.8 gives them.
+//! Four-letter words: four bytes in place of the first frame, with which people and test setups
+//! check whether a ZooKeeper runs. The answers have the form of ZooKeeper 3.8.
 
 use std::fmt::Write as _;
 
-/// What the words tell.
+/// The data for the answers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Figures {
     pub(super) zxid: i64,
@@ -17,7 +17,7 @@ pub(super) struct Figures {
 /// HBase's shell and its waiting helpers look for this text.
 const VERSION: &str = concat!("3.8.4-hblite-", env!("CARGO_PKG_VERSION"));
 
-/// The answer to a word; `None` if it is none.
+/// The answer to a word; `None` if it is not a four-letter word.
 pub(super) fn answer(word: [u8; 4], figures: &Figures) -> Option<String> {
     if !word.iter().all(u8::is_ascii_lowercase) {
         return None;

@@ -1,8 +1,9 @@
 //! The tree of znodes: what an HBase 2.6 without security keeps in ZooKeeper, made from the state.
 //!
-//! Every path of `ZNodePaths` is here that a client, the shell or a tool reads. What has no meaning
-//! in one process (replication, draining) is there and empty. `/hbase/root-region-server` is not
-//! there: asynchbase concludes from it that this is no HBase 0.94.
+//! The tree has every path of `ZNodePaths` that a client, the shell or a tool reads. Nodes without
+//! a meaning in one process (replication, draining) exist and are empty.
+//! `/hbase/root-region-server` is absent, from which asynchbase concludes that this is not HBase
+//! 0.94.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +16,12 @@ use super::state::{ClusterState, ServerName};
 
 /// `RegionState.State.OPEN`.
 const REGION_IS_OPEN: i32 = 3;
-/// The port that stands for "no web page" (-1 in HBase).
+/// The port that means "no web page" (-1 in HBase).
 const NO_INFO_PORT: u32 = u32::MAX;
-/// Who wrote a node, after the mark of HBase's data: any bytes, their length before them.
+/// The writer of a node, after the magic of HBase's data: any bytes, preceded by their length.
 const WRITER: &[u8] = b"master:hblite";
 
-/// The nodes that are there and empty.
+/// The nodes that exist and are empty.
 const EMPTY_NODES: &[&str] = &[
     "/",
     "/zookeeper",
@@ -56,7 +57,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// The tree that `state` asks for.
+    /// The tree for `state`.
     pub(super) fn of(state: &ClusterState) -> Self {
         let mut tree =
             Self { nodes: EMPTY_NODES.iter().map(|path| ((*path).to_owned(), vec![])).collect() };
@@ -154,7 +155,7 @@ impl Tree {
     }
 }
 
-/// Whether the node would vanish with a session in a real HBase.
+/// Whether the node would disappear with a session in a real HBase.
 pub(super) fn is_ephemeral(path: &str) -> bool {
     path == "/hbase/master" || path.starts_with("/hbase/rs/")
 }

@@ -1,5 +1,5 @@
-//! A client of its own, so that each byte is known: what it sends is made here, not by the server's
-//! code for clients.
+//! An independent client, so that each byte is known: what it sends is built here, not by the
+//! client code of the project.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -69,7 +69,7 @@ pub(crate) fn header(service: &str, codec: Option<&str>, version: Option<(u32, u
     bytes
 }
 
-/// Opens a connection that has said nothing yet.
+/// Opens a connection that has sent nothing yet.
 pub(crate) fn connect(port: u16) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", port)).expect("the port is open");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time-out");
@@ -137,7 +137,7 @@ impl Client {
         self.last_id
     }
 
-    /// Sends the same call again and again, in one go.
+    /// Sends the same call repeatedly, in one write.
     pub(crate) fn send_many(&mut self, method: &str, message: &impl Message, count: usize) {
         let mut bytes = Vec::new();
         for _ in 0..count {
@@ -156,7 +156,7 @@ impl Client {
         self.send_bytes(&bytes);
     }
 
-    /// Whether bytes have come that were not read.
+    /// Whether there are received bytes that were not read.
     pub(crate) fn has_answer(&mut self) -> bool {
         self.stream.set_nonblocking(true).expect("a socket");
         let has_answer = self.stream.peek(&mut [0]).is_ok();
@@ -216,8 +216,8 @@ pub(crate) fn get(name: &[u8], row: &str) -> pb::GetRequest {
     pb::GetRequest { region: region(name), get }
 }
 
-/// Creates a table with the family `f` through the master, cut at these keys; gives the names of
-/// its regions.
+/// Creates a table with the family `f` through the master, split at these keys; returns the names
+/// of its regions.
 pub(crate) fn create_table(server: &TestServer, name: &str, splits: &[&str]) -> Vec<Vec<u8>> {
     let request = pb::CreateTableRequest {
         table_schema: pb::TableSchema {

@@ -69,7 +69,7 @@ use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 /// What a filter is, besides its settings, constructors and text. The defaults are those of
 /// `FilterBase`.
 pub(super) trait Kind: fmt::Display {
-    /// The filter at work in one region scanner.
+    /// The filter running in one region scanner.
     fn evaluator(&self, make: &mut Evaluators) -> Box<dyn Evaluate>;
 
     /// See [`Filter::has_filter_row`].

@@ -24,7 +24,7 @@ impl Filter {
 
 impl Kind for SkipFilter {
     fn evaluator(&self, make: &mut Evaluators) -> Box<dyn Evaluate> {
-        // HBase passes the direction to lists only: a wrapped filter always thinks forward.
+        // HBase passes the direction to lists only: a wrapped filter always assumes a forward scan.
         Box::new(Evaluator::new(make.forward(&self.filter)))
     }
 

@@ -158,7 +158,7 @@ fn wrappers() {
     // A filter inside a SkipFilter never sees a row.
     assert_eq!(region().scan(&Filter::skip(row("c")), Forward).len(), 8);
     assert_eq!(region().scan(&Filter::skip(Filter::page(1).unwrap()), Forward).len(), 8);
-    // A wrapped filter assumes a forward scan: a reverse scan is past this prefix at once.
+    // A wrapped filter assumes a forward scan: a reverse scan is past this prefix immediately.
     assert_eq!(region().scan(&Filter::while_match(Filter::prefix("b")), Reverse).len(), 0);
 }
 

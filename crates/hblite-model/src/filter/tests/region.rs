@@ -192,7 +192,7 @@ impl Scan {
         Ok(())
     }
 
-    /// The cells of `row` in one store: the part of `StoreScanner` that minds filters.
+    /// The cells of `row` in one store: the part of `StoreScanner` that handles filters.
     fn read_store(&mut self, store: &mut Store, row: &[u8], out: &mut CellBuffer) -> Result<()> {
         let mut column: (Vec<u8>, usize, usize) = (Vec::new(), 0, 0);
         while let Some(cell) = store.cells.get(store.at) {

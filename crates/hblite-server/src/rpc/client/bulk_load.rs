@@ -1,8 +1,9 @@
-//! Bulk load: a client names HFiles that both can see, and each region takes its own.
+//! Bulk load: a client names HFiles that both it and the server can read, and each region loads its
+//! own.
 //!
-//! HBase puts the files into a staging directory first, which the client asks for and has removed.
-//! Here a region stages them itself, so that the token names nothing, and nothing is to be removed.
-//! Files are copied, as HBase does on a local file system: they stay as they are.
+//! HBase first puts the files into a staging directory, which the client requests and has removed.
+//! Here a region stages them itself, so the token names nothing, and there is nothing to remove.
+//! Files are copied, as HBase does on a local file system: the originals stay.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub(super) fn clean_up(cluster: &Cluster, call: &Call<'_>) -> Answer {
 
 pub(super) fn load(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::BulkLoadHFileRequest = call.parameter()?;
-    // The files came from here, by replication.
+    // The files came from here, through replication.
     if request.cluster_ids.contains(&cluster.id) {
         return call.answer(&pb::BulkLoadHFileResponse { loaded: true });
     }
@@ -67,7 +68,7 @@ fn local_file(text: &str) -> Result<PathBuf> {
         let message = format!("hblite loads files by absolute local paths, not from {text}");
         return Err(Error::do_not_retry(message));
     }
-    // Whatever else there is might never end.
+    // Anything other than a regular file might never end.
     if !path.is_file() {
         let message = format!("Path does not reference a file: {text}");
         return Err(Error::new(Exception::Io, message).with_kind(hblite_model::ErrorKind::NotFound));

@@ -1,7 +1,7 @@
 //! `ExecService`: coprocessor endpoints. Those that hblite has are built in; a table need not load
 //! them.
 //!
-//! An endpoint gets the region and its own request as bytes, and gives the Java class of its answer
+//! An endpoint gets the region and its request as bytes, and returns the Java class of its answer
 //! and the answer as bytes.
 
 mod aggregate;
@@ -19,7 +19,7 @@ use super::region;
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
-/// Where the messages of endpoints are in Java.
+/// The Java package of the endpoints' messages.
 const PACKAGE: &str = "org.apache.hadoop.hbase.protobuf.generated.";
 
 type EndpointResult = Result<pb::NameBytesPair, RemoteException>;
@@ -37,7 +37,7 @@ pub(super) fn execute(
     region: &RegionHandle,
     service_call: &pb::CoprocessorServiceCall,
 ) -> EndpointResult {
-    // Services of HBase's own package come with it or without.
+    // Services of HBase's own package are named with or without the package.
     let service =
         service_call.service_name.strip_prefix("hbase.pb.").unwrap_or(&service_call.service_name);
     match (service, service_call.method_name.as_str()) {
@@ -58,7 +58,7 @@ pub(super) fn execute(
     }
 }
 
-/// What HBase says of a service that no coprocessor of the region has.
+/// HBase's error for a service that no coprocessor of the region has.
 fn no_such_service(call: &pb::CoprocessorServiceCall, region: &str) -> RemoteException {
     let service = &call.service_name;
     let message =
@@ -66,7 +66,7 @@ fn no_such_service(call: &pb::CoprocessorServiceCall, region: &str) -> RemoteExc
     RemoteException::new(class::UNKNOWN_PROTOCOL, message)
 }
 
-/// What HBase says of a method that a service does not have.
+/// HBase's error for an unknown method of a service.
 fn no_such_method(call: &pb::CoprocessorServiceCall) -> RemoteException {
     let (service, method) = (&call.service_name, &call.method_name);
     let message = format!("Unknown method {method} called on service {service}");

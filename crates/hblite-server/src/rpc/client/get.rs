@@ -27,7 +27,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
     if message.closest_row_before == Some(true) {
         return closest(cluster, call, &region, &message);
     }
-    // Older clients do not look for a cell block here.
+    // Older clients do not expect a cell block here.
     let has_block = call.client.has_version(1, 3);
     let mut reading = match Reading::begin(&region, &message) {
         Ok(reading) => reading,
@@ -50,7 +50,7 @@ fn answer_with(call: &Call<'_>, result: pb::Result, results: ResultWriter) -> At
     Attempt::Done(call.answer_with(&pb::GetResponse { result: Some(result) }, results))
 }
 
-/// Leaves the rest for later: the call's turn is over.
+/// Postpones the rest: the call's turn is over.
 fn pause(call: &Call<'_>, mut reading: Box<Reading>, mut results: ResultWriter) -> Attempt {
     if !results.charge_all() {
         return Attempt::Done(Err(call.out_of_memory()));
@@ -74,8 +74,8 @@ impl Reading {
         Ok(Self { scan, is_existence_only, has_cells: false })
     }
 
-    /// Gives the cells of the row to `results`, as this client sees them; `None` if the call's turn
-    /// is over first.
+    /// Passes the cells of the row to `results`, as this client sees them; `None` if the call's
+    /// turn is over first.
     pub(super) fn go_on(
         &mut self,
         cluster: &Cluster,
@@ -117,7 +117,7 @@ impl Reading {
     }
 }
 
-/// Gives the cells of a row as this client sees them.
+/// Passes on the cells of a row as this client sees them.
 fn write_row(
     cluster: &Cluster,
     call: &Call<'_>,
@@ -134,7 +134,7 @@ fn write_row(
     results.finish()
 }
 
-/// The last row up to the get's: what asynchbase looks for in hbase:meta, where it must be one of
+/// The last row up to the get's row: asynchbase uses this in hbase:meta, where it must belong to
 /// the same table.
 fn closest(
     cluster: &Cluster,
@@ -144,7 +144,7 @@ fn closest(
 ) -> Attempt {
     match closest_row_before(call, region, message) {
         Ok(Some(row)) => Attempt::Done(answer_closest(cluster, call, region, &row)),
-        // It is found again from the beginning.
+        // The search starts again from the beginning.
         Ok(None) => on_a_thread(Pace::Ordinary),
         Err(exception) => Attempt::Done(Err(exception)),
     }

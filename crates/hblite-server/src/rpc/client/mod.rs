@@ -18,12 +18,12 @@ use super::no_such_method;
 use super::peer::{Client, Service};
 use crate::cluster::Cluster;
 
-/// A call larger than this is left to a thread, for which the change does not count.
+/// A larger call runs on a thread; compared with its duration, the switch does not matter.
 const QUICK_BYTES_MAX: usize = 64 * 1024;
-/// Compressed, these may be a thousand times as many.
+/// Compressed cells may be a thousand times as many.
 const QUICK_COMPRESSED_MAX: usize = 2 * 1024;
 
-/// Whether the call is one that takes microseconds as a rule.
+/// Whether the call usually takes microseconds.
 pub(super) fn is_quick(client: &Client, request: &Request) -> bool {
     client.service == Service::Client
         && matches!(request.method(), "Get" | "Mutate" | "Scan" | "Multi")
@@ -31,7 +31,7 @@ pub(super) fn is_quick(client: &Client, request: &Request) -> bool {
         && (client.compressor.is_none() || request.cells.len() <= QUICK_COMPRESSED_MAX)
 }
 
-/// Does a call, as far as its pace allows.
+/// Runs a call as far as its limits allow.
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
     Attempt::Done(match call.request.method() {
         "Get" => return get::answer(cluster, call),

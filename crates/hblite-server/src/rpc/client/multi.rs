@@ -1,8 +1,8 @@
-//! `Multi`: actions on many rows, region by region, each for itself or all of a row together.
+//! `Multi`: actions on many rows, region by region, independently or all of a row together.
 //!
-//! Results are in the order of the actions, which asynchbase relies on. Puts and deletes that
-//! follow one another are one entry of the log; a get, an increment or an append between them sees
-//! what came before it. Gets behind one that there was no memory for are refused with it.
+//! Results are in the order of the actions, which asynchbase relies on. Consecutive puts and
+//! deletes become one log entry; a get, an increment or an append between them sees what came
+//! before it. If there is no memory for a get, the following gets are refused too.
 
 use hblite_engine::RegionHandle;
 use hblite_model::{Durability, Mutation, MutationKind, Result, RowMutations};
@@ -19,11 +19,11 @@ use crate::rpc::outgoing::Reply;
 
 type RemoteResult<T> = std::result::Result<T, RemoteException>;
 
-/// More actions than this are left to a thread.
+/// More actions than this run on a thread.
 const QUICK_ACTIONS_MAX: usize = 128;
 
-/// Does it at once if it is some gets, or some puts that need not wait. Gets that read much are
-/// done again on a thread.
+/// Runs it immediately if it consists of a few gets, or of a few puts that need not wait. Gets that
+/// turn out to be long are repeated on a thread.
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
     let request: pb::MultiRequest = match call.parameter() {
         Ok(request) => request,
@@ -44,7 +44,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
     }
 }
 
-/// Whether there are actions that may read much.
+/// Whether there are actions that may read many cells.
 fn reads(request: &pb::MultiRequest) -> bool {
     let mut actions = request.region_action.iter().flat_map(|region| &region.action);
     actions.any(|action| action.get.is_some() || action.service_call.is_some())
@@ -75,7 +75,7 @@ fn may_have_to_wait(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> bool 
     cluster.engine.region(&specifier.value).is_some_and(|region| region.may_have_to_wait())
 }
 
-/// `None` if the call's turn was over, and nothing was changed.
+/// `None` if the call's turn was over and nothing was changed.
 fn carry_out(
     cluster: &Cluster,
     call: &Call<'_>,
@@ -121,11 +121,11 @@ struct Multi<'m> {
     cells: CellReader<'m>,
     results: ResultWriter,
     nonce_group: Option<u64>,
-    /// A get has not come to its end where the connection waits for it.
+    /// A get that the connection waits for was not finished.
     is_turn_over: bool,
 }
 
-/// Puts and deletes that wait to be written together, and the places of their results.
+/// Puts and deletes that wait to be written together, and the positions of their results.
 #[derive(Default)]
 struct Batch {
     mutations: Vec<Mutation>,
@@ -140,7 +140,7 @@ impl Multi<'_> {
             Ok(region) => region,
             Err(exception) => {
                 let counts = action.action.iter().map(count_cells);
-                // What is missing at the end is missed by the next region's actions.
+                // If cells are missing at the end, the next region's actions detect it.
                 let _ = self.cells.skip(counts.sum());
                 return failed(&exception);
             }
@@ -205,7 +205,7 @@ impl Multi<'_> {
         let mut mutations = Vec::with_capacity(action.action.len());
         let mut first_error = None;
         for one in &action.action {
-            // All are read, so that the cells of the next region are found.
+            // All are consumed, so that the cells of the next region are found.
             match self.mutation_of(region, one) {
                 Ok(mutation) => mutations.push(mutation),
                 Err(exception) => {
@@ -230,7 +230,7 @@ impl Multi<'_> {
         Ok(mutation)
     }
 
-    /// The mutation in a message. Its cells are taken from the block whatever is wrong with them.
+    /// The mutation in a message. Its cells are consumed from the block even if they are invalid.
     fn read_mutation(&mut self, message: &pb::MutationProto) -> Result<Mutation> {
         let mut mine = self.cells.clone();
         let mutation = convert::mutation(message, &mut mine);
@@ -346,7 +346,7 @@ fn failed(exception: &RemoteException) -> pb::RegionActionResult {
     pb::RegionActionResult { exception: Some(exception.to_pair()), ..Default::default() }
 }
 
-/// Writes what has been collected. If that fails, it fails for each of them.
+/// Writes what has been collected. If that fails, each of them fails.
 fn write_batch(
     cluster: &Cluster,
     region: &RegionHandle,

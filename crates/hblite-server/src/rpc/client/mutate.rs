@@ -22,7 +22,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
         let may_wait = mutation.durability() == Durability::FsyncWal
             || region.may_have_to_wait()
             || recent.must_wait(&cluster.engine, region, written);
-        // A filter may look at all of the row.
+        // A filter may examine the whole row.
         let reads_much = condition.as_ref().is_some_and(|condition| condition.filter.is_some());
         if may_wait || reads_much {
             return on_a_thread(Pace::Ordinary);
@@ -75,7 +75,7 @@ fn write(call: &Call<'_>, prepared: &Prepared) -> Answer {
     }
 }
 
-/// The name of a write, if it has one.
+/// The nonce of a write, if it has one.
 pub(super) fn nonce(group: Option<u64>, number: Option<u64>) -> Option<Nonce> {
     let number = number.filter(|number| *number != 0)?;
     Some(Nonce { group: group.unwrap_or(0), number })
@@ -104,7 +104,7 @@ pub(super) fn check_and_mutate(
     region.check_and_mutate(&check.then_mutate_row(actions), nonce)
 }
 
-/// Gives the cells of a row that was written.
+/// Returns the cells of a row that was written.
 pub(super) fn push_row(row: &RowResult, results: &mut ResultWriter) -> pb::Result {
     row.cells().for_each(|cell| results.push(&cell));
     results.finish()

@@ -1,4 +1,4 @@
-//! Reading for a call, step by step. Each step looks at so many cells at most, and what it may
+//! Reads for a call, step by step. Each step examines a limited number of cells, and what it may
 //! collect is charged before it begins.
 
 use hblite_engine::{RegionScan, RegionStep};
@@ -7,12 +7,12 @@ use hblite_wire::RemoteException;
 
 use crate::rpc::call::Call;
 
-/// Gives the cells of the next row to `visit`, as [`RegionScan::next`] does, and pauses when the
-/// call's turn is over; if a thread reads, also between two rows when `is_time_over`.
+/// Passes the cells of the next row to `visit`, as [`RegionScan::next`] does, and pauses when the
+/// call's turn is over; on a thread, also between two rows when `is_time_over`.
 ///
 /// # Errors
 /// Those of files and filters; `CallQueueTooBig` if there is no memory for a row that a filter
-/// judges; an exception that is not sent if the client no longer waits.
+/// evaluates; an exception that is not sent if the client no longer waits.
 pub(super) fn next_row(
     call: &Call<'_>,
     scan: &mut RegionScan,

@@ -1,12 +1,12 @@
-//! `Scan`: opening a scanner, the next rows of one, renewing and closing it.
+//! `Scan`: opens a scanner, reads its next rows, renews and closes it.
 //!
-//! The rules are those of `RSRpcServices.scan`. An answer ends with the region, with the number of
-//! rows that was asked for, with the client's or the server's limit of bytes, or with the time:
-//! then it is a heartbeat, which says "still looking". A row that does not fit is cut if the client
-//! can put rows together.
+//! The rules are those of `RSRpcServices.scan`. An answer ends with the region, with the requested
+//! number of rows, with the client's or the server's limit of bytes, or with the time limit: then
+//! it is a heartbeat, which means "still looking". A row that does not fit is cut if the client can
+//! reassemble rows.
 //!
-//! Most scans take microseconds, and some minutes. So each is begun where it was read, and goes to
-//! a thread, with what it has, if it is not done soon.
+//! Most scans take microseconds, but some take minutes. So each begins on the task that read it,
+//! and continues on a thread, with what it has, if it is not done soon.
 
 mod rows;
 
@@ -23,15 +23,15 @@ use crate::cluster::Cluster;
 use crate::cluster::scanners::{OpenScanner, Taken};
 use crate::rpc::call::{Answer, Attempt, Call, Pace, Unfinished};
 
-/// What the smallest cell counts for in the limit of an answer.
+/// The size of the smallest cell in the limit of an answer.
 const CELL_SIZE_MIN: u64 = 52;
 
 type RemoteResult<T> = std::result::Result<T, RemoteException>;
 
-/// How long a scan may keep its connection waiting: some times what a change of threads takes.
+/// How long a scan may keep its connection waiting: a few times the cost of a thread switch.
 const QUICK_MAX: Duration = Duration::from_millis(1);
 
-/// Begins, and leaves the rest for later if it takes long.
+/// Begins, and postpones the rest if it takes long.
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
     match begin(cluster, call) {
         Ok(Begun::Reading(reading)) => reading.go_on(cluster, call),
@@ -40,7 +40,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
     }
 }
 
-/// What became of a call without its rows.
+/// The result of a call without its rows.
 enum Begun {
     /// There is nothing to read.
     Answered(pb::ScanResponse),
@@ -96,7 +96,7 @@ fn begin(cluster: &Cluster, call: &Call<'_>) -> RemoteResult<Begun> {
 }
 
 impl Reading {
-    /// Reads on, and leaves the rest for later when the call's turn is over.
+    /// Continues reading, and postpones the rest when the call's turn is over.
     fn go_on(mut self: Box<Self>, cluster: &Cluster, call: &Call<'_>) -> Attempt {
         let pause_at = call.is_quick().then(|| Instant::now() + QUICK_MAX);
         let Self { rows, limits, scanner, .. } = &mut *self;
@@ -170,7 +170,7 @@ fn open(
     Ok((id, Box::new(scanner)))
 }
 
-/// Refuses to go on in a region that this server does not have any more.
+/// Fails if this server no longer has the region.
 fn check_region(cluster: &Cluster, scanner: &OpenScanner) -> RemoteResult<()> {
     use crate::cluster::Role;
     let info = scanner.scan.info();
@@ -232,17 +232,17 @@ fn limits(
 
 /// Whether each cell is an answer of its own.
 ///
-/// Then `AsyncTable.getScanner` of Java's client stops reading with every answer, and goes on when
-/// its user took the cell. If that opens the scanner of the next region, and the answer with its
-/// first cell is there before the thread that asked is done asking, the client stops once more and
-/// forgets that it did: it waits forever. A server on the same machine is that quick. So the
-/// answer that opens such a scanner has no cell.
+/// Then `AsyncTable.getScanner` of Java's client stops reading with every answer, and continues
+/// when its user has taken the cell. If that opens the scanner of the next region, and the answer
+/// with its first cell arrives before the sending thread has returned from the call, the client
+/// stops once more but loses track of that, and waits forever. A server on the same machine is that
+/// fast. So the answer that opens such a scanner has no cell.
 fn is_cut_at_every_cell(settings: &convert::ScanSettings) -> bool {
-    // One that tells of cursors counts its answers.
+    // A client that requests cursors counts its answers.
     settings.size_max_bytes.is_some_and(|max| max < CELL_SIZE_MIN) && !settings.needs_cursor
 }
 
-/// Half of what the lease and the client's patience leave.
+/// Half of what the lease and the client's timeout leave.
 fn time_limit(cluster: &Cluster, call: &Call<'_>) -> Instant {
     let lease = u64::try_from(cluster.scanners.lease_ms()).unwrap_or(u64::MAX);
     let now = Instant::now();
@@ -253,8 +253,8 @@ fn time_limit(cluster: &Cluster, call: &Call<'_>) -> Instant {
     now + limit / 2
 }
 
-/// The answer to a client whose scanner failed on the way: to open another one behind the last row
-/// that it has, unless that would fail again.
+/// The answer to a client whose scanner failed halfway: to open another one after its last row,
+/// unless that would fail again.
 fn reset(call: &Call<'_>, exception: RemoteException) -> RemoteException {
     if exception.is_do_not_retry()
         || exception.class_name == Exception::NotServingRegion.class_name()

@@ -1,6 +1,6 @@
 //! MasterService: tables, namespaces, regions, switches, status.
 //!
-//! What HBase does in a procedure is done here when its id is given out.
+//! What HBase does in a procedure is already done here when its id is returned.
 
 mod namespaces;
 mod procedures;
@@ -20,7 +20,7 @@ use super::call::{Answer, Call};
 use super::no_such_method;
 use crate::cluster::Cluster;
 
-/// A method of the master, if it is one of the part that is asked.
+/// A method of the master, if this part has it.
 type Method = fn(&Cluster, &Call<'_>) -> Answer;
 
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
@@ -41,13 +41,13 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
     }
 }
 
-/// The name of a change, if its client gave it one.
+/// The nonce of a change, if its client sent one.
 fn nonce(group: Option<u64>, number: Option<u64>) -> Option<Nonce> {
     let number = number.filter(|number| *number != 0)?;
     Some(Nonce { group: group.unwrap_or(0), number })
 }
 
-/// Does a change as a procedure, and answers with its id.
+/// Runs a change as a procedure, and answers with its id.
 fn procedure(
     cluster: &Cluster,
     call: &Call<'_>,
@@ -58,7 +58,7 @@ fn procedure(
     call.answer(&pb::ProcedureResponse { proc_id: Some(id) })
 }
 
-/// Does a change as a procedure. Gives its id.
+/// Runs a change as a procedure. Returns its id.
 fn run(
     cluster: &Cluster,
     nonce: Option<Nonce>,

@@ -68,7 +68,7 @@ fn list_tables(cluster: &Cluster, call: &Call<'_>) -> Answer {
 
 fn describe_tables(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let tables = tables_of(cluster, call)?;
-    // One that was dropped a moment ago is left out.
+    // A namespace that was just dropped is left out.
     let tables = tables.iter().filter_map(|table| cluster.engine.catalog().descriptor(table).ok());
     let table_schema = tables.map(|table| convert::table_schema(&table)).collect();
     call.answer(&pb::TableDescriptorsResponse { table_schema })

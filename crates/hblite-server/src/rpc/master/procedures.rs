@@ -1,4 +1,4 @@
-//! What became of procedures, and procedures by name.
+//! Results of procedures, and procedures by name.
 
 use hblite_model::{FlushRequest, TableName};
 use hblite_wire::RemoteException;
@@ -11,11 +11,11 @@ use crate::rpc::call::{Answer, Call};
 /// `GetProcedureResultResponse.State`.
 const NOT_FOUND: i32 = 0;
 const FINISHED: i32 = 2;
-/// How long a client waits for a procedure by name before it asks, in milliseconds.
+/// How long a client waits for a procedure by name before it polls, in milliseconds.
 const EXPECTED_TIMEOUT_MS: i64 = 60_000;
 /// How the shell of HBase 2.4 and Java before 2.6 flush a table.
 const FLUSH_TABLE: &str = "flush-table-proc";
-/// How a client asks for a roll of the logs of all servers; it belongs to backups.
+/// How a client requests a roll of the logs of all servers; part of backups.
 const LOG_ROLL: &str = "rolllog-proc";
 
 pub(super) fn method(name: &str) -> Option<Method> {
@@ -27,13 +27,13 @@ pub(super) fn method(name: &str) -> Option<Method> {
         "ExecProcedure" | "ExecProcedureWithRet" => execute,
         "IsProcedureDone" => is_done,
         "GetLogEntries" => log_entries,
-        // None is ever under way.
+        // None is ever in progress.
         "GetProcedures" | "GetLocks" => |_, call| call.answer_empty(),
         _ => return None,
     })
 }
 
-/// Decisions of the balancer, of which no book is kept.
+/// Decisions of the balancer, which are not recorded.
 fn log_entries(_: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::LogRequest = call.parameter()?;
     let package = "org.apache.hadoop.hbase.shaded.protobuf.generated.MasterProtos$";

@@ -85,7 +85,7 @@ fn truncate(cluster: &Cluster, call: &Call<'_>) -> Answer {
     })
 }
 
-/// Moves a region to the server that is named, or to the next one.
+/// Moves a region to the named server, or to the next one.
 fn move_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::MoveRegionRequest = call.parameter()?;
     let region = named(cluster, &request.region)?;
@@ -101,7 +101,7 @@ fn move_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
     call.answer_empty()
 }
 
-/// The server of this name. Its port says enough: no two have the same, and hosts have many names.
+/// The server of this name. Its port is enough: no two have the same, and hosts have many names.
 pub(super) fn server_named(
     cluster: &Cluster,
     name: &pb::ServerName,

@@ -1,4 +1,4 @@
-//! Region servers that are to have no regions.
+//! Decommissioned region servers, which must not get regions.
 
 use hblite_wire::pb;
 
@@ -16,7 +16,7 @@ pub(super) fn method(name: &str) -> Option<Method> {
     })
 }
 
-/// New regions go elsewhere; those that are there, too, if that is wanted.
+/// New regions go elsewhere; existing ones too, if requested.
 fn decommission(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::DecommissionRegionServersRequest = call.parameter()?;
     for name in &request.server_name {

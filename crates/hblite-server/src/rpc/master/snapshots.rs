@@ -1,4 +1,4 @@
-//! Taking, listing, cloning, restoring and deleting snapshots.
+//! Takes, lists, clones, restores and deletes snapshots.
 
 use hblite_model::{
     ColumnFamilyDescriptor, Error, Exception, FailSafeSnapshot, Result, SnapshotDescription,
@@ -12,14 +12,14 @@ use super::{Method, nonce, procedure, run};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
-/// `SnapshotDescription.Type` of a snapshot without what is in memory.
+/// `SnapshotDescription.Type` of a snapshot without memory.
 const SKIP_FLUSH: i32 = 2;
 /// The layout that HBase 2 gives its snapshots (`SnapshotManifestV2`).
 const VERSION: i32 = 2;
 /// How long a client waits for a snapshot, in milliseconds
 /// (`hbase.snapshot.master.timeout.millis`).
 const EXPECTED_TIMEOUT_MS: i64 = 300_000;
-/// HBase takes a longer time to live, in seconds, for none.
+/// HBase treats a longer time to live, in seconds, as none.
 const TIME_TO_LIVE_MAX_S: i64 = i64::MAX / 1_000;
 
 pub(super) fn method(name: &str) -> Option<Method> {
@@ -50,7 +50,7 @@ fn take(cluster: &Cluster, call: &Call<'_>) -> Answer {
     })?;
     call.answer(&pb::SnapshotResponse {
         expected_timeout: EXPECTED_TIMEOUT_MS,
-        // Clients before 2.6 send no nonce; they ask whether the snapshot is done.
+        // Clients before 2.6 send no nonce; they poll whether the snapshot is done.
         proc_id: nonce.map(|_| id),
     })
 }
@@ -104,7 +104,7 @@ fn message(snapshot: &SnapshotDescription) -> pb::SnapshotDescription {
         creation_time: Some(snapshot.created_at_ms),
         r#type: Some(snapshot.kind as i32),
         version: Some(VERSION),
-        // HBase knows an owner only where it checks who may do what.
+        // HBase records an owner only if authorization is on.
         owner: None,
         ttl: Some(signed(snapshot.time_to_live_s.unwrap_or(0))),
         max_file_size: snapshot.max_file_size.map(signed),
@@ -122,7 +122,7 @@ fn delete(cluster: &Cluster, call: &Call<'_>) -> Answer {
     call.answer_empty()
 }
 
-/// Restores the table that the request names if it is there, and makes it of the snapshot if not.
+/// Restores the table in the request if it exists, and clones the snapshot otherwise.
 fn restore(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::RestoreSnapshotRequest = call.parameter()?;
     let (name, table) = (&request.snapshot.name, table_of(&request.snapshot)?);
@@ -133,7 +133,7 @@ fn restore(cluster: &Cluster, call: &Call<'_>) -> Answer {
             && cluster.engine.catalog().table_exists(&table)
         {
             check_disabled(cluster, &table)?;
-            // Clients take a snapshot of what the table was themselves.
+            // Clients take the fail-safe snapshot themselves.
             return cluster.engine.procedures().restore_snapshot(name, FailSafeSnapshot::Skip);
         }
         let Some(tracker) = &tracker else {
@@ -147,7 +147,7 @@ fn restore(cluster: &Cluster, call: &Call<'_>) -> Answer {
     })
 }
 
-/// What HBase's procedure comes upon when it makes the new table.
+/// The error that HBase's procedure runs into when it creates the new table.
 fn no_such_class(name: &str) -> Error {
     let message = format!(
         "java.lang.RuntimeException: java.lang.RuntimeException: \
@@ -165,7 +165,7 @@ fn check_disabled(cluster: &Cluster, table: &TableName) -> Result<()> {
     Err(Error::new(Exception::UnsupportedOperation, message))
 }
 
-/// The same settings, but for how files are found: that is for the whole table.
+/// The same settings, except for the store file tracker, which applies to the whole table.
 fn with_tracker(mut table: TableDescriptor, tracker: &str) -> Result<TableDescriptor> {
     table.set_attribute(FILE_TRACKER, tracker)?;
     let families: Vec<ColumnFamilyDescriptor> = table.families().cloned().collect();

@@ -1,4 +1,4 @@
-//! What the master tells of itself, of servers and of regions.
+//! The status of the master, of servers and of regions.
 
 use hblite_engine::RegionHandle;
 use hblite_model::{RegionInfo, Result, SystemTables, TableState};
@@ -147,7 +147,7 @@ pub(in crate::rpc) fn region_load(info: &RegionInfo, region: &RegionHandle) -> p
     }
 }
 
-/// 0 if it never was.
+/// 0 if it never happened.
 pub(super) fn major_compacted_at(region: &RegionHandle) -> u64 {
     region.major_compacted_at_ms().and_then(|time| u64::try_from(time).ok()).unwrap_or(0)
 }

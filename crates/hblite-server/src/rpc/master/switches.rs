@@ -1,4 +1,4 @@
-//! Switches of balancer, normalizer, splits, merges, janitor, cleaner and their like.
+//! Switches of balancer, normalizer, splits, merges, janitor, cleaner and so on.
 
 use hblite_wire::{RemoteException, pb};
 
@@ -49,7 +49,7 @@ pub(super) fn method(name: &str) -> Option<Method> {
         | "UpdateReplicationPeerConfig" => change_peer,
         "IsSplitOrMergeEnabled" => is_split_or_merge_enabled,
         "SetSplitOrMergeEnabled" => set_split_or_merge_enabled,
-        // The store does by itself what these would do.
+        // The store does automatically what these would do.
         "Normalize" => |c, call| ran(c, call, c.switches.normalizer.is_on()),
         "RunCleanerChore" => |c, call| ran(c, call, true),
         "RunCatalogScan" => |_, call| call.answer(&pb::CountResponse { count: Some(0) }),
@@ -61,7 +61,7 @@ fn ran(_: &Cluster, call: &Call<'_>, has_run: bool) -> Answer {
     call.answer(&pb::SwitchResponse { value: Some(has_run) })
 }
 
-/// There are no peers; while they may not be changed that is what is said.
+/// There are no peers; while changes to them are off, that is the error.
 fn change_peer(cluster: &Cluster, call: &Call<'_>) -> Answer {
     if cluster.switches.peer_modification.is_on() {
         return Err(no_such_method(call));

@@ -1,4 +1,4 @@
-//! Creating, changing and listing tables.
+//! Creates, changes and lists tables.
 
 use hblite_model::{
     Error, Exception, FlushRequest, Result, SplitPoints, SystemTables, TableDescriptor, TableName,
@@ -12,7 +12,7 @@ use super::{Method, nonce, procedure};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
-/// How a table's files are found; every new table says so.
+/// The store file tracker, which every new table specifies.
 pub(super) const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
 const DEFAULT_FILE_TRACKER: &str = "DEFAULT";
 const FILE_TRACKERS: [&str; 2] = [DEFAULT_FILE_TRACKER, "FILE"];
@@ -85,7 +85,7 @@ fn modify(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::ModifyTableRequest = call.parameter()?;
     let name = convert::table_name_from(&request.table_name)?;
     if name.is_meta() {
-        // The store's own refusal is one that clients would try again.
+        // Clients would retry after the store's own refusal.
         return Err(RemoteException::unsupported("changing the settings of hbase:meta"));
     }
     let table = convert::table_schema_from(&request.table_schema)?.with_name(name);
@@ -214,7 +214,7 @@ fn describe(cluster: &Cluster, call: &Call<'_>) -> Answer {
         )?;
     }
     for name in &request.table_names {
-        // What is not there is left out.
+        // Missing tables are left out.
         let table = cluster.engine.catalog().descriptor(&convert::table_name_from(name)?);
         tables.extend(table.map(|table| table.as_ref().clone()));
     }

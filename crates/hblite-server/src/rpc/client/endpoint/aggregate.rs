@@ -1,8 +1,8 @@
 //! AggregateService: maximum, minimum, sum, count, average, deviation and median of a region.
 //!
-//! A client asks every region of its range and puts the answers together. What a cell's value
-//! means, its column interpreter says (`interpreter`). As HBase's endpoint does, a row that a
-//! deleted or filtered end of the region pretends to have counts in averages.
+//! A client calls every region of its range and combines the answers. The column interpreter
+//! defines the meaning of a cell's value (`interpreter`). As in HBase's endpoint, an empty row at a
+//! deleted or filtered end of the region counts in averages.
 //!
 //! Source: `AggregateImplementation` of hbase-endpoint.
 
@@ -90,8 +90,8 @@ fn run(
     }
 }
 
-/// Gives the cells of each row to `visit`, of a row that is none an empty list, while HBase's
-/// scanner says that there may be more.
+/// Passes the cells of each row to `visit` (an empty list for an empty row) while HBase's scanner
+/// says that there may be more.
 fn for_each_row(
     region: &RegionHandle,
     scan: &Scan,
@@ -209,13 +209,13 @@ impl Task<'_> {
         Ok(sums)
     }
 
-    /// The sums of values and of weights. Each is of all cells of both columns, as in HBase.
+    /// The sums of values and of weights. Each covers all cells of both columns, as in HBase.
     fn median<I: Interpreter>(&self) -> RemoteResult<pb::AggregateResponse> {
         let sums = self.sums::<I>()?;
         let Some(sum) = sums.sum else {
             let name = self.region.info().region_name_as_string();
             let message = format!("java.lang.NullPointerException: {name} has no value");
-            // A client of HBase asks again and again, and so it does here.
+            // An HBase client repeats the call endlessly, and so it does here.
             return Err(RemoteException::new(class::IO, message));
         };
         let weights = if self.is_weighted { encode(&sum) } else { encode(&I::least()) };
@@ -225,7 +225,7 @@ impl Task<'_> {
 
 struct Sums<I> {
     sum: Option<I>,
-    /// Of the sums of rows.
+    /// From the sums of rows.
     sum_of_squares: Option<I>,
     rows: u64,
 }
@@ -249,7 +249,7 @@ fn encode<I: Interpreter>(value: &I) -> Bytes {
     value.message()
 }
 
-/// The answer as it travels.
+/// The serialized answer.
 pub(super) fn encoded(response: &pb::AggregateResponse) -> Bytes {
     response.encode_to_vec().into()
 }

@@ -1,4 +1,4 @@
-//! Column interpreters: what values mean, and how they are counted with.
+//! Column interpreters: what values mean, and how to calculate with them.
 
 use std::cmp::Ordering;
 
@@ -7,18 +7,17 @@ use hblite_wire::{RemoteException, pb};
 use num_bigint::{BigInt, Sign};
 use prost::Message as _;
 
-/// Decimals are kept with so many digits behind the point.
+/// Decimals are kept with this many digits after the point.
 const SCALE: i32 = 2;
-/// Longest decimal that is read, and most digits that it may be moved by.
+/// Maximum length of a decimal, and maximum shift of its point in digits.
 const DECIMAL_BYTES_MAX: usize = 8 * 1024;
 const SHIFT_MAX: i32 = 20_000;
 
 /// A value that can be summed and compared.
 pub(super) trait Interpreter: Sized {
-    /// The value in a cell; none if it is no such value.
+    /// The value in a cell; `None` if it is not such a value.
     ///
-    /// # Errors
-    /// What HBase's interpreter fails with.
+    /// Those of HBase's interpreter.
     fn of_value(bytes: &[u8]) -> Result<Option<Self>, RemoteException>;
     fn plus(&self, other: &Self) -> Self;
     fn times(&self, other: &Self) -> Self;
@@ -81,7 +80,7 @@ impl Interpreter for Doubles {
         Self(self.0 * other.0)
     }
 
-    /// As Java compares: -0.0 is less than 0.0, and what is no number is one, the greatest.
+    /// Java's order: -0.0 is less than 0.0, and NaN is the greatest.
     fn compare(&self, other: &Self) -> Ordering {
         match (self.0.is_nan(), other.0.is_nan()) {
             (false, false) => self.0.total_cmp(&other.0),
@@ -89,7 +88,7 @@ impl Interpreter for Doubles {
         }
     }
 
-    /// Java's `Double.MIN_VALUE` is the least above 0.
+    /// Java's `Double.MIN_VALUE` is the smallest value above 0.
     fn least() -> Self {
         Self(f64::from_bits(1))
     }
@@ -155,14 +154,14 @@ impl Interpreter for BigDecimals {
     }
 }
 
-/// The number with two digits behind the point, rounded half to even.
+/// The number with two digits after the point, rounded half to even.
 fn rescaled(unscaled: BigInt, scale: i32) -> BigInt {
     let ten_to = |digits: u32| BigInt::from(10).pow(digits);
     let dropped = scale.saturating_sub(SCALE);
     let Ok(dropped) = u32::try_from(dropped) else {
         return unscaled * ten_to(dropped.unsigned_abs());
     };
-    // A number of so many bits has at most a third as many digits: nothing of it is left.
+    // A number of this many bits has at most a third as many digits, so nothing of it is left.
     if u64::from(dropped) > unscaled.bits() / 3 + 1 {
         return BigInt::ZERO;
     }

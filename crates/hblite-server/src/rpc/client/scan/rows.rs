@@ -13,14 +13,14 @@ use crate::cluster::meta_view::MetaView;
 use crate::cluster::scanners::OpenScanner;
 use crate::rpc::call::Call;
 
-/// An answer with a row in it ends when there is no room for so many bytes more.
+/// An answer with at least one row ends when there is no room for this many more bytes.
 const ROW_ROOM: usize = 16 * 1024;
 
-/// What one call asks for.
+/// What one call requests.
 pub(super) struct Request {
     /// Results.
     pub(super) rows_max: u32,
-    /// Rows that the client wants at all, from here on.
+    /// Rows that the client still wants.
     pub(super) rows_left: Option<u32>,
     pub(super) size_max: u64,
     /// Whether a row may be cut.
@@ -28,18 +28,18 @@ pub(super) struct Request {
     /// When the answer is due, whatever was found.
     pub(super) time_limit: Option<Instant>,
     pub(super) tracks_metrics: bool,
-    /// Whether the answer is to say "still looking" and have no rows.
+    /// Whether the answer must be a heartbeat without rows.
     pub(super) only_opens: bool,
-    /// What the scanner had counted before.
+    /// The scanner's previous counts.
     pub(super) counts_before: (u64, u64),
 }
 
 /// What was read so far.
 pub(super) struct Rows {
     results: ResultWriter,
-    /// What the cells of the answer count for.
+    /// The size of the cells of the answer.
     size_bytes: u64,
-    /// The row that was read last.
+    /// The last row read.
     row: Vec<u8>,
     /// Number of cells, or the cells themselves for clients without a codec.
     messages: Vec<pb::Result>,
@@ -53,7 +53,7 @@ pub(super) struct Rows {
     complete_rows: u32,
 }
 
-/// Where the rows go on their way: to the results, and through the view of hbase:meta.
+/// Where the rows go: to the results, through the view of hbase:meta.
 struct Sink<'s> {
     results: &'s mut ResultWriter,
     view: Option<MetaView<'s>>,
@@ -107,8 +107,8 @@ impl Rows {
         self.results.charge_all()
     }
 
-    /// Reads on until something is full; `false` if `pause_at` came first, or the call's turn is
-    /// over. It goes on with the next call then.
+    /// Reads until a limit is reached; `false` if `pause_at` came first, or the call's turn is
+    /// over. Then it continues with the next call.
     ///
     /// # Errors
     /// Those of files and filters; `CallQueueTooBig` if there is no memory for a row.
@@ -172,7 +172,7 @@ impl Rows {
         Ok(true)
     }
 
-    /// Takes what a step has found. Says whether it is the last one of the answer.
+    /// Takes what a step has found. Returns whether it is the last one of the answer.
     fn take_step(
         &mut self,
         request: &Request,
@@ -183,7 +183,7 @@ impl Rows {
             RegionStep::Cursor(()) => false,
             RegionStep::End => {
                 self.has_more_in_region = false;
-                // The cut was at the end of the row, as it turns out.
+                // The cut turned out to be at the end of the row.
                 if let Some(last) = self.partial.last_mut() {
                     *last = false;
                 }
@@ -199,8 +199,7 @@ impl Rows {
         }
     }
 
-    /// Takes the row that was just read as a result. `false` if it is the last one, or one too
-    /// many.
+    /// Adds the row just read as a result. `false` if it is the last one, or one too many.
     fn take(
         &mut self,
         request: &Request,
@@ -210,7 +209,7 @@ impl Rows {
         if let Some(open) = scanner.open_row.take()
             && open != self.row
         {
-            // What looked cut was whole.
+            // What looked incomplete was complete.
             self.complete_rows += 1;
             if self.is_limit_reached(request) {
                 self.results.discard();
@@ -255,7 +254,7 @@ impl Rows {
         }
     }
 
-    /// Puts what was read into the answer; gives the cells that go beside it.
+    /// Puts what was read into the answer; returns the cells that follow it.
     pub(super) fn fill(self, response: &mut pb::ScanResponse) -> ResultWriter {
         response.stale = Some(false);
         response.more_results = Some(self.has_more);
