@@ -1,5 +1,5 @@
-//! Compiles the messages in `proto/`, without any tool outside Cargo, and writes down what each of
-//! their fields takes in memory (`src/decoded_size.rs`).
+//! Compiles the messages in `proto/`, without any tool outside Cargo, and generates a table of the
+//! memory of each of their fields (`src/decoded_size.rs`).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let descriptors = protox::compile(&files, ["proto"])?;
     let shapes = shapes(&descriptors);
     fs::write(Path::new(&env::var("OUT_DIR")?).join("shapes.rs"), shapes)?;
-    // Bytes lie in the frame that they came in.
+    // Bytes stay in the frame in which they arrived.
     prost_build::Config::new().bytes(["."]).enable_type_names().compile_fds(descriptors)?;
     Ok(())
 }
@@ -70,7 +70,7 @@ fn shapes(descriptors: &FileDescriptorSet) -> String {
     table + "];\n"
 }
 
-/// The most that a value of the field takes in its struct or vector.
+/// The maximum size of a value of the field in its struct or vector.
 fn element_bytes(field: &FieldDescriptorProto, messages: &Messages<'_>, depth: usize) -> usize {
     assert!(depth < 20, "a message that contains itself is boxed, and not counted");
     match field.r#type() {

@@ -1,4 +1,4 @@
-//! `hblite casestudy`: the schemas of HBase's case studies, run on made-up data of any size.
+//! `hblite casestudy`: the schemas of HBase's case studies, run on generated data of any size.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -60,7 +60,7 @@ For each question: what is asked in the fields of the records, the first scans a
 rows as HBase prints them, what all of them read, and the first records found. Exit status: 0, 1 if
 something failed or, with --check, an answer is wrong.";
 
-/// More are refused: a put is about 100 bytes and all of it may live in memory.
+/// More are refused: a put is about 100 bytes, and all of them may be in memory.
 const RECORDS_MAX: u64 = 100_000_000;
 
 pub(crate) fn run(command: CaseStudyCommand) -> ExitCode {
@@ -93,7 +93,7 @@ fn list() -> String {
     text
 }
 
-/// Whether all answers that were compared are right.
+/// Whether all compared answers are correct.
 fn run_studies(arguments: &RunArguments) -> std::result::Result<bool, String> {
     if !(1..=RECORDS_MAX).contains(&arguments.records) {
         return Err(format!("records must be between 1 and {RECORDS_MAX}"));

@@ -1,4 +1,4 @@
-//! `hblite check`: reads every file of a closed store and names what is wrong.
+//! `hblite check`: reads every file of a closed store and reports all damage.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::output::{byte_bar, fail, print, size};
 
-/// Which store, and how to tell.
+/// Which store, and the form of the report.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckArguments {
@@ -53,8 +53,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
     if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(DEFECTS) }
 }
 
-/// Deletes what opens moved to the archive. What is moved away may be all that is left of a table
-/// with defects, so that this comes after a check without any.
+/// Deletes what opening the store moved to the archive. This may be all that is left of a damaged
+/// table, so it is done only after a check without defects.
 fn clean(arguments: &CheckArguments) -> ExitCode {
     let cleaned = match hblite::clean(&arguments.dir) {
         Ok(cleaned) => cleaned,

@@ -1,6 +1,6 @@
 //! `hblite console`: a store or a cluster in the browser.
 //!
-//! One line of JSON on stdout has the address and the token, as that of `hblite serve` does.
+//! Prints one line of JSON with the address and the token, like `hblite serve`.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
@@ -19,14 +19,14 @@ use crate::output::{FAILURE, fail, write_port_file};
 use crate::shell::report_open;
 use crate::store_files;
 
-/// Which store, and where the page is.
+/// Which store, and where to serve the page.
 #[derive(Debug, Args)]
 pub(crate) struct ConsoleArguments {
     /// Directory of a store, or the URL of a cluster: hbase://zookeeper-host:2181/hbase or
     /// hbase+rpc://host:16000
     #[arg(value_name = "DIR|URL", default_value = "hblite-data")]
     target: String,
-    /// Only reads the store, as it is at the start; also while another process has it open
+    /// Opens the store read-only, as it is at the start; works while another process has it open
     #[arg(long)]
     read_only: bool,
     /// The address to listen on. Reading needs no password, changes need the token.
@@ -40,7 +40,7 @@ pub(crate) struct ConsoleArguments {
     port_file: Option<PathBuf>,
 }
 
-/// How the console is reached, and the secret that changes need.
+/// The address of the console, and the token that changes need.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     token: String,
@@ -48,7 +48,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// The same on a port.
+    /// The same with a port.
     pub(crate) fn on(self, port: u16) -> Self {
         Self { port, ..self }
     }
@@ -106,10 +106,10 @@ fn show(arguments: &ConsoleArguments) -> Result<(), String> {
     connection.close().map_err(text)
 }
 
-/// Says that the page is there.
+/// Reports that the page is ready.
 fn announce(arguments: &ConsoleArguments, access: &Access) -> Result<(), String> {
     let mut stderr = std::io::stderr();
-    // Either stream may be closed; the page is served anyhow.
+    // Either stream may be closed; the page is served anyway.
     if !arguments.bind.is_loopback() {
         let _ = writeln!(
             stderr,

@@ -1,8 +1,8 @@
-//! What ends a server: a signal, or on request the end of its standard input.
+//! What ends a server: a signal or, if requested, the end of its standard input.
 //!
 //! A program that starts a server can hold the other end of a pipe on the server's standard input.
-//! However that program ends, by `kill -9` too, the operating system closes the pipe, and the
-//! server ends as after SIGTERM. That works the same on every platform, and unlike a parent-death
+//! However that program ends, even by `kill -9`, the operating system closes the pipe, and the
+//! server ends as after SIGTERM. This works the same on every platform, and unlike a parent-death
 //! signal it does not depend on the thread that started the server.
 //!
 //! Threads: the caller of [`Ending::wait`] waits; one thread waits for signals, one for the input.
@@ -26,13 +26,13 @@ impl Ending {
         Ok(Self { sender, receiver })
     }
 
-    /// Also ends when standard input does. What is read from it is ignored.
+    /// Also ends when standard input does. Its content is ignored.
     pub(crate) fn include_input(&self) -> io::Result<()> {
         let sender = self.sender.clone();
         let wait = move || {
-            // An error means that nothing more will come, as the end does.
+            // Like the end of input, an error means that nothing more will come.
             let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
-            // Without a receiver, the server has ended already.
+            // Without a receiver, the server has already ended.
             let _ = sender.send(());
         };
         thread::Builder::new().name("parent".to_owned()).spawn(wait).map(drop)
@@ -74,7 +74,7 @@ mod signals {
 
     use super::{Sender, io, thread};
 
-    /// Windows calls a handler, which may only set a flag; the flag is looked at this often.
+    /// Windows calls a handler, which may only set a flag; the flag is polled this often.
     const TURN: Duration = Duration::from_millis(50);
 
     pub(super) fn catch(sender: Sender<()>) -> io::Result<()> {

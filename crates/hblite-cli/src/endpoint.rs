@@ -1,4 +1,4 @@
-//! The admin endpoint of a running `hblite serve`, as the subcommands that control it use it.
+//! The admin endpoint of a running `hblite serve`, for the subcommands that control it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::output::{FAILURE, fail, print};
 
-/// How long the server may take.
+/// Time limit for an answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where it is.
+/// The address of the endpoint.
 #[derive(Debug, Args)]
 pub(crate) struct Endpoint {
     /// Host and port of the server's admin endpoint.
@@ -24,7 +24,7 @@ pub(crate) struct Endpoint {
     port_file: Option<PathBuf>,
 }
 
-/// What is done with a path.
+/// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
@@ -44,7 +44,7 @@ impl Endpoint {
         }
     }
 
-    /// Asks the server, and gives its answer.
+    /// Sends a request to the server, and returns its answer.
     fn call(&self, method: Method, path: &str, body: &Value) -> Result<Value, String> {
         let address = self.address()?;
         let agent: ureq::Agent = ureq::Agent::config_builder()

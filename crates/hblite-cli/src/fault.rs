@@ -1,4 +1,4 @@
-//! `hblite fault`: what goes wrong in a running `hblite serve`, by its admin endpoint.
+//! `hblite fault`: injects faults into a running `hblite serve` through its admin endpoint.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ pub(crate) struct FaultArguments {
 
 #[derive(Debug, Subcommand)]
 enum FaultCommand {
-    /// Sets a fault in calls, until it is cleared. Prints the fault's number.
+    /// Injects a fault into calls until it is cleared. Prints the fault's number.
     Set(SetArguments),
     /// Lists the current faults, and how often each happened.
     List,
@@ -38,7 +38,8 @@ enum FaultCommand {
     Split {
         /// Its encoded name.
         region: String,
-        /// Where; in the middle if nothing is said. Bytes as the shell prints them: \x00
+        /// The row to split at; the middle of the region if omitted. Bytes as the shell prints
+        /// them: \x00
         row: Option<String>,
     },
     /// Takes a region out of service.
@@ -55,8 +56,8 @@ enum FaultCommand {
     Crash {
         /// Its number, from 0.
         server: usize,
-        /// After so many milliseconds its regions are given to the others; without this they wait
-        /// for the restart.
+        /// Moves its regions to the other servers after this many milliseconds; without it, they
+        /// wait for the restart.
         #[arg(long, value_name = "MS")]
         reassign_after: Option<u64>,
     },
@@ -102,7 +103,7 @@ struct SetArguments {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct ActionArguments {
-    /// Calls are answered with this exception, such as NotServingRegionException.
+    /// Calls fail with this exception, such as NotServingRegionException.
     #[arg(long, value_name = "EXCEPTION")]
     error: Option<String>,
     /// Calls wait: milliseconds, or a range such as 5-50.

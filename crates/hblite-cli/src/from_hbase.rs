@@ -1,4 +1,4 @@
-//! `hblite from-hbase`: makes the root directory of an Apache HBase a store.
+//! `hblite from-hbase`: converts the root directory of an Apache HBase to a store.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

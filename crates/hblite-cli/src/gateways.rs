@@ -1,4 +1,4 @@
-//! The gateways of `hblite serve`: which ports are wanted, and their start.
+//! The gateways of `hblite serve`: their ports and their start.
 
 use std::net::IpAddr;
 
@@ -8,16 +8,16 @@ use hblite_rest::{RestOptions, RestServer};
 use hblite_server::Server;
 use hblite_thrift::{ThriftGateway, ThriftOptions, ThriftPorts};
 
-/// The ports of gateways; without a port there is no such gateway.
+/// The ports of gateways; a gateway without a port is not started.
 #[derive(Debug, Args)]
 pub(crate) struct GatewayArguments {
-    /// Port of the Thrift 1 gateway, as of HBase's `thrift` server; 0 for any free port.
+    /// Port of the Thrift 1 gateway, like HBase's `thrift` server; 0 for any free port.
     #[arg(long, value_name = "PORT")]
     thrift_port: Option<u16>,
-    /// Port of the Thrift 2 gateway, as of HBase's `thrift2` server; 0 for any free port.
+    /// Port of the Thrift 2 gateway, like HBase's `thrift2` server; 0 for any free port.
     #[arg(long, value_name = "PORT")]
     thrift2_port: Option<u16>,
-    /// Port of the REST gateway, as of HBase's `rest` server; 0 for any free port.
+    /// Port of the REST gateway, like HBase's `rest` server; 0 for any free port.
     #[arg(long, value_name = "PORT")]
     rest_port: Option<u16>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Gateways {
 }
 
 impl Gateways {
-    /// Opens the ports that are wanted.
+    /// Opens the requested ports.
     ///
     /// # Errors
     /// `Io` if a port cannot be opened; the message names it.

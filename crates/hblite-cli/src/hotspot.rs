@@ -1,4 +1,4 @@
-//! `hblite hotspot`: where the load of row keys goes, and what reading back costs.
+//! `hblite hotspot`: where the load of row keys goes, and what reads cost.
 
 mod advise;
 mod own_data;
@@ -21,13 +21,13 @@ use crate::output::{FAILURE, fail, print};
 pub(crate) enum HotspotCommand {
     /// Lists the studies with their designs and queries.
     Studies,
-    /// Writes and reads a study's records under each design, and counts.
+    /// Writes and reads a study's records under each design, and counts requests.
     Run(Box<run::RunArguments>),
     /// Creates a page and pictures from results.
     Report(ReportArguments),
     /// Compares the figures of results.
     Compare(CompareArguments),
-    /// Watches a running cluster, or reads a recording of one, and names what is hot.
+    /// Watches a running cluster, or reads a recording of one, and reports what is hot.
     Watch(Box<watch::WatchArguments>),
     /// Proposes a key and regions for a sample of keys and the expected queries.
     Advise(advise::AdviseArguments),

@@ -1,11 +1,11 @@
 //! Ctrl-C and its like, for commands that clean up before they end.
 //!
-//! The first signal is noted: the running work asks [`Interrupt::answer`] at intervals, ends in
-//! order, and the process exits with [`Interrupt::exit_status`]. A second signal ends the
-//! process at once.
+//! The first signal is recorded: the running work checks [`Interrupt::answer`] at intervals and
+//! ends cleanly, and the process exits with [`Interrupt::exit_status`]. A second signal ends the
+//! process immediately.
 //!
-//! A thread that waits for input notices nothing of a signal, so [`Interruptible`] waits in short
-//! turns and asks in between.
+//! A thread that waits for input does not notice a signal, so [`Interruptible`] waits in short
+//! intervals and checks in between.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -25,7 +25,7 @@ const SIGNALS: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: &[i32] = &[SIGINT, SIGTERM];
 
-/// What a shell adds to the number of a signal that ended a process.
+/// The shell convention: exit status of a process ended by signal 0.
 const STATUS_OF_SIGNALS: i32 = 128;
 
 /// Whether the process was asked to end.
@@ -35,12 +35,12 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Notes SIGINT, SIGTERM and (on Unix) SIGHUP from now on, instead of ending the process.
+    /// From now on, records SIGINT, SIGTERM and (on Unix) SIGHUP instead of ending the process.
     pub(crate) fn catch(&self) -> io::Result<()> {
         let is_second = Arc::new(AtomicBool::new(false));
         for &signal in SIGNALS {
             let status = STATUS_OF_SIGNALS + signal;
-            // The order counts: actions run as they were registered.
+            // The order matters: actions run in the order of registration.
             flag::register_conditional_shutdown(signal, status, Arc::clone(&is_second))?;
             flag::register(signal, Arc::clone(&is_second))?;
             let noted = Arc::clone(&self.signal);
@@ -49,7 +49,7 @@ impl Interrupt {
         Ok(())
     }
 
-    /// Whether to go on.
+    /// Whether to continue.
     pub(crate) fn answer(&self) -> ControlFlow<()> {
         match self.exit_status() {
             None => ControlFlow::Continue(()),
@@ -66,7 +66,7 @@ impl Interrupt {
     }
 }
 
-/// While it lives, Ctrl-C sets a flag; afterwards it ends the process.
+/// While this lives, Ctrl-C sets a flag; afterwards it ends the process.
 #[derive(Debug)]
 pub(crate) struct CtrlC {
     is_over: Arc<AtomicBool>,
@@ -87,7 +87,7 @@ impl Drop for CtrlC {
     }
 }
 
-/// An input whose wait for bytes ends with a signal.
+/// An input on which a wait for bytes ends with a signal.
 #[derive(Debug)]
 pub(crate) struct Interruptible<R> {
     input: R,
@@ -104,7 +104,7 @@ impl<R: Read + Source> Read for Interruptible<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if self.interrupt.answer().is_break() {
-                // Not `Interrupted`, after which readers try again.
+                // Not `Interrupted`, after which readers retry.
                 return Err(io::Error::other("interrupted"));
             }
             if has_bytes(&self.input)? {
@@ -123,11 +123,11 @@ pub(crate) fn standard_input() -> io::Result<File> {
     handle.map(File::from)
 }
 
-/// Whether a read would not wait: looks for a short turn.
+/// Whether a read would not block; polls for a short time.
 #[cfg(unix)]
 fn has_bytes(input: &impl Source) -> io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    /// How long a wait for input goes on without asking for a signal.
+    /// How long to wait for input between checks for a signal.
     const TURN: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
     let mut waiting = [PollFd::new(input, PollFlags::IN)];
     match poll(&mut waiting, Some(&TURN)) {
@@ -137,8 +137,8 @@ fn has_bytes(input: &impl Source) -> io::Result<bool> {
     }
 }
 
-/// A wait on any kind of input that ends after a time does not exist on Windows; there a signal is
-/// noticed after the next bytes.
+/// Windows has no wait with a timeout on all kinds of input; there a signal is noticed after the
+/// next bytes.
 #[cfg(windows)]
 fn has_bytes(_: &impl Source) -> io::Result<bool> {
     Ok(true)

@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &LoadHFilesArguments) -> ExitCode {
                 )
             }
         }
-        // Some of HBase's messages are the name of a table and nothing else.
+        // Some of HBase's messages consist only of the name of a table.
         Err(error) => {
             let message = format!("{}: {}", error.exception().simple_name(), error.message());
             fail(&message, FAILURE)

@@ -47,17 +47,17 @@ enum Command {
     /// Writes, prints and verifies store files.
     #[command(subcommand, name = "hfile")]
     HFile(hfile::HFileCommand),
-    /// Runs a server in place of an HBase cluster, for unmodified HBase clients.
+    /// Runs a server that replaces an HBase cluster, for unmodified HBase clients.
     Serve(serve::ServeArguments),
     /// Shows a store or a cluster in the browser.
     Console(console::ConsoleArguments),
     /// Injects faults into calls, regions and servers of a running `hblite serve`.
     Fault(fault::FaultArguments),
-    /// Names the present state of a running `hblite serve`, to return to or to fork.
+    /// Takes a checkpoint of a running `hblite serve`, to rewind to or to fork.
     Checkpoint(state::CheckpointArguments),
     /// Returns a running `hblite serve` to a checkpoint.
     Rewind(state::RewindArguments),
-    /// Starts an independent server on a checkpoint, in the process of a running `hblite serve`.
+    /// Starts an independent server from a checkpoint, in the process of a running `hblite serve`.
     Fork(state::ForkArguments),
     /// Shows, sets and advances the clock of a running `hblite serve`.
     Clock(state::ClockArguments),
@@ -83,7 +83,7 @@ enum Command {
     Copy(transfer::copy::CopyArguments),
     /// Computes digests of tables, or compares those of two stores or clusters.
     Digest(transfer::digest::DigestArguments),
-    /// Shows which regions a row key loads, and what reading back costs.
+    /// Shows which regions a row key loads, and what reads cost.
     #[command(subcommand)]
     Hotspot(hotspot::HotspotCommand),
     /// Runs the schemas of HBase's case studies.

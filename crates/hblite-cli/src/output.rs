@@ -1,4 +1,4 @@
-//! What all subcommands say alike: failures, sizes, and how far something long has come.
+//! Output shared by all subcommands: failures, sizes, and progress.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _};
@@ -7,23 +7,23 @@ use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Status for what the caller did wrong or what was refused.
+/// Status for wrong usage or a refusal.
 pub(crate) const FAILURE: u8 = 1;
 
-/// Says on standard error what went wrong and gives the exit status.
+/// Reports an error on standard error and returns the exit status.
 pub(crate) fn fail(message: &str, status: u8) -> ExitCode {
-    // Standard error may be closed; there is nothing to be done about that.
+    // Standard error may be closed; nothing can be done about that.
     let _ = writeln!(io::stderr(), "hblite: {message}");
     ExitCode::from(status)
 }
 
-/// Writes the line of a server that is ready. A process that waits for the file never sees a part
-/// of it. Only the user may read it: it has the console's token.
+/// Writes the ready line of a server. A process that waits for the file never sees a part of it.
+/// Only its owner may read it, because it has the console's token.
 pub(crate) fn write_port_file(file: &Path, line: &str) -> Result<(), String> {
     let mut unfinished = file.as_os_str().to_owned();
     unfinished.push(".tmp");
     let write = || {
-        // One that an earlier run left may have other permissions.
+        // A file from an earlier run may have other permissions.
         let _ = fs::remove_file(&unfinished);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -36,34 +36,34 @@ pub(crate) fn write_port_file(file: &Path, line: &str) -> Result<(), String> {
     write().map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
-/// Prints a text. Who reads it may have seen enough.
+/// Prints a text. Its reader may have closed the pipe.
 pub(crate) fn print(text: &str) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
 }
 
-/// Bytes in the unit that fits.
+/// Bytes in a suitable unit.
 pub(crate) fn size(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()
 }
 
-/// Says something on standard error that is no failure.
+/// Prints a note on standard error that is not a failure.
 pub(crate) fn tell(text: &str) {
     // As in `fail`.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// A bar on standard error for so many bytes; nothing is shown if that is no terminal.
+/// A progress bar for bytes on standard error; nothing is shown if that is not a terminal.
 pub(crate) fn byte_bar() -> ProgressBar {
     bar("{bar:30} {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta}", Some(0))
 }
 
-/// As [`byte_bar`], with a message. The number of bytes may stay unknown.
+/// Like [`byte_bar`], with a message. The number of bytes may stay unknown.
 pub(crate) fn transfer_bar() -> ProgressBar {
     bar("{wide_bar} {binary_bytes}/{binary_total_bytes}, {msg}, {eta}", None)
 }
 
-/// A bar for so many things.
+/// A progress bar for a number of things.
 pub(crate) fn count_bar(things: &str) -> ProgressBar {
     bar(&format!("{{bar:30}} {{pos}}/{{len}} {things}, {{msg}}"), Some(0))
 }
@@ -73,7 +73,7 @@ pub(crate) fn row_spinner() -> ProgressBar {
     bar("{spinner} {human_pos} rows, {per_sec}", None)
 }
 
-/// A bar for so many records.
+/// A progress bar for a number of records.
 pub(crate) fn record_bar() -> ProgressBar {
     bar("{bar:30} {human_pos}/{human_len} records, {eta}", Some(0))
 }

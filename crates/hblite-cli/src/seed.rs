@@ -1,14 +1,15 @@
-//! `hblite serve --seed`: what a new store begins with, and `--export-on-exit`: where it goes.
+//! `hblite serve --seed`: the initial contents of a new store; `--export-on-exit`: where it is
+//! saved.
 //!
-//! | source | what it becomes |
+//! | source | result |
 //! |---|---|
 //! | the directory of a store | a copy of it |
 //! | a directory that snapshots were exported to | the snapshots, each with a table |
 //! | a file `users.jsonl` (`.ndjson`, `.json`; also with `.gz`) | the table `users` |
-//! | any other file | what its commands of the shell do |
+//! | any other file | runs as a script of shell commands |
 //!
-//! Only a store that is not there yet is seeded. A server that is started again on its directory
-//! goes on with what is there.
+//! Only a new store is seeded. A server that is restarted on its directory continues with the
+//! existing data.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -21,20 +22,20 @@ use hblite::{ColumnFamilyDescriptor, Connection, Options, TableDescriptor, Table
 use hblite_shell::{ReadLines, ScriptOptions, Shell, ShellOptions};
 use hblite_transfer::{ImportOptions, JsonLinesReader, RowRead, RowReader as _, import};
 
-/// The file by which the directory of a store is known.
+/// The file that identifies the directory of a store.
 const STORE_FILE: &str = "hbase.version";
-/// Where snapshots are in a directory that they were exported to.
+/// The directory of exported snapshots.
 const SNAPSHOTS: &str = ".hbase-snapshot";
 
-/// What the store begins with, and where it goes.
+/// The initial contents of the store, and where it is saved.
 #[derive(Debug, Args)]
 pub(crate) struct SeedArguments {
-    /// What a new store begins with: the directory of a store, a directory of exported snapshots,
-    /// JSON lines (the table is named like the file), or a script of shell commands. May be
-    /// repeated; a store comes first. Ignored if the directory already has a store.
+    /// Initial contents of a new store: the directory of a store, a directory of exported
+    /// snapshots, JSON lines (the table is named after the file), or a script of shell commands.
+    /// May be repeated; a store must come first. Ignored if the directory already has a store.
     #[arg(long = "seed", value_name = "DIR|FILE")]
     sources: Vec<PathBuf>,
-    /// When the server ends, writes the store to this directory, which must be empty or missing.
+    /// When the server ends, saves the store to this directory, which must be empty or missing.
     #[arg(long, value_name = "DIR")]
     export_on_exit: Option<PathBuf>,
 }
@@ -43,7 +44,7 @@ impl SeedArguments {
     /// Opens the store in `dir`, or one in memory, seeded if it is new.
     ///
     /// # Errors
-    /// Why it cannot be opened or seeded, with the name of the source.
+    /// Why the store cannot be opened or seeded, with the name of the source.
     pub(crate) fn open(&self, dir: Option<&Path>, options: Options) -> Result<Connection, String> {
         self.check_export()?;
         if let Some(dir) = dir.filter(|dir| dir.join(STORE_FILE).exists()) {
@@ -73,9 +74,8 @@ impl SeedArguments {
         Ok(connection)
     }
 
-    /// Writes the store to the directory that was asked for.
+    /// Writes the store to the requested directory.
     ///
-    /// # Errors
     /// Why it cannot be written.
     pub(crate) fn export(&self, connection: &Connection) -> Result<(), String> {
         match &self.export_on_exit {
@@ -84,7 +84,7 @@ impl SeedArguments {
         }
     }
 
-    /// At the end it would be too late to say so.
+    /// At the end it would be too late to report this.
     fn check_export(&self) -> Result<(), String> {
         let Some(to) = &self.export_on_exit else { return Ok(()) };
         let is_free =
@@ -98,7 +98,7 @@ impl SeedArguments {
     }
 }
 
-/// What a source is.
+/// The kind of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Store,
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// The table of a file with JSON lines: its name without the endings.
+/// The table for a file with JSON lines: its name without extensions.
 fn table_of(source: &Path) -> Option<String> {
     let name = source.file_name()?.to_str()?;
     let name = name.strip_suffix(".gz").unwrap_or(name);
@@ -135,7 +135,8 @@ fn text(error: hblite::Error) -> String {
     error.message().to_owned()
 }
 
-/// Opens the store with what must be in its directory first: another store, snapshots.
+/// Opens the store after putting into its directory what must be there first: another store,
+/// snapshots.
 fn open_with_files(
     kinds: &[(&PathBuf, Kind)],
     dir: Option<&Path>,
@@ -154,7 +155,7 @@ fn open_with_files(
         }
         _ => {}
     }
-    // Snapshots are put into directories. A store in memory begins as a copy of one.
+    // Snapshots are imported into a directory. A store in memory begins as a copy of one.
     let temporary = tempfile::tempdir().map_err(|error| error.to_string())?;
     let place = dir.map_or_else(|| temporary.path().join("store"), Path::to_path_buf);
     match store {
@@ -181,7 +182,7 @@ fn snapshot_names(source: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// A table of each snapshot, with the name of the table that it was taken of.
+/// Clones each snapshot to a table with its original name.
 fn clone_snapshots(connection: &Connection, source: &Path) -> Result<(), String> {
     let (admin, names) = (connection.admin(), snapshot_names(source)?);
     for snapshot in admin.list_snapshots().map_err(text)? {
@@ -192,8 +193,8 @@ fn clone_snapshots(connection: &Connection, source: &Path) -> Result<(), String>
     Ok(())
 }
 
-/// Writes the lines into the table that is named like the file, which is made if it is not there,
-/// with the families that the lines have.
+/// Writes the lines into the table named after the file, which is created if necessary, with the
+/// families in the lines.
 fn import_lines(connection: &Connection, source: &Path) -> Result<(), String> {
     let name: TableName = table_of(source)
         .ok_or_else(|| "it has no name".to_owned())?
@@ -236,7 +237,7 @@ fn open(source: &Path) -> Result<Box<dyn Read>, String> {
     Ok(if is_packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
 }
 
-/// Runs the commands; what they print is not shown.
+/// Runs the commands; their output is not shown.
 fn run_script(connection: &Connection, source: &Path) -> Result<(), String> {
     let file = File::open(source).map_err(|error| error.to_string())?;
     let output = Box::new(std::io::sink());

@@ -1,9 +1,8 @@
 //! `hblite serve`: a store behind the ports of an HBase cluster.
 //!
-//! One line of JSON on stdout says that the ports are open and which they are; the port file, if
-//! one is wanted, has the same. With them is the token without which the console changes nothing.
-//! SIGTERM and SIGINT end the server, and on request the end of its standard input: memory is
-//! flushed, exit code 0.
+//! One line of JSON on stdout reports the open ports and the token that the console needs for
+//! changes; the port file, if requested, has the same line. SIGTERM and SIGINT end the server and,
+//! if requested, so does the end of its standard input: memory is flushed, exit status 0.
 
 use std::io::Write as _;
 use std::net::IpAddr;
@@ -24,7 +23,7 @@ use crate::seed::SeedArguments;
 use crate::settings::Settings;
 use crate::shell::report_open;
 
-/// Where the store is, and how clients reach it.
+/// The store, and how clients reach it.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     /// The directory of the store; created if it does not exist.
@@ -59,8 +58,8 @@ pub(crate) struct ServeArguments {
     /// The host name given to clients, instead of the address that they connected to.
     #[arg(long, value_name = "HOST")]
     advertise: Option<String>,
-    /// What the store's clock shows: the system's time; the system's time plus an offset, which
-    /// `hblite clock` sets; or a time that moves only when `hblite clock` moves it.
+    /// Mode of the store's clock: the system's time; the system's time plus an offset, which
+    /// `hblite clock` sets; or a time that only `hblite clock` moves.
     #[arg(long, value_name = "MODE", default_value = "real")]
     clock: ClockKind,
     /// Logs the calls answered with an exception, or all calls, to standard error.
@@ -104,7 +103,7 @@ fn log(which: Which) -> Log {
         Which::Calls => LogLevel::Calls,
     };
     Log::new(level, |line| {
-        // Standard error may be closed; there is nothing to be done about that.
+        // Standard error may be closed; nothing can be done about that.
         let _ = writeln!(std::io::stderr().lock(), "{line}");
     })
 }
@@ -117,7 +116,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> ExitCode {
 }
 
 fn serve(arguments: &ServeArguments) -> Result<(), String> {
-    // Before the ports are open: who has seen the line may end the server at once.
+    // Before the ports are open: a process that has seen the line may end the server immediately.
     let ending = Ending::catch().map_err(|error| error.to_string())?;
     if arguments.exit_with_parent {
         ending.include_input().map_err(|error| error.to_string())?;
@@ -183,11 +182,11 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
         .with_log(arguments.log.map(log))
 }
 
-/// Says that the server is ready.
+/// Reports that the server is ready.
 fn announce(arguments: &ServeArguments, line: &str) -> Result<(), String> {
     if !arguments.bind.is_loopback() {
         let warning = format!(
-            "warning: {} is reachable from other machines, and hblite asks for no password",
+            "warning: {} is reachable from other machines, and hblite requires no password",
             arguments.bind
         );
         let _ = writeln!(std::io::stderr(), "{warning}");
@@ -196,7 +195,7 @@ fn announce(arguments: &ServeArguments, line: &str) -> Result<(), String> {
         write_port_file(file, line)?;
     }
     let mut stdout = std::io::stdout().lock();
-    // Whoever started the server may have closed its end; the server serves anyhow.
+    // The process that started the server may have closed its end; the server runs anyway.
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
     Ok(())
 }

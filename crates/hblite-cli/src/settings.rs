@@ -1,4 +1,4 @@
-//! `-D NAME=VALUE`: settings of a cluster by the names that they have in `hbase-site.xml`.
+//! `-D NAME=VALUE`: settings of a cluster under their names in `hbase-site.xml`.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const JANITOR_PERIOD_MS: i64 = 5 * 60 * 1000;
 /// HBase's `hbase.master.cleaner.snapshot.interval`.
 const SNAPSHOT_CLEANER_PERIOD_MS: i64 = 30 * 60 * 1000;
 const HOUR_MS: u64 = 60 * 60 * 1000;
-/// The least memory of a region at which the store flushes it.
+/// The minimum flush size of a region.
 const FLUSH_SIZE_MIN: usize = 64 * 1024;
 
 /// What a setting changes.
@@ -23,7 +23,7 @@ pub(crate) struct Settings {
 
 type Set = fn(&mut Settings, &str) -> Option<()>;
 
-/// The settings, each with a function that takes its value, or returns `None` for a bad one.
+/// The settings, each with a function that applies its value, or returns `None` for an invalid one.
 const KNOWN: &[(&str, Set)] = &[
     // HDFS verifies the blocks under an HBase.
     ("dfs.block.scanner.volume.bytes.per.second", |s, v| {
@@ -132,7 +132,7 @@ fn number<N: std::str::FromStr>(value: &str) -> Option<N> {
     value.trim().parse().ok()
 }
 
-/// The number, unless it is the zero by which HBase says "off" or "no limit".
+/// The number, or `None` for 0, which means "off" or "no limit" in HBase.
 fn unless_zero<N: Default + PartialEq>(number: N) -> Option<N> {
     (number != N::default()).then_some(number)
 }
@@ -148,10 +148,10 @@ impl Settings {
         Self { engine, server }
     }
 
-    /// Takes what `NAME=VALUE` says.
+    /// Applies `NAME=VALUE`.
     ///
     /// # Errors
-    /// What is wrong with it, for its user.
+    /// What is wrong with it.
     pub(crate) fn apply(&mut self, setting: &str) -> Result<(), String> {
         let (name, value) = setting
             .split_once('=')

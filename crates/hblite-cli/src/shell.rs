@@ -20,7 +20,7 @@ use crate::output::{FAILURE, fail};
 use crate::store_files;
 use crate::terminal::{Editor, Input, ProgressLine, Screen, color_is_wanted, width};
 
-/// Which store, which input, what on an error.
+/// The store, the input, and what to do after an error.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ShellArguments {
@@ -82,7 +82,7 @@ enum Source {
 }
 
 pub(crate) fn run(arguments: ShellArguments) -> ExitCode {
-    // Before the store: a mistyped script must not leave an empty one behind.
+    // Before the store is opened: a mistyped script must not leave an empty one behind.
     let source = match source(&arguments) {
         Ok(source) => source,
         Err(error) => return fail(&error.to_string(), FAILURE),
@@ -136,8 +136,8 @@ fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
     Ok(connection)
 }
 
-/// Reports on standard error what the open moved, and what of the log it could not read. After an
-/// orderly end there is nothing to report.
+/// Reports on standard error what the open moved, and which parts of the log it could not read.
+/// After a clean end there is nothing to report.
 pub(crate) fn report_open(connection: &Connection) {
     let mut stderr = io::stderr();
     for line in connection.open_report().iter().flat_map(|report| report.lines()) {
@@ -150,7 +150,7 @@ pub(crate) fn report_open(connection: &Connection) {
         let (file, offset, lost) = (torn.file.display(), torn.offset, torn.bytes_lost);
         let _ = writeln!(
             stderr,
-            "hblite: the log broke off at {file}, offset {offset}; {lost} bytes behind are dropped"
+            "hblite: the log broke off at {file}, offset {offset}; {lost} later bytes are dropped"
         );
     }
     if let Some(end) = &recovery.unclosed {
@@ -171,7 +171,7 @@ pub(crate) fn report_open(connection: &Connection) {
     }
 }
 
-/// Reports on standard error what was given up, taken in or moved to the archive.
+/// Reports on standard error what was dropped, kept or moved to the archive.
 fn report_files(notes: &[FileNote]) {
     let mut stderr = io::stderr();
     for note in notes {
@@ -179,7 +179,7 @@ fn report_files(notes: &[FileNote]) {
     }
 }
 
-/// Runs what `source` gives; gives the exit status.
+/// Runs the commands of `source`; returns the exit status.
 fn run_on(connection: &Connection, source: Source, script: ScriptOptions) -> io::Result<u8> {
     let is_terminal = io::stdout().is_terminal();
     let progress = ProgressLine::new();
@@ -212,14 +212,14 @@ fn run_on(connection: &Connection, source: Source, script: ScriptOptions) -> io:
 
 /// How a script ended.
 enum End {
-    /// Of itself, or with `exit`.
+    /// At its end, or with `exit`.
     Reached(ScriptReport),
     /// With an error, which was printed.
     Failed,
 }
 
 impl End {
-    /// The exit status. Says how many commands of `name` failed.
+    /// The exit status. Reports how many commands of `name` failed.
     fn status(self, name: &str) -> io::Result<u8> {
         match self {
             Self::Failed => Ok(FAILURE),
@@ -252,7 +252,7 @@ fn run_script(
     }
 }
 
-/// Runs commands of the command line, each a script of its own: none completes the one before.
+/// Runs commands of the command line, each as a separate script: none continues the previous one.
 fn run_commands(shell: &mut Shell, commands: &[String], options: ScriptOptions) -> io::Result<u8> {
     let mut total = ScriptReport::default();
     for (number, command) in (1..).zip(commands) {
@@ -280,8 +280,8 @@ fn exit_status(status: i32) -> u8 {
     status.to_le_bytes()[0]
 }
 
-/// Runs what is typed. Ctrl-C ends the running command, or gives up the line that is typed; Ctrl-D
-/// ends the shell.
+/// Runs typed commands. Ctrl-C ends the running command, or discards the current line; Ctrl-D ends
+/// the shell.
 fn interact(shell: &mut Shell, interrupt: &AtomicBool) -> io::Result<u8> {
     shell.print_banner()?;
     let mut editor = Editor::new()?;
@@ -302,7 +302,7 @@ fn interact(shell: &mut Shell, interrupt: &AtomicBool) -> io::Result<u8> {
         }
         source.push_str(&text);
         if Shell::is_complete(&source) {
-            // Before it runs: it may be the last one.
+            // Before it runs, since it may be the last one.
             editor.remember(&source);
         }
         interrupt.store(false, Ordering::Relaxed);
@@ -314,7 +314,7 @@ fn interact(shell: &mut Shell, interrupt: &AtomicBool) -> io::Result<u8> {
     }
 }
 
-/// Sleeps, but no longer than until `interrupt` is set.
+/// Sleeps, at most until `interrupt` is set.
 fn sleep_until(duration: Duration, interrupt: &AtomicBool) {
     const TURN: Duration = Duration::from_millis(50);
     let start = Instant::now();
@@ -328,7 +328,7 @@ fn sleep_until(duration: Duration, interrupt: &AtomicBool) {
 
 /// Seconds from UTC to the zone of the machine at an instant.
 fn utc_offset_seconds(millis: i64) -> i32 {
-    // Beyond what the time zone database knows, the zone of its nearest end is as good as any.
+    // Beyond the range of the time zone database, the offset at its nearest end is used.
     let instant = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     jiff::tz::TimeZone::system().to_offset(instant).seconds()
 }

@@ -1,5 +1,5 @@
-//! `hblite checkpoint`, `rewind`, `fork` and `clock`: the state of a running `hblite serve`, by its
-//! admin endpoint.
+//! `hblite checkpoint`, `rewind`, `fork` and `clock`: the state of a running `hblite serve`,
+//! through its admin endpoint.
 
 use std::process::ExitCode;
 
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::endpoint::{Endpoint, Method};
 use crate::output::{FAILURE, fail};
 
-/// Which server, and the name of the state.
+/// Which server, and the name of the checkpoint.
 #[derive(Debug, Args)]
 pub(crate) struct CheckpointArguments {
     #[command(flatten)]
     endpoint: Endpoint,
-    /// A name for the present state; lists the checkpoints if omitted.
+    /// A name for the current state; lists the checkpoints if omitted.
     name: Option<String>,
     /// Deletes the checkpoint of this name instead.
     #[arg(long, requires = "name")]
@@ -45,7 +45,7 @@ pub(crate) struct ForkArguments {
     close_all: bool,
 }
 
-/// Which server, and what its clock is to show.
+/// Which server, and the change to its clock.
 #[derive(Debug, Args)]
 pub(crate) struct ClockArguments {
     #[command(flatten)]
@@ -71,9 +71,9 @@ enum ClockCommand {
         #[arg(allow_hyphen_values = true)]
         duration: String,
     },
-    /// Stops the clock at the present time; it moves only when it is set or advanced.
+    /// Stops the clock at the current time; it moves only when it is set or advanced.
     Manual,
-    /// Lets the clock run on from the present time.
+    /// Lets the clock run from the current time.
     Offset,
     /// Follows the system's clock again.
     Real,
@@ -135,7 +135,7 @@ fn millis_of(text: &str) -> Option<i64> {
     number.parse::<i64>().ok()?.checked_mul(unit)
 }
 
-/// A name as a part of a path. Names that a checkpoint cannot have are the server's to refuse.
+/// A name as a part of a path. The server refuses invalid names of checkpoints.
 fn escaped(name: &str) -> String {
     let escape = |byte: u8| match byte {
         b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' | b'.' => {

@@ -1,11 +1,11 @@
 //! How the commands open stores: files are read, never mapped.
 //!
-//! If someone truncates a mapped file, touching the missing part kills the process. A file that is
-//! read gives an error instead. It takes a descriptor, so the limit of descriptors is raised.
+//! If a mapped file is truncated, accessing the missing part kills the process. A file that is read
+//! returns an error instead. It takes a descriptor, so the limit on descriptors is raised.
 
 use hblite::{EngineOptions, Options};
 
-/// Blocks come from this cache, where a mapping would leave them to the operating system.
+/// Blocks come from this cache; with a mapping, the operating system would cache them.
 const BLOCK_CACHE_SIZE_BYTES: usize = 256 << 20;
 
 /// How a command opens a store, if it has no settings of its own.
@@ -24,7 +24,7 @@ fn raise_descriptor_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // With the lower limit a store of many files does not open, and the error says why.
+    // With the lower limit, a store of many files does not open, and the error says why.
     let _ = setrlimit(Resource::Nofile, limit);
 }
 

@@ -1,7 +1,7 @@
-//! What only a terminal has: line editing, history, completion, colors, progress.
+//! Features of a terminal: line editing, history, completion, colors, progress.
 //!
-//! Standard output belongs to results; progress is shown on standard error, and only if that is
-//! a terminal. Both may be one terminal, so the progress line is taken away while results print.
+//! Standard output belongs to results; progress is shown on standard error, and only if that is a
+//! terminal. Both may be one terminal, so the progress line is removed while results are printed.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal as _, Write};
@@ -19,9 +19,9 @@ use rustyline::history::DefaultHistory;
 use rustyline::validate::Validator;
 use rustyline::{Config, Context, Helper};
 
-/// Lines of history that are kept.
+/// Maximum number of lines of history.
 const HISTORY_LENGTH_MAX: usize = 1_000;
-/// What is over before shows no progress.
+/// Shorter commands show no progress.
 const DELAY: Duration = Duration::from_secs(1);
 
 /// Whether the user lets programs print colors (<https://no-color.org>).
@@ -35,10 +35,10 @@ pub(crate) fn width() -> Option<usize> {
     terminal.size_checked().map(|(_, columns)| usize::from(columns))
 }
 
-/// What was typed.
+/// What the user typed.
 pub(crate) enum Input {
     Line(String),
-    /// Ctrl-C: gives up an unfinished statement.
+    /// Ctrl-C: discards an unfinished statement.
     Interrupted,
     /// Ctrl-D.
     End,
@@ -62,19 +62,19 @@ impl Editor {
         editor.set_helper(Some(Words { is_colored: color_is_wanted() }));
         let history = history_path();
         if let Some(path) = &history {
-            // Of no consequence: there is none before the first shell.
+            // Ignored: there is no history before the first shell.
             let _ = editor.load_history(path);
         }
         Ok(Self { editor, history })
     }
 
-    /// Keeps a statement for later, in the file as well: a shell may be killed.
+    /// Adds a statement to the history, and immediately to the file, since a shell may be killed.
     pub(crate) fn remember(&mut self, statement: &str) {
         // False if it is empty or the same as before.
         let is_new = self.editor.add_history_entry(statement).unwrap_or_default();
         if is_new && let Some(path) = &self.history {
-            // Neither a full disk nor a read-only home is worth a message. The file is made, and
-            // kept, readable for its owner alone.
+            // A full disk or a read-only home is not worth a message. Only the owner can read the
+            // file.
             let _ = self.editor.append_history(path);
         }
     }
@@ -101,7 +101,7 @@ impl Lines for Editor {
     }
 }
 
-/// Where the history is kept: `HBLITE_HISTORY`, or a file in the home directory.
+/// The path of the history: `HBLITE_HISTORY`, or a file in the home directory.
 fn history_path() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("HBLITE_HISTORY") {
         return Some(PathBuf::from(path)).filter(|path| !path.as_os_str().is_empty());
@@ -201,7 +201,7 @@ fn colored(line: &str) -> String {
     text
 }
 
-/// Length of the string that begins `text`, up to the end of the line if it is not closed.
+/// Length of the string at the start of `text`, up to the end of the line if it is not closed.
 fn string_length(text: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, character) in text.char_indices().skip(1) {
@@ -215,18 +215,18 @@ fn string_length(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// Rows so far, on standard error, of what takes longer than a moment.
+/// The number of rows so far, on standard error, for commands that take long.
 #[derive(Clone)]
 pub(crate) struct ProgressLine {
     bar: ProgressBar,
-    /// Whether the line stands on the terminal; shared with [`Screen`].
+    /// Whether the line is on the terminal; shared with [`Screen`].
     is_shown: Rc<Cell<bool>>,
-    /// When the first rows of the count or scan that runs were seen.
+    /// When the first rows of the running count or scan appeared.
     start: Option<Instant>,
 }
 
 impl ProgressLine {
-    /// A line that shows nothing yet, and never does if standard error is no terminal.
+    /// A line that shows nothing yet, and never does if standard error is not a terminal.
     pub(crate) fn new() -> Self {
         let target = if io::stderr().is_terminal() {
             ProgressDrawTarget::stderr_with_hz(5)
@@ -259,7 +259,7 @@ impl Progress for ProgressLine {
     }
 }
 
-/// Standard output, in whose way no progress line stands.
+/// Standard output, which clears the progress line before it prints.
 pub(crate) struct Screen {
     progress: ProgressLine,
     is_terminal: bool,
@@ -278,7 +278,7 @@ impl Write for Screen {
         if !self.is_terminal {
             return self.buffer.write(bytes);
         }
-        // Line by line, so that rows are seen when they are found.
+        // Line by line, so that rows appear when they are found.
         self.buffer.write_all(bytes)?;
         if bytes.ends_with(b"\n") {
             self.flush()?;

@@ -1,4 +1,4 @@
-//! `hblite to-hbase`: makes a directory that hblite did not close one that HBase starts on.
+//! `hblite to-hbase`: prepares a directory that hblite did not close so that HBase can start on it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -99,7 +99,7 @@ fn a_copy_continues_from_its_file() {
     store(&a);
     let arguments = ["copy", &a, &b, "--table", "t", "--resume", &state];
     assert_eq!(outcome(&arguments).1, 0);
-    // As a copy that was stopped after the first region, whose rows are not read again.
+    // Like a copy that was stopped after the first region, whose rows are not read again.
     let text = fs::read_to_string(&state).unwrap();
     let edited =
         text.replacen(r#""copied_to":"h","is_done":true"#, r#""copied_to":"","is_done":false"#, 1);

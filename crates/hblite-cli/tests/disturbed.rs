@@ -1,7 +1,8 @@
-//! Goal: a shell and a server whose store others meddle with, report it and live on.
+//! Goal: if other processes interfere with the store, a shell and a server report it and keep
+//! running.
 //!
 //! Method: the commands run as child processes on real directories. While they run, the directory
-//! is removed or a store file is truncated, and the next commands and calls show what comes of it.
+//! is removed or a store file is truncated, and the next commands and calls show the effect.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 use hblite_wire::pb;
 use support::{Client, get, put, region};
 
-/// A command that runs, and is killed if the test fails.
+/// A running command, which is killed if the test fails.
 struct Running(Child);
 
 impl Drop for Running {
@@ -33,7 +34,7 @@ fn hblite(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs lines in a shell of their own, which must succeed; what they print.
+/// Runs lines in a separate shell, which must succeed; returns their output.
 fn shell(dir: &Path, lines: &[&str]) -> String {
     let mut arguments = vec!["shell", "--dir", dir.to_str().unwrap()];
     arguments.extend(lines.iter().flat_map(|line| ["-c", line]));
@@ -43,7 +44,7 @@ fn shell(dir: &Path, lines: &[&str]) -> String {
     text
 }
 
-/// A shell that runs one line after the other.
+/// A shell that runs one line after another.
 struct Shell {
     _child: Running,
     input: ChildStdin,
@@ -59,9 +60,9 @@ impl Shell {
         Self { _child: child, input, output }
     }
 
-    /// Runs a line; what it prints.
+    /// Runs a line; returns its output.
     fn run(&mut self, line: &str) -> String {
-        // The shell says nothing of its own when a command has ended, so another one does.
+        // The shell prints nothing when a command has ended, so another command marks the end.
         writeln!(self.input, "{line}\nputs 'over'").unwrap();
         let mut shown = String::new();
         while !shown.ends_with("over\n") {
@@ -201,7 +202,7 @@ fn a_server_outlives_a_store_file_that_is_truncated() {
     let mut client = served.client();
     assert_eq!(read(&mut client, &name, "r000"), 1);
 
-    // The first block, which is in the cache, and a piece of the second one are left.
+    // The first block, which is in the cache, and a part of the second one are left.
     let file_to_cut = OpenOptions::new().write(true).open(&file).unwrap();
     file_to_cut.set_len(70_000).unwrap();
     for row in ["r150", "r299", "r150"] {
@@ -233,7 +234,7 @@ fn assert_maps_nothing(dir: &Path, arguments: &[&str]) {
     let lock = dir.join("LOCK");
     let holder = format!("process {}", child.0.id());
     let is_working = |child: &mut Running| match arguments[0] {
-        // It has written, and nobody reads on.
+        // It has written, and the other end stops reading.
         "export" => {
             let mut line = String::new();
             let stdout = child.0.stdout.as_mut().unwrap();
@@ -254,7 +255,7 @@ fn assert_maps_nothing(dir: &Path, arguments: &[&str]) {
     assert_eq!(child.0.try_wait().unwrap(), None, "{arguments:?} has ended");
 }
 
-/// What is mapped is the way in which a truncated file kills a process.
+/// Only a mapping lets a truncated file kill a process.
 #[test]
 fn no_command_maps_files_of_a_store() {
     let parent = tempfile::tempdir().unwrap();

@@ -39,7 +39,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// The output of a run that must end well.
+/// The output of a run that must succeed.
 #[track_caller]
 fn good(arguments: &[&str]) -> String {
     let output = hblite(arguments);
@@ -48,7 +48,7 @@ fn good(arguments: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// What a run that must end with status 1 says.
+/// The error of a run that must end with status 1.
 #[track_caller]
 fn bad(arguments: &[&str]) -> String {
     let output = hblite(arguments);
@@ -67,10 +67,10 @@ fn recorded_files_fit_their_descriptions() {
     }
 }
 
-/// What stands in recordings where the end of a long line was left out.
+/// The mark in recordings where the end of a long line was cut.
 const CUT: &str = "[... cut ...]";
 
-/// Compares line by line with what HBase's printer said.
+/// Compares line by line with the output of HBase's printer.
 #[track_caller]
 fn assert_same_lines(name: &str, recorded: &str, printed: &str) {
     let recorded: Vec<&str> = recorded.trim_end().lines().collect();
@@ -98,7 +98,7 @@ fn meta_data_are_printed_as_hbase_does() {
     }
 }
 
-/// Without what only a block cache and a heap have.
+/// Without lines that need a block cache and a heap.
 fn of_file(recorded: &str) -> String {
     let is_of_file = |line: &&str| {
         let line = line.trim_start();
@@ -131,7 +131,7 @@ fn cells_headers_and_statistics_are_printed_as_hbase_does() {
     }
 }
 
-/// What of a description does not depend on how a compressor works.
+/// The parts of a description that do not depend on the compressor.
 fn without_places(name: &str) -> Value {
     let mut json: Value =
         serde_json::from_str(&fs::read_to_string(golden(name, ".json")).unwrap()).unwrap();
@@ -307,7 +307,7 @@ fn settings_on_the_command_line_replace_those_of_the_description() {
     assert!(cells.iter().all(|cell| cell["tags"] == "" && cell["mvcc"] == 0));
     assert!(described["trailer"]["num_data_index_levels"].as_u64() >= Some(2));
     assert!(described["file_info"].get("BULKLOAD_TIMESTAMP").is_some());
-    // What a bulk load adds comes back from the description.
+    // What a bulk load adds is in the description.
     let json = dir.path().join("out.json");
     fs::write(&json, described.to_string()).unwrap();
     let (json, again) = (json.to_str().unwrap(), format!("{out}-again"));
@@ -340,7 +340,7 @@ fn what_cannot_be_written_leaves_no_file() {
     let said = bad(&["write", "--from", &path("swapped.json"), "--out", &out]);
     assert!(said.contains("Added a key not lexically larger"), "{said}");
     assert!(!Path::new(&out).exists());
-    // What is there stays.
+    // An existing file stays.
     fs::write(&out, "mine").unwrap();
     bad(&["write", "--from", &from, "--out", &out]);
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine");

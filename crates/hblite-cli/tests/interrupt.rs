@@ -43,7 +43,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Waits until `is_so`, as long as the process runs. Whether it came to be so.
+/// Waits until `is_so`, as long as the process runs. Returns whether it happened.
 fn wait_until(child: &mut Child, mut is_so: impl FnMut() -> bool) -> bool {
     loop {
         if is_so() {
@@ -134,7 +134,7 @@ fn a_signal_ends_an_export_and_nothing_is_left_of_it() {
     for (arguments, (signal_name, status)) in
         exports.iter().zip([("-INT", 130), ("-TERM", 143)].into_iter().cycle())
     {
-        // An export may be over before the signal arrives: such an attempt says nothing.
+        // An export may end before the signal arrives: such an attempt proves nothing.
         let mut attempts = 0..20;
         let output = loop {
             assert!(attempts.next().is_some(), "{arguments:?} was never interrupted");

@@ -1,4 +1,4 @@
-//! Directories that are no stores: every command refuses them and leaves them as they are.
+//! Directories that are not stores: every command refuses them and leaves them unchanged.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -38,7 +38,7 @@ fn contents(dir: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     found
 }
 
-/// Runs every command that takes a store on `dir`; each must refuse it with the words of `reason`,
+/// Runs every command that takes a store on `dir`; each must refuse it with the text of `reason`,
 /// and change nothing.
 fn every_command_refuses(dir: &Path, reason: &str) {
     let (outside, dir_text) = (TempDir::new().unwrap(), dir.to_str().unwrap());
@@ -99,8 +99,7 @@ fn a_file_with_a_name_that_is_no_text() {
     every_command_refuses(dir.path(), "is not an hblite store: it holds ");
 }
 
-/// An empty directory and one that is missing are refused by commands that read, and by nothing
-/// else.
+/// Only commands that read refuse an empty or missing directory.
 #[test]
 fn nothing_at_all() {
     let dir = TempDir::new().unwrap();
@@ -118,8 +117,8 @@ fn nothing_at_all() {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
-/// What is put into a store by hand is moved to the archive, which every command says that opens
-/// the store, and is deleted only on request.
+/// Files put into a store by hand are moved to the archive, which every command that opens the
+/// store reports, and are deleted only on request.
 #[test]
 fn foreign_directories_in_a_store() {
     let dir = TempDir::new().unwrap();
@@ -151,8 +150,8 @@ fn foreign_directories_in_a_store() {
     assert!(text(&output.stdout).ends_with("nothing to delete\n"), "{output:?}");
 }
 
-/// The log and the tables are worth nothing without hbase:meta: no command takes the store for an
-/// empty one, and salvage brings it all back.
+/// The log and the tables are useless without hbase:meta: no command treats the store as empty, and
+/// salvage restores everything.
 #[test]
 fn a_lost_catalog() {
     let dir = TempDir::new().unwrap();
@@ -168,7 +167,7 @@ fn a_lost_catalog() {
     ]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     fs::remove_dir_all(dir.path().join("data/hbase/meta/1588230740")).unwrap();
-    // The lock names the process that looked last.
+    // The lock names the last process that opened the store.
     let contents = || {
         let mut found = contents(dir.path());
         found.remove(&dir.path().join("LOCK"));

@@ -15,7 +15,7 @@ struct Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It has ended already, unless the test has failed.
+        // It has already ended, unless the test has failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -55,7 +55,7 @@ impl Served {
         String::from_utf8_lossy(&answer[answer.len() - 36..]).into_owned()
     }
 
-    /// Ends it as an operating system does; gives the exit status.
+    /// Ends it as an operating system does; returns the exit status.
     fn end(mut self, signal: &str) -> Option<i32> {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().expect("kill").success());

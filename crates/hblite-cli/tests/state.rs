@@ -84,7 +84,7 @@ fn state_is_controlled_from_the_command_line() {
     assert!(complaint(&ports, &["clock", "advance", "soon"]).contains("is not a duration"));
 
     answer(&ports, &["checkpoint", "base", "--delete"]);
-    // The forks go with the process.
+    // The forks end with the process.
     drop(server);
     assert!(!is_open(&other["rpc_port"]));
 }
@@ -95,8 +95,8 @@ fn run(arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Serves with these arguments until the server is ready, ends it as a signal does, and gives what
-/// it said on standard error.
+/// Serves with these arguments until the server is ready, ends it with a signal, and returns its
+/// standard error.
 fn serve_once(arguments: &[&str]) -> (bool, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_hblite"))
         .args(["serve", "--rpc-port", "0", "--zookeeper-port", "0"])
@@ -153,7 +153,7 @@ fn a_server_begins_with_a_seed_and_leaves_an_export() {
         assert!(scans(&copy, &["s"]).contains("of the store"));
     }
 
-    // What cannot be done is said before the ports are open.
+    // Errors are reported before the ports are open.
     let (ended, said) = serve_once(&["--memory", "--seed", &path("nothing")]);
     assert!(!ended && said.contains("nothing"), "{said}");
     let (ended, said) = serve_once(&["--memory", "--seed", dir.path().to_str().unwrap()]);
@@ -163,7 +163,7 @@ fn a_server_begins_with_a_seed_and_leaves_an_export() {
     std::fs::write(&script, "create 'x', 'f'\nput 'no', 'r', 'f:q', 'v'\n").unwrap();
     let (ended, said) = serve_once(&["--memory", "--seed", &script]);
     assert!(!ended && said.contains("line 2"), "{said}");
-    // A store that is there is not seeded again.
+    // An existing store is not seeded again.
     let (ended, said) = serve_once(&["--dir", &store, "--seed", &lines]);
     assert!(ended && said.contains("--seed is ignored"), "{said}");
 }

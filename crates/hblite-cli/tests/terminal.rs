@@ -1,7 +1,7 @@
 //! `hblite shell` at a terminal: Ctrl-C, Ctrl-D and the history.
 //!
 //! Each test has a pseudo-terminal of its own, which is the shell's controlling terminal, so that
-//! a key typed into it becomes what the operating system makes of it.
+//! typed keys are handled by the operating system.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -26,7 +26,7 @@ const UP: &str = "\x1b[A";
 struct Terminal {
     shell: Child,
     keys: File,
-    /// What the screen got and was not looked at yet.
+    /// The part of the screen that was not read yet.
     screen: String,
 }
 
@@ -59,7 +59,7 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Reads what is on the screen until `text` is; gives what stands before it.
+    /// Reads the screen until `text` appears; returns what precedes it.
     fn expect(&mut self, text: &str) -> String {
         let end = Instant::now() + Duration::from_secs(120);
         loop {
@@ -169,13 +169,13 @@ fn each_line_is_in_the_history_before_it_runs() {
     terminal.command("list 'first'");
     terminal.type_keys("puts \"begun\"; sleep 100000\r");
     terminal.expect("\nbegun");
-    // As SIGKILL, which nothing notices.
+    // Like SIGKILL, which no process can handle.
     drop(terminal);
     let kept = fs::read_to_string(&history).unwrap();
     assert!(kept.ends_with("list 'first'\nputs \"begun\"; sleep 100000\n"), "{kept}");
     assert_eq!(fs::metadata(&history).unwrap().permissions().mode() & 0o777, 0o600);
 
-    // What others could read is theirs no more.
+    // A file that others could read is now private.
     fs::set_permissions(&history, fs::Permissions::from_mode(0o644)).unwrap();
     let mut terminal = Terminal::start(&["--memory"], &history);
     terminal.expect("hbase:001:0> ");

@@ -1,4 +1,4 @@
-//! A client of one cluster: where it is, and the way to its tables and its admin.
+//! A client of one cluster: its address, and access to its tables and its admin.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the cluster at `url`, which answers: where hbase:meta is has been found out.
+    /// Connects to the cluster at `url`: returns once the location of hbase:meta is known.
     ///
     /// The URL is `hbase://zookeeper-host:2181/hbase` or `hbase+rpc://host:16000`, either with a
     /// list of hosts, and with settings under HBase's names in the query:
@@ -32,8 +32,8 @@ impl Client {
     /// `HBASE_CONF_DIR` is set, the settings of the `hbase-site.xml` there apply as well.
     ///
     /// # Errors
-    /// `IllegalArgument` for a URL or a setting that makes no sense; `Io` if the cluster does not
-    /// answer before `hbase.rpc.timeout`, with what was tried.
+    /// `IllegalArgument` for an invalid URL or setting; `Io` if the cluster does not answer before
+    /// `hbase.rpc.timeout`, with what was tried.
     pub async fn connect(url: &str) -> Result<Self> {
         Self::connect_with(url, &[]).await
     }
@@ -60,7 +60,7 @@ impl Client {
         Self { shared: Arc::new(Shared { settings, rpc, registry, locator, nonce_group }) }
     }
 
-    /// Finds out where hbase:meta is.
+    /// Looks up the location of hbase:meta.
     ///
     /// # Errors
     /// `Io` if the cluster does not answer before `hbase.rpc.timeout`, with what was tried.
@@ -78,7 +78,7 @@ impl Client {
         }
     }
 
-    /// A table, which is looked up when it is used.
+    /// A table. It is looked up on each use, not here.
     pub fn table(&self, name: TableName) -> Table {
         Table::new(Arc::clone(&self.shared), name)
     }
@@ -93,13 +93,13 @@ impl Client {
         &self.shared.settings
     }
 
-    /// Closes all connections. Calls under way fail; later ones open new connections.
+    /// Closes all connections. Calls in progress fail; later ones open new connections.
     pub fn close(&self) {
         self.shared.rpc.close();
     }
 }
 
-/// The address and the settings that `hbase-site.xml`, the caller and the URL give, in this order.
+/// The address and the settings from `hbase-site.xml`, the caller and the URL, in this order.
 fn configure(url: &str, given: &[(String, String)]) -> Result<(ClusterAddress, ClientSettings)> {
     let url = ClusterUrl::parse(url)?;
     let site = site_xml::of_environment()?;
@@ -109,7 +109,8 @@ fn configure(url: &str, given: &[(String, String)]) -> Result<(ClusterAddress, C
     }
     for (name, value) in given.iter().chain(&url.settings) {
         if !settings.set(name, value)? {
-            let message = format!("{name:?} is no setting of the client; docs/cluster.md has them");
+            let message =
+                format!("{name:?} is not a setting of the client; docs/cluster.md lists them");
             return Err(Error::illegal_argument(message));
         }
     }
@@ -120,7 +121,7 @@ fn configure(url: &str, given: &[(String, String)]) -> Result<(ClusterAddress, C
     Ok((address, settings))
 }
 
-/// Where the configuration says that the cluster is.
+/// The address of the cluster in the configuration.
 fn configured_address<'c>(value: &impl Fn(&str) -> Option<&'c str>) -> Result<ClusterAddress> {
     let registry = value("hbase.client.registry.impl").unwrap_or_default();
     let of_servers = if registry.ends_with(".MasterRegistry") {
@@ -141,7 +142,7 @@ fn configured_address<'c>(value: &impl Fn(&str) -> Option<&'c str>) -> Result<Cl
     };
     let port = match value("hbase.zookeeper.property.clientPort") {
         Some(port) => port.trim().parse().map_err(|_| {
-            Error::illegal_argument("hbase.zookeeper.property.clientPort is no port")
+            Error::illegal_argument("hbase.zookeeper.property.clientPort is not a port")
         })?,
         None => ZOOKEEPER_PORT,
     };

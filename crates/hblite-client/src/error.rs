@@ -1,8 +1,7 @@
-//! Why a call failed, and what follows from it.
+//! Why a call failed, and what to do next.
 //!
-//! `CallError` is what the layers of the client decide by: whether the call may be repeated,
-//! whether the location was wrong, whether the server is overloaded. It becomes an [`Error`] for
-//! the caller.
+//! The layers of the client decide by `CallError` whether the call may be retried, whether the
+//! location was wrong, and whether the server is overloaded. The caller gets it as an [`Error`].
 
 use std::time::Duration;
 
@@ -19,15 +18,15 @@ pub(crate) enum CallError {
     Remote(Box<Thrown>),
     /// No connection could be opened: nothing was sent.
     Unreachable { server: ServerAddress, why: String },
-    /// The connection ended: the call may have been carried out.
+    /// The connection ended: the call may have been executed.
     Disconnected { server: ServerAddress, why: String },
-    /// No answer within the time limit: the call may have been carried out.
+    /// No answer within the time limit: the call may have been executed.
     TimedOut { server: ServerAddress, method: &'static str, after: Duration },
-    /// The peer is no server of HBase, or its answer makes no sense.
+    /// The peer is not an HBase server, or its answer is invalid.
     Malformed { server: ServerAddress, why: String },
-    /// There is no server to ask: the region is in transition, or there is no master.
+    /// There is no server to call: the region is in transition, or there is no master.
     Nowhere(String),
-    /// Something else that no repeat changes.
+    /// Any other failure that a retry cannot fix.
     Final(Error),
 }
 
@@ -36,11 +35,11 @@ pub(crate) enum CallError {
 pub(crate) struct Thrown {
     /// The full name of the Java class.
     pub(crate) class: String,
-    /// Class and message, then perhaps frames.
+    /// Class and message, possibly followed by stack frames.
     trace: String,
     do_not_retry: bool,
     is_overloaded: bool,
-    /// Where the region is now.
+    /// The current location of the region.
     pub(crate) moved_to: Option<ServerAddress>,
 }
 
@@ -90,7 +89,7 @@ impl Thrown {
     }
 }
 
-/// The new place in the text of a `RegionMovedException`: `hostname=H port=P startCode=S`.
+/// The new location in the text of a `RegionMovedException`: `hostname=H port=P startCode=S`.
 fn moved_to(text: &str) -> Option<ServerAddress> {
     let after = |name: &str| text.split_once(name)?.1.split([' ', '.']).next();
     let host = text.split_once("hostname=")?.1.split(' ').next()?.to_owned();
@@ -98,7 +97,8 @@ fn moved_to(text: &str) -> Option<ServerAddress> {
     Some(ServerAddress { host, port })
 }
 
-/// Exceptions that say nothing against the location: the server has the region, but not now.
+/// Exceptions that do not contradict the location: the server has the region, but cannot serve it
+/// now.
 const LOCATION_STAYS: &[&str] = &[
     class::REGION_OPENING,
     class::CALL_QUEUE_TOO_BIG,
@@ -110,13 +110,13 @@ const LOCATION_STAYS: &[&str] = &[
     "org.apache.hadoop.hbase.RetryImmediatelyException",
 ];
 
-/// Exceptions after which a scan goes on with a new scanner, although its call must not be
-/// repeated.
+/// Exceptions after which a scan continues with a new scanner, although its call must not be
+/// retried.
 const SCANNER_IS_LOST: &[&str] =
     &[class::UNKNOWN_SCANNER, class::SCANNER_RESET, class::OUT_OF_ORDER_SCANNER_NEXT, class::LEASE];
 
 impl CallError {
-    /// Whether a repeat of the call can succeed.
+    /// Whether a retry of the call can succeed.
     pub(crate) fn is_retryable(&self) -> bool {
         match self {
             Self::Remote(thrown) => !thrown.do_not_retry,
@@ -139,13 +139,13 @@ impl CallError {
         }
     }
 
-    /// Whether the server does not serve the region, which is so for disabled tables as well.
+    /// Whether the server does not serve the region, which is also the case for disabled tables.
     pub(crate) fn is_not_serving(&self) -> bool {
         let class = Exception::NotServingRegion.class_name();
         matches!(self, Self::Nowhere(_)) || matches!(self, Self::Remote(thrown) if thrown.is(class))
     }
 
-    /// Whether the scanner is gone and the scan can continue with another one.
+    /// Whether the scanner is lost and the scan can continue with another one.
     pub(crate) fn is_scanner_lost(&self) -> bool {
         let lost = |thrown: &Thrown| SCANNER_IS_LOST.contains(&thrown.class.as_str());
         matches!(self, Self::Remote(thrown) if lost(thrown))
@@ -156,7 +156,7 @@ impl CallError {
         matches!(self, Self::Remote(thrown) if thrown.is_overloaded)
     }
 
-    /// Whether the repeat need not wait.
+    /// Whether the retry need not wait.
     pub(crate) fn is_immediate(&self) -> bool {
         let classes = [
             class::MULTI_ACTION_RESULT_TOO_LARGE,
@@ -165,7 +165,7 @@ impl CallError {
         matches!(self, Self::Remote(thrown) if classes.contains(&thrown.class.as_str()))
     }
 
-    /// Where the region is, if the server said so.
+    /// The location of the region, if the server sent it.
     pub(crate) fn moved_to(&self) -> Option<&ServerAddress> {
         match self {
             Self::Remote(thrown) => thrown.moved_to.as_ref(),

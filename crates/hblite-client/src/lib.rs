@@ -1,7 +1,7 @@
 //! A native asynchronous client of Apache HBase clusters.
 //!
-//! It speaks HBase's own protocol: no JVM, no gateway. [`Client`] is one per cluster; it is cheap
-//! to clone and shares its connections and its knowledge of regions.
+//! It speaks HBase's own protocol: no JVM, no gateway. There is one [`Client`] per cluster. It is
+//! cheap to clone; clones share connections and cached region locations.
 //!
 //! ```no_run
 //! use hblite_client::Client;
@@ -33,7 +33,7 @@
 //! settings, url, site_xml, error
 //! ```
 //!
-//! Modules use those below them only. Every error is an [`Error`](hblite_model::Error) with HBase's
+//! Modules use only those below them. Every error is an [`Error`](hblite_model::Error) with HBase's
 //! exception class and message. Dropping a future cancels its call.
 
 #![forbid(unsafe_code)]

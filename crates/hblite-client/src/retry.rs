@@ -1,7 +1,7 @@
 //! How often an operation is tried, and how long it waits in between.
 //!
 //! The pauses are HBase's: a table of factors with one percent of jitter. An error is final if the
-//! server says so, if the attempts are used up, or if the deadline would pass during the pause.
+//! server says so, if all attempts are used, or if the deadline would pass during the pause.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::settings::ClientSettings;
 
 /// Factors of the pause (`HConstants.RETRY_BACKOFF`).
 const BACKOFF: [u32; 13] = [1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200];
-/// The part of a pause that is random.
+/// The random part of a pause.
 const JITTER: f64 = 0.01;
 
 /// The pause after this many failures.
@@ -56,7 +56,7 @@ impl Retries {
         Limit { rpc: self.settings.rpc_timeout, deadline: self.deadline, server: None }
     }
 
-    /// Waits before the next attempt, or returns the error if there is to be none.
+    /// Waits before the next attempt, or returns the error if there is none.
     ///
     /// # Errors
     /// The error, for the caller.
@@ -68,7 +68,7 @@ impl Retries {
     /// The pause before the next attempt.
     ///
     /// # Errors
-    /// The error, for the caller, if there is to be none.
+    /// The error, for the caller, if there is none.
     pub(crate) fn pause_after(&mut self, error: CallError) -> Result<Duration, Error> {
         if !error.is_retryable() {
             return Err(error.into());
@@ -86,8 +86,8 @@ impl Retries {
         Ok(pause)
     }
 
-    /// As [`Retries::after`] for an error that ended a scanner: whatever it is, another scanner can
-    /// be opened, the first time at once.
+    /// Like [`Retries::after`], for an error that ended a scanner: whatever it is, another scanner
+    /// can be opened, the first time immediately.
     ///
     /// # Errors
     /// The error, for the caller.
@@ -104,13 +104,13 @@ impl Retries {
         Ok(())
     }
 
-    /// Begins again: what follows is another operation.
+    /// Starts over for another operation.
     pub(crate) fn reset(&mut self) {
         self.failures = 0;
         self.renew();
     }
 
-    /// Begins the time limit again, and keeps the number of failures.
+    /// Restarts the time limit, and keeps the number of failures.
     pub(crate) fn renew(&mut self) {
         let limit = self.deadline.saturating_duration_since(self.began);
         self.began = Instant::now();

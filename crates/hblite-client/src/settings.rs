@@ -41,22 +41,22 @@ pub struct ClientSettings {
     /// An idle connection is closed after this time. Default 120 s
     /// (`hbase.ipc.client.connection.minIdleTimeBeforeClose`).
     pub idle_timeout: Duration,
-    /// The longest response. Default 256 MiB (`hbase.ipc.max.response.size`).
+    /// Maximum size of a response. Default 256 MiB (`hbase.ipc.max.response.size`).
     pub response_size_max_bytes: usize,
     /// How cell blocks are compressed: the class name of Hadoop's `GzipCodec`, `SnappyCodec` or
     /// `Lz4Codec`. Default none (`hbase.client.rpc.compressor`).
     pub compressor: Option<String>,
-    /// Regions that one look-up in hbase:meta reads. Default 10
+    /// Regions that one lookup in hbase:meta reads. Default 10
     /// (`hbase.client.locate.prefetch.limit`).
     pub locate_prefetch: u32,
-    /// Look-ups of one table at the same time. Default 8
+    /// Concurrent lookups in one table. Default 8
     /// (`hbase.client.meta.max.concurrent.locate.per.table`).
     pub locates_max: usize,
     /// The time limit for an answer of ZooKeeper. Default 10 s
     /// (`hbase.zookeeper.client.timeout`, this client's own).
     pub zookeeper_timeout: Duration,
-    /// The name under which the client introduces itself (`hadoop.user.name`). Default
-    /// `HADOOP_USER_NAME`, then `USER` of the environment.
+    /// The user name that the client sends (`hadoop.user.name`). Default `HADOOP_USER_NAME`, then
+    /// `USER` of the environment.
     pub user: String,
 }
 
@@ -93,7 +93,7 @@ impl ClientSettings {
         Self::default()
     }
 
-    /// Sets what HBase calls `name`; false if the client has no such setting.
+    /// Sets the setting that HBase calls `name`; false if the client has no such setting.
     ///
     /// ```
     /// let mut settings = hblite_client::ClientSettings::new();

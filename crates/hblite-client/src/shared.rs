@@ -1,4 +1,4 @@
-//! What the tables and the admin of a client share.
+//! State that the tables and the admin of a client share.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use crate::registry::Registry;
 use crate::rpc::Rpc;
 use crate::settings::ClientSettings;
 
-/// What everything of a client shares.
+/// State that all parts of a client share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) settings: Arc<ClientSettings>,
     pub(crate) rpc: Arc<Rpc>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) locator: Locator,
-    /// Names this client in nonces.
+    /// Identifies this client in nonces.
     pub(crate) nonce_group: u64,
 }
 
 impl Shared {
-    /// A name for a write that no other write has.
+    /// A unique nonce for a write.
     pub(crate) fn new_nonce(&self) -> Nonce {
-        // 0 is none.
+        // 0 means no nonce.
         Nonce { group: self.nonce_group, number: fastrand::u64(1..) }
     }
 }

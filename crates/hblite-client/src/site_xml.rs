@@ -1,4 +1,4 @@
-//! `hbase-site.xml`: the part of XML that it uses, as names and values.
+//! Reads `hbase-site.xml`, with the part of XML that it uses, as names and values.
 //!
 //! ```text
 //! <configuration>
@@ -11,7 +11,7 @@ use std::path::Path;
 
 use hblite_model::{Error, Result};
 
-/// The largest file that is read.
+/// Maximum size of the file.
 const FILE_SIZE_MAX: u64 = 16 << 20;
 
 /// The properties of `hbase-site.xml` in the directory that `HBASE_CONF_DIR` names; none without
@@ -29,7 +29,7 @@ pub(crate) fn of_environment() -> Result<BTreeMap<String, String>> {
 /// The properties of a file.
 ///
 /// # Errors
-/// `Io` if it cannot be read, `IllegalArgument` if it is no configuration.
+/// `Io` if it cannot be read, `IllegalArgument` if it is not a configuration.
 pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, String>> {
     let failed = |error| Error::io("reading the configuration", file, error);
     let size = std::fs::metadata(file).map_err(failed)?.len();
@@ -54,7 +54,7 @@ fn parse(text: &str) -> std::result::Result<BTreeMap<String, String>, String> {
         };
         let name = element(property, "name");
         let name = name.ok_or_else(|| format!("property {number} has no <name>"))?;
-        // HBase takes a property without value as not set.
+        // HBase treats a property without a value as not set.
         if let Some(value) = element(property, "value") {
             properties.insert(name.trim().to_owned(), value);
         }
@@ -76,7 +76,7 @@ fn without_comments(text: &str) -> std::result::Result<String, String> {
 fn element(text: &str, name: &str) -> Option<String> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     let (content, _) = rest.split_once(&format!("</{name}>"))?;
-    // The ampersand is last, so that what it yields is not replaced again.
+    // The ampersand is last, so that its result is not replaced again.
     let entities =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
     Some(entities.iter().fold(content.to_owned(), |text, (from, to)| text.replace(from, to)))

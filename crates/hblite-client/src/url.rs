@@ -1,4 +1,4 @@
-//! Where a cluster is: connection strings.
+//! Connection strings: the addresses of clusters.
 //!
 //! ```text
 //! hbase://zk1,zk2:2181/hbase?hbase.rpc.timeout=5000     ZooKeeper; also hbase+zk://
@@ -11,7 +11,7 @@ use hblite_model::{Error, Result};
 
 /// ZooKeeper's port (`hbase.zookeeper.property.clientPort`).
 pub(crate) const ZOOKEEPER_PORT: u16 = 2181;
-/// Where HBase's nodes are (`zookeeper.znode.parent`).
+/// The parent of HBase's nodes (`zookeeper.znode.parent`).
 pub(crate) const ZNODE_PARENT: &str = "/hbase";
 
 /// A host and a port.
@@ -27,9 +27,10 @@ impl ServerAddress {
     /// Reads `host:port`, `[address]:port` or, with a default port, only the host.
     ///
     /// # Errors
-    /// `IllegalArgument` if the text is no address, or has no port and there is no default.
+    /// `IllegalArgument` if the text is not an address, or has no port and there is no default.
     pub fn parse(text: &str, default_port: Option<u16>) -> Result<Self> {
-        let refused = |why: &str| Error::illegal_argument(format!("{text:?} is no server: {why}"));
+        let refused =
+            |why: &str| Error::illegal_argument(format!("{text:?} is not a server: {why}"));
         let text = text.trim();
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
@@ -68,7 +69,7 @@ pub enum ClusterAddress {
     ZooKeeper {
         /// Its servers.
         quorum: Vec<ServerAddress>,
-        /// The node below which HBase's are.
+        /// The parent of HBase's nodes.
         parent: String,
     },
     /// Through HBase's own servers: masters since 2.3, region servers since 2.5.
@@ -78,17 +79,17 @@ pub enum ClusterAddress {
     },
 }
 
-/// A connection string, taken apart.
+/// A parsed connection string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClusterUrl {
-    /// `None` for `hbase://` alone: where the configuration says.
+    /// `None` for `hbase://` alone: the address is in the configuration.
     pub(crate) address: Option<ClusterAddress>,
     /// Settings of the query.
     pub(crate) settings: Vec<(String, String)>,
 }
 
 impl ClusterUrl {
-    /// Whether the text has a scheme of a cluster.
+    /// Whether the text has the scheme of a cluster.
     pub(crate) fn parse(url: &str) -> Result<Self> {
         let refused = |why: &str| {
             Error::illegal_argument(format!(

@@ -1,5 +1,5 @@
-//! Goal: whatever listens at the other end, or does not, an operation ends before its deadline with
-//! an error that says what was tried.
+//! Goal: whatever is listening at the other end, or if nothing is, an operation ends before its
+//! deadline with an error that says what was tried.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ use hblite_model::Error;
 /// Longer than the deadlines below, with room for a slow machine.
 const AT_LATEST: Duration = Duration::from_secs(20);
 
-/// A peer that answers every connection with these bytes, and then is silent.
+/// A peer that sends these bytes on every connection, and is then silent.
 async fn peer(answer: &'static [u8]) -> SocketAddr {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -23,7 +23,7 @@ async fn peer(answer: &'static [u8]) -> SocketAddr {
                 let mut bytes = [0; 1024];
                 let _ = stream.read(&mut bytes).await;
                 let _ = stream.write_all(answer).await;
-                // Reads on until the client has gone.
+                // Reads until the client has disconnected.
                 while stream.read(&mut bytes).await.is_ok_and(|count| count > 0) {}
             });
         }

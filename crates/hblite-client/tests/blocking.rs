@@ -1,4 +1,4 @@
-//! Goal: `hblite::connect` is a connection like any other: what it cannot do it says, it may be
+//! Goal: `hblite::connect` is a connection like any other: it reports what it cannot do, it can be
 //! closed, and asynchronous code that calls it gets an error instead of a panic.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -52,7 +52,7 @@ fn asynchronous_code_gets_an_error() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let error = runtime.block_on(async move {
         let error = connection.table("t").unwrap().get(&Get::new("r")).unwrap_err();
-        // The last handle goes within the runtime.
+        // The last handle is dropped within the runtime.
         drop(connection);
         error
     });

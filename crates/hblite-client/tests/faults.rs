@@ -1,8 +1,9 @@
 //! Goal: nothing counts twice, no acknowledged write is lost, and no row of a scan is missing or
-//! repeated, while answers are lost or late, regions move, split and are busy, and servers crash.
+//! repeated, while answers are lost or delayed, regions move, split and are busy, and servers
+//! crash.
 //!
 //! Method: a server of this process with faults chosen by a seed. Writers count what was
-//! acknowledged, and compare it with the store in the end. `HBLITE_CLIENT_SEEDS` runs more seeds.
+//! acknowledged, and finally compare it with the store. `HBLITE_CLIENT_SEEDS` runs more seeds.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

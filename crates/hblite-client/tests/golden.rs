@@ -1,6 +1,6 @@
-//! Goal: the client gives the answers of HBase's own client.
-//! Method: the recorded operations of a real HBase are played through `hblite::connect` against a
-//! server of this process, file by file, each on an empty store.
+//! Goal: the client returns the same answers as HBase's own client. Method: the recorded operations
+//! of a real HBase are replayed through `hblite::connect` against a server of this process, file by
+//! file, each on an empty store.
 
 #[path = "../../../tests/golden_ops/answer.rs"]
 mod answer;

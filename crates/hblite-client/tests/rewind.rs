@@ -1,5 +1,5 @@
-//! Goal: a client that stays connected works on through rewinds: its caches of regions stay right,
-//! and its scans go on.
+//! Goal: a connected client keeps working through rewinds: its cached regions stay valid, and its
+//! scans continue.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -33,7 +33,7 @@ async fn a_client_goes_on_through_rewinds() {
         while let Some(row) = scanner.next_row().await.unwrap() {
             rest.push(String::from_utf8_lossy(row.row()).into_owned());
         }
-        // It had been sent some rows already, and asks anew for those behind them.
+        // It already had some rows, and requests the following ones again.
         assert!(rest.ends_with(&["x".to_owned(), "y".to_owned()]), "{rest:?}");
         assert_eq!(rows_of(&table, &Scan::new()).await, ["a", "b", "x", "y"]);
     }

@@ -1,6 +1,6 @@
 //! Goal: every operation on rows works through the client, on regions of several servers.
-//! Method: a server of this process with three region servers; what the client writes is read
-//! there directly, and the other way round.
+//! Method: a server of this process with three region servers; what the client writes is read there
+//! directly, and vice versa.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -112,7 +112,7 @@ async fn scans_cross_regions_in_both_directions() {
     // With few results per fetch, HBase counts rows in batches otherwise: see tests/golden.rs.
     let batches = rows_of(&table, &Scan::new().with_batch(2).with_limit(3)).await;
     assert_eq!(batches, ["row00", "row00", "row01", "row01", "row02", "row02"]);
-    // A row that does not fit an answer is whole all the same.
+    // A row that does not fit into one answer is still returned whole.
     let scan = Scan::new().with_size_max_bytes(1);
     assert_eq!(rows_of(&table, &scan).await, names);
     let parts = rows_of(&table, &scan.with_partial_results(true)).await;

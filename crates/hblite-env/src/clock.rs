@@ -1,10 +1,10 @@
-//! Time: the wall clock that stamps cells, real or set by a test.
+//! Time: the wall clock for timestamps of cells, real or set by a test.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-/// Tells the time. TTLs, timestamps and time-outs of a store all follow its clock.
+/// A source of time. TTLs, timestamps and timeouts of a store all follow its clock.
 pub trait Clock: Send + Sync + Debug {
     /// Milliseconds since 1970-01-01 UTC.
     fn now_millis(&self) -> i64;
@@ -24,7 +24,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that stops until it is moved.
 #[derive(Debug, Default)]
 pub struct ManualClock(AtomicI64);
 
@@ -39,7 +39,7 @@ impl ManualClock {
         self.0.store(millis, Ordering::SeqCst);
     }
 
-    /// Moves on by `millis`.
+    /// Advances by `millis`.
     pub fn advance(&self, millis: i64) {
         self.0.fetch_add(millis, Ordering::SeqCst);
     }
@@ -51,12 +51,12 @@ impl Clock for ManualClock {
     }
 }
 
-/// What an [`AdjustableClock`] shows.
+/// The mode of an [`AdjustableClock`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockMode {
-    /// The time of the clock below it.
+    /// The time of the underlying clock.
     Real,
-    /// The time of the clock below it plus this many milliseconds.
+    /// The time of the underlying clock plus this many milliseconds.
     Offset(i64),
     /// Exactly this time, in milliseconds since 1970-01-01 UTC, until it is set or advanced.
     Manual(i64),
@@ -64,19 +64,19 @@ pub enum ClockMode {
 
 /// A clock that can be set while a store uses it.
 ///
-/// It starts out as the clock below it. Threads: any; a reader sees the time before a change or
-/// after it.
+/// It starts with the time of the underlying clock. Threads: any; a reader sees the time before or
+/// after a change.
 #[derive(Debug)]
 pub struct AdjustableClock {
     base: Arc<dyn Clock>,
     offset: AtomicI64,
-    /// Whether it is one with an offset, which may be 0.
+    /// Whether it has an offset, which may be 0.
     has_offset: AtomicBool,
-    /// The time of a manual clock; [`NOT_MANUAL`] for the others.
+    /// The time of a manual clock; [`NOT_MANUAL`] for other modes.
     manual: AtomicI64,
 }
 
-/// No time: `i64::MIN` milliseconds lie 292 million years in the past.
+/// Not a time: `i64::MIN` milliseconds is 292 million years in the past.
 const NOT_MANUAL: i64 = i64::MIN;
 
 impl AdjustableClock {
@@ -99,7 +99,7 @@ impl AdjustableClock {
 
     /// Shows this from now on. A manual time of `i64::MIN` counts as the millisecond after it.
     pub fn set_mode(&self, mode: ClockMode) {
-        // A manual time hides the offset, so it comes first and goes last.
+        // A manual time overrides the offset, so it is set first and removed last.
         match mode {
             ClockMode::Manual(millis) => {
                 self.manual.store(millis.max(NOT_MANUAL + 1), Ordering::SeqCst);
@@ -115,7 +115,7 @@ impl AdjustableClock {
         self.manual.store(NOT_MANUAL, Ordering::SeqCst);
     }
 
-    /// The time of the clock below it.
+    /// The time of the underlying clock.
     pub fn base_millis(&self) -> i64 {
         self.base.now_millis()
     }

@@ -1,15 +1,15 @@
 //! A file system in memory that forgets what was not synced.
 //!
-//! It keeps two truths: what a running process sees, and what a power cut would leave. Bytes of a
-//! file become durable when the file is synced; a name (created, linked, renamed, removed) when the
-//! directory that holds it is synced, and it is reachable only if the names of all directories
-//! above it are durable too. Until then a power cut may keep or lose them, each by itself; a rename
-//! inside or between directories happens wholly or not at all, as journaling file systems do it.
+//! It keeps two states: what a running process sees, and what a power cut would leave. Bytes of a
+//! file become durable when the file is synced. A name (created, linked, renamed, removed) becomes
+//! durable when its directory is synced, and it is reachable only if the names of all directories
+//! above it are durable too. Until then a power cut may keep or lose each of them independently; a
+//! rename within or between directories is atomic, as in journaling file systems.
 //!
-//! Unsynced bytes at a file's end are lost from a random point on; of what is left of them, whole
-//! sectors (512 bytes or 4 KiB) may read as zeros, as after pages that were written back out of
-//! order. [`Losses`] counts what happened. A sync can be made to fail, with the effect that this
-//! has on Linux: the bytes may be lost although a later sync succeeds.
+//! Unsynced bytes at a file's end are lost from a random point on. In the rest of them, whole
+//! sectors (512 bytes or 4 KiB) may read as zeros, as when pages are written back out of order.
+//! [`Losses`] counts what happened. A sync can be made to fail, with the effect that this has on
+//! Linux: the bytes may be lost although a later sync succeeds.
 //!
 //! Threads: one lock over everything.
 
@@ -27,15 +27,15 @@ use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, Writabl
 /// What a power cut did to the files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// Names that no directory sync had covered and that were lost.
+    /// Names that were lost because no directory sync had covered them.
     pub names_lost: u64,
-    /// Names that no directory sync had covered and that were kept.
+    /// Names that were kept although no directory sync had covered them.
     pub names_kept_unsynced: u64,
     /// Files of which a part of the unsynced bytes was kept.
     pub tails_torn: u64,
     /// Files of which all unsynced bytes were lost.
     pub tails_lost: u64,
-    /// Sectors of 512 bytes, and pages of 4 KiB, that were lost in front of bytes that were kept.
+    /// Sectors of 512 bytes, and pages of 4 KiB, that were lost before bytes that were kept.
     pub sectors_lost: [u64; 2],
     /// Failed syncs whose bytes were lost although a later sync succeeded.
     pub syncs_forgotten: u64,
@@ -57,23 +57,23 @@ impl CrashFileSystem {
         Self { disk: Arc::new(Mutex::new(disk)) }
     }
 
-    /// The files as they are after a power cut now, in a file system of their own.
+    /// The files as after a power cut now, in a separate file system.
     ///
-    /// What was durable is there. Seed 0 loses all that may be lost; every other seed decides for
-    /// each unsynced name and file tail by chance, and the same way each time.
+    /// Everything durable is there. Seed 0 loses everything that may be lost; every other seed
+    /// decides pseudorandomly for each unsynced name and file tail.
     pub fn after_power_cut(&self, seed: u64) -> Self {
         self.after_power_cut_with_losses(seed).0
     }
 
-    /// As [`CrashFileSystem::after_power_cut`], and what was lost.
+    /// Like [`CrashFileSystem::after_power_cut`], and returns what was lost.
     pub fn after_power_cut_with_losses(&self, seed: u64) -> (Self, Losses) {
         let mut disk = self.disk.lock().clone();
         let losses = disk.cut_power(seed);
         (Self::with_disk(disk), losses)
     }
 
-    /// The files as they are when only the process ends now: everything that was written is there.
-    /// What a failed sync did not write is not written by a later one either.
+    /// The files as if only the process ended now: everything written is there. What a failed sync
+    /// did not write is not written by a later one either.
     pub fn after_kill(&self) -> Self {
         let mut disk = self.disk.lock().clone();
         disk.locked.clear();
@@ -82,21 +82,21 @@ impl CrashFileSystem {
         Self::with_disk(disk)
     }
 
-    /// The files as they are now, locks and open files included. Nothing is copied before either
-    /// side writes.
+    /// The current files, including locks and open files. Nothing is copied until either side
+    /// writes.
     pub fn fork(&self) -> Self {
         Self::with_disk(self.disk.lock().clone())
     }
 
-    /// Whether the power went off.
+    /// Whether the power is off.
     pub fn is_off(&self) -> bool {
         self.disk.lock().check_power().is_err()
     }
 
-    /// Flips one bit of a file, as a disk that rots does.
+    /// Flips one bit of a file, as bit rot does.
     ///
     /// # Errors
-    /// `NotFound`, and `UnexpectedEof` if the file is not so long.
+    /// `NotFound`, and `UnexpectedEof` if the file is shorter.
     pub fn flip_bit(&self, path: &Path, offset: usize, bit: u32) -> io::Result<()> {
         let mut disk = self.disk.lock();
         let file = disk.find(path)?;
@@ -118,18 +118,18 @@ impl CrashFileSystem {
         }
     }
 
-    /// Makes everything durable, as if the machine had been idle for long.
+    /// Makes everything durable, as after a long idle time.
     pub fn sync_everything(&self) {
         self.disk.lock().sync_everything();
     }
 
-    /// How many operations have changed or synced something so far.
+    /// Number of operations so far that changed or synced something.
     pub fn operation_count(&self) -> u64 {
         self.disk.lock().operation_count
     }
 
-    /// Lets `operations` more changing operations happen; after them everything fails, so that a
-    /// workload can be cut at every point.
+    /// Allows `operations` more changing operations; after them everything fails, so that a
+    /// workload can be interrupted at every point.
     pub fn power_off_after(&self, operations: u64) {
         let mut disk = self.disk.lock();
         disk.power_off_at = Some(disk.operation_count.saturating_add(operations));
@@ -345,7 +345,7 @@ impl WritableFile for CrashWritableFile {
         Ok(())
     }
 
-    /// What was cut off never comes back, as it may on a real disk before a sync.
+    /// Truncated bytes never reappear, as they may on a real disk before a sync.
     fn truncate(&mut self, length: u64) -> io::Result<()> {
         let mut disk = self.disk.lock();
         disk.change()?;

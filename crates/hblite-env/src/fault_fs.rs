@@ -1,11 +1,11 @@
 //! A file system that fails on demand.
 //!
-//! [`FaultFileSystem`] passes everything on to another file system, counts the operations by kind,
-//! and lets chosen ones fail: the nth sync, every write to a path from now on, any write once the
-//! disk is full. A failing write has written a part of its bytes, as real ones may have. An
+//! [`FaultFileSystem`] forwards everything to another file system, counts the operations by kind,
+//! and makes chosen ones fail: the nth sync, every write to a path from now on, any write once the
+//! disk is full. A failing write has written a part of its bytes, as a real one may have. An
 //! operation can also be made slow.
 //!
-//! Threads: one short lock over the plan; the operations themselves run beside each other.
+//! Threads: one short lock over the plan; the operations themselves run concurrently.
 
 use crate::thread;
 use std::io;
@@ -28,7 +28,7 @@ pub enum Operation {
     Read,
     /// Writing to a file.
     Write,
-    /// Cutting a file back.
+    /// Truncating a file.
     Truncate,
     /// Syncing a file.
     Sync,
@@ -38,7 +38,7 @@ pub enum Operation {
     Rename,
     /// Removing a file or a directory.
     Remove,
-    /// Listing a directory, or asking whether something is there.
+    /// Listing a directory, or checking whether something exists.
     List,
     /// Taking the lock of a directory.
     Lock,
@@ -46,14 +46,14 @@ pub enum Operation {
 
 const OPERATION_COUNT: usize = Operation::Lock as usize + 1;
 
-/// What shall fail, and when.
+/// What fails, and when.
 #[derive(Debug, Clone)]
 pub struct Fault {
     operation: Operation,
     path_part: Option<String>,
-    /// Matching operations that still succeed.
+    /// Number of matching operations that still succeed.
     skip: u64,
-    /// Matching operations that fail after those; `None`: all of them.
+    /// Number of matching operations that then fail; `None` for all.
     failures: Option<u64>,
     effect: Effect,
 }
@@ -71,8 +71,7 @@ impl Fault {
         Self { operation, path_part: None, skip: 0, failures: Some(1), effect }
     }
 
-    /// Not the next but the `nth` matching operation from now on, counted from 1, is the first to
-    /// fail.
+    /// The `nth` matching operation from now on, counted from 1, is the first to fail.
     pub fn nth(self, nth: u64) -> Self {
         Self { skip: nth.saturating_sub(1), ..self }
     }
@@ -82,7 +81,7 @@ impl Fault {
         Self { path_part: Some(part.to_owned()), ..self }
     }
 
-    /// Matching operations go on failing until [`FaultFileSystem::heal`].
+    /// Matching operations fail until [`FaultFileSystem::heal`].
     pub fn forever(self) -> Self {
         Self { failures: None, ..self }
     }
@@ -92,7 +91,7 @@ impl Fault {
         Self { effect: Effect::Fail(kind), ..self }
     }
 
-    /// Does not fail but takes this much longer.
+    /// Takes this much longer instead of failing.
     pub fn delay(self, delay: Duration) -> Self {
         Self { effect: Effect::Delay(delay), ..self }
     }
@@ -102,7 +101,7 @@ impl Fault {
 struct Plan {
     faults: Vec<Fault>,
     counts: [u64; OPERATION_COUNT],
-    /// Bytes that still fit on the disk.
+    /// Remaining space on the disk in bytes.
     space_left: Option<u64>,
 }
 
@@ -113,7 +112,7 @@ impl Plan {
         }
     }
 
-    /// Counts the operation; what shall happen to it.
+    /// Counts the operation; returns what happens to it.
     fn effect(&mut self, operation: Operation, path: &Path) -> Option<Effect> {
         self.counts[operation as usize] += 1;
         for fault in &mut self.faults {
@@ -136,7 +135,7 @@ impl Plan {
     }
 }
 
-/// Counts the operation and lets it be slow; its error if it shall fail.
+/// Counts the operation and delays it if it is slow; returns its error if it fails.
 fn check(plan: &Mutex<Plan>, operation: Operation, path: &Path) -> io::Result<()> {
     let effect = plan.lock().effect(operation, path);
     match effect {
@@ -160,36 +159,36 @@ pub struct FaultFileSystem {
 }
 
 impl FaultFileSystem {
-    /// All of `inner`, without faults so far.
+    /// Wraps `inner`, without faults so far.
     pub fn new(inner: Arc<dyn FileSystem>) -> Self {
         Self { inner, plan: Arc::default() }
     }
 
-    /// Adds a fault. Of several that match an operation the first added decides.
+    /// Adds a fault. If several match an operation, the one added first applies.
     pub fn inject(&self, fault: Fault) {
         self.plan.lock().faults.push(fault);
     }
 
-    /// After `bytes` more bytes written to files the disk is full: the write that crosses the limit
-    /// writes what still fits and fails with `StorageFull`, as do all later ones.
+    /// After `bytes` more bytes written to files, the disk is full: the write that crosses the
+    /// limit writes what still fits and fails with `StorageFull`, as do all later ones.
     pub fn limit_space(&self, bytes: u64) {
         self.plan.lock().space_left = Some(bytes);
     }
 
-    /// Gives `bytes` of space back to a disk that is limited; no effect on another one. Removing a
-    /// file and cutting one back give back what they held.
+    /// Adds `bytes` of space to a limited disk; no effect on others. Removing or truncating a file
+    /// frees its space.
     pub fn free_space(&self, bytes: u64) {
         self.plan.lock().free(bytes);
     }
 
-    /// Takes all faults and the limit of space away.
+    /// Removes all faults and the limit of space.
     pub fn heal(&self) {
         let mut plan = self.plan.lock();
         plan.faults.clear();
         plan.space_left = None;
     }
 
-    /// How many operations of this kind were asked for, failed ones too.
+    /// How many operations of this kind were requested, including failed ones.
     pub fn count(&self, operation: Operation) -> u64 {
         self.plan.lock().counts[operation as usize]
     }
@@ -291,7 +290,7 @@ struct FaultWritableFile {
 }
 
 impl FaultWritableFile {
-    /// How many of `length` bytes get written, and the error after them.
+    /// How many of `length` bytes are written, and the error after them.
     fn admit(&self, length: usize) -> (usize, io::Result<()>) {
         if let Err(error) = check(&self.plan, Operation::Write, &self.path) {
             return (length / 2, Err(error));

@@ -1,8 +1,8 @@
 //! The file system as the engine sees it.
 //!
-//! [`FileSystem`] is all that the engine may do with files. It is reached through an
-//! [`crate::Env`], per open store and not global, so that one process can hold a store on disk, one
-//! in memory and one whose disk fails.
+//! [`FileSystem`] has all file operations that the engine may use. It comes from an [`crate::Env`],
+//! per open store and not global, so that one process can have a store on disk, one in memory and
+//! one whose disk fails.
 //!
 //! Durability: bytes written survive a power cut only after [`WritableFile::sync`]; names (when
 //! created, renamed or removed) only after [`FileSystem::sync_dir`] of the directory that holds
@@ -18,12 +18,12 @@ use std::sync::Arc;
 
 use crate::mapping::Mapping;
 
-/// Size up to which a file counts as small: far above that of any file that is read as a whole.
+/// Maximum size of a small file: far above that of any file that is read as a whole.
 const SMALL_FILE_MAX: u64 = 64 << 20;
-/// Bytes that are copied in one piece.
+/// Bytes that are copied at a time.
 pub(crate) const COPY_SIZE: u64 = 1 << 20;
 
-/// What stands in a directory.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirEntry {
     /// The last part of its path.
@@ -34,14 +34,14 @@ pub struct DirEntry {
 
 /// Files and directories.
 pub trait FileSystem: Send + Sync + Debug {
-    /// Creates a file for writing; one that is there is an error.
+    /// Creates a file for writing; an existing file is an error.
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>>;
 
-    /// Opens a file for reading at any place.
+    /// Opens a file for reading at any offset.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>>;
 
-    /// Renames a file or directory; a file at the target, or for a directory an empty one, is
-    /// replaced in one step.
+    /// Renames a file or directory; an existing file at the target, or an empty directory for a
+    /// directory, is replaced atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
@@ -50,35 +50,34 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Removes a directory with everything in it.
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
 
-    /// Creates a directory and its parents; one that is there is fine.
+    /// Creates a directory and its parents; existing ones are fine.
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
 
-    /// What stands in a directory, sorted by name.
+    /// The entries of a directory, sorted by name.
     fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>>;
 
-    /// Whether a file or directory is there.
+    /// Whether a file or directory exists.
     fn exists(&self, path: &Path) -> io::Result<bool>;
 
     /// Length of a file in bytes.
     fn file_length(&self, path: &Path) -> io::Result<u64>;
 
-    /// Gives a file a second name; one that is taken is an error. What is written through one
-    /// name is seen through both, so this is for files that are no longer written to.
+    /// Creates a hard link; an existing name is an error. Writes through one name are visible
+    /// through both, so this is for files that are no longer written to.
     ///
     /// # Errors
-    /// `CrossesDevices` and others where the two names cannot share a file: see
-    /// [`FileSystem::copy`].
+    /// `CrossesDevices` and others if the two names cannot share a file: see [`FileSystem::copy`].
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Makes the content of a file durable that is not open for writing.
+    /// Makes the content of a file durable. The file must not be open for writing.
     fn sync_file(&self, path: &Path) -> io::Result<()>;
 
-    /// Writes the content from offset `from` on again and makes it durable. No one may have the
-    /// file open for writing.
+    /// Writes the content from offset `from` on again and makes it durable. The file must not be
+    /// open for writing.
     ///
-    /// After a failed sync the operating system may regard bytes as written that are not, and a
-    /// later sync succeeds without them. Nothing tells a process whether that happened to one
-    /// before it, so what it relies on must be written again.
+    /// After a failed sync, the operating system may consider bytes written that are not, and a
+    /// later sync succeeds without them. A process cannot know whether that happened to an earlier
+    /// one, so it must rewrite what it relies on.
     fn rewrite(&self, path: &Path, from: u64) -> io::Result<()>;
 
     /// Makes the names in a directory durable.
@@ -91,19 +90,19 @@ pub trait FileSystem: Send + Sync + Debug {
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>>;
 
     /// Locks the file at `path` for reading, without writing anything: others may do the same, but
-    /// not [`FileSystem::lock`] it. `None` if it is not there.
+    /// not [`FileSystem::lock`] it. `None` if it does not exist.
     ///
     /// # Errors
     /// As [`FileSystem::lock`].
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>>;
 
-    /// A copy of everything in it at one moment, which is independent from then on and costs
-    /// little. `None` if it is not in memory. Of files that grow meanwhile the copy has a prefix.
+    /// A cheap, independent copy of everything in it at one moment. `None` if it is not in memory.
+    /// For files that grow meanwhile, the copy has a prefix.
     fn fork(&self) -> Option<Arc<dyn FileSystem>> {
         None
     }
 
-    /// Makes a durable copy of a file; one that is there is an error. The name is not durable yet.
+    /// Makes a durable copy of a file; an existing target is an error. The name is not durable yet.
     fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
         copy_between(self, from, self, to)
     }
@@ -111,7 +110,7 @@ pub trait FileSystem: Send + Sync + Debug {
     /// The whole content of a small file.
     ///
     /// # Errors
-    /// `FileTooLarge` for one of more than 64 MiB, which is then not read; `OutOfMemory`.
+    /// `FileTooLarge` for a file of more than 64 MiB, which is not read; `OutOfMemory`.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let file = self.open(path)?;
         let length = file.length()?;
@@ -161,8 +160,8 @@ pub(crate) fn read_all(file: &dyn ReadableFile, length: u64) -> io::Result<Vec<u
     Ok(content)
 }
 
-/// Makes a durable copy of a file of one file system in another; one that is there is an error. The
-/// name is not durable yet.
+/// Makes a durable copy of a file in another file system; an existing target is an error. The name
+/// is not durable yet.
 ///
 /// # Errors
 /// Those of the file systems.
@@ -192,15 +191,15 @@ pub trait WritableFile: Send + Debug {
     /// Appends bytes. After an error the content from here on is unknown.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Cuts the file back to its first `length` bytes; what is written next follows them. After
-    /// `Ok` a kill leaves the file like this, and after [`WritableFile::sync`] a power cut does.
+    /// Truncates the file to its first `length` bytes; the next write follows them. After `Ok` this
+    /// survives a kill, and after [`WritableFile::sync`] a power cut.
     fn truncate(&mut self, length: u64) -> io::Result<()>;
 
-    /// Makes what was written survive a power cut (`fdatasync`).
+    /// Makes written bytes survive a power cut (`fdatasync`).
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Whether the path at which the file was created still leads to it: false once the file, or a
-    /// directory above it, was removed, moved or replaced.
+    /// Whether the file's path still refers to it: false once the file, or a directory above it,
+    /// was removed, moved or replaced.
     fn is_in_place(&self) -> io::Result<bool>;
 }
 
@@ -209,7 +208,7 @@ pub trait ReadableFile: Send + Sync + Debug {
     /// Length in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Fills `buffer` from `offset` on; less in the file is an `UnexpectedEof`.
+    /// Fills `buffer` from `offset` on; if the file is too short, returns `UnexpectedEof`.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 
     /// The whole content as memory. The file must not change any more.
@@ -218,8 +217,7 @@ pub trait ReadableFile: Send + Sync + Debug {
 
 /// A lock that is released when dropped.
 pub trait FileLock: Send + Sync + Debug {
-    /// Whether the path of the locked file still leads to it, as
-    /// [`WritableFile::is_in_place`].
+    /// Whether the path of the locked file still refers to it, like [`WritableFile::is_in_place`].
     fn is_in_place(&self) -> io::Result<bool>;
 }
 

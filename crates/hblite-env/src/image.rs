@@ -1,22 +1,22 @@
-//! An image of a directory: what was in it at one moment, readable while others change it.
+//! An image of a directory: its contents at one moment, readable while other processes change it.
 //!
 //! The image is a file system in memory. Its names are those of the directory. Large files are
 //! mapped, or kept open and read when they are needed ([`LargeFiles`]), so that an image costs
-//! little and stays readable when the files are removed.
-//! What is written to the image stays in memory. The directory itself is only read: no lock is
-//! taken and no file is made, so read-only media will do.
+//! little and stays readable when the files are removed. Writes to the image stay in memory. The
+//! directory itself is only read: no lock is taken and no file is created, so read-only media will
+//! do.
 //!
-//! The moment. Files come and go by name and are not changed in place, but for *growing* ones, to
-//! which bytes are appended. An attempt
+//! How the moment is chosen: files are created and removed but not changed in place, except for
+//! *growing* ones, to which bytes are appended. An attempt
 //!
 //! 1. lists all names
-//! 2. takes the content of all files, of growing ones last, as long as they are then
+//! 2. takes the content of all files, growing ones last, with their length at that time
 //! 3. lists all names again, and reads the small files again
 //!
-//! If nothing differs, every name was there from the end of 1 to the beginning of 3, and so the
-//! image is the directory as it was when the last growing file was taken: what a kill at that
-//! moment would have left. Otherwise another attempt is made. Small files are compared by content
-//! since those may be replaced under their names.
+//! If nothing differs, every name existed from the end of 1 to the beginning of 3. The image is
+//! then the directory at the moment when the last growing file was taken: what a kill at that
+//! moment would have left. Otherwise another attempt is made. Small files are compared by content,
+//! since they may be replaced under the same name.
 //!
 //! Threads: any.
 
@@ -29,35 +29,34 @@ use std::sync::Arc;
 use crate::fs::{FileBytes, FileSystem, ReadableFile};
 use crate::mem_fs::{Content, MemFileSystem};
 
-/// Attempts before a directory is given up that changes all the time.
+/// Maximum number of attempts for a directory that keeps changing.
 const ATTEMPTS: u32 = 100;
 /// The pause after an attempt, times its number.
 const PAUSE: Duration = Duration::from_millis(1);
 /// Files up to this size are held in memory and compared.
 const SMALL: u64 = 1 << 16;
 
-/// What to make of a path below the directory.
+/// How to treat a path below the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImagePart {
     /// A directory, or a file that is never changed in place.
     Whole,
-    /// A file that others append to, or a directory of such files.
+    /// A file that grows, or a directory of such files.
     Growing,
     /// Not in the image, nor is anything below it.
     Skipped,
 }
 
-/// What an image has of a file that is not held in memory.
+/// How an image keeps a file that is not held in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LargeFiles {
-    /// A mapping: fast, but if someone truncates the file, reading the missing part kills the
-    /// process.
+    /// A mapping: fast, but if the file is truncated, reading the missing part kills the process.
     Mapped,
     /// The open file, which takes a descriptor: reading a missing part is an error.
     Open,
 }
 
-/// Takes an image of `dir`, with the parts that `part` says. Paths in it are those on disk.
+/// Takes an image of `dir`, with the parts chosen by `part`. Its paths are those on disk.
 ///
 /// # Errors
 /// Those of the file system; `ResourceBusy` if the directory changed during every attempt.
@@ -70,7 +69,7 @@ pub fn image(
     for attempt in 1..=ATTEMPTS {
         match attempt_image(fs, dir, part, large) {
             Ok(Some(image)) => return Ok(image),
-            // A name that was listed is gone.
+            // A listed name no longer exists.
             Err(error) if error.kind() == io::ErrorKind::NotFound && fs.exists(dir)? => {}
             Err(error) => return Err(error),
             Ok(None) => {}
@@ -237,8 +236,9 @@ mod tests {
         assert_eq!(image.read(&dir.join("moved")).unwrap(), large);
     }
 
-    /// A writer that keeps an invariant at every moment: each generation has two files with its
-    /// number, made before those of the last one go, and the log has each number before.
+    /// A writer that maintains an invariant at every moment: each generation has two files with its
+    /// number, created before those of the previous one are removed, and the log gets each number
+    /// first.
     #[test]
     fn an_image_is_of_one_moment() {
         let disk = MemFileSystem::new();
@@ -264,7 +264,7 @@ mod tests {
                         let old = PathBuf::from(format!("/d/{dir}/{}", number - 1));
                         disk.remove_file(&old).unwrap();
                     }
-                    // As a store does, it rests now and then.
+                    // Like a store, it pauses now and then.
                     std::thread::sleep(Duration::from_micros(300));
                 }
             });

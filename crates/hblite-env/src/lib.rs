@@ -1,7 +1,7 @@
 //! Files, clock and randomness behind one small layer.
 //!
-//! An [`Env`] is handed to every open store; nothing above asks the operating system directly. So
-//! a store can run in memory, on a clock that a test moves, or on a disk that fails or forgets.
+//! Every open store gets an [`Env`]; nothing above uses the operating system directly. So a store
+//! can run in memory, on a clock that a test moves, or on a disk that fails or loses data.
 
 mod clock;
 mod crash_fs;
@@ -33,19 +33,19 @@ pub use pages::Pages;
 pub use rng::{Random, SeededRandom};
 pub use std_fs::StdFileSystem;
 
-/// What a store needs of the world.
+/// What a store needs from its environment.
 #[derive(Debug, Clone)]
 pub struct Env {
-    /// Where files live.
+    /// The file system.
     pub fs: Arc<dyn FileSystem>,
-    /// What time it is.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Where names come from.
+    /// The source of random names.
     pub random: Arc<dyn Random>,
 }
 
 impl Env {
-    /// The real world.
+    /// The real environment.
     pub fn system() -> Self {
         Self {
             fs: Arc::new(StdFileSystem),

@@ -1,8 +1,8 @@
-//! The one place that maps a file into memory.
+//! The only place that maps a file into memory.
 //!
-//! Why unsafe: a mapped file that is truncated raises SIGBUS where it is read, and one that is
-//! written changes under a shared slice. Reading blocks out of a mapping instead of
-//! copying them is what the read figures in docs/performance.md rest on.
+//! Why unsafe: reading a mapped file that was truncated raises SIGBUS, and writing to one changes
+//! it under a shared slice. The read figures in docs/performance.md depend on using blocks in place
+//! in the mapping instead of copying them.
 //!
 //! Invariant: only files that the store has finished and renamed into place are mapped, and the
 //! store never writes to such a file again; it removes files, which leaves mappings intact. The
@@ -28,6 +28,6 @@ impl std::ops::Deref for Mapping {
 
 /// Maps all of `file`, which must not be empty and must not change any more.
 pub(crate) fn map(file: &File) -> io::Result<Mapping> {
-    // SAFETY: the module's invariant; nobody writes to or truncates a finished store file.
+    // SAFETY: the module's invariant; no process writes to or truncates a finished store file.
     unsafe { memmap2::Mmap::map(file) }.map(Mapping)
 }

@@ -1,4 +1,4 @@
-//! A file system in memory, for stores that shall leave nothing behind.
+//! A file system in memory, for stores that leave nothing behind.
 //!
 //! Threads: one lock over the tree of names; the content of each file has its own.
 
@@ -12,10 +12,10 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile, read_all};
 
-/// What a file has in it.
+/// The content of a file.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
-    /// These bytes. Those who map the file share them until it is written to.
+    /// These bytes. Mappings of the file share them until it is written to.
     Bytes(FileBytes),
     /// The first `length` bytes of a file of another file system.
     Open { file: Arc<dyn ReadableFile>, length: u64 },
@@ -76,14 +76,14 @@ impl MemFileSystem {
         Self::default()
     }
 
-    /// Puts a file there whose content is known. Its directory is there.
+    /// Adds a file with known content. Its directory exists.
     pub(crate) fn insert(&self, path: &Path, content: Content) {
         self.tree.lock().files.insert(path.to_path_buf(), Arc::new(RwLock::new(content)));
     }
 }
 
 impl Tree {
-    /// Refuses a name that is taken or whose directory is not there.
+    /// Refuses a name that exists or whose directory does not exist.
     fn check_free(&self, path: &Path) -> io::Result<()> {
         if self.files.contains_key(path) || self.dirs.contains(path) {
             return Err(already_exists(path));
@@ -100,8 +100,8 @@ impl Tree {
         self.dirs.contains(path) && self.below(path).next().is_none()
     }
 
-    /// What stands below a directory, at any depth, and whether it is a directory. Paths are
-    /// sorted by their parts, so it follows the directory.
+    /// The entries below a directory, at any depth, and whether they are directories. Paths are
+    /// sorted by their parts, so entries follow their directory.
     fn below<'t>(&'t self, path: &'t Path) -> impl Iterator<Item = (&'t Path, bool)> {
         let behind = (Bound::Excluded(path), Bound::Unbounded);
         let dirs = self.dirs.range::<Path, _>(behind).map(PathBuf::as_path);
@@ -257,7 +257,7 @@ impl FileSystem for MemFileSystem {
     }
 }
 
-/// Where an open file was when it was opened.
+/// The path of an open file when it was opened.
 #[derive(Debug)]
 struct Place {
     tree: Arc<Mutex<Tree>>,

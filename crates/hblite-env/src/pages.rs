@@ -1,7 +1,7 @@
-//! Memory that goes back to the operating system as soon as it is freed.
+//! Memory that is returned to the operating system as soon as it is freed.
 //!
-//! Allocators keep freed memory for later, in pieces that other allocations hold in place. For
-//! large blocks that come and go together that is waste: see docs/operations.md, "Memory of a
+//! Allocators keep freed memory for reuse, in pieces that other allocations pin. For large blocks
+//! that are allocated and freed together, that is waste: see docs/operations.md, "Memory of a
 //! server".
 
 use std::ptr::NonNull;
@@ -15,7 +15,8 @@ static MAPPED: AtomicUsize = AtomicUsize::new(0);
 pub struct Pages(memmap2::MmapMut);
 
 impl Pages {
-    /// Maps `size_bytes`, which are more than none. Nothing if the system has no more, or cannot.
+    /// Maps `size_bytes`, which is not 0. `None` if the system has no more memory, or cannot map
+    /// it.
     pub fn map(size_bytes: usize) -> Option<Self> {
         // Miri checks the memory of its own allocator better than mapped memory.
         if cfg!(miri) {
@@ -31,7 +32,7 @@ impl Pages {
         MAPPED.load(Ordering::Relaxed)
     }
 
-    /// Where they begin. They stay there until they are dropped.
+    /// The address of the pages, which is fixed until they are dropped.
     pub fn start(&mut self) -> NonNull<u8> {
         NonNull::from(&mut self.0[..]).cast()
     }

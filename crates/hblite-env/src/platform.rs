@@ -3,7 +3,7 @@
 //! Each function has one meaning and a body per platform. On Windows:
 //!
 //! - [`sync_dir`] only checks that the directory exists. NTFS logs changes of names itself, in
-//!   order; nothing makes it write that log at once.
+//!   order; there is no way to force it to write that log.
 //! - [`rename`] removes an empty directory at the target first, so the two steps are not atomic.
 //!   A directory with an open file in it cannot be renamed.
 //! - A lock is mandatory: while one process holds it, others cannot read the file. [`read_holder`]
@@ -108,7 +108,7 @@ mod system {
 
 pub(crate) use system::{read_exact_at, rename, sync_dir, sync_file, write_all_at};
 
-/// Whether `path` leads to the open file.
+/// Whether `path` refers to the open file.
 pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     match system::is_same(file, path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -119,7 +119,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 /// What the holder of a lock wrote into the locked file.
 ///
 /// # Errors
-/// Those of reading. Where a lock is mandatory, the text says only that someone holds it.
+/// Those of reading. Where a lock is mandatory, the text only says that another process holds it.
 pub(crate) fn read_holder(file: &mut File) -> io::Result<String> {
     let mut holder = String::new();
     match file.read_to_string(&mut holder) {

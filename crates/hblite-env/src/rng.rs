@@ -1,10 +1,10 @@
-//! Randomness: file names and region ids, random in earnest or from a seed.
+//! Randomness for file names and region ids: real, or from a seed.
 
 use std::fmt::Debug;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Gives random numbers.
+/// A source of random numbers.
 pub trait Random: Send + Sync + Debug {
     /// The next number, uniform over all 64-bit values.
     fn next_u64(&self) -> u64;
@@ -15,7 +15,7 @@ pub trait Random: Send + Sync + Debug {
 pub struct SeededRandom(AtomicU64);
 
 impl SeededRandom {
-    /// A generator that gives the same numbers for the same seed.
+    /// A generator that returns the same numbers for the same seed.
     pub fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }

@@ -43,8 +43,8 @@ impl FileSystem for StdFileSystem {
         let mut entries = Vec::new();
         for entry in fs::read_dir(path)? {
             let entry = entry?;
-            // No store writes a name that is not UTF-8. It must show all the same, so that nothing
-            // takes a directory for empty that is not.
+            // No store writes a name that is not UTF-8. It must still be listed, so that a
+            // directory is not considered empty when it is not.
             let name = entry.file_name().to_string_lossy().into_owned();
             entries.push(DirEntry { name, is_dir: entry.file_type()?.is_dir() });
         }
@@ -113,7 +113,8 @@ impl FileSystem for StdFileSystem {
     }
 }
 
-/// Why a file is not locked: of one that another holds, what it says of the holder.
+/// Why a file could not be locked: if another process holds it, what the file says about the
+/// holder.
 fn not_locked(error: TryLockError, file: &mut File) -> io::Result<io::Error> {
     match error {
         TryLockError::WouldBlock => {

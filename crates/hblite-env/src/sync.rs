@@ -1,7 +1,7 @@
 //! Locks, condition variables and channels of the engine.
 //!
 //! These are `parking_lot`'s locks and the standard library's channels under one name. With the
-//! feature `simulation` they are instrumented ones, which `simulation` schedules.
+//! feature `simulation` they are instrumented, and `simulation` schedules them.
 
 #[cfg(not(feature = "simulation"))]
 pub use parking_lot::{
@@ -24,7 +24,7 @@ pub mod mpsc {
     };
 }
 
-/// How many times [`spin_until`] looks. A look with its pause takes 10 to 40 ns, and a thread that
+/// How many times [`spin_until`] polls. A poll with its pause takes 10 to 40 ns, and a thread that
 /// sleeps instead takes at least 5 µs to be woken.
 #[cfg(not(feature = "simulation"))]
 const LOOKS_MAX: u32 = 400;
@@ -32,7 +32,7 @@ const LOOKS_MAX: u32 = 400;
 /// Polls `is_met` for a few microseconds without yielding the processor. Returns whether it became
 /// true. Use it to wait for a thread that is nearly done: sleeping would cost both threads more.
 ///
-/// On a single processor, and in a simulation, it looks once: no other thread can run meanwhile.
+/// On a single processor, and in a simulation, it polls once: no other thread can run meanwhile.
 #[cfg(not(feature = "simulation"))]
 #[inline]
 pub fn spin_until(is_met: impl Fn() -> bool) -> bool {
@@ -50,7 +50,7 @@ pub fn spin_until(is_met: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Whether `is_met` now: in a simulation no other thread runs while this one looks.
+/// Polls once: in a simulation no other thread runs meanwhile.
 #[cfg(feature = "simulation")]
 pub fn spin_until(is_met: impl Fn() -> bool) -> bool {
     is_met()

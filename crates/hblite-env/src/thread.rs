@@ -1,7 +1,7 @@
 //! Threads of the engine.
 //!
 //! These are the standard library's under one name. With the feature `simulation` they are
-//! instrumented ones, which `simulation` schedules.
+//! instrumented, and `simulation` schedules them.
 
 #[cfg(not(feature = "simulation"))]
 pub use std::thread::{Builder, JoinHandle, available_parallelism, scope, sleep, yield_now};

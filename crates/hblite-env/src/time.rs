@@ -1,4 +1,4 @@
-//! Elapsed time as the engine measures it. For the time that stamps cells, see [`crate::Clock`].
+//! Elapsed time as the engine measures it. For the time of cells, see [`crate::Clock`].
 //!
 //! This is the standard library's clock under one name. With the feature `simulation` it is
 //! virtual time.

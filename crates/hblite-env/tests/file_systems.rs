@@ -1,4 +1,4 @@
-//! What every file system does alike: links, copies, and what a rename may replace.
+//! What all file systems have in common: links, copies, and what a rename may replace.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -10,7 +10,7 @@ use hblite_env::{
     CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation, StdFileSystem,
 };
 
-/// Runs `test` on each kind, below a directory that is there and empty.
+/// Runs `test` on each kind, in an existing empty directory.
 fn on_each(test: impl Fn(&dyn FileSystem, &Path)) {
     let dir = tempfile::tempdir().unwrap();
     test(&StdFileSystem, dir.path());

@@ -1,6 +1,6 @@
-//! Requests put together, responses taken apart: the client's side of `frame`.
+//! Builds requests and parses responses: the client's side of `frame`.
 //!
-//! Invariant: parsing copies nothing and allocates nothing that a length merely announces.
+//! Invariant: parsing copies nothing, and an announced length allocates nothing.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use hblite_model::{Error, Result};
@@ -10,10 +10,10 @@ use crate::frame::{LENGTH_SIZE, NO_CALL_ID, take_delimited};
 use crate::pb;
 use crate::preamble::{AUTH_SIMPLE, VERSION};
 
-/// The longest frame whose length a peer can read: lengths are Java's `int`.
+/// The largest frame whose length a peer can read: lengths are Java's `int`.
 const FRAME_SIZE_MAX: usize = i32::MAX as usize;
 
-/// The first bytes of a connection: preamble, and header behind its length.
+/// The first bytes of a connection: preamble, and header after its length.
 pub fn hello(header: &pb::ConnectionHeader) -> Bytes {
     let mut bytes = BytesMut::from(&b"HBas"[..]);
     bytes.put_u8(VERSION);
@@ -55,19 +55,19 @@ pub fn request(
 pub struct Reply {
     /// The header, which has the exception if there is one.
     pub header: pb::ResponseHeader,
-    /// The message; empty beside an exception.
+    /// The message; empty if there is an exception.
     pub message: Bytes,
     /// The cell block, compressed if the connection says so; empty if there is none.
     pub cells: Bytes,
 }
 
 impl Reply {
-    /// Takes the bytes behind a frame's length apart.
+    /// Parses the bytes after a frame's length.
     ///
     /// # Errors
     /// `DoNotRetryIo` if the bytes are not a response.
     pub fn parse(mut frame: Bytes) -> Result<Self> {
-        let malformed = |what: &str| Error::do_not_retry(format!("this is no response: {what}"));
+        let malformed = |what: &str| Error::do_not_retry(format!("this is not a response: {what}"));
         let header = take_delimited(&mut frame).ok_or_else(|| malformed("no header"))?;
         let header =
             pb::ResponseHeader::decode(header).map_err(|error| malformed(&error.to_string()))?;

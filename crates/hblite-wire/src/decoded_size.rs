@@ -1,4 +1,4 @@
-//! What a message takes in memory once it is decoded, found before it is.
+//! Computes the decoded size of a message before it is decoded.
 //!
 //! A message may be much smaller than what it decodes to: an empty element of a repeated field is
 //! two bytes in the frame, and hundreds in the vector that it becomes part of. So a server charges
@@ -6,18 +6,18 @@
 //! them. Strings are copied, and counted.
 //!
 //! The walk knows from the build which fields repeat, and an upper bound for the size of each
-//! element. It counts at least what decoding allocates, also of a message that turns out to be
-//! malformed: decoding ends no later than the walk does.
+//! element. It counts at least what decoding allocates, even for a malformed message, since
+//! decoding stops no later than the walk.
 //!
 //! Threads: any.
 
 use hblite_model::protobuf::read_varint;
 use prost::Name;
 
-/// What a field takes in memory, if it takes any beside the struct that it lies in.
+/// The memory of a field in addition to its struct, if any.
 struct Field {
     number: u32,
-    /// For each time that the field occurs.
+    /// For each occurrence of the field.
     element_bytes: u32,
     kind: Kind,
 }
@@ -42,11 +42,11 @@ struct Shape {
 
 include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
 
-/// The bytes in front of an allocation.
+/// The bytes before an allocation.
 const ALLOCATION_BYTES: usize = 16;
 /// A vector that grows has up to twice the room that it needs.
 const GROWTH: usize = 2;
-/// Messages within messages than which decoding follows no more.
+/// The maximum nesting that decoding follows.
 const DEPTH_MAX: usize = 100;
 
 /// An upper bound of the memory that decoding `message` as an `M` allocates.
@@ -82,7 +82,7 @@ fn bytes_of(shape: &Shape, mut message: &[u8], depth: usize) -> usize {
                     let more = field.map_or(0, |field| content_bytes(field, content, depth));
                     total = total.saturating_add(element).saturating_add(more);
                 }),
-            // The fields of a group are skipped, and no harm is done by counting them.
+            // The fields of a group are skipped; counting them is harmless.
             3 | 4 => Some(()),
             _ => None,
         };
@@ -93,7 +93,7 @@ fn bytes_of(shape: &Shape, mut message: &[u8], depth: usize) -> usize {
     total
 }
 
-/// What the content of a field takes beside its element.
+/// The memory of a field's content in addition to its element.
 fn content_bytes(field: &Field, content: &[u8], depth: usize) -> usize {
     match field.kind {
         Kind::Bytes => 0,

@@ -1,8 +1,8 @@
-//! Errors as Java exceptions: the one place where they meet.
+//! Converts between errors and Java exceptions; the only place that does.
 //!
-//! A client makes an exception of the class that it is told, and decides by it whether it tries
-//! again, asks hbase:meta again, or gives up. So only classes are sent that every client has, and
-//! what a client must not repeat says so.
+//! A client creates an exception of the class that it receives, and decides by it whether to retry,
+//! to look in hbase:meta again, or to give up. So only classes that every client has are sent, and
+//! errors that a client must not retry are marked.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ pub mod class {
     pub const TABLE_NOT_FOUND: &str = Exception::TableNotFound.class_name();
 }
 
-/// Classes derived from `DoNotRetryIOException`, beside those of [`Exception`].
+/// Classes derived from `DoNotRetryIOException`, in addition to those of [`Exception`].
 const DO_NOT_RETRY: &[&str] = &[
     class::DO_NOT_RETRY_IO,
     class::UNKNOWN_SCANNER,
@@ -62,8 +62,8 @@ const DO_NOT_RETRY: &[&str] = &[
     class::TABLE_NOT_FOUND,
 ];
 
-/// Whether a client must not repeat a call that was answered with this class, for answers that
-/// name the class only: those of single actions of a `Multi`.
+/// Whether a client must not retry after this class, for answers with only the class: those of
+/// single actions of a `Multi`.
 pub fn is_do_not_retry_class(class_name: &str) -> bool {
     let is_io_exception = ["org.apache.hadoop.hbase.", "java.io.", "java.net."]
         .iter()
@@ -87,14 +87,14 @@ const DO_NOT_RETRY_REMOTE: &[&str] = &[
     "org.apache.hadoop.hbase.exceptions.MasterStoppedException",
 ];
 
-/// An exception as it travels.
+/// An exception as sent on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteException {
     /// The full name of the Java class.
     pub class_name: &'static str,
-    /// What it says, without the class.
+    /// The message, without the class.
     pub message: Cow<'static, str>,
-    /// Where the region went, if that is what it says.
+    /// The new location of the region, if it has moved.
     pub moved_to: Option<(String, u16)>,
 }
 
@@ -109,7 +109,7 @@ impl RemoteException {
         Self::new(class::DO_NOT_RETRY_IO, message)
     }
 
-    /// A `DoNotRetryIOException` that names something hblite does not do.
+    /// A `DoNotRetryIOException` that names something hblite does not support.
     pub fn unsupported(what: &str) -> Self {
         let message = format!("hblite does not support {what}; see docs/compatibility.md");
         Self::do_not_retry(message)
@@ -125,7 +125,7 @@ impl RemoteException {
         Self { moved_to, ..Self::new(class::REGION_MOVED, message) }
     }
 
-    /// Whether a repeat cannot succeed.
+    /// Whether a retry cannot succeed.
     pub fn is_do_not_retry(&self) -> bool {
         DO_NOT_RETRY.contains(&self.class_name)
             || Exception::ALL
@@ -133,12 +133,12 @@ impl RemoteException {
                 .any(|one| one.class_name() == self.class_name && is_do_not_retry(*one))
     }
 
-    /// Whether the server has too much to do.
+    /// Whether the server is overloaded.
     pub fn is_server_overloaded(&self) -> bool {
         matches!(self.class_name, class::CALL_QUEUE_TOO_BIG | class::CALL_DROPPED)
     }
 
-    /// As Java's `Throwable.toString`. Clients make this the message of the exception.
+    /// As Java's `Throwable.toString`, which clients use as the message of the exception.
     pub fn text(&self) -> String {
         format!("{}: {}", self.class_name, self.message)
     }
@@ -189,7 +189,7 @@ impl From<&Error> for RemoteException {
         let exception = error.exception();
         match wire_class(exception) {
             Some(class_name) => Self::new(class_name, error.message().to_owned()),
-            // As HBase wraps what is no IOException; but a repeat would fail in the same way.
+            // As HBase wraps what is not an IOException; but a retry would fail in the same way.
             None => Self::do_not_retry(error.to_java_string()),
         }
     }
@@ -203,8 +203,7 @@ impl std::fmt::Display for RemoteException {
 
 impl std::error::Error for RemoteException {}
 
-/// The class under which an error travels; `None` if clients do not have it or it is no
-/// `IOException`.
+/// The class sent for an error; `None` if clients do not have it or it is not an `IOException`.
 fn wire_class(exception: Exception) -> Option<&'static str> {
     match exception {
         Exception::JoniSyntax

@@ -1,7 +1,7 @@
-//! Requests taken apart, responses put together.
+//! Parses requests and builds responses.
 //!
-//! A frame is `u32 length` and as many bytes: a header and a message, each behind its length as a
-//! varint, and the rest is the cell block, whose length the header says.
+//! A frame is `u32 length` and that many bytes: a header and a message, each after its length as a
+//! varint; the rest is the cell block, whose length is in the header.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use hblite_model::{Error, Exception, Result};
@@ -10,7 +10,7 @@ use prost::Message;
 use crate::RemoteException;
 use crate::pb;
 
-/// Bytes of the length in front of a frame.
+/// Bytes of the length field before a frame.
 pub const LENGTH_SIZE: usize = 4;
 /// The call id of answers to no call: to preambles and to frames that cannot be read.
 pub const NO_CALL_ID: u32 = u32::MAX;
@@ -27,10 +27,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// Takes the bytes behind a frame's length apart, without copying them.
+    /// Parses the bytes after a frame's length, without copying them.
     ///
     /// # Errors
-    /// `DoNotRetryIo` if they make no sense, with the call's id if so much could be read.
+    /// `DoNotRetryIo` if they are invalid, with the call's id if it could be read.
     pub fn parse(mut frame: Bytes) -> std::result::Result<Self, (u32, Error)> {
         let malformed = |id: u32, what: &str| {
             (id, Error::do_not_retry(format!("this is not a request: {what}")))
@@ -57,7 +57,7 @@ impl Request {
         pb::RequestHeader::decode(front.get(..length)?).ok()?.call_id
     }
 
-    /// The same request in memory of its own: what it was cut from can be freed.
+    /// The same request in its own memory, so that the frame can be freed.
     #[must_use]
     pub fn detached(self) -> Self {
         let whole = [self.message.as_ref(), self.cells.as_ref()].concat();
@@ -77,7 +77,7 @@ impl Request {
     }
 }
 
-/// Takes a varint and as many bytes from the front.
+/// Takes a varint and that many bytes from the front.
 pub(crate) fn take_delimited(bytes: &mut Bytes) -> Option<Bytes> {
     let mut front: &[u8] = bytes;
     let length = hblite_model::protobuf::read_varint(&mut front)?;
@@ -94,7 +94,7 @@ pub(crate) fn take_delimited(bytes: &mut Bytes) -> Option<Bytes> {
 /// Decodes the parameter of a method.
 ///
 /// # Errors
-/// `DoNotRetryIo` if the bytes are no such message.
+/// `DoNotRetryIo` if the bytes are not such a message.
 pub fn decode<M: Message + Default>(message: Bytes) -> Result<M> {
     M::decode(message).map_err(|error| {
         Error::new(Exception::DoNotRetryIo, format!("unreadable parameter: {error}"))
@@ -104,7 +104,7 @@ pub fn decode<M: Message + Default>(message: Bytes) -> Result<M> {
 /// Decodes the connection header.
 ///
 /// # Errors
-/// `DoNotRetryIo` if the bytes are none.
+/// `DoNotRetryIo` if the bytes are not a header.
 pub fn decode_connection_header(bytes: &[u8]) -> Result<pb::ConnectionHeader> {
     pb::ConnectionHeader::decode(bytes)
         .map_err(|error| Error::do_not_retry(format!("unreadable connection header: {error}")))

@@ -1,13 +1,13 @@
 //! Jute, the encoding of ZooKeeper's messages: big-endian numbers, lengths before bytes.
 //!
-//! Decoding borrows from the frame, never allocates what a length merely announces, and answers
-//! [`Malformed`] to whatever does not fit. A length of -1 is "null" and read as empty.
+//! Decoding borrows from the frame, never allocates an announced length, and returns [`Malformed`]
+//! for invalid bytes. A length of -1 is "null" and read as empty.
 
 #![allow(missing_docs, reason = "each method reads or writes the Jute type in its name")]
 
 use std::fmt;
 
-/// Bytes that are not the message that they should be.
+/// Bytes that are not the expected message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed {
     /// What was being read.
@@ -81,7 +81,7 @@ impl<'a> Decoder<'a> {
         mut element: impl FnMut(&mut Self) -> Result<T, Malformed>,
     ) -> Result<Vec<T>, Malformed> {
         let count = self.int()?;
-        // Grows with what is really there: the count alone proves nothing.
+        // Grows with the elements that are really there: the count alone proves nothing.
         let mut elements = Vec::new();
         for _ in 0..count.max(0) {
             if self.is_empty() {
@@ -92,7 +92,7 @@ impl<'a> Decoder<'a> {
         Ok(elements)
     }
 
-    /// The entries of an access control list, which nothing here needs.
+    /// The entries of an access control list, which are not used.
     pub fn skip_access_control_list(&mut self) -> Result<(), Malformed> {
         self.vector(|entry| {
             entry.int()?;
@@ -103,7 +103,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Writes the fields of messages one after the other.
+/// Writes the fields of messages one after another.
 #[derive(Debug, Default)]
 pub struct Encoder {
     bytes: Vec<u8>,
@@ -176,13 +176,13 @@ impl Encoder {
         self.bytes[start..start + 4].copy_from_slice(&count.to_be_bytes());
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.bytes.extend_from_slice(bytes);
         self
     }
 
-    /// Takes back everything from `position` on.
+    /// Removes everything from `position` on.
     pub fn truncate(&mut self, position: usize) {
         self.bytes.truncate(position);
     }

@@ -1,4 +1,4 @@
-//! What HBase's clients and servers say to each other, without sockets.
+//! The protocol between HBase's clients and servers, without sockets.
 //!
 //! ```text
 //! connection   preamble (6 bytes) │ u32 length │ ConnectionHeader
@@ -8,15 +8,14 @@
 //!
 //! - [`pb`] has the messages
 //! - [`preamble`] is how a connection begins
-//! - [`frame`] takes requests apart and puts responses together; [`client_frame`] is the way back
+//! - [`frame`] parses requests and builds responses; [`client_frame`] is the inverse
 //! - [`jute`] is the encoding of ZooKeeper's messages
-//! - [`cell_block`] is cells beside messages: their bytes as they lie in memory and on disk
-//! - [`exception`] is the one place where errors become Java exceptions
+//! - [`cell_block`] is cells outside messages, with the same bytes as in memory and on disk
+//! - [`exception`] is the only place where errors become Java exceptions
 //! - [`memory`] is the budget that requests and answers are charged to
-//! - [`convert`] makes operations of messages and messages of results
+//! - [`convert`] converts messages to operations and results to messages
 //!
-//! Whatever the bytes are: nothing here panics, and nothing allocates what a length merely
-//! announces.
+//! Whatever the bytes, nothing here panics, and an announced length allocates nothing.
 
 #![forbid(unsafe_code)]
 

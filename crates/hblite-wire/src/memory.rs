@@ -1,28 +1,28 @@
 //! A budget for the memory of calls: requests, plain cell blocks, answers, open scanners.
 //!
-//! Memory is charged before it is allocated. A [`MemoryBudget`] is one for a whole server. Each of
-//! its [`MemoryAccount`]s (a connection, or all scanners together) may use a share of it, so that
-//! none takes everything; and a part of it is reserved for accounts that use little, so that small
-//! calls are answered while large ones are refused.
+//! Memory is charged before it is allocated. A whole server has one [`MemoryBudget`]. Each of its
+//! [`MemoryAccount`]s (a connection, or all scanners together) may use a share of it, so that none
+//! takes everything. A part is reserved for accounts that use little, so that small calls are
+//! answered while large ones are refused.
 //!
-//! Invariant: the charges that are alive add up to what their account and the budget have in use;
-//! a charge that is dropped is no longer in use.
+//! Invariant: the live charges add up to the use of their account and of the budget; dropping a
+//! charge releases it.
 //!
 //! Threads: any.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An account that uses no more than this may use what is reserved.
+/// An account that uses no more than this may use the reserved part.
 const SMALL_ACCOUNT_BYTES: usize = 256 * 1024;
-/// The reserved part of a budget: one of so many.
+/// The reserved part of a budget is one divided by this.
 const RESERVED_SHARE: usize = 8;
 
-/// A buffer that is full doubles, within these bounds.
+/// A full buffer doubles, within these bounds.
 const GROWTH_MIN: usize = 256;
 const GROWTH_MAX: usize = 16 * 1024 * 1024;
 
-/// Memory that may be used at once.
+/// Memory that may be used at the same time.
 #[derive(Debug)]
 pub struct MemoryBudget {
     size_bytes: usize,
@@ -37,7 +37,7 @@ impl MemoryBudget {
         Self { size_bytes, used: AtomicUsize::new(0), refused: AtomicUsize::new(0) }
     }
 
-    /// Bytes in all.
+    /// Total bytes.
     pub fn size_bytes(&self) -> usize {
         self.size_bytes
     }
@@ -58,19 +58,19 @@ impl MemoryBudget {
         Arc::new(MemoryAccount { budget, share_bytes, used })
     }
 
-    /// What may be in use, by a charge for an account that is small or not.
+    /// The limit for a charge, depending on whether its account is small.
     fn limit(&self, is_small: bool) -> usize {
         self.size_bytes - if is_small { 0 } else { self.size_bytes / RESERVED_SHARE }
     }
 }
 
-/// Adds `bytes` unless that would lead beyond `limit`.
+/// Adds `bytes` unless that would exceed `limit`.
 fn try_add(used: &AtomicUsize, bytes: usize, limit: usize) -> bool {
     let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= limit);
     used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
 }
 
-/// Who uses memory of a budget.
+/// A user of memory of a budget.
 #[derive(Debug)]
 pub struct MemoryAccount {
     budget: Arc<MemoryBudget>,
@@ -79,7 +79,7 @@ pub struct MemoryAccount {
 }
 
 impl MemoryAccount {
-    /// The budget that it is an account of.
+    /// The budget that it belongs to.
     pub fn budget(&self) -> &Arc<MemoryBudget> {
         &self.budget
     }
@@ -94,7 +94,7 @@ impl MemoryAccount {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Whether so many bytes more are there at this moment.
+    /// Whether this many more bytes are available right now.
     pub fn has_room(&self, bytes: usize) -> bool {
         let of_account = self.used_bytes().saturating_add(bytes);
         let is_small = of_account <= SMALL_ACCOUNT_BYTES;
@@ -136,18 +136,18 @@ pub struct MemoryCharge {
 }
 
 impl MemoryCharge {
-    /// Whose it is.
+    /// The account that it belongs to.
     pub fn account(&self) -> &Arc<MemoryAccount> {
         &self.account
     }
 
-    /// How much it is, in bytes.
+    /// Its size in bytes.
     pub fn size_bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Makes it so many bytes. False, with nothing changed, if the account's share or the budget
-    /// does not have them; to make it smaller always succeeds.
+    /// Resizes it to this many bytes. False, with nothing changed, if the account's share or the
+    /// budget does not have them; shrinking always succeeds.
     #[must_use]
     pub fn try_resize(&mut self, bytes: usize) -> bool {
         if bytes > self.bytes {
@@ -161,14 +161,14 @@ impl MemoryCharge {
         true
     }
 
-    /// Makes it so many bytes more. False, with nothing changed, if they are not there.
+    /// Grows it by this many bytes. False, with nothing changed, if they are not available.
     #[must_use]
     pub fn try_grow(&mut self, bytes: usize) -> bool {
         self.bytes.checked_add(bytes).is_some_and(|sum| self.try_resize(sum))
     }
 
-    /// Makes it so many bytes though they may not be there: for an answer that must not be lost
-    /// because its call has changed something. Whoever asks next is refused for it.
+    /// Resizes it even if the bytes are not available: for an answer that must not be lost because
+    /// its call has changed something. Later charges are refused instead.
     pub fn overdraw(&mut self, bytes: usize) {
         if !self.try_resize(bytes) {
             let more = bytes - self.bytes;
@@ -178,7 +178,7 @@ impl MemoryCharge {
         }
     }
 
-    /// Makes it at most so many bytes.
+    /// Shrinks it to at most this many bytes.
     pub fn shrink_to(&mut self, bytes: usize) {
         let kept = self.bytes.min(bytes);
         self.account.give_back(self.bytes - kept);
@@ -194,7 +194,7 @@ impl Drop for MemoryCharge {
     }
 }
 
-/// Memory that grows with need: some that is free, since it is counted elsewhere, and beyond that a
+/// Memory that grows on demand: first some that is free, because it is counted elsewhere, then a
 /// charge.
 #[derive(Debug)]
 pub struct Room {
@@ -203,20 +203,20 @@ pub struct Room {
 }
 
 impl Room {
-    /// What `charge` has, and `free_bytes` beside it.
+    /// The memory of `charge`, and `free_bytes` in addition.
     pub fn new(charge: MemoryCharge, free_bytes: usize) -> Self {
         Self { free_bytes, charge }
     }
 
-    /// Room for so many bytes, shared with no other account.
+    /// Room for this many bytes, shared with no other account.
     pub fn of(size_bytes: usize) -> Self {
         // A part of a budget is reserved.
         let budget = Arc::new(MemoryBudget::new(size_bytes.saturating_mul(2)));
         Self::new(budget.account(size_bytes).charge(), 0)
     }
 
-    /// Gives `buffer` a capacity of `capacity` at least and `capacity_max` at most, twice what it
-    /// has if possible. False, with nothing changed, if there is no room.
+    /// Gives `buffer` a capacity between `capacity` and `capacity_max`, twice its current one if
+    /// possible. False, with nothing changed, if there is no room.
     #[must_use]
     pub fn try_grow_to(
         &mut self,
@@ -227,7 +227,7 @@ impl Room {
         if buffer.capacity() >= capacity {
             return true;
         }
-        // What is written first is often all.
+        // The first write is often the only one.
         let is_first = buffer.capacity() == 0;
         let spare = if is_first { 0 } else { buffer.capacity().clamp(GROWTH_MIN, GROWTH_MAX) };
         let wanted = capacity.max(buffer.capacity().saturating_add(spare)).min(capacity_max);
@@ -235,7 +235,7 @@ impl Room {
         fits.is_some_and(|bytes| buffer.try_reserve_exact(bytes - buffer.len()).is_ok())
     }
 
-    /// Makes room for `bytes` in all. False if there is none.
+    /// Reserves room for `bytes` in total. False if there is none.
     #[must_use]
     pub fn try_hold(&mut self, bytes: usize) -> bool {
         let charged = bytes.saturating_sub(self.free_bytes);
@@ -249,8 +249,8 @@ impl Room {
         self.charge.try_resize(bytes)
     }
 
-    /// Gives `buffer` the capacity for `more` bytes beyond what it has, and some to spare as a
-    /// vector does. False, with nothing changed, if there is no room.
+    /// Gives `buffer` the capacity for `more` additional bytes, with some spare as in a vector.
+    /// False, with nothing changed, if there is no room.
     #[must_use]
     pub fn try_reserve(&mut self, buffer: &mut Vec<u8>, more: usize) -> bool {
         match buffer.len().checked_add(more) {
@@ -264,12 +264,12 @@ impl Room {
         self.charge.shrink_to(bytes.saturating_sub(self.free_bytes));
     }
 
-    /// Takes `bytes` in all, though they may not be there: see [`MemoryCharge::overdraw`].
+    /// Takes `bytes` in total, even if they are not available: see [`MemoryCharge::overdraw`].
     pub fn overdraw(&mut self, bytes: usize) {
         self.charge.overdraw(bytes.saturating_sub(self.free_bytes).max(self.charge.size_bytes()));
     }
 
-    /// The charge. What is free is no longer counted here.
+    /// The charge. The free part is no longer counted here.
     pub fn into_charge(self) -> MemoryCharge {
         self.charge
     }

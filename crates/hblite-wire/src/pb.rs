@@ -1,7 +1,7 @@
-//! The messages of HBase's protocol, made from the files in `proto/`.
+//! The messages of HBase's protocol, generated from the files in `proto/`.
 //!
-//! Fields that hblite never looks at are left out there; decoding skips them. Enumerations are
-//! plain numbers, so that a value of a later version is no error.
+//! Fields that hblite does not use are left out there; decoding skips them. Enumerations are plain
+//! numbers, so that a value of a later version is not an error.
 
 #![allow(missing_docs, clippy::all)]
 

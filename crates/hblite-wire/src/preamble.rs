@@ -18,28 +18,28 @@ pub const AUTH_SIMPLE: u8 = 80;
 const AUTH_KERBEROS: u8 = 81;
 const AUTH_DIGEST: u8 = 82;
 
-/// What to say to a client that wants to authenticate by SASL: "switch to simple", after a status
-/// of success.
+/// The answer to a client that wants to authenticate by SASL: "switch to simple", after a status of
+/// success.
 pub const SWITCH_TO_SIMPLE: [u8; 8] = [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xa8];
 
-/// What a client wants.
+/// What a client requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preamble {
-    /// To call methods; the connection header follows.
+    /// Calling methods; the connection header follows.
     Simple,
     /// The same by SASL: it is told to switch, its first SASL message is skipped, and the
     /// connection header follows.
     Sasl,
     /// The cluster's id.
     ConnectionRegistry,
-    /// The server's principal, which there is none of.
+    /// The server's principal, of which there is none.
     SecurityPreamble,
 }
 
 /// Reads a preamble from `peer`.
 ///
 /// # Errors
-/// What to answer before the connection is closed, in HBase's words.
+/// HBase's message, to send before the connection is closed.
 pub fn parse(bytes: [u8; PREAMBLE_SIZE], peer: &str) -> Result<Preamble, RemoteException> {
     match &bytes {
         b"Regist" => return Ok(Preamble::ConnectionRegistry),

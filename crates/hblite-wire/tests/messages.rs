@@ -1,7 +1,7 @@
 //! Goal: what a client sends is what a server reads, and the reverse, for every filter, operation
 //! and result.
-//! Method: encode, decode with the server's direction, and compare; random operations, and one
-//! sample at least of every filter in the registry.
+//! Method: encode, decode with the server's direction, and compare; random operations, and at least
+//! one sample of every filter in the registry.
 
 use std::collections::BTreeSet;
 

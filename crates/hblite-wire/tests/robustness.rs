@@ -1,4 +1,4 @@
-//! Messages that somebody has damaged: each is understood or refused, and none does harm.
+//! Damaged messages: each is understood or refused, and none does harm.
 
 use bytes::Bytes;
 use hblite_wire::cell_block::{CellReader, Codec};
@@ -78,7 +78,7 @@ fn mutation() -> pb::MutationProto {
     }
 }
 
-/// Every byte but a few as they were.
+/// All but a few bytes are unchanged.
 fn damaged(mut bytes: Vec<u8>, damage: &[(usize, u8)]) -> Bytes {
     for (at, byte) in damage {
         let at = at % bytes.len();

@@ -47,7 +47,7 @@ pub(crate) fn run(command: HFileCommand) -> ExitCode {
 
 /// Why a command ends early.
 enum Failure {
-    /// A file or a description is not as it must be; the text names it.
+    /// A file or a description is invalid; the text names it.
     Input(String),
     /// Standard output.
     Output(io::Error),

@@ -1,4 +1,4 @@
-//! `hblite hfile verify`: whether files are whole, and what they should be.
+//! `hblite hfile verify`: checks whether files are intact and match their description.
 
 use std::io::Write as _;
 use std::path::PathBuf;

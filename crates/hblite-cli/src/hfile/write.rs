@@ -1,4 +1,4 @@
-//! `hblite hfile write`: from a description to a file.
+//! `hblite hfile write`: writes a file from a description.
 
 use std::fmt;
 use std::io::Write as _;
@@ -15,10 +15,10 @@ use hblite_model::{BloomType, Cell, Compression, DataBlockEncoding};
 
 use super::{Failure, description};
 
-/// What [`file_info::BULKLOAD_SOURCE_TASK`] says.
+/// The value of [`file_info::BULKLOAD_SOURCE_TASK`].
 const SOURCE_TASK: &[u8] = b"hblite hfile write";
 
-/// Source, target, and settings that replace those of the description.
+/// Source, target, and settings that override those of the description.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct WriteArguments {
@@ -112,7 +112,7 @@ pub(super) fn run(arguments: &WriteArguments) -> Result<ExitCode, Failure> {
     let writer = HFileWriter::create(&StdFileSystem, &arguments.out, options.clone())?;
     let written = write(arguments, writer, &options, &cells, pairs, &store_file);
     if written.is_err() {
-        // A file without its end helps nobody; the first error is the one to tell.
+        // A file without its end is useless; the first error is the one to report.
         let _ = StdFileSystem.remove_file(&arguments.out);
     }
     let HFileSummary { length, cells, data_blocks, .. } = written?;
@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &WriteArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is written beside the cells.
+/// What is written in addition to the cells.
 struct Pairs {
     file_info: Vec<(Vec<u8>, Vec<u8>)>,
     meta_blocks: Vec<(Vec<u8>, Vec<u8>)>,

@@ -17,12 +17,12 @@ use crate::transfer::place::{self, Missing};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct AdviseArguments {
-    /// The present key, as 'ts:timestamp|host:str|event:str' [default for recorded data: all fields
-    /// in their order]
+    /// The current key, such as 'ts:timestamp|host:str|event:str' [default for recorded data: all
+    /// fields in order]
     #[arg(long, value_name = "DESIGN", required_unless_present = "keys")]
     key: Option<String>,
     /// File with a sample of keys in write order, one per line, as HBase's shell prints them; or
-    /// recorded data: .csv or .tsv with a line of names, .jsonl
+    /// recorded data: .csv or .tsv with a header line, .jsonl
     #[arg(long, value_name = "FILE", required_unless_present = "table")]
     keys: Option<PathBuf>,
     /// Table to read the keys from, in the store or cluster of --dir
@@ -57,7 +57,7 @@ pub(crate) struct AdviseArguments {
     /// Name of the new table
     #[arg(long, default_value = "t")]
     name: String,
-    /// Exits with status 1 if this holds for the present key in the next period, for example
+    /// Exits with status 1 if this holds for the current key in the next period, for example
     /// 'windowed max/mean > 2 or rows per query > 100000'; may be given several times
     #[arg(long, value_name = "CONDITION", value_parser = super::condition)]
     fail_if: Vec<FigureCondition>,
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &AdviseArguments) -> ExitCode {
     match advice(arguments) {
         Ok(advice) => {
             print(&advice.to_string());
-            super::judge_figures("the present key", &advice.present_figures(), &arguments.fail_if)
+            super::judge_figures("the current key", &advice.present_figures(), &arguments.fail_if)
         }
         Err(reason) => fail(&reason, FAILURE),
     }
@@ -127,7 +127,7 @@ fn recorded(path: &Path, format: Format, key: Option<Design>) -> Result<Sample, 
         let key = table.plain_design(&records).map_err(|error| wrong(&error))?;
         return Sample::of_records(key, &records.rows).map_err(|error| error.to_string());
     };
-    // The values of the key's fields, in its order.
+    // The values of the key's fields, in order.
     let names: Vec<&str> = records.fields.iter().map(|field| field.name.as_str()).collect();
     let places: Vec<usize> = key
         .fields()

@@ -17,12 +17,12 @@ use crate::transfer::place::{self, Missing};
 /// Which data.
 #[derive(Debug, Args)]
 pub(super) struct OwnDataArguments {
-    /// File of recorded data, - for standard input: CSV or TSV with a line of names, JSON lines, or
+    /// File of recorded data, - for standard input: CSV or TSV with a header line, JSON lines, or
     /// with --key the keys of a table, one per line. The designs of --design are run over its
     /// fields
     #[arg(long, value_name = "FILE", requires = "design", conflicts_with = "table")]
     pub(super) keys: Option<PathBuf>,
-    /// Form of the data: csv, tsv or jsonl [default: by the file's name]
+    /// Format of the data: csv, tsv or jsonl [default: by the file's name]
     #[arg(long, value_name = "FORMAT", requires = "keys")]
     format: Option<Format>,
     /// Design of the recorded keys
@@ -59,8 +59,8 @@ impl OwnDataArguments {
         self.keys.is_some() || self.table.is_some()
     }
 
-    /// Reads the data, and makes a target of each design. `cluster` is where the designs will run,
-    /// if on one.
+    /// Reads the data, and creates a target for each design. `cluster` is where the designs will
+    /// run, if on one.
     pub(super) fn load(&self, designs: &str, cluster: Option<&str>) -> Result<Loaded, String> {
         let designs: Vec<Design> =
             split_designs(designs).iter().map(|text| parsed(text)).collect::<Result<_, _>>()?;
@@ -137,7 +137,7 @@ fn wanted(path: &Path) -> Result<Wanted, String> {
     Wanted::parse(&text).map_err(|error| format!("{shown}: {error}"))
 }
 
-/// The name of the data in results: that of the file without its ending.
+/// The name of the data in results: that of the file without its extension.
 fn name_of(path: &Path) -> String {
     if path == Path::new("-") {
         return "stdin".to_owned();

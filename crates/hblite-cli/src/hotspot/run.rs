@@ -22,7 +22,7 @@ use crate::output::{FAILURE, fail, print, record_bar};
 use crate::terminal::{color_is_wanted, width};
 use crate::transfer::place::connect;
 
-/// Which study and designs, how much of it, on what.
+/// The study, its designs, and the settings of the run.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RunArguments {
@@ -46,7 +46,7 @@ pub(crate) struct RunArguments {
     /// Records to write
     #[arg(long, default_value_t = 200_000)]
     records: u64,
-    /// Number of hosts, customers or cars that records are about [default: as fits the study]
+    /// Number of hosts, customers or cars in the records [default: depends on the study]
     #[arg(long)]
     entities: Option<u64>,
     /// Regions of the table
@@ -61,10 +61,10 @@ pub(crate) struct RunArguments {
     /// Region servers of the simulation
     #[arg(long, default_value_t = 4)]
     servers: usize,
-    /// Calls that each of them handles concurrently
+    /// Calls that each server handles concurrently
     #[arg(long, default_value_t = 1)]
     handlers: usize,
-    /// Share of what all servers can do at which latencies are simulated, 0 to 1
+    /// Share of the servers' capacity at which latencies are simulated, 0 to 1
     #[arg(long, default_value_t = 0.5)]
     utilization: f64,
     /// Clients of the simulation
@@ -95,12 +95,12 @@ pub(crate) struct RunArguments {
     /// Seed for everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How long the simulation's servers work on a request: exponential(MICROSECONDS) or
-    /// constant(MICROSECONDS), which are models, or measured, as long as puts take here; measured
-    /// designs differ by chance if the machine is busy
+    /// Service time of a request in the simulation: exponential(MICROSECONDS) or
+    /// constant(MICROSECONDS), which are models, or measured, the time that puts take here. On a
+    /// busy machine, measured designs differ by chance
     #[arg(long, default_value_t = ServiceLaw::MODEL)]
     service: ServiceLaw,
-    /// How long a region that the simulation moves accepts no calls, in milliseconds
+    /// Time for which a moved region accepts no calls in the simulation, in milliseconds
     #[arg(long, default_value_t = 0)]
     move_ms: u64,
     /// Keeps the tables in a store in this directory instead of in memory
@@ -111,8 +111,8 @@ pub(crate) struct RunArguments {
     /// they are dropped at the end
     #[arg(long, value_name = "URL", conflicts_with = "dir")]
     connect: Option<String>,
-    /// Writes the split keys and the keys of the records to a file, to write them to another
-    /// HBase; for a single design
+    /// Saves the split keys and the keys of the records to a file, to write them to another HBase;
+    /// for a single design
     #[arg(long, value_name = "FILE")]
     keys_out: Option<PathBuf>,
     #[command(flatten)]
@@ -249,7 +249,7 @@ fn run_one(
     Ok(result)
 }
 
-/// What the terminal can show.
+/// What the terminal can display.
 pub(super) fn colours() -> Colours {
     if !std::io::stdout().is_terminal() || !color_is_wanted() {
         return Colours::Plain;

@@ -17,14 +17,14 @@ use super::{FailIf, judge};
 use crate::output::{FAILURE, fail, print, tell};
 use crate::terminal::width;
 
-/// Longest line of a recording, and longest document of a server.
+/// Maximum size of a line of a recording, and of a document from a server.
 const DOCUMENT_MAX: u64 = 64 << 20;
-/// Tables that are shown unless one is named.
+/// Number of tables to show if none is named.
 const TABLES_MAX: usize = 5;
 /// Readings of a recording.
 const READINGS_MAX: usize = 100_000;
 
-/// What to watch, and how long.
+/// What to watch, and for how long.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct WatchArguments {
@@ -45,10 +45,10 @@ pub(crate) struct WatchArguments {
     /// What the heat map shows
     #[arg(long, value_enum, default_value_t = Shown::Writes)]
     metric: Shown,
-    /// File for the readings, one per line
+    /// Saves the readings to a file, one per line
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Directory for results, a page and pictures, as those of 'hblite hotspot run'
+    /// Directory for results, a page and pictures, as from 'hblite hotspot run'
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -145,7 +145,7 @@ fn show(arguments: &WatchArguments, results: &[RunResult]) -> Result<(), String>
     Ok(())
 }
 
-/// Reads counters for as long as the arguments say.
+/// Reads counters for the requested time.
 fn live(arguments: &WatchArguments) -> Result<Vec<Reading>, String> {
     let first = &arguments.sources[0];
     let connection = match first.starts_with("http://") {

@@ -1,4 +1,4 @@
-//! `hblite rowkey DESIGN`: what a row key does.
+//! `hblite rowkey DESIGN`: explains a row key.
 
 use std::fmt::Write as _;
 

@@ -14,11 +14,11 @@ use hblite_hotspot::data::parse_value as value;
 pub(super) struct EncodeArguments {
     /// The design
     design: String,
-    /// The values of its fields, in the order of the key: numbers, times as milliseconds or such as
-    /// 2026-01-31T12:00:00Z, text; bytes with \xHH
+    /// The values of its fields, in the order of the key: numbers; times in milliseconds or like
+    /// 2026-01-31T12:00:00Z; text; bytes with \xHH
     #[arg(required = true, allow_hyphen_values = true)]
     values: Vec<String>,
-    /// The number of the salt, of a design with a random salt
+    /// The number of the salt, for a design with a random salt
     #[arg(long, value_name = "N")]
     salt: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! `hblite rowkey`: what a row key does, its bytes, its splits and the scans of a query.
+//! `hblite rowkey`: explains a row key, its bytes, its splits and the scans of a query.
 
 mod explain;
 mod key;

@@ -15,13 +15,13 @@ use hblite_rowkey::{Access, Design, FieldCondition, Plan, Query, Value};
 use super::design;
 use hblite_hotspot::data::parse_value as value;
 
-/// Of which design, and which query.
+/// The design and the query.
 #[derive(Debug, Args)]
 pub(super) struct PlanArguments {
     /// The design
     design: String,
     /// The query: 'host = web1 and ts in 1500000000000..1500000060000 newest ts limit 10'. Further
-    /// conditions: FIELD begins TEXT, FIELD ends TEXT. A value with blanks is put in double quotes
+    /// conditions: FIELD begins TEXT, FIELD ends TEXT. Put a value with spaces in double quotes
     query: String,
 }
 
@@ -86,7 +86,7 @@ fn condition(
     })
 }
 
-/// Words, which may be in double quotes; `=` stands alone.
+/// Words, which may be in double quotes; `=` is a separate word.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let mut words: Vec<String> = Vec::new();
     let mut is_open = false;

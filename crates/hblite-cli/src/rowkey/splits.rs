@@ -9,7 +9,7 @@ use hblite_rowkey::quantile_splits;
 
 use super::design;
 
-/// Of which design, and in which form.
+/// The design, and the form of the output.
 #[derive(Debug, Args)]
 pub(super) struct SplitsArguments {
     /// The design
@@ -20,8 +20,8 @@ pub(super) struct SplitsArguments {
     /// How split keys are printed
     #[arg(long, value_enum, default_value_t = Format::File)]
     format: Format,
-    /// File with a sample of keys, one per line, as HBase's shell prints them: its quantiles are
-    /// the splits of a design that begins with a field
+    /// File with a sample of keys, one per line, as HBase's shell prints them. If the design begins
+    /// with a field, the quantiles of the sample are the splits
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
     /// Name of the table in the shell's command

@@ -1,4 +1,4 @@
-//! `hblite copy`: tables from one store or cluster to another.
+//! `hblite copy`: copies tables from one store or cluster to another.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ use super::place::{self, Missing};
 use crate::interrupt::Interrupt;
 use crate::output::{FAILURE, fail, print, row_spinner, size, tell};
 
-/// What, from where to where, and how.
+/// The tables, the source and the target, and how to copy.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CopyArguments {
     /// Directory of a store, or a cluster: hbase://zookeeper-host:2181/hbase or
     /// hbase+rpc://host:16000
     from: String,
-    /// Where to: a directory, created if it does not exist, or a cluster
+    /// The target: a directory, created if it does not exist, or a cluster
     to: String,
     /// A table; may be given several times. By default, all but the system's
     #[arg(long = "table", value_name = "TABLE")]
@@ -36,10 +36,10 @@ pub(crate) struct CopyArguments {
     /// Copies only what a reader sees: no delete markers, nothing deleted or expired
     #[arg(long)]
     visible: bool,
-    /// Keeps in this file how far the copy has come, and continues from there if it exists
+    /// Records the progress of the copy in this file, and continues from there if it exists
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// MiB per second, at most
+    /// Maximum rate in MiB per second
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     rate: Option<u64>,
     /// Regions copied at a time
@@ -136,7 +136,7 @@ fn copy_table(
     });
     let Reporter { state, bar, failure } = reporter.into_inner();
     bar.finish_and_clear();
-    // What was acknowledged is noted, whatever ended the copy.
+    // Records what was acknowledged, whatever ended the copy.
     let saved = state.save(&progress.into_inner());
     let count = failure.map_or(copied, Err)?;
     saved?;
@@ -144,7 +144,7 @@ fn copy_table(
     Ok(())
 }
 
-/// What the threads of a copy report to.
+/// The receiver of reports from the threads of a copy.
 struct Reporter<'a> {
     state: &'a mut CopyState,
     bar: ProgressBar,
@@ -171,7 +171,7 @@ fn to_text(table: &TableName, count: &CopyCount, begun: Instant) -> String {
     let mut text =
         format!("{table}: rows {rows}, cells {cells}, {} in {seconds:.2} s\n", size(bytes));
     if tags_left_out > 0 {
-        text += &format!("{table}: cells with tags that the copy leaves out: {tags_left_out}\n");
+        text += &format!("{table}: cells with tags that the copy omits: {tags_left_out}\n");
     }
     text
 }

@@ -18,9 +18,9 @@ use tempfile::NamedTempFile;
 
 use super::named;
 
-/// What the file says of itself.
+/// The format of the file.
 const FORMAT: &str = "hblite copy 1";
-/// A larger file is not one of ours: 64 MiB hold the ranges of about 300,000 regions.
+/// A larger file is not a copy state: 64 MiB hold the ranges of about 300,000 regions.
 const SIZE_MAX: u64 = 64 << 20;
 /// Time between two writes of the file.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ struct Content {
     tables: Vec<CopyProgress>,
 }
 
-/// How far all tables have come, and the file that says so.
+/// The progress of all tables, and its file.
 #[derive(Debug)]
 pub(super) struct CopyState {
     file: Option<PathBuf>,
@@ -43,10 +43,10 @@ pub(super) struct CopyState {
 }
 
 impl CopyState {
-    /// The state in `file`, or that of a copy that begins.
+    /// The state in `file`, or that of a new copy.
     ///
     /// # Errors
-    /// `Invalid` if the file is not such a state, or that of another copy.
+    /// `Invalid` if the file is not such a state, or belongs to another copy.
     pub(super) fn load(file: Option<&Path>, from: &str, to: &str) -> Result<Self, TransferError> {
         let content = match file {
             Some(path) => read(path)?,
@@ -72,7 +72,7 @@ impl CopyState {
         Ok(Self { file: file.map(Path::to_path_buf), content, saved: Instant::now() })
     }
 
-    /// How far a table has come; if it was not begun, its ranges come from `ranges`.
+    /// The progress of a table; if it was not begun, its ranges come from `ranges`.
     pub(super) fn table(
         &self,
         name: &str,
@@ -84,7 +84,7 @@ impl CopyState {
         }
     }
 
-    /// Notes how far a table has come, and writes the file if the last time is long ago.
+    /// Records the progress of a table, and writes the file if the last write was long ago.
     pub(super) fn note(&mut self, progress: &CopyProgress) -> Result<(), TransferError> {
         if self.file.is_none() || self.saved.elapsed() < PERIOD {
             return Ok(());
@@ -92,7 +92,7 @@ impl CopyState {
         self.save(progress)
     }
 
-    /// Notes how far a table has come, and writes the file.
+    /// Records the progress of a table, and writes the file.
     pub(super) fn save(&mut self, progress: &CopyProgress) -> Result<(), TransferError> {
         match self.content.tables.iter_mut().find(|table| table.table == progress.table) {
             Some(old) => old.clone_from(progress),

@@ -1,4 +1,4 @@
-//! `hblite digest`: digests of tables, and which rows of two tables differ.
+//! `hblite digest`: computes digests of tables, and shows which rows of two tables differ.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -15,10 +15,10 @@ use crate::output::{fail, print, row_spinner};
 
 /// Status for tables that differ.
 const DIFFERENT: u8 = 1;
-/// Status for what could not be read, or was asked for wrongly.
+/// Status for tables that could not be read, or for wrong usage.
 const FAILED: u8 = 2;
 
-/// Of what, and how.
+/// The tables, and how to compare them.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DigestArguments {
@@ -30,13 +30,13 @@ pub(crate) struct DigestArguments {
     /// A table; may be given several times. By default, all but the system's
     #[arg(long = "table", value_name = "TABLE")]
     tables: Vec<String>,
-    /// Versions of a column, at most; by default, all that the family keeps
+    /// Maximum number of versions of a column; by default, all that the family keeps
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(i32).range(1..))]
     versions: Option<i32>,
     /// Includes delete markers and what they hide
     #[arg(long)]
     raw: bool,
-    /// Rows of a table that differ, shown at most
+    /// Maximum number of differing rows to show per table
     #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "right")]
     show: usize,
     /// Prints a line of JSON per table

@@ -1,4 +1,4 @@
-//! `hblite export`: rows of a table as lines, or as HFiles for a bulk load.
+//! `hblite export`: writes rows of a table as lines, or as HFiles for a bulk load.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{FAILURE, count_bar, fail, print, row_spinner, size, tell};
 use crate::shell::report_open;
 
-/// Which table, what of it, and where to.
+/// The table, the selection, and the target.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ExportArguments {
@@ -92,15 +92,15 @@ ended by Ctrl-C or SIGTERM (exit status 130 or 143), leaves nothing behind.";
 
 pub(crate) fn run(arguments: &ExportArguments) -> ExitCode {
     let interrupt = Interrupt::default();
-    // A write to a full pipe would keep a caught signal from being noticed, and nothing is to be
-    // cleaned up there.
+    // A write to a full pipe would delay the handling of a caught signal, and there is nothing to
+    // clean up.
     let has_target = arguments.hfiles.hfiles.is_some() || !is_standard(&arguments.file);
     if has_target && let Err(error) = interrupt.catch() {
         return fail(&error.to_string(), FAILURE);
     }
     match run_export(arguments, &interrupt) {
         Ok(text) => {
-            // The rows have standard output for themselves.
+            // Only rows go to standard output.
             if arguments.hfiles.hfiles.is_none() && is_standard(&arguments.file) {
                 tell(&text);
             } else {
@@ -137,7 +137,7 @@ fn run_export(arguments: &ExportArguments, interrupt: &Interrupt) -> Result<Stri
 
 fn table(connection: &Connection, arguments: &ExportArguments) -> Result<Table, TransferError> {
     let table = connection.table(arguments.table.as_str())?;
-    // Told before a file is begun.
+    // Reported before a file is begun.
     if !connection.admin().table_exists(table.name())? {
         let message = format!("Table '{}' does not exist.", table.name());
         return Err(TransferError::Invalid(message));
@@ -145,7 +145,7 @@ fn table(connection: &Connection, arguments: &ExportArguments) -> Result<Table, 
     Ok(table)
 }
 
-/// What is to be written; everything checked that can be without the store.
+/// What to write; everything is checked that can be without the store.
 enum Job<'a> {
     HFiles(&'a Path),
     JsonLines,
@@ -170,7 +170,7 @@ impl<'a> Job<'a> {
         }
         let columns = Columns::from_names(arguments.columns.iter().map(String::as_str))?;
         if arguments.selection.is_raw() {
-            return invalid("--raw: delete markers have no place in CSV and TSV; take JSON lines");
+            return invalid("--raw: CSV and TSV cannot represent delete markers; use JSON lines");
         }
         if arguments.selection.has_history() && !columns.has_timestamp() {
             return invalid("--versions: several versions need HBASE_TS_KEY among the columns");
@@ -233,7 +233,7 @@ impl ExportArguments {
         );
         if report.tags_left_out > 0 {
             text += &format!(
-                "cells with tags that this format leaves out: {}; HFiles keep them\n",
+                "cells with tags that this format omits: {}; HFiles keep them\n",
                 report.tags_left_out
             );
         }

@@ -1,4 +1,4 @@
-//! `hblite import`: lines of a file into a table.
+//! `hblite import`: writes the lines of a file into a table.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -21,7 +21,7 @@ use crate::interrupt::{Interrupt, Interruptible, standard_input};
 use crate::output::{FAILURE, fail, print, tell, transfer_bar};
 use crate::shell::report_open;
 
-/// Which table, from where, and how.
+/// The table, the source, and how to read it.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ImportArguments {
@@ -64,7 +64,7 @@ pub(crate) struct ImportArguments {
     creation: CreationArguments,
 }
 
-/// How lines of CSV and TSV are taken.
+/// How lines of CSV and TSV are read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "CSV and TSV")]
 struct FieldArguments {
@@ -86,7 +86,7 @@ struct FieldArguments {
     skip_empty_columns: bool,
 }
 
-/// How the table is made.
+/// How a missing table is created.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Creating a missing table")]
 struct CreationArguments {
@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &ImportArguments) -> ExitCode {
 /// An import that ended early.
 struct Failure {
     cause: TransferError,
-    /// What had been written, if writing had begun.
+    /// What was written, if writing had begun.
     progress: Option<Unfinished>,
 }
 
@@ -170,7 +170,7 @@ struct Unfinished {
 }
 
 impl Unfinished {
-    /// How much is in the table, and how to import the rest.
+    /// Reports how much is in the table, and how to import the rest.
     fn to_text(&self, arguments: &ImportArguments, cause: &TransferError) -> String {
         let at_least = if matches!(cause, TransferError::Store(_)) { "at least " } else { "" };
         let mut text = format!(
@@ -216,7 +216,7 @@ fn to_text(table: &str, report: &ImportReport) -> String {
 }
 
 fn run_import(arguments: &ImportArguments, interrupt: &Interrupt) -> Result<ImportReport, Failure> {
-    // All that can be found wrong without the store, before one is made.
+    // Checks everything that can be checked without the store, before one is created.
     let format = Format::of(arguments.format, &arguments.file)?;
     let fields = &arguments.fields;
     let columns = fields.columns.as_deref().map(Columns::parse).transpose()?;
@@ -277,7 +277,7 @@ fn run_import(arguments: &ImportArguments, interrupt: &Interrupt) -> Result<Impo
     Ok(report)
 }
 
-/// The bytes of the file, unpacked; the bar follows those that are read from the file.
+/// The decompressed bytes of the file; the bar follows those that are read from the file.
 fn open_input(
     arguments: &ImportArguments,
     bar: &ProgressBar,
@@ -286,7 +286,7 @@ fn open_input(
     let path = &arguments.file;
     let failed = |error: io::Error| TransferError::Invalid(named(path, &error).to_string());
     if is_standard(path) {
-        // Without the buffer of `Stdin`, whose bytes a wait for more would not see.
+        // Without the buffer of `Stdin`, whose bytes would be invisible to a wait for more.
         let input = standard_input().map_err(failed)?;
         return Ok(Box::new(bar.wrap_read(Interruptible::new(input, interrupt.clone()))));
     }
@@ -309,7 +309,7 @@ impl FieldArguments {
 }
 
 impl ImportArguments {
-    /// The table, made if it is not there. Families that the columns need must be in it.
+    /// The table, created if necessary. It must have the families that the columns need.
     fn table(
         &self,
         connection: &Connection,

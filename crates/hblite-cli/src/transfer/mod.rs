@@ -1,4 +1,4 @@
-//! `hblite import`, `export`, `copy` and `digest`: what they share about formats and stores.
+//! What `hblite import`, `export`, `copy` and `digest` share: formats and stores.
 
 pub(crate) mod copy;
 pub(crate) mod digest;
@@ -29,7 +29,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The format that was asked for, or that the name of the file ends in.
+    /// The requested format, or the one of the file's extension.
     fn of(wanted: Option<Self>, path: &Path) -> Result<Self, TransferError> {
         if let Some(format) = wanted {
             return Ok(format);
@@ -57,7 +57,7 @@ fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// How fields are set apart in CSV and TSV.
+/// How fields are separated in CSV and TSV.
 fn delimited(
     format: Format,
     separator: Option<&str>,

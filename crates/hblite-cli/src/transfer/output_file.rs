@@ -1,7 +1,7 @@
 //! A file that appears when it is complete, and not before.
 //!
-//! The content goes to a temporary file beside the target, which is made durable and renamed at
-//! the end. Without that end nothing is left.
+//! The content goes to a temporary file next to the target, which is made durable and renamed at
+//! the end. If the end is not reached, nothing is left.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -16,10 +16,10 @@ use super::{is_gzip, is_standard, named};
 
 const BUFFER_SIZE: usize = 1 << 16;
 
-/// Where an export goes to.
+/// The target of an export.
 pub(crate) enum OutputFile {
     Standard(BufWriter<io::Stdout>),
-    /// What is no regular file, such as a pipe.
+    /// Something that is not a regular file, such as a pipe.
     Special(BufWriter<File>),
     Plain(BufWriter<NamedTempFile>),
     Gzip(Box<GzEncoder<BufWriter<NamedTempFile>>>),
@@ -29,7 +29,7 @@ impl OutputFile {
     /// Begins the output.
     ///
     /// # Errors
-    /// `Invalid` if the file is there and must not be replaced; `Write`.
+    /// `Invalid` if the file exists and must not be replaced; `Write`.
     pub(crate) fn begin(path: &Path, overwrite: bool) -> Result<Self, TransferError> {
         if is_standard(path) {
             return Ok(Self::Standard(BufWriter::with_capacity(BUFFER_SIZE, io::stdout())));
@@ -44,7 +44,7 @@ impl OutputFile {
                 return Ok(Self::Special(BufWriter::with_capacity(BUFFER_SIZE, file)));
             }
             Ok(_) if !overwrite => {
-                let message = format!("{}: is there; --overwrite replaces it", path.display());
+                let message = format!("{}: exists; --overwrite replaces it", path.display());
                 return Err(TransferError::Invalid(message));
             }
             _ => {}
@@ -61,7 +61,7 @@ impl OutputFile {
     /// Ends the output and gives it its name.
     ///
     /// # Errors
-    /// `Write`: a file is as it was before.
+    /// `Write`: an existing file is unchanged.
     pub(crate) fn commit(self, path: &Path, overwrite: bool) -> Result<(), TransferError> {
         let failed = |error: io::Error| TransferError::Write(named(path, &error));
         let file = match self {
@@ -94,7 +94,7 @@ impl Write for OutputFile {
             Self::Standard(output) => output.flush(),
             Self::Special(output) => output.flush(),
             Self::Plain(output) => output.flush(),
-            // Its stream ends with the file; to flush in between would only make it longer.
+            // Its stream ends with the file; flushing in between would only make it longer.
             Self::Gzip(_) => Ok(()),
         }
     }
@@ -105,7 +105,7 @@ fn parent(path: &Path) -> PathBuf {
     parent.unwrap_or(Path::new(".")).to_path_buf()
 }
 
-/// A file beside `path`, as readable as any other new file.
+/// A file next to `path`, with the permissions of any other new file.
 fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(".hblite-export-");

@@ -1,4 +1,4 @@
-//! Where tables are: the directory of a store, or the address of a cluster. All subcommands that
+//! The place of tables: the directory of a store, or the address of a cluster. All subcommands that
 //! take either open it here.
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::store_files;
 /// What happens if the directory of a store does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// A store is made there.
+    /// A store is created there.
     Create,
     /// That is an error.
     Refuse,
@@ -41,7 +41,7 @@ pub(crate) fn connect(url: &str) -> Result<Connection, String> {
     hblite::connect(url).map_err(|error| at(url, error).to_string())
 }
 
-/// An error with the place that it is about, unless it names it.
+/// Adds the place to an error, unless the error names it.
 fn at(place: &str, error: hblite::Error) -> TransferError {
     if error.message().contains(place) {
         return error.into();
@@ -49,7 +49,7 @@ fn at(place: &str, error: hblite::Error) -> TransferError {
     TransferError::Invalid(format!("{place}: {}", error.message()))
 }
 
-/// The tables with these names, or all that are not the system's.
+/// The tables with these names, or all except system tables.
 pub(crate) fn tables(
     place: &str,
     connection: &Connection,

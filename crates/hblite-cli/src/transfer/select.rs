@@ -1,4 +1,4 @@
-//! Which part of a table is exported: the options that make a scan.
+//! The part of a table to export: the options of a scan.
 
 use clap::Args;
 use hblite::bytes::from_string_binary;
@@ -51,17 +51,17 @@ fn versions(text: &str) -> Result<i32, String> {
 }
 
 impl Selection {
-    /// Whether more is wanted than the newest value of each column.
+    /// Whether more than the newest value of each column is requested.
     pub(crate) fn has_history(&self) -> bool {
         self.versions > 1
     }
 
-    /// Whether delete markers are wanted.
+    /// Whether delete markers are requested.
     pub(crate) fn is_raw(&self) -> bool {
         self.raw
     }
 
-    /// The scan of these columns, each a family or `family:qualifier`; of all, if there are none.
+    /// The scan of these columns, each a family or `family:qualifier`; if there are none, of all.
     pub(crate) fn scan(&self, columns: &[String]) -> Result<Scan, TransferError> {
         let mut scan = self.rows()?;
         for column in columns {

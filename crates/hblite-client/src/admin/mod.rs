@@ -1,7 +1,7 @@
-//! Changing tables, regions, namespaces and snapshots.
+//! Changes tables, regions, namespaces and snapshots.
 //!
-//! The master carries changes out as procedures. Every method returns when its procedure is done,
-//! or when `hbase.client.operation.timeout` has passed; the procedure goes on then.
+//! The master runs changes as procedures. Every method returns when its procedure is done, or when
+//! `hbase.client.operation.timeout` has passed; in that case the procedure continues.
 
 mod namespaces;
 mod procedure;
@@ -49,7 +49,7 @@ impl Admin {
         self.call_method(Method::new(Service::Master, name), request).await
     }
 
-    /// Calls a method that the master has because every server has it.
+    /// Calls a method that every server has, including the master.
     async fn call_server<M: Message + Default>(
         &self,
         name: &'static str,
@@ -107,7 +107,7 @@ impl Admin {
         }
     }
 
-    /// A change that a repeat of its call must not make twice.
+    /// A change that must not happen twice if its call is retried.
     fn nonce(&self) -> (Option<u64>, Option<u64>) {
         let nonce = self.shared.new_nonce();
         (Some(nonce.group), Some(nonce.number))

@@ -1,4 +1,4 @@
-//! Waiting for procedures of the master.
+//! Waits for procedures of the master.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::error::{CallError, Thrown};
 
 /// `GetProcedureResultResponse.State`.
 const RUNNING: i32 = 1;
-/// The pauses between questions.
+/// The pauses between polls.
 const PAUSE_MIN: Duration = Duration::from_millis(5);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Asks again and again, less and less often.
+/// Polls with increasing pauses.
 pub(super) struct Polling {
     pause: Duration,
     deadline: Instant,
@@ -27,15 +27,15 @@ impl Polling {
         Self { pause: PAUSE_MIN, deadline: Instant::now() + limit }
     }
 
-    /// Waits for the next question.
+    /// Waits until the next poll.
     ///
     /// # Errors
-    /// `Io` if the time is over; `what` has not happened by then.
+    /// `Io` if the time is over before `what` has happened.
     pub(super) async fn next(&mut self, what: &str) -> Result<()> {
         if Instant::now() + self.pause >= self.deadline {
             return Err(Error::new(
                 Exception::Io,
-                format!("{what} is not done in time; it goes on"),
+                format!("{what} is not done in time; it continues"),
             ));
         }
         sleep(self.pause).await;
@@ -48,7 +48,7 @@ impl Admin {
     /// Waits until a procedure has ended. Returns its result.
     ///
     /// # Errors
-    /// What it failed with; `Io` if it was not done in time.
+    /// Its failure; `Io` if it was not done in time.
     pub(super) async fn wait_for_procedure(&self, name: &str, id: u64) -> Result<Bytes> {
         let mut polling = Polling::new(self.shared.settings.operation_timeout);
         let request = pb::GetProcedureResultRequest { proc_id: id };
@@ -56,7 +56,7 @@ impl Admin {
             let answer: pb::GetProcedureResultResponse =
                 self.call("getProcedureResult", &request).await?;
             if answer.state != RUNNING {
-                // An id that the master has forgotten is of a procedure that ended long ago.
+                // An id that the master no longer knows belongs to a procedure that ended long ago.
                 return match answer.exception {
                     Some(exception) => Err(CallError::from(Thrown::from_foreign(exception)).into()),
                     None => Ok(answer.result.unwrap_or_default()),

@@ -1,4 +1,4 @@
-//! Regions: where they are, splits, merges, flushes, compactions.
+//! Regions: locations, splits, merges, flushes, compactions.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::table::Table;
 
 /// `RegionSpecifierType.ENCODED_REGION_NAME`.
 const ENCODED_NAME: i32 = 2;
-/// So many answers in a row that nothing is being compacted mean that it is done: the first ones
-/// may be from before the server has begun.
+/// This many consecutive reports that nothing is being compacted mean that it is done; the first
+/// ones may be from before the server has begun.
 const QUIET_ANSWERS: u32 = 4;
 
 impl Admin {
@@ -74,8 +74,8 @@ impl Admin {
         found.ok_or_else(|| Error::new(Exception::UnknownRegion, name.to_owned()))
     }
 
-    /// Splits the region that holds `split_key` there; without a key, every region of the table at
-    /// a row that its server chooses.
+    /// Splits the region that holds `split_key` at that key; without a key, splits every region of
+    /// the table at a row that its server chooses.
     pub async fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
         if let Some(key) = split_key {
             let region = self.locate(table, key).await?.region.clone();
@@ -163,7 +163,7 @@ impl Admin {
         if let RequestTarget::Table(table) = request.target()
             && self.table_state(table).await? == TableState::Disabled
         {
-            // Nothing is in service, so there is nothing to ask for.
+            // Nothing is in service, so there is nothing to compact.
             return Ok(());
         }
         let regions = self.targets(request.target()).await?;

@@ -37,7 +37,7 @@ impl Admin {
         if let Some(id) = answer.proc_id {
             return self.wait_for_procedure("Snapshot", id).await.map(drop);
         }
-        // Masters before 2.6 are asked by name.
+        // Masters before 2.6 are polled by name.
         let request = pb::IsSnapshotDoneRequest { snapshot: Some(snapshot) };
         let mut polling = Polling::new(self.shared.settings.operation_timeout);
         loop {
@@ -74,8 +74,8 @@ impl Admin {
         self.restore_to(name, table).await
     }
 
-    /// Replaces the contents of the snapshot's table, which is disabled. With a fail-safe snapshot
-    /// the table is as before if that fails.
+    /// Restores the snapshot's table, which must be disabled. With a fail-safe snapshot, the table
+    /// is unchanged if that fails.
     pub async fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
         let table = self.find(name).await?.table;
         let kept = match (self.state_of(&table).await?, fail_safe) {

@@ -1,4 +1,4 @@
-//! Tables: creating, changing, disabling, dropping, describing.
+//! Creates, changes, disables, drops and describes tables.
 
 use hblite_model::{
     ColumnFamilyDescriptor, Error, Exception, Result, SplitPoints, SystemTables, TableDescriptor,
@@ -69,7 +69,7 @@ impl Admin {
         Ok(self.state_of(table).await?.is_some())
     }
 
-    /// Whether the table is in service, out of it, or in between.
+    /// Whether the table is enabled, disabled, or changing.
     pub async fn table_state(&self, table: &TableName) -> Result<TableState> {
         self.state_of(table).await?.ok_or_else(|| not_found(table))
     }

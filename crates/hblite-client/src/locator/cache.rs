@@ -1,7 +1,6 @@
 //! The regions that the client knows, by table and row range.
 //!
-//! Invariant: the ranges of a table do not overlap; what is learned later replaces what it
-//! overlaps.
+//! Invariant: the ranges of a table do not overlap; newer entries replace those that they overlap.
 //!
 //! Threads: any.
 
@@ -18,7 +17,7 @@ use crate::url::ServerAddress;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Location {
     pub(crate) region: RegionInfo,
-    /// The full name of the region: what calls address it by.
+    /// The full name of the region, which calls use.
     pub(crate) region_name: Vec<u8>,
     pub(crate) server: ServerAddress,
 }
@@ -29,7 +28,7 @@ impl Location {
     }
 }
 
-/// Which region of a row is looked for.
+/// Which region to look for, relative to a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum LocateKind {
     /// The one that has the row.
@@ -39,7 +38,7 @@ pub(crate) enum LocateKind {
 }
 
 impl LocateKind {
-    /// Whether the region is the one that is looked for.
+    /// Whether the region is the requested one.
     pub(crate) fn is_met_by(self, region: &RegionInfo, row: &[u8]) -> bool {
         let end = region.end_key();
         match self {
@@ -52,14 +51,14 @@ impl LocateKind {
 
 type Ranges = BTreeMap<Vec<u8>, Arc<Location>>;
 
-/// What is known of all tables.
+/// The known locations of all tables.
 #[derive(Debug, Default)]
 pub(super) struct LocationCache {
     tables: RwLock<HashMap<TableName, Ranges>>,
 }
 
 impl LocationCache {
-    /// The location that is known, if one is.
+    /// The known location, if any.
     pub(super) fn find(
         &self,
         table: &TableName,
@@ -77,7 +76,7 @@ impl LocationCache {
         kind.is_met_by(&found.region, row).then(|| Arc::clone(found))
     }
 
-    /// Learns a location.
+    /// Adds a location.
     pub(super) fn insert(&self, location: Arc<Location>) {
         let mut tables = self.tables.write();
         let region = &location.region;
@@ -86,7 +85,7 @@ impl LocationCache {
         ranges.insert(region.start_key().to_vec(), location);
     }
 
-    /// Forgets a location, unless another one is known by now.
+    /// Removes a location, unless another one is known by now.
     pub(super) fn remove(&self, location: &Location) {
         let mut tables = self.tables.write();
         let Some(ranges) = tables.get_mut(location.region.table()) else { return };
@@ -96,7 +95,7 @@ impl LocationCache {
         }
     }
 
-    /// Forgets a table.
+    /// Removes a table.
     pub(super) fn remove_table(&self, table: &TableName) {
         self.tables.write().remove(table);
     }

@@ -1,4 +1,4 @@
-//! Rows of hbase:meta, and the keys by which regions are looked up there.
+//! Rows of hbase:meta, and the keys for looking up regions there.
 //!
 //! ```text
 //! row <region name>   info:regioninfo   RegionInfo        info:server   host:port
@@ -13,12 +13,11 @@ use super::cache::{LocateKind, Location};
 use crate::error::CallError;
 use crate::url::ServerAddress;
 
-/// Sorts behind, and before, the ids of all regions with the same start key.
+/// Sorts after, or before, the ids of all regions with the same start key.
 const LAST_ID: &str = "99999999999999";
 const FIRST_ID: &str = "00000000000000";
 
-/// The scan of hbase:meta whose first row is the region that is looked for; regions before it
-/// follow.
+/// The scan of hbase:meta whose first row is the requested region; earlier regions follow.
 pub(super) fn lookup(table: &TableName, row: &[u8], kind: LocateKind) -> Scan {
     let start = match kind {
         LocateKind::Current => key(table, row, LAST_ID),
@@ -40,12 +39,12 @@ fn key(table: &TableName, row: &[u8], id: &str) -> Vec<u8> {
     [table.to_string().as_bytes(), b",", row, b",", id.as_bytes()].concat()
 }
 
-/// The region of a row; `None` if the row is of no region.
+/// The region in a row; `None` if the row is not that of a region.
 pub(crate) fn region(row: &RowResult) -> Option<RegionInfo> {
     RegionInfo::from_bytes(row.value("info", "regioninfo")?)
 }
 
-/// Where the region of a row is.
+/// The location of the region in a row.
 pub(crate) fn location(row: &RowResult) -> Result<Location, CallError> {
     let nowhere = |what: &str| {
         let name = hblite_model::bytes::to_string_binary(row.row());

@@ -1,9 +1,9 @@
-//! Which server has a row: hbase:meta, and a cache of what it said.
+//! Finds the server of a row, in hbase:meta and a cache of it.
 //!
-//! - Callers that look for the same row wait for one look-up, and few look-ups of a table are
-//!   under way at the same time. Each reads some regions more, which are cached as well.
-//! - A location is forgotten when a server contradicts it, or replaced if the server says where the
-//!   region is now.
+//! - Callers that look for the same row share one lookup, and few lookups of a table run at the
+//!   same time. Each reads a few more regions, which are cached as well.
+//! - A location is removed when a server contradicts it, or replaced if the server sends the new
+//!   one.
 //!
 //! Threads: any.
 
@@ -31,7 +31,7 @@ use crate::settings::ClientSettings;
 const SCAN: Method = Method::new(Service::Client, "Scan").of_meta();
 const GET: Method = Method::new(Service::Client, "Get").of_meta();
 
-/// What a look-up is for; equal ones share one.
+/// The key of a lookup; equal ones are shared.
 type Wanted = (TableName, Vec<u8>, LocateKind);
 
 /// Finds regions.
@@ -44,7 +44,7 @@ pub(crate) struct Locator {
     /// The region of hbase:meta, if it is known.
     meta: tokio::sync::Mutex<Option<Arc<Location>>>,
     under_way: Mutex<HashMap<Wanted, Arc<tokio::sync::Mutex<()>>>>,
-    /// How many look-ups of a table may begin.
+    /// How many lookups in a table may begin.
     free: Mutex<HashMap<TableName, Arc<Semaphore>>>,
 }
 
@@ -65,7 +65,7 @@ impl Locator {
         }
     }
 
-    /// Where a row is.
+    /// The location of a row.
     pub(crate) async fn locate(
         &self,
         table: &TableName,
@@ -194,7 +194,7 @@ impl Locator {
         answer
     }
 
-    /// Where hbase:meta is.
+    /// The location of hbase:meta.
     async fn meta(&self, deadline: Instant) -> Result<Arc<Location>, CallError> {
         let late = |_| CallError::Nowhere(format!("{} did not answer in time", self.registry));
         let mut meta = timeout_at(deadline, self.meta.lock()).await.map_err(late)?;
@@ -207,7 +207,7 @@ impl Locator {
         Ok(found)
     }
 
-    /// Learns from an error of the server that `location` names.
+    /// Updates the cache from an error of the server in `location`.
     pub(crate) async fn learn(&self, location: &Arc<Location>, error: &CallError) {
         if location.region.table().is_meta() {
             let mut meta = self.meta.lock().await;
@@ -223,13 +223,13 @@ impl Locator {
         }
     }
 
-    /// Forgets where the regions of a table are.
+    /// Removes the locations of a table.
     pub(crate) fn forget(&self, table: &TableName) {
         self.cache.remove_table(table);
     }
 
-    /// An error instead of more attempts, if the reason why no server serves the region is that
-    /// the table is disabled or gone.
+    /// Returns an error instead of more attempts if no server serves the region because the table
+    /// is disabled or dropped.
     pub(crate) async fn check_in_service(
         &self,
         table: &TableName,
@@ -238,7 +238,7 @@ impl Locator {
         if table.is_meta() {
             return Ok(());
         }
-        // If that fails, too, the next attempt will tell.
+        // If that fails too, the next attempt will report it.
         match self.table_state(table, deadline).await {
             Ok(None) => Err(Error::new(Exception::TableNotFound, table.to_string())),
             Ok(Some(TableState::Disabled)) => {
@@ -250,7 +250,7 @@ impl Locator {
     }
 }
 
-/// A place among those that look for the same.
+/// A participant in a shared lookup.
 struct Turn<'l> {
     locator: &'l Locator,
     wanted: Wanted,
@@ -260,7 +260,7 @@ struct Turn<'l> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut under_way = self.locator.under_way.lock();
-        // Of the map and of this one: no other is left.
+        // One in the map and this one: no other is left.
         if Arc::strong_count(&self.turn) == 2 {
             under_way.remove(&self.wanted);
         }

@@ -1,4 +1,4 @@
-//! Where a client begins: which server has hbase:meta, which one is the master.
+//! The registry: which server has hbase:meta, and which one is the master.
 
 mod servers;
 mod zookeeper;
@@ -87,7 +87,7 @@ fn shuffled(servers: &[ServerAddress]) -> Vec<&ServerAddress> {
     servers
 }
 
-/// The error when no server gave an answer: what was tried, and what became of it.
+/// The error when no server answered: what was tried, and the results.
 fn none_answered(what: &str, tried: Vec<(&ServerAddress, CallError)>) -> CallError {
     let why = |(server, error): (&ServerAddress, CallError)| {
         let error = hblite_model::Error::from(error);

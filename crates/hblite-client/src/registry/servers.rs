@@ -1,4 +1,4 @@
-//! The registry that HBase's servers are: masters since 2.3, region servers since 2.5.
+//! HBase's servers as a registry: masters since 2.3, region servers since 2.5.
 
 use prost::Message;
 use tokio::time::Instant;
@@ -44,7 +44,7 @@ pub(super) async fn master(
     .await
 }
 
-/// Asks one server after the other until one knows.
+/// Asks one server after another until one knows.
 async fn ask<M: Message + Default>(
     rpc: &Rpc,
     servers: &[ServerAddress],
@@ -58,7 +58,7 @@ async fn ask<M: Message + Default>(
     let servers = shuffled(servers);
     let count = servers.len();
     for (index, server) in servers.into_iter().enumerate() {
-        // The others must have their turn, even if this one is silent.
+        // The others must be asked too, even if this one is silent.
         let share = (deadline - Instant::now()) / (count - index) as u32;
         let limit = Limit {
             rpc: settings.rpc_timeout,
@@ -75,7 +75,7 @@ async fn ask<M: Message + Default>(
             Err(error) => tried.push((server, error)),
         }
     }
-    // A peer that is no server of HBase will not become one.
+    // A peer that is not an HBase server will not become one.
     if tried.iter().all(|(_, error)| !error.is_retryable())
         && let Some((_, error)) = tried.pop()
     {

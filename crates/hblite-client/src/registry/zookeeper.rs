@@ -1,11 +1,11 @@
-//! The registry in ZooKeeper: two nodes, read over a connection that lives as long as one look-up.
+//! The registry in ZooKeeper: two nodes, read over a connection per lookup.
 //!
 //! ```text
 //! <parent>/meta-region-server   FF, u32 length, id, "PBUF", MetaRegionServer { server }
 //! <parent>/master               FF, u32 length, id, "PBUF", Master { master }
 //! ```
 //!
-//! A session per look-up needs no watches and cannot be lost: what is read is kept until a server
+//! A session per lookup needs no watches and cannot be lost: the result is kept until a server
 //! contradicts it.
 
 use bytes::Bytes;
@@ -21,14 +21,14 @@ use crate::error::CallError;
 use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
 
-/// The longest answer (`jute.maxbuffer`).
+/// Maximum size of an answer (`jute.maxbuffer`).
 const FRAME_SIZE_MAX: usize = 0xf_ffff;
 const SESSION_TIMEOUT_MS: i32 = 30_000;
 const PASSWORD: [u8; 16] = [0; 16];
 const GET_DATA: i32 = 4;
 const CLOSE_SESSION: i32 = -11;
 const NO_NODE: i32 = -101;
-/// What the data of HBase's nodes begins with.
+/// The magic of the data of HBase's nodes.
 const MAGIC: u8 = 0xff;
 const PROTOBUF_MAGIC: &[u8] = b"PBUF";
 
@@ -134,7 +134,7 @@ async fn read_node(server: &ServerAddress, path: &str) -> Result<Option<Bytes>, 
         NO_NODE => None,
         other => return Err(conversation.malformed(&format!("error {other} for {path}"))),
     };
-    // The session ends anyway if this is lost.
+    // If this is lost, the session expires.
     let _ = conversation
         .send(|frame| {
             frame.int(2).int(CLOSE_SESSION);

@@ -1,10 +1,10 @@
-//! One connection to one service of a server: many calls at once, answered in any order.
+//! One connection to one service of a server: many concurrent calls, answered in any order.
 //!
 //! One task owns the socket. It writes the frames that callers queue, and passes each response to
 //! the caller that waits for it.
 //!
 //! Invariants:
-//! - A call that is dropped leaves nothing behind but its answer, which is discarded.
+//! - If a call is dropped, only its answer is left, which is discarded.
 //! - When the connection ends, every call that waits for it fails.
 //! - The buffer grows with the bytes that arrive, not with the length that a peer announces.
 //!
@@ -29,13 +29,13 @@ use crate::error::{CallError, Thrown};
 use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
 
-/// Frames that wait to be written; callers wait behind them.
+/// Number of frames that wait to be written; further callers wait.
 const QUEUE_LENGTH: usize = 256;
-/// Frames written at once.
+/// Number of frames in one write.
 const FRAMES_AT_ONCE: usize = 64;
 /// Frames up to this size are joined before they are written.
 const JOINED_SIZE_MAX: usize = 64 * 1024;
-/// The least and the most by which the buffer grows.
+/// Minimum and maximum growth of the buffer.
 const READ_SIZE: usize = 16 * 1024;
 const READ_SIZE_MAX: usize = 1024 * 1024;
 
@@ -52,7 +52,7 @@ struct Shared {
     calls: Mutex<Calls>,
     next_id: AtomicU32,
     opened_at: Instant,
-    /// When bytes arrived last, in milliseconds after `opened_at`.
+    /// When the last bytes arrived, in milliseconds after `opened_at`.
     read_at_ms: AtomicU64,
     /// Ends the task.
     stop: Notify,
@@ -102,7 +102,7 @@ impl Connection {
         self.shared.calls.lock().ended.is_none()
     }
 
-    /// Sends the frame that `frame` makes for a call id, and waits for its answer.
+    /// Sends the frame that `frame` builds for a call id, and waits for its answer.
     pub(super) async fn call(
         &self,
         method: &'static str,
@@ -113,7 +113,8 @@ impl Connection {
         let (waiting, answer) = self.shared.register()?;
         let frame = frame(waiting.id)?;
         let exchange = async {
-            // The task is gone if nothing takes the frame; then the call was answered with why.
+            // If nothing takes the frame, the task has ended, and the call got the reason as its
+            // answer.
             let _ = self.frames.send(frame).await;
             answer.await
         };
@@ -135,7 +136,7 @@ impl Drop for Connection {
     }
 }
 
-/// A call that waits. Dropped, it waits no more.
+/// A waiting call. Dropping it cancels the wait.
 struct Waiting<'c> {
     shared: &'c Shared,
     id: u32,
@@ -171,7 +172,7 @@ impl Shared {
     }
 
     /// Ends a connection on which a call was not answered and nothing else arrived meanwhile: its
-    /// peer may be gone without a word.
+    /// peer may have disappeared silently.
     fn end_if_silent_since(&self, began: Instant) {
         let read_at =
             self.opened_at + Duration::from_millis(self.read_at_ms.load(Ordering::Relaxed));
@@ -214,7 +215,7 @@ impl Shared {
         CallError::Malformed { server: self.server.clone(), why: why.into() }
     }
 
-    /// Reads responses until the connection ends, and says why it did.
+    /// Reads responses until the connection ends, and returns the reason.
     async fn read(&self, mut reader: OwnedReadHalf, settings: &ClientSettings) -> CallError {
         let mut buffer = BytesMut::new();
         loop {

@@ -51,11 +51,11 @@ pub(crate) struct Answer<M> {
 /// How long a call may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limit {
-    /// For the answer of the call.
+    /// Time for the answer of the call.
     pub(crate) rpc: Duration,
     /// The end of the operation that the call belongs to.
     pub(crate) deadline: Instant,
-    /// What the server is asked to keep to, if it is another time.
+    /// The time limit sent to the server, if it is different.
     pub(crate) server: Option<Duration>,
 }
 

@@ -19,7 +19,7 @@ use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
 
 const CODEC: &str = "org.apache.hadoop.hbase.codec.KeyValueCodec";
-/// The version whose client this one behaves like. Servers decide by it how they answer.
+/// The version of the client that this one imitates. It determines how servers answer.
 const VERSION: (&str, u32, u32) = ("2.6.1", 2, 6);
 
 /// A service of HBase; a connection has one.
@@ -31,7 +31,7 @@ pub(crate) enum Service {
     Admin,
     /// Tables, namespaces, snapshots.
     Master,
-    /// Where hbase:meta and the master are.
+    /// Locations of hbase:meta and the master.
     Registry,
 }
 
@@ -76,7 +76,7 @@ impl Pool {
     ) -> Result<Arc<Connection>, CallError> {
         let slots = {
             let mut all = self.slots.lock();
-            // The key is copied for a new server only.
+            // The key is copied only for a new server.
             let key = (server.clone(), service);
             Arc::clone(all.entry(key).or_insert_with(|| {
                 let count = self.settings.connections_per_server.max(1);

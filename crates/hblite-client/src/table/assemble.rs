@@ -1,10 +1,10 @@
-//! Results as the caller wants them, from results as servers send them.
+//! Builds the results that the caller requested from those that servers send.
 //!
-//! A server cuts a row where an answer is full. Whole rows are put together again, batches of
-//! cells are cut anew, and partial results are passed through.
+//! A server cuts a row where an answer is full. Whole rows are reassembled, batches of cells are
+//! cut again, and partial results are passed through.
 //!
-//! Invariant: `place` is behind everything that was passed on, and nothing behind it was. A scan
-//! that continues there loses no cell and repeats none.
+//! Invariant: everything before `place` was passed on, and nothing after it. A scan that continues
+//! there neither loses nor repeats a cell.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -14,18 +14,18 @@ use hblite_model::{CellBuffer, RowResult, Scan};
 
 use super::limit::RowLimit;
 
-/// What a result is for the caller.
+/// The form of results for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// A row.
     Row,
-    /// So many cells of a row, and fewer at its end.
+    /// This many cells of a row, and fewer at its end.
     Batch(usize),
-    /// What the server sends.
+    /// Results as the server sends them.
     Part,
 }
 
-/// How far results were passed on.
+/// The position up to which results were passed on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Place {
     /// The row of the last result.
@@ -34,11 +34,11 @@ pub(super) struct Place {
     pub(super) open_key: Option<Vec<u8>>,
 }
 
-/// Puts results together.
+/// Reassembles results.
 #[derive(Debug)]
 pub(super) struct Assembler {
     shape: Shape,
-    /// Cells of a row whose other cells are still to come.
+    /// Cells of a row whose other cells have not arrived yet.
     open: CellBuffer,
     place: Option<Place>,
     limit: RowLimit,
@@ -54,7 +54,7 @@ impl Assembler {
         Self { shape, open: CellBuffer::new(), place: None, limit: RowLimit::new(scan) }
     }
 
-    /// How far results were passed on; `None` if none was.
+    /// The position up to which results were passed on; `None` before the first.
     pub(super) fn place(&self) -> Option<&Place> {
         self.place.as_ref()
     }
@@ -115,7 +115,7 @@ impl Assembler {
         }
     }
 
-    /// Forgets the cells that wait: another scanner sends them again.
+    /// Discards the waiting cells: another scanner will send them again.
     pub(super) fn restart(&mut self) {
         self.open.clear();
     }
@@ -173,7 +173,7 @@ mod tests {
         results.iter().map(|one| format!("{}:{}{}", row(one), qualifiers(one), more(one))).collect()
     }
 
-    /// Pushes the parts of two rows, and what a lost scanner sends again behind the second part.
+    /// Pushes the parts of two rows, and what a new scanner sends again after the second part.
     fn assemble(scan: &Scan) -> Vec<String> {
         let mut ready = VecDeque::new();
         let mut assembler = Assembler::new(scan);

@@ -1,8 +1,8 @@
 //! Many actions at once: grouped by server and region, sent to all servers at the same time, each
 //! with a result of its own.
 //!
-//! Actions on one row keep their order within an attempt. What failed and may succeed later is
-//! tried again, without what has succeeded.
+//! Actions on one row keep their order within an attempt. Actions that failed and may succeed later
+//! are retried, without those that have succeeded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::rpc::Answer;
 use crate::shared::Shared;
 use crate::url::ServerAddress;
 
-/// Bytes of cells that one request has at most, unless one action has more.
+/// Maximum bytes of cells in one request, unless a single action has more.
 const REQUEST_SIZE_MAX: usize = 32 << 20;
 
 type Results = Vec<Option<Result<RowResult>>>;
@@ -76,7 +76,7 @@ type OfRegion = (Arc<Location>, Vec<usize>);
 type Failed = Vec<(usize, CallError)>;
 
 impl Batch<'_> {
-    /// The end of the actions from `begin` on that make a request of the right size.
+    /// The end of the actions from `begin` on that fit into one request.
     fn end_of_request(&self, begin: usize) -> usize {
         let size = |action: &Action| match action {
             Action::Get(_) => 0,
@@ -146,7 +146,7 @@ impl Batch<'_> {
             }
         }
         while let Some(done) = calls.join_next().await {
-            // A task that panicked leaves its actions without a result, which says so.
+            // If a task panicked, its actions have no result, which is reported.
             if let Ok((parts, answer)) = done {
                 self.take(parts, answer, &mut failed, results).await;
             }
@@ -154,7 +154,7 @@ impl Batch<'_> {
         failed
     }
 
-    /// The actions by server and region. Returns as well those whose region is not known.
+    /// The actions by server and region. Also returns those whose region is not known.
     async fn group(
         &self,
         indexes: &[usize],
@@ -243,7 +243,7 @@ impl Batch<'_> {
     }
 }
 
-/// Takes the results of a region that was served.
+/// Takes the results of a region without an error.
 fn take_part(
     part: &Part,
     answer: &pb::RegionActionResult,
@@ -287,7 +287,7 @@ fn record(failed: Failed, results: &mut Results) {
     }
 }
 
-/// Names the increments and appends among these writes.
+/// Gives nonces to the increments and appends among these writes.
 pub(super) fn set_nonce(actions: &mut [pb::Action], nonce: u64) {
     for mutation in actions.iter_mut().filter_map(|action| action.mutation.as_mut()) {
         mutation.nonce = Some(nonce);

@@ -1,10 +1,9 @@
 //! The row limit of a scan, counted as HBase's client counts it.
 //!
-//! A server ends a scan that has as many rows as its request asks for. The client subtracts the
-//! rows of each fetch before the next one. A row in batches may count twice: when its last batch is
-//! full, and again when another row or an empty fetch follows. A client that has counted more rows
-//! than were wanted has no limit any more. Limit 0 is not sent, and ends the scan after the first
-//! fetch.
+//! A server ends a scan that has as many rows as were requested. The client subtracts the rows of
+//! each fetch before the next one. A row in batches may count twice: when its last batch is full,
+//! and again when another row or an empty fetch follows. A client that has counted more rows than
+//! requested no longer has a limit. Limit 0 is not sent, and ends the scan after the first fetch.
 //!
 //! Source: `ClientScanner.loadCache` and `BatchScanResultCache` of HBase 2.6.
 
@@ -13,13 +12,13 @@ use hblite_model::{RowResult, Scan};
 /// Counts the rows of a scan.
 #[derive(Debug)]
 pub(super) struct RowLimit {
-    /// Rows that are still wanted; below 0 all of them. `None` without a limit.
+    /// Rows still needed; below 0 all of them. `None` without a limit.
     left: Option<i64>,
     /// Cells of a full result, if results are batches.
     batch: Option<usize>,
-    /// Rows of the present fetch.
+    /// Rows of the current fetch.
     rows: i64,
-    /// The row of the last result that may have more cells; of full batches only.
+    /// The row of the last result that may have more cells; only for full batches.
     open_row: Option<Vec<u8>>,
 }
 
@@ -28,7 +27,7 @@ impl RowLimit {
         Self { left: scan.limit().map(i64::from), batch: scan.batch(), rows: 0, open_row: None }
     }
 
-    /// The rows that a request asks for; `None` for all.
+    /// The rows to request; `None` for all.
     pub(super) fn of_request(&self) -> Option<u32> {
         self.left.and_then(|left| u32::try_from(left).ok()).filter(|left| *left > 0)
     }
@@ -43,7 +42,7 @@ impl RowLimit {
         }
     }
 
-    /// A fetch has ended. Says whether it was the last one.
+    /// Ends a fetch. Returns whether it was the last one.
     pub(super) fn end_fetch(&mut self, is_empty: bool) -> bool {
         if is_empty && self.open_row.is_some() && self.batch.is_some() {
             self.rows += 1;

@@ -1,8 +1,8 @@
-//! Reading and writing rows.
+//! Reads and writes rows.
 //!
-//! What HBase's client refuses is refused here, with its messages, before anything is sent.
-//! Increments, appends and conditional writes carry a nonce, so that an attempt whose answer was
-//! lost does not count twice.
+//! Whatever HBase's client refuses is refused here, with the same messages, before anything is
+//! sent. Increments, appends and conditional writes carry a nonce, so that an attempt whose answer
+//! was lost does not count twice.
 
 mod assemble;
 mod batch;
@@ -47,7 +47,7 @@ impl Table {
         &self.name
     }
 
-    /// Reads one row; empty if it is not there.
+    /// Reads one row; empty if it does not exist.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`, `IllegalArgument`; `Io` if no
@@ -86,7 +86,7 @@ impl Table {
         .await
     }
 
-    /// Begins a scan. Rows are read when they are asked for.
+    /// Begins a scan. Rows are read when they are requested.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -106,8 +106,8 @@ impl Table {
         self.send(mutation, None, nonce).await.map(drop)
     }
 
-    /// Increments or appends, and returns the new values. A repeat with the same nonce counts
-    /// once; without one, only the client's own repeats do.
+    /// Increments or appends, and returns the new values. A retry with the same nonce has no
+    /// further effect; without a nonce, this holds only for the client's own retries.
     ///
     /// # Errors
     /// As [`Table::mutate`].
@@ -141,7 +141,7 @@ impl Table {
         Ok(value.map_or(0, i64::from_be_bytes))
     }
 
-    /// Several writes to one row, together or not at all. For the nonce see
+    /// Applies several writes to one row, all or none. For the nonce see
     /// [`Table::read_modify_write`].
     ///
     /// # Errors
@@ -183,7 +183,7 @@ impl Table {
         Ok(CheckAndMutateResult { is_success, result })
     }
 
-    /// Runs actions of many rows, grouped by server. Each succeeds or fails on its own; the
+    /// Runs actions on many rows, grouped by server. Each succeeds or fails independently; the
     /// results are in the order of the actions.
     ///
     /// # Errors
@@ -290,7 +290,7 @@ impl Table {
     }
 }
 
-/// Whether a repeat of the write would change the result.
+/// Whether a retry of the write would change the result.
 fn is_counted(mutation: &Mutation) -> bool {
     matches!(mutation.kind(), MutationKind::Increment | MutationKind::Append)
 }

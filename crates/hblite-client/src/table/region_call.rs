@@ -16,13 +16,13 @@ pub(super) struct RegionCall<'c, F> {
     pub(super) table: &'c TableName,
     pub(super) row: &'c [u8],
     pub(super) method: &'static str,
-    /// Makes the message and its cells for a region, named in full.
+    /// Builds the message and its cells for a region, given its full name.
     pub(super) request: F,
 }
 
 impl<F> RegionCall<'_, F> {
-    /// Makes the call until it succeeds or fails finally. `read` takes the answer, which may be
-    /// an error of its own.
+    /// Repeats the call until it succeeds or finally fails. `read` parses the answer, which may
+    /// itself be an error.
     pub(super) async fn run<Q, M, T>(
         &self,
         shared: &Shared,

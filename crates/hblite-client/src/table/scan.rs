@@ -1,10 +1,10 @@
 //! A scan across the regions of a table, in either direction.
 //!
 //! Regions are read one after the other. When a scanner is lost because its region moved or split,
-//! its server crashed or its lease ended, another one is opened where the first one stood, if need
-//! be within a row.
+//! its server crashed or its lease ended, another one is opened at the same position, if necessary
+//! within a row.
 //!
-//! Invariant: `next` is where the scan continues. It is behind every row that was passed on, and
+//! Invariant: `next` is where the scan continues. It is after every row that was passed on, and
 //! before every one that was not.
 
 use std::collections::VecDeque;
@@ -24,9 +24,9 @@ use crate::retry::Retries;
 use crate::rpc::Limit;
 use crate::shared::Shared;
 
-/// The least time for which a server is asked to search before it reports where it stands.
+/// The minimum time for which a server searches before it reports its position.
 const SEARCH_MIN: Duration = Duration::from_millis(500);
-/// A scanner that is dropped has so long to close.
+/// Time limit for closing a dropped scanner.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 
 /// The rows of a scan.
@@ -40,7 +40,7 @@ pub struct ResultScanner {
     /// Where the scan continues; `None` at its end.
     next: Option<Border>,
     scanner: Option<RegionScanner>,
-    /// The region in which results were read last, and where it was seen.
+    /// The region of the last results, and its location.
     seen: Option<(Vec<u8>, u64)>,
     assembler: Assembler,
     ready: VecDeque<RowResult>,
@@ -48,7 +48,7 @@ pub struct ResultScanner {
     runtime: Handle,
 }
 
-/// Where a scan continues: at a row, or behind it in the scan's direction.
+/// Where a scan continues: at a row, or after it in the scan's direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Border {
     row: Vec<u8>,
@@ -81,7 +81,7 @@ impl ResultScanner {
     /// last.
     ///
     /// # Errors
-    /// Whatever reading can fail with; the scan is over then.
+    /// Those of reading; they end the scan.
     pub async fn next_row(&mut self) -> Result<Option<RowResult>> {
         loop {
             match self.step(None).await? {
@@ -92,8 +92,8 @@ impl ResultScanner {
         }
     }
 
-    /// As [`ResultScanner::next_row`], but returns a cursor if the server has found no row after
-    /// about `limit`. Servers of Apache HBase search for ten seconds at least
+    /// Like [`ResultScanner::next_row`], but returns a cursor if the server has found no row after
+    /// about `limit`. Apache HBase's servers search for at least ten seconds
     /// (`hbase.region.server.rpc.minimum.scan.time.limit.delta`).
     ///
     /// # Errors
@@ -102,11 +102,10 @@ impl ResultScanner {
         self.step(Some(limit)).await
     }
 
-    /// Extends the lease of the open scanner, for callers that take long between two rows.
+    /// Extends the lease of the open scanner, for callers that process rows slowly.
     ///
     /// # Errors
-    /// As [`ResultScanner::next_row`]. A scanner that is lost is no error: the scan opens another
-    /// one.
+    /// As [`ResultScanner::next_row`]. A lost scanner is not an error: the scan opens another one.
     pub async fn renew_lease(&mut self) -> Result<()> {
         let Some(scanner) = &mut self.scanner else { return Ok(()) };
         self.retries.renew();
@@ -139,7 +138,7 @@ impl ResultScanner {
         }
     }
 
-    /// Makes one call that succeeds. Returns where the search stands if it found nothing.
+    /// Repeats a call until it succeeds. Returns the position of the search if it found nothing.
     async fn fetch(
         &mut self,
         border: &Border,
@@ -203,7 +202,7 @@ impl ResultScanner {
         }
     }
 
-    /// Within a row the region is seen as before.
+    /// Within a row, the read point stays the same.
     fn read_point(&self, location: &Location) -> Option<u64> {
         self.assembler.place()?.open_key.as_ref()?;
         let (region, read_point) = self.seen.as_ref()?;
@@ -212,7 +211,7 @@ impl ResultScanner {
 
     fn wanted(&mut self, search: Option<Duration>) -> Wanted {
         let rows_left = self.assembler.limit().of_request();
-        // A server reports after half of the time that the call has.
+        // A server reports after half of the call's time limit.
         let server = search.map(|limit| (limit * 2).max(SEARCH_MIN));
         Wanted {
             results: self.scan.caching().unwrap_or(self.shared.settings.scanner_caching),
@@ -221,7 +220,7 @@ impl ResultScanner {
         }
     }
 
-    /// Takes an answer. Returns where the search stands if it has no results.
+    /// Takes an answer. Returns the position of the search if it has no results.
     fn take(&mut self, location: &Location, fetched: Fetched) -> Option<Vec<u8>> {
         let Fetched { results, has_more, has_more_in_region, cursor } = fetched;
         let is_progress = !results.is_empty() || !has_more_in_region || !has_more;
@@ -233,7 +232,7 @@ impl ResultScanner {
         if !has_more_in_region || !has_more {
             self.assembler.end_row(&mut self.ready);
         }
-        // The server has closed the scanner then.
+        // The server has then closed the scanner.
         let is_closed = !has_more_in_region || !has_more;
         if is_closed {
             self.scanner = None;
@@ -258,7 +257,7 @@ impl ResultScanner {
         cursor.filter(|_| !is_progress)
     }
 
-    /// Behind what was passed on.
+    /// After what was passed on.
     fn border_of_place(&self) -> Option<Border> {
         let place = self.assembler.place()?;
         Some(Border { row: place.row.clone(), is_inclusive: place.open_key.is_some() })
@@ -306,7 +305,7 @@ impl ResultScanner {
         }
     }
 
-    /// The scanner is gone: what follows begins behind what was passed on.
+    /// The scanner is lost: continues after what was passed on.
     fn lose_scanner(&mut self) {
         self.scanner = None;
         self.assembler.restart();

@@ -19,7 +19,7 @@ pub(super) struct RegionScanner {
     pub(super) location: Arc<Location>,
     id: u64,
     next_call_seq: u64,
-    /// Where the region is seen.
+    /// The read point.
     pub(super) read_point: Option<u64>,
 }
 
@@ -31,16 +31,16 @@ pub(super) struct Fetched {
     pub(super) has_more: bool,
     /// Whether the region may have more. If not, its scanner is closed.
     pub(super) has_more_in_region: bool,
-    /// Where the search stands, if the answer was due before a row was found.
+    /// The position of the search, if the answer was due before a row was found.
     pub(super) cursor: Option<Vec<u8>>,
 }
 
-/// How much an answer may have.
+/// The limits of an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     /// Results.
     pub(super) results: u32,
-    /// Rows that are wanted in all, from here on.
+    /// Total number of rows still needed.
     pub(super) rows_left: Option<u32>,
     pub(super) limit: Limit,
 }

@@ -1,10 +1,10 @@
-//! The disk under [`super::CrashFileSystem`]: inodes, names seen and names durable.
+//! The disk under [`super::CrashFileSystem`]: inodes, visible names and durable names.
 //!
-//! Every directory has its names twice. A change of names is applied to those that a process sees
-//! at once, and to the durable ones when its directory is synced or a power cut happens to keep
-//! it. Files only grow, so what is durable of one is a length, less the ranges of a failed sync:
-//! the operating system forgets that it owes them to the disk, and later syncs succeed without
-//! them. Copies of a disk share the content of files until one of them writes.
+//! Every directory has its names twice. A change of names is applied immediately to the visible
+//! ones, and to the durable ones when its directory is synced or a power cut happens to keep it.
+//! Files only grow, so the durable part of one is a length, minus the ranges of failed syncs: the
+//! operating system no longer considers them dirty, and later syncs succeed without them. Copies of
+//! a disk share the content of files until one of them writes.
 //!
 //! Threads: none of its own; the file system locks it.
 
@@ -18,11 +18,11 @@ use std::sync::Arc;
 use super::Losses;
 use crate::rng::{Random as _, SeededRandom};
 
-/// What a disk writes at once: a sector, or a page of the operating system.
+/// The unit of a disk write: a sector, or a page of the operating system.
 const SECTOR_SIZES: [usize; 2] = [512, 4096];
 
 pub(super) type InodeId = usize;
-/// A place for a name: directory and name in it.
+/// A directory entry: directory and name in it.
 pub(super) type Slot = (InodeId, String);
 
 const ROOT: InodeId = 0;
@@ -154,7 +154,7 @@ impl Disk {
         Ok(at)
     }
 
-    /// Whether `path` leads to this inode.
+    /// Whether `path` refers to this inode.
     pub(super) fn is_at(&self, inode: InodeId, path: &Path) -> io::Result<bool> {
         self.check_power()?;
         match self.find(path) {
@@ -164,7 +164,7 @@ impl Disk {
         }
     }
 
-    /// The place of `path` in its directory, which must be there.
+    /// The entry of `path` in its directory, which must exist.
     pub(super) fn slot(&self, path: &Path) -> io::Result<Slot> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let dir = self.find(path.parent().unwrap_or(Path::new("")))?;
@@ -175,7 +175,7 @@ impl Disk {
         self.names(slot.0).ok()?.get(&slot.1).copied()
     }
 
-    /// Changes what a running process sees, and remembers it for a directory sync.
+    /// Changes what a running process sees, and records it for a directory sync.
     pub(super) fn apply(&mut self, change: NameChange) {
         self.apply_to(&change, |inode| match inode {
             Inode::Dir { live, .. } => Some(live),
@@ -256,7 +256,7 @@ impl Disk {
         }
     }
 
-    /// A sync that fails: what it was to write is not written by later syncs either.
+    /// A failed sync: what it should have written is not written by later syncs either.
     pub(super) fn forget_unsynced(&mut self, file: InodeId) {
         if let Inode::File { content, durable_length, forgotten } = &mut self.inodes[file]
             && *durable_length < content.len()
@@ -265,7 +265,7 @@ impl Disk {
         }
     }
 
-    /// What a file has from `from` on is written again, so failed syncs forgot none of it.
+    /// The content from `from` on is written again, so failed syncs no longer matter for it.
     pub(super) fn write_again(&mut self, file: InodeId, from: usize) {
         if let Inode::File { forgotten, .. } = &mut self.inodes[file] {
             forgotten.retain_mut(|range| {
@@ -333,7 +333,7 @@ impl Disk {
         losses
     }
 
-    /// Frees the content of files that no name leads to. Nobody may have them open.
+    /// Frees the content of files without a name. They must not be open.
     pub(super) fn drop_unreachable(&mut self) {
         let mut reached = vec![false; self.inodes.len()];
         let mut open = vec![ROOT];
@@ -357,8 +357,8 @@ impl Disk {
     }
 }
 
-/// Zeroes some of the sectors in a range, as if they had been written out of order and the power
-/// had gone before their turn.
+/// Zeroes some of the sectors in a range, as if sectors had been written out of order and the power
+/// had failed before these.
 fn lose_sectors(
     content: &mut [u8],
     range: Range<usize>,

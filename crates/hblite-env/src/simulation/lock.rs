@@ -1,11 +1,11 @@
 //! Mutex, read-write lock and condition variable that a simulation schedules.
 //!
-//! Each wraps the `parking_lot` type of the same name and is that outside of a simulation. Inside
-//! of one, only the `try_` operations of the inner type are used, and who finds it taken waits for
-//! its address. A reader waits behind a waiting writer, as with `parking_lot`, so that a thread
-//! that reads the same lock twice can be caught in a deadlock.
+//! Each wraps the `parking_lot` type of the same name and behaves like it outside a simulation.
+//! Inside one, only the `try_` operations of the inner type are used, and a fiber that finds it
+//! taken waits for its address. A reader waits after a waiting writer, as with `parking_lot`, so
+//! that a thread that reads the same lock twice can be caught in a deadlock.
 //!
-//! Threads: any, each inside or outside of a simulation; a lock is used by one world at a time.
+//! Threads: any, inside or outside a simulation; a lock is used by one world at a time.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -63,12 +63,12 @@ impl<T: ?Sized> Mutex<T> {
         self.inner.try_lock().map(|inner| MutexGuard { lock: self, inner: Some(inner) })
     }
 
-    /// Whether somebody holds the lock.
+    /// Whether the lock is held.
     pub fn is_locked(&self) -> bool {
         self.inner.is_locked()
     }
 
-    /// The value of a mutex that nobody else can reach.
+    /// The value of a mutex that no other thread can reach.
     pub fn get_mut(&mut self) -> &mut T {
         self.inner.get_mut()
     }
@@ -81,7 +81,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// Gives the lock back while `work` runs.
+    /// Releases the lock while `work` runs.
     pub fn unlocked<R>(guard: &mut Self, work: impl FnOnce() -> R) -> R {
         guard.release();
         let result = work();
@@ -173,7 +173,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Waits for the lock and takes it alone.
+    /// Waits for the lock and takes it exclusively.
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         let Some(world) = World::current() else {
             return RwLockWriteGuard { lock: self, inner: Some(self.inner.write()) };
@@ -187,24 +187,24 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// Shares the lock if that is possible at once.
+    /// Shares the lock if that is possible without waiting.
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
         super::point("try to read");
         self.inner.try_read().map(|inner| RwLockReadGuard { lock: self, inner: Some(inner) })
     }
 
-    /// Takes the lock alone if that is possible at once.
+    /// Takes the lock exclusively if that is possible without waiting.
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
         super::point("try to write");
         self.inner.try_write().map(|inner| RwLockWriteGuard { lock: self, inner: Some(inner) })
     }
 
-    /// Whether somebody holds the lock.
+    /// Whether the lock is held.
     pub fn is_locked(&self) -> bool {
         self.inner.is_locked()
     }
 
-    /// The value of a lock that nobody else can reach.
+    /// The value of a lock that no other thread can reach.
     pub fn get_mut(&mut self) -> &mut T {
         self.inner.get_mut()
     }
@@ -276,7 +276,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
 #[derive(Debug, Default)]
 pub struct Condvar {
     inner: parking_lot::Condvar,
-    /// Gives every condition variable an address of its own.
+    /// Gives every condition variable its own address.
     _place: u8,
 }
 
@@ -292,17 +292,17 @@ impl WaitTimeoutResult {
 }
 
 impl Condvar {
-    /// One that nobody waits for.
+    /// A condition variable without waiters.
     pub const fn new() -> Self {
         Self { inner: parking_lot::Condvar::new(), _place: 0 }
     }
 
-    /// Gives the lock back, waits to be notified and takes the lock again.
+    /// Releases the lock, waits to be notified, and takes the lock again.
     pub fn wait<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>) {
         self.wait_at_most(guard, None);
     }
 
-    /// As [`Condvar::wait`], for at most this long.
+    /// Like [`Condvar::wait`], for at most this long.
     pub fn wait_for<T: ?Sized>(
         &self,
         guard: &mut MutexGuard<'_, T>,
@@ -311,7 +311,7 @@ impl Condvar {
         WaitTimeoutResult(self.wait_at_most(guard, Some(limit)))
     }
 
-    /// As [`Condvar::wait`], at most until then.
+    /// Like [`Condvar::wait`], at most until then.
     pub fn wait_until<T: ?Sized>(
         &self,
         guard: &mut MutexGuard<'_, T>,
@@ -341,7 +341,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes one of those who wait.
+    /// Wakes one waiter.
     pub fn notify_one(&self) -> bool {
         match World::current() {
             Some(world) => {
@@ -354,7 +354,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiters.
     pub fn notify_all(&self) -> usize {
         match World::current() {
             Some(world) => {

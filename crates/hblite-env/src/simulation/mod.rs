@@ -3,14 +3,14 @@
 //! [`run`] turns its caller into a small computer: every thread started inside is a fiber of the
 //! calling thread, and time is a number. A fiber runs until it reaches a switch point (a lock, a
 //! condition variable, a channel, a sleep, a join, an operation on files that calls [`point`]).
-//! There the seed decides who goes on. Nothing else can interrupt a fiber, so the same seed gives
-//! the same run, and [`Report::trace_hash`] proves it.
+//! There the seed decides which fiber continues. Nothing else can interrupt a fiber, so the same
+//! seed gives the same run, and [`Report::trace_hash`] proves it.
 //!
 //! Time moves by a few microseconds with every switch point, and jumps to the next deadline when
 //! every fiber waits. If all wait without a deadline, the run ends as a deadlock and names them.
 //!
-//! The types of [`crate::sync`], [`crate::thread`] and [`crate::time`] do what they always do
-//! outside of [`run`].
+//! Outside [`run`], the types of [`crate::sync`], [`crate::thread`] and [`crate::time`] behave as
+//! usual.
 //!
 //! Invariant: code inside `run` blocks only through those modules. A fiber that blocked its
 //!            operating system thread would block all others, too.
@@ -31,11 +31,11 @@ use scheduler::World;
 /// How a simulation runs.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Decides every choice.
+    /// Determines every choice.
     pub seed: u64,
-    /// Who goes on at a switch point.
+    /// Which fiber continues at a switch point.
     pub policy: Policy,
-    /// Switch points after which the run counts as one that makes no progress.
+    /// Number of switch points after which the run is considered stuck.
     pub steps_max: u64,
     /// Whether [`Report::trace`] keeps every event as text, to compare two runs.
     pub keeps_trace: bool,
@@ -46,11 +46,11 @@ pub struct Options {
 pub struct Report {
     /// Hash of every switch point, choice and recorded event, in order.
     pub trace_hash: u64,
-    /// Events as text, if they were asked for.
+    /// Events as text, if requested.
     pub trace: Vec<String>,
     /// Switch points passed.
     pub steps: u64,
-    /// Times that another fiber went on.
+    /// Number of switches to another fiber.
     pub switches: u64,
     /// Fibers started, the first included.
     pub fibers: usize,
@@ -62,7 +62,7 @@ pub struct Report {
 ///
 /// # Errors
 /// The message of the first panic of any thread, or the list of waiting threads of a deadlock.
-/// Nothing of the run goes on then; what its threads own is leaked.
+/// Nothing of the run continues then; what its threads own is leaked.
 pub fn run<T>(options: Options, main: impl FnOnce() -> T) -> (Result<T, String>, Report) {
     let mut value = None;
     let outcome = scheduler::run(options, || value = Some(main()));
@@ -74,12 +74,12 @@ pub fn run<T>(options: Options, main: impl FnOnce() -> T) -> (Result<T, String>,
     (value, report)
 }
 
-/// Whether the caller runs inside of [`run`].
+/// Whether the caller runs inside [`run`].
 pub fn is_simulated() -> bool {
     World::current().is_some()
 }
 
-/// A place where another thread may go on. `label` names it in the trace.
+/// A point where another thread may continue. `label` names it in the trace.
 pub fn point(label: &'static str) {
     if let Some(world) = World::current() {
         world.point(label);
@@ -93,14 +93,14 @@ pub fn record(label: &'static str, data: &[u8]) {
     }
 }
 
-/// Lets this much virtual time pass for the caller; others go on meanwhile.
+/// Lets this much virtual time pass for the caller; other threads run meanwhile.
 pub fn pass_time(duration: Duration) {
     if let Some(world) = World::current() {
         world.sleep(duration);
     }
 }
 
-/// Virtual time since the beginning of the run; zero outside of one.
+/// Virtual time since the beginning of the run; zero outside a run.
 pub fn elapsed() -> Duration {
     World::current().map_or(Duration::ZERO, |world| Duration::from_nanos(world.now()))
 }

@@ -76,7 +76,7 @@ impl<T> Receiver<T> {
         self.receive(Some(Instant::now() + limit))
     }
 
-    /// A value if one is there.
+    /// A value, if there is one.
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         let mut queue = self.0.queue.lock();
         match queue.values.pop_front() {

@@ -1,4 +1,4 @@
-//! Who runs: the table of fibers, virtual time, and the choice at every switch point.
+//! The scheduler: the table of fibers, virtual time, and the choice at every switch point.
 //!
 //! Invariant: exactly one fiber runs; `State` is borrowed only for moments in which none can be
 //!            switched. A fiber that waits names what it waits for by address and [`Reason`];
@@ -15,23 +15,23 @@ use super::fiber::{Fiber, Pause};
 use super::{Options, Report};
 use crate::rng::{Random as _, SeededRandom};
 
-/// Virtual nanoseconds that a step takes at most.
+/// Maximum virtual duration of a step, in nanoseconds.
 const STEP_NANOS_MAX: u64 = 4_000;
 
-/// Who goes on at a switch point.
+/// Which fiber continues at a switch point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
-    /// Once in so many switch points somebody else, chosen by chance.
+    /// Once in this many switch points, another fiber, chosen at random.
     Random {
         /// 1: at every switch point.
         switch_one_in: u64,
     },
-    /// The thread of the highest priority. Priorities are drawn by chance, and so are the steps at
-    /// which the running thread falls to the lowest one (probabilistic concurrency testing).
+    /// The thread with the highest priority. Priorities are random, and so are the steps at which
+    /// the running thread drops to the lowest one (probabilistic concurrency testing).
     Priorities {
-        /// How often the running thread falls.
+        /// How often the running thread drops.
         changes: usize,
-        /// Steps among which the changes are spread.
+        /// Number of steps over which the changes are distributed.
         steps: u64,
     },
 }
@@ -58,7 +58,7 @@ struct Entry {
     name: String,
     parent: usize,
     status: Status,
-    /// Away while it runs.
+    /// Absent while it runs.
     fiber: Option<Fiber>,
     pause: Option<Pause>,
     priority: u64,
@@ -112,7 +112,7 @@ pub(super) fn run(options: Options, main: impl FnOnce()) -> (Option<String>, Rep
 
 impl World {
     pub(super) fn current() -> Option<Rc<Self>> {
-        // Destructors of the thread itself run outside of every simulation.
+        // Destructors of the thread itself run outside every simulation.
         WORLD.try_with(|world| world.borrow().clone()).ok().flatten()
     }
 
@@ -150,9 +150,9 @@ impl World {
         self.state.borrow_mut().record(label, data);
     }
 
-    /// A place where somebody else may go on.
+    /// A point where another fiber may continue.
     pub(super) fn point(&self, label: &'static str) {
-        // Unwinding is no place to stop in.
+        // A fiber must not stop while it unwinds.
         if std::thread::panicking() {
             return;
         }
@@ -161,7 +161,7 @@ impl World {
         }
     }
 
-    /// Lets somebody else go on, if anybody can.
+    /// Lets another fiber continue, if any can.
     pub(super) fn yield_now(&self) {
         if !std::thread::panicking() && self.state.borrow_mut().step("yield", true) {
             self.pause();
@@ -172,10 +172,10 @@ impl World {
         self.wait(0, Reason::Sleep, Some(duration));
     }
 
-    /// Waits to be woken; whether the time was up before.
+    /// Waits to be woken; returns whether the time limit passed first.
     pub(super) fn wait(&self, address: usize, reason: Reason, limit: Option<Duration>) -> bool {
         if std::thread::panicking() {
-            // Its message stands on the standard error already; nothing can be finished.
+            // Its message is already on standard error; nothing can be finished.
             std::process::exit(101);
         }
         {
@@ -193,7 +193,7 @@ impl World {
         state.entries[state.current].is_timed_out
     }
 
-    /// Wakes all who wait for this.
+    /// Wakes all that wait for this.
     pub(super) fn wake(&self, address: usize, reason: Reason) {
         let mut state = self.state.borrow_mut();
         for entry in &mut state.entries {
@@ -203,7 +203,7 @@ impl World {
         }
     }
 
-    /// Wakes one of those who wait for this.
+    /// Wakes one of those that wait for this.
     pub(super) fn wake_one(&self, address: usize, reason: Reason) {
         let mut state = self.state.borrow_mut();
         let entries = state.entries.iter().enumerate();
@@ -256,7 +256,7 @@ impl World {
         self.state.borrow_mut().failure.get_or_insert(failure);
     }
 
-    /// The fiber whose turn it is; none when all have ended or one failed.
+    /// The next fiber to run; none when all have ended or one has failed.
     fn begin_turn(&self) -> Option<usize> {
         let mut state = self.state.borrow_mut();
         if state.failure.is_some() || state.entries.iter().all(|e| e.status == Status::Ended) {
@@ -321,7 +321,7 @@ impl State {
         self.random.next_u64() % limit
     }
 
-    /// Counts a switch point and chooses who goes on; whether that is somebody else.
+    /// Counts a switch point and chooses the next fiber; returns whether it is a different one.
     fn step(&mut self, label: &'static str, is_yielding: bool) -> bool {
         self.report.steps += 1;
         self.now += 1 + self.below(STEP_NANOS_MAX);
@@ -377,7 +377,7 @@ impl State {
         ready.max_by_key(|(_, entry)| entry.priority).map(|(number, _)| number)
     }
 
-    /// Who goes on when the one that ran cannot; time jumps if nobody can.
+    /// The next fiber when the running one cannot continue; time jumps if none can.
     fn choose_after_wait(&mut self) -> Option<usize> {
         self.expire();
         if self.highest().is_none() {
@@ -402,7 +402,7 @@ impl State {
         Some(ready[self.below(ready.len() as u64) as usize])
     }
 
-    /// Wakes those whose time is up.
+    /// Wakes those whose time limit has passed.
     fn expire(&mut self) {
         let now = self.now;
         for entry in &mut self.entries {

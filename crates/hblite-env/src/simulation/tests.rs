@@ -19,7 +19,7 @@ fn options(seed: u64) -> Options {
     Options { seed, policy, steps_max: 100_000, keeps_trace: false }
 }
 
-/// Two threads that read a counter under a lock and write it back under another turn of it.
+/// Two threads that read a counter under a lock and write it back under a separate acquisition.
 fn lost_update() -> u64 {
     let counter = Mutex::new(0);
     thread::scope(|scope| {

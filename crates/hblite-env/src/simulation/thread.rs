@@ -1,4 +1,4 @@
-//! Threads that are fibers inside of a simulation, and the standard library's outside.
+//! Threads that are fibers inside a simulation, and the standard library's outside.
 
 use std::io;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::scheduler::World;
 
-/// Inside of a simulation every machine has two cores.
+/// Inside a simulation every machine has two cores.
 const SIMULATED_CORES: NonZero<usize> = NonZero::new(2).expect("two is not zero");
 
 /// See `std::thread::Builder`.
@@ -158,9 +158,9 @@ pub fn scope<'env, T>(work: impl for<'scope> FnOnce(Scope<'scope, 'env>) -> T) -
         return std::thread::scope(|real| work(Scope { real: Some(real), lifetimes: PhantomData }));
     };
     let first = world.fiber_count();
-    // If this panics, the simulation ends before any of the scope's fibers goes on.
+    // If this panics, the simulation ends before any of the scope's fibers continues.
     let value = work(Scope { real: None, lifetimes: PhantomData });
-    // Those that others started meanwhile are not waited for.
+    // Threads that others started meanwhile are not waited for.
     for number in world.children_since(first) {
         world.join(number);
     }

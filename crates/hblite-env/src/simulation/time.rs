@@ -1,4 +1,4 @@
-//! Instants of virtual time inside of a simulation, and of real time outside.
+//! Instants of virtual time inside a simulation, and of real time outside.
 
 use std::ops::{Add, AddAssign, Sub};
 use std::sync::OnceLock;

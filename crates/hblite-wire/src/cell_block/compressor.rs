@@ -13,7 +13,7 @@ use hblite_model::{Error, Result};
 use crate::memory::Room;
 
 const PACKAGE: &str = "org.apache.hadoop.io.compress.";
-/// Plain bytes in one record of what is written.
+/// Plain bytes in one record of the output.
 const PIECE_SIZE: usize = 128 * 1024;
 
 /// How cell blocks are compressed.
@@ -54,7 +54,7 @@ impl Compressor {
     /// Compresses a block.
     ///
     /// # Errors
-    /// `DoNotRetryIo` if the compressor fails, which it does not in memory.
+    /// `DoNotRetryIo` if the compressor fails, which does not happen in memory.
     pub fn compress(self, block: &[u8]) -> Result<Vec<u8>> {
         let Some(codec) = self.stream_codec()? else {
             let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -68,11 +68,11 @@ impl Compressor {
         Ok(out)
     }
 
-    /// The plain bytes of a block, of which there may be `size_max_bytes`; `None` if `room` does
-    /// not have the memory for them.
+    /// The plain bytes of a block, at most `size_max_bytes`; `None` if `room` does not have the
+    /// memory for them.
     ///
     /// # Errors
-    /// `DoNotRetryIo` if the bytes are no such block, or there are more.
+    /// `DoNotRetryIo` if the bytes are not such a block, or there are more.
     pub fn decompress(
         self,
         block: &[u8],

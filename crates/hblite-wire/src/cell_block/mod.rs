@@ -1,4 +1,4 @@
-//! Cells beside messages.
+//! Cells outside messages.
 //!
 //! `KeyValueCodec` is cells back to back, without header or count:
 //!
@@ -20,7 +20,7 @@ const PACKAGE: &str = "org.apache.hadoop.hbase.codec.";
 const LENGTH_SIZE: usize = 4;
 const TAGS_LENGTH_SIZE: usize = 2;
 
-/// How cells lie in a block.
+/// The format of cells in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
     /// `KeyValueCodec`: without tags.
@@ -75,7 +75,7 @@ impl Codec {
     }
 }
 
-/// Reads the cells of a block one after the other.
+/// Reads the cells of a block one after another.
 #[derive(Debug, Clone)]
 pub struct CellReader<'a> {
     rest: &'a [u8],
@@ -87,10 +87,10 @@ impl<'a> CellReader<'a> {
         Self { rest: block }
     }
 
-    /// The next cell, which lies in the block.
+    /// The next cell, borrowed from the block.
     ///
     /// # Errors
-    /// `DoNotRetryIo` if there is none, or what there is is none.
+    /// `DoNotRetryIo` if there is no cell, or an invalid one.
     pub fn next_cell(&mut self) -> Result<CellRef<'a>> {
         let (cell, rest) = split_cell(self.rest).ok_or_else(|| {
             Error::do_not_retry("the cell block ends too early or has no cell where one should be")
@@ -99,7 +99,7 @@ impl<'a> CellReader<'a> {
         Ok(cell)
     }
 
-    /// Passes over cells.
+    /// Skips cells.
     ///
     /// # Errors
     /// As [`CellReader::next_cell`].

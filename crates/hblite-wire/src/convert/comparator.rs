@@ -11,7 +11,7 @@ use super::no_such;
 use crate::frame::decode;
 use crate::pb;
 
-/// Where Java has filters and comparators.
+/// The Java package of filters and comparators.
 pub(super) const PACKAGE: &str = "org.apache.hadoop.hbase.filter.";
 
 /// The operator with this number.
@@ -21,7 +21,7 @@ pub(super) fn compare_operator(number: i32) -> Result<CompareOperator> {
     operator.copied().ok_or_else(|| no_such("compare operator", number))
 }
 
-/// What Java says of a class that it cannot load.
+/// Java's error for a class that it cannot load.
 pub(super) fn class_not_found(name: &str) -> Error {
     Error::do_not_retry(format!("java.lang.ClassNotFoundException: {name}"))
 }
@@ -29,7 +29,7 @@ pub(super) fn class_not_found(name: &str) -> Error {
 /// The comparator in a message.
 ///
 /// # Errors
-/// `DoNotRetryIo` for an unknown class or bytes that are not of it; what its constructor refuses.
+/// `DoNotRetryIo` for an unknown class or invalid bytes; errors of its constructor.
 pub(super) fn comparator(message: &pb::Comparator) -> Result<Comparator> {
     let bytes = message.serialized_comparator.clone().unwrap_or_default();
     let simple = message.name.strip_prefix(PACKAGE).unwrap_or_default();

@@ -14,8 +14,8 @@ use crate::pb;
 /// The filter in a message.
 ///
 /// # Errors
-/// `DoNotRetryIo` for an unknown class, bytes that are not of it, too deep nesting, and what its
-/// constructor refuses.
+/// `DoNotRetryIo` for an unknown class, invalid bytes, or too deep nesting; errors of its
+/// constructor.
 pub fn filter(message: &pb::Filter) -> Result<Filter> {
     at_depth(message, 0).map_err(|error| match error.exception() {
         Exception::DoNotRetryIo => error,
@@ -53,7 +53,7 @@ fn list(bytes: Bytes, depth: usize) -> Result<Filter> {
         2 => ListOperator::MustPassOne,
         other => return Err(no_such("operator of a filter list", other)),
     };
-    // Before each is taken apart. What nested lists have in all is counted by the scan.
+    // Before each is parsed. The scan counts the total over nested lists.
     if message.filters.len() > Filter::COUNT_MAX {
         return Err(Filter::too_many());
     }
@@ -192,8 +192,8 @@ fn of_rows(simple: &str, bytes: &Bytes) -> Result<Option<Filter>> {
     }))
 }
 
-/// Masks travel raw (0 fixed, 1 free) or as Java has prepared them for itself: fixed is 0xff, and
-/// free is 2, or 0 of older clients.
+/// Masks are sent raw (0 fixed, 1 free) or as Java has prepared them: fixed is 0xff, and free is 2,
+/// or 0 from older clients.
 fn fuzzy_row(message: pb::FuzzyRowFilter) -> Result<Filter> {
     let free = if message.is_mask_v2.unwrap_or(false) { 2 } else { 0 };
     let keys = message.fuzzy_keys_data.into_iter().map(|pair| {

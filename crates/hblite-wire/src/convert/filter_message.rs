@@ -1,4 +1,4 @@
-//! Filters as messages: the way back from `filter`.
+//! Filters as messages: the inverse of `filter`.
 
 use bytes::Bytes;
 use hblite_model::Result;

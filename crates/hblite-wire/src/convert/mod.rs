@@ -2,15 +2,15 @@
 //!
 //! A server reads requests (`read`, `mutation`, `filter`, `comparator`) and writes answers
 //! (`result`). A client writes requests (`read_message`, `mutation_message`, `filter_message`) and
-//! reads answers (`response`). `tests/messages.rs` sends each way round.
+//! reads answers (`response`). `tests/messages.rs` tests both directions.
 //!
 //! - `names`: tables, regions, servers
 //! - `read`: gets and scans; `mutation`: writes and conditions
 //! - `filter`, `comparator`: by class name and serialized form
-//! - `result`: what a read gives
+//! - `result`: what a read returns
 //! - `schema`: descriptors of tables, families and namespaces
 //!
-//! What makes no sense is an error in HBase's words where it has some, and `DoNotRetryIo`.
+//! Invalid messages are `DoNotRetryIo` errors, with HBase's text if it has one.
 
 mod comparator;
 mod filter;
@@ -39,7 +39,7 @@ use hblite_model::{Error, Result, TimeRange};
 
 use crate::pb;
 
-/// The range of timestamps that a message says; open ends where it says nothing.
+/// The time range in a message; missing bounds are open.
 ///
 /// # Errors
 /// `IllegalArgument` as from [`TimeRange::new`].
@@ -64,7 +64,7 @@ fn attribute<'a>(attributes: &'a [pb::NameBytesPair], name: &str) -> Option<&'a 
     Some(found.value.as_deref().unwrap_or_default())
 }
 
-/// A number that Java has as an `int`, unless it is negative there.
+/// A nonnegative number that is an `int` in Java.
 fn natural(number: Option<u32>) -> Option<u32> {
     number.filter(|number| i32::try_from(*number).is_ok())
 }

@@ -16,7 +16,7 @@ use crate::pb::mutation_proto::column_value::QualifierValue;
 /// The write in a message, with its cells from the message or from the cell block.
 ///
 /// # Errors
-/// `DoNotRetryIo` for cells that are missing, of another row or malformed; `IllegalArgument` for
+/// `DoNotRetryIo` for cells that are missing, malformed or of another row; `IllegalArgument` for
 /// what HBase's constructors refuse.
 pub fn mutation(message: &pb::MutationProto, cells: &mut CellReader<'_>) -> Result<Mutation> {
     let kind = kind(message.mutate_type.unwrap_or(0))?;
@@ -48,16 +48,16 @@ pub fn mutation(message: &pb::MutationProto, cells: &mut CellReader<'_>) -> Resu
         .with_time_range(time_range(message.time_range.as_ref())?)
         .with_returned_results(returns_results);
     match kind {
-        // A server takes a put that has nothing to say, and does nothing.
+        // A server accepts an empty put, and does nothing.
         MutationKind::Put if mutation.cells().is_empty() => Ok(mutation),
         _ => mutation.check().map(|()| mutation),
     }
 }
 
-/// What the write in a message is, and how safe it is to be, without a look at its cells.
+/// The type and durability of the write in a message, without its cells.
 ///
 /// # Errors
-/// `DoNotRetryIo` for a kind that there is not.
+/// `DoNotRetryIo` for an unknown kind.
 pub fn kind_and_durability(message: &pb::MutationProto) -> Result<(MutationKind, Durability)> {
     let kind = kind(message.mutate_type.unwrap_or(0))?;
     Ok((kind, durability(message.durability.unwrap_or(0))))
@@ -97,7 +97,7 @@ fn push_cell(
         )));
     }
     check_type(kind, cell.type_code())?;
-    // Tags are the server's to give.
+    // Only the server sets tags.
     buffer.push(&cell.with_tags(b""));
     Ok(())
 }
@@ -155,10 +155,10 @@ fn push_value(
     Ok(())
 }
 
-/// The check in a message; its writes are still to be given.
+/// The check in a message; its writes are added later.
 ///
 /// # Errors
-/// As [`filter()`]; `DoNotRetryIo` if it is incomplete, or compares by another comparator than
+/// As [`filter()`]; `DoNotRetryIo` if it is incomplete, or uses a comparator other than
 /// `BinaryComparator`.
 pub fn condition(message: &pb::Condition) -> Result<CheckAndMutate> {
     let check = CheckAndMutate::new(&message.row).with_time_range(condition_time_range(message)?);
@@ -176,7 +176,7 @@ pub fn condition(message: &pb::Condition) -> Result<CheckAndMutate> {
     Ok(check.if_compares(family, qualifier, operator, comparator))
 }
 
-/// The range in which a condition looks.
+/// The time range of a condition.
 ///
 /// # Errors
 /// As [`time_range`].

@@ -1,4 +1,4 @@
-//! Writes, their conditions and whole batches as messages: the way back from `mutation`.
+//! Writes, their conditions and whole batches as messages: the inverse of `mutation`.
 
 use bytes::Bytes;
 use hblite_model::{
@@ -103,7 +103,7 @@ pub fn region_actions<'a>(
         atomic: Some(atomic),
         ..pb::RegionAction::default()
     };
-    // Cells are in the order of the messages, so the parts are made one after the other.
+    // Cells are in the order of the messages, so the parts are built one after another.
     let (mut single, mut parts) = (of_region(false), Vec::new());
     let mut atomic: Vec<(u32, &RowMutations)> = Vec::new();
     for (index, action) in actions {

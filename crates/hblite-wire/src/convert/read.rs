@@ -41,17 +41,16 @@ pub fn get(message: &pb::Get) -> Result<Get> {
     Ok(get)
 }
 
-/// What a scan's message says to the server and not to the region.
+/// The parts of a scan's message for the server, not for the region.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScanSettings {
-    /// Bytes in one answer, if the client has an opinion.
+    /// Bytes in one answer, if the client limits them.
     pub size_max_bytes: Option<u64>,
-    /// Where it saw the region before, if it goes on.
+    /// The read point, if the scan continues.
     pub read_point: Option<u64>,
-    /// Whether heartbeats say where the scan stands.
+    /// Whether heartbeats report the position of the scan.
     pub needs_cursor: bool,
-    /// Whether the scan ends with the first answer in which nothing more is to come: clients
-    /// before 2.0.
+    /// Whether the scan ends with the first answer after which nothing follows: clients before 2.0.
     pub is_small: bool,
 }
 
@@ -59,7 +58,7 @@ pub struct ScanSettings {
 ///
 /// # Errors
 /// As [`filter()`] and [`time_range`]; `IncompatibleFilter` for a batch with a filter of rows,
-/// `DoNotRetryIo` for rows that cannot be.
+/// `DoNotRetryIo` for invalid rows.
 pub fn scan(message: &pb::Scan) -> Result<(Scan, ScanSettings)> {
     let row = |row: &Option<Bytes>| row.clone().unwrap_or_default();
     let (start, stop) = (row(&message.start_row), row(&message.stop_row));

@@ -1,4 +1,4 @@
-//! Gets and scans as messages: the way back from `read`.
+//! Gets and scans as messages: the inverse of `read`.
 
 use bytes::Bytes;
 use hblite_model::{ColumnSelection, Get, Qualifiers, Result, Scan, TimeRange};
@@ -30,7 +30,7 @@ pub fn get_message(get: &Get) -> Result<pb::Get> {
     })
 }
 
-/// The scan as a message. The row limit is part of each request for rows and not of the scan.
+/// The scan as a message. The row limit is part of each request for rows, not of the scan.
 ///
 /// # Errors
 /// As [`filter_message()`].

@@ -1,4 +1,4 @@
-//! What a read gives: cells in a block beside the answer, or in the answer itself.
+//! The result of a read: cells in a block after the answer, or in the answer itself.
 
 use bytes::Bytes;
 use hblite_model::CellRef;
@@ -7,7 +7,7 @@ use crate::cell_block::Codec;
 use crate::memory::Room;
 use crate::pb;
 
-/// What a cell takes as a message beside its bytes: four buffers with their counts.
+/// The memory of a cell as a message in addition to its bytes: four buffers with their counts.
 const CELL_MESSAGE_OVERHEAD: usize = size_of::<pb::Cell>() + 4 * 32;
 
 /// A cell as a message, for clients without a codec.
@@ -24,11 +24,11 @@ pub fn cell(cell: &CellRef<'_>) -> pb::Cell {
     }
 }
 
-/// Collects the results of one answer. Cells are given one by one; [`ResultWriter::finish`] ends
-/// a result.
+/// Collects the results of one answer. Cells are added one by one; [`ResultWriter::finish`] ends a
+/// result.
 ///
-/// It takes no more memory than its [`Room`] has: a cell for which there is none, and every one
-/// behind it, is left out, and [`ResultWriter::is_out_of_memory`] says so.
+/// It takes no more memory than its [`Room`] has: a cell without memory, and every cell after it,
+/// is left out, which [`ResultWriter::is_out_of_memory`] reports.
 #[derive(Debug)]
 pub struct ResultWriter {
     codec: Option<Codec>,
@@ -38,15 +38,15 @@ pub struct ResultWriter {
     messages_bytes: usize,
     block: Vec<u8>,
     messages: Vec<pb::Cell>,
-    /// Cells and bytes of the result that is being given.
+    /// Cells and bytes of the current result.
     count: usize,
-    /// Where the result began in the block.
+    /// Where the current result began in the block.
     begin: usize,
     size_bytes: usize,
 }
 
 impl ResultWriter {
-    /// Cells go into a block of this codec, or into the messages.
+    /// Writes cells into a block of this codec, or into the messages.
     pub fn new(codec: Option<Codec>, room: Room) -> Self {
         Self {
             codec,
@@ -66,7 +66,7 @@ impl ResultWriter {
         self.is_out_of_memory
     }
 
-    /// Whether so many bytes of cells can be given without leaving one out.
+    /// Whether this many bytes of cells can be added without leaving one out.
     pub fn has_room_for(&mut self, bytes: usize) -> bool {
         let used = self.block.len() + self.messages_bytes;
         !self.is_out_of_memory && self.room.try_hold(used.saturating_add(bytes))
@@ -77,7 +77,7 @@ impl ResultWriter {
         self.messages_bytes
     }
 
-    /// Charges all memory in use, so that nothing of it counts as free.
+    /// Charges all memory in use, so that none of it counts as free.
     pub fn charge_all(&mut self) -> bool {
         self.room.try_charge(self.block.capacity() + self.messages_bytes)
     }
@@ -87,7 +87,7 @@ impl ResultWriter {
         self.codec.is_some()
     }
 
-    /// One more cell of the present result.
+    /// Adds a cell to the current result.
     #[inline]
     pub fn push(&mut self, one: &CellRef<'_>) {
         match self.codec {
@@ -119,24 +119,24 @@ impl ResultWriter {
         !self.is_out_of_memory
     }
 
-    /// Cells of the present result.
+    /// Cells of the current result.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Bytes of everything given so far.
+    /// Bytes of everything added so far.
     pub fn size_bytes(&self) -> usize {
         self.block.len() + self.size_bytes
     }
 
-    /// Forgets the cells of the present result.
+    /// Removes the cells of the current result.
     pub fn discard(&mut self) {
         self.block.truncate(self.begin);
         self.messages.clear();
         self.count = 0;
     }
 
-    /// Ends the present result. Its cells are in the message, or their number is.
+    /// Ends the current result. The message has its cells or their number.
     pub fn finish(&mut self) -> pb::Result {
         let count = i32::try_from(self.count).unwrap_or(i32::MAX);
         self.begin = self.block.len();
@@ -147,7 +147,7 @@ impl ResultWriter {
         pb::Result { cell: std::mem::take(&mut self.messages), ..pb::Result::default() }
     }
 
-    /// The block, and the room that it is in.
+    /// The block, and its room.
     pub fn into_block(self) -> (Vec<u8>, Room) {
         (self.block, self.room)
     }

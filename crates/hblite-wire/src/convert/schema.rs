@@ -8,7 +8,7 @@ use hblite_model::{ColumnFamilyDescriptor, Error, NamespaceDescriptor, Result, T
 use super::names::{table_name, table_name_from};
 use crate::pb;
 
-/// The attribute that tells hbase:meta from other tables; every schema on the wire has it.
+/// The attribute that distinguishes hbase:meta from other tables; every schema on the wire has it.
 const IS_META: &str = "IS_META";
 
 fn text(bytes: &Bytes) -> String {
@@ -69,7 +69,7 @@ pub fn family(family: &ColumnFamilyDescriptor) -> pb::ColumnFamilySchema {
     }
 }
 
-/// The family in a message. What it says nothing of has the default.
+/// The family in a message. Missing settings have their defaults.
 pub fn family_from(message: &pb::ColumnFamilySchema) -> ColumnFamilyDescriptor {
     let configuration = message.configuration.iter();
     let configuration = configuration.map(|pair| (pair.name.clone(), pair.value.clone()));

@@ -1,4 +1,4 @@
-//! Walks over the cells: prints, checks, counts.
+//! Iterates over the cells: prints, checks, counts.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::statistics::FileStatistics;
 use crate::hfile::Failure;
 use crate::hfile::text::{cell_text, value_text};
 
-/// What is known of the cells so far.
+/// What is known about the cells so far.
 pub(super) struct CellPrinter<'a> {
     arguments: &'a PrintArguments,
     path: &'a Path,

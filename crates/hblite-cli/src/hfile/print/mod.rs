@@ -1,7 +1,7 @@
-//! `hblite hfile print`: what is in a file, in the manner of HBase's `HFilePrettyPrinter`.
+//! `hblite hfile print`: prints the contents of a file like HBase's `HFilePrettyPrinter`.
 //!
-//! The output of each option is HBase's but for what only its block cache knows. Order: cells, meta
-//! data, block index, block headers, statistics, count.
+//! The output of each option is HBase's, except for what only its block cache knows. Order: cells,
+//! meta data, block index, block headers, statistics, count.
 
 mod cells;
 mod meta;
@@ -19,7 +19,7 @@ use hblite_model::bytes::from_string_binary;
 use super::{Failure, open};
 use cells::CellPrinter;
 
-/// Which files, and what of them.
+/// Which files, and what to print.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = AFTER_HELP)]
 pub(crate) struct PrintArguments {
@@ -50,7 +50,7 @@ pub(crate) struct PrintArguments {
     /// Checks the order of rows
     #[arg(short = 'k', long)]
     checkrow: bool,
-    /// Checks that all cells are of the family named by the file's directory
+    /// Checks that all cells belong to the family named by the file's directory
     #[arg(short = 'a', long)]
     checkfamily: bool,
     /// Reads this row only; \xHH is a byte
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &PrintArguments) -> Result<ExitCode, Failure> {
         None => &arguments.files,
     };
     for path in files {
-        // What was printed before an error is shown before it.
+        // Flushes what was printed before an error.
         let printed = arguments.print(&mut out, path);
         out.flush()?;
         if !printed? {
@@ -111,7 +111,7 @@ fn files_of_region(region: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 impl PrintArguments {
-    /// Whether the checks that were asked for found nothing.
+    /// Whether the requested checks found nothing.
     fn print(&self, out: &mut dyn Write, path: &Path) -> Result<bool, Failure> {
         if self.verbose {
             writeln!(out, "Scanning -> {}", path.display())?;

@@ -1,6 +1,6 @@
 //! Statistics of keys, values and rows.
 //!
-//! As HBase has it, a row counts once for the length of keys, by its last cell. HBase estimates the
+//! As in HBase, a row counts once for the length of keys, with its last cell. HBase estimates the
 //! quantiles of more than 1,028 values from a sample; here they are exact.
 
 use std::collections::BTreeMap;
@@ -9,10 +9,10 @@ use std::io::{self, Write};
 use hblite_model::CellRef;
 use hblite_model::bytes::to_string_binary;
 
-/// Bytes of the length in front of tags.
+/// Bytes of the length field before tags.
 const TAGS_LENGTH_SIZE: usize = 2;
 
-/// How often each value was there. Memory grows with different values, not with values.
+/// How often each value occurred. Memory grows with the number of distinct values.
 #[derive(Debug, Default)]
 struct Distribution {
     counts: BTreeMap<u64, u64>,
@@ -30,7 +30,7 @@ impl Distribution {
         sum / self.count as f64
     }
 
-    /// Of a sample, as HBase computes it.
+    /// Computed from a sample, as in HBase.
     fn standard_deviation(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
@@ -53,7 +53,7 @@ impl Distribution {
         self.counts.last_key_value().map_or(0.0, |(value, _)| *value as f64)
     }
 
-    /// Interpolates between the two values around the place of the quantile.
+    /// Interpolates between the two values around the position of the quantile.
     fn quantile(&self, quantile: f64) -> f64 {
         let place = quantile * (self.count + 1) as f64;
         if place < 1.0 {
@@ -80,7 +80,7 @@ impl Distribution {
     }
 }
 
-/// The row that is being read.
+/// The current row.
 #[derive(Debug)]
 struct OpenRow {
     row: Vec<u8>,
@@ -133,7 +133,7 @@ impl FileStatistics {
         }
     }
 
-    /// Prints what was added, which closes the last row.
+    /// Closes the last row and prints the statistics.
     pub(super) fn print(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let last = self.open.take();
         self.close(last);
