@@ -125,11 +125,16 @@ public final class HBliteServer implements AutoCloseable {
     return endpoint.url();
   }
 
-  /** What a client needs in its {@code hbase-site.xml}. */
+  /**
+   * What a client needs in its {@code hbase-site.xml}. HBase 3.0 asks the master by default, earlier
+   * releases ZooKeeper.
+   */
   public Map<String, String> settings() {
     return Map.of(
         "hbase.zookeeper.quorum", "127.0.0.1",
-        "hbase.zookeeper.property.clientPort", Integer.toString(zooKeeperPort()));
+        "hbase.zookeeper.property.clientPort", Integer.toString(zooKeeperPort()),
+        "hbase.masters", "127.0.0.1:" + rpcPort(),
+        "hbase.client.bootstrap.servers", "127.0.0.1:" + rpcPort());
   }
 
   /** Settings with which HBase's client connects to this server. */

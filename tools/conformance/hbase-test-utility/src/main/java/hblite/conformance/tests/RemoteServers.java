@@ -15,7 +15,6 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.client.Admin;
-import org.apache.hadoop.hbase.client.BalanceRequest;
 import org.apache.hadoop.hbase.master.HMaster;
 import org.apache.hadoop.hbase.master.MasterFileSystem;
 import org.apache.hadoop.hbase.master.cleaner.HFileCleaner;
@@ -83,9 +82,21 @@ public final class RemoteServers {
     doReturn(true).when(master).isInitialized();
     doAnswer(answer(Admin::getMaster)).when(master).getServerName();
     doAnswer(answer(Admin::getClusterMetrics)).when(master).getClusterMetrics();
-    BalanceRequest balance = BalanceRequest.defaultInstance();
-    doAnswer(answer(admin -> admin.balance(balance))).when(master).balance();
+    doAnswer(answer(RemoteServers::balance)).when(master).balance();
     return master;
+  }
+
+  /** Returns what a master's {@code balance()} does. HBase 2.4 has no {@code BalanceRequest}. */
+  private static Object balance(Admin admin) throws IOException {
+    try {
+      Class<?> type = Class.forName("org.apache.hadoop.hbase.client.BalanceRequest");
+      Object request = type.getMethod("defaultInstance").invoke(null);
+      return Admin.class.getMethod("balance", type).invoke(admin, request);
+    } catch (ClassNotFoundException e) {
+      return admin.balance();
+    } catch (ReflectiveOperationException e) {
+      throw new IOException("the balancer was not run", e);
+    }
   }
 
   /** The region servers that live, each in a thread that does nothing. */
