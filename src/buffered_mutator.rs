@@ -117,7 +117,7 @@ impl BufferedMutator {
         let count = writes.len();
         let actions: Vec<Action> = writes.into_iter().map(Action::Mutation).collect();
         let results = self.send(&actions);
-        debug_assert_eq!(results.len(), count, "a batch has a result per action");
+        assert_eq!(results.len(), count, "a batch has a result per action");
         let failed: Vec<FailedMutation> = actions
             .into_iter()
             .zip(results)

@@ -57,7 +57,8 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        self.activity.at_work.fetch_sub(1, Ordering::Relaxed);
+        let before = self.activity.at_work.fetch_sub(1, Ordering::Relaxed);
+        debug_assert!(before > 0, "each request at work was counted");
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use hblite_model::cell::key;
 
+use crate::invariants::ARE_CHECKED;
 use crate::region::Region;
 
 /// Something that a router routes to.
@@ -45,7 +46,11 @@ impl<R: KeyRange> Router<R> {
     /// A router over these regions, in any order.
     pub(crate) fn new(mut regions: Vec<Arc<R>>) -> Self {
         regions.sort_by(|left, right| left.start_key().cmp(right.start_key()));
-        let prefixes = regions.iter().map(|region| key::row_prefix(region.start_key())).collect();
+        let prefixes: Box<[u64]> =
+            regions.iter().map(|region| key::row_prefix(region.start_key())).collect();
+        if ARE_CHECKED {
+            assert!(prefixes.is_sorted(), "prefixes have the order of the start keys");
+        }
         Self { prefixes, regions: regions.into_boxed_slice() }
     }
 

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 use hblite_model::{CellBuffer, CellRef, Result};
 
 use super::Region;
+use crate::invariants::ARE_CHECKED;
 use crate::wal::WalEntry;
 
 /// Bytes of cells to collect. Smaller memstores collect a fraction of their capacity.
@@ -79,6 +80,10 @@ impl Replay {
     fn insert(&mut self) -> Result<()> {
         let last_id = std::mem::take(&mut self.last_id);
         let Some(region) = self.region.as_ref().filter(|_| last_id > 0) else { return Ok(()) };
+        if ARE_CHECKED {
+            let is_covered = |cell: CellRef<'_>| cell.sequence_id() <= last_id;
+            assert!(self.cells.iter().all(is_covered), "a flush up to {last_id} has these cells");
+        }
         // The position in the log decides last: of equal cells, the later one sorts first.
         let mut order: Vec<(u128, usize)> =
             self.cells.iter().map(|cell| rank(cell.row())).zip(0..).collect();

@@ -8,6 +8,7 @@
 
 use hblite_env::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::invariants::ARE_CHECKED;
 use crate::row_hash::row_hash;
 
 const LOCK_COUNT: usize = 512;
@@ -65,7 +66,12 @@ impl Chosen {
         for at in rows.map(index) {
             words[at / 64] |= 1 << (at % 64);
         }
-        Self(words)
+        let chosen = Self(words);
+        if ARE_CHECKED {
+            let ascend = chosen.indexes().is_sorted_by(|left, right| left < right);
+            assert!(ascend, "locks are taken in ascending order, each once");
+        }
+        chosen
     }
 
     /// The locks in ascending order.

@@ -154,6 +154,7 @@ impl Accounting {
     pub(super) fn take_removable(&mut self) -> Vec<u64> {
         let needed = self.closed.iter().position(|segment| !segment.regions.is_empty());
         let count = needed.unwrap_or(self.closed.len());
+        assert!(self.closed.iter().take(count).all(|segment| segment.regions.is_empty()));
         self.closed.drain(..count).map(|segment| segment.number).collect()
     }
 

@@ -105,7 +105,10 @@ impl SegmentHold<'_> {
 
 impl Drop for SegmentHold<'_> {
     fn drop(&mut self) {
-        self.wal.removal.lock().holds -= 1;
+        let mut removal = self.wal.removal.lock();
+        assert!(removal.holds > 0, "each hold ends once");
+        removal.holds -= 1;
+        drop(removal);
         // A failure is retried after the next flush.
         let _ = self.wal.remove_unneeded();
     }

@@ -451,6 +451,8 @@ impl Wal {
         if removable.is_empty() {
             return Ok(());
         }
+        let is_oldest_first = removable.is_sorted_by(|left, right| left < right);
+        assert!(is_oldest_first, "a crash between removals leaves no gap: {removable:?}");
         self.mark(Goal::Synced)
             .inspect_err(|_| self.syncer.accounting.lock().put_back(&removable))?;
         for (index, number) in removable.iter().enumerate() {

@@ -217,7 +217,8 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.queued_calls.fetch_sub(1, Ordering::AcqRel);
+        let before = self.0.queued_calls.fetch_sub(1, Ordering::AcqRel);
+        debug_assert!(before > 0, "each waiting call was counted");
     }
 }
 

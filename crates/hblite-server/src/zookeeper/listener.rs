@@ -76,7 +76,8 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.connection_count.fetch_sub(1, Ordering::Relaxed);
+        let before = self.0.connection_count.fetch_sub(1, Ordering::Relaxed);
+        debug_assert!(before > 0, "each connection was counted");
     }
 }
 
