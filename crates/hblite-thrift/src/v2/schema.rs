@@ -11,25 +11,14 @@ use super::convert::{durability, durability_number};
 use super::types::{TColumnFamilyDescriptor, TNamespaceDescriptor, TTableDescriptor, TTableName};
 use crate::protocol::wire::{List, Map};
 
-/// Numbers and names of enumerations; of a number that is not in the list the default is taken.
-type Names = (&'static str, &'static [(i32, &'static str)]);
-
-const BLOOM_TYPES: Names =
-    ("ROW", &[(0, "NONE"), (1, "ROW"), (2, "ROWCOL"), (3, "ROWPREFIX_FIXED_LENGTH")]);
-const COMPRESSIONS: Names = (
-    "NONE",
-    &[(0, "LZO"), (1, "GZ"), (2, "NONE"), (3, "SNAPPY"), (4, "LZ4"), (5, "BZIP2"), (6, "ZSTD")],
-);
-const ENCODINGS: Names =
-    ("NONE", &[(0, "NONE"), (2, "PREFIX"), (3, "DIFF"), (4, "FAST_DIFF"), (7, "ROW_INDEX_V1")]);
-const KEEP_DELETED: Names = ("FALSE", &[(0, "FALSE"), (1, "TRUE"), (2, "TTL")]);
-
-fn name_of(names: Names, number: i32) -> &'static str {
-    names.1.iter().find(|(known, _)| *known == number).map_or(names.0, |(_, name)| name)
+/// The name at this place of the list. HBase's Thrift numbers Bloom filters and the like in the
+/// order of their names; an unknown number means the default.
+fn name_at(names: &[&'static str], number: u64, default: &'static str) -> &'static str {
+    usize::try_from(number).ok().and_then(|at| names.get(at)).copied().unwrap_or(default)
 }
 
-fn number_of(names: Names, name: &str) -> Option<i32> {
-    names.1.iter().find(|(_, known)| *known == name).map(|(number, _)| *number)
+fn place_of(names: &[&str], name: &str) -> Option<i32> {
+    names.iter().zip(0..).find(|(known, _)| **known == name).map(|(_, place)| place)
 }
 
 fn text(bytes: &[u8]) -> Result<&str> {
@@ -102,14 +91,22 @@ pub(super) fn family(wanted: &TColumnFamilyDescriptor) -> Result<ColumnFamilyDes
     }
     let number = |number: Option<i32>| number.map(|number| number.to_string());
     let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string());
-    let named = |names, number: Option<i32>| number.map(|n| name_of(names, n).to_owned());
+    let named = |number: Option<i32>, name: fn(u64) -> &'static str| {
+        number.map(|number| name(u64::try_from(number).unwrap_or(u64::MAX)).to_owned())
+    };
+    let bloom = |number| name_at(BloomType::NAMES, number, BloomType::Row.name());
+    let keep = |number| name_at(KeepDeletedCells::NAMES, number, KeepDeletedCells::False.name());
+    // In Thrift these have the numbers that they have in files.
+    let compression = |number| Compression::from_number(number).unwrap_or(Compression::None).name();
+    let encoding =
+        |number| DataBlockEncoding::from_number(number).unwrap_or(DataBlockEncoding::None).name();
     let settings = [
         ("BLOCKSIZE", number(wanted.block_size)),
-        ("BLOOMFILTER", named(BLOOM_TYPES, wanted.bloom_filter_type)),
-        ("COMPRESSION", named(COMPRESSIONS, wanted.compression_type)),
+        ("BLOOMFILTER", named(wanted.bloom_filter_type, bloom)),
+        ("COMPRESSION", named(wanted.compression_type, compression)),
         ("DFS_REPLICATION", number(wanted.dfs_replication.map(i32::from))),
-        ("DATA_BLOCK_ENCODING", named(ENCODINGS, wanted.data_block_encoding)),
-        ("KEEP_DELETED_CELLS", named(KEEP_DELETED, wanted.keep_deleted_cells)),
+        ("DATA_BLOCK_ENCODING", named(wanted.data_block_encoding, encoding)),
+        ("KEEP_DELETED_CELLS", named(wanted.keep_deleted_cells, keep)),
         ("VERSIONS", number(wanted.max_versions)),
         ("MIN_VERSIONS", number(wanted.min_versions)),
         ("REPLICATION_SCOPE", number(wanted.scope)),
@@ -143,17 +140,11 @@ pub(super) fn to_family(family: &ColumnFamilyDescriptor) -> TColumnFamilyDescrip
         attributes: bytes_map(family.attributes()),
         configuration: text_map(settings),
         block_size: Some(clamped(family.block_size())),
-        bloom_filter_type: number_of(BLOOM_TYPES, BloomType::name(family.bloom())),
-        compression_type: number_of(COMPRESSIONS, Compression::name(family.compression())),
+        bloom_filter_type: place_of(BloomType::NAMES, family.bloom().name()),
+        compression_type: Some(family.compression().number().into()),
         dfs_replication: Some(replication.and_then(|number| number.parse().ok()).unwrap_or(0)),
-        data_block_encoding: number_of(
-            ENCODINGS,
-            DataBlockEncoding::name(family.data_block_encoding()),
-        ),
-        keep_deleted_cells: number_of(
-            KEEP_DELETED,
-            KeepDeletedCells::name(family.keep_deleted_cells()),
-        ),
+        data_block_encoding: Some(family.data_block_encoding().number().into()),
+        keep_deleted_cells: place_of(KeepDeletedCells::NAMES, family.keep_deleted_cells().name()),
         max_versions: Some(clamped(i64::from(family.versions()))),
         min_versions: Some(clamped(i64::from(family.min_versions()))),
         scope: Some(clamped(family.replication_scope())),
