@@ -16,7 +16,7 @@ use hblite_hfile::{
     ChecksumType, HFileReader, HFileScanner, HFileWriter, HFileWriterOptions, StoreFileInfo,
 };
 use hblite_model::{Cell, CellType, ErrorKind, Result};
-use support::{Golden, all};
+use support::{Golden, all, named};
 
 /// Bytes of the trailer, zero padding included.
 const TRAILER_SIZE: usize = 4096;
@@ -38,13 +38,6 @@ const FILES: [&str; 14] = [
     "comp-snappy-small",
     "comp-zstd-small",
 ];
-
-fn files() -> Vec<Golden> {
-    let files: Vec<Golden> =
-        all().into_iter().filter(|golden| FILES.contains(&golden.name.as_str())).collect();
-    assert_eq!(files.len(), FILES.len());
-    files
-}
 
 /// Opens `bytes` as a file and does everything that can be done with it; returns the cells of a
 /// forward scan.
@@ -89,7 +82,7 @@ fn check_error(golden: &Golden, error: &hblite_model::Error) {
 
 #[test]
 fn a_flipped_byte_is_noticed_or_harmless() {
-    for golden in files() {
+    for golden in named(&FILES) {
         let original = golden.scan();
         let blocks_end = golden.bytes.len() - TRAILER_SIZE;
         // The trailer ends with zeros that are never read.
@@ -110,7 +103,7 @@ fn a_flipped_byte_is_noticed_or_harmless() {
 
 #[test]
 fn a_cut_file_is_refused() {
-    for golden in files() {
+    for golden in named(&FILES) {
         let length = golden.bytes.len();
         let in_trailer = (length - TRAILER_SIZE..length).step_by(97);
         for cut in (0..length - TRAILER_SIZE).chain(in_trailer).chain([length - 1]) {

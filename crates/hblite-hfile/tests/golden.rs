@@ -18,7 +18,7 @@ use std::sync::Arc;
 use hblite_env::{FileSystem as _, MemFileSystem, StdFileSystem};
 use hblite_hfile::{BlockCache, HFileReader, HFileScanner};
 use hblite_model::{Cell, CellComparator};
-use support::{Golden, all, digest, open, write};
+use support::{Golden, all, digest, open, read_backwards, write};
 
 #[test]
 fn there_are_all_files() {
@@ -45,14 +45,7 @@ fn reverse_scans_give_the_same_cells_backwards() {
     for golden in all() {
         let forward = golden.scan();
         let mut scanner = HFileScanner::new(golden.reader());
-        let mut reverse = Vec::new();
-        let mut more = scanner.seek_last().unwrap();
-        while more {
-            reverse.push(scanner.current().unwrap().to_cell());
-            more = scanner.prev().unwrap();
-        }
-        reverse.reverse();
-        assert_eq!(reverse, forward, "{golden}");
+        assert_eq!(read_backwards(&mut scanner), forward, "{golden}");
         assert_eq!(scanner.stats().cells_read, forward.len() as u64, "{golden}");
         assert!(!scanner.prev().unwrap() && scanner.current().is_none(), "{golden}");
     }

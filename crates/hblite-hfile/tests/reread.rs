@@ -18,7 +18,7 @@ use std::sync::Arc;
 use hblite_env::StdFileSystem;
 use hblite_hfile::{BlockCache, BlockType, HFileReader, HFileScanner};
 use hblite_model::{Cell, ErrorKind, Result};
-use support::{Golden, all};
+use support::{Golden, all, named};
 
 const TRAILER_SIZE: u64 = 4096;
 
@@ -40,13 +40,6 @@ const FILES: [&str; 15] = [
     "comp-snappy-small",
     "comp-zstd-small",
 ];
-
-fn files() -> Vec<Golden> {
-    let files: Vec<Golden> =
-        all().into_iter().filter(|golden| FILES.contains(&golden.name.as_str())).collect();
-    assert_eq!(files.len(), FILES.len());
-    files
-}
 
 /// A copy of a recorded file on disk.
 struct Copy {
@@ -110,7 +103,7 @@ fn blocks(reader: &HFileReader) -> Vec<(u64, u64, BlockType)> {
 
 #[test]
 fn a_byte_that_flips_after_the_first_read_is_found_where_it_is() {
-    for golden in files() {
+    for golden in named(&FILES) {
         let (copy, original) = (Copy::of(&golden), golden.scan());
         for is_mapped in [false, true] {
             let reader = copy.open(is_mapped);
@@ -147,7 +140,7 @@ fn a_byte_that_flips_after_the_first_read_is_found_where_it_is() {
 
 #[test]
 fn cached_blocks_stay_what_they_were() {
-    for golden in files() {
+    for golden in named(&FILES) {
         let (copy, original) = (Copy::of(&golden), golden.scan());
         let reader = copy.open(false);
         assert_eq!(cells(HFileScanner::new(reader.clone())).unwrap(), original);
@@ -163,7 +156,7 @@ fn cached_blocks_stay_what_they_were() {
 
 #[test]
 fn a_file_that_is_cut_while_it_is_open_is_an_error() {
-    for golden in files() {
+    for golden in named(&FILES) {
         let copy = Copy::of(&golden);
         let reader = Arc::new(HFileReader::open(&StdFileSystem, &copy.path, None).unwrap());
         assert!(cells(HFileScanner::new(reader.clone())).is_ok());
@@ -183,7 +176,7 @@ fn a_file_that_is_cut_while_it_is_open_is_an_error() {
 
 #[test]
 fn a_file_that_was_replaced_or_removed_is_an_error() {
-    let files = files();
+    let files = named(&FILES);
     for (golden, other) in files.iter().zip(files.iter().skip(1)) {
         let copy = Copy::of(golden);
         for is_mapped in [false, true] {

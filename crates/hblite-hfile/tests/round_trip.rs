@@ -143,14 +143,7 @@ fn write(fs: &MemFileSystem, cells: &[Cell], options: &HFileWriterOptions) {
 fn check_positions(reader: &Arc<HFileReader>, cells: &[Cell]) {
     let comparator = reader.comparator();
     let mut scanner = HFileScanner::new(reader.clone());
-    let mut reverse = Vec::new();
-    let mut more = scanner.seek_last().unwrap();
-    while more {
-        reverse.push(scanner.current().unwrap().to_cell());
-        more = scanner.prev().unwrap();
-    }
-    reverse.reverse();
-    assert_eq!(reverse, cells);
+    assert_eq!(support::read_backwards(&mut scanner), cells);
     for key in support::keys_around(cells, 8) {
         let at = cells
             .partition_point(|cell| comparator.compare_keys(cell.as_ref().key(), &key).is_lt());

@@ -4,6 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod damaged_text;
+
+use damaged_text::{damage, damaged};
 use hblite_rowkey::{Design, ErrorKind};
 use proptest::prelude::*;
 
@@ -18,32 +21,7 @@ const DESIGNS: [&str; 8] = [
     "salt(16, name)|name:str(rest)",
 ];
 
-/// A design with characters replaced, removed, repeated, and others' parts spliced in.
-fn damaged(design: &str, damage: &[(usize, u8, char, usize)]) -> String {
-    let mut text: Vec<char> = design.chars().collect();
-    for (at, kind, character, other) in damage {
-        let at = at % text.len().max(1);
-        match kind % 5 {
-            _ if text.is_empty() => text.push(*character),
-            0 => text[at] = *character,
-            1 => drop(text.remove(at)),
-            2 => text.insert(at, *character),
-            3 => text.truncate(at),
-            _ => {
-                text.truncate(at);
-                let other = DESIGNS[other % DESIGNS.len()];
-                text.extend(other.chars().skip(at % other.len()));
-            }
-        }
-    }
-    text.into_iter().collect()
-}
-
-fn damage() -> impl Strategy<Value = Vec<(usize, u8, char, usize)>> {
-    let marks: Vec<char> = "|:(),\"\\x0914 *é\u{10ffff}".chars().collect();
-    let character = prop_oneof![proptest::sample::select(marks), any::<char>()];
-    proptest::collection::vec((any::<usize>(), any::<u8>(), character, any::<usize>()), 0..6)
-}
+const MARKS: &str = "|:(),\"\\x0914 *é\u{10ffff}";
 
 fn check(text: &str, key: &[u8]) {
     match Design::parse(text) {
@@ -79,10 +57,10 @@ proptest! {
     #[test]
     fn damaged_designs_are_designs_or_refused(
         design in 0..DESIGNS.len(),
-        damage in damage(),
+        damage in damage(MARKS),
         key: Vec<u8>,
     ) {
-        check(&damaged(DESIGNS[design], &damage), &key);
+        check(&damaged(DESIGNS[design], &damage, &DESIGNS), &key);
     }
 
     #[test]

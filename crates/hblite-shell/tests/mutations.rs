@@ -4,8 +4,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../../hblite-rowkey/tests/damaged_text/mod.rs"]
+mod damaged_text;
 mod support;
 
+use damaged_text::{damage, damaged};
 use hblite_shell::{Outcome, Shell, strip_prompt};
 use proptest::prelude::*;
 use support::Session;
@@ -27,44 +30,19 @@ const LINES: [&str; 14] = [
     "hbase:001:0> disable_all 't.*'",
 ];
 
-/// A line with characters replaced, removed, repeated, and others' parts spliced in.
-fn damaged(line: &str, damage: &[(usize, u8, char, usize)]) -> String {
-    let mut text: Vec<char> = line.chars().collect();
-    for (at, kind, character, other) in damage {
-        let at = at % text.len().max(1);
-        match kind % 5 {
-            _ if text.is_empty() => text.push(*character),
-            0 => text[at] = *character,
-            1 => drop(text.remove(at)),
-            2 => text.insert(at, *character),
-            3 => text.truncate(at),
-            _ => {
-                text.truncate(at);
-                let other = LINES[other % LINES.len()];
-                text.extend(other.chars().skip(at % other.len()));
-            }
-        }
-    }
-    text.into_iter().collect()
-}
-
-fn damage() -> impl Strategy<Value = Vec<(usize, u8, char, usize)>> {
-    let marks: Vec<char> = "'\"\\{}[]()=>,.;:#x0 \n‘’“é".chars().collect();
-    let character = prop_oneof![proptest::sample::select(marks), any::<char>()];
-    proptest::collection::vec((any::<usize>(), any::<u8>(), character, any::<usize>()), 0..6)
-}
+const MARKS: &str = "'\"\\{}[]()=>,.;:#x0 \n‘’“é";
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn damaged_lines_are_run_or_refused(
-        lines in proptest::collection::vec((0..LINES.len(), damage()), 1..4),
+        lines in proptest::collection::vec((0..LINES.len(), damage(MARKS)), 1..4),
     ) {
         let mut session = Session::new(1_000, 10);
         prop_assert_eq!(session.run(LINES[0]).0, Outcome::Done);
         for (line, damage) in lines {
-            let line = damaged(LINES[line], &damage);
+            let line = damaged(LINES[line], &damage, &LINES);
             let source = strip_prompt(&line, "").to_owned();
             let (outcome, _) = session.run(&source);
             prop_assert_eq!(outcome == Outcome::Incomplete, !Shell::is_complete(&source));

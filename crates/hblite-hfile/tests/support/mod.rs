@@ -39,6 +39,26 @@ pub(crate) fn all() -> Vec<Golden> {
     paths.iter().map(|path| Golden::load(path)).collect()
 }
 
+/// The recorded files with these names.
+pub(crate) fn named(names: &[&str]) -> Vec<Golden> {
+    let is_wanted = |golden: &Golden| names.contains(&golden.name.as_str());
+    let files: Vec<Golden> = all().into_iter().filter(is_wanted).collect();
+    assert_eq!(files.len(), names.len());
+    files
+}
+
+/// All cells in the order of the file, read from the last to the first.
+pub(crate) fn read_backwards(scanner: &mut HFileScanner) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let mut more = scanner.seek_last().unwrap();
+    while more {
+        cells.push(scanner.current().unwrap().to_cell());
+        more = scanner.prev().unwrap();
+    }
+    cells.reverse();
+    cells
+}
+
 /// Files below `folder` that are or should be HFiles, sorted.
 pub(crate) fn hfiles_below(folder: &Path) -> Vec<PathBuf> {
     const OTHERS: [&str; 4] = ["json", "txt", "md", "crc"];
