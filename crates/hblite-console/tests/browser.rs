@@ -8,18 +8,15 @@
 #[path = "../../hblite-hotspot/tests/driver/mod.rs"]
 mod driver;
 
-use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use driver::Browser;
+use driver::{Browser, Done, Wanted, expect};
 use hblite::{ColumnFamilyDescriptor, Get, ManualClock, Options, Put, TableDescriptor};
 use hblite_console::{Console, ConsoleOptions, Target};
 use hblite_server::{ServerOptions, TestServer};
 use serde_json::{Value, json};
-
-type Done<T = ()> = Result<T, Box<dyn Error>>;
 
 const MARKUP: &str = "<script>alert(1)</script><img src=x onerror=alert(2)><b>bold</b>";
 const WIDTHS: [(u32, &str); 2] = [(1400, "wide"), (400, "narrow")];
@@ -32,14 +29,11 @@ const UP: &str = "\u{E013}";
 const START_MS: i64 = 1_767_225_600_000;
 
 fn main() -> Done {
-    let Some(driver) = std::env::var_os("HBLITE_CHROMEDRIVER") else {
-        println!("SKIPPED: HBLITE_CHROMEDRIVER names no chromedriver (tools/console-browser/run)");
-        return Ok(());
-    };
-    let screenshots = std::env::var_os("HBLITE_SCREENSHOTS").map(PathBuf::from);
+    let Some(wanted) = Wanted::from_environment("tools/console-browser/run") else { return Ok(()) };
+    let screenshots = wanted.screenshots.as_deref();
     let shown = Shown::start()?;
-    let browser = Browser::start(Path::new(&driver))?;
-    every_page_fits_and_complains_of_nothing(&browser, &shown, screenshots.as_deref())?;
+    let browser = Browser::start(&wanted.driver)?;
+    every_page_fits_and_complains_of_nothing(&browser, &shown, screenshots)?;
     markup_is_shown_and_not_interpreted(&browser, &shown)?;
     tables_are_sorted_by_keys(&browser, &shown)?;
     rows_are_found_by_the_form(&browser, &shown)?;
@@ -165,7 +159,7 @@ fn every_page_fits_and_complains_of_nothing(
                 let wide = browser.ask("return document.documentElement.scrollWidth")?;
                 let fits = wide.as_u64() <= Some(u64::from(width));
                 expect(fits, &format!("{name} at {width} px is {wide} px wide"))?;
-                complains_of_nothing(browser, name)?;
+                browser.complains_of_nothing(name)?;
                 if let Some(dir) = screenshots {
                     std::fs::create_dir_all(dir)?;
                     let file = dir.join(format!("{name}-{size}-{theme}.png"));
@@ -175,11 +169,6 @@ fn every_page_fits_and_complains_of_nothing(
         }
     }
     browser.resize(1400, 1000)
-}
-
-fn complains_of_nothing(browser: &Browser, name: &str) -> Done {
-    let problems = browser.problems()?;
-    expect(problems.is_empty(), &format!("{name}: the browser complains: {problems:?}"))
 }
 
 fn markup_is_shown_and_not_interpreted(browser: &Browser, shown: &Shown) -> Done {
@@ -232,7 +221,7 @@ fn rows_are_found_by_the_form(browser: &Browser, shown: &Shown) -> Done {
     expect(row == json!("mona"), &format!("the row is {row}"))?;
     let number = browser.ask("return document.querySelector('tbody').textContent")?;
     expect(number.to_string().contains("1164"), &format!("a number is decoded: {number}"))?;
-    complains_of_nothing(browser, "rows")
+    browser.complains_of_nothing("rows")
 }
 
 fn the_map_is_walked_through_and_zoomed_by_keys(browser: &Browser, shown: &Shown) -> Done {
@@ -270,7 +259,7 @@ fn the_map_is_walked_through_and_zoomed_by_keys(browser: &Browser, shown: &Shown
     browser.wait_for("document.querySelector('pre.advice, main .error') !== null")?;
     let advice = browser.ask("return document.querySelector('pre.advice')?.textContent ?? ''")?;
     expect(advice.to_string().contains("Proposed key"), &format!("the advice is: {advice}"))?;
-    complains_of_nothing(browser, "heat")
+    browser.complains_of_nothing("heat")
 }
 
 fn commands_run_with_the_token_only(browser: &Browser, shown: &Shown) -> Done {
@@ -282,7 +271,7 @@ fn commands_run_with_the_token_only(browser: &Browser, shown: &Shown) -> Done {
     browser.key(UP)?;
     let recalled = browser.ask("return document.querySelector('textarea').value")?;
     expect(recalled == json!("get 'empty', 'r'"), &format!("{recalled} was recalled"))?;
-    complains_of_nothing(browser, "prompt")?;
+    browser.complains_of_nothing("prompt")?;
     browser.ask("sessionStorage.removeItem('token')")?;
     shown.open(browser, "prompt", "#/prompt")?;
     run(browser, "disable 'empty'")?;
@@ -300,8 +289,4 @@ fn run(browser: &Browser, command: &str) -> Done {
     browser.key(ENTER)?;
     browser.wait_for("document.querySelector('.terminal pre:last-child') !== null")?;
     browser.wait_for("!document.querySelector('.entry .main').disabled")
-}
-
-fn expect(holds: bool, otherwise: &str) -> Done {
-    if holds { Ok(()) } else { Err(otherwise.to_owned().into()) }
 }

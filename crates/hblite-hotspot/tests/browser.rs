@@ -7,28 +7,24 @@
 #[allow(dead_code, reason = "the test of the console uses the rest")]
 mod driver;
 
-use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use driver::Browser;
+use driver::{Browser, Done, Wanted, expect};
 use hblite_hotspot::report::page;
 use hblite_hotspot::result::{Counts, Region, RunResult, Spread, WindowCounts};
 use hblite_hotspot::run::{RunOptions, Stream, run};
 use hblite_hotspot::study::{Candidate, Study};
 use serde_json::json;
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
-
 /// A report of this many regions and windows must open in `OPEN_MS_MAX`.
 const LARGE: usize = 1000;
 const OPEN_MS_MAX: u64 = 2000;
 
 fn main() -> Done {
-    let Some(driver) = std::env::var_os("HBLITE_CHROMEDRIVER") else {
-        println!("SKIPPED: HBLITE_CHROMEDRIVER names no chromedriver (tools/heat-map-browser/run)");
+    let Some(wanted) = Wanted::from_environment("tools/heat-map-browser/run") else {
         return Ok(());
     };
-    let screenshots = std::env::var_os("HBLITE_SCREENSHOTS").map(PathBuf::from);
+    let screenshots = wanted.screenshots.as_deref();
     let dir = tempfile::tempdir()?;
     let designs = ["timestamp-lead", "bucketed", "host-lead"];
     let small: Vec<RunResult> = designs.into_iter().map(small_result).collect::<Result<_, _>>()?;
@@ -37,12 +33,12 @@ fn main() -> Done {
     std::fs::write(&small_file, page(&small))?;
     std::fs::write(&large_file, page(&large))?;
 
-    let browser = Browser::start(Path::new(&driver))?;
+    let browser = Browser::start(&wanted.driver)?;
     opens_fast_and_alone(&browser, &large_file)?;
     shows_what_was_counted(&browser, &small_file, &small)?;
     can_be_walked_through_by_keys(&browser)?;
     zooms(&browser)?;
-    follows_the_theme(&browser, screenshots.as_deref())?;
+    follows_the_theme(&browser, screenshots)?;
     println!("the report was looked at in a browser: all as expected");
     Ok(())
 }
@@ -87,12 +83,7 @@ fn opens_fast_and_alone(browser: &Browser, file: &Path) -> Done {
     expect(first_ms < OPEN_MS_MAX, &format!("{first_ms} ms is too long"))?;
     let loaded = browser.ask("return performance.getEntriesByType('resource').length")?;
     expect(loaded == json!(0), &format!("the page loads {loaded} files"))?;
-    complains_of_nothing(browser)
-}
-
-fn complains_of_nothing(browser: &Browser) -> Done {
-    let problems = browser.problems()?;
-    expect(problems.is_empty(), &format!("the browser complains: {problems:?}"))
+    browser.complains_of_nothing("report")
 }
 
 fn shows_what_was_counted(browser: &Browser, file: &Path, results: &[RunResult]) -> Done {
@@ -127,7 +118,7 @@ fn shows_what_was_counted(browser: &Browser, file: &Path, results: &[RunResult])
     browser.wait_for("document.documentElement.dataset.drawn === 'bucketed writes'")?;
     let label = browser.ask("return canvas.getAttribute('aria-label')")?.to_string();
     expect(label.contains("bucketed"), &format!("the label stays behind: {label}"))?;
-    complains_of_nothing(browser)
+    browser.complains_of_nothing("report")
 }
 
 fn can_be_walked_through_by_keys(browser: &Browser) -> Done {
@@ -170,8 +161,4 @@ fn follows_the_theme(browser: &Browser, screenshots: Option<&Path>) -> Done {
         }
     }
     expect(grounds[0] != grounds[1], &format!("both themes have the ground {}", grounds[0]))
-}
-
-fn expect(holds: bool, otherwise: &str) -> Done {
-    if holds { Ok(()) } else { Err(otherwise.to_owned().into()) }
 }

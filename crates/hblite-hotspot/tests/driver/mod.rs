@@ -2,14 +2,38 @@
 
 use std::error::Error;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+pub(crate) type Done<T = ()> = Result<T, Box<dyn Error>>;
+
+/// What a run in a browser needs from the environment.
+pub(crate) struct Wanted {
+    pub(crate) driver: PathBuf,
+    /// Where screenshots go; `None` for no screenshots.
+    pub(crate) screenshots: Option<PathBuf>,
+}
+
+impl Wanted {
+    /// `None`, and a line that says so, if `HBLITE_CHROMEDRIVER` is not set; `tool` sets it.
+    pub(crate) fn from_environment(tool: &str) -> Option<Self> {
+        let Some(driver) = std::env::var_os("HBLITE_CHROMEDRIVER") else {
+            println!("SKIPPED: HBLITE_CHROMEDRIVER names no chromedriver ({tool})");
+            return None;
+        };
+        let screenshots = std::env::var_os("HBLITE_SCREENSHOTS").map(PathBuf::from);
+        Some(Self { driver: driver.into(), screenshots })
+    }
+}
+
+/// Fails with these words unless something holds.
+pub(crate) fn expect(holds: bool, otherwise: &str) -> Done {
+    if holds { Ok(()) } else { Err(otherwise.to_owned().into()) }
+}
 
 /// A browser, which ends with this value.
 pub(crate) struct Browser {
@@ -27,6 +51,12 @@ impl Drop for Browser {
 }
 
 impl Browser {
+    /// Fails if the console of the browser has errors or warnings since the last look.
+    pub(crate) fn complains_of_nothing(&self, page: &str) -> Done {
+        let problems = self.problems()?;
+        expect(problems.is_empty(), &format!("{page}: the browser complains: {problems:?}"))
+    }
+
     /// Starts a chromedriver on a free port, and a browser without a window.
     pub(crate) fn start(driver: &Path) -> Done<Self> {
         let mut driver = Command::new(driver).arg("--port=0").stdout(Stdio::piped()).spawn()?;
