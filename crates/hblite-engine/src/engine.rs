@@ -299,6 +299,7 @@ fn forget_flushed(
             // The damage that was skipped disappears with its file.
             Some(region) if !recovery.salvaged.is_empty() => {
                 region.flush()?;
+                region.request_compaction();
             }
             Some(_) => {}
         }
@@ -358,7 +359,9 @@ fn region_status(region: &Region) -> RegionStatus {
 
 /// Regions and files.
 impl Engine {
-    /// Writes memory to files.
+    /// Writes memory to files. The flush of a region has it compacted if it then has too many
+    /// files. The flush of a table leaves its files as they are, as in HBase, where a procedure
+    /// does it, unless there are so many that reading them would become expensive.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `UnknownRegion`, `NoSuchColumnFamily`; `Io` if a file
@@ -370,13 +373,16 @@ impl Engine {
             RequestTarget::Table(table) => self.catalog.enabled_regions(table)?,
             RequestTarget::Region(region) => vec![self.catalog.known_region(region)?],
         };
+        let is_of_table = matches!(request.target(), RequestTarget::Table(_));
         for region in regions {
             match request.family() {
                 Some(family) => region.flush_family(family)?,
                 None => region.flush()?,
             };
+            if !is_of_table || region.is_crowded() {
+                region.request_compaction();
+            }
         }
-        let is_of_table = matches!(request.target(), RequestTarget::Table(_));
         if is_of_table && request.family().is_none() {
             release_log(&self.context, &self.catalog)?;
         }

@@ -83,7 +83,9 @@ impl Procedures<'_> {
             self.meta.write(&mutations)
         });
         committed.inspect_err(|_| discard(&regions))?;
-        self.publish(table, Some(entry.with_state(TableState::Enabled, regions)));
+        self.publish(table, Some(entry.with_state(TableState::Enabled, regions.clone())));
+        // Flushes of the table left its files to this moment.
+        regions.iter().for_each(|region| region.request_compaction());
         Ok(())
     }
 }

@@ -201,8 +201,18 @@ impl Failed {
     }
 }
 
+/// Flushes a region, which may then have enough files for a compaction. Returns whether there was
+/// anything to flush.
+fn flush_region(region: &Region) -> Result<bool> {
+    let has_flushed = region.flush()?;
+    if has_flushed {
+        region.request_compaction();
+    }
+    Ok(has_flushed)
+}
+
 fn flush(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
-    region.flush()?;
+    flush_region(region)?;
     if catalog.procedures().is_split_due(region) {
         context.chores.compact(region.info().encoded_name());
     }
@@ -215,7 +225,7 @@ fn free_memory(context: &EngineContext, catalog: &Catalog) -> Result<()> {
     while context.is_memory_short() {
         let regions = catalog.all_regions();
         let largest = regions.iter().max_by_key(|region| region.memstore_size_bytes());
-        if !largest.map_or(Ok(false), |region| region.flush())? {
+        if !largest.map_or(Ok(false), |region| flush_region(region))? {
             break;
         }
     }
@@ -229,13 +239,13 @@ pub(crate) fn release_log(context: &EngineContext, catalog: &Catalog) -> Result<
     if context.wal.segment_count() > 1 {
         for region in catalog.all_regions() {
             if region.info().table().is_system() {
-                region.flush()?;
+                flush_region(&region)?;
             }
         }
     }
     for name in context.wal.regions_to_flush() {
         if let Some(region) = catalog.region(&name) {
-            region.flush()?;
+            flush_region(&region)?;
         }
     }
     Ok(())

@@ -55,8 +55,14 @@ impl Region {
         Ok(has_compacted)
     }
 
+    /// Whether a store has so many files (`hbase.hstore.blockingStoreFiles`) that it is compacted
+    /// after any flush.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.stores.iter().any(|store| store.is_crowded())
+    }
+
     /// Notifies the compactor if one of the stores has enough files.
-    pub(super) fn request_compaction(&self) {
+    pub(crate) fn request_compaction(&self) {
         if self.settings.is_compaction_enabled
             && self.stores.iter().any(|store| store.needs_compaction())
         {

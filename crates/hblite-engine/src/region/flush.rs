@@ -36,7 +36,8 @@ struct PreparedFlush {
 }
 
 impl Region {
-    /// Writes memory to files. Returns whether there was anything to write.
+    /// Writes memory to files. Returns whether there was anything to write. The caller decides
+    /// whether to ask for a compaction.
     ///
     /// # Errors
     /// `Io`: the cells stay in memory and in the log.
@@ -71,8 +72,11 @@ impl Region {
     ///
     /// # Errors
     /// As [`Region::flush`].
-    pub(super) fn flush_replayed(&self, replayed_id: u64) -> Result<bool> {
-        self.flush_with_id(|| replayed_id, None)
+    pub(super) fn flush_replayed(&self, replayed_id: u64) -> Result<()> {
+        if self.flush_with_id(|| replayed_id, None)? {
+            self.request_compaction();
+        }
+        Ok(())
     }
 
     /// Flushes all families, or one.
@@ -178,7 +182,6 @@ impl Region {
         }
         if has_cells {
             self.load.flushes(1);
-            self.request_compaction();
         }
         Ok(has_cells)
     }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use hblite_env::{Clock, Env, FileSystem, ManualClock, MemFileSystem};
-use hblite_model::{ColumnFamilyDescriptor, CompactRequest, Put, TableDescriptor};
+use hblite_model::{ColumnFamilyDescriptor, CompactRequest, FlushRequest, Put, TableDescriptor};
 
 use super::{DIR, env, name, options, rows, starts, table};
 use crate::store::CompactionTrigger;
@@ -131,4 +132,57 @@ fn stores_are_compacted_when_their_time_has_come() {
     // Nothing would change: one file, and no cell has expired.
     assert_eq!(round(8), (false, 1, 2));
     assert_eq!(round(8), (true, 1, 0));
+}
+
+fn file_count(engine: &Arc<Engine>, table: &str) -> usize {
+    let regions = engine.status().unwrap().regions;
+    regions
+        .iter()
+        .filter(|one| *one.region.table() == name(table))
+        .map(|r| r.store_file_count)
+        .sum()
+}
+
+/// HBase flushes a table by a procedure, which asks for no compaction, and a region by a call that
+/// does. Opening a region does, too.
+#[test]
+fn the_flush_of_a_region_has_it_compacted_and_that_of_a_table_does_not() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = Engine::open(env(fs), Path::new(DIR), EngineOptions::default()).unwrap();
+    let region = |table: &str| {
+        let infos = engine.catalog().region_infos(&name(table));
+        FlushRequest::region(infos[0].encoded_name())
+    };
+    // The compactor takes requests in order: when this one is done, earlier ones are.
+    let has_at_most = |table: &str, files: usize| {
+        let until = Instant::now() + Duration::from_secs(60);
+        while file_count(&engine, table) > files {
+            assert!(Instant::now() < until, "{table} has {} files", file_count(&engine, table));
+            std::thread::yield_now();
+        }
+    };
+    for table_name in ["t", "u"] {
+        engine.procedures().create_table(&table(table_name, &["f"]), &[]).unwrap();
+    }
+    let flush = |table: &str, row: &str, request: FlushRequest| {
+        super::put(&engine, table, row).unwrap();
+        engine.flush(request).unwrap();
+    };
+    for row in ["a", "b", "c"] {
+        flush("t", row, FlushRequest::table(name("t")));
+    }
+    for row in ["a", "b", "c"] {
+        flush("u", row, region("u"));
+    }
+    has_at_most("u", 1);
+    assert_eq!(file_count(&engine, "t"), 3);
+
+    engine.procedures().disable_table(&name("t")).unwrap();
+    engine.procedures().enable_table(&name("t")).unwrap();
+    has_at_most("t", 1);
+    // So many that each read would suffer are compacted whoever flushed.
+    for row in 0..EngineOptions::default().blocking_store_files {
+        flush("t", &row.to_string(), FlushRequest::table(name("t")));
+    }
+    has_at_most("t", 2);
 }

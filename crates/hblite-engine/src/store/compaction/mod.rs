@@ -86,6 +86,11 @@ impl Store {
         Ok(true)
     }
 
+    /// Whether there are so many files that compactions are urgent.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.files().len() >= self.compaction_settings.rules.blocking_files
+    }
+
     /// Whether a compaction would have something to do; checked before one is queued.
     pub(crate) fn needs_compaction(&self) -> bool {
         self.choose(&self.files(), CompactionTrigger::Background).is_some()
