@@ -101,7 +101,10 @@ pub fn compare_versions(left: &[u8], right: &[u8]) -> Ordering {
         .then_with(|| key::type_code(right).cmp(&key::type_code(left)))
 }
 
-/// Compares two rows of hbase:meta: table, start key, then the rest, each as bytes.
+/// Compares two rows of hbase:meta: table, start key, then the region's id, each as bytes.
+///
+/// No row has a single comma, but a scan may start at one, such as `t,`. HBase takes the whole row
+/// for its id then, so `t,` comes after `t,,1` and a scan that starts there misses the region.
 fn compare_meta_rows(left: &[u8], right: &[u8]) -> Ordering {
     let (left_table, left_rest) = split_at_comma(left, |row| row.iter().position(|b| *b == b','));
     let (right_table, right_rest) =
@@ -116,7 +119,7 @@ fn compare_meta_rows(left: &[u8], right: &[u8]) -> Ordering {
     let last = |row: &[u8]| row.iter().rposition(|b| *b == b',');
     let (left_start, left_id) = split_at_comma(left_rest, last);
     let (right_start, right_id) = split_at_comma(right_rest, last);
-    left_start.cmp(right_start).then_with(|| left_id.cmp(&right_id))
+    left_start.cmp(right_start).then_with(|| left_id.unwrap_or(left).cmp(right_id.unwrap_or(right)))
 }
 
 /// The parts before and after the comma that `find` locates.
@@ -169,8 +172,8 @@ mod tests {
 
     #[test]
     fn meta_rows_are_compared_part_by_part() {
-        let ascending: [&[u8]; 7] =
-            [b"t", b"t,,1", b"t,!,1", b"t,a,1", b"t,a,2", b"t,a\x01,1", b"t!,,1"];
+        let ascending: [&[u8]; 9] =
+            [b"t", b"t,,1", b"t,", b"t,!,1", b"t,a,1", b"t,a,2", b"t,a", b"t,a\x01,1", b"t!,,1"];
         for (i, left) in ascending.iter().enumerate() {
             for (j, right) in ascending.iter().enumerate() {
                 assert_eq!(CellComparator::Meta.compare_rows(left, right), i.cmp(&j));
