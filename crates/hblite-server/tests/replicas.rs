@@ -133,3 +133,22 @@ fn hbase_meta_follows_the_setting_and_the_state_of_the_table() {
     alter("1").unwrap();
     assert_eq!(states(), expected(&["state"], "OPEN"));
 }
+
+/// HBase counts no regions of a disabled table: an `alter` of it reports that all are updated.
+#[test]
+fn the_status_of_the_cluster_counts_replicas_of_enabled_tables() {
+    let (server, _) = start();
+    let counts = || {
+        let request = pb::GetClusterStatusRequest { options: Vec::new() };
+        let answer =
+            Client::java(server.ports().master, "MasterService").call("GetClusterStatus", &request);
+        let status = answer.decode::<pb::GetClusterStatusResponse>().cluster_status;
+        let mut tables = status.table_region_states_count.into_iter();
+        let table = tables.find(|table| table.table_name.qualifier == "t").unwrap();
+        let counts = table.region_states_count;
+        (counts.open_regions, counts.closed_regions, counts.total_regions)
+    };
+    assert_eq!(counts(), (6, 0, 6));
+    server.connection().admin().disable_table("t").unwrap();
+    assert_eq!(counts(), (0, 0, 0));
+}

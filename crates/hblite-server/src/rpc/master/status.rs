@@ -152,12 +152,16 @@ pub(super) fn major_compacted_at(region: &RegionHandle) -> u64 {
     region.major_compacted_at_ms().and_then(|time| u64::try_from(time).ok()).unwrap_or(0)
 }
 
+/// How many regions of each table are in which state. As in HBase, a disabled table counts as
+/// having none, so that an `alter` of it has nothing to wait for.
 fn table_regions(cluster: &Cluster) -> Result<Vec<pb::TableRegionStatesCount>> {
     let mut counts = Vec::new();
     for table in cluster.engine.catalog().list_tables(SystemTables::Include) {
-        let regions = cluster.engine.catalog().region_infos(table.name());
-        let is_enabled = cluster.engine.catalog().table_state(table.name())? == TableState::Enabled;
-        let closed = |region: &&RegionInfo| !is_enabled || cluster.place_of(region).is_closed;
+        let mut regions = cluster.engine.catalog().region_infos(table.name());
+        if cluster.engine.catalog().table_state(table.name())? != TableState::Enabled {
+            regions.clear();
+        }
+        let closed = |region: &&RegionInfo| cluster.place_of(region).is_closed;
         let replicas = usize::from(table.region_replication());
         let count = |regions: usize| u32::try_from(regions * replicas).unwrap_or(u32::MAX);
         let closed = regions.iter().filter(closed).count();
