@@ -123,6 +123,7 @@ public final class Transcripts {
       {":0x[0-9a-f]+>", ">"},
       {"(?m)^\\d+\\.\\d+\\.\\d+[\\w-]*, .*$", "VERSION"},
       {"(?m)\\|[ 0-9]+\\|[ 0-9]+\\|[ 0-9.]+\\|$", "| N | N | N |"},
+      {"(column=info:(?:seqnumDuringOpen|serverstartcode)(?:_\\d{4})?, .*value=)\\\\x.*", "$1BYTES"},
       {"--+", "-"},
       {"  +", " "},
       {"(?m)^ .*?(numberOfOnlineRegions=\\d+, ).*?(numberOfStores=\\d+),.*$", " $1$2"},
