@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.runner.Description;
 import org.junit.runner.JUnitCore;
 import org.junit.runner.Request;
@@ -24,6 +25,7 @@ public final class Run extends RunListener {
 
   private static final int REASON_LENGTH_MAX = 300;
   private static final long LEFT_RUNNING_SECONDS_MAX = 5;
+  private static final String TRACED_CONSUMER = "TracedAdvancedScanResultConsumer";
   /** A test that names them is about the server's process. */
   private static final Set<String> UTILITIES =
       Set.of("HBaseTestingUtility", "MiniHBaseCluster", "LocalHBaseCluster");
@@ -99,6 +101,17 @@ public final class Run extends RunListener {
     OtherProcess.wasWanted();
     // What the test before left running would be counted for this one: tests look at all spans.
     ForkJoinPool.commonPool().awaitQuiescence(LEFT_RUNNING_SECONDS_MAX, TimeUnit.SECONDS);
+    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(LEFT_RUNNING_SECONDS_MAX);
+    while (isConsumerTraced() && System.nanoTime() < until) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** A test may go on when its consumer has all results, which is before the consumer's span ends. */
+  private static boolean isConsumerTraced() {
+    return Thread.getAllStackTraces().values().stream()
+        .flatMap(Stream::of)
+        .anyMatch(frame -> frame.getClassName().contains(TRACED_CONSUMER));
   }
 
   @Override
