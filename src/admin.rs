@@ -156,7 +156,8 @@ impl Admin {
         self.backend.truncate_region(region)
     }
 
-    /// Writes what a table or region, or one family of it, holds in memory to files.
+    /// Writes what a table or region, or one family of it, holds in memory to files. As in HBase, a
+    /// region with enough files is then compacted in the background, and a table is not.
     ///
     /// ```
     /// # use hblite::*;
