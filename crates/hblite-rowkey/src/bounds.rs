@@ -64,7 +64,8 @@ pub(crate) fn bound_of(
                 }),
                 None => Ok(None),
             };
-            Ok(Some(number_bound(*number, of(from)?, of(to)?)))
+            let (from, to) = (of(from)?, of(to)?);
+            Ok(number.is_ordered().then(|| number_bound(*number, from, to)))
         }
         (Encoding::Number(_), FieldCondition::Prefix(_) | FieldCondition::Suffix(_)) => Err(
             Error::query(format!("{name} is a number: it has a range, and no prefix or suffix")),

@@ -195,7 +195,7 @@ impl Encoding {
     /// Whether keys sort like the values, or in the opposite order.
     pub fn is_ordered(&self) -> bool {
         match self {
-            Self::Number(_) => true,
+            Self::Number(number) => number.is_ordered(),
             Self::Text(text) => text.turn == Turn::Plain,
             Self::Md5 | Self::Md5Hex(_) => false,
         }

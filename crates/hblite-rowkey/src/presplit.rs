@@ -2,14 +2,15 @@
 
 use crate::design::{Design, Step};
 use crate::error::{Error, Result};
+use crate::number::Number;
 use crate::part::{HashForm, push_numbered};
 
 /// More regions are refused: the keys alone would fill the memory.
 pub const REGIONS_MAX: usize = 1 << 20;
 
 impl Design {
-    /// The `regions - 1` keys that split the table at the salts, buckets or hashes that keys begin
-    /// with.
+    /// The `regions - 1` keys that split the table at the salts, buckets, hashes or swapped numbers
+    /// that keys begin with. Swapped numbers are taken to be successive.
     ///
     /// ```
     /// use hblite_rowkey::Design;
@@ -53,6 +54,10 @@ impl Design {
                 Ok((1..*count).map(key).collect())
             }
             Some(Step::Hash { form, .. } | Step::Md5 { form, .. }) => hash_splits(*form, regions),
+            // Successive numbers differ in the first bytes, as hashes do.
+            Some(Step::Number { number: Number::SwappedU64, .. }) => {
+                hash_splits(HashForm::Bytes(swapped_width(regions)), regions)
+            }
             _ => Err(Error::regions(
                 "keys begin with a field, and only a sample of them tells where they lie: take \
                  the quantiles of one",
@@ -84,6 +89,11 @@ pub fn quantile_splits(mut sample: Vec<Vec<u8>>, regions: usize) -> Result<Vec<V
     keys.dedup();
     keys.retain(|key| *key > sample[0]);
     Ok(keys)
+}
+
+/// Bytes of split keys that divide swapped numbers evenly.
+fn swapped_width(regions: usize) -> u8 {
+    if regions <= 256 && 256 % regions == 0 { 1 } else { 3 }
 }
 
 fn check_regions(regions: usize) -> Result<()> {

@@ -1,7 +1,9 @@
 //! The search space: every order of the fields, turned, and with every prefix.
 //!
 //! - reorder: all orders of up to four fields; fields that no query names stay behind, or lead
-//! - reverse: the first text, and every text whose end a query knows; times whose newest are wanted
+//! - reverse: the first text, and every text whose end a query knows; times whose newest are wanted;
+//!   the bytes of a first number that grows
+//! - widen: texts before other fields padded to the length of the longest, instead of a delimiter
 //! - salt: 2, 4, … up to the number of regions, by the whole key, the first field or the first two
 //! - bucket: of every growing number
 //! - hash: of the first field or the first two
@@ -35,10 +37,12 @@ pub(super) fn candidates(sample: &Sample, wanted: &Wanted, regions: usize) -> Ve
     for order in orders(sample, wanted) {
         for fields in turned(sample, wanted, &order) {
             let parts = ended(sample, fields);
-            for front in fronts(sample, &parts, regions) {
-                add([&[front], parts.as_slice()].concat());
+            for parts in widened(sample, &parts).into_iter().chain([parts]) {
+                for front in fronts(sample, &parts, regions) {
+                    add([&[front], parts.as_slice()].concat());
+                }
+                add(parts);
             }
-            add(parts);
         }
     }
     designs
@@ -148,8 +152,13 @@ fn encodings(sample: &Sample, wanted: &Wanted, field: &Field, is_first: bool) ->
             encodings.extend(is_newest.then_some(newest_first));
             encodings
         }
-        Encoding::Number(Number::U64) if is_newest => {
-            vec![field.encoding, Encoding::Number(Number::ReversedU64)]
+        Encoding::Number(Number::U64 | Number::ReversedU64 | Number::SwappedU64) => {
+            let of = |number| Encoding::Number(number);
+            let mut encodings = vec![of(Number::U64)];
+            encodings.extend(is_newest.then_some(of(Number::ReversedU64)));
+            let is_spread = is_first && sample.is_growing(&field.name);
+            encodings.extend(is_spread.then_some(of(Number::SwappedU64)));
+            encodings
         }
         encoding => vec![encoding],
     }
@@ -193,6 +202,42 @@ fn ended(sample: &Sample, fields: Vec<Field>) -> Vec<Part> {
     fields.into_iter().enumerate().map(end).collect()
 }
 
+/// Padding beyond this many bytes is no candidate.
+const WIDTH_MAX: usize = 64;
+
+/// The same parts with texts in fixed widths; `None` if no text has a delimiter that this would
+/// save, or a value cannot be padded.
+fn widened(sample: &Sample, parts: &[Part]) -> Option<Vec<Part>> {
+    let last = parts.len().saturating_sub(1);
+    let mut is_any = false;
+    let widen = |(index, part): (usize, &Part)| {
+        let Part::Field(Field { name, encoding: Encoding::Text(text) }) = part else {
+            return Some(part.clone());
+        };
+        if index == last || matches!(text.end, End::Fixed(_)) {
+            return Some(part.clone());
+        }
+        let width = width(sample, name)?;
+        is_any = true;
+        let text = Text { end: End::Fixed(width), ..*text };
+        Some(Part::Field(Field::new(name.clone(), Encoding::Text(text))))
+    };
+    let widened: Option<Vec<Part>> = parts.iter().enumerate().map(widen).collect();
+    widened.filter(|_| is_any)
+}
+
+/// The length of a field's longest text in the sample, in bytes.
+fn width(sample: &Sample, name: &str) -> Option<u16> {
+    let mut longest = 0;
+    for text in texts(sample, name) {
+        if text.len() > WIDTH_MAX || text.contains('\0') {
+            return None;
+        }
+        longest = longest.max(text.len());
+    }
+    u16::try_from(longest).ok().filter(|width| *width > 0)
+}
+
 fn common_end(sample: &Sample, name: &str) -> End {
     let index = sample.design().field_index(name).unwrap_or(0);
     let values = || sample.records().iter().filter_map(|record| record[index].as_bytes());
@@ -209,8 +254,11 @@ fn fronts(sample: &Sample, parts: &[Part], regions: usize) -> Vec<Part> {
         .filter_map(|part| if let Part::Field(field) = part { Some(field) } else { None })
         .collect();
     let Some(first) = fields.first() else { return Vec::new() };
-    let is_turned =
-        |f: &Field| matches!(f.encoding, Encoding::Text(text) if text.turn != Turn::Plain);
+    let is_turned = |f: &Field| match f.encoding {
+        Encoding::Text(text) => text.turn != Turn::Plain,
+        Encoding::Number(number) => number == Number::SwappedU64,
+        _ => false,
+    };
     // A reversed field is another way to spread the same rows.
     let is_second_way = is_turned(first);
     let leading: Vec<Vec<String>> = (1..=fields.len().min(2))

@@ -20,7 +20,12 @@ pub(super) enum Motion {
     /// A number increases by this much.
     Number(i128),
     /// The digits of a text, read as one number, increase by this much.
-    Digits(u128),
+    Digits {
+        /// By how much.
+        by: u128,
+        /// Whether all texts have the same length, so that greater numbers get no more digits.
+        is_padded: bool,
+    },
     /// A text grows in a way that cannot be continued.
     Text,
 }
@@ -30,7 +35,7 @@ pub(super) fn motion(records: &[Vec<Value<'static>>], index: usize) -> Motion {
     let value = |record: usize| &records[record][index];
     let lag = (records.len() / 10).max(1);
     let pairs = records.len().saturating_sub(lag);
-    let rising = (0..pairs).filter(|&first| value(first + lag) > value(first)).count();
+    let rising = (0..pairs).filter(|&first| is_greater(value(first + lag), value(first))).count();
     if pairs == 0 || (rising as f64) < RISING * pairs as f64 {
         return Motion::Still;
     }
@@ -44,10 +49,28 @@ pub(super) fn motion(records: &[Vec<Value<'static>>], index: usize) -> Motion {
     let digits = || values().filter_map(|value| value.as_text().and_then(digits));
     match (digits().min(), digits().max()) {
         (Some(least), Some(most)) if most > least => {
-            Motion::Digits(most - least + (most - least) / records.len() as u128 + 1)
+            let by = most - least + (most - least) / records.len() as u128 + 1;
+            let mut lengths = values().filter_map(Value::as_text).map(str::len);
+            let first = lengths.next();
+            Motion::Digits { by, is_padded: lengths.all(|length| Some(length) == first) }
         }
         _ => Motion::Text,
     }
+}
+
+/// Whether a value is greater: texts with the same letters around their digits by the number that
+/// the digits are, so that 10 comes after 9.
+fn is_greater(value: &Value<'_>, than: &Value<'_>) -> bool {
+    let letters = |text: &str| -> String {
+        text.chars().filter(|c| !c.is_ascii_digit()).collect()
+    };
+    if let (Some(one), Some(other)) = (value.as_text(), than.as_text())
+        && let (Some(number), Some(than)) = (digits(one), digits(other))
+        && letters(one) == letters(other)
+    {
+        return number > than;
+    }
+    value > than
 }
 
 /// The digits of a text as one number.
@@ -67,19 +90,34 @@ pub(super) fn moved(value: &Value<'static>, motion: &Motion) -> Value<'static> {
             let sum = i128::from(*number) + by;
             Value::Signed(i64::try_from(sum).unwrap_or(*number))
         }
-        (Motion::Digits(by), Value::Text(text)) => Value::from(moved_text(text, *by)),
+        (Motion::Digits { by, is_padded }, Value::Text(text)) => {
+            Value::from(moved_text(text, *by, *is_padded))
+        }
         _ => value.clone(),
     }
 }
 
-/// A text whose digits are those of a greater number; all nines if that has too many digits.
-fn moved_text(text: &str, by: u128) -> String {
+/// A text whose digits are those of a greater number. If that has more digits than there are
+/// places, the first place takes the additional ones; a padded text gets all nines instead.
+fn moved_text(text: &str, by: u128, is_padded: bool) -> String {
     let places = text.chars().filter(char::is_ascii_digit).count();
     let sum = digits(text).and_then(|number| number.checked_add(by));
-    let sum = sum.map(|sum| format!("{sum:0places$}")).filter(|sum| sum.len() == places);
+    let sum = sum.map(|sum| format!("{sum:0places$}"));
+    let sum = sum.filter(|sum| sum.len() == places || !is_padded);
     let sum = sum.unwrap_or_else(|| "9".repeat(places));
-    let mut next = sum.chars();
-    text.chars().map(|c| if c.is_ascii_digit() { next.next().unwrap_or(c) } else { c }).collect()
+    let (additional, own) = sum.split_at(sum.len() - places);
+    let mut next = own.chars();
+    let mut moved = String::with_capacity(text.len() + additional.len());
+    let mut additional = Some(additional);
+    for c in text.chars() {
+        if c.is_ascii_digit() {
+            moved.push_str(additional.take().unwrap_or_default());
+            moved.push(next.next().unwrap_or(c));
+        } else {
+            moved.push(c);
+        }
+    }
+    moved
 }
 
 /// The number of parts before the first one that grows; all parts if none does.
@@ -87,7 +125,7 @@ pub(super) fn stable_parts(design: &Design, is_growing: impl Fn(&str) -> bool) -
     let grows = |part: &Part| match part {
         Part::Field(field) => {
             let keeps_order = match field.encoding {
-                Encoding::Number(_) => true,
+                Encoding::Number(number) => number.is_ordered(),
                 Encoding::Text(Text { turn, .. }) => turn == Turn::Plain,
                 Encoding::Md5 | Encoding::Md5Hex(_) => false,
             };
@@ -120,6 +158,17 @@ mod tests {
         let records = column(|index| format!("ord-{index:03}").into());
         let by = motion(&records, 0);
         assert_eq!(moved(&records[999][0], &by), Value::from("ord-999"), "no more digits");
+    }
+
+    #[test]
+    fn numbers_in_text_grow_by_their_value_and_get_more_digits() {
+        let records = column(|index| format!("n{}", 500 + index).into());
+        let by = motion(&records, 0);
+        assert_eq!(by, Motion::Digits { by: 1000, is_padded: false });
+        assert_eq!(moved(&records[499][0], &by), Value::from("n1999"));
+        assert_eq!(moved(&records[9][0], &by), Value::from("n1509"));
+        let shuffled = column(|index| format!("n{}", crate::mix::mixed(index) % 900).into());
+        assert_eq!(motion(&shuffled, 0), Motion::Still);
     }
 
     #[test]

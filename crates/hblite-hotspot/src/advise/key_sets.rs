@@ -1,4 +1,4 @@
-//! Twelve key sets with a known best design. The splits are judged by the real next period, which
+//! Sixteen key sets with a known best design. The splits are judged by the real next period, which
 //! the adviser does not see.
 
 use hblite_rowkey::{Design, Value};
@@ -22,14 +22,38 @@ struct KeySet {
     best: &'static str,
 }
 
-const KEY_SETS: [KeySet; 12] = [
+const KEY_SETS: [KeySet; 16] = [
     KeySet {
         name: "monotonic numbers, looked up one by one",
         present: "id:u64",
         queries: "id = ?",
         write_weight: 0.5,
         record: |i| vec![(1_000_000 + i).into()],
+        best: "id:swapped_u64",
+    },
+    KeySet {
+        name: "monotonic numbers, read in ranges",
+        present: "id:u64",
+        queries: "id in 1 %",
+        write_weight: 0.9,
+        record: |i| vec![(1_000_000 + i).into()],
         best: "bucket(id, 8)|id:u64",
+    },
+    KeySet {
+        name: "monotonic numbers in decimal text, looked up one by one",
+        present: "id:str",
+        queries: "id = ?",
+        write_weight: 0.5,
+        record: |i| vec![(9_000 + i).to_string().into()],
+        best: "id:reversed_str",
+    },
+    KeySet {
+        name: "numbered invoices, of which the lines are read together",
+        present: "invoice:u64|line:u16",
+        queries: "invoice = ?",
+        write_weight: 0.5,
+        record: |i| vec![(7_000_000 + i / 3).into(), (i % 3).into()],
+        best: "invoice:swapped_u64|line:u16",
     },
     KeySet {
         name: "uuids",
@@ -74,6 +98,14 @@ const KEY_SETS: [KeySet; 12] = [
             vec![domain.into(), format!("/p{i}").into()]
         },
         best: "domain:domain|page:str",
+    },
+    KeySet {
+        name: "user names without a hot one, in keys of at most 18 bytes",
+        present: "ts:timestamp|user:str",
+        queries: "user = ? newest ts limit 5",
+        write_weight: 0.5,
+        record: |i| vec![time(i), format!("u{:09}", mixed(i) % 900).into()],
+        best: "user:str(10)|ts:reverse_timestamp",
     },
     KeySet {
         name: "sensors",
@@ -167,7 +199,13 @@ fn the_best_design_is_found_and_its_splits_hold_in_the_next_period() {
         let sample = Sample::of_records(present.clone(), &records).expect("a sample");
         let wanted = Wanted::parse(set.queries).expect("queries");
         let write_weight = set.write_weight;
-        let options = AdviceOptions { regions: REGIONS, write_weight, ..AdviceOptions::default() };
+        let key_bytes_max = set.name.contains("at most 18 bytes").then_some(18);
+        let options = AdviceOptions {
+            regions: REGIONS,
+            write_weight,
+            key_bytes_max,
+            ..AdviceOptions::default()
+        };
         let advice = advise(&sample, &wanted, &options).expect("advice");
         let best = advice.best();
         assert_eq!(best.design.to_string(), set.best, "{}\n{advice}", set.name);

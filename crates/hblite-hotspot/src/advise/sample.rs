@@ -1,7 +1,7 @@
 //! A sample of keys, in write order, as field values.
 
 use hblite::{Connection, Scan};
-use hblite_rowkey::{Design, Value};
+use hblite_rowkey::{Design, Encoding, Part, Turn, Value};
 
 use super::NoAdvice;
 use super::growth::{Motion, motion, moved};
@@ -9,6 +9,9 @@ use crate::mix::mixed;
 
 /// Maximum number of sampled keys: more would not change the advice.
 const KEYS_MAX: usize = 20_000;
+
+/// Digits at the end of a text that count up evenly if the text does.
+const COUNTER_DIGITS: usize = 4;
 
 /// Records whose keys are known.
 #[derive(Debug, Clone)]
@@ -98,6 +101,22 @@ impl Sample {
     pub(super) fn is_growing(&self, field: &str) -> bool {
         let index = self.design.field_index(field);
         index.is_ok_and(|index| self.motions[index] != Motion::Still)
+    }
+
+    /// Whether keys of a design begin with the digits of a counter, the last one first.
+    pub(super) fn counts_in_decimals(&self, design: &Design) -> bool {
+        let Some(Part::Field(field)) = design.parts().first() else { return false };
+        let is_reversed =
+            matches!(field.encoding, Encoding::Text(text) if text.turn == Turn::Reversed);
+        let Ok(index) = self.design.field_index(&field.name) else { return false };
+        let ends_in_digits = |record: &Vec<Value<'static>>| {
+            let text = record[index].as_text().unwrap_or_default();
+            let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
+            digits >= COUNTER_DIGITS
+        };
+        is_reversed
+            && matches!(self.motions[index], Motion::Digits { .. })
+            && self.records.iter().all(ends_in_digits)
     }
 
     /// Least and greatest number of a field.

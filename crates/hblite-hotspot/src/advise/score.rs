@@ -6,7 +6,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use hblite_rowkey::{Access, Design, Encoding, Field, Part, Plan, SaltBy, Turn, Value};
+use hblite_rowkey::{
+    Access, Design, Encoding, End, Field, Number, Part, Plan, SaltBy, Turn, Value,
+};
 
 use super::growth::stable_parts;
 use super::hot::{Hot, hottest};
@@ -109,7 +111,8 @@ impl<'t> Trial<'t> {
         let learned = (0..keys.len()).filter(halves).map(|index| keys[index].clone());
         let mut learned: Vec<Grouped> = learned.collect();
         learned.sort_unstable();
-        let splits = splits(&design, &learned, self.options.regions)?;
+        let is_decimal = self.sample.counts_in_decimals(&design);
+        let splits = splits(&design, &learned, self.options.regions, is_decimal)?;
         let unseen = (0..self.next.len()).filter(|index| !is_learned(*index));
         let unseen: Vec<_> = unseen.map(|index| self.next[index].clone()).collect();
         let unseen = self.keys(&design, &unseen, stable)?;
@@ -349,8 +352,8 @@ pub(super) fn kind_of_prefix(design: &Design) -> usize {
     }
 }
 
-/// The order of simplicity: fewer parts, fewer turned texts, a prefix that people can compute, and
-/// shorter keys.
+/// The order of simplicity: fewer parts, fewer turned fields, a prefix that people can compute,
+/// texts of any length, and shorter keys.
 pub(super) fn simpler(left: &Score, right: &Score) -> std::cmp::Ordering {
     let turn = |part: &Part| match part {
         Part::Field(Field { encoding: Encoding::Text(text), .. }) => match text.turn {
@@ -358,12 +361,19 @@ pub(super) fn simpler(left: &Score, right: &Score) -> std::cmp::Ordering {
             Turn::Domain => 1,
             Turn::Reversed => 2,
         },
+        Part::Field(Field { encoding: Encoding::Number(Number::SwappedU64), .. }) => 2,
         _ => 0,
+    };
+    // A value that is longer than any of the sample would be refused.
+    let is_padded = |part: &&Part| {
+        matches!(part, Part::Field(Field { encoding: Encoding::Text(text), .. })
+            if matches!(text.end, End::Fixed(_)))
     };
     let rank = |score: &Score| {
         let parts = score.design.parts();
         let turned = parts.iter().map(turn).sum::<usize>();
-        (parts.len(), turned, kind_of_prefix(&score.design))
+        let padded = parts.iter().filter(is_padded).count();
+        (parts.len(), turned, kind_of_prefix(&score.design), padded)
     };
     rank(left).cmp(&rank(right)).then(left.key_bytes.total_cmp(&right.key_bytes))
 }

@@ -1,10 +1,10 @@
 //! Where to split the table of a candidate.
 //!
-//! A salt, a bucket or a hash at the front has natural splits, which need no sample. Otherwise the
-//! sample decides, between entities only: the keys are grouped by their stable prefix (see
+//! A salt, a bucket, a hash or a counter with reversed bytes or digits at the front has natural
+//! splits, which need no sample. Otherwise the sample decides, between entities only: the keys are grouped by their stable prefix (see
 //! `growth`), and regions are filled group by group.
 
-use hblite_rowkey::{Design, HashForm, Part};
+use hblite_rowkey::{Design, Encoding, HashForm, Number, Part};
 
 use super::NoAdvice;
 
@@ -12,11 +12,13 @@ use super::NoAdvice;
 pub(super) type Grouped = (Vec<u8>, usize);
 
 /// The split keys for a design and sampled keys in ascending order. There may be fewer than
-/// `regions - 1` if the sample has too few entities.
+/// `regions - 1` if the sample has too few entities. `is_decimal` says that keys begin with the
+/// digits of a counter, the last one first.
 pub(super) fn splits(
     design: &Design,
     sorted: &[Grouped],
     regions: usize,
+    is_decimal: bool,
 ) -> Result<Vec<Vec<u8>>, NoAdvice> {
     if regions < 2 || sorted.is_empty() {
         return Ok(Vec::new());
@@ -31,6 +33,14 @@ pub(super) fn splits(
         let starts = design.natural_splits(count)?;
         return Ok(within_labels(&starts, sorted, regions));
     }
+    let is_swapped = matches!(front, Some(Part::Field(field))
+        if field.encoding == Encoding::Number(Number::SwappedU64));
+    if is_decimal || is_swapped {
+        let keys =
+            if is_decimal { decimal_splits(regions) } else { design.natural_splits(regions)? };
+        // A counter that grows in steps, as of ten, does not use all last digits.
+        return Ok(if is_even(&keys, sorted) { keys } else { between_groups(sorted, regions) });
+    }
     let is_hashed = match front {
         Some(Part::Hash(hash)) => has_room(hash.form, regions),
         Some(Part::Field(field)) => !field.encoding.is_reversible(),
@@ -40,6 +50,30 @@ pub(super) fn splits(
         return Ok(keys);
     }
     Ok(between_groups(sorted, regions))
+}
+
+/// Whether no region has more keys than chance gives it.
+fn is_even(splits: &[Vec<u8>], sorted: &[Grouped]) -> bool {
+    let mean = sorted.len() as f64 / (splits.len() + 1) as f64;
+    let place = |split: &Vec<u8>| sorted.partition_point(|(key, _)| key < split);
+    let mut ends: Vec<usize> = splits.iter().map(place).collect();
+    ends.insert(0, 0);
+    ends.push(sorted.len());
+    ends.windows(2).all(|pair| (pair[1] - pair[0]) as f64 <= mean + 4.0 * mean.sqrt())
+}
+
+/// Keys that divide all numbers of a few digits evenly, without the zeros at their ends.
+fn decimal_splits(regions: usize) -> Vec<Vec<u8>> {
+    let mut digits = 1;
+    while 10_u128.pow(digits) < 100 * regions as u128 {
+        digits += 1;
+    }
+    let key = |region: usize| {
+        let number = region as u128 * 10_u128.pow(digits) / regions as u128;
+        let text = format!("{number:0width$}", width = digits as usize);
+        text.trim_end_matches('0').as_bytes().to_vec()
+    };
+    (1..regions).map(key).collect()
 }
 
 /// A short hash has few values, which even ranges would divide unevenly.
@@ -143,13 +177,35 @@ mod tests {
     #[test]
     fn salts_and_hashes_are_split_where_they_begin() {
         let keys = vec![(vec![0, b'a'], 2), (vec![5, b'a'], 2)];
-        let found = splits(&design("salt(8, *)|a:str"), &keys, 4).expect("splits");
+        let found = splits(&design("salt(8, *)|a:str"), &keys, 4, false).expect("splits");
         assert_eq!(found, [[2], [4], [6]]);
-        let found = splits(&design("bucket(n, 8)|n:u64"), &keys, 8).expect("splits");
+        let found = splits(&design("bucket(n, 8)|n:u64"), &keys, 8, false).expect("splits");
         assert_eq!(found, [[1], [2], [3], [4], [5], [6], [7]]);
         let keys = grouped(&["00001a", "ffffea"], 6);
-        let found = splits(&design("md5hex(a, 5)|a:str"), &keys, 4).expect("splits");
+        let found = splits(&design("md5hex(a, 5)|a:str"), &keys, 4, false).expect("splits");
         assert_eq!(found, [b"40000", b"80000", b"c0000"]);
+    }
+
+    #[test]
+    fn counters_are_split_evenly_by_their_last_digits_or_bytes() {
+        let counted = |step: usize| {
+            let keys = (0..800).map(|n| format!("{:06}", n * step).chars().rev().collect());
+            let keys: Vec<String> = keys.collect();
+            grouped(&keys.iter().map(String::as_str).collect::<Vec<_>>(), 6)
+        };
+        let by_digits = |keys: &[Grouped]| {
+            splits(&design("id:reversed_str"), keys, 8, true).expect("splits")
+        };
+        let even = ["125", "25", "375", "5", "625", "75", "875"].map(str::as_bytes);
+        assert_eq!(by_digits(&counted(1)), even);
+        let steps_of_ten = by_digits(&counted(10));
+        assert!(steps_of_ten.iter().all(|key| key[0] == b'0'), "{steps_of_ten:?}");
+
+        let bytes = |n: u64| (n.to_le_bytes().to_vec(), 8);
+        let mut keys: Vec<Grouped> = (1000..1400).map(bytes).collect();
+        keys.sort();
+        let found = splits(&design("id:swapped_u64"), &keys, 4, false).expect("splits");
+        assert_eq!(found, [[0x40], [0x80], [0xC0]]);
     }
 
     #[test]
@@ -158,7 +214,7 @@ mod tests {
         for salt in 0..2_u8 {
             keys.extend((b'a'..=b'd').map(|letter| (vec![salt, letter], 2)));
         }
-        let found = splits(&design("salt(2, *)|a:str"), &keys, 4).expect("splits");
+        let found = splits(&design("salt(2, *)|a:str"), &keys, 4, false).expect("splits");
         assert_eq!(found, [vec![0, b'c'], vec![1], vec![1, b'c']]);
     }
 
