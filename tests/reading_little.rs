@@ -165,3 +165,35 @@ fn a_cursor_is_where_to_go_on() -> Result<()> {
     }
     Ok(())
 }
+
+/// As HBase counts them: a get is a request, and so is each row that a scan gives.
+#[test]
+fn every_row_of_a_scan_is_a_request() -> Result<()> {
+    in_memory_and_files(|connection, table, place| {
+        let requests = || -> Result<[u64; 2]> {
+            let regions = connection.admin().status()?.regions;
+            Ok([0, 1].map(|region: usize| regions[region].load.read_requests))
+        };
+        let counted = |read: &dyn Fn() -> Result<usize>| -> Result<[u64; 2]> {
+            let before = requests()?;
+            read()?;
+            let after = requests()?;
+            Ok([after[0] - before[0], after[1] - before[1]])
+        };
+        let rows = |from: &str, to: &str| Scan::new().with_start_row(from).with_stop_row(to);
+        let scan = |scan: Scan| counted(&|| cell_count(table, &scan));
+        assert_eq!(
+            counted(&|| Ok(table.get(&Get::new("r00007"))?.cells().count()))?,
+            [1, 0],
+            "{place}"
+        );
+        assert_eq!(scan(rows("r00100", "r00150"))?, [50, 0], "{place}");
+        assert_eq!(scan(rows("r00990", "r01020"))?, [10, 20], "{place}");
+        // A scan that finds nothing is one request.
+        assert_eq!(scan(rows("s", "t"))?, [0, 1], "{place}");
+        // Rows that a filter drops are no requests.
+        let some = Filter::row(CompareOperator::Equal, Comparator::binary("r00120"));
+        assert_eq!(scan(rows("r00100", "r00150").with_filter(some))?, [1, 0], "{place}");
+        Ok(())
+    })
+}

@@ -4,13 +4,14 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use hblite::Connection;
+use hblite::filter::Filter;
+use hblite::{Connection, Scan};
 use hblite_rowkey::{Order, quantile_splits};
 
 use crate::error::Result;
 use crate::study::{CaseStudy, DataSet, Question, SchemaDesign, Session};
 use crate::temporary::TemporaryTables;
-use crate::trace::{Cost, Trace};
+use crate::trace::{Cost, TableReader, Trace};
 
 /// How a study is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +37,8 @@ pub struct DesignReport {
     pub load_time: Duration,
     /// Regions of the first table.
     pub regions: usize,
-    /// Mean number of bytes of a row key of the first table.
-    pub key_bytes: f64,
+    /// Names of the tables, with the mean number of bytes of the row keys that they store.
+    pub key_bytes: Vec<(String, f64)>,
     /// What was done after the records were written.
     pub after_load: Vec<String>,
     /// The questions.
@@ -63,7 +64,7 @@ pub struct QuestionReport {
     pub is_right: Option<bool>,
 }
 
-/// Keys that are sampled for splits and lengths.
+/// Keys that are sampled for splits.
 const SAMPLE: u64 = 5_000;
 /// The number of scans, and of records, in a report.
 const SHOWN: usize = 3;
@@ -79,18 +80,18 @@ pub fn run_design(
     connection: &Connection,
     options: CaseStudyOptions,
 ) -> Result<DesignReport> {
-    let (splits, key_bytes) = sample(design, data, options.regions)?;
+    let splits = splits(design, data, options.regions)?;
     design.create(connection, &splits)?;
-    ask_all(study, design, data, connection, (splits.len() + 1, key_bytes), options)
+    ask_all(study, design, data, connection, splits.len() + 1, options)
 }
 
-/// Fills and queries the tables of a design. `shape`: regions, and bytes of a key.
+/// Fills and queries the tables of a design.
 fn ask_all(
     study: &dyn CaseStudy,
     design: &dyn SchemaDesign,
     data: &DataSet,
     connection: &Connection,
-    (regions, key_bytes): (usize, f64),
+    regions: usize,
     options: CaseStudyOptions,
 ) -> Result<DesignReport> {
     let session = design.open(connection)?;
@@ -101,7 +102,7 @@ fn ask_all(
     }
     let load_time = start.elapsed();
     let mut questions = Vec::new();
-    for question in study.questions(data, &data.record(data.records / 2)) {
+    for question in study.questions(data, &study.around(data)) {
         let expected = options.is_checked.then(|| study.expected(data, &question));
         questions.push(ask(session.as_ref(), question, expected)?);
     }
@@ -112,7 +113,7 @@ fn ask_all(
         puts,
         load_time,
         regions,
-        key_bytes,
+        key_bytes: key_bytes(session.as_ref())?,
         after_load: session.after_load(data)?,
         questions,
     })
@@ -131,35 +132,39 @@ pub fn run_design_on_cluster(
     options: CaseStudyOptions,
 ) -> Result<DesignReport> {
     let mut tables = TemporaryTables::claim(cluster, &design.tables())?;
-    let (splits, key_bytes) = sample(design, data, options.regions)?;
+    let splits = splits(design, data, options.regions)?;
     design.create(cluster, &splits)?;
     for table in design.tables() {
         tables.add(table.name().clone());
     }
-    let report = ask_all(study, design, data, cluster, (splits.len() + 1, key_bytes), options)?;
+    let report = ask_all(study, design, data, cluster, splits.len() + 1, options)?;
     tables.remove()?;
     Ok(report)
 }
 
-/// Split keys, and how long keys are.
-fn sample(
-    design: &dyn SchemaDesign,
-    data: &DataSet,
-    regions: usize,
-) -> Result<(Vec<Vec<u8>>, f64)> {
+/// Split keys at the quantiles of a sample.
+fn splits(design: &dyn SchemaDesign, data: &DataSet, regions: usize) -> Result<Vec<Vec<u8>>> {
+    if data.records == 0 || regions < 2 {
+        return Ok(Vec::new());
+    }
     let step = (data.records / SAMPLE).max(1);
-    let mut keys = Vec::new();
-    let mut index = 0;
-    while index < data.records {
-        keys.push(design.key(&data.record(index))?);
-        index += step;
-    }
-    let bytes: usize = keys.iter().map(Vec::len).sum();
-    let key_bytes = bytes as f64 / keys.len().max(1) as f64;
-    if keys.is_empty() || regions < 2 {
-        return Ok((Vec::new(), key_bytes));
-    }
-    Ok((quantile_splits(keys, regions)?, key_bytes))
+    let indexes = (0..data.records).step_by(usize::try_from(step).unwrap_or(usize::MAX));
+    let keys = indexes.map(|index| design.key(&data.record(index))).collect::<Result<Vec<_>>>()?;
+    Ok(quantile_splits(keys, regions)?)
+}
+
+/// The mean length of the row keys in each table.
+fn key_bytes(session: &dyn Session) -> Result<Vec<(String, f64)>> {
+    let mean = |table: &TableReader| {
+        let first_cells = Scan::new().with_filter(Filter::first_key_only());
+        let (mut rows, mut bytes) = (0_u64, 0);
+        for row in table.table().scan(&first_cells)? {
+            rows += 1;
+            bytes += row?.row().len() as u64;
+        }
+        Ok((table.table().name().to_string(), bytes as f64 / rows.max(1) as f64))
+    };
+    session.tables().iter().map(mean).collect()
 }
 
 fn ask(
@@ -202,11 +207,15 @@ impl fmt::Display for DesignReport {
         }
         writeln!(f, "   {}", self.why)?;
         let seconds = self.load_time.as_secs_f64();
-        writeln!(
-            f,
-            "   {} puts in {seconds:.2} s, {} regions, {:.1} bytes of row key",
-            self.puts, self.regions, self.key_bytes
-        )?;
+        write!(f, "   {} puts in {seconds:.2} s, {} regions, ", self.puts, self.regions)?;
+        match self.key_bytes.as_slice() {
+            [(_, bytes)] => writeln!(f, "{bytes:.1} bytes of row key")?,
+            tables => {
+                let of_table = |(name, bytes): &(String, f64)| format!("{bytes:.1} in {name}");
+                let tables: Vec<String> = tables.iter().map(of_table).collect();
+                writeln!(f, "bytes of row key: {}", tables.join(", "))?;
+            }
+        }
         for question in &self.questions {
             write!(f, "{question}")?;
         }

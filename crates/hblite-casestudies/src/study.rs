@@ -132,6 +132,11 @@ pub trait CaseStudy: Send + Sync {
     /// The questions around one record: its entity, its time.
     fn questions(&self, data: &DataSet, around: &RecordId) -> Vec<Question>;
 
+    /// The record that a run asks about.
+    fn around(&self, data: &DataSet) -> RecordId {
+        data.record(data.records / 2)
+    }
+
     /// The answer to a question without a store: lines, in the requested order.
     fn expected(&self, data: &DataSet, question: &Question) -> Vec<String>;
 

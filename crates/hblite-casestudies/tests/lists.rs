@@ -57,3 +57,17 @@ fn a_value_in_the_middle_rewrites_the_pages_behind_it() {
     assert_eq!(puts(50), 0, "it is there already");
     assert_eq!(puts(120), 2, "the last page is full: it gets a next one");
 }
+
+#[test]
+fn a_run_asks_about_a_user_with_at_least_thirty_values_behind_the_record() {
+    let lists = study("lists").expect("a study");
+    for records in [10_000, 1_000_000] {
+        let data = lists.data(records, 1);
+        let around = lists.around(&data);
+        assert!(around.index >= records / 2);
+        let own = (around.index..records).filter(|i| data.record(*i).entity == around.entity);
+        assert!(own.count() >= 30, "{records} records");
+        let next = lists.questions(&data, &around).swap_remove(1);
+        assert_eq!(lists.expected(&data, &next).len(), 30, "{}", next.query);
+    }
+}

@@ -114,3 +114,33 @@ fn data_follows_from_the_seed() {
         assert_eq!(lines(1), lines(1));
     }
 }
+
+/// The lengths of the rows that a scan finds are those of the puts.
+#[test]
+fn a_report_has_the_lengths_of_the_stored_row_keys() {
+    let orders = hblite_casestudies::study("order-object").expect("a study");
+    let data = orders.data(RECORDS, 7);
+    for design in orders.designs() {
+        let connection = hblite::open_in_memory().expect("a store");
+        let options = hblite_casestudies::CaseStudyOptions { regions: 4, is_checked: false };
+        let design = design.as_ref();
+        let report =
+            hblite_casestudies::run_design(orders.as_ref(), design, &data, &connection, options)
+                .expect("a run");
+        let session = design.open(&connection).expect("a session");
+        let mut rows = vec![std::collections::BTreeSet::new(); session.tables().len()];
+        for write in data.all().flat_map(|id| session.writes(&id).expect("puts")) {
+            rows[write.table].insert(write.put.row().to_vec());
+        }
+        for (own, (table, bytes)) in rows.iter().zip(&report.key_bytes) {
+            let mean = own.iter().map(Vec::len).sum::<usize>() as f64 / own.len() as f64;
+            assert!((mean - bytes).abs() < 1e-9, "{} {table}: {bytes}, not {mean}", report.name);
+        }
+        let shown = report.to_string();
+        match report.name.as_str() {
+            "normalised" => assert!(shown.contains("22.0 in LINE_ITEM"), "{shown}"),
+            "record-types" => assert!(report.key_bytes[0].1 > 21.0, "{shown}"),
+            _ => {}
+        }
+    }
+}

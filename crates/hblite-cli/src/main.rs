@@ -83,6 +83,8 @@ enum Command {
     Copy(transfer::copy::CopyArguments),
     /// Computes digests of tables, or compares those of two stores or clusters.
     Digest(transfer::digest::DigestArguments),
+    /// Lists the columns of a table by a scan.
+    Columns(transfer::columns::ColumnsArguments),
     /// Shows which regions a row key loads, and what reads cost.
     #[command(subcommand)]
     Hotspot(hotspot::HotspotCommand),
@@ -115,6 +117,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => transfer::export::run(&arguments),
         Command::Copy(arguments) => transfer::copy::run(&arguments),
         Command::Digest(arguments) => transfer::digest::run(&arguments),
+        Command::Columns(arguments) => transfer::columns::run(&arguments),
         Command::Hotspot(command) => hotspot::run(command),
         Command::CaseStudy(command) => casestudy::run(command),
         Command::RowKey(arguments) => rowkey::run(&arguments),

@@ -48,6 +48,10 @@ const KNOWN: &[(&str, Set)] = &[
         s.server.limits.scanner_lease = Duration::from_millis(number(v)?);
         Some(())
     }),
+    ("hbase.column.max.version", |s, v| {
+        s.server.family_versions = number(v).filter(|versions| *versions > 0)?;
+        Some(())
+    }),
     ("hbase.hregion.majorcompaction", |s, v| {
         s.engine.major_compaction_period_ms = unless_zero(number(v)?);
         Some(())
@@ -180,6 +184,7 @@ mod tests {
         let mut settings = settings();
         for setting in [
             "hbase.client.scanner.timeout.period=2000",
+            "hbase.column.max.version=3",
             "hbase.hregion.memstore.flush.size=25000",
             "hbase.hstore.compaction.min=12",
             "hbase.table.sanity.checks=false",
@@ -187,6 +192,8 @@ mod tests {
             settings.apply(setting).unwrap();
         }
         assert_eq!(settings.server.limits.scanner_lease, Duration::from_secs(2));
+        assert_eq!(settings.server.family_versions, 3);
+        assert!(settings.apply("hbase.column.max.version=0").is_err());
         assert_eq!(settings.engine.memstore_flush_size_bytes, FLUSH_SIZE_MIN);
         assert_eq!(settings.engine.compaction_files_min, 12);
         assert!(!settings.engine.are_settings_checked && !settings.engine.are_files_mapped);

@@ -134,3 +134,22 @@ fn a_table_is_copied_under_another_name() {
     assert!(status == 1 && text.contains("the source and the target are the same"), "{text}");
     assert_eq!(outcome(&["copy", &a, "b", "--to-table", "x"]).1, 1);
 }
+
+#[test]
+fn columns_are_found_by_a_scan() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("a").to_str().unwrap().to_owned();
+    let script = "create 't', 'f', 'g'\n\
+        put 't', 'a', 'f:q', 'one'\nput 't', 'b', 'f:q', 'two'\n\
+        put 't', 'b', \"g:\\x00\\x01\", 'three'\nput 't', 'b', 'g:gone', 'four'\n\
+        delete 't', 'b', 'g:gone'\n";
+    assert!(hblite(&["shell", "--dir", &dir], script).status.success());
+    let found = "f:q  rows 2\ng:\\x00\\x01  rows 1\n".to_owned();
+    assert_eq!(outcome(&["columns", &dir, "t"]), (found, 0));
+    let found = "f:q  rows 2\n".to_owned();
+    assert_eq!(outcome(&["columns", &dir, "t", "--family", "f"]), (found, 0));
+    let (shown, status) = outcome(&["columns", &dir, "t", "--max", "1"]);
+    assert_eq!(status, 1, "{shown}");
+    assert!(shown.contains("t has more than 1 columns: raise --max"), "{shown}");
+    assert_eq!(outcome(&["columns", &dir, "none"]).1, 1);
+}

@@ -113,6 +113,17 @@ fn keys_of_a_run_are_a_sample_for_the_adviser() {
     assert!(advice.contains("Proposed key: "), "{advice}");
     assert!(advice.contains("create 't', 'd', SPLITS => ['"), "{advice}");
 
+    works(dir, &format!("{advise} --picture front.svg"));
+    works(dir, &format!("{advise} --picture front.png"));
+    let svg = std::fs::read_to_string(dir.join("front.svg")).unwrap();
+    assert!(svg.contains("(today)"), "{svg}");
+    assert!(std::fs::read(dir.join("front.png")).unwrap().starts_with(b"\x89PNG"));
+    let reason = fails(dir, &format!("{advise} --picture front.gif"));
+    assert!(reason.contains("ends with .svg or .png"), "{reason}");
+    let reason = fails(dir, &format!("{advise} --fail-if 'windowed max/mean > 2'"));
+    assert!(reason.contains("the current key: writes windowed max/mean is 4"), "{reason}");
+    works(dir, &format!("{advise} --fail-if 'windowed max/mean > 4.5 or scans per query > 1'"));
+
     let reason = fails(dir, &advise.replace("keys.txt", "none.txt"));
     assert!(reason.contains("none.txt: No such file"), "{reason}");
     let reason = fails(dir, &advise.replace("ts:timestamp|", "ts:timestamp|car:strange|"));

@@ -37,7 +37,7 @@
 //! |---|---|---|
 //! | `n:u8` `n:u16` `n:u32` `n:u64` | 1, 2, 4, 8 | big-endian |
 //! | `n:reversed_u64` | 8 | 2⁶⁴ − 1 − n: the greatest first |
-//! | `n:swapped_u64` | 8 | the least significant byte first: successive numbers are far apart |
+//! | `n:bit_reversed_u64` | 8 | the least significant bit first: successive numbers are far apart |
 //! | `n:i64` | 8 | the sign bit flipped: negative numbers first |
 //! | `ts:timestamp` | 8 | as `Bytes.toBytes(long)`, from 0: the oldest first |
 //! | `ts:reverse_timestamp` | 8 | `Long.MAX_VALUE` − ts: the newest first |

@@ -1,9 +1,9 @@
 //! Numbers as bytes of fixed width that sort like the numbers, in the opposite order, or, with their
-//! bytes swapped, in no useful order.
+//! bits reversed, by the last bits first.
 
 use crate::value::Value;
 
-/// How a number is written in a key. All are of fixed width, and all but [`Number::SwappedU64`] are
+/// How a number is written in a key. All are of fixed width, and all but [`Number::BitReversedU64`] are
 /// big-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Number {
@@ -17,9 +17,9 @@ pub enum Number {
     U64,
     /// 8 bytes, 2⁶⁴ − 1 − value: the greatest number sorts first.
     ReversedU64,
-    /// 8 bytes, the least significant first, as `Bytes.toBytes(Long.reverseBytes(n))` writes it:
+    /// 8 bytes, the least significant bit first, as `Bytes.toBytes(Long.reverse(n))` writes it:
     /// successive numbers are far apart.
-    SwappedU64,
+    BitReversedU64,
     /// 8 bytes with the sign bit flipped, so that negative numbers sort first.
     /// `Bytes.toBytes(long)` differs: it puts them last.
     I64,
@@ -39,7 +39,7 @@ impl Number {
         Self::U32,
         Self::U64,
         Self::ReversedU64,
-        Self::SwappedU64,
+        Self::BitReversedU64,
         Self::I64,
         Self::Timestamp,
         Self::ReverseTimestamp,
@@ -53,7 +53,7 @@ impl Number {
             Self::U32 => "u32",
             Self::U64 => "u64",
             Self::ReversedU64 => "reversed_u64",
-            Self::SwappedU64 => "swapped_u64",
+            Self::BitReversedU64 => "bit_reversed_u64",
             Self::I64 => "i64",
             Self::Timestamp => "timestamp",
             Self::ReverseTimestamp => "reverse_timestamp",
@@ -77,7 +77,7 @@ impl Number {
 
     /// Whether keys sort like the numbers, or in the opposite order.
     pub fn is_ordered(self) -> bool {
-        self != Self::SwappedU64
+        self != Self::BitReversedU64
     }
 
     /// The least number that fits.
@@ -91,7 +91,7 @@ impl Number {
             Self::U8 => i128::from(u8::MAX),
             Self::U16 => i128::from(u16::MAX),
             Self::U32 => i128::from(u32::MAX),
-            Self::U64 | Self::ReversedU64 | Self::SwappedU64 => i128::from(u64::MAX),
+            Self::U64 | Self::ReversedU64 | Self::BitReversedU64 => i128::from(u64::MAX),
             Self::I64 | Self::Timestamp | Self::ReverseTimestamp => i128::from(i64::MAX),
         }
     }
@@ -102,7 +102,7 @@ impl Number {
         match self {
             Self::U64 => unsigned(value),
             Self::ReversedU64 => unsigned(value).map(|number| !number),
-            Self::SwappedU64 => unsigned(value).map(u64::swap_bytes),
+            Self::BitReversedU64 => unsigned(value).map(u64::reverse_bits),
             Self::I64 => signed(value).map(|number| number as u64 ^ SIGN),
             Self::Timestamp => unsigned(value).filter(|number| *number < SIGN),
             Self::ReverseTimestamp => {
@@ -131,7 +131,7 @@ impl Number {
         match self {
             Self::I64 => Some(Value::Signed((bits ^ SIGN) as i64)),
             Self::ReversedU64 => Some(Value::Unsigned(!bits)),
-            Self::SwappedU64 => Some(Value::Unsigned(bits.swap_bytes())),
+            Self::BitReversedU64 => Some(Value::Unsigned(bits.reverse_bits())),
             Self::Timestamp => (bits < SIGN).then_some(Value::Unsigned(bits)),
             Self::ReverseTimestamp => (bits < SIGN).then(|| Value::Unsigned(SIGN - 1 - bits)),
             _ => Some(Value::Unsigned(bits)),
@@ -181,9 +181,9 @@ mod tests {
         assert_eq!(bytes(Number::ReverseTimestamp, ts), b"\x7F\xFF\xFF\xFF\xA6\x97\xD0\xFF");
         assert_eq!(bytes(Number::I64, Value::from(-1_i64)), b"\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFF");
         assert_eq!(bytes(Number::ReversedU64, Value::from(0_u64)), [0xFF; 8]);
-        let swapped = bytes(Number::SwappedU64, Value::from(0x0102_u64));
-        assert_eq!(swapped, [2, 1, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(Number::SwappedU64.read(&swapped), Some(Value::from(0x0102_u64)));
+        let reversed = bytes(Number::BitReversedU64, Value::from(0x0103_u64));
+        assert_eq!(reversed, [0xC0, 0x80, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(Number::BitReversedU64.read(&reversed), Some(Value::from(0x0103_u64)));
         assert_eq!(bytes(Number::U32, Value::from(1_500_000_000_u64)), b"Yh/\x00");
     }
 

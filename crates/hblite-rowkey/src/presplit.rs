@@ -9,8 +9,8 @@ use crate::part::{HashForm, push_numbered};
 pub const REGIONS_MAX: usize = 1 << 20;
 
 impl Design {
-    /// The `regions - 1` keys that split the table at the salts, buckets, hashes or swapped numbers
-    /// that keys begin with. Swapped numbers are taken to be successive.
+    /// The `regions - 1` keys that split the table at the salts, buckets, hashes or bit-reversed
+    /// numbers that keys begin with. Bit-reversed numbers are taken to be successive.
     ///
     /// ```
     /// use hblite_rowkey::Design;
@@ -54,9 +54,9 @@ impl Design {
                 Ok((1..*count).map(key).collect())
             }
             Some(Step::Hash { form, .. } | Step::Md5 { form, .. }) => hash_splits(*form, regions),
-            // Successive numbers differ in the first bytes, as hashes do.
-            Some(Step::Number { number: Number::SwappedU64, .. }) => {
-                hash_splits(HashForm::Bytes(swapped_width(regions)), regions)
+            // Successive numbers differ in the first bits, as hashes do.
+            Some(Step::Number { number: Number::BitReversedU64, .. }) => {
+                hash_splits(HashForm::Bytes(reversed_width(regions)), regions)
             }
             _ => Err(Error::regions(
                 "keys begin with a field, and only a sample of them tells where they lie: take \
@@ -91,8 +91,8 @@ pub fn quantile_splits(mut sample: Vec<Vec<u8>>, regions: usize) -> Result<Vec<V
     Ok(keys)
 }
 
-/// Bytes of split keys that divide swapped numbers evenly.
-fn swapped_width(regions: usize) -> u8 {
+/// Bytes of split keys that divide bit-reversed numbers evenly.
+fn reversed_width(regions: usize) -> u8 {
     if regions <= 256 && 256 % regions == 0 { 1 } else { 3 }
 }
 

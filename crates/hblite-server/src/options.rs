@@ -53,6 +53,9 @@ pub struct ServerOptions {
     pub worker_threads: Option<usize>,
     /// Where calls are logged; `None`, the default, logs none.
     pub log: Option<Log>,
+    /// Versions that a new family keeps if its request names no number. Default 1
+    /// (`hbase.column.max.version`).
+    pub family_versions: u32,
     /// What clients may do.
     pub limits: Limits,
 }
@@ -69,6 +72,7 @@ impl Default for ServerOptions {
             advertise: None,
             worker_threads: None,
             log: None,
+            family_versions: 1,
             limits: Limits::default(),
         }
     }

@@ -359,3 +359,28 @@ fn the_master_names_regions_and_those_of_medium_objects() {
     assert_eq!(answer.exception(), ("NotServingRegionException", false));
     assert!(answer.exception_text().contains(" is not online on 127.0.0.1,"));
 }
+
+/// `hbase.column.max.version`: what a request says of its own takes precedence.
+#[test]
+fn new_families_keep_the_clusters_number_of_versions() {
+    let mut options = ServerOptions::on_free_ports();
+    options.family_versions = 3;
+    let server = TestServer::start_with(Options::new(), options).unwrap();
+    create_table(&server, "t", &[]);
+    let pair = pb::BytesBytesPair { first: "VERSIONS".into(), second: "2".into() };
+    let mut master = Client::master(&server);
+    for (name, attributes) in [("g", vec![]), ("h", vec![pair])] {
+        let column_families =
+            pb::ColumnFamilySchema { name: name.into(), attributes, ..Default::default() };
+        let request = pb::ColumnRequest {
+            table_name: table_name("t"),
+            column_families,
+            ..pb::ColumnRequest::default()
+        };
+        let answer = master.call("AddColumn", &request);
+        assert!(answer.decode::<pb::ProcedureResponse>().proc_id.is_some());
+    }
+    let table = server.connection().admin().describe_table("t").unwrap();
+    let versions = |name: &str| table.family(name.as_bytes()).unwrap().versions();
+    assert_eq!([versions("f"), versions("g"), versions("h")], [3, 3, 2]);
+}

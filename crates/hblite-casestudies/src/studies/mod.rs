@@ -10,6 +10,7 @@ pub mod shapes;
 pub mod time_series;
 pub mod trading;
 pub mod web_pages;
+pub mod web_table;
 
 use crate::error::{Error, Result};
 use crate::study::CaseStudy;
@@ -32,6 +33,7 @@ pub fn studies() -> Vec<Box<dyn CaseStudy>> {
         Box::new(recent_operations::RecentOperations),
         Box::new(contacts::Contacts),
         Box::new(web_pages::WebPages),
+        Box::new(web_table::WebTable),
     ]
 }
 

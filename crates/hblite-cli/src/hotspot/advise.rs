@@ -8,6 +8,7 @@ use clap::Args;
 use hblite_hotspot::advise::{Advice, AdviceOptions, Sample, Wanted, advise};
 use hblite_hotspot::condition::FigureCondition;
 use hblite_hotspot::data::{Format, Table};
+use hblite_hotspot::report::{front_png, front_svg};
 use hblite_rowkey::Design;
 
 use crate::output::{FAILURE, fail, print};
@@ -54,6 +55,9 @@ pub(crate) struct AdviseArguments {
     /// Maximum mean length of keys, in bytes
     #[arg(long, value_name = "BYTES")]
     key_bytes_max: Option<u64>,
+    /// Draws the candidates, their writes against their reads, into a file: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
     /// Name of the new table
     #[arg(long, default_value = "t")]
     name: String,
@@ -75,10 +79,25 @@ pub(crate) fn run(arguments: &AdviseArguments) -> ExitCode {
     match advice(arguments) {
         Ok(advice) => {
             print(&advice.to_string());
+            if let Some(path) = &arguments.picture
+                && let Err(reason) = draw(&advice, path)
+            {
+                return fail(&reason, FAILURE);
+            }
             super::judge_figures("the current key", &advice.present_figures(), &arguments.fail_if)
         }
         Err(reason) => fail(&reason, FAILURE),
     }
+}
+
+fn draw(advice: &Advice, path: &Path) -> Result<(), String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let bytes = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => front_svg(advice).into_bytes(),
+        Some("png") => front_png(advice).map_err(|error| wrong(&error))?,
+        _ => return Err(wrong(&"the name of a picture ends with .svg or .png")),
+    };
+    fs::write(path, bytes).map_err(|error| wrong(&error))
 }
 
 fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {

@@ -96,8 +96,8 @@ pub(crate) struct RunArguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Service time of a request in the simulation: exponential(MICROSECONDS) or
-    /// constant(MICROSECONDS), which are models, or measured, the time that puts take here. On a
-    /// busy machine, measured designs differ by chance
+    /// constant(MICROSECONDS), which are models, or measured: the time that puts take here,
+    /// relative to a baseline put timed alternately, which counts as 200 µs
     #[arg(long, default_value_t = ServiceLaw::MODEL)]
     service: ServiceLaw,
     /// Time for which a moved region accepts no calls in the simulation, in milliseconds

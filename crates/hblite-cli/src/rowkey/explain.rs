@@ -7,7 +7,7 @@ use hblite_rowkey::Part;
 use super::design;
 
 pub(super) const AFTER_HELP: &str = r#"A design is parts with | between them:
-  name:type               u8 u16 u32 u64 reversed_u64 swapped_u64 i64
+  name:type               u8 u16 u32 u64 reversed_u64 bit_reversed_u64 i64
                           timestamp reverse_timestamp
                           str str(16) str("-") str(escape) reversed_str domain bytes(16) bytes
                           md5 md5hex(6)

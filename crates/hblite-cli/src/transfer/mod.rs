@@ -1,5 +1,6 @@
-//! What `hblite import`, `export`, `copy` and `digest` share: formats and stores.
+//! What `hblite import`, `export`, `copy`, `digest` and `columns` share: formats and stores.
 
+pub(crate) mod columns;
 pub(crate) mod copy;
 pub(crate) mod digest;
 pub(crate) mod export;

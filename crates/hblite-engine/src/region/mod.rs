@@ -262,7 +262,7 @@ impl Region {
                 ColumnRead::Outdated => {}
                 ColumnRead::Unclear => return Ok(None),
                 ColumnRead::Done { cells_examined } => {
-                    self.count_cells_read(cells_examined, cells.len(), cells.size_bytes());
+                    self.count_cells_read(1, cells_examined, cells.len(), cells.size_bytes());
                     return Ok(Some(cells));
                 }
             }
@@ -286,11 +286,14 @@ impl Region {
 
     /// Adds what a scanner did to the region's counters.
     pub(crate) fn count_read(&self, scanner: &RegionScanner, cells: usize, size_bytes: usize) {
-        self.count_cells_read(scanner.stats().cells_examined, cells, size_bytes);
+        let counts = scanner.row_counts();
+        // HBase counts the calls for a next row, the one that finds none included.
+        let rows = counts.scanned.saturating_sub(counts.filtered).max(1);
+        self.count_cells_read(rows, scanner.stats().cells_examined, cells, size_bytes);
     }
 
-    fn count_cells_read(&self, cells_examined: u64, cells: usize, size_bytes: usize) {
-        self.load.read_requests(1);
+    fn count_cells_read(&self, rows: u64, cells_examined: u64, cells: usize, size_bytes: usize) {
+        self.load.read_requests(rows);
         self.load.cells_read(cells as u64);
         self.load.bytes_read(size_bytes as u64);
         self.load.cells_examined(cells_examined);

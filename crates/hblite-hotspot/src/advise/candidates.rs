@@ -2,7 +2,7 @@
 //!
 //! - reorder: all orders of up to four fields; fields that no query names stay behind, or lead
 //! - reverse: the first text, and every text whose end a query knows; times whose newest are wanted;
-//!   the bytes of a first number that grows
+//!   the bits of a first number that grows
 //! - widen: texts before other fields padded to the length of the longest, instead of a delimiter
 //! - salt: 2, 4, … up to the number of regions, by the whole key, the first field or the first two
 //! - bucket: of every growing number
@@ -152,12 +152,12 @@ fn encodings(sample: &Sample, wanted: &Wanted, field: &Field, is_first: bool) ->
             encodings.extend(is_newest.then_some(newest_first));
             encodings
         }
-        Encoding::Number(Number::U64 | Number::ReversedU64 | Number::SwappedU64) => {
+        Encoding::Number(Number::U64 | Number::ReversedU64 | Number::BitReversedU64) => {
             let of = |number| Encoding::Number(number);
             let mut encodings = vec![of(Number::U64)];
             encodings.extend(is_newest.then_some(of(Number::ReversedU64)));
             let is_spread = is_first && sample.is_growing(&field.name);
-            encodings.extend(is_spread.then_some(of(Number::SwappedU64)));
+            encodings.extend(is_spread.then_some(of(Number::BitReversedU64)));
             encodings
         }
         encoding => vec![encoding],
@@ -256,7 +256,7 @@ fn fronts(sample: &Sample, parts: &[Part], regions: usize) -> Vec<Part> {
     let Some(first) = fields.first() else { return Vec::new() };
     let is_turned = |f: &Field| match f.encoding {
         Encoding::Text(text) => text.turn != Turn::Plain,
-        Encoding::Number(number) => number == Number::SwappedU64,
+        Encoding::Number(number) => number == Number::BitReversedU64,
         _ => false,
     };
     // A reversed field is another way to spread the same rows.

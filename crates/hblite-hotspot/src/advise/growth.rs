@@ -61,9 +61,7 @@ pub(super) fn motion(records: &[Vec<Value<'static>>], index: usize) -> Motion {
 /// Whether a value is greater: texts with the same letters around their digits by the number that
 /// the digits are, so that 10 comes after 9.
 fn is_greater(value: &Value<'_>, than: &Value<'_>) -> bool {
-    let letters = |text: &str| -> String {
-        text.chars().filter(|c| !c.is_ascii_digit()).collect()
-    };
+    let letters = |text: &str| -> String { text.chars().filter(|c| !c.is_ascii_digit()).collect() };
     if let (Some(one), Some(other)) = (value.as_text(), than.as_text())
         && let (Some(number), Some(than)) = (digits(one), digits(other))
         && letters(one) == letters(other)

@@ -29,7 +29,7 @@ const KEY_SETS: [KeySet; 16] = [
         queries: "id = ?",
         write_weight: 0.5,
         record: |i| vec![(1_000_000 + i).into()],
-        best: "id:swapped_u64",
+        best: "id:bit_reversed_u64",
     },
     KeySet {
         name: "monotonic numbers, read in ranges",
@@ -53,7 +53,7 @@ const KEY_SETS: [KeySet; 16] = [
         queries: "invoice = ?",
         write_weight: 0.5,
         record: |i| vec![(7_000_000 + i / 3).into(), (i % 3).into()],
-        best: "invoice:swapped_u64|line:u16",
+        best: "invoice:bit_reversed_u64|line:u16",
     },
     KeySet {
         name: "uuids",
@@ -193,6 +193,7 @@ fn next_loads(set: &KeySet, present: &Design, best: &Score) -> Vec<u64> {
 
 #[test]
 fn the_best_design_is_found_and_its_splits_hold_in_the_next_period() {
+    let mut wrong = Vec::new();
     for set in &KEY_SETS {
         let present = Design::parse(set.present).expect("a design");
         let records: Vec<Record> = (0..PERIOD).map(set.record).collect();
@@ -208,7 +209,10 @@ fn the_best_design_is_found_and_its_splits_hold_in_the_next_period() {
         };
         let advice = advise(&sample, &wanted, &options).expect("advice");
         let best = advice.best();
-        assert_eq!(best.design.to_string(), set.best, "{}\n{advice}", set.name);
+        if best.design.to_string() != set.best {
+            wrong.push(format!("{}: {} is the best\n{advice}", set.name, set.best));
+            continue;
+        }
         if write_weight == 0.0 {
             // Whoever accepts a hot region gets one.
             assert!(best.max_over_mean > 7.0, "{}\n{advice}", set.name);
@@ -219,4 +223,5 @@ fn the_best_design_is_found_and_its_splits_hold_in_the_next_period() {
         assert_eq!(loads.len(), REGIONS, "{}\n{advice}", set.name);
         assert!(figures.max_over_mean < 1.5, "{}: {loads:?}\n{advice}", set.name);
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -361,7 +361,7 @@ pub(super) fn simpler(left: &Score, right: &Score) -> std::cmp::Ordering {
             Turn::Domain => 1,
             Turn::Reversed => 2,
         },
-        Part::Field(Field { encoding: Encoding::Number(Number::SwappedU64), .. }) => 2,
+        Part::Field(Field { encoding: Encoding::Number(Number::BitReversedU64), .. }) => 2,
         _ => 0,
     };
     // A value that is longer than any of the sample would be refused.

@@ -1,6 +1,6 @@
 //! Where to split the table of a candidate.
 //!
-//! A salt, a bucket, a hash or a counter with reversed bytes or digits at the front has natural
+//! A salt, a bucket, a hash or a counter with reversed bits or digits at the front has natural
 //! splits, which need no sample. Otherwise the sample decides, between entities only: the keys are grouped by their stable prefix (see
 //! `growth`), and regions are filled group by group.
 
@@ -33,9 +33,9 @@ pub(super) fn splits(
         let starts = design.natural_splits(count)?;
         return Ok(within_labels(&starts, sorted, regions));
     }
-    let is_swapped = matches!(front, Some(Part::Field(field))
-        if field.encoding == Encoding::Number(Number::SwappedU64));
-    if is_decimal || is_swapped {
+    let is_reversed_number = matches!(front, Some(Part::Field(field))
+        if field.encoding == Encoding::Number(Number::BitReversedU64));
+    if is_decimal || is_reversed_number {
         let keys =
             if is_decimal { decimal_splits(regions) } else { design.natural_splits(regions)? };
         // A counter that grows in steps, as of ten, does not use all last digits.
@@ -187,24 +187,23 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_split_evenly_by_their_last_digits_or_bytes() {
+    fn counters_are_split_evenly_by_their_last_digits_or_bits() {
         let counted = |step: usize| {
             let keys = (0..800).map(|n| format!("{:06}", n * step).chars().rev().collect());
             let keys: Vec<String> = keys.collect();
             grouped(&keys.iter().map(String::as_str).collect::<Vec<_>>(), 6)
         };
-        let by_digits = |keys: &[Grouped]| {
-            splits(&design("id:reversed_str"), keys, 8, true).expect("splits")
-        };
+        let by_digits =
+            |keys: &[Grouped]| splits(&design("id:reversed_str"), keys, 8, true).expect("splits");
         let even = ["125", "25", "375", "5", "625", "75", "875"].map(str::as_bytes);
         assert_eq!(by_digits(&counted(1)), even);
         let steps_of_ten = by_digits(&counted(10));
         assert!(steps_of_ten.iter().all(|key| key[0] == b'0'), "{steps_of_ten:?}");
 
-        let bytes = |n: u64| (n.to_le_bytes().to_vec(), 8);
+        let bytes = |n: u64| (n.reverse_bits().to_be_bytes().to_vec(), 8);
         let mut keys: Vec<Grouped> = (1000..1400).map(bytes).collect();
         keys.sort();
-        let found = splits(&design("id:swapped_u64"), &keys, 4, false).expect("splits");
+        let found = splits(&design("id:bit_reversed_u64"), &keys, 4, false).expect("splits");
         assert_eq!(found, [[0x40], [0x80], [0xC0]]);
     }
 

@@ -7,9 +7,9 @@ use crate::condition::short;
 use crate::result::RunResult;
 use crate::simulate::Outcome;
 
-const WIDTH: f64 = 1000.0;
-const PANEL_HEIGHT: f64 = 206.0;
-const COLUMNS: usize = 3;
+const WIDTH: f64 = 680.0;
+const PANEL_HEIGHT: f64 = 186.0;
+const COLUMNS: usize = 2;
 const TOP: f64 = 84.0;
 /// The maximum number of strips; with more servers, the busiest are shown.
 const STRIPS_MAX: usize = 60;
@@ -20,19 +20,18 @@ pub(super) fn svg(results: &[RunResult], theme: Theme) -> String {
     let rows = results.len().div_ceil(columns).max(1);
     let height = TOP + PANEL_HEIGHT * rows as f64 + 16.0;
     let mut drawing = Drawing::new(WIDTH, height, theme);
-    drawing.bold((24.0, 34.0), 19.0, Anchor::Start, "How busy each region server is");
-    drawing.faint(
-        (24.0, 58.0),
-        12.5,
-        Anchor::Start,
-        "Simulated writes: clients send as fast as they are answered. One strip per server, in \
-         time from left to right; dark is idle, bright is busy.",
-    );
-    let width = (WIDTH - 24.0) / columns as f64;
+    drawing.bold((16.0, 28.0), 16.0, Anchor::Start, "How busy each region server is");
+    for (line, text) in (0_u8..).zip([
+        "Simulated writes: clients send as fast as they are answered. One strip per server, in time",
+        "from left to right; dark is idle, bright is busy.",
+    ]) {
+        drawing.faint((16.0, 48.0 + 15.0 * f64::from(line)), 11.5, Anchor::Start, text);
+    }
+    let width = (WIDTH - 16.0) / columns as f64;
     for (index, result) in results.iter().enumerate() {
-        let x = 24.0 + width * (index % columns) as f64;
+        let x = 16.0 + width * (index % columns) as f64;
         let y = TOP + PANEL_HEIGHT * (index / columns) as f64;
-        panel(&mut drawing, result, x, y, width - 24.0);
+        panel(&mut drawing, result, x, y, width - 20.0);
     }
     drawing.finish("Strips: utilization of each region server over time, for each design")
 }
@@ -49,7 +48,7 @@ fn panel(drawing: &mut Drawing, result: &RunResult, x: f64, y: f64, width: f64) 
     }
     let shown =
         if count > STRIPS_MAX { format!(", the {STRIPS_MAX} busiest") } else { String::new() };
-    drawing.bold((x, y + 12.0), 13.0, Anchor::Start, &cut(&result.design, 34));
+    drawing.bold((x, y + 12.0), 13.0, Anchor::Start, &cut(&result.design, 40));
     let caption = format!(
         "{} of {count} servers at work{shown}, {}× one server",
         short(busy),
@@ -57,8 +56,8 @@ fn panel(drawing: &mut Drawing, result: &RunResult, x: f64, y: f64, width: f64) 
     );
     drawing.faint((x, y + 29.0), 11.0, Anchor::Start, &caption);
 
-    let (left, top, bottom) = (x + 38.0, y + 42.0, y + PANEL_HEIGHT - 50.0);
-    let area = Area { left, top, width: width - 38.0, height: bottom - top };
+    let (left, top, bottom) = (x + 24.0, y + 42.0, y + PANEL_HEIGHT - 50.0);
+    let area = Area { left, top, width: width - 24.0, height: bottom - top };
     strips(drawing, &simulation.saturated, &servers, &area);
     let end_ns = simulation.saturated.duration_ns as f64;
     for tick in ticks(end_ns, 3) {

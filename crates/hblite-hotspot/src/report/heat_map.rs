@@ -6,12 +6,16 @@ use super::scale::{brightness, colour, duration, number, percent, ticks};
 use super::svg::{Anchor, Drawing, Theme, cut};
 use crate::result::{Metric, RunResult};
 
-const WIDTH: f64 = 1000.0;
-const HEIGHT: f64 = 540.0;
-const LEFT: f64 = 190.0;
-const RIGHT: f64 = 110.0;
+// Small, so that letters are still 9 pixels high if the picture is 500 pixels wide.
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 430.0;
+const LEFT: f64 = 154.0;
+const RIGHT: f64 = 74.0;
 const TOP: f64 = 84.0;
-const BOTTOM: f64 = 62.0;
+const BOTTOM: f64 = 52.0;
+/// Characters of a line across the picture, and of a region's label.
+const LINE_CHARACTERS: usize = 88;
+const LABEL_CHARACTERS: usize = 20;
 
 /// The picture of a result as the bytes of a PNG file. `max` is the count of the brightest colour,
 /// the same for all pictures that are compared.
@@ -19,8 +23,11 @@ pub(super) fn png(result: &RunResult, metric: Metric, max: u64) -> Result<Vec<u8
     let grid = Grid::new(&result.counts, metric);
     let mut drawing = Drawing::new(WIDTH, HEIGHT, Theme::LIGHT);
     let (width, height) = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
-    drawing.bold((24.0, 34.0), 19.0, Anchor::Start, &title(result, metric));
-    drawing.faint((24.0, 58.0), 12.5, Anchor::Start, &cut(&subtitle(result), 125));
+    drawing.bold((16.0, 26.0), 16.0, Anchor::Start, &cut(&title(result, metric), 62));
+    for (line, text) in (0_u8..).zip(subtitles(result)) {
+        let at = (16.0, 44.0 + 15.0 * f64::from(line));
+        drawing.faint(at, 11.5, Anchor::Start, &cut(&text, LINE_CHARACTERS));
+    }
     keys(&mut drawing, result, height);
     time(&mut drawing, result, width, height);
     legend(&mut drawing, metric, max as f64, height);
@@ -46,41 +53,38 @@ pub(super) fn title(result: &RunResult, metric: Metric) -> String {
     format!("{}: {} per region over time", result.design, metric.text())
 }
 
-fn subtitle(result: &RunResult) -> String {
+fn subtitles(result: &RunResult) -> [String; 2] {
     let settings = &result.settings;
-    let spread = result.spread.writes;
-    let figures = spread.map_or_else(String::new, |spread| {
+    let figures = result.spread.writes.map_or_else(String::new, |spread| {
         format!(
             "Hottest region {} of a window, {} of the run. ",
             percent(spread.windowed.mean.hottest_share),
             percent(spread.total.hottest_share)
         )
     });
-    format!(
-        "{figures}{}, {} records, {}, key {}",
-        result.study,
-        number(settings.records as f64),
-        settings.distribution,
-        result.key
-    )
+    let records = number(settings.records as f64);
+    [
+        format!("{figures}{}, {records} records, {}", result.study, settings.distribution),
+        format!("key {}", result.key),
+    ]
 }
 
 /// The first keys of as many regions as there is space for.
 fn keys(drawing: &mut Drawing, result: &RunResult, height: f64) {
-    let labels = super::keys::labels(&result.counts, &result.key, 24);
+    let labels = super::keys::labels(&result.counts, &result.key, LABEL_CHARACTERS);
     let row = height / labels.len() as f64;
-    let every = (18.0 / row).ceil().max(1.0) as usize;
+    let every = (15.0 / row).ceil().max(1.0) as usize;
     for (position, text) in labels.iter().enumerate().step_by(every) {
         let y = TOP + row * position as f64;
         drawing.line((LEFT - 5.0, y), (LEFT, y), drawing.theme.faint, 1.0);
         drawing.text((LEFT - 9.0, (y + 4.0).max(TOP + 10.0)), 11.0, Anchor::End, text);
     }
-    drawing.upwards((20.0, TOP + height / 2.0), 12.5, "first key of the region");
+    drawing.faint((LEFT - 9.0, TOP - 7.0), 11.0, Anchor::End, "first key of the region");
 }
 
 fn time(drawing: &mut Drawing, result: &RunResult, width: f64, height: f64) {
     let end_ns = result.counts.windows.last().map_or(0, |window| window.end_ns) as f64;
-    for tick in ticks(end_ns, 8) {
+    for tick in ticks(end_ns, 6) {
         let x = LEFT + width * tick / end_ns.max(1.0);
         drawing.line((x, TOP + height), (x, TOP + height + 5.0), drawing.theme.faint, 1.0);
         let text = if tick == 0.0 { "0".to_owned() } else { duration(tick) };
@@ -88,28 +92,33 @@ fn time(drawing: &mut Drawing, result: &RunResult, width: f64, height: f64) {
     }
     let windows = result.counts.windows.len();
     let label = format!("time, in {windows} windows of {}", duration(end_ns / windows as f64));
-    drawing.faint((LEFT + width / 2.0, TOP + height + 44.0), 12.5, Anchor::Middle, &label);
+    drawing.faint((LEFT + width / 2.0, TOP + height + 40.0), 11.5, Anchor::Middle, &label);
 }
 
 /// The colour scale with its counts.
 fn legend(drawing: &mut Drawing, metric: Metric, max: f64, height: f64) {
-    let x = WIDTH - RIGHT + 22.0;
+    let x = WIDTH - RIGHT + 14.0;
     let steps = 128;
     let step = height / f64::from(steps);
     for index in 0..steps {
         let (r, g, b) = colour((f64::from(index) + 0.5) / f64::from(steps));
         let y = TOP + height - step * f64::from(index + 1);
-        drawing.rectangle(x, y, 16.0, step + 0.6, &format!("#{r:02x}{g:02x}{b:02x}"));
+        drawing.rectangle(x, y, 14.0, step + 0.6, &format!("#{r:02x}{g:02x}{b:02x}"));
     }
     let mut last = f64::INFINITY;
     for tick in ticks(max, 6) {
         let y = TOP + height * (1.0 - brightness(tick, max));
         // The square root crowds small counts: those without space get no label.
         if last - y >= 14.0 {
-            drawing.line((x + 16.0, y), (x + 20.0, y), drawing.theme.faint, 1.0);
-            drawing.text((x + 24.0, y + 4.0), 11.0, Anchor::Start, &number(tick));
+            drawing.line((x + 14.0, y), (x + 18.0, y), drawing.theme.faint, 1.0);
+            drawing.text((x + 21.0, y + 4.0), 11.0, Anchor::Start, &number(tick));
             last = y;
         }
     }
-    drawing.faint((x - 4.0, TOP - 10.0), 11.0, Anchor::Start, &format!("{}/window", metric.text()));
+    drawing.faint(
+        (WIDTH - 6.0, TOP - 7.0),
+        11.0,
+        Anchor::End,
+        &format!("{}/window", metric.text()),
+    );
 }

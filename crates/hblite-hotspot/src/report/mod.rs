@@ -1,9 +1,11 @@
 //! Reports of results: a page, pictures, tables, and a heat map for the terminal.
 
 mod bars;
+mod front;
 mod grid;
 mod heat_map;
 mod keys;
+mod labels;
 mod page;
 mod raster;
 mod scale;
@@ -17,6 +19,7 @@ mod trade_off;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use front::{front_png, front_svg};
 pub use page::page;
 pub use table::{Table, tables};
 pub use terminal::{Colours, heat_map as terminal_heat_map};

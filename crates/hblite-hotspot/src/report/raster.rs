@@ -6,8 +6,8 @@ use resvg::tiny_skia::{Color, Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
 
-/// Pixels per unit of a drawing: sharp on dense screens.
-const DENSITY: f32 = 1.5;
+/// The width of a picture in pixels: sharp on dense screens.
+const PIXELS_WIDE: f32 = 1500.0;
 
 /// A rectangle of a drawing that is filled pixel by pixel, in the drawing's units.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,11 @@ pub(super) struct Field {
 }
 
 /// A rendered drawing.
-pub(super) struct Raster(Pixmap);
+pub(super) struct Raster {
+    pixmap: Pixmap,
+    /// Pixels per unit of the drawing.
+    density: f32,
+}
 
 fn fonts() -> Arc<Database> {
     static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
@@ -38,13 +42,14 @@ impl Raster {
     pub(super) fn new(svg: &str) -> Result<Self, String> {
         let options = Options { fontdb: fonts(), ..Options::default() };
         let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
-        let size = tree.size().to_int_size();
-        let pixels = |units: u32| (units as f32 * DENSITY).round() as u32;
+        let size = tree.size();
+        let density = PIXELS_WIDE / size.width();
+        let pixels = |units: f32| (units * density).round() as u32;
         let mut pixmap = Pixmap::new(pixels(size.width()), pixels(size.height()))
             .ok_or("a picture of no size cannot be drawn")?;
         pixmap.fill(Color::WHITE);
-        resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixmap.as_mut());
-        Ok(Self(pixmap))
+        resvg::render(&tree, Transform::from_scale(density, density), &mut pixmap.as_mut());
+        Ok(Self { pixmap, density })
     }
 
     /// Colours each pixel of a field by its position and the field's size in pixels.
@@ -53,15 +58,15 @@ impl Raster {
         field: Field,
         colour: impl Fn(usize, usize, usize, usize) -> (u8, u8, u8),
     ) {
-        let pixels = |units: f64| (units * f64::from(DENSITY)).round() as usize;
+        let pixels = |units: f64| (units * f64::from(self.density)).round() as usize;
         let (left, top) = (pixels(field.x), pixels(field.y));
         let (width, height) = (pixels(field.width), pixels(field.height));
-        let row_length = self.0.width() as usize;
+        let row_length = self.pixmap.width() as usize;
         for y in 0..height {
             for x in 0..width {
                 let (r, g, b) = colour(x, y, width, height);
                 let pixel = PremultipliedColorU8::from_rgba(r, g, b, u8::MAX);
-                let place = self.0.pixels_mut().get_mut((top + y) * row_length + left + x);
+                let place = self.pixmap.pixels_mut().get_mut((top + y) * row_length + left + x);
                 if let (Some(place), Some(pixel)) = (place, pixel) {
                     *place = pixel;
                 }
@@ -71,6 +76,6 @@ impl Raster {
 
     /// The bytes of a PNG file.
     pub(super) fn png(&self) -> Result<Vec<u8>, String> {
-        self.0.encode_png().map_err(|error| error.to_string())
+        self.pixmap.encode_png().map_err(|error| error.to_string())
     }
 }

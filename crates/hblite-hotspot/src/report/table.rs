@@ -102,7 +102,7 @@ fn simulation(results: &[RunResult]) -> Table {
         .map_or((0.5, "measured"), |settings| (settings.utilization, settings.service.as_str()));
     let handlers = first.map_or(1, |first| first.cluster.handlers);
     let service = match service {
-        "measured" => "service times measured here".to_owned(),
+        "measured" => "service times measured here, a baseline put counts as 200 µs".to_owned(),
         model => format!("service times {model} µs, a model"),
     };
     let handlers = if handlers == 1 { String::new() } else { format!(" with {handlers} handlers") };
@@ -124,6 +124,10 @@ fn simulation(results: &[RunResult]) -> Table {
             "p99.9",
         ],
     );
+    let is_measured = results.iter().any(|result| result.writing.measured.is_some());
+    if is_measured {
+        table.head.push("put cost (quartiles)".to_owned());
+    }
     for result in results {
         let Some(simulation) = result.simulations.first() else { continue };
         let utilisation = || simulation.saturated.servers.iter().map(|server| server.utilisation);
@@ -140,6 +144,16 @@ fn simulation(results: &[RunResult]) -> Table {
             duration(latency.p99_ns as f64),
             duration(latency.p999_ns as f64),
         ]);
+        if let (true, Some(row)) = (is_measured, table.rows.last_mut()) {
+            row.push(result.writing.measured.map_or_else(String::new, |put| {
+                format!(
+                    "{} ({}–{})",
+                    short(put.relative_cost),
+                    short(put.relative_cost_low),
+                    short(put.relative_cost_high)
+                )
+            }));
+        }
     }
     table
 }

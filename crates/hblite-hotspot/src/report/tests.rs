@@ -36,7 +36,7 @@ fn pictures_are_png_files_with_something_on_them() {
         assert_eq!(pixmap.width(), 1500, "{name}");
         // The title is at the top left.
         let dark = |x: u32, y: u32| pixmap.pixel(x, y).is_some_and(|pixel| pixel.red() < 100);
-        let title = (36..400).flat_map(|x| (25..55).map(move |y| (x, y)));
+        let title = (36..700).flat_map(|x| (30..66).map(move |y| (x, y)));
         assert!(title.filter(|(x, y)| dark(*x, *y)).count() > 500, "{name} has no title");
     }
 }

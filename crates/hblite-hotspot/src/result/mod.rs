@@ -136,6 +136,24 @@ pub struct Writing {
     /// Writes that no counter shows, because their region was split in the window. The halves are
     /// assigned what the writers sent.
     pub writes_of_split_regions: u64,
+    /// What single puts cost; `None` unless `--service measured` was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<MeasuredPuts>,
+}
+
+/// Single puts of a design against puts of a common baseline, timed alternately.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredPuts {
+    /// Pairs of a put and a baseline put.
+    pub pairs: u64,
+    /// Median time of a baseline put, in nanoseconds: how busy the machine was.
+    pub baseline_ns: f64,
+    /// Median over the windows: the time of a put over that of a baseline put.
+    pub relative_cost: f64,
+    /// Lower quartile over the windows.
+    pub relative_cost_low: f64,
+    /// Upper quartile over the windows.
+    pub relative_cost_high: f64,
 }
 
 /// What one query cost, on average over its runs.

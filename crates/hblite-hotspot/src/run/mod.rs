@@ -13,10 +13,15 @@
 //! do the work; `sample` turns counters into counts; `simulation` puts the stream on region
 //! servers.
 
+mod baseline;
 mod error;
 mod export;
+#[cfg(test)]
+mod independent;
 mod options;
 mod place;
+#[cfg(test)]
+mod queues;
 mod read;
 mod sample;
 mod simulation;
@@ -31,6 +36,7 @@ use std::time::{Duration, Instant};
 
 use hblite::{Connection, RegionStatus, TableName};
 
+pub use baseline::BASELINE_NS;
 pub use error::RunError;
 pub use export::export_keys;
 pub use options::{RunOptions, ServiceLaw, Splits};
@@ -115,11 +121,19 @@ fn run_in(
 ) -> Result<RunResult, RunError> {
     let connection = place.connection();
     let splits = splits::split_keys(target, stream, options)?;
-    let tables = Tables::create(place, &target.tables()?, &splits)?;
+    let mut descriptors = target.tables()?;
+    if options.service == ServiceLaw::Measured {
+        descriptors.push(baseline::table()?);
+    }
+    let tables = Tables::create(place, &descriptors, &splits)?;
     let table_name = tables.first(target.name())?.clone();
     let opened = target.open(connection)?;
     let mut sampler = Sampler::new(connection, &table_name)?;
-    let mut writer = Writer::new(&*opened, options);
+    let baseline = match options.service {
+        ServiceLaw::Measured => Some(baseline::Baseline::open(connection)?),
+        ServiceLaw::Given(_) => None,
+    };
+    let mut writer = Writer::new(&*opened, options, baseline);
     let mut reader = Reader::new(&*opened, stream, options);
     let mut traffic = simulation::TrafficBuilder::new(&*opened, stream);
 
@@ -140,7 +154,7 @@ fn run_in(
     let storage = finish_storage(connection, &table_name, &writer, &sampler)?;
     tables.remove()?;
     let (counts, writes_of_split_regions) = sampler.finish();
-    let service = simulation::service(options, writer.single_ns());
+    let service = simulation::service(options, writer.relative_ns());
     let simulations = traffic.simulate(&counts, &service, options)?;
     Ok(RunResult {
         version: VERSION,

@@ -161,7 +161,8 @@ impl FromStr for Splits {
 /// How long the servers of the simulation work on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServiceLaw {
-    /// As long as this store took, for timed single puts and timed reads of one region.
+    /// As long as single puts took in this store, relative to a common baseline put, which counts
+    /// as [`BASELINE_NS`](super::BASELINE_NS).
     Measured,
     /// As given, for writes and reads.
     Given(ServiceTime),

@@ -88,7 +88,7 @@ fn answers_are_those_of_a_filter() {
             let name = tables.first("").expect("a table").clone();
             let table = connection.table(&name).expect("a table");
             let opened = candidate.open(connection).expect("a table");
-            let mut writer = Writer::new(&*opened, &options);
+            let mut writer = Writer::new(&*opened, &options, None);
             for window in stream.windows() {
                 writer.write(&stream, window).expect("written");
             }

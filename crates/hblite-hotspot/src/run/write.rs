@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use hblite::Put;
 
+use super::baseline::{Baseline, Measured, Pair};
 use super::error::RunError;
 use super::options::RunOptions;
 use super::stream::{Stream, WindowOfStream};
@@ -13,16 +14,17 @@ use crate::result::Writing;
 
 /// Records per thread and window that are written and timed one by one.
 const SINGLE: usize = 8;
-/// Number of times kept.
-const SAMPLES_MAX: usize = 4096;
 
 /// Writes a stream to a table.
 pub(super) struct Writer<'w> {
     opened: &'w dyn Opened,
     options: &'w RunOptions,
     value: Vec<u8>,
+    /// Against what single puts are timed; `None` if they are not.
+    baseline: Option<Baseline>,
     writing: Duration,
     done: Done,
+    measured: Measured,
 }
 
 /// What a thread did.
@@ -30,13 +32,18 @@ pub(super) struct Writer<'w> {
 struct Done {
     rows: u64,
     key_bytes: u64,
-    single_ns: Vec<u64>,
+    pairs: Vec<Pair>,
 }
 
 impl<'w> Writer<'w> {
-    pub(super) fn new(opened: &'w dyn Opened, options: &'w RunOptions) -> Self {
+    pub(super) fn new(
+        opened: &'w dyn Opened,
+        options: &'w RunOptions,
+        baseline: Option<Baseline>,
+    ) -> Self {
         let value = vec![b'x'; options.value_bytes];
-        Self { opened, options, value, writing: Duration::ZERO, done: Done::default() }
+        let (done, measured) = (Done::default(), Measured::default());
+        Self { opened, options, value, baseline, writing: Duration::ZERO, done, measured }
     }
 
     /// Writes the records of a window, in batches, by all threads.
@@ -59,13 +66,14 @@ impl<'w> Writer<'w> {
             handles.into_iter().map(join).collect()
         });
         self.writing += started.elapsed();
+        let mut pairs = Vec::new();
         for done in results {
             let done = done?;
             self.done.rows += done.rows;
             self.done.key_bytes += done.key_bytes;
-            let room = SAMPLES_MAX.saturating_sub(self.done.single_ns.len());
-            self.done.single_ns.extend(done.single_ns.into_iter().take(room));
+            pairs.extend(done.pairs);
         }
+        self.measured.add(&pairs);
         Ok(())
     }
 
@@ -80,11 +88,12 @@ impl<'w> Writer<'w> {
             done.key_bytes +=
                 puts[0][counted..].iter().map(|put| put.row().len() as u64).sum::<u64>();
             for (place, (table, puts)) in tables.iter().zip(&mut puts).enumerate() {
-                if count < SINGLE && place == 0 {
+                if let Some(baseline) = &self.baseline
+                    && count < SINGLE
+                    && place == 0
+                {
                     for put in puts.drain(..) {
-                        let started = Instant::now();
-                        table.put(&put)?;
-                        done.single_ns.push(started.elapsed().as_nanos() as u64);
+                        done.pairs.push(baseline.pair(table, &put, &self.value, index)?);
                     }
                 } else if puts.len() >= self.options.batch {
                     table.put_all(puts)?;
@@ -106,9 +115,9 @@ impl<'w> Writer<'w> {
         self.done.key_bytes
     }
 
-    /// How long single puts took, in nanoseconds.
-    pub(super) fn single_ns(&self) -> &[u64] {
-        &self.done.single_ns
+    /// How long single puts took, in nanoseconds, relative to the baseline.
+    pub(super) fn relative_ns(&self) -> &[u64] {
+        self.measured.relative_ns()
     }
 
     pub(super) fn writing(&self) -> Writing {
@@ -118,6 +127,7 @@ impl<'w> Writer<'w> {
             puts_per_second: self.done.rows as f64 / seconds.max(1e-9),
             threads: self.options.threads,
             writes_of_split_regions: 0,
+            measured: self.measured.summary(),
         }
     }
 }

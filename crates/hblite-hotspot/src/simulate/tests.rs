@@ -57,17 +57,18 @@ fn erlang_c(handlers: u32, offered: f64) -> f64 {
 #[test]
 fn one_server_is_an_m_m_1_queue() {
     for load in [0.3, 0.5, 0.7, 0.9] {
-        let requests = stream(2_000_000, RATE * load, |_| 0);
+        // At 0.9 the mean of a run of two million is off by 1.3 % in one of three.
+        let count = if load < 0.9 { 2_000_000 } else { 4_000_000 };
+        let requests = stream(count, RATE * load, |_| 0);
         let outcome = simulate(&requests, 1, &Cluster::default(), Pace::Arrivals);
         // The time in the system is exponential with rate μ − λ.
         let mean_ns = 1e9 / (RATE - RATE * load);
-        // At 0.9 the mean of a run is off by 1.5 % in one of three.
-        close(outcome.latency.mean_ns, mean_ns, if load < 0.9 { 0.02 } else { 0.04 });
+        close(outcome.latency.mean_ns, mean_ns, 0.02);
         close(outcome.latency.p50_ns as f64, mean_ns * 2f64.ln(), 0.04);
         close(outcome.latency.p99_ns as f64, mean_ns * 100f64.ln(), 0.06);
         close(outcome.latency.p999_ns as f64, mean_ns * 1000f64.ln(), 0.1);
         close(outcome.servers[0].utilisation, load, 0.01);
-        assert_eq!(outcome.completed, 2_000_000);
+        assert_eq!(outcome.completed, count);
     }
 }
 

@@ -48,7 +48,10 @@ pub(super) fn method(name: &str) -> Option<Method> {
 }
 
 fn create(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    let request: pb::CreateTableRequest = call.parameter()?;
+    let mut request: pb::CreateTableRequest = call.parameter()?;
+    for family in &mut request.table_schema.column_families {
+        complete(cluster, family);
+    }
     let mut table = convert::table_schema_from(&request.table_schema)?;
     if !table.attributes().contains_key(FILE_TRACKER) {
         table.set_attribute(FILE_TRACKER, DEFAULT_FILE_TRACKER)?;
@@ -57,6 +60,16 @@ fn create(cluster: &Cluster, call: &Call<'_>) -> Answer {
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
         cluster.engine.procedures().create_table(&table, &keys)
     })
+}
+
+/// A new family whose request names no number of versions keeps as many as the cluster's default.
+fn complete(cluster: &Cluster, family: &mut pb::ColumnFamilySchema) {
+    const VERSIONS: &str = "VERSIONS";
+    if !family.attributes.iter().any(|pair| pair.first == VERSIONS) {
+        let versions = cluster.shared().options.family_versions.to_string();
+        let pair = pb::BytesBytesPair { first: VERSIONS.into(), second: versions.into() };
+        family.attributes.push(pair);
+    }
 }
 
 fn change(
@@ -95,7 +108,10 @@ fn modify(cluster: &Cluster, call: &Call<'_>) -> Answer {
 }
 
 fn change_family(cluster: &Cluster, call: &Call<'_>, is_new: bool) -> Answer {
-    let request: pb::ColumnRequest = call.parameter()?;
+    let mut request: pb::ColumnRequest = call.parameter()?;
+    if is_new {
+        complete(cluster, &mut request.column_families);
+    }
     let table = convert::table_name_from(&request.table_name)?;
     let family = convert::family_from(&request.column_families);
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || match is_new {

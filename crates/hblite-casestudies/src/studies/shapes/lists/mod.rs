@@ -13,6 +13,7 @@
 
 mod paged;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -22,6 +23,9 @@ use self::paged::Paged;
 use super::slices::{Numbered, Slices};
 use crate::keyed::{KeyedDesign, Kind, Record, expected};
 use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Skew};
+
+/// Values that are read at once.
+const PAGE: u64 = 30;
 
 /// A value in a user's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,6 +125,18 @@ impl CaseStudy for Lists {
                 record: PhantomData,
             }),
         ]
+    }
+
+    /// A user with at least a page of values from the record on: with many users, most have fewer.
+    fn around(&self, data: &DataSet) -> RecordId {
+        let middle = data.records / 2;
+        let mut values: HashMap<u64, u64> = HashMap::new();
+        for index in middle..data.records {
+            *values.entry(data.record(index).entity).or_default() += 1;
+        }
+        let mut records = (middle..data.records).map(|index| data.record(index));
+        let is_long = |id: &RecordId| values.get(&id.entity).is_some_and(|count| *count >= PAGE);
+        records.find(is_long).unwrap_or_else(|| data.record(middle))
     }
 
     fn questions(&self, data: &DataSet, around: &RecordId) -> Vec<Question> {

@@ -1,0 +1,74 @@
+//! The adviser's candidates as a picture: the hotness of writes against the cost of reads, with a
+//! line through the designs that no other beats in both.
+
+use super::raster::Raster;
+use super::svg::Theme;
+use super::trade_off::{Point, draw};
+use crate::advise::Advice;
+
+const TITLE: &str = "What an even spread of writes costs in reading back";
+const AXIS: &str = "cost of the queries, times the cheapest candidate for each";
+
+/// The picture as SVG: every candidate that was scored with the whole sample is a point; those of
+/// the front and the present design have their names.
+pub fn front_svg(advice: &Advice) -> String {
+    draw(points(advice), TITLE, AXIS, Theme::LIGHT)
+}
+
+/// The same picture as the bytes of a PNG file.
+///
+/// # Errors
+/// Why it could not be drawn.
+pub fn front_png(advice: &Advice) -> Result<Vec<u8>, String> {
+    Raster::new(&front_svg(advice))?.png()
+}
+
+fn points(advice: &Advice) -> Vec<Point> {
+    let front: Vec<String> =
+        advice.front().iter().map(|tradeoff| tradeoff.score.design.to_string()).collect();
+    let present = advice.present().map(|score| score.design.to_string());
+    let point = |score: &crate::advise::Score| {
+        let name = score.design.to_string();
+        let is_present = present.as_ref() == Some(&name);
+        let is_best = front.contains(&name);
+        let mark = if is_present { " (today)" } else { "" };
+        Point {
+            name: format!("{name}{mark}"),
+            is_named: is_best || is_present,
+            cost: score.reads,
+            heat: score.max_over_mean,
+            is_best,
+        }
+    };
+    advice.scores().iter().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use hblite_rowkey::Design;
+
+    use super::*;
+    use crate::advise::{AdviceOptions, Sample, Wanted, advise};
+
+    #[test]
+    fn the_picture_names_the_front_and_the_present_key() {
+        let design = Design::parse("ts:timestamp|host:str").expect("a design");
+        let key = |ts: u64| {
+            let host = format!("host{:03}", crate::mix::mixed(ts) % 300);
+            design.encode(&[ts.into(), host.into()]).expect("it fits")
+        };
+        let keys = (0..2000).map(key).collect();
+        let sample = Sample::new(design.clone(), keys).expect("a sample");
+        let wanted = Wanted::parse("ts in 1 %").expect("a query");
+        let advice = advise(&sample, &wanted, &AdviceOptions::default()).expect("advice");
+        let svg = front_svg(&advice);
+        let circles = svg.matches("<circle").count();
+        assert_eq!(circles, advice.scores().len(), "a point for each candidate");
+        assert!(advice.front().len() > 1, "{advice}");
+        let named = svg.matches(">bucket(ts").count() + svg.matches(">salt(").count();
+        assert!(named > 0 && svg.contains(">ts:timestamp|host:str (today)<"), "{svg}");
+        let png = front_png(&advice).expect("a picture");
+        let pixmap = resvg::tiny_skia::Pixmap::decode_png(&png).expect("a PNG file");
+        assert_eq!(pixmap.width(), 1500);
+    }
+}
