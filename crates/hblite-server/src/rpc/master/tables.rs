@@ -66,7 +66,7 @@ fn create(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn complete(cluster: &Cluster, family: &mut pb::ColumnFamilySchema) {
     const VERSIONS: &str = "VERSIONS";
     if !family.attributes.iter().any(|pair| pair.first == VERSIONS) {
-        let versions = cluster.shared().options.family_versions.to_string();
+        let versions = cluster.options.family_versions.to_string();
         let pair = pb::BytesBytesPair { first: VERSIONS.into(), second: versions.into() };
         family.attributes.push(pair);
     }
