@@ -1,10 +1,10 @@
-//! Numbers as bytes of fixed width that sort like the numbers, in the opposite order, or, with their
-//! bits reversed, by the last bits first.
+//! Numbers as bytes of fixed width that sort like the numbers, in the opposite order, or, with
+//! their bits reversed, by the last bits first.
 
 use crate::value::Value;
 
-/// How a number is written in a key. All are of fixed width, and all but [`Number::BitReversedU64`] are
-/// big-endian.
+/// How a number is written in a key. All are of fixed width, and all but
+/// [`Number::BitReversedU64`] are big-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Number {
     /// 1 byte, 0 to 255: record types, small counts.

@@ -144,8 +144,9 @@ impl Parser<'_> {
             _ => Err(syntax(
                 span,
                 format!(
-                    "{kind} is no type: there are u8, u16, u32, u64, reversed_u64, bit_reversed_u64, \
-                     i64, timestamp, reverse_timestamp, str, reversed_str, domain, bytes, md5, md5hex(6)"
+                    "{kind} is no type: there are u8, u16, u32, u64, reversed_u64, \
+                     bit_reversed_u64, i64, timestamp, reverse_timestamp, str, reversed_str, \
+                     domain, bytes, md5, md5hex(6)"
                 ),
             )),
         }

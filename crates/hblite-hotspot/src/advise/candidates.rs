@@ -1,9 +1,9 @@
 //! The search space: every order of the fields, turned, and with every prefix.
 //!
 //! - reorder: all orders of up to four fields; fields that no query names stay behind, or lead
-//! - reverse: the first text, and every text whose end a query knows; times whose newest are wanted;
-//!   the bits of a first number that grows
-//! - widen: texts before other fields padded to the length of the longest, instead of a delimiter
+//! - reverse: the first text, and every text whose end a query knows; times whose newest are
+//!   wanted; the bits of a first number that grows
+//! - widen: texts before other fields padded to the length of the longest, without a delimiter
 //! - salt: 2, 4, … up to the number of regions, by the whole key, the first field or the first two
 //! - bucket: of every growing number
 //! - hash: of the first field or the first two

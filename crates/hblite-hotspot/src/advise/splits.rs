@@ -1,8 +1,8 @@
 //! Where to split the table of a candidate.
 //!
 //! A salt, a bucket, a hash or a counter with reversed bits or digits at the front has natural
-//! splits, which need no sample. Otherwise the sample decides, between entities only: the keys are grouped by their stable prefix (see
-//! `growth`), and regions are filled group by group.
+//! splits, which need no sample. Otherwise the sample decides, between entities only: the keys are
+//! grouped by their stable prefix (see `growth`), and regions are filled group by group.
 
 use hblite_rowkey::{Design, Encoding, HashForm, Number, Part};
 

@@ -22,8 +22,8 @@ pub(super) fn svg(results: &[RunResult], theme: Theme) -> String {
     let mut drawing = Drawing::new(WIDTH, height, theme);
     drawing.bold((16.0, 28.0), 16.0, Anchor::Start, "How busy each region server is");
     for (line, text) in (0_u8..).zip([
-        "Simulated writes: clients send as fast as they are answered. One strip per server, in time",
-        "from left to right; dark is idle, bright is busy.",
+        "Simulated writes: clients send as fast as they are answered. One strip per server, in",
+        "time from left to right; dark is idle, bright is busy.",
     ]) {
         drawing.faint((16.0, 48.0 + 15.0 * f64::from(line)), 11.5, Anchor::Start, text);
     }
