@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::codec::Result;
 use crate::store::{ENGINES, Engine};
 
-/// What the program says about itself.
+/// The program's help text.
 pub(crate) const USAGE: &str = "\
 usage: hblite-bench-compare [option value]...
 
@@ -25,7 +25,7 @@ usage: hblite-bench-compare [option value]...
 pub(crate) struct Args {
     /// Cells of the main store.
     pub(crate) cells: u64,
-    /// How often everything is done.
+    /// The number of rounds.
     pub(crate) rounds: u32,
     /// Names of the stores; empty for all.
     stores: Vec<String>,
@@ -86,7 +86,7 @@ impl Args {
         self.stores.iter().map(|name| engine(name)).collect()
     }
 
-    /// Whether a step group is to be done.
+    /// Whether a step group is selected.
     pub(crate) fn wants(&self, group: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|wanted| wanted == group)
     }

@@ -1,4 +1,4 @@
-//! The cells that every store is given, and the tally of what a store gave back.
+//! The cells that are written to every store, and the tally of what a store returns.
 //!
 //! A row is the sixteen hex digits of a mixed counter, so rows in counter order are in random key
 //! order, and no two are the same. Everything else in a cell follows from its row: a reader's
@@ -24,7 +24,7 @@ pub(crate) const RAW_CELL_SIZE: usize = ROW_SIZE + 1 + 8 + 8 + 1 + VALUE_SIZE;
 const RANDOM_SIZE: usize = VALUE_SIZE / 2;
 const TIMESTAMP_FIRST: i64 = 1_700_000_000_000;
 
-/// A row, as stores get it.
+/// A row, as stores receive it.
 pub(crate) type Row = [u8; ROW_SIZE];
 
 /// One cell to write.
@@ -51,7 +51,7 @@ impl SampleCell {
     }
 }
 
-/// Which rows there are, in key order and in random order.
+/// The existing rows, in key order and in random order.
 pub(crate) struct Rows {
     sorted: Vec<u64>,
 }
@@ -74,13 +74,13 @@ impl Rows {
         (0..self.sorted.len() as u64).map(mix)
     }
 
-    /// Endless random picks of rows that are there.
+    /// An endless random choice of existing rows.
     pub(crate) fn picks(&self, seed: u64) -> impl Iterator<Item = u64> {
         let count = self.sorted.len() as u64;
         (0..).map(move |turn: u64| mix(mix(turn ^ (seed << 48)) % count))
     }
 
-    /// Endless rows that are not there, spread like those that are.
+    /// An endless series of rows that do not exist, distributed like those that do.
     pub(crate) fn absent(&self) -> impl Iterator<Item = u64> {
         (self.sorted.len() as u64..).map(mix)
     }
@@ -105,7 +105,7 @@ fn mix(counter: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// How many cells were seen, and a sum over their parts in the order in which they came.
+/// The number of cells seen, and a sum over their parts in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     cells: u64,
@@ -113,7 +113,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts a cell that a store handed out.
+    /// Counts a cell that a store returned.
     #[inline]
     pub(crate) fn add(&mut self, row: &[u8], qualifier: &[u8], timestamp: i64, value: &[u8]) {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -123,7 +123,7 @@ impl Tally {
         self.cells += 1;
     }
 
-    /// What a store has to hand out for these rows, in this order.
+    /// The tally that a store must produce for these rows, in this order.
     pub(crate) fn of(numbers: impl Iterator<Item = u64>) -> Self {
         let mut tally = Self::default();
         for number in numbers {
@@ -144,7 +144,7 @@ impl Tally {
     }
 }
 
-/// The first eight bytes, or all there are.
+/// The first eight bytes, or all if there are fewer.
 #[inline]
 fn head(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {
@@ -153,7 +153,7 @@ fn head(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The last eight bytes, or all there are.
+/// The last eight bytes, or all if there are fewer.
 #[inline]
 fn tail(bytes: &[u8]) -> u64 {
     match bytes.last_chunk() {

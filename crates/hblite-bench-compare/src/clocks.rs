@@ -1,7 +1,8 @@
-//! Two clocks and the load: what a measurement is worth depends on what else the machine does.
+//! Two clocks and the load: how far a measurement can be trusted depends on what else the machine
+//! does.
 //!
-//! Wall time is what a user waits. CPU time is that of the whole process with all its threads, so
-//! work put off to the background is charged too, and other programs' work is not.
+//! Wall time is how long a user waits. CPU time is that of the whole process with all its threads,
+//! so it includes background work and excludes other programs.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use crate::codec::Result;
 /// How long some work took.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocks {
-    /// Time gone by.
+    /// Elapsed time.
     pub(crate) wall: Duration,
     /// CPU time of all threads of this process.
     pub(crate) cpu: Duration,
@@ -36,7 +37,7 @@ fn process_cpu() -> Duration {
     Duration::new(seconds, nanos)
 }
 
-/// Programs that wanted to run, averaged over the last minute; none where the system tells none.
+/// Runnable programs, averaged over the last minute; none where the system does not report it.
 pub(crate) fn load_average() -> Option<f64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().next()?.parse().ok()
@@ -47,7 +48,7 @@ pub(crate) fn core_count() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// The processor's name; none where the system tells none.
+/// The processor's name; none where the system does not report it.
 pub(crate) fn processor() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -1,7 +1,8 @@
 //! Compares hblite with RocksDB, fjall, redb and LMDB on the same HBase-model work.
 //!
-//! One run makes all stores do the same, step by step in turn, checks every answer, writes each
-//! measurement as a line of JSON and ends with tables in Markdown on its output. See README.md.
+//! One run does the same work in every store, alternating after each step. It checks every answer,
+//! writes each measurement as a line of JSON, and prints tables in Markdown at the end. See
+//! README.md.
 //!
 //! ```text
 //! args ─ main ─ workload/ (write, read, open, recover) ─ store/ (one file per store) ─ codec

@@ -24,19 +24,19 @@ const SIZE: usize = 4;
 
 /// Compresses the chunks of a stream. A value keeps the codec's working memory.
 pub(crate) trait ChunkCodec: Debug + Default + Send + Sync + 'static {
-    /// Raw bytes of a chunk at most.
+    /// The maximum number of raw bytes of a chunk.
     const CHUNK_SIZE_MAX: usize;
-    /// How a payload begins that is one chunk without framing, if there are such payloads.
+    /// The beginning of a payload that is one chunk without framing, if such payloads exist.
     const BARE_MAGIC: Option<&'static [u8]> = None;
 
     /// Appends the compressed form of `raw`.
     fn compress(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), CodecError>;
 
-    /// Appends what `chunk` was made from, at most `size_max` bytes, which `out` has room for.
+    /// Appends the decompressed `chunk`, at most `size_max` bytes, for which `out` has room.
     fn decompress(chunk: &[u8], size_max: usize, out: &mut Output<'_>) -> Result<(), CodecError>;
 }
 
-/// The codec of a stream of these chunks.
+/// The codec for a stream of such chunks.
 #[derive(Debug)]
 pub(crate) struct BlockStream<C>(PhantomData<C>);
 

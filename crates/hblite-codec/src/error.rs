@@ -1,4 +1,4 @@
-//! What goes wrong in a codec. The caller adds what the bytes belong to.
+//! Errors of a codec. The caller adds what the bytes belong to.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -14,10 +14,10 @@
 //! [`ensure_available`] and [`codec`] refuse ZSTD with an error that names the codec and the
 //! feature.
 //!
-//! Memory: output grows with what really comes out of the codec and never beyond the limit that
-//! the caller sets, so a damaged size cannot allocate. Callers may count it, see [`Memory`].
+//! Memory: output grows with the bytes that the codec actually produces and never beyond the limit
+//! that the caller sets, so a damaged size cannot allocate. Callers may count it, see [`Memory`].
 //!
-//! Threads: codecs have no state and may be used by any; a [`Compressor`] belongs to one.
+//! Threads: codecs have no state and may be used by any thread; a [`Compressor`] belongs to one.
 //! Source: HBase's `Compression.Algorithm`.
 #![forbid(unsafe_code)]
 
@@ -47,7 +47,7 @@ pub trait Codec: std::fmt::Debug + Sync {
     /// A compressor, which keeps its working memory between payloads.
     fn compressor(&self) -> Box<dyn Compressor>;
 
-    /// Appends the payload that `stored` was made from.
+    /// Appends the payload whose compressed form is `stored`.
     ///
     /// # Errors
     /// [`CodecError::Malformed`] if `stored` is not in the codec's form, [`CodecError::TooLarge`]

@@ -1,21 +1,21 @@
-//! Where decompressed bytes go: a buffer with a limit, which may be counted by its owner.
+//! The destination of decompressed bytes: a buffer with a limit, which its owner may count.
 
 use std::io::{ErrorKind, Read};
 
 use crate::error::CodecError;
 
-/// Room that is granted at once: so many times the input, and so many bytes.
+/// Memory that is granted immediately: this multiple of the input, and this many bytes.
 const RESERVE_FACTOR: usize = 16;
 const RESERVE_FIXED: usize = 64 * 1024;
 /// A stream is read in pieces of at most this size.
 const PIECE_SIZE: usize = 128 * 1024;
-/// The first piece of a stream: so many times the input, and so many bytes.
+/// The first piece of a stream: this multiple of the input, and this many bytes.
 const PIECE_FACTOR: usize = 4;
 const PIECE_MIN: usize = 16;
 
 /// Grants memory for output.
 pub trait Memory {
-    /// Gives `bytes` room for `more` bytes beyond its length. False if there is none.
+    /// Reserves room in `bytes` for `more` bytes beyond its length. False if there is no memory.
     #[must_use]
     fn try_reserve(&mut self, bytes: &mut Vec<u8>, more: usize) -> bool;
 }
@@ -83,7 +83,8 @@ impl<'m> Output<'m> {
         (self.bytes.capacity() - self.bytes.len()).min(self.room())
     }
 
-    /// Calls `write` with a buffer of `count` zeros and appends as many bytes as it says it wrote.
+    /// Calls `write` with a buffer of `count` zeros and appends as many bytes as it reports
+    /// written.
     pub(crate) fn append_with(
         &mut self,
         count: usize,
@@ -112,7 +113,7 @@ impl<'m> Output<'m> {
         Ok(())
     }
 
-    /// Appends all that `reader` gives, which it makes of `stored` bytes.
+    /// Appends everything that `reader` produces from `stored` bytes.
     ///
     /// # Errors
     /// [`CodecError`], with the name of the codec where its bytes are malformed.

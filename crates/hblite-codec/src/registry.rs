@@ -11,7 +11,7 @@ use crate::lz4::Lz4;
 use crate::plain::Plain;
 use crate::snappy::Snappy;
 
-/// What this build has for a compression.
+/// What this build provides for a compression.
 enum Entry {
     Codec(&'static dyn Codec),
     /// It can be compiled in with this feature.

@@ -37,7 +37,7 @@ impl ChunkCodec for Snappy {
         let damaged = |error: snap::Error| CodecError::malformed(format!("snappy: {error}"));
         let size = decompress_len(chunk).map_err(damaged)?;
         ensure(size <= size_max, "compressed chunk is larger than its record")?;
-        // The announced size is not believed: there is room only for what is possible.
+        // The announced size is not trusted: room is reserved only for what is possible.
         ensure(
             size <= chunk.len().saturating_mul(EXPANSION_MAX),
             "snappy chunk announces more bytes than it can hold",

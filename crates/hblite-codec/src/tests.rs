@@ -1,4 +1,4 @@
-//! Goal: every codec gives back what it got, whatever the size, and damaged bytes are refused.
+//! Goal: every codec restores its input, whatever the size, and damaged bytes are refused.
 //! Method: every codec of the build, from the registry; sizes on both sides of the chunk limits.
 
 use proptest::prelude::*;

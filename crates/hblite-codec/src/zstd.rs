@@ -50,7 +50,7 @@ impl ChunkCodec for Zstd {
             std::io::ErrorKind::OutOfMemory => CodecError::NoMemory(size_max),
             _ => CodecError::malformed(format!("zstd: {error}")),
         };
-        // The size in a frame is believed if room for as much was granted anyhow.
+        // The size in a frame is trusted if that much room was granted anyway.
         if let Ok(Some(size)) = get_frame_content_size(frame)
             && size <= out.granted().min(size_max) as u64
         {

@@ -1,7 +1,7 @@
 //! The files of the page, embedded in the program.
 //!
-//! The page runs its own modules and styles, and nothing else: no inline script, no inline style,
-//! no frame, no plug-in, no connection to another site.
+//! The page runs only its own modules and styles: no inline script, no inline style, no frame, no
+//! plug-in, no connection to another site.
 
 use bytes::Bytes;
 use http::{Response, StatusCode, header};
@@ -37,7 +37,7 @@ pub(crate) fn find(name: &str) -> Option<Response<Bytes>> {
     Some(response(StatusCode::OK, content_type, Bytes::from_static(text.as_bytes())))
 }
 
-/// A response with the headers that all have.
+/// A response with the headers that all responses have.
 pub(crate) fn response(status: StatusCode, content_type: &str, body: Bytes) -> Response<Bytes> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -71,7 +71,7 @@ mod tests {
         let total: usize = FILES.iter().map(|(_, _, text)| text.len()).sum();
         assert!(total < SIZE_MAX, "{total} bytes");
         for (name, _, text) in FILES {
-            // Every file that another one names is there.
+            // Every file that another one names exists.
             let quoted = text.split('"').filter_map(|part| part.strip_prefix("./"));
             for file in quoted.filter(|file| file.contains('.')) {
                 assert!(FILES.iter().any(|(known, ..)| known == &file), "{name} names {file}");
@@ -79,7 +79,7 @@ mod tests {
         }
     }
 
-    /// What would interpret text as HTML or code does not appear: the page shows foreign bytes.
+    /// Functions that interpret text as HTML or code do not appear: the page shows untrusted bytes.
     #[test]
     fn nothing_is_interpreted_as_html_or_code() {
         const REFUSED: [&str; 9] = [

@@ -1,4 +1,4 @@
-//! From a request to its answer.
+//! The console: turns a request into its answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::state::{Prompts, State};
 use crate::token::Token;
 use crate::{assets, guard};
 
-/// How a console behaves.
+/// The settings of a console.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ConsoleOptions {
-    /// The token that changes need.
+    /// The token that changes require.
     pub token: Token,
-    /// A host name that requests may be for, besides `localhost` and addresses.
+    /// A host name that requests may use, in addition to `localhost` and addresses.
     pub host: Option<String>,
     /// How often counters are read. Default 5 seconds.
     pub period: Duration,
@@ -67,7 +67,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console that records from now on. It keeps `connection` open until it is dropped.
+    /// A console that starts recording now. It keeps `connection` open until it is dropped.
     ///
     /// # Errors
     /// `Io` if no thread can be started.
@@ -83,7 +83,7 @@ impl Console {
         Ok(Self { options, state })
     }
 
-    /// Reads the counters now, besides every period: a window ends here.
+    /// Reads the counters now, in addition to every period: a window ends here.
     pub fn record(&self) {
         self.state.recorder.note();
     }

@@ -1,9 +1,8 @@
-//! What is hot in a table, in words, and what would help.
+//! Describes what is hot in a table, and what would help.
 //!
-//! Judged are the last five minutes: the exact counts of regions, and the sampled keys. Each
+//! The basis is the last five minutes: the exact counts of regions, and the sampled keys. Each
 //! finding names the region, row or prefix with its share, and the changes of the key that would
-//! spread it.
-//! The numbers that decide are the constants below.
+//! spread it. The constants below are the thresholds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,23 +12,24 @@ use hblite::bytes::{common_prefix_length, to_string_binary};
 
 use crate::history::{History, KeyInWindow, Window};
 
-/// What is judged, in milliseconds.
+/// The period that is examined, in milliseconds.
 const SPAN_MS: i64 = 5 * 60 * 1000;
-/// Requests per second below which nothing is called hot.
+/// Below this many requests per second, nothing is called hot.
 const RATE_MIN: f64 = 1.0;
-/// A region is hot with so many times the load of an even share.
+/// A region is hot if its load is this many times an even share.
 const HOT_REGION: f64 = 2.0;
-/// A row is hot with this share of the sampled requests, a prefix with the next one.
+/// A row is hot if it has this share of the sampled requests; the next constant is that of a
+/// prefix.
 const HOT_ROW: f64 = 0.10;
 const HOT_PREFIX: f64 = 0.40;
-/// Sampled keys without which keys are not judged.
+/// The minimum number of sampled keys to examine keys.
 const KEYS_MIN: usize = 50;
-/// Rows of a prefix: fewer are rows that are hot.
+/// The minimum number of rows of a hot prefix: with fewer, the rows are hot.
 const PREFIX_ROWS_MIN: usize = 5;
-/// Windows that are compared, and the share of them that must move forward.
+/// The number of windows that are compared, and the share of them that must move forward.
 const WINDOWS_MIN: usize = 4;
 const FORWARD: f64 = 0.75;
-/// Written keys without which a window is not compared.
+/// The minimum number of written keys to compare a window.
 const WINDOW_KEYS_MIN: usize = 5;
 /// Hot rows in the list.
 const ROWS_SHOWN: usize = 3;

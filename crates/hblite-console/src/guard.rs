@@ -1,13 +1,14 @@
-//! Which requests are answered.
+//! Decides which requests are answered.
 //!
 //! A web page of another site must neither read nor change anything, even if it runs in a browser
 //! on this machine:
 //!
-//! - its name, made to mean this machine (DNS rebinding), is not in the list of hosts
-//! - its scripts carry an `Origin` that is not this server's
-//! - changes need the token, in a header that other sites cannot set without being asked first
+//! - its name, made to point to this machine (DNS rebinding), is not in the list of hosts
+//! - its scripts send an `Origin` that is not this server's
+//! - changes require the token, in a header that other sites cannot set without a CORS preflight
 //!
-//! A change also says that its body is JSON. The server's answers are never part of another page.
+//! A change must also declare that its body is JSON. The server's answers are never embedded in
+//! another page.
 
 use std::net::IpAddr;
 
@@ -20,7 +21,7 @@ use crate::token::Token;
 /// The header that carries the token.
 pub(crate) const TOKEN_HEADER: &str = "x-hblite-token";
 
-/// Checks a request for anything.
+/// Checks a request of any kind.
 ///
 /// # Errors
 /// `FORBIDDEN` with the reason.
@@ -38,7 +39,7 @@ pub(crate) fn check(request: &Request<Bytes>, advertised: Option<&str>) -> Resul
     }
     let site = single(headers, "sec-fetch-site")?;
     let is_page = !request.uri().path().starts_with("/console/api/");
-    // A link on another site may lead to the page; the page's data is for the page.
+    // A link on another site may lead to the page, but only the page may request its data.
     if !is_page && site.is_some_and(|site| site != "same-origin" && site != "none") {
         return refuse("the request comes from a page of another site");
     }
@@ -64,7 +65,7 @@ pub(crate) fn check_change(request: &Request<Bytes>, token: &Token) -> Result<()
     Err(Failure::new(StatusCode::UNAUTHORIZED, message))
 }
 
-/// The value of a header that must not be there twice.
+/// The value of a header that must not occur twice.
 fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Failure> {
     let mut values = headers.get_all(name).iter();
     let first = values.next();

@@ -1,9 +1,9 @@
 //! A heat map of a table: requests per range of keys and window of time.
 //!
 //! The rows of the map are the table's regions. Where there is space, a region is divided into
-//! buckets at keys of the sample, more of them where more requests are. What a region had in a
-//! window is exact; it is spread over the region's buckets as the sample of that window is, or as
-//! that of all windows if the window has none. A region that was split since covers several rows.
+//! buckets at sampled keys; busier regions get more buckets. A region's count in a window is exact.
+//! It is distributed over the region's buckets like the sample of that window, or like that of all
+//! windows if the window has none. A region that has been split since covers several rows.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) enum Metric {
 }
 
 impl Metric {
-    /// All, with the names that requests have for them.
+    /// All of them, with their names in requests.
     pub(crate) const ALL: [(&'static str, Self); 6] = [
         ("requests", Self::Requests),
         ("reads", Self::Reads),
@@ -82,7 +82,7 @@ pub(crate) struct HeatMap {
     pub(crate) counts: Vec<Vec<f64>>,
 }
 
-/// Whether a range with an end, or without, reaches beyond a key.
+/// Whether a range, with or without an end, extends beyond a key.
 fn ends_after(end: &[u8], key: &[u8]) -> bool {
     end.is_empty() || end > key
 }
@@ -127,7 +127,7 @@ fn keys_of<'h>(
 struct Overall<'k> {
     /// Reads and writes per range.
     counts: Vec<[u32; 2]>,
-    /// All keys in order, read and written, also those outside of what is shown.
+    /// All keys in order, read and written, including those outside the visible part.
     sorted: [Vec<&'k [u8]>; 2],
 }
 
@@ -146,7 +146,7 @@ impl<'k> Overall<'k> {
         Self { counts: tally(ranges, shown.iter().copied()), sorted }
     }
 
-    /// How many keys of a kind lie in a region.
+    /// How many keys of a kind are in a region.
     fn within(&self, region: &RegionInfo, kind: usize) -> usize {
         let keys = &self.sorted[kind];
         let from = keys.partition_point(|key| *key < region.start_key());
@@ -188,7 +188,7 @@ fn ranges(regions: &[Arc<RegionInfo>], samples: &[&KeyInWindow], frame: &Frame) 
             let from = keys.partition_point(|key| *key < start);
             let to = keys.partition_point(|key| ends_after(region.end_key(), key));
             let mine = &keys[from..to.max(from)];
-            // As many buckets as its part of the sample is of the spare rows.
+            // Its share of the spare rows equals its share of the sample.
             let buckets = 1 + spare * mine.len() / keys.len();
             let inner = bucket_starts(mine, buckets).into_iter();
             let inner = inner.filter(|key| **key > *start && ends_after(&frame.to, key));
@@ -209,8 +209,8 @@ fn ranges(regions: &[Arc<RegionInfo>], samples: &[&KeyInWindow], frame: &Frame) 
     starts.into_iter().zip(ends).map(range).collect()
 }
 
-/// Keys that divide sorted keys into about so many buckets of equal weight. A key that fills a
-/// bucket alone gets one.
+/// Keys that divide sorted keys into about this many buckets of equal weight. A key that fills a
+/// bucket alone gets its own.
 fn bucket_starts(sorted: &[&[u8]], buckets: usize) -> Vec<Vec<u8>> {
     if buckets < 2 || sorted.is_empty() {
         return Vec::new();
@@ -251,7 +251,7 @@ fn tally<'k>(ranges: &[Range], keys: impl Iterator<Item = &'k KeyInWindow>) -> V
     counts
 }
 
-/// Adds what a region had in a window to the ranges that it covers.
+/// Adds a region's counts of a window to the ranges that it covers.
 fn spread(
     column: &mut [f64],
     ranges: &[Range],
@@ -266,7 +266,7 @@ fn spread(
         return;
     }
     let covered = &ranges[from..to];
-    // The part of the sample that lies outside of what is shown takes its share along.
+    // The part of the sample outside the visible part keeps its share.
     let now = tally(covered, keys.iter().copied());
     for (kind, &count) in parts.iter().enumerate().filter(|(_, count)| **count > 0) {
         let sampled = keys.iter().filter(|key| usize::from(key.is_write) == kind).count();
@@ -365,7 +365,7 @@ mod tests {
         for (column, sum) in map.counts.iter().zip([81.0, 8.0]) {
             assert!((column.iter().sum::<f64>() - sum).abs() < 1e-9, "nothing is lost");
         }
-        // Zoomed in, only that part is there.
+        // When zoomed in, only that part is shown.
         let zoomed = Frame { from: b"b".to_vec(), to: b"b\0".to_vec(), ..frame(6) };
         let map = heat_map(&history, &[low, high], &zoomed);
         assert_eq!(map.ranges.len(), 1);

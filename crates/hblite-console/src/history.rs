@@ -1,8 +1,8 @@
-//! The last hour of requests: per region and window of time, how much was read and written.
+//! The last hour of requests: reads and writes per region and window of time.
 //!
-//! Bounded: at most [`WINDOWS_MAX`] windows and [`LOADS_MAX`] loads in all of them; the oldest
-//! windows go first. A window has only regions that had requests, and at most [`KEYS_MAX`] sampled
-//! keys.
+//! Bounded: at most [`WINDOWS_MAX`] windows, with at most [`LOADS_MAX`] loads in all; the oldest
+//! windows are dropped first. A window has only regions that had requests, and at most [`KEYS_MAX`]
+//! sampled keys.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use hblite::{RegionInfo, RegionLoad, RegionStatus};
 
 /// Windows that are kept: an hour of five seconds each.
 pub(crate) const WINDOWS_MAX: usize = 720;
-/// Loads that are kept in all windows together.
+/// Loads that are kept in all windows combined.
 pub(crate) const LOADS_MAX: usize = 400_000;
 
 /// Sampled keys of a window.
@@ -25,7 +25,7 @@ pub(crate) struct KeyInWindow {
     pub(crate) is_write: bool,
 }
 
-/// What a region did in a window.
+/// The requests of a region in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Load {
     pub(crate) reads: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Load {
 
 impl Load {
     fn between(before: &RegionLoad, now: &RegionLoad) -> Self {
-        // A counter that fell is that of a region that was opened again.
+        // A counter that decreased belongs to a region that was opened again.
         let since = |before: u64, now: u64| if now >= before { now - before } else { now };
         Self {
             reads: since(before.read_requests, now.read_requests),
@@ -128,8 +128,8 @@ impl History {
         }
     }
 
-    /// Takes the counters of all regions; what they grew since the last time is a window. The first
-    /// time only begins.
+    /// Takes the counters of all regions; their growth since the last call is a window. The first
+    /// call only sets the baseline.
     pub(crate) fn note(
         &mut self,
         now_ms: i64,
@@ -153,7 +153,7 @@ impl History {
                     let (load, round) = (status.load, self.round);
                     let last = Last { info: Arc::clone(&info), load, round };
                     self.last.insert(name.to_owned(), last);
-                    // Everything that a new region has done happened in this window.
+                    // All requests of a new region happened in this window.
                     (info, RegionLoad::default())
                 }
             };

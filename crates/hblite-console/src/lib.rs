@@ -4,14 +4,14 @@
 //! it. Nothing is loaded from the network. [`Console`] answers requests and opens no port:
 //! `hblite_server` has one for it.
 //!
-//! - `console` routes requests; `guard` says which are answered, `assets` has the page's files
-//! - `api` is what the page asks: overview, tables, rows, heat map, advice, commands
-//! - `state` is what requests share
+//! - `console` routes requests; `guard` decides which are answered, `assets` has the page's files
+//! - `api` answers the page's requests: overview, tables, rows, heat map, advice, commands
+//! - `state` holds what requests share
 //! - `recorder` keeps the last hour of requests per region and sampled keys (`history`)
 //! - `heat` makes a heat map of them, `findings` names what is hot
-//! - `source` is the store, the server or the cluster that all of this is about
+//! - `source` is the store, the server or the cluster that the console shows
 //!
-//! Threads: requests come from any, several at once. The recorder has a thread of its own.
+//! Threads: requests may come from any, concurrently. The recorder has a thread of its own.
 
 #![forbid(unsafe_code)]
 

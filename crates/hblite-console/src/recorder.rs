@@ -1,6 +1,6 @@
 //! Reads the counters of all regions every few seconds and keeps them as a history.
 //!
-//! Threads: one of its own, which ends when the recorder is dropped; readers lock the history.
+//! Threads: one, which ends when the recorder is dropped; readers lock the history.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,11 +15,11 @@ use crate::source::{Source, Target};
 /// How often counters are read.
 pub(crate) const PERIOD: Duration = Duration::from_secs(5);
 
-/// Requests per sampled key: at first, and at most.
+/// Requests per sampled key: the initial number, and the maximum.
 const EVERY_FIRST: u32 = 32;
 const EVERY_MAX: u32 = 1 << 16;
 
-/// The history of a source, as long as it lives.
+/// Records the history of a source until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     shared: Arc<Shared>,
@@ -32,7 +32,7 @@ struct Shared {
     history: Mutex<History>,
     /// Requests per sampled key; adapts to the load.
     every: AtomicU32,
-    /// Whether the thread is to end.
+    /// Whether the thread should end.
     is_over: Mutex<bool>,
     end: Condvar,
 }
@@ -92,7 +92,7 @@ impl Shared {
     }
 
     fn note(&self) {
-        // Without an answer there is no window; the next one is longer.
+        // If reading fails there is no window; the next one is longer.
         let Ok(status) = self.source.status() else { return };
         let now_ms = self.source.connection.now_millis();
         let calls = match &self.source.target {

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 /// Regions of a cluster that are located again in one round of the recorder.
 const LOCATED_PER_ROUND: usize = 40;
 
-/// What a console is about.
+/// The source of a console's data.
 #[derive(Debug, Clone)]
 pub enum Target {
     /// A store that this process has open and does not serve; with the name of its directory.
@@ -23,7 +23,7 @@ pub enum Target {
     Cluster(String),
 }
 
-/// The connection and what else is known of it.
+/// The connection, and what else is known about it.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) connection: Connection,
@@ -52,7 +52,7 @@ impl Source {
         Self { connection, target, located: Mutex::default() }
     }
 
-    /// Which of the three it is, for the page.
+    /// The kind of the source, for the page.
     pub(crate) fn mode(&self) -> &'static str {
         match self.target {
             Target::Store(_) => "store",
@@ -61,7 +61,7 @@ impl Source {
         }
     }
 
-    /// What the page calls it.
+    /// Its name on the page.
     pub(crate) fn name(&self) -> String {
         match &self.target {
             Target::Store(name) | Target::Cluster(name) => name.clone(),
@@ -122,7 +122,7 @@ impl Source {
         due.sort_by_key(|(round, _)| *round);
         let admin = self.connection.admin();
         for (_, region) in due.into_iter().take(LOCATED_PER_ROUND) {
-            // A region on its way has no place; the next round asks again.
+            // A region in transition has no location; the next round locates it again.
             let Ok(location) = admin.locate_region(region.table(), region.start_key()) else {
                 continue;
             };

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::recorder::Recorder;
 use crate::source::Source;
 
-/// The commands that run, by the ids that the page gave them, and what stops each.
+/// The running commands, by the ids that the page assigned, with the flag that stops each.
 pub(crate) type Prompts = Mutex<HashMap<String, Arc<AtomicBool>>>;
 
 /// What all requests share.
@@ -18,6 +18,6 @@ pub(crate) struct State {
     pub(crate) source: Arc<Source>,
     pub(crate) recorder: Recorder,
     pub(crate) prompts: Prompts,
-    /// Held by the request for advice that is computed.
+    /// Held by the request whose advice is being computed.
     pub(crate) advice: Mutex<()>,
 }

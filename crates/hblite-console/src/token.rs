@@ -37,7 +37,7 @@ impl Token {
     }
 }
 
-/// Shows nothing of the secret.
+/// Reveals nothing of the secret.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token")

@@ -1,8 +1,8 @@
 //! The console in a real browser: Chromium, driven through chromedriver.
 //!
-//! `tools/console-browser/run` installs what is missing and runs this. It says that it skips where
-//! `HBLITE_CHROMEDRIVER` does not name a chromedriver. Screenshots go to the directory that
-//! `HBLITE_SCREENSHOTS` names.
+//! `tools/console-browser/run` installs what is missing and runs this. The test reports that it is
+//! skipped if `HBLITE_CHROMEDRIVER` does not name a chromedriver. Screenshots go to the directory
+//! that `HBLITE_SCREENSHOTS` names.
 
 #[allow(dead_code, reason = "the test of the heat map's page uses the rest")]
 #[path = "../../hblite-hotspot/tests/driver/mod.rs"]
@@ -95,7 +95,7 @@ impl Shown {
         Ok(())
     }
 
-    /// Events of hosts, of which one is hot for a time, and reads of a popular user.
+    /// Events of hosts, one of which is hot for a while, and reads of a popular user.
     fn load(&self, clock: &ManualClock) -> Done {
         let connection = self.server.connection();
         let (events, users) = (connection.table("events")?, connection.table("users")?);
@@ -186,7 +186,7 @@ fn markup_is_shown_and_not_interpreted(browser: &Browser, shown: &Shown) -> Done
     let text = browser.ask("return document.querySelector('main').textContent")?;
     let text = text.as_str().unwrap_or_default();
     expect(text.matches(MARKUP).count() == 3, &format!("row, column and value are shown: {text}"))?;
-    // A wrong table was asked for, which the browser reports.
+    // A table that does not exist was requested, which the browser reports.
     browser.problems().map(drop)
 }
 

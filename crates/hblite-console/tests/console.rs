@@ -1,4 +1,4 @@
-//! The console over HTTP, as its page asks it, and as other pages would like to.
+//! The console over HTTP: requests of its own page, and those that other pages might try.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -83,7 +83,7 @@ fn the_overview_has_rates_of_what_was_recorded() {
     for row in 0..90 {
         asked.table().put(&Put::new(format!("row{row:02}")).add("f", "q", "v")).unwrap();
     }
-    // The clock of the store goes on between the windows.
+    // The store's clock advances between the windows.
     let begin = asked.connection.now_millis();
     while asked.connection.now_millis() == begin {
         std::thread::yield_now();

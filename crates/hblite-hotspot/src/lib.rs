@@ -1,4 +1,4 @@
-//! Where the load of a row-key design goes, and what reading back costs.
+//! Where the load of a row-key design goes, and what reads cost.
 //!
 //! - [`advise`]: from sampled keys and expected queries to a design
 //! - [`condition`]: conditions over named figures, for tests in a build

@@ -1,4 +1,4 @@
-//! Whether anything happens on a connection: bytes that move, or a request at work.
+//! Detects activity on a connection: bytes that move, or a request in progress.
 //!
 //! Threads: any.
 
@@ -13,17 +13,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// What happens on a connection.
+/// The activity on a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
     /// Counts reads and writes that moved bytes.
     moves: AtomicUsize,
-    /// Requests at work.
+    /// Requests in progress.
     at_work: AtomicUsize,
 }
 
 impl Activity {
-    /// Ends when nothing has happened for `limit`, to twice that.
+    /// Returns after `limit` to twice `limit` without activity.
     pub(crate) async fn stalled(&self, limit: Duration) {
         let mut seen = self.moves.load(Ordering::Relaxed);
         loop {
@@ -37,7 +37,7 @@ impl Activity {
     }
 }
 
-/// A request at work, and what it holds until it is done.
+/// A request in progress, and what it holds until it is done.
 #[derive(Debug)]
 pub(crate) struct Work {
     activity: Arc<Activity>,
@@ -62,7 +62,7 @@ impl Drop for Work {
     }
 }
 
-/// A stream whose moves are counted.
+/// A stream whose reads and writes are counted.
 #[derive(Debug)]
 pub(crate) struct Watched {
     stream: TcpStream,

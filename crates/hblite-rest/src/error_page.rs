@@ -1,4 +1,4 @@
-//! Answers to requests that no resource answers, in the form that the client accepts.
+//! Responses to requests that match no resource, in a form that the client accepts.
 
 use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONNECTION};
 use hyper::{Method, StatusCode};

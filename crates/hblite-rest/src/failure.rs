@@ -1,26 +1,26 @@
-//! Requests that fail: which status an exception of HBase becomes, and what the client reads.
+//! Requests that fail: the status for each exception of HBase, and the body of the response.
 
 use hblite::{Error, Exception};
 use hyper::StatusCode;
 
 use crate::response::Response;
 
-/// What a request that succeeds or fails is answered with.
+/// The response to a request, or its failure.
 pub(crate) type Answer = Result<Response, Failure>;
 
 /// A request that fails.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The resource answers itself.
+    /// The resource itself returns the response.
     Answered(Response),
-    /// No resource answers: the client reads a page with this status.
+    /// No resource matches: the client gets a page with this status.
     Page(StatusCode),
-    /// The method is not among those that are allowed.
+    /// The method is not allowed; these are.
     NotAllowed(&'static [&'static str]),
 }
 
 impl Failure {
-    /// What HBase answers to an exception that no resource expects.
+    /// HBase's response to an exception that no resource expects.
     pub(crate) const UNEXPECTED: Self = Self::Page(StatusCode::INTERNAL_SERVER_ERROR);
     /// No resource has this path.
     pub(crate) const NO_RESOURCE: Self = Self::Page(StatusCode::NOT_FOUND);

@@ -1,4 +1,4 @@
-//! What every request works on: the store and the open scanners.
+//! The state that all requests share: the store and the open scanners.
 
 use hblite::{Admin, Connection, RegionInfo, Table};
 use hyper::StatusCode;
@@ -49,8 +49,8 @@ impl Gateway {
         }
     }
 
-    /// Whether a request is meant for this gateway, and not for a name that a web page had point
-    /// to this machine.
+    /// Whether a request names this gateway, and not a host name that a web page has made point to
+    /// this machine.
     pub(crate) fn is_host_ours(&self, request: &Request) -> bool {
         let Some(host) = request.header("host") else { return true };
         if !self.options.bind.is_loopback() {

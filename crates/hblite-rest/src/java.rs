@@ -26,7 +26,7 @@ pub(crate) fn decode_base64_url(text: impl AsRef<[u8]>) -> Option<Vec<u8>> {
     URL.decode(text).ok()
 }
 
-/// Base64 in a body, where line breaks and spaces may divide it.
+/// Base64 in a body, which may contain line breaks and spaces.
 pub(crate) fn decode_base64_text(text: &str) -> Option<Vec<u8>> {
     if text.bytes().all(|byte| byte > b' ') {
         return decode_base64(text);

@@ -1,8 +1,8 @@
-//! Connections: HTTP/1.1 up to a request that is there as a whole, and from its answer on.
+//! Connections: HTTP/1.1 up to the complete request, and from its response on.
 //!
-//! A request is answered on a blocking thread; a semaphore limits how many are at work. Memory for
-//! bodies is taken before they are read. A connection on which no byte moves for some time, while
-//! no request of its is at work, is closed.
+//! A request is answered on a blocking thread; a semaphore limits how many are in progress. Memory
+//! for bodies is reserved before they are read. A connection is closed if no byte moves on it for
+//! some time and none of its requests is in progress.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -29,21 +29,21 @@ use crate::request::Request;
 use crate::response::{Body, Response};
 use crate::route;
 
-/// What memory for bodies is counted in.
+/// The unit in which memory for bodies is counted.
 const KIB: usize = 1024;
-/// What `accept` waits after it failed, as it does without file descriptors.
+/// The delay after `accept` failed, as it does when there are no file descriptors left.
 const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// What all connections share.
 struct Shared {
     gateway: Arc<Gateway>,
-    /// Requests that may be at work.
+    /// Permits for requests in progress.
     threads: Arc<Semaphore>,
     /// Memory for bodies, in KiB.
     bodies: Arc<Semaphore>,
 }
 
-/// Serves until the task is dropped, and its connections with it.
+/// Serves until the task is dropped; its connections are dropped with it.
 pub(crate) async fn serve(listener: TcpListener, gateway: Arc<Gateway>) {
     let limits = &gateway.options.limits;
     let places = Arc::new(Semaphore::new(limits.connections_max.min(Semaphore::MAX_PERMITS)));
@@ -81,13 +81,13 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>, _place: OwnedSemapho
     protocol.auto_date_header(false).title_case_headers(true);
     let conversation = protocol.serve_connection(TokioIo::new(stream), service);
     tokio::select! {
-        // What fails is the client's connection, and only that.
+        // A failure affects only this client's connection.
         _ = conversation => {}
         () = activity.stalled(limits.idle_timeout) => {}
     }
 }
 
-/// Reads a request to its end and has it answered.
+/// Reads a complete request and returns its response.
 async fn answer(
     shared: Arc<Shared>,
     mut work: Work,
@@ -148,7 +148,7 @@ fn too_large(size_max: usize) -> Response {
     Response::text(StatusCode::PAYLOAD_TOO_LARGE, message)
 }
 
-/// The response with the headers that all have.
+/// Adds the headers that all responses have.
 fn outgoing(response: Response) -> HttpResponse<Outgoing> {
     const EVERYWHERE: [(&str, &str); 3] = [
         ("x-frame-options", "DENY"),

@@ -1,4 +1,4 @@
-//! Media types: in which form a client wants an answer, and in which form its body is.
+//! Media types: the form of the answer that a client wants, and the form of its body.
 
 use hyper::StatusCode;
 use hyper::header::{ACCEPT, CONTENT_TYPE};
@@ -22,7 +22,7 @@ impl Format {
     /// Every form that describes a resource.
     pub(crate) const DESCRIPTIONS: &'static [Self] =
         &[Self::Text, Self::Xml, Self::Json, Self::Protobuf, Self::ProtobufIetf];
-    /// The forms that have structure: what bodies of requests may be.
+    /// The forms that have structure: those that the body of a request may have.
     pub(crate) const STRUCTURED: &'static [Self] =
         &[Self::Xml, Self::Json, Self::Protobuf, Self::ProtobufIetf];
     /// The forms of cells.
@@ -90,7 +90,7 @@ impl<'a> Accepted<'a> {
         };
         let quality = parts.find_map(|part| part.trim().strip_prefix("q="));
         let quality: f32 = quality.map_or(Some(1.0), |quality| quality.trim().parse().ok())?;
-        // In range, so that nothing is lost but digits behind the third.
+        // In range, so only digits after the third are lost.
         let quality = (quality.clamp(0.0, 1.0) * 1000.0) as u32;
         Some(Self { main, sub, quality })
     }

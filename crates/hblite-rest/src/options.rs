@@ -13,20 +13,19 @@ const THREADS_MAX: usize = 10_000;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RestOptions {
-    /// The address of the port. Default 127.0.0.1: clients are not asked for a password
-    /// (`hbase.rest.host`).
+    /// The address of the port. Default 127.0.0.1: there is no authentication (`hbase.rest.host`).
     pub bind: IpAddr,
     /// The port; 0 for any free port. Default 8080 (`hbase.rest.port`).
     pub port: u16,
-    /// The host name that clients may use besides addresses and `localhost`, if the gateway
-    /// listens on a loopback address. Requests for other names are refused: they come from web
-    /// pages that had their name point to this machine.
+    /// The host name that clients may use besides addresses and `localhost`, if the gateway listens
+    /// on a loopback address. Requests for other names are refused: they come from web pages that
+    /// have made their name point to this machine.
     pub advertise: Option<String>,
     /// Which server a region is on. Default: the one that [`hblite::Admin::locate_region`] names.
     pub locate: Option<RegionLocator>,
     /// Whether clients may only read. Default false (`hbase.rest.readonly`).
     pub is_read_only: bool,
-    /// What one client may take.
+    /// The resources that one client may use.
     pub limits: RestLimits,
 }
 
@@ -43,44 +42,44 @@ impl Default for RestOptions {
     }
 }
 
-/// Limits that keep one client from taking what others need.
+/// Limits that keep one client from using up what others need.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RestLimits {
-    /// Connections at once; more are closed at once. Default 1,000.
+    /// The maximum number of connections; further ones are closed immediately. Default 1,000.
     pub connections_max: usize,
-    /// Requests at work at once. Default 100 (`hbase.rest.threads.max`).
+    /// The maximum number of requests in progress. Default 100 (`hbase.rest.threads.max`).
     pub threads_max: usize,
     /// Longest head of a request, in bytes; one that arrives in few pieces may have twice as many.
     /// Default 64 KiB, as in HBase.
     pub head_size_max_bytes: usize,
-    /// Longest body of a request, in bytes, as it is sent and unpacked. Default 64 MiB.
+    /// Longest body of a request, in bytes, both as sent and decompressed. Default 64 MiB.
     pub body_size_max_bytes: usize,
-    /// Bytes that all bodies of requests may take at once; a request beyond them waits. Default
+    /// Total memory for the bodies of requests, in bytes; a request that exceeds it waits. Default
     /// 512 MiB.
     pub bodies_size_max_bytes: usize,
-    /// Bytes of cells in an answer that is made as a whole. Default 64 MiB. A range of rows with
-    /// more is refused, a scanner gives the rest in its next answer, and the answer to a scan
+    /// Bytes of cells in an answer that is built in memory. Default 64 MiB. A range of rows with
+    /// more is refused, a scanner returns the rest in its next answer, and the answer to a scan
     /// without a scanner is sent as it is read.
     pub answer_size_max_bytes: usize,
-    /// Scanners at once; the one that was used longest ago makes room. Default 10,000
-    /// (`hbase.rest.scannercache.size`).
+    /// The maximum number of open scanners; the least recently used one is closed to make room.
+    /// Default 10,000 (`hbase.rest.scannercache.size`).
     pub scanners_max: usize,
-    /// After this time without a request a scanner is closed. Default one hour, by the store's
+    /// A scanner is closed after this time without a request. Default one hour, by the store's
     /// clock (`hbase.rest.scannercache.expire.time`).
     pub scanner_expiry: Duration,
-    /// A body that is not whole after this time is refused. Default 120 s.
+    /// A body that is not complete after this time is refused. Default 120 s.
     pub request_timeout: Duration,
-    /// A connection without a whole head, or on which no byte moves while no request is at work,
-    /// is closed after this time to twice that. Default 60 s.
+    /// A connection without a complete head, or on which no byte moves while no request is in
+    /// progress, is closed after once to twice this time. Default 60 s.
     pub idle_timeout: Duration,
 }
 
 impl RestLimits {
-    /// Says whether all of them leave something to do.
+    /// Checks that every limit is usable.
     ///
     /// # Errors
-    /// `IllegalArgument` with the one that does not.
+    /// `IllegalArgument`, which names the one that is not.
     pub(crate) fn check(&self) -> Result<()> {
         let rules = [
             (self.connections_max > 0, "connections_max > 0"),

@@ -1,4 +1,4 @@
-//! gzip: bodies of requests, and of answers if the client wants them so.
+//! gzip: bodies of requests, and of answers if the client requests it.
 
 use std::io::{Read as _, Write as _};
 
@@ -18,17 +18,18 @@ fn has_gzip(headers: &HeaderMap, name: hyper::header::HeaderName) -> bool {
     value.is_some_and(|value| value.to_ascii_lowercase().contains("gzip"))
 }
 
-/// Whether the body of a request is packed.
+/// Whether the body of a request is compressed.
 pub(crate) fn is_packed(headers: &HeaderMap) -> bool {
     has_gzip(headers, CONTENT_ENCODING)
 }
 
-/// Whether a client wants its answer packed.
+/// Whether a client requests a compressed answer.
 pub(crate) fn is_wanted(request: &Request) -> bool {
     has_gzip(&request.headers, ACCEPT_ENCODING)
 }
 
-/// Unpacks the body of a request; `None` if it is malformed, or has more than `size_max` bytes.
+/// Decompresses the body of a request; `None` if it is malformed, or has more than `size_max`
+/// bytes.
 pub(crate) fn unpack(bytes: &[u8], size_max: usize) -> Option<Bytes> {
     let mut unpacked = Vec::new();
     let limit = u64::try_from(size_max).unwrap_or(u64::MAX).saturating_add(1);
@@ -36,7 +37,7 @@ pub(crate) fn unpack(bytes: &[u8], size_max: usize) -> Option<Bytes> {
     (unpacked.len() <= size_max).then(|| Bytes::from(unpacked))
 }
 
-/// Packs an answer of a resource, even an empty one, if the client wants it so.
+/// Compresses an answer of a resource, even an empty one, if the client requests it.
 pub(crate) fn pack(request: &Request, response: Response) -> Response {
     let Body::Whole(bytes) = &response.body else { return response };
     let has_no_body = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED];
@@ -49,7 +50,7 @@ pub(crate) fn pack(request: &Request, response: Response) -> Response {
     response.with_header(CONTENT_ENCODING, "gzip")
 }
 
-/// Packs the pieces of an answer, or leaves them as they are.
+/// Compresses the pieces of an answer, or leaves them unchanged.
 #[derive(Debug)]
 pub(crate) struct Packer(Option<GzEncoder<Vec<u8>>>);
 
@@ -58,7 +59,7 @@ impl Packer {
         Self(is_packed.then(|| GzEncoder::new(Vec::new(), Compression::fast())))
     }
 
-    /// What is sent for a piece.
+    /// The bytes to send for a piece.
     pub(crate) fn pack(&mut self, piece: &[u8], is_last: bool) -> Vec<u8> {
         let Some(encoder) = &mut self.0 else { return piece.to_vec() };
         let written = encoder.write_all(piece).and_then(|()| match is_last {

@@ -1,4 +1,4 @@
-//! The parsers of what clients send, for the fuzzers. Not part of the API.
+//! The parsers of clients' input, for the fuzzers. Not part of the API.
 
 use crate::media;
 use crate::model::FromBody;
@@ -10,10 +10,10 @@ use crate::model::table_schema::TableSchema;
 use crate::packing;
 use crate::row_spec::RowSpec;
 
-/// Most bytes that a packed body may have here.
+/// The maximum size of a decompressed body here, in bytes.
 const UNPACKED_MAX: usize = 1024 * 1024;
 
-/// Gives `bytes` to the parser that `choice` means.
+/// Passes `bytes` to the parser that `choice` selects.
 pub fn parse(choice: u8, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match choice % 9 {

@@ -9,7 +9,7 @@ use hyper::{HeaderMap, Method};
 use crate::activity::Work;
 use crate::java;
 
-/// A request whose body has arrived, and has been unpacked.
+/// A request whose body has arrived and has been decompressed.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
@@ -19,7 +19,7 @@ pub(crate) struct Request {
     parameters: Vec<(String, String)>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// Held as long as the request is at work.
+    /// Held while the request is in progress.
     pub(crate) work: Arc<Work>,
 }
 
@@ -73,7 +73,7 @@ impl Request {
         self.header("encoding").or_else(|| self.parameter("e"))
     }
 
-    /// The URL of the request without its query: what a `Location` begins with.
+    /// The URL of the request without its query: the beginning of a `Location`.
     pub(crate) fn url(&self) -> String {
         format!("http://{}{}", self.header("host").unwrap_or("localhost"), self.path)
     }

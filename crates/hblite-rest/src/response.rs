@@ -1,11 +1,11 @@
-//! What a request is answered with.
+//! Responses to requests.
 
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use tokio::sync::mpsc;
 
-/// Pieces of an answer that is sent while it is made; an error ends the connection.
+/// Pieces of an answer that is sent while it is produced; an error ends the connection.
 pub(crate) type Pieces = mpsc::Receiver<Result<Bytes, hblite::Error>>;
 
 /// What follows the head of a response.
@@ -15,7 +15,7 @@ pub(crate) enum Body {
     Pieces(Pieces),
 }
 
-/// A response, before it is packed and sent.
+/// A response, before it is compressed and sent.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: StatusCode,
@@ -61,7 +61,7 @@ impl Response {
         self.with_header(CONTENT_TYPE, media_type)
     }
 
-    /// Adds a header. A value that cannot be one is left out.
+    /// Adds a header. An invalid value is left out.
     pub(crate) fn with_header(mut self, name: HeaderName, value: impl AsRef<[u8]>) -> Self {
         if let Ok(value) = HeaderValue::from_bytes(value.as_ref()) {
             self.headers.push((name, value));
@@ -69,7 +69,7 @@ impl Response {
         self
     }
 
-    /// Tells caches not to answer with it again without asking.
+    /// Requires caches to revalidate it.
     pub(crate) fn without_caching(self) -> Self {
         self.with_header(CACHE_CONTROL, "no-cache")
     }

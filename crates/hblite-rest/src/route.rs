@@ -23,7 +23,7 @@ const POST_PUT: &[&str] = &["POST", "OPTIONS", "PUT"];
 const DELETE_GET: &[&str] = &["DELETE", "GET", "OPTIONS"];
 const ALL: &[&str] = &["DELETE", "POST", "GET", "OPTIONS", "PUT"];
 
-/// Answers a request. Does not fail: what goes wrong is an answer.
+/// Answers a request. Never fails: an error is an answer, too.
 pub(crate) fn answer(gateway: &Gateway, request: &Request) -> Response {
     if !gateway.is_host_ours(request) {
         let text = "Forbidden\r\nthis host name is not the gateway's; use its address\r\n";

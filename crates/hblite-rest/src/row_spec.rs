@@ -34,7 +34,7 @@ pub(crate) struct RowSpec {
     pub(crate) end_time: i64,
     /// Versions of each column.
     pub(crate) versions_max: i32,
-    /// Cells of an answer; one more than this is given, as in HBase.
+    /// Cells of an answer; one more than this is returned, as in HBase.
     pub(crate) values_max: i32,
 }
 
@@ -43,7 +43,7 @@ impl RowSpec {
     /// names one.
     ///
     /// # Errors
-    /// `IllegalArgument` if this is no such path.
+    /// `IllegalArgument` if this is not such a path.
     pub(crate) fn parse(path: &str, key_encoding: Option<&str>) -> Result<Self> {
         let path = path.trim_start_matches('/');
         let (rows, rest) = split(path);
@@ -77,7 +77,7 @@ impl RowSpec {
         self.end_row.is_none()
     }
 
-    /// The timestamp up to which a delete is meant, if the path has one.
+    /// The timestamp up to which to delete, if the path has one.
     pub(crate) fn timestamp(&self) -> Option<i64> {
         (self.start_time == 0 && self.end_time != i64::MAX).then_some(self.end_time)
     }

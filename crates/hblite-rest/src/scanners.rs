@@ -1,7 +1,7 @@
 //! The open scanners of all clients.
 //!
-//! A scanner is kept until it is deleted, was not used for some time, or too many others were.
-//! Requests for one scanner go one after the other. Threads: any.
+//! A scanner is kept until it is deleted, has not been used for some time, or is the least recently
+//! used of too many. Requests for the same scanner run one after the other. Threads: any.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ pub(crate) struct Scanner {
     pub(crate) cells: Mutex<Cells>,
 }
 
-/// A scan, which begins when its first rows are wanted: only then does a client hear of a table
-/// that does not exist.
+/// A scan, which begins when its first rows are requested: only then does a client get the error
+/// for a table that does not exist.
 #[derive(Debug)]
 pub(crate) enum Rows {
     Waiting(Table, Box<Scan>),
@@ -83,7 +83,7 @@ impl Scanners {
         }
     }
 
-    /// Closes scanners that were not used for too long.
+    /// Closes scanners that have not been used for too long.
     pub(crate) fn expire(&self, now_ms: i64) {
         self.open.lock().retain(|_, scanner| {
             let used_at_ms = scanner.used_at_ms.load(Ordering::Relaxed);

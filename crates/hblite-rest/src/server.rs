@@ -12,9 +12,9 @@ use crate::gateway::Gateway;
 use crate::listener;
 use crate::options::RestOptions;
 
-/// How often scanners are looked through for those that have expired.
+/// How often expired scanners are closed.
 const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
-/// How long requests under way may take when the gateway is stopped.
+/// How long requests in progress may take when the gateway is stopped.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Answers HBase's REST requests for a store.
@@ -35,8 +35,8 @@ pub struct RestServer {
 }
 
 impl RestServer {
-    /// Opens the port and answers on it, from threads of its own. The store stays the caller's to
-    /// close.
+    /// Opens the port and serves it with its own threads. Closing the store remains the caller's
+    /// task.
     ///
     /// # Errors
     /// `Io` if the port cannot be opened (the message names it), `IllegalArgument` for limits out
@@ -66,14 +66,14 @@ impl RestServer {
         self.port
     }
 
-    /// Closes the port and waits some seconds for requests under way.
+    /// Closes the port and waits some seconds for requests in progress.
     pub fn stop(mut self) {
         self.end();
     }
 
     fn end(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // On a thread of its own: a runtime must not be waited for in another one's task.
+            // On a separate thread: a task of one runtime must not wait for another runtime.
             let end = std::thread::spawn(move || runtime.shutdown_timeout(STOP_TIMEOUT));
             let _ = end.join();
         }

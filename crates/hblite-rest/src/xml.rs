@@ -2,10 +2,10 @@
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-/// What every document begins with.
+/// The beginning of every document.
 pub(crate) const DECLARATION: &str =
     "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>";
-/// Most elements and texts of a document that is read.
+/// The maximum number of elements and texts of a document that is read.
 const NODES_MAX: u32 = 4_000_000;
 
 /// Appends ` name="value"`.
@@ -46,7 +46,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 
 /// Reads a document whose root is called `root`, and returns what `read` makes of it.
 ///
-/// `None` if the bytes are no such document. Documents with a DTD are refused.
+/// `None` if the bytes are not such a document. Documents with a DTD are refused.
 pub(crate) fn read<T>(bytes: &[u8], root: &str, read: impl FnOnce(Node<'_, '_>) -> T) -> Option<T> {
     let text = std::str::from_utf8(bytes).ok()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -1,8 +1,8 @@
 //! Goal: the gateway answers as HBase's RESTServer did. Method: play the recorded requests on an
 //! empty store, one after the other, and compare each answer.
 //!
-//! `tools/conformance/rest` records and describes them. An answer that differs on purpose stands
-//! beside HBase's.
+//! `tools/conformance/rest` records and describes them. An answer that differs on purpose is
+//! recorded next to HBase's.
 
 mod http;
 
@@ -30,7 +30,7 @@ const HEADERS: &[&str] = &[
     "x-timestamp",
 ];
 
-/// Paths of scanners, by the names under which the requests know them.
+/// Paths of scanners, by their names in the requests.
 type Saved = BTreeMap<String, String>;
 
 fn decoded(value: &Value) -> Option<Vec<u8>> {
@@ -63,7 +63,7 @@ fn path_of(location: &str) -> &str {
     location.splitn(4, '/').nth(3).map_or("", |path| &location[location.len() - path.len() - 1..])
 }
 
-/// What of an answer can be the same in two runs.
+/// The part of an answer that is the same in every run.
 fn normal(mut answer: Answer) -> Value {
     let mut headers = Map::new();
     for name in HEADERS {

@@ -1,5 +1,5 @@
-//! Goal: no request makes the gateway panic, hang, or take memory without bound, and each limit
-//! holds. Method: requests that break one limit each, and random changes of valid input.
+//! Goal: no request makes the gateway panic, hang, or use unbounded memory, and each limit holds.
+//! Method: requests that break one limit each, and random changes of valid input.
 
 mod http;
 #[path = "../../../tests/fuzz/bodies/rest.rs"]
@@ -172,7 +172,7 @@ fn scanners_expire_and_make_room() {
     clock.advance(60 * 60 * 1_000);
     let deadline = Instant::now() + Duration::from_secs(30);
     while status(&create()) != 404 && Instant::now() < deadline {
-        // Each look at a scanner renews it: the one that nobody looks at goes.
+        // Each use of a scanner renews it: the unused one is closed.
         if status(&ids[2]) == 404 {
             return;
         }

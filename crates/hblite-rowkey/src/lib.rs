@@ -3,7 +3,7 @@
 //! HBase has one index, the row key, and keeps rows in the order of its bytes. What comes first in
 //! it decides which region takes a write, and what a question must know to be a short scan. This
 //! crate makes such keys from typed fields, and plans the scans of a query. It does no I/O and
-//! needs no store: what it gives are bytes, for hblite as for any HBase.
+//! needs no store: its output is bytes, for hblite as for any HBase.
 //!
 //! ```
 //! use hblite_rowkey::{Design, Merge, Query, Value};
@@ -58,7 +58,7 @@
 //! | `md5hex(h, 6)` `md5(h, 4)` | 6, 4 | the beginning of the MD5 of fields |
 //! | `"text\x00"` | its length | the same in every key |
 //!
-//! Hashes are taken of a field as it stands in the key, without delimiter and filling.
+//! Hashes are taken of a field as it is in the key, without delimiter and padding.
 //!
 //! # Where things are
 //!

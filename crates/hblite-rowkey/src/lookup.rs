@@ -25,7 +25,7 @@ pub trait IdStore {
     /// Those of the table.
     fn find(&self, kind: u8, name: &[u8]) -> Result<Option<u64>, Self::Error>;
 
-    /// Adds one to the counter of a kind and gives its value (HBase's Increment).
+    /// Adds one to the counter of a kind and returns its value (HBase's Increment).
     ///
     /// # Errors
     /// Those of the table.

@@ -112,11 +112,11 @@ pub const CONSTANTS: &[&str] = &[
     "VISIBILITY",
 ];
 
-/// Constants that stand for another one's name.
+/// Constants whose value is the name of another one.
 const ALIASES: [(&str, &str); 3] =
     [("ENDKEY", "STOPROW"), ("ENDROW", "STOPROW"), ("STARTKEY", "STARTROW")];
 
-/// The text that a constant stands for, `None` if it is not one.
+/// The text of a constant; `None` if `name` is not a constant.
 pub(crate) fn resolve(name: &str) -> Option<&'static str> {
     if let Some((_, text)) = ALIASES.iter().find(|(alias, _)| *alias == name) {
         return Some(text);

@@ -1,19 +1,19 @@
-//! What can go wrong in the shell, and how it is told.
+//! What can go wrong in the shell, and how it is reported.
 
 use std::fmt;
 use std::io;
 
 use hblite::{Error, Exception};
 
-/// Text that is not of the shell's language.
+/// Text that is not in the shell's language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
     message: String,
     /// Where reading stopped: the byte after the offending token.
     at: usize,
-    /// Whether more text could make it right.
+    /// Whether more text could make it valid.
     is_incomplete: bool,
-    /// Where the string begins, behind its quote, that no other quote closes.
+    /// Where the unclosed string begins, after its quote.
     quote_at: Option<usize>,
 }
 
@@ -40,7 +40,7 @@ impl SyntaxError {
         self.is_incomplete
     }
 
-    /// Where the string begins, behind its quote, that the text ends in.
+    /// Where the string in which the text ends begins, after its quote.
     pub(crate) fn quote_at(&self) -> Option<usize> {
         self.quote_at
     }
@@ -66,13 +66,13 @@ impl SyntaxError {
 pub(crate) enum Failure {
     /// A command refused or failed: HBase's `ERROR:` block.
     Command(String),
-    /// The language refused: Ruby's `Traceback` block.
+    /// The text was rejected as Ruby would: a `Traceback` block.
     Ruby {
         /// Ruby's exception class.
         class: &'static str,
         /// Its message.
         message: String,
-        /// The line that it is about, if it is about one.
+        /// The line that it concerns, if any.
         line: Option<u64>,
         /// The offending line with a caret under it.
         picture: Option<String>,
@@ -110,8 +110,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// An error of the store in the words of HBase's shell, `subject` being the command's first
-/// argument (`Command.translate_hbase_exceptions`).
+/// An error of the store in the words of HBase's shell; `subject` is the command's first argument
+/// (`Command.translate_hbase_exceptions`).
 pub(crate) fn describe(error: &Error, subject: &str) -> String {
     let message = error.message();
     match error.exception() {
@@ -134,8 +134,8 @@ fn one_word<'a>(message: &'a str, subject: &'a str) -> &'a str {
     if message.is_empty() || message.contains(' ') { subject } else { message }
 }
 
-/// Errors that the Java client finds itself reach the shell as their message alone; those of a
-/// server carry their class.
+/// Errors that the Java client detects itself reach the shell as a message only; those of a server
+/// include their class.
 fn is_raised_by_client(exception: Exception) -> bool {
     matches!(
         exception,
@@ -157,7 +157,7 @@ pub struct ScriptError {
     pub line: u64,
     /// What went wrong, without stack traces or usage hints.
     pub message: String,
-    /// The cause, if the input could not be read or the output not be written.
+    /// The cause, if the input could not be read or the output could not be written.
     pub source: Option<io::Error>,
 }
 

@@ -1,8 +1,8 @@
 //! What the shell prints: headers, rows, footers, times.
 //!
-//! To a pipe or file columns are separated and not padded. On a terminal two-column rows get a
-//! quarter of its width for the first column and the rest for the second, and longer texts go on
-//! in the next line within their column (`Shell::Formatter`).
+//! Columns that go to a pipe or file are separated and not padded. On a terminal, the first of two
+//! columns gets a quarter of the width and the second the rest; longer texts continue on the next
+//! line within their column (`Shell::Formatter`).
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Output {
     }
 
     pub(crate) fn set_width(&mut self, width: Option<usize>) {
-        // Two columns and the blanks between them need some place.
+        // Two columns and the blanks between them need some space.
         self.width = width.filter(|width| *width >= 20);
     }
 
@@ -82,7 +82,7 @@ impl Output {
         writeln!(self.writer, "For usage try 'help \"{command}\"'\n")
     }
 
-    /// The end of a command that the user ended.
+    /// The end of a command that the user interrupted.
     pub(crate) fn interrupted(&mut self) -> io::Result<()> {
         let (start, end) = if self.is_colored { (RED, PLAIN) } else { ("", "") };
         writeln!(self.writer, "\n{start}ERROR:{end} interrupted\n")
@@ -128,16 +128,16 @@ impl Output {
     }
 }
 
-/// `text` in pieces of at most `width` characters.
+/// Divides `text` into pieces of at most `width` characters.
 fn split(width: usize, text: &str) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(width).map(|chunk| chunk.iter().collect()).collect()
 }
 
-/// A timestamp as Java's `LocalDateTime.toString`: `1970-01-01T00:00:00.160`, without the parts
-/// that are zero at its end.
+/// A timestamp as Java's `LocalDateTime.toString`: `1970-01-01T00:00:00.160`, without trailing
+/// parts that are zero.
 ///
-/// `offset_seconds` is the distance of the wanted time zone from UTC, positive to the east.
+/// `offset_seconds` is the offset of the wanted time zone from UTC, positive to the east.
 pub(crate) fn local_date_time(millis: i64, offset_seconds: i32) -> String {
     // i128: every i64 is a legal timestamp, and none may overflow.
     let local = i128::from(millis) + i128::from(offset_seconds) * 1000;
@@ -160,7 +160,7 @@ pub(crate) fn local_date_time(millis: i64, offset_seconds: i32) -> String {
 
 /// A time as Ruby's `Time#to_s`: `2026-11-21 11:05:38 +0000`.
 ///
-/// `offset_seconds` is the distance of the wanted time zone from UTC, positive to the east.
+/// `offset_seconds` is the offset of the wanted time zone from UTC, positive to the east.
 pub(crate) fn ruby_time(millis: i64, offset_seconds: i32) -> String {
     let seconds = i128::from(millis.div_euclid(1000)) + i128::from(offset_seconds);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));

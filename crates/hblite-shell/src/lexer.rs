@@ -11,13 +11,13 @@ use std::ops::Range;
 
 use crate::error::SyntaxError;
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
     /// Byte range in the source.
     pub(crate) span: Range<usize>,
-    /// Whether white space stands before it: `f [1]` passes an array, `f[1]` indexes.
+    /// Whether white space precedes it: `f [1]` passes an array, `f[1]` indexes.
     pub(crate) is_spaced: bool,
 }
 
@@ -50,9 +50,9 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// Typographic characters that stand for a single quote.
+/// Typographic characters that are read as a single quote.
 const SINGLE_QUOTES: [char; 6] = ['‘', '’', '‚', '‛', '′', '‵'];
-/// Typographic characters that stand for a double quote.
+/// Typographic characters that are read as a double quote.
 const DOUBLE_QUOTES: [char; 6] = ['“', '”', '„', '‟', '″', '‶'];
 
 /// The tokens of `source`, the last of them [`TokenKind::End`].
@@ -107,7 +107,7 @@ impl Lexer<'_> {
         text
     }
 
-    /// Skips blanks, comments and escaped line ends; says whether there were any.
+    /// Skips blanks, comments and escaped line ends; returns whether there were any.
     fn skip_blanks(&mut self) -> bool {
         let start = self.at;
         loop {
@@ -154,7 +154,7 @@ impl Lexer<'_> {
             ':' => self.symbol()?,
             c if c.is_ascii_digit() => self.number(start)?,
             c if is_name_start(c) => self.name(start),
-            // The line goes on in the next one, which is not here yet.
+            // The line continues on the next one, which has not been read yet.
             '\\' if self.peek().is_none() => {
                 let message = "syntax error, unexpected end-of-file";
                 return Err(SyntaxError::incomplete(message, self.at));
@@ -239,7 +239,7 @@ impl Lexer<'_> {
         SyntaxError::new(format!("invalid {what} escape"), self.at)
     }
 
-    /// Up to `count_max` digits of this radix, `None` if there is not one.
+    /// Up to `count_max` digits of this radix; `None` if there are none.
     fn digits(&mut self, radix: u32, count_max: usize) -> Option<u32> {
         let mut value = None;
         for _ in 0..count_max {

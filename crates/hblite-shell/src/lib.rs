@@ -15,15 +15,14 @@
 //! The part of Ruby that HBase's shell users type: commands with or without parentheses, strings
 //! (`'a'`, `"\x00"`), numbers, symbols, arrays, hashes with `=>` with or without braces, bare
 //! constants (`STARTROW`, `LIMIT`), variables (`t = get_table 't'`), and methods of what commands
-//! return (`locate_region('t', 'r').getRegion.getEncodedName`). Three things that HBase's shell
-//! does not take: typographic quotes are quotes, a pasted prompt (`hbase> `) is skipped, and
-//! [script directives](Shell::run_script) are comments with a meaning.
+//! return (`locate_region('t', 'r').getRegion.getEncodedName`). Three things go beyond HBase's
+//! shell: typographic quotes are quotes, a pasted prompt (`hbase> `) is skipped, and [script
+//! directives](Shell::run_script) are comments with a meaning.
 //!
 //! # The layers
 //!
 //! `lexer` → `parser` → `shell` (evaluates, prints results and errors) → `command` (one function
-//! and one help text each) → the client API of [`hblite`], and nothing beneath that. `format`
-//! prints.
+//! and one help text each) → the client API of [`hblite`], and nothing below that. `format` prints.
 
 #![forbid(unsafe_code)]
 

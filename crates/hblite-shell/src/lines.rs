@@ -2,12 +2,12 @@
 
 use std::io::{self, BufRead, Read as _};
 
-/// Bytes of a line beyond which it is refused.
+/// The maximum length of a line, in bytes; a longer one is refused.
 const LINE_SIZE_MAX: u64 = 16 << 20;
 
 /// Where lines come from: a script, a terminal.
 pub trait Lines {
-    /// The next line without its end, `None` after the last one.
+    /// The next line without its terminator; `None` after the last one.
     ///
     /// # Errors
     /// The source cannot be read.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Shows how far a long count or scan is.
+/// Shows the progress of a long count or scan.
 pub trait Progress {
-    /// So many rows have been read so far.
+    /// Called with the number of rows read so far.
     fn rows(&mut self, count: u64);
 
     /// The count or scan is over.
@@ -29,17 +29,18 @@ pub struct ShellOptions {
     pub width: Option<usize>,
     /// Whether headers and errors are colored.
     pub is_colored: bool,
-    /// Seconds from UTC to local time, positive to the east, at an instant in milliseconds.
+    /// The offset of local time from UTC in seconds, positive to the east, at an instant in
+    /// milliseconds.
     pub utc_offset_seconds: fn(i64) -> i32,
     /// What `whoami` says.
     pub user: String,
     /// What `sleep` does. It should return early when `interrupt` is set.
     pub sleep: Box<dyn FnMut(Duration)>,
-    /// Shows how far long counts and scans are.
+    /// Shows the progress of long counts and scans.
     pub progress: Option<Box<dyn Progress>>,
     /// While it is set, the running command ends with an error. Any thread, or a signal handler,
     /// may set it; the caller that runs lines clears it. Reads, counts and commands on many tables
-    /// check it between rows and tables; one step of the store is not interrupted.
+    /// check it between rows and tables; a single operation of the store is not interrupted.
     pub interrupt: Arc<AtomicBool>,
 }
 

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A `{` right after a command's name opens a block in Ruby, not a hash; so `scan { A => 1 }` is
-//! the syntax error that HBase's shell answers with, at the same place.
+//! the same syntax error as in HBase's shell, at the same position.
 //!
 //! Text that ends inside brackets, strings or after a comma is incomplete rather than wrong: the
 //! caller reads another line. Nesting is limited, so no input exhausts the stack.
@@ -68,7 +68,7 @@ pub(crate) fn parse(source: &str) -> Result<Vec<Expression>, SyntaxError> {
     }
 }
 
-/// Where the innermost bracket stands, or the string begins, that `source` leaves open.
+/// The position of the innermost bracket or string that `source` leaves open.
 pub(crate) fn opening_of(source: &str) -> Option<usize> {
     let tokens = match tokenize(source) {
         Ok(tokens) => tokens,
@@ -102,7 +102,7 @@ struct Parser {
 
 impl Parser {
     fn token(&self) -> &Token {
-        // `tokenize` ends with End, and no one steps over it.
+        // The tokens end with End, and the parser never advances past it.
         &self.tokens[self.at.min(self.tokens.len() - 1)]
     }
 
@@ -126,13 +126,13 @@ impl Parser {
         }
     }
 
-    /// The error for the token that stands here.
+    /// The error for the current token.
     fn unexpected(&self) -> SyntaxError {
         Self::unexpected_token(self.token())
     }
 
-    /// The error for what follows the item that begins at `start`, or at the end of the text for
-    /// the item: nothing that comes later makes it right.
+    /// The error for what follows the item that begins at `start` or, at the end of the text, for
+    /// the item itself: no later text can make it valid.
     fn unexpected_after(&self, start: usize) -> SyntaxError {
         match self.peek() {
             TokenKind::End => Self::unexpected_token(&self.tokens[start]),
@@ -323,7 +323,7 @@ impl Parser {
         }
     }
 
-    /// A block is never right here: the error is that of its first part that no block may have.
+    /// A block is never valid here: the error is at its first part that no block may contain.
     fn block(&mut self) -> SyntaxError {
         self.at += 1;
         self.skip_newlines();
@@ -494,7 +494,7 @@ mod tests {
         }
     }
 
-    /// A line that is wrong whatever follows it does not wait for what follows.
+    /// A line that no continuation can make valid fails immediately.
     #[test]
     fn a_finished_line_that_is_wrong_does_not_ask_for_more() {
         for (source, unexpected) in [

@@ -7,18 +7,18 @@ use crate::lines::Lines;
 use crate::parser::{ends_in_string, opening_of};
 use crate::shell::{Outcome, Shell};
 
-/// Lines of a statement beyond which it is refused: each new line reads the statement anew.
+/// The maximum number of lines in a statement: each new line parses the statement again.
 const STATEMENT_LINES_MAX: u64 = 2_000;
-/// Bytes of a statement beyond which it takes no further line, for the same reason.
+/// The maximum number of bytes of a statement, for the same reason.
 const STATEMENT_SIZE_MAX: usize = 1 << 20;
 
 /// How a script is run.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct ScriptOptions {
-    /// Whether the script goes on after an error.
+    /// Whether the script continues after an error.
     pub keep_going: bool,
-    /// Whether each line is printed before what it gives.
+    /// Whether each line is printed before its output.
     pub echo: bool,
 }
 
@@ -47,9 +47,9 @@ pub struct ScriptReport {
     pub exit: Option<i32>,
 }
 
-/// `line` without a prompt that was pasted with it: `hbase> `, `hbase(main):001:0> `,
-/// `hbase:001:0> `. `pending` is the unfinished statement that stands before it; where that ends
-/// inside a string, the line is the string's and stays as it is.
+/// `line` without a prompt that was pasted with it: `hbase> `, `hbase(main):001:0> `, `hbase:001:0>
+/// `. `pending` is the unfinished statement before it; if that ends inside a string, the line
+/// belongs to the string and is not changed.
 pub fn strip_prompt<'a>(line: &'a str, pending: &str) -> &'a str {
     let stripped = without_prompt(line);
     let is_changed = stripped.len() < line.len();
@@ -91,10 +91,10 @@ impl Shell {
     ///
     /// | directive | meaning |
     /// |---|---|
-    /// | `#: echo` | print each line before what it gives, from here on |
+    /// | `#: echo` | print each line before its output, from here on |
     /// | `#: expect-error` | the next statement must fail; its error is printed |
     /// | `#: allow-error` | the next statement may fail |
-    /// | `#: keep-going` | go on after errors, from here on |
+    /// | `#: keep-going` | continue after errors, from here on |
     ///
     /// # Errors
     /// [`ScriptError`] with the line where the statement begins.
@@ -120,7 +120,7 @@ impl Shell {
     }
 }
 
-/// Lines and how many were taken.
+/// Lines and how many were read.
 struct Counted<'a> {
     lines: &'a mut dyn Lines,
     count: u64,

@@ -1,4 +1,4 @@
-//! Evaluates lines and prints what they give.
+//! Evaluates lines and prints the results.
 //!
 //! Every command prints its output, then how long it took; a value that is left at the end of a
 //! statement is printed after `=>`. A command that is nested in another one's arguments runs and
@@ -21,14 +21,14 @@ use crate::options::ShellOptions;
 use crate::parser::{Call, Expression, parse};
 use crate::value::{Hash, Value};
 
-/// What became of a line.
+/// The outcome of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum Outcome {
     /// All of it was done.
     Done,
-    /// An error, which was printed; here is its message, with the place in the text for one of
-    /// the language.
+    /// An error, which was printed; this is its message, with the position in the text for a syntax
+    /// error.
     Failed(String),
     /// More lines are needed: brackets or quotes are open. Nothing was done.
     Incomplete,
@@ -44,9 +44,9 @@ pub struct Shell {
     variables: BTreeMap<String, Value>,
     /// Lines read so far, for prompts and messages.
     line_number: u64,
-    /// The line of a script on which the statement that runs begins, counted from 1.
+    /// The line of a script on which the running statement begins, counted from 1.
     pub(crate) script_line: Option<u64>,
-    /// Whether errors are printed; a script that stops at its first error gives it back instead.
+    /// Whether errors are printed; a script that stops at its first error returns it instead.
     pub(crate) prints_errors: bool,
 }
 
@@ -83,8 +83,8 @@ impl Shell {
         self.out.flush()
     }
 
-    /// The prompt for the next line, `pending` being the lines of an unfinished statement that
-    /// stand before it.
+    /// The prompt for the next line; `pending` holds the lines of an unfinished statement before
+    /// it.
     pub fn prompt(&self, pending: usize) -> String {
         let end = if pending > 0 { '*' } else { '>' };
         format!("hbase:{:03}:0{end} ", self.line_number + 1 + pending as u64)
@@ -95,7 +95,7 @@ impl Shell {
         self.out.set_width(width);
     }
 
-    /// Runs one statement or several. `answers` gives the lines that a command asks for.
+    /// Runs one statement or several. `answers` supplies the lines that a command asks for.
     ///
     /// # Errors
     /// The output cannot be written. Errors of commands are [`Outcome::Failed`].
@@ -114,12 +114,12 @@ impl Shell {
         Ok(outcome)
     }
 
-    /// Whether `source` is complete: [`Shell::run_line`] runs it, or says what is wrong with it.
+    /// Whether `source` is complete: [`Shell::run_line`] runs it, or reports what is wrong with it.
     pub fn is_complete(source: &str) -> bool {
         !parse(source).is_err_and(|error| error.is_incomplete())
     }
 
-    /// Gives up an unfinished statement: says what is missing.
+    /// Discards an unfinished statement and prints what is missing.
     ///
     /// # Errors
     /// The output cannot be written.
@@ -222,7 +222,7 @@ impl Shell {
         })
     }
 
-    /// Whether commands are to end.
+    /// Whether the running command should end.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.options.interrupt.load(Ordering::Relaxed)
     }
@@ -263,7 +263,7 @@ impl Shell {
         }
     }
 
-    /// What is not a command: no time is printed.
+    /// Anything but a command: no time is printed.
     fn builtin(&mut self, call: &Call, values: &[Value]) -> Result<Value, Failure> {
         match call.name.as_str() {
             "exit" | "quit" => Err(Failure::Exit(match values.first() {

@@ -16,9 +16,9 @@ pub(crate) enum Value {
     Symbol(String),
     Array(Vec<Value>),
     Hash(Hash),
-    /// What `get_table` and `create` give.
+    /// What `get_table` and `create` return.
     Table(TableName),
-    /// What `locate_region` gives.
+    /// What `locate_region` returns.
     Location(Box<RegionLocation>),
     Region(Box<RegionInfo>),
 }

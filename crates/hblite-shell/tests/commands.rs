@@ -26,7 +26,7 @@ fn refusal(session: &mut Session, line: &str) -> String {
     }
 }
 
-/// No number becomes another one on the way: what is kept is what was asked for.
+/// Numbers are stored exactly as given.
 #[test]
 fn settings_that_do_not_fit_are_refused() {
     let mut session = session();

@@ -1,10 +1,10 @@
 //! The examples of `docs/data-model.md`, run.
 //!
-//! - A block ```` ```hbase ```` holds commands after `hbase> ` and below each what it prints;
+//! - A block ```` ```hbase ```` holds commands after `hbase> `, and below each of them its output;
 //!   ```` ```hbase fresh ```` begins with an empty store. What the document leaves out ([`masks`])
-//!   is left out on both sides; a line that ends in `…` gives the beginning of a longer one.
+//!   is left out on both sides; a line that ends in `…` is the beginning of a longer one.
 //! - The table under "From SQL" has commands in its second column, which must succeed in their
-//!   order, and Rust in its third, which must be the code that stands here and runs.
+//!   order, and Rust in its third, which must be the code that runs here.
 //!
 //! Blocks of Rust are doc tests of the root crate.
 //!
@@ -53,7 +53,7 @@ fn masks() -> Regex {
     Regex::new(&format!("^(?:{})$", lines.join("|"))).unwrap()
 }
 
-/// Commands of one line and what the document says they print.
+/// The commands of one line and what they print according to the document.
 struct Exchange {
     /// In the document, counted from 1.
     line: usize,
@@ -157,7 +157,7 @@ fn translations_run_in_the_shell() {
     }
 }
 
-/// Runs pieces of code and gives them as text.
+/// Runs pieces of code and returns them as text.
 macro_rules! run_and_quote {
     ($({ $($code:tt)* })*) => {
         [$({

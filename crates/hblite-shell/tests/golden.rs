@@ -1,4 +1,4 @@
-//! Scripts and what the shell of a running HBase answered, against what this one answers.
+//! Compares this shell's output with that of the shell of a running HBase, script by script.
 //!
 //! The recordings and their origin are in `tests/golden/shell`. Each recorded prompt with a command
 //! is one exchange; the shell under test gets the same commands in the same order on one store,
@@ -16,7 +16,7 @@
 //! fails the test.
 //!
 //! The clock is the test's: it advances by 10 ms per command, and `sleep` advances it. Nothing is
-//! compacted unless a command says so, or answers would depend on how far compaction has come.
+//! compacted unless a command says so, or answers would depend on the progress of compaction.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

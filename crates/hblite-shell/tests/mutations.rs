@@ -1,4 +1,4 @@
-//! Damaged lines: each is run, refused or unfinished, and none does harm.
+//! Damaged lines: each is run, refused or unfinished, and none does any damage.
 //!
 //! `tests/fuzz` has the same check with coverage guidance (`shell`).
 

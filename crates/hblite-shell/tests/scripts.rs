@@ -1,4 +1,4 @@
-//! Scripts: statements over several lines, their limits, and how errors in them are told.
+//! Scripts: statements over several lines, their limits, and how errors in them are reported.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -80,7 +80,7 @@ fn endless_statements_say_what_is_open() {
     let (line, message) = error(&format!("puts [\n{}", wide.repeat(5)));
     assert_eq!(line, 1);
     assert!(message.ends_with("bytes on several lines: the '[' of line 1 is not closed"));
-    // A long line alone is no endless statement.
+    // A single long line is not an endless statement.
     assert_eq!(printed(&format!("puts '{}'", "x".repeat(2 << 20))).len(), (2 << 20) + 1);
 }
 

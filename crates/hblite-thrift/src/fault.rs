@@ -1,4 +1,4 @@
-//! Exceptions as clients get them.
+//! Exceptions in the form in which clients receive them.
 //!
 //! HBase's gateways are clients of HBase. An exception of a region server or master reaches them
 //! with the class and the stack trace of the server in its message; one of the client library has
@@ -67,7 +67,8 @@ impl IoFailure {
     }
 }
 
-/// Whether the Java class is no `IOException`. The gateways pass such exceptions on by other rules.
+/// Whether the Java class is not an `IOException`. The gateways pass such exceptions on by other
+/// rules.
 pub(crate) fn is_runtime(exception: Exception) -> bool {
     matches!(
         exception,
@@ -81,7 +82,7 @@ pub(crate) fn is_runtime(exception: Exception) -> bool {
     )
 }
 
-/// Whether HBase's client throws this when it reads or writes rows, before it asks a server.
+/// Whether HBase's client throws this when it reads or writes rows, before it contacts a server.
 fn is_of_client(exception: Exception) -> bool {
     matches!(
         exception,
@@ -124,8 +125,8 @@ impl Fault {
         }
     }
 
-    /// What HBase's client throws if some of `count` writes of a batch failed. `servers` are those
-    /// that they were for.
+    /// What HBase's client throws if some of `count` writes of a batch failed. `servers` are their
+    /// destinations.
     pub(crate) fn exhausted(failures: &[(Self, usize)], servers: &str) -> Self {
         let count: usize = failures.iter().map(|(_, count)| count).sum();
         let plural = |count: usize| if count == 1 { "" } else { "s" };

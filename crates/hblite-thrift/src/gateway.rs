@@ -1,10 +1,10 @@
 //! The gateways: listening ports, a thread for each connection, and their end.
 //!
-//! Invariant: a connection is in `connections` as long as its thread runs, so that the end of the
-//! gateway wakes the thread by closing the connection.
+//! Invariant: a connection is in `connections` as long as its thread runs. Stopping the gateway
+//! closes the connection, which wakes the thread.
 //!
 //! Threads: one that accepts, for each port; one for each connection; one that closes scanners
-//! whose lease is over.
+//! whose lease has expired.
 
 use std::collections::HashMap;
 use std::io;
@@ -23,11 +23,11 @@ use crate::store::Store;
 use crate::transport;
 use crate::{v1, v2};
 
-/// How long calls under way may take when the gateways are stopped.
+/// How long calls in progress may take when the gateways are stopped.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often scanners are looked through for those whose lease is over.
+/// How often scanners whose lease has expired are closed.
 const EXPIRE_PERIOD: Duration = Duration::from_secs(1);
-/// How long the next connection waits if one could not be accepted.
+/// How long to wait before the next `accept` if one failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// The ports that the gateways have open.
@@ -39,7 +39,7 @@ pub struct ThriftPorts {
     pub thrift2: Option<u16>,
 }
 
-/// Which of HBase's two services a port has.
+/// Which of HBase's two services a port provides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThriftVersion {
     /// Thrift 1.
@@ -48,14 +48,14 @@ pub enum ThriftVersion {
     Two,
 }
 
-/// Answers the calls in `bytes` as a connection does that sends them and then ends: for tests and
-/// fuzzers.
+/// Answers the calls in `bytes` like those of a connection that sends them and then ends: for tests
+/// and fuzzers.
 pub fn answer_bytes(connection: &Connection, version: ThriftVersion, bytes: &[u8]) -> Vec<u8> {
     let options = ThriftOptions::default();
     let limits = options.limits.clone();
     let service = new_service(Arc::new(Store::new(connection.clone(), options)), 0, version);
     let (input, mut output) = (io::Cursor::new(bytes.to_vec()), Vec::new());
-    // What ends a connection ends the answers.
+    // An error that would end a connection ends the answers.
     let _ = transport::serve_messages(Box::new(input), &mut output, service.as_ref(), &limits);
     output
 }
@@ -92,14 +92,14 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     is_stopped: bool,
-    /// By number, in the order of their arrival.
+    /// By number, in order of arrival.
     connections: HashMap<u64, TcpStream>,
     last: u64,
 }
 
 impl ThriftGateway {
-    /// Opens the ports and answers on them, from threads of its own. The store stays the caller's
-    /// to close.
+    /// Opens the ports and serves them with its own threads. Closing the store remains the caller's
+    /// task.
     ///
     /// # Errors
     /// `Io` if a port cannot be opened (the message names it), `IllegalArgument` for limits out of
@@ -160,7 +160,7 @@ impl ThriftGateway {
         self.shared.one.scanners.len() + self.shared.two.scanners.len()
     }
 
-    /// Closes the ports and connections, and waits some seconds for calls under way.
+    /// Closes the ports and connections, and waits some seconds for calls in progress.
     pub fn stop(self) {
         drop(self);
     }
@@ -175,7 +175,7 @@ impl ThriftGateway {
         self.shared.changed.notify_all();
         drop(state);
         for address in &self.addresses {
-            // Wakes the thread that accepts; it is over if nobody answers.
+            // Wakes the accepting thread; if the connection fails, the thread has already ended.
             let _ = TcpStream::connect(reachable(*address));
         }
         for thread in self.threads.drain(..) {
@@ -200,7 +200,7 @@ fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
     Ok((listener, address))
 }
 
-/// The address by which this process reaches a port of its own.
+/// The address at which this process reaches its own port.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -219,13 +219,13 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener, version: ThriftVersion) 
         }
         match accepted {
             Ok((stream, _)) => start_connection(shared, stream, version),
-            // Out of file descriptors, or a client that left: the next one may have more luck.
+            // Out of file descriptors, or the client has left: the next one may succeed.
             Err(_) => wait(shared, ACCEPT_PAUSE),
         }
     }
 }
 
-/// Waits until the gateway is stopped, or for a time.
+/// Waits until the gateway is stopped or the time has passed.
 fn wait(shared: &Shared, time: Duration) {
     let mut state = shared.state.lock();
     if !state.is_stopped {
@@ -241,7 +241,7 @@ fn expire_scanners(shared: &Shared) {
     }
 }
 
-/// Serves a connection in a thread of its own, or closes it if there are too many.
+/// Serves a connection in a new thread, or closes it if there are too many.
 fn start_connection(shared: &Arc<Shared>, stream: TcpStream, version: ThriftVersion) {
     let Ok(registered) = stream.try_clone() else { return };
     let mut state = shared.state.lock();
@@ -272,7 +272,7 @@ fn new_service(store: Arc<Store>, connection: u64, version: ThriftVersion) -> Bo
     }
 }
 
-/// Keeps a connection registered until its thread ends, also by a panic.
+/// Keeps a connection registered until its thread ends, even by a panic.
 struct Entry {
     shared: Arc<Shared>,
     number: u64,

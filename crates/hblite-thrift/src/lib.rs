@@ -9,8 +9,8 @@
 //! store.rs, scanners.rs, fault.rs: what the services share
 //! ```
 //!
-//! The gateways use the public API of hblite only, so they serve an embedded store and a cluster
-//! alike. The code waits for the store in the thread of the connection.
+//! The gateways use only the public API of hblite, so they serve an embedded store and a cluster
+//! alike. The thread of the connection waits for the store.
 //!
 //! No input from a client panics, hangs or allocates without bound: see `protocol/` for messages
 //! and [`ThriftLimits`] for connections and scanners.

@@ -13,12 +13,12 @@ const MIB: usize = 1024 * 1024;
 pub struct ThriftOptions {
     /// The address to listen on. Default 127.0.0.1: there is no authentication.
     pub bind: IpAddr,
-    /// Port of Thrift 1 (`hbase.regionserver.thrift.port`); 0 for any free port, `None`, the
-    /// default, for no such gateway.
+    /// Port of Thrift 1 (`hbase.regionserver.thrift.port`); 0 for any free port. The default,
+    /// `None`, is no such gateway.
     pub thrift_port: Option<u16>,
-    /// Port of Thrift 2; as [`ThriftOptions::thrift_port`].
+    /// Port of Thrift 2; like [`ThriftOptions::thrift_port`].
     pub thrift2_port: Option<u16>,
-    /// The id of the cluster, as clients read it.
+    /// The id of the cluster that clients see.
     pub cluster_id: String,
     /// Which server a region is on. Default: the one that [`hblite::Admin::locate_region`] names.
     pub locate: Option<RegionLocator>,
@@ -39,12 +39,12 @@ impl Default for ThriftOptions {
     }
 }
 
-/// Limits that keep one client from taking what others need. Each gateway has its own.
+/// Limits that keep one client from using up what others need. Each gateway has its own.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ThriftLimits {
-    /// Connections at once; each has a thread. More are closed at once. Default 1,000
-    /// (`hbase.thrift.maxWorkerThreads`).
+    /// The maximum number of connections; each has a thread. Further ones are closed immediately.
+    /// Default 1,000 (`hbase.thrift.maxWorkerThreads`).
     pub connections_max: usize,
     /// Largest message from a client, with or without a frame. Default 64 MiB.
     pub message_size_max_bytes: usize,
@@ -55,14 +55,14 @@ pub struct ThriftLimits {
     pub connection_scanners_max: usize,
     /// Scanners of all connections. Default 10,000.
     pub scanners_max: usize,
-    /// After this time without a call a scanner is closed. Default 60 s, by the store's clock
+    /// A scanner is closed after this time without a call. Default 60 s, by the store's clock
     /// (`hbase.client.scanner.timeout.period`).
     pub scanner_lease: Duration,
-    /// A connection that sends and takes nothing for this time is closed. Default 60 s
+    /// A connection that sends and receives nothing for this time is closed. Default 60 s
     /// (`hbase.thrift.server.socket.read.timeout`).
     pub idle_timeout: Duration,
-    /// A message that has not arrived, or an answer that was not taken, in whole after this time
-    /// ends its connection. Default 120 s.
+    /// A connection is closed if a message has not arrived completely, or an answer has not been
+    /// received completely, after this time. Default 120 s.
     pub message_timeout: Duration,
 }
 
@@ -82,10 +82,10 @@ impl Default for ThriftLimits {
 }
 
 impl ThriftLimits {
-    /// Says whether all of them leave something to do.
+    /// Checks that every limit is usable.
     ///
     /// # Errors
-    /// `IllegalArgument` with the one that does not.
+    /// `IllegalArgument`, which names the one that is not.
     pub(crate) fn check(&self) -> Result<()> {
         let size_max = i32::MAX as usize / 2;
         let rules = [

@@ -1,12 +1,12 @@
 //! Scanners that clients have open, by number.
 //!
-//! Any connection may use a scanner of the same port, as with HBase. A scanner that is not used
-//! for the time of its lease is closed. A connection that ends leaves its scanners to that.
+//! Any connection may use a scanner of the same port, as with HBase. A scanner that is not used for
+//! the time of its lease is closed. When a connection ends, its scanners stay open until then.
 //!
-//! As with HBase's client, a scan starts when its first row is asked for: a missing table or
-//! family is an error then, not when the scanner is opened.
+//! As with HBase's client, a scan starts when its first row is requested: a missing table or family
+//! is an error then, not when the scanner is opened.
 //!
-//! Threads: any; two calls for the same scanner take turns.
+//! Threads: any; calls for the same scanner run one after the other.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ struct Entry {
 #[derive(Debug)]
 pub(crate) struct Scanner {
     rows: Mutex<Rows>,
-    /// Whether Thrift 1 returns the cells of a row in their order, and not as a map.
+    /// Whether Thrift 1 returns the cells of a row in order, and not as a map.
     pub(crate) sorts_columns: bool,
 }
 
@@ -101,8 +101,8 @@ impl Rows {
     }
 }
 
-/// Checks what HBase's client checks when it makes a scan. Whether batches and the filter agree is
-/// for the region server to say.
+/// Checks what HBase's client checks when it constructs a scan. The region server checks whether
+/// batches and the filter agree.
 pub(crate) fn check_scan(scan: &Scan) -> Result<()> {
     match scan.check() {
         Err(error) if error.exception() == Exception::IncompatibleFilter => Ok(()),
@@ -122,7 +122,7 @@ impl Scanners {
     /// Registers a scanner and returns its number.
     ///
     /// # Errors
-    /// `IOException` if the connection or all of them together have too many.
+    /// `IOException` if the connection, or all connections together, have too many.
     pub(crate) fn open(&self, scanner: Scanner, owner: u64) -> Result<i32> {
         let mut state = self.state.lock();
         let of_owner = state.open.values().filter(|entry| entry.owner == owner).count();
@@ -156,7 +156,7 @@ impl Scanners {
         self.state.lock().open.remove(&id).is_some()
     }
 
-    /// Closes scanners whose lease is over.
+    /// Closes scanners whose lease has expired.
     pub(crate) fn expire(&self) {
         let lease_ms = i64::try_from(self.limits.scanner_lease.as_millis()).unwrap_or(i64::MAX);
         let oldest = self.connection.now_millis().saturating_sub(lease_ms);

@@ -1,4 +1,4 @@
-//! A service as a table of methods, and how one message is answered.
+//! A service as a table of methods, and the answer to one message.
 //!
 //! ```text
 //! thrift_service! { Handler stack_trace {

@@ -1,4 +1,4 @@
-//! What both services use of the store.
+//! The operations of the store that both services use.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::fault::{Answer, Fault, is_runtime};
 use crate::options::{ThriftLimits, ThriftOptions};
 use crate::scanners::Scanners;
 
-/// The store or cluster behind the gateways.
+/// The store or cluster that the gateways serve.
 #[derive(Debug)]
 pub(crate) struct Store {
     connection: Connection,
@@ -49,7 +49,7 @@ impl Store {
         self.connection.table(table_name(name)?)
     }
 
-    /// Writes in one batch, as HBase's client does: each is done or fails on its own.
+    /// Writes in one batch, as HBase's client does: each succeeds or fails on its own.
     ///
     /// # Errors
     /// One that counts the writes that failed.
@@ -74,7 +74,7 @@ impl Store {
         }
         match table.get_all(gets) {
             Ok(rows) => Ok(rows),
-            // Once more, to count those that fail.
+            // Repeats the reads, to count those that fail.
             Err(_) => {
                 let actions: Vec<_> = gets.iter().cloned().map(Action::Get).collect();
                 self.run_all(&table, &actions)
@@ -153,7 +153,7 @@ impl Store {
 /// The name of a table.
 ///
 /// # Errors
-/// `IllegalArgument` if this cannot be one.
+/// `IllegalArgument` if it is not valid.
 pub(crate) fn table_name(name: &[u8]) -> Result<TableName> {
     match std::str::from_utf8(name) {
         Ok(name) => name.parse(),

@@ -1,6 +1,7 @@
-//! One connection: which transport and protocol its client speaks, and its calls one by one.
+//! One connection: detects the transport and protocol of its client, and answers its calls one by
+//! one.
 //!
-//! The first bytes decide, and hold for the connection:
+//! The first bytes decide for the whole connection:
 //!
 //! ```text
 //! 80 01                  binary                     82                     compact
@@ -10,8 +11,8 @@
 //!
 //! Sizes and lengths have four bytes, of which the first is below 0x80.
 //!
-//! Threads: one for each connection. A call waits for the store in that thread, so a connection
-//! has one call at a time, and answers come in the order of the calls.
+//! Threads: one for each connection. A call waits for the store in that thread, so a connection has
+//! one call at a time, and answers are in the order of the calls.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -25,14 +26,15 @@ use crate::protocol::reader::{COMPACT_ID, Reader};
 use crate::protocol::writer::Writer;
 use crate::service::{Service, answer};
 
-/// A buffer for answers that is larger is given back after the answer.
+/// A larger buffer for answers is freed after the answer.
 const BUFFER_KEPT: usize = 256 * 1024;
 /// The size of a frame, in bytes.
 const FRAME_HEAD: usize = 4;
 
-/// Answers calls until the connection ends, by either side.
+/// Answers calls until either side ends the connection.
 pub(crate) fn serve(stream: &TcpStream, service: &dyn Service, limits: &ThriftLimits) {
-    // The connection is closed whatever went wrong, and the client has been told what it can be.
+    // The connection is closed whatever went wrong, and the client has already received whatever
+    // error can be sent.
     let _ = try_serve(stream, service, limits);
 }
 
@@ -93,8 +95,8 @@ pub(crate) fn serve_messages(
     }
 }
 
-/// Whether messages are framed, and their protocol. `None` if the connection ends before that can
-/// be said, or what it sends is neither.
+/// Whether messages are framed, and their protocol. `None` if the connection ends before that is
+/// known, or its first bytes match neither.
 fn detect(input: &mut Input) -> Result<Option<(bool, Protocol)>> {
     match input.peek(1)?.first() {
         Some(0x80) => return Ok(Some((false, Protocol::Binary))),
@@ -110,7 +112,7 @@ fn detect(input: &mut Input) -> Result<Option<(bool, Protocol)>> {
     })
 }
 
-/// A connection that must send a message, once begun, within a time.
+/// A connection on which a message, once begun, must arrive within a time limit.
 struct TimedSource {
     stream: TcpStream,
     /// When the first bytes of the message arrived.
@@ -135,7 +137,7 @@ impl Source for TimedSource {
     }
 }
 
-/// A connection that must take an answer within a time.
+/// A connection that must receive an answer within a time limit.
 struct TimedOutput<'s> {
     stream: &'s TcpStream,
     message_timeout: Duration,

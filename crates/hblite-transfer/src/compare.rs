@@ -104,12 +104,12 @@ impl CompareOptions {
         Self { view, threads: 1, differences_kept: 10 }
     }
 
-    /// The same with so many threads.
+    /// The same with this number of threads.
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// The same with so many rows kept.
+    /// The same, keeping this number of rows.
     pub fn with_differences_kept(self, rows: usize) -> Self {
         Self { differences_kept: rows, ..self }
     }
@@ -264,10 +264,10 @@ impl Cells {
         self.index += 1;
     }
 
-    /// Leaves out what is left of a row.
+    /// Skips the rest of a row.
     fn skip(&mut self, row: &[u8]) -> Result<(), TransferError> {
         while self.peek()?.is_some_and(|cell| cell.row() == row) {
-            // A piece is of one row.
+            // A piece belongs to one row.
             self.index = self.piece.len();
         }
         Ok(())

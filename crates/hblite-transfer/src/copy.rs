@@ -60,12 +60,12 @@ impl CopyOptions {
         Self { view, ..self }
     }
 
-    /// The same with so many threads.
+    /// The same with this number of threads.
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// The same with this limit of speed.
+    /// The same with this speed limit.
     pub fn with_bytes_per_second_max(self, limit: Option<u64>) -> Self {
         Self { bytes_per_second_max: limit, ..self }
     }
@@ -85,7 +85,7 @@ pub struct CopyCount {
     pub cells: u64,
     /// Bytes of their keys and values.
     pub bytes: u64,
-    /// Cells with tags other than a time to live, which the copy does not have.
+    /// Cells with tags other than a time to live; the copy lacks these tags.
     pub tags_left_out: u64,
 }
 
@@ -122,7 +122,7 @@ pub fn create_like(from: &Table, admin: &Admin, to: &TableName) -> Result<bool, 
     Ok(true)
 }
 
-/// Copies what is left of a table, as `progress` says, and keeps `progress` up to date. Calls
+/// Copies the rest of a table, according to `progress`, and keeps `progress` up to date. Calls
 /// `report` after every batch with the total of this call; `Break` ends the copy.
 ///
 /// Writes to `from` during the call may or may not be copied. Memory does not grow with the table.

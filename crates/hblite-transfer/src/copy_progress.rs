@@ -1,4 +1,4 @@
-//! How far the copy of a table has come: what a copy that was stopped needs to continue.
+//! The progress of the copy of a table: what an interrupted copy needs to continue.
 //!
 //! As JSON, one object per table, with bytes as HBase prints them (`Bytes.toStringBinary`):
 //!
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::row_range::RowRange;
 
-/// How far the copy of a table has come.
+/// The progress of the copy of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CopyProgress {
@@ -21,20 +21,20 @@ pub struct CopyProgress {
     pub ranges: Vec<RangeProgress>,
 }
 
-/// How far the copy of a range has come.
+/// The progress of the copy of a range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RangeProgress {
     /// The first row.
     #[serde(serialize_with = "write_bytes", deserialize_with = "read_bytes")]
     pub start: Vec<u8>,
-    /// The row behind the last; empty for the end of the table.
+    /// The row after the last; empty for the end of the table.
     #[serde(serialize_with = "write_bytes", deserialize_with = "read_bytes")]
     pub stop: Vec<u8>,
     /// All rows up to this one are in the other table; empty before the first.
     #[serde(serialize_with = "write_bytes", deserialize_with = "read_bytes")]
     pub copied_to: Vec<u8>,
-    /// Whether the whole range is.
+    /// Whether the whole range is copied.
     pub is_done: bool,
 }
 

@@ -26,8 +26,8 @@ use crate::row_range::{RowRange, in_parallel};
 pub struct CellView {
     /// Versions of a column, at most; the family's VERSIONS limit it, too.
     pub versions: i32,
-    /// Whether delete markers are read, and what they hide. Two tables that answer every question
-    /// alike may differ here, since compactions remove such cells.
+    /// Whether delete markers are read, and what they hide. Two tables that return the same results
+    /// may differ here, since compactions remove such cells.
     pub is_raw: bool,
 }
 
@@ -37,7 +37,7 @@ impl CellView {
     /// All that is stored, delete markers included.
     pub const RAW: Self = Self { versions: i32::MAX, is_raw: true };
 
-    /// The same with so many versions of a column.
+    /// The same with this number of versions of a column.
     pub fn with_versions(self, versions: i32) -> Self {
         Self { versions, ..self }
     }
@@ -45,7 +45,7 @@ impl CellView {
     /// The scan of these cells; wide rows come in pieces.
     pub(crate) fn scan(self) -> Scan {
         let scan = Scan::new().with_versions(self.versions).with_raw(self.is_raw);
-        // Read once only, and never a block from memory that is damaged on disk.
+        // Blocks are read only once, and never served from memory if they are damaged on disk.
         in_pieces(&scan.with_cache_blocks(false))
     }
 }

@@ -338,7 +338,7 @@ impl Shared {
         }
     }
 
-    /// Finds the line that the table refuses. Whatever is written twice has a timestamp, so it is
+    /// Finds the line that the table refuses. Everything written twice has a timestamp, so it is
     /// the same cell.
     fn write_singly(&self, table: &Table, batch: &Batch) -> Result<(), TransferError> {
         for (line, mutations) in batch.by_line() {

@@ -13,8 +13,8 @@
 //! | `ttl` | the cell's own time to live in milliseconds | none |
 //!
 //! Bytes are written as HBase prints them (`Bytes.toStringBinary`): printable ASCII as itself,
-//! every other byte and the backslash as `\xHH`, whose backslash JSON doubles. That is exact both
-//! ways. On the way in other characters stand for their UTF-8 bytes.
+//! every other byte and the backslash as `\xHH`, whose backslash JSON doubles. That is exact in
+//! both directions. On import, other characters mean their UTF-8 bytes.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Longest sleep between two questions whether to go on.
+/// Longest sleep between two checks whether to continue.
 const TURN: Duration = Duration::from_millis(100);
 
 /// A limit that all threads of a job share.
@@ -23,7 +23,7 @@ impl Pace {
         Self { bytes_per_second_max, paid_until: Mutex::new(Instant::now()) }
     }
 
-    /// Takes so many bytes, and waits until the limit allows more. `Break` if `go_on` ends the
+    /// Takes this many bytes, and waits until the limit allows more. `Break` if `go_on` ends the
     /// wait.
     pub(crate) fn take(&self, bytes: u64, go_on: impl Fn() -> ControlFlow<()>) -> ControlFlow<()> {
         let Some(rate) = self.bytes_per_second_max else { return ControlFlow::Continue(()) };

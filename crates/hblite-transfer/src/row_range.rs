@@ -13,7 +13,7 @@ use crate::error::TransferError;
 pub struct RowRange {
     /// The first row.
     pub start: Vec<u8>,
-    /// The row behind the last.
+    /// The row after the last.
     pub stop: Vec<u8>,
 }
 
@@ -39,7 +39,7 @@ impl RowRange {
     }
 }
 
-/// Does `work` for each index below `count` in up to `threads` threads, and gives the results in
+/// Does `work` for each index below `count` in up to `threads` threads, and returns the results in
 /// order. After a failure no more work begins; the failure of the lowest index is returned.
 pub(crate) fn in_parallel<T: Send>(
     count: usize,

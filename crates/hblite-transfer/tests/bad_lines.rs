@@ -1,4 +1,4 @@
-//! Lines that are no rows: which they are, why, and what becomes of the others.
+//! Lines that are not rows: which ones, why, and what happens to the others.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,7 +11,7 @@ use hblite_transfer::{
     JsonLinesReader, JsonLinesWriter, TransferError, export, import,
 };
 
-/// What a progress answers that does not end anything.
+/// A progress callback that never ends the work.
 const GO_ON: ControlFlow<()> = ControlFlow::Continue(());
 
 fn table() -> (Connection, Table) {
@@ -102,7 +102,7 @@ fn lines_are_counted_as_an_editor_counts_them() {
             for text in [text.clone(), format!("{text}{end}")] {
                 let (_store, table) = table();
                 let columns = "HBASE_ROW_KEY,f:q";
-                // Also with the borders of reads at every place.
+                // Also with the input divided between reads at every position.
                 for read_size in [1, 2, 3, 7, 1 << 16] {
                     let input = SmallReads { bytes: text.as_bytes(), read_size };
                     let columns = Some(Columns::parse(columns).unwrap());
@@ -119,7 +119,7 @@ fn lines_are_counted_as_an_editor_counts_them() {
     }
 }
 
-/// Gives a few bytes at a time.
+/// Returns a few bytes at a time.
 struct SmallReads<'a> {
     bytes: &'a [u8],
     read_size: usize,

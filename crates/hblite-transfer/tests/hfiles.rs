@@ -1,4 +1,5 @@
-//! Folders of HFiles for a bulk load: what is in them, where they end, and that none is left over.
+//! Folders of HFiles for a bulk load: what is in them, where they end, and that no partial one
+//! remains.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -16,7 +17,7 @@ use hblite_hfile::{HFileReader, HFileScanner};
 use hblite_transfer::{HFilesOptions, HFilesReport, export_hfiles};
 use tempfile::TempDir;
 
-/// What a progress answers that does not end anything.
+/// A progress callback that never ends the work.
 const GO_ON: ControlFlow<()> = ControlFlow::Continue(());
 
 /// A table of two families and three regions with 900 rows, some deleted.

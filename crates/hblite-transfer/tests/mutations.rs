@@ -1,4 +1,4 @@
-//! Damaged CSV, TSV and JSON lines: each line is a row or is refused, and none does harm.
+//! Damaged CSV, TSV and JSON lines: each line is a row or is refused, and none does any damage.
 //!
 //! `tests/fuzz` has the same checks with coverage guidance (`delimited`, `json_lines`).
 
@@ -44,13 +44,13 @@ fn damaged(text: &str, damage: &[(usize, u8, u8)]) -> Vec<u8> {
 }
 
 fn damage() -> impl Strategy<Value = Vec<(usize, u8, u8)>> {
-    // Bytes that mean something come often.
+    // Bytes with a special meaning are frequent.
     let byte = prop_oneof![proptest::sample::select(b"\",\n\r\t\\{}[]:x0".to_vec()), any::<u8>(),];
     proptest::collection::vec((any::<usize>(), any::<u8>(), byte), 1..6)
 }
 
-/// Reads to the end or to an error. Lines come in order and are within the input, and what they
-/// give can be written: mutations of one row that are checked.
+/// Reads to the end or to an error. Lines come in order and are within the input, and their result
+/// can be written: checked mutations of one row.
 fn read(reader: &mut dyn RowReader, input: &[u8]) {
     let lines = 1 + input.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count() as u64;
     let mut last = 0;

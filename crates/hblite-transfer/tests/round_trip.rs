@@ -1,8 +1,8 @@
-//! What is exported and imported again is the same table.
+//! A table that is exported and imported again is the same table.
 //!
 //! Tables of random cells, markers, versions and times to live, with rows, qualifiers and values of
-//! any bytes: through JSON lines every cell of a raw scan comes back; through CSV with timestamps
-//! every value does. Wide rows and odd settings stand beside them as single cases.
+//! any bytes: JSON lines preserve every cell of a raw scan; CSV with timestamps preserves every
+//! value. Wide rows and unusual settings are separate cases.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -19,7 +19,7 @@ use hblite_transfer::{
 };
 use proptest::prelude::*;
 
-/// What a progress answers that does not end anything.
+/// A progress callback that never ends the work.
 const GO_ON: ControlFlow<()> = ControlFlow::Continue(());
 
 const NOW: i64 = 1_000_000;

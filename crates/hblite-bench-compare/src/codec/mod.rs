@@ -38,14 +38,14 @@ pub(crate) fn key_buffer() -> Vec<u8> {
     Vec::with_capacity(64)
 }
 
-/// Makes `key` the key of a put to the column that all cells here have.
+/// Makes `key` the key of a put to the column of all cells here.
 pub(crate) fn encode_put(key: &mut Vec<u8>, row: &[u8], timestamp: i64) {
     encode_column(key, row);
     key.extend_from_slice(&(!(timestamp as u64 ^ SIGN)).to_be_bytes());
     key.push(!TYPE_PUT);
 }
 
-/// Makes `key` what all versions of that column in `row` start with.
+/// Makes `key` the common prefix of all versions of that column in `row`.
 pub(crate) fn encode_column(key: &mut Vec<u8>, row: &[u8]) {
     key.clear();
     push_part(key, row);
@@ -96,7 +96,7 @@ fn part_end(key: &[u8]) -> Result<usize> {
     Err("a key without its terminator".into())
 }
 
-/// A part with its escapes undone. `scratch` holds it when there were any.
+/// A part without its escapes. `scratch` holds it if there were any.
 #[inline]
 fn unescape<'a>(part: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
     if memchr::memchr(0, part).is_none() {
@@ -115,8 +115,8 @@ fn unescape<'a>(part: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
 /// Puts the newest version of each column that a scan meets into a tally.
 ///
 /// In reverse a column's oldest version comes first, so the last one seen is kept until the column
-/// changes. (HBase gives the columns of one row in ascending order also then; a reader of more
-/// than one column per row would have to hold the row. That much is spared to the peers.)
+/// changes. (HBase returns the columns of a row in ascending order even then; a reader of more than
+/// one column per row would have to hold the row. The peers are spared that.)
 pub(crate) struct NewestVersions<'a> {
     tally: &'a mut Tally,
     direction: Direction,
@@ -143,7 +143,7 @@ impl<'a> NewestVersions<'a> {
         }
     }
 
-    /// Takes the next entry of the store; false when the scan has all its rows.
+    /// Takes the next entry of the store; false if the scan has all its rows.
     #[inline]
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
         let column = column_of(key)?;
@@ -178,7 +178,7 @@ impl<'a> NewestVersions<'a> {
         }
     }
 
-    /// Counts the row if it is a new one; false when that is one too many.
+    /// Counts the row if it is new; false if that exceeds the limit.
     #[inline]
     fn enter_column(&mut self, column: &[u8]) -> Result<bool> {
         let row_end = self.row_size + END.len();

@@ -1,4 +1,4 @@
-//! Measurements, and the table that is made of them.
+//! Measurements, and the tables made from them.
 //!
 //! Each measurement is one JSON line as soon as it is taken. The table has a row per workload and
 //! a column per store with the median over the rounds, and says how hblite stands to RocksDB (the
@@ -18,7 +18,7 @@ const ROCKSDB: &str = "rocksdb";
 /// What a measurement counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// So many of these per second; more is better.
+    /// Operations of this kind per second; more is better.
     PerSecond(&'static str),
     /// Milliseconds; less is better.
     Milliseconds,
@@ -47,7 +47,7 @@ impl Unit {
 /// One measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
-    /// Name of what was done.
+    /// Name of the workload.
     pub(crate) workload: String,
     /// Name of the store.
     pub(crate) store: &'static str,
@@ -64,7 +64,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// `count` operations that took so long.
+    /// `count` operations that took this long.
     pub(crate) fn figures(unit: Unit, count: u64, clocks: Clocks) -> (f64, f64) {
         let (wall, cpu) = (clocks.wall.as_secs_f64(), clocks.cpu.as_secs_f64());
         match unit {
@@ -104,7 +104,7 @@ pub(crate) enum Clock {
     Cpu,
 }
 
-/// Says what the figures were taken on and with.
+/// Describes the machine and the settings of the measurements.
 pub(crate) fn heading(cells: u64, rounds: u32, samples: &[Sample]) -> String {
     let processor = clocks::processor().unwrap_or_else(|| "unknown processor".to_owned());
     let mut loads: Vec<f64> = samples.iter().filter_map(|sample| sample.load).collect();

@@ -1,4 +1,4 @@
-//! hblite by its public API: one table with one family, everything else as it comes.
+//! hblite through its public API: one table with one family, and defaults for everything else.
 //!
 //! Set for this work: blocks of 16 KiB, since rows are read one by one. Scans visit cells where
 //! they lie, as those of the peers do; `hblite-rows` collects each row first.
@@ -118,7 +118,8 @@ impl Store for OpenHblite {
     fn flush(&self) -> Result<()> {
         let admin = self.connection.admin();
         admin.flush_table(&self.name)?;
-        // What the policy would do in the background now: the flush may have made files enough.
+        // What the policy would now do in the background: after the flush there may be enough
+        // files.
         Ok(admin.compact_table(&self.name)?)
     }
 

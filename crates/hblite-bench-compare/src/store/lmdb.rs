@@ -1,7 +1,7 @@
-//! LMDB by heed 0.22: one database in one memory map.
+//! LMDB through heed 0.22: one database in one memory map.
 //!
-//! LMDB has no log: puts that need not survive the machine go with `NO_SYNC`. They survive the
-//! process, but the end of the machine may then break the file.
+//! LMDB has no log: puts that need not survive a machine crash use `NO_SYNC`. They survive the
+//! process, but a machine crash may then corrupt the file.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl Engine for Lmdb {
 fn open_env(dir: &Path, flags: EnvFlags) -> Result<Env<WithoutTls>> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(MAP_SIZE_BYTES);
-    // SAFETY: NO_SYNC gives up the file if the machine ends, which a benchmark's file may be;
+    // SAFETY: NO_SYNC risks the file if the machine crashes, which is acceptable in a benchmark;
     // NO_READ_AHEAD only advises the kernel.
     unsafe { options.flags(flags) };
     // SAFETY: the directory belongs to this run alone, and nothing else changes the mapped file.

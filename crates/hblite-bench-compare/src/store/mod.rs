@@ -1,8 +1,8 @@
-//! What a store has to offer to be compared, and the list of stores.
+//! The interface of a compared store, and the list of stores.
 //!
-//! One file per store: how its users would keep HBase cells in it, and the settings that they
-//! would choose for this work. All stores but hblite hold the cells by the codec of `codec`.
-//! A `Store` is shared by the threads of a workload.
+//! One file per store: how its users would keep HBase cells in it, and the settings that they would
+//! choose for this work. All stores but hblite hold the cells in the form of `codec`. A `Store` is
+//! shared by the threads of a workload.
 
 mod fjall;
 mod hblite;
@@ -25,26 +25,26 @@ const WRITE_BUFFER_HOLD_BYTES: usize = 1 << 30;
 /// Bytes of a data block.
 const BLOCK_SIZE_BYTES: usize = 8 << 10;
 
-/// What an acknowledged put survives.
+/// The failure that an acknowledged put survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// The end of the process.
+    /// A process crash.
     Process,
-    /// The end of the machine.
+    /// A machine crash.
     Machine,
 }
 
 /// How to open a store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
-    /// What each put survives.
+    /// The failure that each put survives.
     pub(crate) durability: Durability,
-    /// Flush nothing: what is written stays in the log and in memory.
+    /// Flush nothing: written cells stay in the log and in memory.
     pub(crate) hold_in_log: bool,
 }
 
 impl Opening {
-    /// Puts survive the end of the process; flushes as usual.
+    /// Puts survive a process crash; flushes as usual.
     pub(crate) const USUAL: Self = Self { durability: Durability::Process, hold_in_log: false };
 
     fn write_buffer_bytes(self) -> usize {
@@ -55,7 +55,7 @@ impl Opening {
 /// A part of the rows, in one direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span<'a> {
-    /// The first row to give, or the one to start from in reverse; none for the very first.
+    /// The first row to return, or the one to start from in reverse; none for the very first.
     pub(crate) start: Option<&'a Row>,
     /// How many rows at most.
     pub(crate) rows: usize,
@@ -81,22 +81,22 @@ pub(crate) trait Engine: Sync {
 
 /// An open store. Dropping it closes it.
 pub(crate) trait Store: Send + Sync {
-    /// Writes cells in one go: a put, or a batch of puts.
+    /// Writes cells in one operation: a put, or a batch of puts.
     fn put(&self, cells: &[SampleCell]) -> Result<()>;
 
-    /// Puts the newest version of the row's one column into `tally`, if it is there.
+    /// Puts the newest version of the row's one column into `tally`, if it exists.
     fn get(&self, row: &Row, tally: &mut Tally) -> Result<()>;
 
     /// Puts the newest version of each column in `span` into `tally`.
     fn scan(&self, span: Span<'_>, tally: &mut Tally) -> Result<()>;
 
-    /// Does the least after which the end of the process loses nothing of what was put.
+    /// Does the minimum after which a process crash loses no acknowledged put.
     fn secure(&self) -> Result<()>;
 
-    /// Brings everything into files, and waits until no work goes on in the background.
+    /// Writes everything to files, and waits until all background work has ended.
     fn flush(&self) -> Result<()>;
 
-    /// Brings the files into the shape that reads best.
+    /// Rewrites the files into the form that is fastest to read.
     fn settle(&self) -> Result<()>;
 }
 

@@ -1,7 +1,7 @@
 //! redb 4.4: one table of byte keys in one file.
 //!
-//! redb has no log: a commit that need not survive the machine is `Durability::None`, which does
-//! not survive the process either until a durable commit follows.
+//! redb has no log: a commit that need not survive a machine crash is `Durability::None`, which
+//! does not survive the process either until a durable commit follows.
 
 use std::path::Path;
 

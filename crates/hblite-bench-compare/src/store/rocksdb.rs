@@ -1,4 +1,4 @@
-//! RocksDB 11.8 by the crate rocksdb 0.25.
+//! RocksDB 11.8 through the crate rocksdb 0.25.
 //!
 //! Bloom filters on whole keys and on columns (a prefix extractor drops the version); a get seeks
 //! the column within its prefix. Level compaction with dynamic levels, four write buffers, two

@@ -17,7 +17,7 @@ const ROWS_DEFAULT: usize = 120;
 const ROWS_MAX: usize = 400;
 /// Numbers of a map: windows times rows. With more, there are fewer rows.
 const CELLS_MAX: usize = 200_000;
-/// Sampled keys that the adviser is given, and the least.
+/// The maximum and minimum number of sampled keys for the adviser.
 const ADVISED_KEYS_MAX: usize = 4_000;
 /// Longest design and queries.
 const TEXT_MAX: usize = 4 * 1024;
@@ -110,7 +110,7 @@ pub(super) fn advice(state: &State, query: &Query) -> Answer {
     if design.len() > TEXT_MAX || queries.len() > TEXT_MAX {
         return Err(Failure::bad("the design or the queries are too long"));
     }
-    // It computes for a while: one at a time.
+    // This takes a while, so only one runs at a time.
     let Some(_turn) = state.advice.try_lock() else {
         let message = "another request for advice runs; wait for it";
         return Err(Failure::new(http::StatusCode::TOO_MANY_REQUESTS, message));
@@ -131,8 +131,8 @@ pub(super) fn advice(state: &State, query: &Query) -> Answer {
     }))
 }
 
-/// Rows of a table that were written, in the order of their windows; those that were read if there
-/// are few.
+/// Written rows of a table, in the order of their windows; the rows that were read if few were
+/// written.
 fn sampled(state: &State, table: &str) -> Vec<Vec<u8>> {
     let history = state.recorder.history();
     let of_kind = |is_write: bool| -> Vec<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! What the page asks for, as JSON.
+//! The answers to the page's requests, as JSON.
 //!
 //! | request | answer |
 //! |---|---|
@@ -30,7 +30,7 @@ use crate::state::State;
 pub(crate) type Reply = Value;
 pub(crate) type Answer = Result<Reply, Failure>;
 
-/// A request that is not answered, and why.
+/// A refused request, with the reason.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) status: StatusCode,
@@ -62,7 +62,7 @@ impl Query {
         Self(form_urlencoded::parse(text.as_bytes()).into_owned().collect())
     }
 
-    /// A parameter that is there and not empty.
+    /// A parameter that is present and not empty.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
@@ -89,7 +89,7 @@ impl Query {
     }
 }
 
-/// Answers what changes nothing.
+/// Answers a request that changes nothing.
 pub(crate) fn read(state: &State, call: &str, query: &Query) -> Answer {
     match call {
         "overview" => overview::overview(state),
@@ -103,7 +103,7 @@ pub(crate) fn read(state: &State, call: &str, query: &Query) -> Answer {
     }
 }
 
-/// Does what may change something. The token was checked.
+/// Answers a request that may change something. The token was checked.
 pub(crate) fn change(state: &State, call: &str, body: &[u8]) -> Answer {
     match call {
         "run" => prompt::run(state, body),
@@ -116,7 +116,7 @@ fn no_such_call() -> Failure {
     Failure::new(StatusCode::NOT_FOUND, "there is no such call")
 }
 
-/// What a body says.
+/// The parsed body of a request.
 fn body<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(bytes).map_err(|error| Failure::bad(format!("the body: {error}")))
 }

@@ -11,7 +11,7 @@ use crate::history::{History, Load};
 use crate::source::Target;
 use crate::state::State;
 
-/// The time that rates are means of.
+/// The period over which rates are averaged.
 pub(super) const RATE_SPAN_MS: i64 = 30_000;
 /// Regions in the list of the busiest.
 const BUSIEST: usize = 8;
@@ -96,7 +96,7 @@ fn servers(
     servers.into_iter().zip(sums).map(json).collect()
 }
 
-/// The regions with the most requests of late.
+/// The regions with the most recent requests.
 fn busiest(status: &StoreStatus, recent: &HashMap<&str, Load>, seconds: f64) -> Value {
     let of = |region: &RegionStatus| recent.get(region.region.encoded_name()).copied();
     let mut busy: Vec<(&RegionStatus, Load)> =

@@ -1,7 +1,7 @@
-//! Commands of the shell's language, with limits of output and time, and a way to stop them.
+//! Runs commands of the shell's language, with limits on output and time, and a way to stop them.
 //!
-//! Every request is a shell of its own: variables live as long as their request. A command that is
-//! to stop ends at its next row or table, as with Ctrl-C at a terminal.
+//! Every request has its own shell, so variables last as long as their request. A stopped command
+//! ends at its next row or table, as with Ctrl-C at a terminal.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use serde_json::json;
 use super::{Answer, Failure};
 use crate::state::{Prompts, State};
 
-/// Requests that run at once.
+/// The maximum number of concurrent requests.
 const RUNNING_MAX: usize = 4;
 /// Bytes of output of a request.
 pub(crate) const OUTPUT_MAX: usize = 256 * 1024;
 /// How long a request may run.
 const TIME_MAX: Duration = Duration::from_secs(60);
-/// How often the command `sleep` looks whether it is to stop.
+/// How often the command `sleep` checks whether it should stop.
 const TURN: Duration = Duration::from_millis(50);
 /// Longest name of a request.
 const ID_MAX: usize = 64;
@@ -32,7 +32,7 @@ const ID_MAX: usize = 64;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
-    /// By which it can be stopped.
+    /// The id with which it can be stopped.
     id: String,
     source: String,
 }
@@ -95,7 +95,7 @@ pub(super) fn run(state: &State, body: &[u8]) -> Answer {
     }))
 }
 
-/// Stops a request that runs.
+/// Stops a running request.
 pub(super) fn stop(state: &State, body: &[u8]) -> Answer {
     let Stop { id } = super::body(body)?;
     let running = state.prompts.lock();
@@ -111,7 +111,7 @@ fn sleep(duration: Duration, interrupt: &AtomicBool) {
     }
 }
 
-/// A request as long as it runs.
+/// A running request.
 struct Running<'p> {
     prompts: &'p Prompts,
     id: String,
@@ -141,7 +141,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// What was printed, up to the limit. The command ends when it is reached.
+/// The output, up to the limit. The command ends when the limit is reached.
 #[derive(Debug, Clone)]
 struct Output {
     written: Arc<Mutex<Written>>,
@@ -173,7 +173,7 @@ impl Write for Output {
             written.is_full = true;
             self.interrupt.store(true, Ordering::Relaxed);
         }
-        // The rest is dropped: the command ends as if it was interrupted.
+        // The rest is dropped, and the command ends as if it had been interrupted.
         Ok(bytes.len())
     }
 

@@ -1,7 +1,7 @@
 //! A page of rows.
 //!
-//! Bounded in rows, cells of a row, bytes of a value, bytes in all and time. What a page leaves out
-//! it names: `more_cells` of a row, `length` of a value, and `next`, where the next page begins.
+//! Bounded in rows, cells per row, bytes per value, total bytes and time. A page names what it
+//! leaves out: `more_cells` of a row, `length` of a value, and `next`, where the next page begins.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ const VALUE_MAX: usize = 4 * 1024;
 const PAGE_MAX: usize = 2 * 1024 * 1024;
 /// Bytes of cells that a scan collects at once.
 const STEP_BYTES: u64 = 1024 * 1024;
-/// How long a page may take, and how often a scan is asked whether it is over.
+/// How long a page may take, and how often a scan checks that.
 const TIME_MAX: Duration = Duration::from_secs(5);
 const TURN: Duration = Duration::from_millis(500);
 
@@ -122,7 +122,7 @@ impl Page {
         Self { limit, rows, size: 0, cursor, is_end: false, is_late: false }
     }
 
-    /// Takes a row or a part of one; `false` if it does not fit the page any more.
+    /// Takes a row or a part of one; `false` if it no longer fits on the page.
     fn take(&mut self, row: &RowResult) -> bool {
         self.cursor = None;
         if let Some((key, _, has_more)) = self.rows.last_mut()

@@ -21,7 +21,7 @@ const HASH_CHARACTERS: u8 = 5;
 /// More fields than this are tried only in the orders that queries suggest.
 const PERMUTED_MAX: usize = 4;
 
-/// All candidates, including the present design.
+/// All candidates, including the current design.
 pub(super) fn candidates(sample: &Sample, wanted: &Wanted, regions: usize) -> Vec<Design> {
     let mut designs = vec![sample.design().clone()];
     let mut known: std::collections::HashSet<String> =

@@ -1,6 +1,6 @@
 //! The adviser: from a sample of real keys and the expected queries to a design with its regions.
 //!
-//! The sample is decoded by its present design, which gives its fields. `candidates` spans the
+//! The sample is decoded by its current design, which gives its fields. `candidates` spans the
 //! search space over them. Every candidate gets a table, split by `splits`, and writes the next
 //! period of the workload (`growth`) into it, which gives the hotness of writes. Every candidate
 //! also plans the queries about records of the sample, which gives the regions to open and the rows
@@ -100,7 +100,7 @@ impl From<hblite_rowkey::Error> for NoAdvice {
     }
 }
 
-/// Parses the text of a present design.
+/// Parses the text of a current design.
 ///
 /// # Errors
 /// [`NoAdvice`] with the error marked.
@@ -170,7 +170,7 @@ fn scored(designs: Vec<Design>, trial: &Trial<'_>) -> Result<Vec<Score>, NoAdvic
     Ok(scores)
 }
 
-/// The candidates that a first look does not rule out, and the present design.
+/// The candidates that a first look does not rule out, and the current design.
 fn finalists(
     designs: Vec<Design>,
     trial: &Trial<'_>,
@@ -197,7 +197,7 @@ fn finalists(
     Ok(designs)
 }
 
-/// Removes candidates beyond the limits, but never the present design.
+/// Removes candidates beyond the limits, but never the current design.
 fn limit(scores: &mut Vec<Score>, present: &str, options: &AdviceOptions) {
     let is_within = |score: &Score| {
         let scans = score.queries.iter().map(|query| query.scans).fold(0.0, f64::max);

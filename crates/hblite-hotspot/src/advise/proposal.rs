@@ -24,18 +24,18 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// The best candidates, the best first; the present design is among them.
+    /// The best candidates, the best first; the current design is among them.
     pub fn scores(&self) -> &[Score] {
         &self.scores
     }
 
     /// The best.
     pub fn best(&self) -> &Score {
-        // The present design is always a candidate.
+        // The current design is always a candidate.
         &self.scores[0]
     }
 
-    /// The present design.
+    /// The current design.
     pub fn present(&self) -> Option<&Score> {
         self.scores.iter().find(|score| score.design.to_string() == self.present)
     }
@@ -49,7 +49,7 @@ impl Advice {
         front::front(&self.scores).into_iter().map(tradeoff).collect()
     }
 
-    /// The figures of the present design by name, for conditions. Reads are those per query, with
+    /// The figures of the current design by name, for conditions. Reads are those per query, with
     /// the queries' weights.
     pub fn present_figures(&self) -> NamedFigures {
         let mut named = NamedFigures::new();

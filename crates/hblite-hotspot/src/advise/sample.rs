@@ -176,7 +176,7 @@ impl Sample {
         Self::new(design, rows.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// The present design of the keys.
+    /// The current design of the keys.
     pub fn design(&self) -> &Design {
         &self.design
     }

@@ -1,5 +1,5 @@
-//! Filters of scanners in JSON: one object for each, its fields a choice of those that any filter
-//! has. Bytes are Base64.
+//! Filters of scanners in JSON: one object for each, with some of the fields of all filters. Bytes
+//! are Base64.
 
 use hblite::filter::{
     BitwiseOperator, Comparator, CompareOperator, Filter, FuzzyKey, ListOperator, RowRange,
@@ -71,7 +71,7 @@ struct FuzzyKeyModel {
 /// The filter that `text` describes.
 ///
 /// # Errors
-/// `IllegalArgument` for a text that is no filter, or a filter that cannot be.
+/// `IllegalArgument` for a text that is not a filter, or for an invalid filter.
 pub(crate) fn build(text: &str) -> Result<Filter> {
     let model: FilterModel = serde_json::from_str(text).map_err(|error| {
         Error::illegal_argument(format!("the filter is not the JSON of one: {error}"))

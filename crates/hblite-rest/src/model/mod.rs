@@ -1,7 +1,7 @@
 //! What is sent and received, in each of its forms.
 //!
 //! - `cell_set`: rows and their cells
-//! - `table_list`, `table_info`, `table_schema`, `namespace`: tables and what they are made of
+//! - `table_list`, `table_info`, `table_schema`, `namespace`: tables and their parts
 //! - `version`, `cluster_status`: the gateway and the store
 //! - `scanner`, `filter`: what a scanner looks for
 //! - `stargate`: the messages of HBase's protobuf form
@@ -50,7 +50,7 @@ pub(crate) trait FromBody: Sized {
     /// # Errors
     /// 400 if the document is not this model's, 500 for a value that HBase does not expect.
     fn from_xml(bytes: &[u8]) -> Result<Self, StatusCode>;
-    /// `None` for null where the model is needed. The bytes are an object.
+    /// `None` for null where the model is required. The bytes are an object.
     fn from_json(bytes: &[u8]) -> serde_json::Result<Option<Self>>;
     fn from_protobuf(bytes: &[u8]) -> Result<Self, prost::DecodeError>;
 
@@ -65,7 +65,7 @@ pub(crate) trait FromBody: Sized {
             Format::Xml => Self::from_xml(body).map(Some).map_err(Failure::Page),
             Format::Json => match body.trim_ascii() {
                 b"" | b"null" => Ok(None),
-                // An array would do for serde.
+                // serde would accept an array.
                 object @ [b'{', ..] => Self::from_json(object).map_err(|_| Failure::UNEXPECTED),
                 _ => Err(Failure::UNEXPECTED),
             },

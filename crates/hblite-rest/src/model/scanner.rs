@@ -63,7 +63,7 @@ impl ScannerModel {
             .with_versions(self.max_versions)
             .with_caching(u32::try_from(self.caching).unwrap_or(0))
             .with_cache_blocks(self.cache_blocks);
-        // Of equal rows, HBase's client makes a scan of that row.
+        // If both rows are equal, HBase's client scans that row.
         scan = match self.start_row == self.end_row {
             true => scan.with_stop_row_inclusive(&self.end_row),
             false => scan.with_stop_row(&self.end_row),

@@ -50,7 +50,7 @@ impl TableSchema {
     /// The table that this describes, under `name`.
     ///
     /// # Errors
-    /// `IllegalArgument` for a family or attribute that cannot be.
+    /// `IllegalArgument` for an invalid family or attribute.
     pub(crate) fn descriptor(&self, name: TableName) -> Result<TableDescriptor> {
         let mut table = TableDescriptor::new(name);
         for (name, value) in self.attributes.iter().filter(|(name, _)| name != IS_META) {
@@ -72,7 +72,7 @@ impl ColumnSchema {
     /// The family that this describes.
     ///
     /// # Errors
-    /// `IllegalArgument` for a name or attribute that cannot be.
+    /// `IllegalArgument` for an invalid name or attribute.
     pub(crate) fn descriptor(&self) -> Result<ColumnFamilyDescriptor> {
         let mut family = ColumnFamilyDescriptor::new(&self.name);
         family.check_name()?;

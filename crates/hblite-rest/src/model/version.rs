@@ -5,12 +5,12 @@ use prost::Message as _;
 use super::{Model, json_string, stargate};
 use crate::xml;
 
-/// The release of HBase whose answers these are.
+/// The release of HBase whose answers these reproduce.
 const HBASE_VERSION: &str = "2.6.1";
 /// The version of the interface.
 const REST_VERSION: &str = "0.0.3";
 
-/// What the gateway is. Where HBase names its JVM and its libraries, hblite names itself.
+/// The gateway's version. Where HBase names its JVM and its libraries, hblite names itself.
 #[derive(Debug)]
 pub(crate) struct Version;
 

@@ -1,4 +1,4 @@
-//! `/version`, `/version/cluster` and `/status/cluster`: what the gateway and the store are.
+//! `/version`, `/version/cluster` and `/status/cluster`: the gateway and the store.
 
 use std::collections::BTreeMap;
 

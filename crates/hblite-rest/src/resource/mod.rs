@@ -1,9 +1,9 @@
-//! The resources: what each path answers.
+//! The resources: the answer of each path.
 //!
 //! - `root`, `exists`, `regions`, `schema`, `namespaces`, `cluster`: tables and the store
 //! - `target`, `row`, `row_update`, `row_check`: one row, or a range of them
 //! - `multi_row`: several rows by their keys
-//! - `scanner`: scans that a client comes back to
+//! - `scanner`: scans over several requests
 //! - `table_scan`: scans in one answer
 
 pub(crate) mod cluster;

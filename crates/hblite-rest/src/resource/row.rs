@@ -72,7 +72,7 @@ fn read_row(gateway: &Gateway, target: &Target<'_>) -> hblite::Result<Vec<RowMod
         return Ok(Vec::new());
     }
     let mut model = RowModel::from(&row);
-    // HBase gives one more than the path asks for.
+    // HBase returns one more than the path requests.
     model.cells.truncate(usize::try_from(target.spec.values_max).unwrap_or(0).saturating_add(1));
     Ok(vec![model])
 }
@@ -122,7 +122,7 @@ fn scan(target: &Target<'_>) -> hblite::Result<Scan> {
         .with_time_range(TimeRange::new(spec.start_time, spec.end_time)?)
         .with_versions(spec.versions_max)
         .with_cache_blocks(caches_blocks(target.request));
-    // Of equal rows, HBase's client makes a scan of that row.
+    // If both rows are equal, HBase's client scans that row.
     let scan = match spec.row == end {
         true => scan.with_stop_row_inclusive(end),
         false => scan.with_stop_row(end),

@@ -1,4 +1,4 @@
-//! Updates that look at the row first: puts and deletes under a condition, appends, increments.
+//! Updates that read the row first: conditional puts and deletes, appends, increments.
 //!
 //! The last cell of the body is the condition: the value that its column must have.
 
@@ -140,7 +140,7 @@ pub(super) fn increment(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -
     if result.is_empty() {
         return Ok(Response::text(StatusCode::NOT_MODIFIED, "Increment return empty.\r\n"));
     }
-    // HBase answers with the row of the request, not with the new values.
+    // HBase returns the row of the request, not the new values.
     answer_cells(target, row.clone())
 }
 

@@ -54,7 +54,7 @@ fn put_rows(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
 /// Puts the body, as it is, into the column of the path or of the header `X-Column`.
 fn put_value(gateway: &Gateway, target: &Target<'_>) -> Answer {
     let request = target.request;
-    // HBase looks at the path's columns first, even if the header names one.
+    // HBase uses the path's columns first, even if the header names one.
     let Some(column) = target.spec.columns.first() else {
         return Err(Failure::text(
             StatusCode::BAD_REQUEST,
@@ -95,7 +95,7 @@ pub(super) fn delete(gateway: &Gateway, target: &Target<'_>) -> Answer {
             }
         };
     }
-    // HBase makes the delete before anything catches what goes wrong.
+    // HBase constructs the delete before anything catches exceptions.
     delete.as_mutation().check().map_err(|_| Failure::UNEXPECTED)?;
     gateway.table(target.table)?.delete(&delete)?;
     Ok(Response::ok())

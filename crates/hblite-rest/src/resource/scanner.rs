@@ -1,4 +1,4 @@
-//! `/TABLE/scanner`: scanners that a client comes back to.
+//! `/TABLE/scanner`: scans over several requests.
 
 use hblite::{Error, Exception};
 use hyper::header::HeaderName;

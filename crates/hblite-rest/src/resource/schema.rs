@@ -13,7 +13,7 @@ use crate::model::table_schema::TableSchema;
 use crate::request::Request;
 use crate::response::Response;
 
-/// The attribute that says how store files are found.
+/// The attribute that selects how store files are tracked.
 const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
 
 pub(crate) fn answer(gateway: &Gateway, request: &Request, table: &str) -> Answer {

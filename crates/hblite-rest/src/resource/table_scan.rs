@@ -19,16 +19,16 @@ use crate::packing;
 use crate::request::Request;
 use crate::response::Response;
 
-/// Bytes that are sent at once. An answer with less is sent as a whole.
+/// Bytes of a piece. A shorter answer is sent in one piece.
 const PIECE_SIZE: usize = 64 * 1024;
-/// Pieces that wait to be sent.
+/// Pieces waiting to be sent.
 const PIECES_WAITING: usize = 2;
 
 /// A scan that has begun.
 pub(crate) struct Resource<'a> {
     request: &'a Request,
     scanner: ResultScanner,
-    /// Most rows of the answer.
+    /// The maximum number of rows in the answer.
     limit: i32,
     stall_timeout: Duration,
 }
@@ -42,7 +42,7 @@ impl<'a> Resource<'a> {
     ) -> Result<Self, Failure> {
         let limit = number(request, "limit", i32::MAX)?;
         let scan = scan(request, path, limit)?;
-        // What goes wrong here, HBase finds when it has begun to answer.
+        // HBase detects these errors only after it has begun to answer.
         let scanner = gateway.table(table).and_then(|table| table.scan(&scan));
         let scanner = scanner.map_err(|_| Failure::UNEXPECTED)?;
         let stall_timeout = gateway.options.limits.idle_timeout;
@@ -56,7 +56,7 @@ impl<'a> Resource<'a> {
             return Err(Failure::UNEXPECTED);
         }
         let media_type = match format {
-            // HBase repeats what it was asked for.
+            // HBase repeats the requested value.
             _ if is_protobuf => self.request.header(ACCEPT).unwrap_or(format.media_type()),
             _ => format.media_type(),
         }
@@ -75,7 +75,7 @@ impl<'a> Resource<'a> {
         let (mut scanner, stall_timeout) = (self.scanner, self.stall_timeout);
         let handle = Handle::current();
         handle.clone().spawn_blocking(move || {
-            // Held until the answer is complete: it is work that counts.
+            // Held until the answer is complete: it counts as a request in progress.
             let _work = work;
             let mut packer = packing::Packer::new(is_packed);
             let mut is_last = false;
@@ -146,7 +146,7 @@ fn scan(request: &Request, path: &str, limit: i32) -> Result<Scan, Failure> {
         .with_time_range(times)
         .with_batch(usize::try_from(batch).unwrap_or(0))
         .with_limit(u32::try_from(limit).unwrap_or(0).max(1));
-    // Of equal rows, HBase's client makes a scan of that row.
+    // If both rows are equal, HBase's client scans that row.
     let scan = match start_row == text("endrow") {
         true => scan.with_stop_row_inclusive(text("endrow")),
         false => scan.with_stop_row(text("endrow")),
@@ -170,7 +170,7 @@ fn scan(request: &Request, path: &str, limit: i32) -> Result<Scan, Failure> {
 /// A number of the query.
 ///
 /// # Errors
-/// 404 for a text that is none, as JAX-RS says.
+/// 404 for a text that is not a number, as in JAX-RS.
 pub(super) fn number<T: std::str::FromStr>(
     request: &Request,
     name: &str,

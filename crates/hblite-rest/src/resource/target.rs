@@ -9,7 +9,7 @@ use crate::model::cell_set::{CellModel, RowModel};
 use crate::request::Request;
 use crate::row_spec::RowSpec;
 
-/// The rows that a path means, and how the query says to change them.
+/// The rows that a path means, and the change that the query requests.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) request: &'a Request,
@@ -17,7 +17,7 @@ pub(crate) struct Target<'a> {
     pub(crate) spec: RowSpec,
     /// `put`, `delete`, `append` or `increment`.
     pub(crate) check: Option<&'a str>,
-    /// Whether an append or increment answers with the new values.
+    /// Whether an append or increment returns the new values.
     pub(crate) returns_result: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// What HBase answers to a text that is no number.
+/// HBase's answer to a text that is not a number.
 pub(super) fn number_format(text: &str) -> Failure {
     let message =
         format!("Bad request\r\njava.lang.NumberFormatException: For input string: \"{text}\"\n");

@@ -33,11 +33,11 @@ pub(crate) fn send(
     read(&exchange(port, &bytes))
 }
 
-/// Sends bytes, and returns all that is answered.
+/// Sends bytes, and returns the whole response.
 pub(crate) fn exchange(port: u16, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("the gateway listens");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
-    // The gateway may refuse what it has not read to the end.
+    // The gateway may refuse a request before it has read all of it.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);

@@ -39,7 +39,7 @@ const FAMILY_ATTRIBUTES: [&str; 25] = [
     "DFS_REPLICATION",
 ];
 
-/// Settings of a family that hblite cannot honour, and what they are about.
+/// Settings of a family that hblite does not support, and what they concern.
 const FAMILY_UNSUPPORTED: [(&str, &str); 2] =
     [("ENCRYPTION", "encryption"), ("ENCRYPTION_KEY", "encryption")];
 
@@ -308,7 +308,7 @@ fn family(
     Ok(family)
 }
 
-/// A setting as text. `nil` is no text, and the refusal is to name it.
+/// A setting as text. `nil` is not text, and the error should name the setting.
 fn setting_text(value: &Value) -> String {
     match value {
         Value::Nil => value.inspect(),
@@ -349,7 +349,7 @@ fn splits_file_error(path: &str, error: &io::Error) -> String {
     }
 }
 
-/// Takes what says where to split out of `settings`; `None` if nothing does.
+/// Takes the split points out of `settings`; `None` if there are none.
 fn split_keys(settings: &mut Hash) -> Result<Option<Vec<Vec<u8>>>, Failure> {
     if let Some(path) = settings.remove("SPLITS_FILE") {
         let path = path.to_text();

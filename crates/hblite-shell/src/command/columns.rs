@@ -37,7 +37,7 @@ impl Column {
         })
     }
 
-    /// The qualifier to write to: none given is the empty one.
+    /// The qualifier to write to: the empty one if none is given.
     pub(super) fn qualifier_or_empty(&self) -> &[u8] {
         self.qualifier.as_deref().unwrap_or_default()
     }

@@ -301,7 +301,7 @@ fn append(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     Ok(Value::Nil)
 }
 
-/// Which versions of a column or family a delete is about.
+/// Which versions of a column or family to delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Versions {
     One,
@@ -409,7 +409,7 @@ fn scan(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
 fn count(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let table = table(context, &arguments)?;
     let (interval, options) = match arguments.get(1) {
-        // The syntax of old: the interval alone.
+        // The old syntax: the interval alone.
         Some(Value::Integer(interval)) => (*interval, Hash::default()),
         _ => {
             let options = arguments.hash(1, "Args")?;

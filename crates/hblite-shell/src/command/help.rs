@@ -2,7 +2,7 @@
 
 use super::{self as command, GROUPS};
 
-/// The release of HBase whose answers hblite gives.
+/// The release of HBase whose output hblite reproduces.
 pub(crate) const HBASE_VERSION: &str = "2.6.1";
 
 /// How to use a table in a variable.
@@ -120,7 +120,7 @@ mod tests {
         assert!(unknown.starts_with("ERROR: Invalid command or command group name: nosuch\n"));
     }
 
-    /// Every method that the help on tables names is one, and no other is left out.
+    /// Every method that the help on tables names exists, and none is missing from the help.
     #[test]
     fn table_help_names_the_methods_of_tables() {
         let mut methods: Vec<_> =

@@ -16,7 +16,8 @@ const REPLACEMENT: u16 = 0xFFFD;
 /// The key of a command's argument.
 ///
 /// # Errors
-/// Refused, in the words of HBase's shell: a value that is no string, and `\x` at the end of one.
+/// Refused, in the words of HBase's shell: a value that is not a string, and a string that ends
+/// with `\x`.
 pub(super) fn key_of(value: &Value) -> Result<Vec<u8>, Failure> {
     match value {
         Value::String(_) | Value::Symbol(_) => key_from_text(&value.to_bytes()),

@@ -1,4 +1,4 @@
-//! The commands: what each is called, takes, does and says about itself.
+//! The commands: the name, arguments, function and help text of each.
 //!
 //! A command is a [`Command`] in the table of its group's file: one function and one help text.
 //! Output lines, their order and the messages of errors are those of HBase's shell.
@@ -29,7 +29,7 @@ use crate::lines::Lines;
 use crate::options::ShellOptions;
 use crate::value::{Hash, Value};
 
-/// "Any number" as the greatest number of arguments.
+/// The maximum number of arguments of a command that takes any number.
 const MANY: usize = usize::MAX;
 
 /// How long a scan looks for a row before it asks whether the user has ended the command.
@@ -47,17 +47,17 @@ pub(crate) struct Command {
     pub(crate) run: fn(&mut Context<'_>, Arguments) -> CommandResult,
 }
 
-/// What a command gives: a value to print after `=>`, or `nil`.
+/// What a command returns: a value to print after `=>`, or `nil`.
 pub(crate) type CommandResult = Result<Value, Failure>;
 
-/// Why a command did not do it.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The command itself refuses.
     Refused(String),
     /// The store refuses or failed.
     Store(Error),
-    /// The output cannot be written, or an answer not be read.
+    /// The output cannot be written, or an answer cannot be read.
     Output(io::Error),
     /// The user ended the command.
     Interrupted,
@@ -108,7 +108,7 @@ impl Context<'_> {
         }
     }
 
-    /// Calls `visit` with each row of a scan and its number, counted from 1. Gives how many there
+    /// Calls `visit` with each row of a scan and its number, counted from 1. Returns how many there
     /// were.
     fn for_each_row(
         &mut self,
@@ -167,7 +167,7 @@ impl Arguments {
         self.0.get(at).filter(|value| !matches!(value, Value::Nil))
     }
 
-    /// The arguments from `at` on, arrays among them opened, `nil` left out (Ruby's
+    /// The arguments from `at` on, with arrays flattened and `nil` left out (Ruby's
     /// `args.flatten.compact`).
     fn rest(&self, at: usize) -> Vec<&Value> {
         fn open<'a>(value: &'a Value, into: &mut Vec<&'a Value>) {
@@ -184,19 +184,19 @@ impl Arguments {
         values
     }
 
-    /// A string that must be there; `what` names it.
+    /// A required string; `what` names it.
     fn name(&self, at: usize, what: &str) -> Result<String, Failure> {
         self.get(at)
             .and_then(Value::as_name)
             .ok_or_else(|| Failure::refused(format!("{what} must be of type String")))
     }
 
-    /// A string that may be left out.
+    /// An optional string.
     fn name_if_given(&self, at: usize, what: &str) -> Result<Option<String>, Failure> {
         self.get(at).map(|_| self.name(at, what)).transpose()
     }
 
-    /// Bytes that must be there: the text of any value.
+    /// Required bytes: the text of any value.
     fn bytes(&self, at: usize) -> Vec<u8> {
         self.get(at).map(Value::to_bytes).unwrap_or_default()
     }
@@ -281,7 +281,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Command> {
     GROUPS.iter().flat_map(|group| group.commands)
 }
 
-/// The command of this name, one that only says that hblite does not have it included.
+/// The command of this name, including those that only report that hblite does not have them.
 pub(crate) fn find(name: &str) -> Option<&'static Command> {
     all()
         .find(|command| command.name == name || command.aliases.contains(&name))

@@ -10,7 +10,7 @@ use crate::value::Value;
 pub(super) struct Pattern(Regex);
 
 impl Pattern {
-    /// One that the whole name must match; the argument may be left out for all names.
+    /// One that the whole name must match; without an argument, all names match.
     pub(super) fn whole(arguments: &Arguments, at: usize) -> Result<Self, Failure> {
         Self::new(arguments, at, |text| format!("^(?:{text})$"))
     }
@@ -28,7 +28,7 @@ impl Pattern {
         let text = arguments.name_if_given(at, "A regular expression")?;
         let text = text.unwrap_or_else(|| ".*".to_owned());
         Regex::new(&wrap(text.clone())).map(Self).map_err(|error| {
-            // Its last line says what is wrong; those before draw the pattern.
+            // Its last line is the reason; the lines before it show the pattern.
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
             Failure::refused(format!("'{text}' is not a regular expression: {reason}"))

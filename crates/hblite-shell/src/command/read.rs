@@ -7,7 +7,7 @@ use super::columns::{Column, Converters, converters, parse_columns};
 use super::{Failure, integer, small_integer};
 use crate::value::{Hash, Value};
 
-/// Keys that ask for something that hblite does not have, and what that is.
+/// Keys that request a feature that hblite does not have, and what that is.
 const UNSUPPORTED: [(&str, &str); 3] = [
     ("AUTHORIZATIONS", "visibility labels are"),
     ("ALL_METRICS", "scan metrics are"),
@@ -63,12 +63,12 @@ pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failu
         scan = scan.with_start_row(row.to_bytes());
     }
     if let Some(row) = options.truthy("STOPROW") {
-        // HBase's shell keeps a meaning of old: a scan from a row to itself reads that row.
+        // HBase's shell keeps an old meaning: a scan from a row to itself reads that row.
         let row = row.to_bytes();
         let is_one_row = !row.is_empty() && row == scan.start_row();
         scan = scan.with_stop_bound(hblite::row_bound(row, is_one_row));
     }
-    // Replaces start and stop row, as HBase's shell has it.
+    // Replaces the start and stop rows, as in HBase's shell.
     if let Some(prefix) = options.truthy("ROWPREFIXFILTER") {
         scan = scan.with_prefix(prefix.to_bytes());
     }
@@ -148,7 +148,7 @@ pub(super) fn get_from_arguments(
     Ok((get, converters(&columns)))
 }
 
-/// Reads that ask for columns.
+/// Reads that can be limited to columns.
 trait SelectColumn: Sized {
     fn select(self, column: &Column) -> Self;
 }

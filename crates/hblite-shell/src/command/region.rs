@@ -94,7 +94,7 @@ Removes all cells of a region; the region and its table stay in service.
     },
 ];
 
-/// What a command about tables and regions is about.
+/// What a command on tables and regions applies to.
 enum Target {
     Table(TableName),
     /// A full or encoded name.
@@ -102,7 +102,7 @@ enum Target {
 }
 
 /// A text with a comma is a region's full name; one of 32 hexadecimal digits is an encoded name
-/// unless a table is called so.
+/// unless a table has that name.
 fn target(context: &Context<'_>, arguments: &Arguments) -> Result<Target, Failure> {
     let Some(Value::String(_) | Value::Symbol(_)) = arguments.get(0) else {
         return Ok(Target::Table(arguments.table_name(0)?));
@@ -347,13 +347,13 @@ pub(super) fn megabytes(bytes: u64) -> u64 {
     }
 }
 
-/// The regions of a table that must be there.
+/// The regions of a table that must exist.
 pub(super) fn regions_of(
     context: &Context<'_>,
     table: &TableName,
 ) -> Result<Vec<RegionInfo>, Failure> {
     let admin = context.connection.admin();
-    // For its error: a missing table has no regions, which is not an error.
+    // Called for its error: a missing table would otherwise just have no regions.
     admin.describe_table(table)?;
     Ok(admin.regions(table)?)
 }

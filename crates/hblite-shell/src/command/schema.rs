@@ -269,7 +269,7 @@ Lists the filters that FILTER => \"...\" knows.
     },
 ];
 
-/// Refuses a table that is not there, in the words of HBase's shell.
+/// Refuses a table that does not exist, in the words of HBase's shell.
 fn check_exists(context: &Context<'_>, table: &TableName) -> Result<(), Failure> {
     if context.connection.admin().table_exists(table)? {
         return Ok(());

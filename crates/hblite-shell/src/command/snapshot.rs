@@ -126,7 +126,7 @@ fn snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let settings = arguments.hash(2, "Arguments")?;
     let number = |key: &str| -> Result<Option<u64>, Failure> {
         let given = settings.truthy(key).map(|value| integer(value, key)).transpose()?;
-        // HBase takes what is not positive for "not given".
+        // HBase treats a value that is not positive as "not given".
         Ok(given.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0))
     };
     let options = SnapshotOptions::default()
@@ -155,7 +155,7 @@ fn clone_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandRes
 
 fn restore_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     arguments.hash(1, "Arguments")?;
-    // HBase's shell takes no snapshot of what was there unless its settings say so.
+    // HBase's shell takes no snapshot of the previous contents unless its settings say so.
     context
         .connection
         .admin()

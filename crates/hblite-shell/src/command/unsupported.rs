@@ -1,4 +1,4 @@
-//! Commands of HBase's shell that hblite does not have: each says so, and why.
+//! Commands of HBase's shell that hblite does not have: each reports that, and why.
 
 use super::{Command, Failure, MANY};
 

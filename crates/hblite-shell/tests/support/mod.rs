@@ -31,7 +31,8 @@ impl Write for Transcript {
     }
 }
 
-/// A store whose clock stands, and a shell on it. Nothing is compacted unless a command says so.
+/// A store whose clock is stopped, and a shell on it. Nothing is compacted unless a command says
+/// so.
 pub(crate) struct Session {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) connection: Connection,
@@ -56,7 +57,7 @@ impl Session {
         self.shell = shell(&self.clock, &self.connection, &self.transcript);
     }
 
-    /// Runs a line; gives what became of it and what it printed.
+    /// Runs a line; returns its outcome and what it printed.
     pub(crate) fn run(&mut self, line: &str) -> (Outcome, String) {
         self.clock.advance(self.step_ms);
         let outcome = self.shell.run_line(line, &mut NoLines).unwrap();

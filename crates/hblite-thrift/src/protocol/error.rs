@@ -11,7 +11,7 @@ pub(crate) type Result<T> = std::result::Result<T, ProtocolError>;
 pub(crate) enum ProtocolError {
     /// The connection failed, ended within a message, or waited too long.
     Io(io::Error),
-    /// The bytes are no message.
+    /// The bytes are not a message.
     Malformed(String),
     /// The message is larger than a limit allows.
     TooLarge(String),

@@ -1,8 +1,8 @@
-//! The bytes of one message after another, from a connection.
+//! Reads the bytes of one message after another from a connection.
 //!
-//! Invariants: at most `left` bytes of the current message are handed out. The buffer grows only
-//! as bytes arrive, so a length that a client claims costs nothing by itself. Bytes of the next
-//! message that arrive early stay in the buffer.
+//! Invariants: at most `left` bytes of the current message are handed out. The buffer grows only as
+//! bytes arrive, so claiming a large length costs nothing. Bytes of the next message that arrive
+//! early stay in the buffer.
 //!
 //! Threads: one, that of the connection.
 
@@ -12,12 +12,12 @@ use super::error::{ProtocolError, Result};
 
 /// How much is read from the connection at once.
 const CHUNK: usize = 16 * 1024;
-/// A larger buffer is given back after a message.
+/// A larger buffer is freed after a message.
 const BUFFER_KEPT: usize = 256 * 1024;
 
 /// Where bytes come from.
 pub(crate) trait Source: Read {
-    /// The next message is expected from now on; it may be long until it begins.
+    /// The next message is expected from now on; it may not begin for a long time.
     fn expect_message(&mut self) {}
 }
 
@@ -41,7 +41,7 @@ impl Input {
         Self { stream, buffer: Vec::new(), end: 0, start: 0, left: 0, is_framed: false }
     }
 
-    /// Bytes that the current message may still have: of a framed one, those that it has.
+    /// Bytes that the current message may still have; for a framed one, exactly those left.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
@@ -68,7 +68,7 @@ impl Input {
         Ok(())
     }
 
-    /// Skips what is left of a frame.
+    /// Skips the rest of a frame.
     pub(crate) fn end_message(&mut self) -> Result<()> {
         while self.is_framed && self.left > 0 {
             self.take(self.left.min(CHUNK))?;
@@ -125,7 +125,7 @@ impl Input {
             (self.start, self.end) = (0, self.end - self.start);
         }
         if self.buffer.len() - self.end < CHUNK {
-            // Doubles what has arrived, so that a long value is not copied for every chunk of it.
+            // Doubles the buffer, so a long value is not copied for each of its chunks.
             self.buffer.resize(self.end + CHUNK.max(self.end), 0);
         }
         loop {
@@ -140,7 +140,7 @@ impl Input {
         }
     }
 
-    /// Gives memory of a large message back.
+    /// Frees the memory of a large message.
     fn give_back(&mut self) {
         if self.start == self.end && self.buffer.len() > BUFFER_KEPT {
             self.buffer = Vec::new();

@@ -11,7 +11,7 @@
 //!
 //! Limits: a message has a maximum size, framed or not. No length is trusted before its bytes have
 //! arrived. Structs and containers nest at most [`NESTING_MAX`] deep. Memory for the elements of
-//! lists and maps is charged to a budget that the size of a message decides.
+//! lists and maps is charged to a budget that depends on the size of the message.
 
 pub(crate) mod error;
 pub(crate) mod input;
@@ -47,8 +47,8 @@ pub(crate) mod types {
     pub(crate) const SET: u8 = 14;
     pub(crate) const LIST: u8 = 15;
 
-    /// The type of each number in the compact protocol. True and false have one each; the first
-    /// stands for the type.
+    /// The type of each number in the compact protocol. True and false have one each; the first is
+    /// the type's.
     pub(super) const COMPACT: [u8; 13] =
         [STOP, BOOL, BOOL, BYTE, I16, I32, I64, DOUBLE, STRING, LIST, SET, MAP, STRUCT];
 }

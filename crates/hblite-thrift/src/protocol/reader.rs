@@ -1,7 +1,7 @@
 //! Reads the values of one message in either protocol.
 //!
 //! A required field that is missing does not stop the reader: the rest of the message is read, so
-//! that the connection stays usable, and [`Reader::missing`] says what was missing.
+//! that the connection stays usable, and [`Reader::missing`] returns what was missing.
 
 use super::error::{ProtocolError, Result};
 use super::input::Input;
@@ -26,7 +26,7 @@ pub(crate) struct Reader<'i> {
     memory_left: usize,
     /// Number of the last field of each open struct (compact).
     last_ids: Vec<i16>,
-    /// The value of a boolean field, which the compact protocol has in the field's type.
+    /// The value of a boolean field, which the compact protocol encodes in the field's type.
     pending_bool: Option<bool>,
     missing: Option<String>,
 }
@@ -279,13 +279,13 @@ impl<'i> Reader<'i> {
         Ok(())
     }
 
-    /// The length of a string: more than the message has left is an error before anything is
-    /// read.
+    /// The length of a string: one that exceeds the rest of the message is an error before anything
+    /// is read.
     fn length(&mut self) -> Result<usize> {
         self.count()
     }
 
-    /// The number of elements of a container, each of which takes a byte at least.
+    /// The number of elements of a container, each of which takes at least a byte.
     fn count(&mut self) -> Result<usize> {
         let count = match self.protocol {
             Protocol::Binary => self.input.take_array().map(u32::from_be_bytes)?,

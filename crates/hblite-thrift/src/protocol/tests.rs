@@ -1,5 +1,5 @@
-//! Goal: what a writer writes, a reader reads, in both protocols, and hostile bytes end in an
-//! error. Method: a struct with every type, random values, and messages that lie about sizes.
+//! Goal: a reader reads what a writer writes, in both protocols, and hostile bytes cause an error.
+//! Method: a struct with every type, random values, and messages that lie about sizes.
 
 use proptest::prelude::*;
 

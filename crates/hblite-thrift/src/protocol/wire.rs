@@ -4,9 +4,9 @@
 //! thrift_struct! { TCell { 1 value: Vec<u8>, 2 timestamp: i64, } }
 //! ```
 //!
-//! A field of type `Option` is omitted when it is `None`. Another field is always written; if it
-//! is missing in what is read it has its default, which may follow the type, or is an error with
-//! `[required]` after its number.
+//! A field of type `Option` is omitted when it is `None`. Any other field is always written. If it
+//! is missing when a message is read, it gets its default, which may follow the type; with
+//! `[required]` after its number, that is an error.
 
 use super::error::{ProtocolError, Result};
 use super::reader::Reader;
@@ -96,7 +96,7 @@ impl Wire for Vec<u8> {
     }
 }
 
-/// Text. What is not UTF-8 is replaced, as Java does.
+/// Text. Bytes that are not UTF-8 are replaced, as in Java.
 impl Wire for String {
     const TYPE: u8 = types::STRING;
 

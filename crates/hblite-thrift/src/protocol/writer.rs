@@ -45,7 +45,7 @@ impl Writer {
         self.last_ids.pop();
     }
 
-    /// The head of a field that is no boolean, or is one in the binary protocol.
+    /// The head of a field that is not a boolean, or of a boolean in the binary protocol.
     pub(crate) fn field(&mut self, kind: u8, id: i16) {
         match self.protocol {
             Protocol::Binary => {

@@ -1,8 +1,8 @@
 //! Thrift 1: the service `Hbase` of HBase's Hbase.thrift.
 //!
-//! Behavior is that of HBase's gateway, including what looks odd: which exceptions a method turns
-//! into `IllegalArgument` and which it lets through, and that `mutateRow` deletes before it puts
-//! while `mutateRows` puts first.
+//! Behavior is that of HBase's gateway, including its oddities: which exceptions a method turns
+//! into `IllegalArgument` and which it passes on, and that `mutateRow` deletes before it puts while
+//! `mutateRows` puts first.
 
 mod reads;
 mod scans;

@@ -48,7 +48,7 @@ impl Handler {
                 table.put(put)?;
             }
             if changes.put.is_none() {
-                // HBase makes a Put in any case, and with it checks row and timestamp.
+                // HBase constructs a Put in any case, which checks the row and the timestamp.
                 check_row(&row, timestamp)?;
             }
             Ok(())
@@ -203,7 +203,7 @@ impl Handler {
     }
 }
 
-/// What mutations of one row amount to: HBase's gateway makes one put and one delete of them.
+/// The combined mutations of one row: HBase's gateway makes one put and one delete of them.
 struct RowChanges {
     put: Option<Put>,
     delete: Option<Delete>,
@@ -253,7 +253,7 @@ fn durability(write_to_wal: bool) -> Durability {
     if write_to_wal { Durability::SyncWal } else { Durability::SkipWal }
 }
 
-/// What HBase checks when it makes a Put or Delete.
+/// What HBase checks when it constructs a Put or Delete.
 fn check_row(row: &[u8], timestamp: i64) -> Result<()> {
     Put::at(row, timestamp).add("f", "", "").as_mutation().check()
 }

@@ -110,7 +110,7 @@ pub(super) fn put(wanted: &TPut) -> Result<Put> {
             None => put.add(family, qualifier, cell.value.as_slice()),
         };
     }
-    // What HBase checks when it makes a Put, whatever the cells are.
+    // What HBase checks when it constructs a Put, whatever its cells.
     Put::at(&wanted.row, timestamp).add("f", "", "").as_mutation().check()?;
     Ok(put)
 }

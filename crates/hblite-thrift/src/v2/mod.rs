@@ -1,7 +1,7 @@
 //! Thrift 2: the service `THBaseService` of HBase's hbase.thrift.
 //!
-//! Its methods declare `TIOError` for `IOException`s. What else goes wrong, such as an invalid
-//! argument, is answered with `Internal error processing <method>`, as HBase's gateway does.
+//! Its methods declare `TIOError` for `IOException`s. For any other error, such as an invalid
+//! argument, the answer is `Internal error processing <method>`, as HBase's gateway does.
 
 mod convert;
 mod rows;

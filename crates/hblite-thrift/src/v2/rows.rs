@@ -106,7 +106,7 @@ impl Handler {
         let operator = convert::compare_operator(operator).ok_or(Fault::Missing("compareOp"))?;
         let mutations = convert::row_mutations(&mutations)?;
         let count = mutations.mutations().len();
-        // HBase's gateway cannot compare with no value, nor change nothing.
+        // HBase's gateway requires a value to compare with, and a change.
         let value = value.filter(|_| count > 0).ok_or(Fault::Internal)?;
         let check = CheckAndMutate::new(&row)
             .if_matches(&family, &qualifier, operator, value)
@@ -170,7 +170,7 @@ impl Handler {
         Ok(List(rows.into_iter().map(RowAnswer).collect()))
     }
 
-    /// A scanner that is not open is no error.
+    /// A scanner that is not open is not an error.
     pub(super) fn close_scanner(&self, id: i32) -> Answer<()> {
         self.store.scanners.close(id);
         Ok(())

@@ -175,7 +175,7 @@ impl Handler {
         self.is_available(&table, split_keys.map(|keys| keys.0))
     }
 
-    /// Whether the table is enabled and, if keys are given, is split at these.
+    /// Whether the table is enabled and, if keys are given, split at them.
     fn is_available(&self, table: &TTableName, split_keys: Option<Vec<Bytes>>) -> Answer<bool> {
         let table = schema::table_name(table)?;
         let admin = self.store.admin();
